@@ -10,22 +10,23 @@
 //! | a settings file, table by table | [`GuardTable`], [`resolve`], [`read_toml`] |
 //! | enums whose variants are words of files | `words!` |
 
-pub use crate::detectors::{DETECTORS, Detector, Example, Measuring, Program, Refusal};
-pub use crate::fact::{Asked, Bound, Clock, Fact, Rule, UNIT_CHARS};
-pub use crate::ignore::LINE_CHARS;
-pub use crate::meant::meant;
-pub use crate::meter::{Meter, Recipe, TextMeter};
-pub use crate::param::{DECIMAL, Domain, Mark, Param, Threshold, ThresholdSide, Zero};
-pub use crate::params::Params;
-pub use crate::per::Per;
-pub use crate::preset::{Preset, Source};
-pub use crate::prompt::PROMPT_CHARS;
-pub use crate::setting::{Member, SettingIds, short_hash};
+pub use crate::detectors::{DETECTORS, Detector, Example, Measuring, Program, Refusal, grown};
+pub use crate::measure::fact::{Asked, Bound, Bounds, Clock, Fact, Rule, UNIT_CHARS};
+pub use crate::measure::ignore::LINE_CHARS;
+pub use crate::measure::meter::{Meter, Recipe, TextMeter};
+pub use crate::measure::per::Per;
+pub use crate::measure::prompt::PROMPT_CHARS;
+pub use crate::settings::meant::meant;
+pub use crate::settings::param::{DECIMAL, Domain, Mark, Param, Threshold, ThresholdSide, Zero};
+pub use crate::settings::params::Params;
+pub use crate::settings::preset::{Preset, Source};
+pub use crate::settings::setting::{Member, SettingIds, short_hash};
+pub use crate::settings::spec::Spec;
+pub use crate::settings::unfit::Unfit;
+pub use crate::settings::value::Literal;
 pub use crate::settings::{
     GuardTable, ModelList, Named, OverrideGlob, Placed, read_toml, resolve, share,
 };
-pub use crate::spec::Spec;
 pub use crate::stream::{ArgumentsOf, Cursor, CutOf, EventOf, EventPlace, EventPlaces};
-pub use crate::unfit::Unfit;
-pub use crate::value::Literal;
+pub use crate::text::json_scan::JsonScan;
 pub use crate::words;

@@ -20,54 +20,26 @@
     reason = "they panic where nobody reads any more"
 )]
 
-mod alarm;
-mod bytes;
 mod calls;
-mod class;
-mod context;
-mod decision;
-mod decode;
 mod detectors;
-mod element;
-mod fact;
-mod feeds;
-mod fence;
 mod guard;
 pub mod harness;
-mod hash;
-mod hold;
-mod ignore;
-mod meant;
-mod meter;
-mod param;
-mod params;
-mod per;
-mod preset;
-mod prompt;
+mod measure;
 pub mod repair;
-mod repeated;
-mod response;
-mod ring;
-mod script;
-mod sentence;
-mod setting;
 mod settings;
-mod spec;
 pub mod stream;
-mod unfit;
-mod value;
-mod words;
+mod text;
 
-pub use alarm::{Alarm, Met};
-pub use context::{Context, ContextBudget, Room, estimated_tokens};
-pub use decision::{Decision, Pushed};
-pub use feeds::{Blind, Feed, Feeds};
+pub use guard::alarm::{Alarm, Met};
+pub use guard::context::{Context, ContextBudget, Room, estimated_tokens};
+pub use guard::decision::{Decision, Pushed};
+pub use guard::feeds::{Blind, Feed, Feeds};
+pub use guard::response::Response;
 pub use guard::{Guard, Guards};
-pub use response::Response;
-pub use setting::{NotLive, Setting};
+pub use settings::setting::{NotLive, Setting};
+pub use settings::value::Value;
 pub use settings::{RECOMMENDED, RECOMMENDED_AGENTS, Settings, SettingsError, Work};
 pub use stream::{
     Arguments, Calls, Channel, Chars, Cut, Event, Fault, Kind, OwnedEvent, Seen, TextChannel,
     Turns, Unit, Units,
 };
-pub use value::Value;

@@ -39,8 +39,6 @@ pub struct Axis {
     pub param: &'static str,
     /// The rule that compares a value with a fact.
     pub threshold: Threshold,
-    /// Index among the member's thresholds, and so among a fact's bounds.
-    pub bound: usize,
     /// The values in rising order of their numbers.
     pub values: Vec<Value>,
     /// The number that each value is compared as.
@@ -267,7 +265,7 @@ impl Block {
 pub(crate) fn axes(base: &Setting, grid: &Grid) -> Vec<Axis> {
     let mut axes = Vec::new();
     for (member, (m, values)) in base.members.iter().zip(&grid.members).enumerate() {
-        for (bound, (param, threshold)) in m.detector.thresholds().enumerate() {
+        for (param, threshold) in m.detector.thresholds() {
             if let Some((_, values)) = values.values.iter().find(|(p, _)| p.name == param.name) {
                 let values = values.clone();
                 let numbers = values.iter().map(|v| threshold.number(v)).collect();
@@ -275,7 +273,6 @@ pub(crate) fn axes(base: &Setting, grid: &Grid) -> Vec<Axis> {
                     member,
                     param: param.name,
                     threshold,
-                    bound,
                     values,
                     numbers,
                 });

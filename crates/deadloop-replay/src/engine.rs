@@ -153,7 +153,7 @@ fn from_facts(block: &Block, work: Work<'_>, measured: &Measured<'_>) -> Vec<Can
     for source in &sources.facts {
         let rule = guard.members[source.member].rule();
         for fact in &measured.facts[source.meter] {
-            let varies = |bound| axis(block, source.member, bound).is_some();
+            let varies = |param: &str| axis(block, source.member, param).is_some();
             let Some(first) = rule.alarm_but_for(fact, varies) else {
                 continue;
             };
@@ -203,20 +203,20 @@ fn from_programs(
     Ok(candidates)
 }
 
-fn axis(block: &Block, member: usize, bound: usize) -> Option<&Axis> {
+fn axis<'b>(block: &'b Block, member: usize, param: &str) -> Option<&'b Axis> {
     let mut axes = block.axes().iter();
-    axes.find(|axis| axis.member == member && axis.bound == bound)
+    axes.find(|axis| axis.member == member && axis.param == param)
 }
 
 /// Returns the steps from `first` on at which some cell begins to accept a fact. These are `first` itself, and each
 /// step at which a growing bound reaches another value of its axis.
 fn steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec<u64> {
     let mut steps = vec![first];
-    for (i, bound) in fact.bounds.iter().enumerate() {
+    for (param, bound) in fact.bounds.iter() {
         if let (Some(axis), Bound::Steps { .. } | Bound::Units { .. }) =
-            (axis(block, member, i), bound)
+            (axis(block, member, param), bound)
         {
-            let reached = |number: &i64| fact.accepted(axis.threshold, *number, *bound);
+            let reached = |number: &i64| fact.accepted(axis.threshold, *number, bound);
             let later = axis.numbers().iter().filter_map(reached);
             steps.extend(later.filter(|step| *step > first));
         }

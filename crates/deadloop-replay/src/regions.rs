@@ -35,9 +35,10 @@ impl Span {
         let mut span = Self::all(block);
         let own = |(_, axis): &(usize, &Axis)| axis.member == member;
         for (i, axis) in block.axes().iter().enumerate().filter(own) {
-            let run = match *fact.bounds.get(axis.bound)? {
-                Bound::Exactly(number) => axis.exactly(number),
-                bound => axis.accepting(fact.value(bound, step)),
+            let run = match fact.bounds.get(axis.param) {
+                None => continue,
+                Some(Bound::Exactly(number)) => axis.exactly(number),
+                Some(bound) => axis.accepting(fact.value(bound, step)),
             };
             if run.is_empty() {
                 return None;

@@ -238,7 +238,7 @@ fn example(detector: &Detector) -> String {
         let does = match example.name {
             Example::FIRES => "With its defaults it alarms on this:".to_owned(),
             Example::QUIET => "With its defaults it does not alarm on this:".to_owned(),
-            param => format!("`{param}` changes what it does on this:"),
+            param => format!("On this `{param}` matters:"),
         };
         text += &format!("\n{does}\n\n```text\n{}\n```\n", example.lines.trim_end());
     }

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::io::{self, BufRead, BufReader, Read};
 
+use deadloop_detect::harness::JsonScan;
 use deadloop_stream::reader::{Framed, Frames, object};
 use serde_json::Value;
 
@@ -412,15 +413,12 @@ fn document(begin: &[u8], most: usize, told: &mut Head) {
 fn completed(begin: &[u8]) -> Option<Value> {
     let mut open: Vec<u8> = Vec::new();
     let mut cut = (0, Vec::new());
-    let (mut string, mut escaped) = (false, false);
+    let mut scan = JsonScan::default();
     for (at, byte) in begin.iter().enumerate() {
-        if string {
-            string = escaped || *byte != b'"';
-            escaped = *byte == b'\\' && !escaped;
+        if scan.outside(char::from(*byte)).is_none() {
             continue;
         }
         match byte {
-            b'"' => string = true,
             b'{' | b'[' => {
                 open.push(if *byte == b'{' { b'}' } else { b']' });
                 cut = (at + 1, open.clone());

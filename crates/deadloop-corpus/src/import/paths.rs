@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
+use strsim::levenshtein;
 
 use super::cut;
 
@@ -245,29 +246,13 @@ pub(crate) fn meant<'a>(wrong: &str, names: &'a [String]) -> Option<&'a str> {
         let other = name.to_lowercase();
         let last = other.rsplit(['.', ']']).next().unwrap_or_default();
         let within = (low.len() > 2 && (other.contains(&low) || low.contains(last))).then_some(2);
-        let apart = edits(&low, &other).min(edits(&low, last));
+        let apart = levenshtein(&low, &other).min(levenshtein(&low, last));
         let near = (apart <= 1 + low.chars().count() / 4).then_some(apart);
         near.into_iter().chain(within).min()
     };
     let near = names.iter().filter_map(|name| Some((far(&name)?, name)));
     near.min_by_key(|(apart, _)| *apart)
         .map(|(_, name)| name.as_str())
-}
-
-/// Returns the edit distance of two texts.
-fn edits(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, letter) in one.chars().enumerate() {
-        let mut before = row[0];
-        row[0] = at + 1;
-        for (to, known) in other.iter().enumerate() {
-            let changed = before + usize::from(letter != *known);
-            before = row[to + 1];
-            row[to + 1] = changed.min(row[to] + 1).min(before + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use super::{
     ARGUMENTS, Answer, Asked, KINDS, STATELESS_CHARS, STATELESS_N, Says, VOLATILE, WAITING_N, ids,
     says,
 };
-use crate::param::Param;
-use crate::params::Params;
+use crate::settings::param::Param;
+use crate::settings::params::Params;
 use crate::stream::Cut;
 
 /// The parameter that says what is left out of results before they are compared.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::{
     Answer, Asked, Comparison, Filter, Known, Pairs, Run, Same, Saw, Says, hash, says, start_of,
 };
-use crate::fact::Fact;
-use crate::meter::{Meter, Recipe};
-use crate::params::Params;
+use crate::measure::fact::Fact;
+use crate::measure::meter::{Meter, Recipe};
+use crate::settings::params::Params;
 use crate::stream::{Calls, Event, EventPlace};
 
 /// What is counted next.

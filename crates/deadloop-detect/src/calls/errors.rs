@@ -1,6 +1,6 @@
 //! [`Errors`]: counts bad turns among those that have ended. A turn is bad if one of its results is an error.
 
-use crate::param::DECIMAL;
+use crate::settings::param::DECIMAL;
 use crate::stream::{Calls, Turns};
 
 /// Counts bad turns.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use crate::detectors::Refusal;
-use crate::param::Param;
-use crate::params::Params;
-use crate::value::Value;
+use crate::settings::param::Param;
+use crate::settings::params::Params;
+use crate::settings::value::Value;
 
 /// The parameter that leaves out tools.
 pub(crate) const ALLOW: Param =
@@ -48,7 +48,7 @@ pub(crate) fn sees_calls(params: &Params) -> Result<(), Refusal> {
     let mut globs = params.items(ALLOW.name).iter().filter_map(Value::as_text);
     match globs.find(|glob| !glob.is_empty() && glob.chars().all(|c| c == '*')) {
         Some(glob) => Refusal::of(
-            &ALLOW,
+            ALLOW.name,
             format!("\"{glob}\" leaves out every tool: this setting can never fire"),
         ),
         None => Ok(()),

@@ -1,8 +1,8 @@
 //! [`Key`]: what makes two calls the same.
 
 use super::{Call, hash};
-use crate::param::Param;
-use crate::params::Params;
+use crate::settings::param::Param;
+use crate::settings::params::Params;
 
 const NAME: &str = "key";
 

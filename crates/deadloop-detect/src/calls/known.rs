@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::compare::without_dates;
 use super::{Comparison, Says, hash, ids};
-use crate::param::Param;
+use crate::settings::param::Param;
 
 /// The parameter that takes as equal what changes every time.
 pub(crate) const VOLATILE: Param = Param::word("volatile", "off", &["off", "row", "counters"]).doc(

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::fact::{Bound, Clock, Fact};
+use crate::measure::fact::{Bound, Bounds, Clock, Fact};
 use crate::stream::{Arguments, Calls, Cut, Event, EventPlace, Kind, TextChannel, Turns, Units};
 
 mod compare;
@@ -237,17 +237,22 @@ impl Run {
     }
 
     /// What is known now; see [`fact`].
-    pub(crate) fn fact(&self, what: (Kind, &'static str), bounds: Vec<i64>, seen: Repeat) -> Fact {
+    pub(crate) fn fact(
+        &self,
+        what: (Kind, &'static str),
+        bounds: impl Into<Bounds>,
+        seen: Repeat,
+    ) -> Fact {
         fact(self.place, what, bounds, seen)
     }
 }
 
-/// What is known at an event: the `bounds` in the order of the detector's thresholds. Where it began, how long a copy
+/// What is known at an event, with the bounds of thresholds. Where it began, how long a copy
 /// is, how many there are and what they say is in `seen`.
 pub(crate) fn fact(
     place: EventPlace,
     (kind, check): (Kind, &'static str),
-    bounds: Vec<i64>,
+    bounds: impl Into<Bounds>,
     seen: Repeat,
 ) -> Fact {
     Fact {
@@ -255,13 +260,17 @@ pub(crate) fn fact(
         until: place.event,
         clock: Clock::Event(place),
         kind,
-        bounds: bounds.into_iter().map(Bound::Fixed).collect(),
+        bounds: bounds.into(),
         asked: Vec::new(),
         check,
         onset: seen.onset,
         period: seen.period,
         copies: Bound::Fixed(number(seen.copies)),
-        unit: seen.unit.chars().take(crate::fact::UNIT_CHARS).collect(),
+        unit: seen
+            .unit
+            .chars()
+            .take(crate::measure::fact::UNIT_CHARS)
+            .collect(),
     }
 }
 
@@ -308,5 +317,5 @@ pub(crate) fn number(count: u64) -> i64 {
 pub(crate) fn unit(name: &str, arguments: Arguments<'_>) -> String {
     let text = arguments.text();
     let whole = name.chars().chain(['(']).chain(text.chars()).chain([')']);
-    whole.take(crate::fact::UNIT_CHARS).collect()
+    whole.take(crate::measure::fact::UNIT_CHARS).collect()
 }

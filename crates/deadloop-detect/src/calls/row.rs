@@ -4,9 +4,9 @@
 use std::ops::RangeInclusive;
 
 use super::{At, Counter, Next};
-use crate::fact::{Bound, Clock, Fact};
-use crate::param::Param;
-use crate::params::Params;
+use crate::measure::fact::{Bound, Clock, Fact};
+use crate::settings::param::Param;
+use crate::settings::params::Params;
 use crate::stream::{Calls, Kind};
 
 /// The longest row that a setting may ask for.
@@ -106,7 +106,7 @@ impl Row {
             until: at,
             clock,
             kind,
-            bounds: vec![length],
+            bounds: [(N.name, length)].into(),
             asked: Vec::new(),
             check: "row",
             onset: self.second.into(),

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::fact::UNIT_CHARS;
+use crate::measure::fact::UNIT_CHARS;
 
 /// A text that comes in pieces: its hash and its first chars, never all of it.
 #[derive(Default)]

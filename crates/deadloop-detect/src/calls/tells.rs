@@ -1,7 +1,7 @@
 //! The choice of a detector between its two alarms: where it stops a run, or where it warns before that.
 
-use crate::param::{DECIMAL, Param};
-use crate::params::Params;
+use crate::settings::param::{DECIMAL, Param};
+use crate::settings::params::Params;
 
 /// What [`TELLS`] says where warnings are told.
 pub(crate) const TELLS_WARNING: &str = "warning";

@@ -4,9 +4,9 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::{At, Counter, Next, Repeat, Told, number};
-use crate::fact::Fact;
-use crate::param::Param;
-use crate::params::Params;
+use crate::measure::fact::Fact;
+use crate::settings::param::Param;
+use crate::settings::params::Params;
 use crate::stream::{Calls, Kind, Units};
 
 /// The longest window that a setting may ask for.
@@ -95,7 +95,8 @@ impl Window {
 #[derive(Clone)]
 pub(crate) struct Among {
     measure: Measure,
-    /// What the loosest setting accepts.
+    /// The name of the threshold, and what the loosest setting accepts.
+    threshold: &'static str,
     loosest: i64,
     window: Window,
     told: Told,
@@ -115,6 +116,7 @@ impl Among {
     pub(crate) fn new(params: &Params, measure: Measure, threshold: &Param) -> Self {
         Self {
             measure,
+            threshold: threshold.name,
             loosest: params.int(threshold.name),
             window: Window::new(params.count(LENGTH)),
             told: Told::default(),
@@ -149,7 +151,7 @@ impl Counter for Among {
             copies,
             unit: at.unit,
         };
-        Some(at.run.fact(what, vec![value], repeat))
+        Some(at.run.fact(what, [(self.threshold, value)], repeat))
     }
 
     fn clear(&mut self) {

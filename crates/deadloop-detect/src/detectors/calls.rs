@@ -12,10 +12,10 @@ use crate::calls::{
     WINDOW as LONGEST_WINDOW, counted, hash, key, n, number, prefix, sees_calls, unit, window,
     with_result,
 };
-use crate::fact::Fact;
-use crate::meter::{Meter, Recipe};
-use crate::param::Param;
-use crate::params::Params;
+use crate::measure::fact::Fact;
+use crate::measure::meter::{Meter, Recipe};
+use crate::settings::param::Param;
+use crate::settings::params::Params;
 use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -136,7 +136,7 @@ fn check_cycle(params: &Params) -> Result<(), Refusal> {
     let (min, max) = (params.int(MIN_PERIOD.name), params.int(MAX_PERIOD.name));
     if min > max {
         return Refusal::of(
-            &MIN_PERIOD,
+            MIN_PERIOD.name,
             format!(
                 "{min} is above max_period {max}: no cycle counts, this setting can never fire"
             ),
@@ -150,7 +150,7 @@ fn check_interleaved(params: &Params) -> Result<(), Refusal> {
     let (n, window) = (params.int(COMES_BACK.name), params.int(LAST.name));
     if n > window {
         return Refusal::of(
-            &COMES_BACK,
+            COMES_BACK.name,
             format!("{n} do not fit the last {window} calls (window): this setting can never fire"),
         );
     }
@@ -162,7 +162,7 @@ fn check_call_novelty(params: &Params) -> Result<(), Refusal> {
     let (most, window) = (params.int(MAX_DISTINCT.name), params.int(LAST.name));
     if most >= window {
         return Refusal::of(
-            &MAX_DISTINCT,
+            MAX_DISTINCT.name,
             format!(
                 "the last {window} calls (window) have never more than {most} different ones: this setting fires always"
             ),
@@ -343,7 +343,7 @@ impl Cycles {
             copies: copies.unsigned_abs(),
             unit: unit(call.name, call.arguments),
         };
-        let bounds = vec![copies, number(period)];
+        let bounds = [(REPEATS.name, copies), (MIN_PERIOD.name, number(period))];
         Some(self.run.fact((kind, "cycle"), bounds, seen))
     }
 }

@@ -9,7 +9,7 @@ macro_rules! detector {
     ) => {
         /// The registry entry.
         pub(in crate::detectors) static $entry: $crate::detectors::Detector = $crate::detectors::Detector {
-            spec: $crate::spec::Spec {
+            spec: $crate::settings::spec::Spec {
                 name: $name,
                 version: $version,
                 about: $about,

@@ -11,8 +11,8 @@
 
 use crate::stream::{Arguments, Event, TextChannel};
 
-/// A stream that its detector's defaults alarm on ([`FIRES`](Self::FIRES)), do not alarm on ([`QUIET`](Self::QUIET)), or
-/// that a parameter, after which it is called, changes.
+/// A stream on which its detector's defaults alarm ([`FIRES`](Self::FIRES)) or do not ([`QUIET`](Self::QUIET)), or the
+/// one on which a parameter shows what it does; that is its name then.
 #[derive(Clone, Debug)]
 pub struct Example {
     /// Its name.

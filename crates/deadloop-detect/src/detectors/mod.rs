@@ -6,14 +6,14 @@ use std::ops::Deref;
 
 use thiserror::Error;
 
-use crate::meter::Recipe;
-use crate::param::{Mark, Param, Threshold};
-use crate::params::Params;
-pub(crate) use crate::response::Response;
-use crate::spec::Spec;
+pub(crate) use crate::guard::response::Response;
+use crate::measure::meter::Recipe;
+use crate::settings::param::{Mark, Param, Threshold};
+use crate::settings::params::Params;
+use crate::settings::spec::Spec;
+use crate::settings::value::Value;
 use crate::stream::Channel;
 use crate::stream::Fault;
-use crate::value::Value;
 
 mod calls;
 mod checkpoint;
@@ -36,6 +36,7 @@ mod recurrence;
 mod stall;
 
 pub use example::Example;
+pub use iterations::grown;
 
 /// Every detector, in the order of listings.
 pub static DETECTORS: &[&Detector] = &[
@@ -147,12 +148,13 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Refuses a value of `param`.
-    pub(crate) fn of<T>(param: &Param, reason: impl Into<String>) -> Result<T, Self> {
-        Err(Self {
-            param: param.name,
-            reason: reason.into(),
-        })
+    /// Refuses the value of a parameter.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn of<T>(param: &'static str, reason: impl Into<String>) -> Result<T, Self> {
+        let reason = reason.into();
+        Err(Self { param, reason })
     }
 }
 
@@ -189,7 +191,7 @@ impl Detector {
         matches!(self.measure, Measuring::Text(_))
     }
 
-    /// The threshold parameters, in the order of [bounds](crate::harness::Fact::bounds).
+    /// The threshold parameters, in their order.
     pub fn thresholds(&self) -> impl Iterator<Item = (&'static Param, Threshold)> {
         self.params.iter().filter_map(|p| match p.mark {
             Mark::Threshold(t) => Some((p, t)),

@@ -23,20 +23,21 @@
 //! |---|---|
 //! | a repairer, its parameters and presets | `<name>` |
 //! | what comes out | `meaning` |
-//! | marks in a stream; names that are nearly known | `marks`, `nearest` |
+//! | marks in a stream | `marks` |
 
 mod filter;
+#[cfg(feature = "repair-json")]
 mod json;
 mod marks;
 mod meaning;
 mod names;
-mod nearest;
 mod registry;
 mod replay;
 mod tags;
 mod think;
 
 pub(crate) use filter::{LISTS as PHRASE_LISTS, phrases};
+#[cfg(feature = "repair-json")]
 pub use json::MOST_DEEP;
 pub use meaning::{Action, Delivered, Meaning, Piece, Pieces};
 pub use registry::{EventRepair, Make, Mends, REPAIRERS, Repairer, StreamKind, TextRepair};

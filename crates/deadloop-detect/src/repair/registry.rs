@@ -3,18 +3,21 @@
 
 use std::ops::{Deref, RangeInclusive};
 
-use crate::params::Params;
-use crate::spec::Spec;
-use crate::unfit::Unfit;
-use crate::value::Value;
+use crate::settings::params::Params;
+use crate::settings::spec::Spec;
+use crate::settings::unfit::Unfit;
+use crate::settings::value::Value;
 
+#[cfg(feature = "repair-json")]
+use super::json;
 use super::meaning::{Delivered, Meaning, Pieces};
-use super::{filter, json, names, replay, tags, think};
+use super::{filter, names, replay, tags, think};
 
 /// Every repairer, in the order of listings.
 pub static REPAIRERS: &[&Repairer] = &[
     &think::ENTRY,
     &tags::ENTRY,
+    #[cfg(feature = "repair-json")]
     &json::ENTRY,
     &names::ENTRY,
     &filter::ENTRY,

@@ -34,13 +34,22 @@ use std::ops::Range;
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
 
-use crate::per::Per;
-use crate::response::Response;
-use crate::setting::{Member, Setting, short_hash};
+use crate::guard::response::Response;
+use crate::measure::per::Per;
+use crate::settings::setting::{Member, Setting, short_hash};
 
+pub(crate) mod meant;
 mod model_list;
+pub(crate) mod param;
+pub(crate) mod params;
 mod placed;
+pub(crate) mod preset;
+pub(crate) mod setting;
+pub(crate) mod spec;
 mod table;
+pub(crate) mod unfit;
+pub(crate) mod value;
+mod words;
 pub use model_list::{ModelList, OverrideGlob, Work};
 pub use placed::{Placed, read_toml};
 use table::setting;

@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::SettingsError;
 use crate::detectors::DETECTORS;
-use crate::meant::meant;
+use crate::settings::meant::meant;
 
 /// A value of a TOML file with its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

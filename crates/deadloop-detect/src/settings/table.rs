@@ -7,15 +7,15 @@ use serde::Deserialize;
 
 use super::{Placed, SettingsError};
 use crate::detectors::{DETECTORS, Detector};
-use crate::ignore::IGNORE;
-use crate::meant::meant;
-use crate::param::Domain;
-use crate::params::Params;
-use crate::prompt::PROMPT;
-use crate::response::Response;
-use crate::setting::{Member, Setting};
+use crate::guard::response::Response;
+use crate::measure::ignore::IGNORE;
+use crate::measure::prompt::PROMPT;
+use crate::settings::meant::meant;
+use crate::settings::param::Domain;
+use crate::settings::params::Params;
+use crate::settings::setting::{Member, Setting};
+use crate::settings::value::Value;
 use crate::stream::Channel;
-use crate::value::Value;
 
 /// A `[[guard]]` table of a settings file or a grid, before its values are checked.
 #[derive(Clone, Debug, Deserialize)]

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::channel::TextChannel;
+use crate::text::json_scan::JsonScan;
 
 /// An event whose texts are borrowed: what a guard is pushed.
 pub type Event<'a> = EventOf<&'a str, &'a Value>;
@@ -218,17 +219,9 @@ fn values(value: &Value) -> usize {
 
 /// The same of a text of JSON, or one more for each list and object that is empty; of any other text some number.
 fn written_values(text: &str) -> usize {
-    let (mut count, mut inside, mut escaped) = (0, false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = inside,
-            b'"' => inside = !inside,
-            b',' | b'[' | b'{' if !inside => count += 1,
-            _ => {}
-        }
-    }
-    count
+    let mut scan = JsonScan::default();
+    let outside = text.chars().filter_map(|c| scan.outside(c));
+    outside.filter(|c| matches!(c, ',' | '[' | '{')).count()
 }
 
 /// The value with the keys of every object in order. Its depth is that of JSON that could be read.

@@ -4,9 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
 use deadloop_detect::harness::{
-    DETECTORS, Detector, EventPlaces, Example, Fact, Measuring, Member, Params, UNIT_CHARS,
+    ArgumentsOf, DETECTORS, Detector, Domain, EventPlaces, Example, Fact, Measuring, Member, Param,
+    Params, UNIT_CHARS,
 };
-use deadloop_detect::{Alarm, Event, Guard, OwnedEvent, Response, Setting, TextChannel};
+use deadloop_detect::{
+    Alarm, Event, Guard, OwnedEvent, Response, Setting, Settings, TextChannel, Value,
+};
 
 /// The detectors that have a meter, with their defaults.
 fn measured() -> Vec<(&'static Detector, Setting)> {
@@ -102,18 +105,244 @@ fn chunks_and_earlier_streams_change_nothing() {
 }
 
 #[test]
-fn facts_have_a_bound_for_each_threshold_in_the_unit_of_their_channel() {
+fn facts_bound_thresholds_in_the_unit_of_their_channel() {
     for (detector, setting) in measured() {
         let told = facts(&setting, &example(detector, "fires"));
         assert!(!told.is_empty(), "{}", detector.name);
         let unit = detector.channels()[0].unit();
         for fact in told {
-            assert_eq!(fact.bounds.len(), detector.thresholds().count());
+            let known = |name| detector.thresholds().any(|(param, _)| param.name == name);
+            assert!(fact.bounds.iter().all(|(name, _)| known(name)));
             assert!(fact.at <= fact.until && fact.unit.chars().count() <= UNIT_CHARS);
             assert_eq!((fact.onset.unit(), fact.period.unit()), (unit, unit));
             assert_eq!(fact.position(fact.at).unit(), unit, "{}", detector.name);
         }
     }
+}
+
+/// Values of a parameter that differ from each other as much as its domain allows.
+fn values(param: &Param) -> Vec<Value> {
+    let text = |text: &str| Value::Text(text.into());
+    let whole = |min: i64, max: i64| {
+        let default = Value::from(param.default).as_int().unwrap_or(min);
+        let near = [default - 1, default + 1, default / 2, default * 2, min + 1];
+        let near = near.into_iter().filter(move |n| (min..=max).contains(n));
+        [min, max]
+            .into_iter()
+            .chain(near)
+            .map(Value::Int)
+            .collect::<Vec<_>>()
+    };
+    let list = |items: &[&str]| Value::List(items.iter().map(|item| text(item)).collect());
+    match param.domain {
+        Domain::Int { min, max } => whole(min, max),
+        Domain::Float { min, max } => vec![Value::Float(min), Value::Float(max)],
+        Domain::Flag => [true, false].map(Value::Bool).to_vec(),
+        Domain::Word(words) => words.iter().map(|word| text(word)).collect(),
+        Domain::WordOrInt { words, min, max } => {
+            let words = words.iter().map(|word| text(word));
+            words.chain(whole(min, max)).collect()
+        }
+        Domain::Words(words) => {
+            let each = words.iter().map(|word| list(&[word]));
+            each.chain([list(words), list(&[])]).collect()
+        }
+        Domain::Rising { .. } => vec![Value::List([10, 20, 30].map(Value::Int).to_vec())],
+        Domain::CharSet => vec![text("e")],
+        Domain::Regex => vec![text("^.")],
+        Domain::Regexes => vec![list(&["思"]), list(&["again|wait"])],
+        Domain::Texts => vec![list(&[]), list(&["so it is"])],
+        Domain::Globs => vec![list(&["[a-z]ea*", "l?", "bu*"])],
+        Domain::Rows(fields) => {
+            let row = fields
+                .iter()
+                .map(|field| ((*field).to_owned(), Value::Int(99)));
+            vec![Value::List(vec![Value::Table(row.collect())])]
+        }
+        Domain::Program | Domain::Free => Vec::new(),
+    }
+}
+
+/// Parameters without an example that shows what they do. A new parameter brings one: this list only becomes shorter.
+const UNSHOWN: &[(&str, &str)] = &[
+    (
+        "checkpoint",
+        "every max_unit short_at min_matches min_cycles max_period partial_tail segment delimiters list_marker code per prompt",
+    ),
+    (
+        "periodic",
+        "fold min_single unit_holds min_recycled code min_counters min_numbers min_returning min_bare min_form per prompt",
+    ),
+    ("recurrence", "window max_distinct reset_on code per prompt"),
+    (
+        "novelty",
+        "numbers n max_novelty max_symbols max_grams per prompt",
+    ),
+    ("circling", "history code per prompt"),
+    ("duplicate", "reset"),
+    (
+        "same-pair",
+        "reset normalise volatile stateless_chars kinds waiting_n",
+    ),
+    ("cycle", "min_period reset"),
+    (
+        "interleaved",
+        "arguments reset volatile stateless_n stateless_chars kinds waiting_n",
+    ),
+    (
+        "call-novelty",
+        "with_result reset normalise volatile stateless_chars kinds waiting_n",
+    ),
+    (
+        "stagnation",
+        "reset normalise volatile stateless_n stateless_chars waiting_n",
+    ),
+    ("error-run", "prefix reset normalise volatile kinds"),
+    ("narration", "window like min_share reasoning allow reset"),
+    ("iterations", "warn_at hard cancel_after allow reset"),
+    (
+        "loom",
+        "loop_detection_window error_threshold keep_outputs warn_at reset normalise",
+    ),
+    ("openhands", "action_error monologue reset normalise"),
+    ("malformed", "per"),
+    ("pseudo", "own"),
+];
+
+/// What other parameters need beside them to do anything.
+const BESIDE: [&str; 14] = [
+    "",
+    "kinds = true",
+    "stateless_n = 1000",
+    "like = \"trigrams\"",
+    "tells = \"warning\"",
+    "same = \"prefix\"",
+    "unit = \"calls\"",
+    "unit = \"supersteps\"",
+    "grow = 1.5",
+    "with_result = true",
+    "on = \"sentences\"",
+    "fold = \"counters\"",
+    "fold = \"counters\"\non = \"sentences\"",
+    "short_at = \"all\"\nevery = 100",
+];
+
+/// The settings of a detector under which one of its parameters may matter.
+fn settings(detector: &Detector) -> Vec<Setting> {
+    let parse = |beside: &&str| {
+        let name = detector.name;
+        let head = format!("[[guard]]\ndetector = \"{name}\"\nresponse = \"stop\"");
+        Settings::parse(&format!("{head}\n[guard.params]\n{beside}\n")).ok()
+    };
+    let all = BESIDE.iter().filter_map(parse);
+    all.map(|settings| settings.guard().clone()).collect()
+}
+
+/// The examples of a detector, and streams that are made from the one that fires.
+fn streams(detector: &Detector) -> Vec<Vec<OwnedEvent>> {
+    let fires = example(detector, "fires").events().unwrap();
+    let owned = |event: &Event<'_>| event.owned();
+    let turn = || OwnedEvent::Turn { agent: None };
+    let text = |event: &Event<'_>| match event {
+        Event::Text(_, text) => (*text).to_owned(),
+        _ => String::new(),
+    };
+    let said: String = fires.iter().map(text).collect();
+    let with = |change: &dyn Fn(usize, &Event<'_>) -> Vec<OwnedEvent>| {
+        let all = fires.iter().enumerate();
+        all.flat_map(|(i, event)| change(i, event))
+            .collect::<Vec<_>>()
+    };
+    let last_call = fires.iter().rposition(|e| matches!(e, Event::Call { .. }));
+    let last = last_call.unwrap_or(fires.len() - 1);
+    let results = |put: &dyn Fn(usize, &str) -> String| {
+        with(&|i, event| match event {
+            Event::Result {
+                id, content, error, ..
+            } => vec![OwnedEvent::Result {
+                id: id.map(str::to_owned),
+                content: put(i, content),
+                error: *error,
+                cut: None,
+            }],
+            other => vec![other.owned()],
+        })
+    };
+    let mut all: Vec<Vec<OwnedEvent>> = detector
+        .examples()
+        .map(|example| events(&example, usize::MAX))
+        .collect();
+    all.extend([
+        // Each piece in a turn of its own.
+        with(&|_, event| vec![owned(event), turn()]),
+        // The user wrote all of it before.
+        [OwnedEvent::User(said)]
+            .into_iter()
+            .chain(fires.iter().map(owned))
+            .collect(),
+        // The user speaks before the last call.
+        with(&|i, event| match i {
+            0 => vec![turn(), owned(event)],
+            i if i == last => vec![OwnedEvent::User("go on".into()), owned(event)],
+            _ => vec![owned(event)],
+        }),
+        // Results with a time, with an id, with what says little.
+        results(&|i, content| format!("{content} at 12:30:{:02}", i % 60)),
+        results(&|i, content| format!("{content} of req-{:08x}", (i + 7) * 0x0123_4567)),
+        results(&|_, _| "pending".into()),
+        results(&|_, _| "ok".into()),
+        results(&|i, _| format!("step {i}")),
+        // Another tool, and what is thought and not said.
+        with(&|i, event| match event {
+            Event::Call { id, arguments, .. } => vec![OwnedEvent::Call {
+                id: id.map(str::to_owned),
+                name: format!("tool{}", i % 4),
+                arguments: ArgumentsOf::Raw(arguments.text().into_owned()),
+            }],
+            Event::Text(_, text) => vec![OwnedEvent::Text(TextChannel::Reasoning, (*text).into())],
+            other => vec![other.owned()],
+        }),
+    ]);
+    all
+}
+
+/// Each parameter changes an alarm, on an example of its detector or a stream like it, beside one of a few others.
+#[test]
+fn every_parameter_changes_an_alarm() {
+    let mut wrong = Vec::new();
+    for (detector, _) in measured() {
+        let (settings, streams) = (settings(detector), streams(detector));
+        let told = |setting: &Setting, stream: &[OwnedEvent]| {
+            let mut guard = Guard::new(setting).unwrap();
+            let mut events = stream.iter().map(OwnedEvent::borrowed);
+            let alarm = events.find_map(|event| guard.push(&event).into_alarm());
+            alarm.map(|alarm| (alarm.exact, alarm.kind, alarm.event))
+        };
+        for param in detector.params {
+            let matters = |(base, stream): (&Setting, &Vec<OwnedEvent>)| {
+                let before = told(base, stream);
+                values(param).into_iter().any(|value| {
+                    let mut changed = base.clone();
+                    changed.members[0].params.set(param.name, value);
+                    changed.members[0].check().is_ok() && told(&changed, stream) != before
+                })
+            };
+            let all = settings
+                .iter()
+                .flat_map(|base| streams.iter().map(move |s| (base, s)));
+            let unshown = UNSHOWN.iter().any(|(name, params)| {
+                *name == detector.name && params.split(' ').any(|name| name == param.name)
+            });
+            let changes = all.into_iter().any(matters);
+            if changes && unshown {
+                eprintln!("{} {} is shown now", detector.name, param.name);
+            }
+            if !changes && !unshown {
+                wrong.push(format!("{} {}", detector.name, param.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// What is registered says what it is; a detector that ends streams brings the grid that `tune` searches.

@@ -197,7 +197,9 @@ fn lowest(member: &Member, text: &str) -> f64 {
         Bound::Fixed(millionths) => millionths as f64 / 1e6,
         _ => f64::NAN,
     };
-    let told = facts(&all, text).into_iter().map(|f| novelty(f.bounds[0]));
+    let told = facts(&all, text)
+        .into_iter()
+        .map(|f| novelty(f.bounds.get("max_novelty").unwrap()));
     told.fold(1.0, f64::min)
 }
 

@@ -3,6 +3,8 @@
 //! How often a limit would have asked in a run depends only on the number of turns, so this needs no guard
 //! `iterations`.
 
+use deadloop_detect::harness::grown;
+
 /// A limit on turns, at which the user is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limit {
@@ -84,15 +86,9 @@ impl Limit {
     }
 
     /// Returns the limit after a yes.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss
-    )]
     fn grown(&self, limit: u64) -> u64 {
-        let product = (limit as f64 * self.grow)
-            .round_ties_even()
-            .clamp(0.0, 1e15) as u64;
+        let product = grown(i64::try_from(limit).unwrap_or(i64::MAX), self.grow);
+        let product = product.max(0).unsigned_abs();
         let grown = (limit + 1).max(product.saturating_add(self.grow_by));
         match self.hard {
             0 => grown,

@@ -162,13 +162,13 @@ impl Budget {
         if self.tools < self.window {
             Ok(())
         } else {
-            Err(Refusal {
-                param: "tools",
-                reason: format!(
+            Refusal::of(
+                "tools",
+                format!(
                     "tools = {} tokens fill the window of {}; expected fewer",
                     self.tools, self.window
                 ),
-            })
+            )
         }
     }
 

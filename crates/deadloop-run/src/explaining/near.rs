@@ -90,8 +90,7 @@ impl Term<'_> {
 
     /// Returns whether the fact itself fixes the parameter, whatever its value.
     fn is_answered(&self, bound: Bound) -> bool {
-        bound == Bound::Fixed(self.threshold.always())
-            || bound == Bound::Exactly(self.threshold.elsewhere())
+        bound == Bound::Exactly(self.threshold.elsewhere())
     }
 
     /// Returns whether the value accepts everything: it is at the loosest end of its domain. A number of copies must
@@ -151,8 +150,11 @@ fn sights_of(
         read(recipe.meter(channel).as_mut(), &mut facts);
     }
     let sight = |fact: Fact| {
-        let mut asked = terms.iter().zip(&fact.bounds);
-        let elsewhere = asked.any(|(term, bound)| term.belongs_elsewhere(*bound));
+        let elsewhere = |term: &Term<'_>| {
+            let bound = fact.bounds.get(term.param.name);
+            bound.is_some_and(|bound| term.belongs_elsewhere(bound))
+        };
+        let elsewhere = terms.iter().any(elsewhere);
         (!elsewhere).then(|| FactSight::of(rule.alarm(&fact), fact, &terms))
     };
     facts.into_iter().filter_map(sight).collect()
@@ -162,11 +164,11 @@ impl FactSight {
     /// Compares a fact with the thresholds. `alarm` is the step at which the rule accepts the fact.
     fn of(alarm: Option<u64>, fact: Fact, terms: &[Term<'_>]) -> Self {
         let step = alarm.unwrap_or(fact.until);
-        let asked = terms.iter().zip(&fact.bounds);
-        let said = asked.filter(|(term, bound)| !term.is_answered(**bound));
-        let held = said.filter_map(|(term, bound)| {
-            let from = fact.accepted(term.threshold, term.number, *bound);
-            let measured = fact.value(*bound, step);
+        let held = terms.iter().filter_map(|term| {
+            let bound = fact.bounds.get(term.param.name);
+            let bound = bound.filter(|bound| !term.is_answered(*bound))?;
+            let from = fact.accepted(term.threshold, term.number, bound);
+            let measured = fact.value(bound, step);
             let asked = AskedOf {
                 param: term.param.name.into(),
                 wanted: term.wanted.clone(),

@@ -2,6 +2,7 @@
 //!
 //! A text that is not JSON is left as it is.
 
+use deadloop_detect::harness::JsonScan;
 use serde::de::IgnoredAny;
 
 use super::Draw;
@@ -22,16 +23,9 @@ pub(super) fn broken(intact: &str, severity: usize, draw: &mut Draw) -> String {
 
 /// Returns the places, in bytes, of the chars outside of quotes for which `what` returns true.
 fn places(text: &str, what: impl Fn(char) -> bool) -> Vec<usize> {
-    let (mut inside, mut escaped, mut places) = (false, false, Vec::new());
-    for (at, c) in text.char_indices() {
-        let quote = c == '"' && !escaped;
-        if !inside && !quote && what(c) {
-            places.push(at);
-        }
-        escaped = inside && !escaped && c == '\\';
-        inside ^= quote;
-    }
-    places
+    let mut scan = JsonScan::default();
+    let place = |(at, c)| scan.outside(c).is_some_and(&what).then_some(at);
+    text.char_indices().filter_map(place).collect()
 }
 
 fn without(text: &str, at: Option<&usize>) -> String {

@@ -1,12 +1,11 @@
 //! What is seen at a checkpoint, as facts: runs of short units in the window, periods of blocks and of
 //! lines in the segment.
 
-use super::Bounds;
 use super::look::{Code, Look};
 use super::period::{Match, matches};
 use super::segment::{Cut, Elements, Segment};
 use super::short::{Run, runs};
-use crate::fact::{Asked, Bound, Clock, Fact, UNIT_CHARS};
+use crate::measure::fact::{Asked, Bound, Bounds, Clock, Fact, UNIT_CHARS};
 use crate::stream::{Chars, Kind};
 
 impl Look {
@@ -57,24 +56,17 @@ impl Look {
             {
                 return None;
             }
-            let bounds = Bounds {
-                min_matches: match asked {
-                    Some(_) => i64::MAX,
-                    None => to_i64(m.matches),
-                },
-                min_cycles: to_i64(m.cycles),
-                max_period: to_i64(m.period),
-                ..Bounds::ALWAYS
-            };
             Some(Found {
-                bounds,
+                matches: asked.is_none().then_some(to_i64(m.matches)),
+                cycles: to_i64(m.cycles),
+                period: to_i64(m.period),
                 marked: tail.marked,
                 fact: Fact {
                     at: at.0,
                     until: at.0,
                     clock: Clock::Chars,
                     kind,
-                    bounds: Vec::new(),
+                    bounds: Bounds::default(),
                     asked: asked.into_iter().collect(),
                     check,
                     onset: Chars(tail.onset).into(),
@@ -106,15 +98,22 @@ impl Look {
 /// A fact before its bounds are final.
 #[derive(Clone)]
 struct Found {
-    bounds: Bounds,
+    /// `None`: `code` asks in the place of `min_matches`.
+    matches: Option<i64>,
+    cycles: i64,
+    period: i64,
     marked: bool,
     fact: Fact,
 }
 
 impl Found {
     fn fact(self) -> Fact {
+        let mut bounds = Bounds::from([("min_cycles", self.cycles), ("max_period", self.period)]);
+        if let Some(matches) = self.matches {
+            bounds.add("min_matches", Bound::Fixed(matches));
+        }
         Fact {
-            bounds: self.bounds.to_vec(),
+            bounds,
             ..self.fact
         }
     }
@@ -128,7 +127,9 @@ impl Found {
 fn ordered(paragraphs: Vec<Found>, lists: Vec<Found>) -> Vec<Found> {
     let both = |list: &Found| {
         let with = |p: &Found| Found {
-            bounds: p.bounds.both(list.bounds),
+            matches: p.matches.into_iter().chain(list.matches).min(),
+            cycles: p.cycles.min(list.cycles),
+            period: p.period.max(list.period),
             ..p.clone()
         };
         let yields = if list.marked {
@@ -146,18 +147,17 @@ fn ordered(paragraphs: Vec<Found>, lists: Vec<Found>) -> Vec<Found> {
 }
 
 fn short_fact(run: Run, chars: &[char], start: u64, at: Chars) -> Fact {
-    let bounds = Bounds {
-        min_unit: to_i64(run.unit),
-        max_unit: to_i64(run.unit),
-        min_repeats: to_i64(run.copies),
-        ..Bounds::ALWAYS
-    };
+    let bounds = [
+        ("min_unit", to_i64(run.unit)),
+        ("max_unit", to_i64(run.unit)),
+        ("min_repeats", to_i64(run.copies)),
+    ];
     Fact {
         at: at.0,
         until: at.0,
         clock: Clock::Chars,
         kind: Kind::ShortSequence,
-        bounds: bounds.to_vec(),
+        bounds: bounds.into(),
         asked: Vec::new(),
         check: "short-sequence",
         onset: Chars(start + (run.start + run.unit) as u64).into(),

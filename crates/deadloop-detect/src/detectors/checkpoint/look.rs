@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use crate::params::Params;
+use crate::settings::params::Params;
 
 /// What is looked at, and where, from the structural parameters.
 pub(super) struct Look {

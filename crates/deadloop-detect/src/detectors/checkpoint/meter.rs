@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::look::{Code, Look};
 use super::segment::Segment;
-use crate::fact::Fact;
-use crate::fence::Fence;
-use crate::meter::{Recipe, TextMeter};
-use crate::params::Params;
+use crate::measure::fact::Fact;
+use crate::measure::meter::{Recipe, TextMeter};
+use crate::settings::params::Params;
 use crate::stream::Chars;
+use crate::text::fence::Fence;
 
 /// Keeps only the chars that the next checkpoint will read: at most the largest of `window`,
 /// `segment` and the gaps between checkpoints. Before and between, text is counted and dropped.

@@ -21,10 +21,9 @@
 
 use crate::detectors::Measuring;
 use crate::detectors::entry::detector;
-use crate::fact::Bound;
-use crate::meter::{IGNORE, PER, PROMPT};
-use crate::param::{Domain, Param, Zero};
-use crate::value::Literal;
+use crate::measure::meter::{IGNORE, PER, PROMPT};
+use crate::settings::param::{Domain, Param, Zero};
+use crate::settings::value::Literal;
 
 mod facts;
 mod look;
@@ -44,53 +43,6 @@ detector! {
 
 /// Positions and lengths stop here: memory is bounded by the parameters, so these are bounded too.
 const MAX_CHARS: i64 = 10_000_000;
-
-/// The thresholds, in the order of [`PARAMS`]; `facts` builds bounds from it.
-#[derive(Clone, Copy)]
-struct Bounds {
-    min_unit: i64,
-    max_unit: i64,
-    min_repeats: i64,
-    min_matches: i64,
-    min_cycles: i64,
-    max_period: i64,
-}
-
-impl Bounds {
-    /// Bounds that every setting satisfies.
-    const ALWAYS: Self = Self {
-        min_unit: i64::MAX,
-        max_unit: i64::MIN,
-        min_repeats: i64::MAX,
-        min_matches: i64::MAX,
-        min_cycles: i64::MAX,
-        max_period: i64::MIN,
-    };
-
-    fn to_vec(self) -> Vec<Bound> {
-        let all = [
-            self.min_unit,
-            self.max_unit,
-            self.min_repeats,
-            self.min_matches,
-            self.min_cycles,
-            self.max_period,
-        ];
-        all.map(Bound::Fixed).to_vec()
-    }
-
-    /// The bounds that only settings satisfy which satisfy both.
-    fn both(self, other: Self) -> Self {
-        Self {
-            min_unit: self.min_unit.min(other.min_unit),
-            max_unit: self.max_unit.max(other.max_unit),
-            min_repeats: self.min_repeats.min(other.min_repeats),
-            min_matches: self.min_matches.min(other.min_matches),
-            min_cycles: self.min_cycles.min(other.min_cycles),
-            max_period: self.max_period.max(other.max_period),
-        }
-    }
-}
 
 static PARAMS: &[Param] = &[
     Param::new("checkpoints", Literal::Ints(&[2000, 3000, 5000]), Domain::Rising { min: 1, max: MAX_CHARS })

@@ -1,8 +1,8 @@
 //! Which settings of `checkpoint` are refused: those in which no check can ever fire.
 
 use crate::detectors::Refusal;
-use crate::params::Params;
-use crate::value::Value;
+use crate::settings::params::Params;
+use crate::settings::value::Value;
 
 /// How many chars may be read again for each new one.
 const REREAD: i64 = 1000;
@@ -13,10 +13,7 @@ pub(super) fn check(params: &Params) -> Result<(), Refusal> {
     let (min, max) = (params.int("min_unit"), params.int("max_unit"));
     if max != 0 && max < min {
         let reason = format!("{max} is below min_unit {min}: no unit is allowed");
-        return Err(Refusal {
-            param: "max_unit",
-            reason,
-        });
+        return Refusal::of("max_unit", reason);
     }
     let every = params.int("every");
     let short = if params.text("short_at") == "all" {
@@ -31,10 +28,7 @@ pub(super) fn check(params: &Params) -> Result<(), Refusal> {
             "{read} chars would be read again each {every}: expected at least {}",
             (read + REREAD - 1) / REREAD
         );
-        return Err(Refusal {
-            param: "every",
-            reason,
-        });
+        return Refusal::of("every", reason);
     }
     let (short, period) = (short_unreachable(params), period_unreachable(params));
     match (short, period) {
@@ -43,10 +37,7 @@ pub(super) fn check(params: &Params) -> Result<(), Refusal> {
                 "this setting can never fire: {}; {}",
                 short.reason, period.reason
             );
-            Err(Refusal {
-                param: short.param,
-                reason,
-            })
+            Refusal::of(short.param, reason)
         }
         _ => Ok(()),
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use crate::fact::UNIT_CHARS;
+use crate::measure::fact::UNIT_CHARS;
 use crate::stream::Chars;
 
 /// A text that ends at a checkpoint, and which parts of it are looked at.

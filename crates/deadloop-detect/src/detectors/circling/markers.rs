@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::tokens::{Token, Tokens};
-use crate::hash::{join, spread};
+use crate::text::hash::{join, spread};
 
 /// The most words of a phrase.
 pub(super) const LONGEST: usize = 4;

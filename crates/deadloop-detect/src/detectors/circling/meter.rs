@@ -7,13 +7,12 @@ use super::markers::{Last, Markers};
 use super::recent::{Counts, Recent};
 use super::tokens::{Token, Tokens};
 use super::{CODE, HISTORY, MARKERS, MAX_NEW, MIN_MARKERS, START_AFTER, WINDOW};
-use crate::fact::{Bound, Clock, Fact};
-use crate::meter::{Recipe, TextMeter};
-use crate::param::Threshold;
-use crate::params::Params;
-use crate::sentence::Sentence;
+use crate::measure::fact::{Bound, Bounds, Clock, Fact};
+use crate::measure::meter::{Recipe, TextMeter};
+use crate::settings::params::Params;
+use crate::settings::value::Value;
 use crate::stream::{Chars, Kind};
-use crate::value::Value;
+use crate::text::sentence::Sentence;
 
 /// Both counts are compared per thousand: new pairs of a thousand pairs, markers in a thousand chars.
 const MILLE: u64 = 1000;
@@ -98,17 +97,16 @@ impl CirclingMeter {
 
     fn fact(&self, end: u64, (new, markers): (u64, u64)) -> Fact {
         let bound = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-        let markers = if self.look.markers.are_none() {
-            Threshold::AT_MOST.always()
-        } else {
-            bound(markers)
-        };
+        let mut bounds = Bounds::from([(MAX_NEW, bound(new))]);
+        if !self.look.markers.are_none() {
+            bounds.add(MIN_MARKERS, Bound::Fixed(bound(markers)));
+        }
         Fact {
             at: self.tokens.read(),
             until: self.tokens.read(),
             clock: Clock::Chars,
             kind: Kind::NearRepeat,
-            bounds: vec![Bound::Fixed(bound(new)), Bound::Fixed(markers)],
+            bounds,
             asked: Vec::new(),
             check: "circling",
             onset: Chars(end - self.look.window + 1).into(),

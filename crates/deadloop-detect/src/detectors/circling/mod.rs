@@ -17,10 +17,10 @@
 
 use crate::detectors::entry::detector;
 use crate::detectors::{Measuring, Refusal, Response};
-use crate::meter::{IGNORE, PER, PROMPT};
-use crate::param::Param;
-use crate::params::Params;
-use crate::value::Value;
+use crate::measure::meter::{IGNORE, PER, PROMPT};
+use crate::settings::param::Param;
+use crate::settings::params::Params;
+use crate::settings::value::Value;
 
 mod markers;
 mod meter;
@@ -75,21 +75,21 @@ static PARAMS: &[Param] = &[
 fn check(params: &Params) -> Result<(), Refusal> {
     let (window, history) = (params.count(WINDOW), params.count(HISTORY));
     if history < window {
-        return Err(Refusal {
-            param: HISTORY,
-            reason: format!("{history} is below window {window}: a pair would be new to itself"),
-        });
+        return Refusal::of(
+            HISTORY,
+            format!("{history} is below window {window}: a pair would be new to itself"),
+        );
     }
     for phrase in params.items(MARKERS).iter().filter_map(Value::as_text) {
         let tokens = markers::tokens_of(phrase).len();
         if markers::list(phrase).is_none() && !(1..=markers::LONGEST).contains(&tokens) {
-            return Err(Refusal {
-                param: MARKERS,
-                reason: format!(
+            return Refusal::of(
+                MARKERS,
+                format!(
                     "{phrase:?} has {tokens} words; expected a phrase of 1 to {}",
                     markers::LONGEST
                 ),
-            });
+            );
         }
     }
     Ok(())

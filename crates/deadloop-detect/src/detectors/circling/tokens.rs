@@ -1,8 +1,8 @@
 //! Turns chars into tokens, the hashes of words and, in scripts without blanks, of chars.
 
-use crate::fence::Fence;
-use crate::hash::{join, spread};
-use crate::script::is_unspaced;
+use crate::text::fence::Fence;
+use crate::text::hash::{join, spread};
+use crate::text::script::is_unspaced;
 
 /// A token: its hash, and the number of chars up to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

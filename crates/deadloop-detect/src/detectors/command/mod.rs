@@ -8,10 +8,10 @@
 //! says about a transcript must not depend on that, so a setting's name must not either.
 
 use crate::detectors::{Detector, Measuring, Program, Refusal};
-use crate::param::{Domain, Param};
-use crate::params::Params;
-use crate::spec::Spec;
-use crate::value::{Literal, Value};
+use crate::settings::param::{Domain, Param};
+use crate::settings::params::Params;
+use crate::settings::spec::Spec;
+use crate::settings::value::{Literal, Value};
 
 /// The registry entry.
 pub(super) static ENTRY: Detector = Detector {
@@ -45,12 +45,7 @@ static PARAMS: &[Param] = &[
 ];
 
 fn check(params: &Params) -> Result<(), Refusal> {
-    let refuse = |reason: &str| {
-        Err(Refusal {
-            param: "command",
-            reason: reason.into(),
-        })
-    };
+    let refuse = |reason: &str| Refusal::of("command", reason);
     match params.items("command").first().and_then(Value::as_text) {
         None => refuse("a program is expected, as [\"python3\", \"detector.py\"]"),
         Some("") => refuse("the program's name is empty"),

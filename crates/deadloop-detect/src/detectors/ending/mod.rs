@@ -7,11 +7,12 @@ use super::Measuring;
 use super::entry::detector;
 use super::malformed::Json;
 use crate::calls::{Repeat, fact};
-use crate::fact::Fact;
-use crate::meter::{Meter, Recipe};
-use crate::param::Param;
-use crate::params::Params;
+use crate::measure::fact::{Bounds, Fact};
+use crate::measure::meter::{Meter, Recipe};
+use crate::settings::param::Param;
+use crate::settings::params::Params;
 use crate::stream::{Channel, Event, EventPlace, Fault, Kind, TextChannel};
+use crate::text::json_scan::JsonScan;
 
 detector! {
     ENTRY = "ending", version 1,
@@ -184,6 +185,11 @@ impl Ending {
             return;
         }
         let seen = Repeat::once(place.answer, what);
-        facts.push(fact(place, (Kind::Fault(kind), "end"), Vec::new(), seen));
+        facts.push(fact(
+            place,
+            (Kind::Fault(kind), "end"),
+            Bounds::default(),
+            seen,
+        ));
     }
 }

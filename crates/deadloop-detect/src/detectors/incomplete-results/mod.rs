@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use super::Measuring;
 use super::entry::detector;
 use crate::calls::{Repeat, fact, number};
-use crate::fact::Fact;
-use crate::meter::{Meter, Recipe};
-use crate::param::Param;
-use crate::params::Params;
+use crate::measure::fact::Fact;
+use crate::measure::meter::{Meter, Recipe};
+use crate::settings::param::Param;
+use crate::settings::params::Params;
 use crate::stream::{Calls, Channel, Event, EventPlace, Fault, Kind};
 
 detector! {
@@ -135,7 +135,7 @@ impl Results {
             let said = format!("{good} of {asked} calls have a whole result");
             let kind = (Kind::Fault(Fault::PartialTools), "results");
             let seen = Repeat::once(first, said);
-            facts.push(fact(place, kind, vec![number(good + 1)], seen));
+            facts.push(fact(place, kind, [("min_ok", number(good + 1))], seen));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! [`Growth`]: a limit that the user may raise each time it is reached.
 
 use crate::calls::number;
-use crate::param::{DECIMAL, Param};
-use crate::params::Params;
+use crate::settings::param::{DECIMAL, Param};
+use crate::settings::params::Params;
 
 pub(super) const GROW: Param = Param::number("grow", 1.0, 1.0..=100.0)
     .unit("of the limit")
@@ -27,8 +27,8 @@ pub(super) fn grows(params: &Params) -> bool {
 /// A higher limit leads to higher limits after it, so the limits that are used up are all those up to a highest one.
 #[derive(Clone)]
 pub(super) struct Growth {
-    /// The factor from a limit to the next, in millionths.
-    factor: i64,
+    /// The factor from a limit to the next.
+    factor: f64,
     /// What is added to that.
     by: i64,
     /// The limit after which no other follows; 0: there is always another.
@@ -42,11 +42,8 @@ pub(super) struct Growth {
 impl Growth {
     /// `None`: the limit does not grow.
     pub(super) fn new(params: &Params) -> Option<Self> {
-        // The domain keeps the factor small.
-        #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
-        let factor = (params.float(GROW.name) * DECIMAL as f64).round() as i64;
         grows(params).then(|| Self {
-            factor,
+            factor: params.float(GROW.name),
             by: params.int(GROW_BY.name),
             hard: params.int(HARD.name),
             yes: params.count(CANCEL_AFTER.name),
@@ -82,13 +79,25 @@ impl Growth {
     }
 
     fn next(&self, limit: i64) -> i64 {
-        let grown = half_even(i128::from(limit) * i128::from(self.factor)).saturating_add(self.by);
+        let grown = grown(limit, self.factor).saturating_add(self.by);
         let next = grown.max(limit.saturating_add(1));
         match self.hard {
             0 => next,
             hard => next.min(hard),
         }
     }
+}
+
+/// Returns the limit that follows another one: the nearest whole number, of a half the even one. The factor counts in
+/// millionths, so that 1.15 of 50 is 57.5.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "bounds keep the factor small"
+)]
+pub fn grown(limit: i64, factor: f64) -> i64 {
+    let factor = (factor * DECIMAL as f64).round() as i64;
+    half_even(i128::from(limit) * i128::from(factor))
 }
 
 /// Millionths to the nearest whole number; a half to the even one.
@@ -109,5 +118,6 @@ mod tests {
         assert_eq!(halves, [0, 2, 2, 4]);
         assert_eq!(half_even(1_500_001), 2);
         assert_eq!(half_even(1_499_999), 1);
+        assert_eq!(grown(50, 1.15), 58);
     }
 }

@@ -7,14 +7,15 @@ use super::{Measuring, Refusal};
 use crate::calls::{
     ALLOW, Filter, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING, WARN_AT, number, warned,
 };
-use crate::fact::Fact;
-use crate::meter::{Meter, Recipe};
-use crate::param::{DECIMAL, Param};
-use crate::params::Params;
+use crate::measure::fact::Fact;
+use crate::measure::meter::{Meter, Recipe};
+use crate::settings::param::{DECIMAL, Param};
+use crate::settings::params::Params;
 use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
 
 mod growth;
 
+pub use growth::grown;
 use growth::{CANCEL_AFTER, GROW, GROW_BY, Growth, HARD};
 
 detector! {
@@ -41,12 +42,7 @@ const UNIT: Param = Param::word("unit", "turns", &["turns", "calls", "supersteps
 /// A limit that grows without an end only asks, which is allowed; one above the hard one is a mistake.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (limit, hard) = (params.int(LIMIT.name), params.int(HARD.name));
-    let refused = |param: &Param, reason: String| {
-        Err(Refusal {
-            param: param.name,
-            reason,
-        })
-    };
+    let refused = |param: &Param, reason: String| Refusal::of(param.name, reason);
     let warning = params.text(TELLS.name) == TELLS_WARNING;
     let grows = growth::grows(params);
     match () {
@@ -175,6 +171,6 @@ impl IterationsMeter {
             "limit"
         };
         let kind = (Kind::Iterations, check);
-        Some(self.run.fact(kind, vec![highest], seen))
+        Some(self.run.fact(kind, [(LIMIT.name, highest)], seen))
     }
 }

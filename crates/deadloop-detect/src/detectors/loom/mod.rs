@@ -11,12 +11,12 @@ use crate::calls::{
     Told, WARN_AT, hash, number, warned,
 };
 use crate::calls::{MANY, Row};
-use crate::fact::Fact;
-use crate::meter::{Meter, Recipe};
-use crate::param::{DECIMAL, Param, Threshold};
-use crate::params::Params;
+use crate::measure::fact::{Bound, Fact};
+use crate::measure::meter::{Meter, Recipe};
+use crate::settings::param::{DECIMAL, Param, Threshold};
+use crate::settings::params::Params;
+use crate::settings::value::Value;
 use crate::stream::{Calls, Channel, Event, EventPlace, Kind, TextChannel};
-use crate::value::Value;
 
 mod outputs;
 
@@ -226,16 +226,14 @@ impl LoomMeter {
             .saturating_mul(DECIMAL)
             .checked_div(self.warn_at)?;
         let seen = Repeat::calls(Calls(0), ended, String::new());
+        let bounds = [(MAX_ITERATIONS.name, most)];
         let check = if self.warning {
             "warning"
         } else {
             "max-iterations"
         };
-        let bounds = Bounds {
-            turns: most,
-            ..Bounds::NONE
-        };
-        (most >= self.least.turns).then(|| self.told((Kind::Iterations, check), bounds, seen))
+        let kind = (Kind::Iterations, check);
+        (most >= self.least.turns).then(|| self.run.fact(kind, bounds, seen))
     }
 
     /// The last calls are of one tool.
@@ -253,11 +251,9 @@ impl LoomMeter {
             copies: length,
             unit: String::new(),
         };
-        let bounds = Bounds {
-            row: bound,
-            ..Bounds::NONE
-        };
-        Some(self.told((Kind::IdenticalCall, "duplicate-tools"), bounds, seen))
+        let bounds = [(DUPLICATE_THRESHOLD.name, bound)];
+        let kind = (Kind::IdenticalCall, "duplicate-tools");
+        Some(self.run.fact(kind, bounds, seen))
     }
 
     /// The last `window` outputs are those before them.
@@ -272,53 +268,16 @@ impl LoomMeter {
             copies: 2,
             unit: String::new(),
         };
-        let bounds = Bounds {
-            window: Some(number(window)),
-            ..Bounds::NONE
-        };
-        Some(self.told((Kind::Cycle, "loop-detected"), bounds, seen))
+        let bounds = [(LOOP_DETECTION_WINDOW.name, Bound::Exactly(number(window)))];
+        Some(self.run.fact((Kind::Cycle, "loop-detected"), bounds, seen))
     }
 
     /// Too many turns were bad.
     fn rate(&self) -> Option<Fact> {
         let rate = self.errors.rate(self.run.ended())?;
         let seen = Repeat::calls(self.errors.second(), self.errors.bad(), String::new());
-        let bounds = Bounds {
-            rate,
-            ..Bounds::NONE
-        };
-        (rate >= self.least.rate)
-            .then(|| self.told((Kind::ErrorRetry, "error-threshold"), bounds, seen))
+        let bounds = [(ERROR_THRESHOLD.name, rate)];
+        let kind = (Kind::ErrorRetry, "error-threshold");
+        (rate >= self.least.rate).then(|| self.run.fact(kind, bounds, seen))
     }
-
-    fn told(&self, kind: (Kind, &'static str), bounds: Bounds, seen: Repeat) -> Fact {
-        let Bounds {
-            turns, row, rate, ..
-        } = bounds;
-        let window = bounds.window.unwrap_or(Threshold::AT_MOST.always());
-        let mut fact = self.run.fact(kind, vec![turns, row, window, rate], seen);
-        if let Some(exact) = bounds.window {
-            fact.bounds[2] = crate::fact::Bound::Exactly(exact);
-        }
-        fact
-    }
-}
-
-/// What a fact asks of the thresholds, in their order.
-struct Bounds {
-    turns: i64,
-    row: i64,
-    /// Only this one will do.
-    window: Option<i64>,
-    rate: i64,
-}
-
-impl Bounds {
-    /// Nothing.
-    const NONE: Self = Self {
-        turns: i64::MAX,
-        row: i64::MAX,
-        window: None,
-        rate: i64::MAX,
-    };
 }

@@ -5,10 +5,10 @@
 
 use super::entry::detector;
 use super::{Measuring, Refusal};
-use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
-use crate::meter::{PER, Recipe, TextMeter};
-use crate::param::{Param, Threshold};
-use crate::params::Params;
+use crate::measure::fact::{Bound, Bounds, Clock, Fact, UNIT_CHARS};
+use crate::measure::meter::{PER, Recipe, TextMeter};
+use crate::settings::param::Param;
+use crate::settings::params::Params;
 use crate::stream::Fault;
 use crate::stream::{Chars, Kind};
 
@@ -160,7 +160,7 @@ impl TextMeter for Malformed {
             let before = self.read;
             self.read += 1;
             if self.look.json && self.json.breaks(c) {
-                facts.push(self.known(Fault::BrokenJson, self.read, c.to_string(), None));
+                facts.push(self.known(Fault::BrokenJson, self.read, c.to_string()));
             }
             if self.tag_ends(c) {
                 let tag = self.held.take().unwrap_or_default();
@@ -209,7 +209,8 @@ impl Malformed {
                 from: open.at,
                 per: 1,
             };
-            let mut fact = self.known(Fault::Unclosed, at, name, Some(steps));
+            let mut fact = self.known(Fault::Unclosed, at, name);
+            fact.bounds.add("max_open", steps);
             fact.until = to;
             fact.onset = Chars(open.at).into();
             facts.push(fact);
@@ -220,10 +221,10 @@ impl Malformed {
     fn tag(&mut self, tag: &str, facts: &mut Vec<Fact>) {
         let start = self.read.saturating_sub(tag.chars().count() as u64);
         let mut tell = |this: &Self, fault, edits: Option<i64>| {
-            let mut fact = this.known(fault, this.read, tag.to_owned(), None);
+            let mut fact = this.known(fault, this.read, tag.to_owned());
             fact.onset = Chars(start).into();
-            if let (Some(edits), Some(bound)) = (edits, fact.bounds.last_mut()) {
-                *bound = Bound::Fixed(edits);
+            if let Some(edits) = edits {
+                fact.bounds.add("edits", Bound::Fixed(edits));
             }
             facts.push(fact);
         };
@@ -277,17 +278,14 @@ impl Malformed {
         }
     }
 
-    /// A fact at `at`. `open`: how long a tag is open; else it is accepted whatever `max_open` and `edits` say.
-    fn known(&self, fault: Fault, at: u64, unit: String, open: Option<Bound>) -> Fact {
+    /// A fact at `at` that every setting accepts.
+    fn known(&self, fault: Fault, at: u64, unit: String) -> Fact {
         Fact {
             at,
             until: at,
             clock: Clock::Chars,
             kind: Kind::Fault(fault),
-            bounds: vec![
-                open.unwrap_or(Bound::Fixed(Threshold::AT_MOST.always())),
-                Bound::Fixed(Threshold::AT_LEAST.always()),
-            ],
+            bounds: Bounds::default(),
             asked: Vec::new(),
             check: "form",
             onset: Chars(at.saturating_sub(1)).into(),

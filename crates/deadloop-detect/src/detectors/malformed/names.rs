@@ -1,5 +1,7 @@
 //! [`Names`]: finds the known name that a name is, and how it is spelt.
 
+use crate::text::nearest::Nearest;
+
 /// How a name is spelt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spelt {
@@ -13,45 +15,31 @@ pub(super) enum Spelt {
 
 /// The known names.
 #[derive(Clone, Debug)]
-pub(super) struct Names(Vec<String>);
+pub(super) struct Names(Nearest);
 
 /// The most edits by which a name may differ from a known one.
 const MOST: usize = 2;
-/// A known name allows one edit for each three letters, so no other name counts as a misspelling of `id`.
-const LETTERS_PER_EDIT: usize = 3;
 
 impl Names {
     pub(super) fn new(names: Vec<String>) -> Self {
-        Self(names)
+        Self(Nearest::new(names, true, MOST))
     }
 
     pub(super) fn name(&self, at: usize) -> &str {
-        self.0.get(at).map_or("", String::as_str)
+        self.0.known().get(at).map_or("", String::as_str)
     }
 
-    /// The known name that is meant; `None` where no name is near, or two are equally near.
+    /// Returns the known name that is nearest, and how it is spelt; `None` if no name is near, or two are equally near.
     pub(super) fn find(&self, name: &str) -> Option<(Spelt, usize)> {
-        if let Some(at) = self.0.iter().position(|known| known == name) {
+        if let Some(at) = self.0.known().iter().position(|known| known == name) {
             return Some((Spelt::Right, at));
         }
-        let folded = name.to_ascii_lowercase();
-        let known = |known: &String| known.to_ascii_lowercase() == folded;
-        if let Some(at) = self.0.iter().position(known) {
-            return Some((Spelt::Case, at));
-        }
-        let near = self.0.iter().enumerate().filter_map(|(at, known)| {
-            let most = MOST.min(known.len() / LETTERS_PER_EDIT);
-            if known.len().abs_diff(folded.len()) > most {
-                return None;
-            }
-            let edits = strsim::osa_distance(&known.to_ascii_lowercase(), &folded);
-            (edits <= most).then_some((edits, at))
-        });
-        let near: Vec<(usize, usize)> = near.collect();
-        let (fewest, at) = near.iter().min().copied()?;
-        let alone = near.iter().filter(|(edits, _)| *edits == fewest).count() == 1;
-        let edits = i64::try_from(fewest).unwrap_or(i64::MAX);
-        alone.then_some((Spelt::Edits(edits), at))
+        let (at, edits) = self.0.find(name, &mut 0)?;
+        let spelt = match i64::try_from(edits) {
+            Ok(0) => Spelt::Case,
+            edits => Spelt::Edits(edits.unwrap_or(i64::MAX)),
+        };
+        Some((spelt, at))
     }
 }
 

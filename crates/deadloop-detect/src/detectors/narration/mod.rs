@@ -7,10 +7,10 @@ use super::entry::detector;
 use super::{Measuring, Refusal};
 use crate::calls::n;
 use crate::calls::{ALLOW, Filter, Key, RESET, Repeat, Run, Saw, hash, number, window};
-use crate::fact::Fact;
-use crate::meter::{Meter, Recipe};
-use crate::param::{Mark, Param};
-use crate::params::Params;
+use crate::measure::fact::Fact;
+use crate::measure::meter::{Meter, Recipe};
+use crate::settings::param::{Mark, Param};
+use crate::settings::params::Params;
 use crate::stream::{Channel, Event, EventPlace, Kind, TextChannel, Turns};
 
 use said::{HEAD, Said, Spoken};
@@ -58,10 +58,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
     if n > window {
         let reason =
             format!("{n} do not fit the last {window} turns (window): this setting can never fire");
-        return Err(Refusal {
-            param: N.name,
-            reason,
-        });
+        return Refusal::of(N.name, reason);
     }
     Ok(())
 }
@@ -182,7 +179,11 @@ impl NarrationMeter {
                 copies: count,
                 unit: turn.said.head(),
             };
-            let bounds = vec![number(count), chars, *share];
+            let bounds = [
+                (N.name, number(count)),
+                (MIN_CHARS.name, chars),
+                (MIN_SHARE.name, *share),
+            ];
             facts.push(self.run.fact((Kind::Monologue, "said"), bounds, seen));
         }
     }

@@ -3,8 +3,8 @@
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::calls::{folded, hash};
-use crate::fact::UNIT_CHARS;
-use crate::param::DECIMAL;
+use crate::measure::fact::UNIT_CHARS;
+use crate::settings::param::DECIMAL;
 
 /// The chars at the start of a turn's text that are folded and compared; what follows is compared as it is.
 pub(super) const HEAD: usize = 10_000;

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use super::recent::Recent;
 use super::tokens::{Token, Tokens};
 use super::{HOLD, SHARES};
-use crate::fact::{Bound, Clock, Fact};
-use crate::hash::{BASE, spread};
-use crate::hold::{Hold, Stretch};
-use crate::meter::{Recipe, TextMeter};
-use crate::param::DECIMAL;
-use crate::params::Params;
-use crate::sentence::Unread;
+use crate::measure::fact::{Bound, Bounds, Clock, Fact};
+use crate::measure::hold::{Hold, Stretch};
+use crate::measure::meter::{Recipe, TextMeter};
+use crate::settings::param::DECIMAL;
+use crate::settings::params::Params;
 use crate::stream::{Chars, Kind};
+use crate::text::hash::{BASE, spread};
+use crate::text::sentence::Unread;
 
 /// What all meters of one recipe share. Lengths are in chars; an n-gram has `n` tokens.
 struct Look {
@@ -143,13 +143,16 @@ impl NoveltyMeter {
         let onset = first.saturating_sub(self.look.window);
         let period = self.recent_grams.distance();
         let copies = (self.read - onset).checked_div(period).map_or(0, |n| n + 1);
-        let [novelty, symbols, grams] = stretch.highest.map(Bound::Fixed);
+        let mut bounds = Bounds::from([(HOLD, fixed(samples))]);
+        for (param, highest) in SHARES.into_iter().zip(stretch.highest) {
+            bounds.add(param, Bound::Fixed(highest));
+        }
         Fact {
             at: self.read,
             until: self.read,
             clock: Clock::Chars,
             kind: Kind::NearRepeat,
-            bounds: vec![novelty, fixed(samples), symbols, grams],
+            bounds,
             asked: Vec::new(),
             check: "novelty",
             onset: Chars(onset).into(),

@@ -22,10 +22,10 @@
 
 use crate::detectors::entry::detector;
 use crate::detectors::{Measuring, Refusal};
-use crate::hold;
-use crate::meter::{IGNORE, PER, PROMPT};
-use crate::param::{DECIMAL, Param, Threshold};
-use crate::params::Params;
+use crate::measure::hold;
+use crate::measure::meter::{IGNORE, PER, PROMPT};
+use crate::settings::param::{DECIMAL, Param, Threshold};
+use crate::settings::params::Params;
 
 mod meter;
 mod recent;
@@ -88,22 +88,22 @@ fn number(params: &Params, name: &str) -> i64 {
 fn check(params: &Params) -> Result<(), Refusal> {
     let (n, window) = (params.count("n"), params.count("window"));
     if window < n {
-        return Err(Refusal {
-            param: "window",
-            reason: format!("{window} chars hold no n-gram of n {n} tokens: it can never fire"),
-        });
+        return Refusal::of(
+            "window",
+            format!("{window} chars hold no n-gram of n {n} tokens: it can never fire"),
+        );
     }
     let tokens = window + params.count("history");
     for (name, most) in [(SHARES[1], tokens), (SHARES[2], tokens - n + 1)] {
         let least = DECIMAL.unsigned_abs().div_ceil(most);
         if number(params, name).unsigned_abs() < least {
             let value = params.float(name);
-            return Err(Refusal {
-                param: name,
-                reason: format!(
+            return Refusal::of(
+                name,
+                format!(
                     "{value}: one among the {most} that window and history can hold is a larger share: it can never fire"
                 ),
-            });
+            );
         }
     }
     Ok(())

@@ -6,7 +6,7 @@
 //! removed from it. So counting costs one look-up when an item enters and none when it leaves, whatever window and stride are.
 
 use super::tokens::Token;
-use crate::ring::{narrow, place};
+use crate::text::ring::{narrow, place};
 
 /// A token or n-gram in the window or the history.
 #[derive(Clone, Copy, Debug, Default)]
@@ -238,7 +238,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::hash::spread;
+    use crate::text::hash::spread;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]

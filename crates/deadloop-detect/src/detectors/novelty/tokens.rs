@@ -4,11 +4,11 @@
 
 use std::ops::Range;
 
-use crate::bytes::runs;
-use crate::class::{Classes, NAMED, NUMBER as NUMERIC};
-use crate::element::Hash;
-use crate::hash::spread;
-use crate::script::is_unspaced;
+use crate::text::bytes::runs;
+use crate::text::class::{Classes, NAMED, NUMBER as NUMERIC};
+use crate::text::element::Hash;
+use crate::text::hash::spread;
+use crate::text::script::is_unspaced;
 
 /// A token: its hash, and the number of chars before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,10 +11,10 @@ use crate::calls::{
     ALLOW, Answer, Call, Comparison, Filter, NORMALISE, Pairs, RESET, Repeat, Run, Said, Saw, Told,
     hash, unit,
 };
-use crate::fact::Fact;
-use crate::meter::{Meter, Recipe};
-use crate::param::{Param, Threshold};
-use crate::params::Params;
+use crate::measure::fact::Fact;
+use crate::measure::meter::{Meter, Recipe};
+use crate::settings::param::Param;
+use crate::settings::params::Params;
 use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
 
 mod entry;
@@ -49,6 +49,9 @@ const ALTERNATING: Param = Param::count("alternating", 6, 3..=1000)
     .unit("calls")
     .doc("actions and observations that repeat with period 2");
 
+/// The thresholds, in the order of the scenarios.
+const SCENARIOS: [&Param; 4] = [&ACTION_OBSERVATION, &ACTION_ERROR, &MONOLOGUE, &ALTERNATING];
+
 const SCAN: Param = Param::count("scan", 20, 3..=1000)
     .unit("entries")
     .doc("how many last entries are looked at");
@@ -77,13 +80,13 @@ fn dead(params: &Params) -> Vec<Refusal> {
 fn check(params: &Params) -> Result<(), Refusal> {
     let mut dead = dead(params);
     match (dead.len(), dead.pop()) {
-        (4, Some(_)) => Err(Refusal {
-            param: SCAN.name,
-            reason: format!(
+        (4, Some(_)) => Refusal::of(
+            SCAN.name,
+            format!(
                 "none of the four scenarios fits {} entries: this setting can never fire",
                 params.int(SCAN.name)
             ),
-        }),
+        ),
         _ => Ok(()),
     }
 }
@@ -91,8 +94,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
 fn recipe(params: &Params) -> Recipe {
     let filter = Filter::new(params);
     let comparison = Arc::new(Comparison::new(params));
-    let least = [ACTION_OBSERVATION, ACTION_ERROR, MONOLOGUE, ALTERNATING];
-    let least = least.map(|param| params.int(param.name));
+    let least = SCENARIOS.map(|param| params.int(param.name));
     let scan = params.count(SCAN.name);
     Recipe::run(move || {
         Box::new(OpenHandsMeter {
@@ -200,8 +202,7 @@ impl OpenHandsMeter {
             if self.told[i].is_news(measure, measure >= self.least[i])
                 && let Some(measures) = &measures
             {
-                let mut bounds = vec![Threshold::AT_MOST.always(); scenarios.len()];
-                bounds[i] = measure;
+                let bounds = [(SCENARIOS[i].name, measure)];
                 let seen = self.repeat(measures, i);
                 facts.push(self.run.fact(kind, bounds, seen));
             }

@@ -6,10 +6,10 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::bytes::Bytes;
-use crate::class::{self, Class, Classes};
-use crate::fact::UNIT_CHARS;
-use crate::hash::{BASE, spread};
+use crate::measure::fact::UNIT_CHARS;
+use crate::text::bytes::Bytes;
+use crate::text::class::{self, Class, Classes};
+use crate::text::hash::{BASE, spread};
 
 /// The beginnings of the kept elements, and the element that is being read.
 pub(super) struct Elements {

@@ -2,7 +2,7 @@
 
 use super::marker::{HELD, Marker, Step};
 use super::wide::{Leave, Wide};
-use crate::class::{self, Class};
+use crate::text::class::{self, Class};
 
 /// What counts as equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

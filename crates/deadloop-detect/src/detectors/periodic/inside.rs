@@ -1,7 +1,7 @@
 //! [`Inside`]: numbers inside a line that can be those of items, by what precedes and what follows them.
 
 use super::wide::{is_close, is_quote};
-use crate::element::ends_sentence;
+use crate::text::element::ends_sentence;
 
 /// What precedes a number inside a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

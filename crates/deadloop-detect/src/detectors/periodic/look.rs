@@ -11,11 +11,11 @@ use super::places::Origin;
 use super::runs::Run;
 use super::symbols::{On, Symbols};
 use super::want::Want;
-use crate::fact::{Asked, Bound};
-use crate::param::Threshold;
-use crate::params::Params;
+use crate::measure::fact::{Asked, Bound, Bounds};
+use crate::settings::param::Threshold;
+use crate::settings::params::Params;
+use crate::settings::value::Value;
 use crate::stream::Chars;
-use crate::value::Value;
 
 /// What the meters of one recipe share.
 pub(super) struct Look {
@@ -224,50 +224,43 @@ impl Look {
             .unwrap_or(u64::MAX)
     }
 
-    /// What a tail that is accepted in this way asks of each threshold.
-    pub(super) fn bounds(&self, run: Run, at: Origin, (ask, holds): (Ask, Holds)) -> Vec<Bound> {
-        let always = Bound::Fixed(Threshold::AT_MOST.always());
-        let grows = self.chars_since(run, at.start);
-        let copies = steps(run.start, run.lag);
-        // A single is held to what others need only where `min_single` is 0.
-        let zero = match holds {
-            Holds::Single => Bound::Exactly(Threshold::AT_MOST.elsewhere()),
-            _ => always,
-        };
-        let (copies, chars, single) = match ask {
-            Ask::Row(_) => (always, always, zero),
-            Ask::Plain => (copies, grows, zero),
-            Ask::Single => (copies, always, grows),
-            Ask::Bare | Ask::Form => (copies, always, always),
-            Ask::Counters(Holds::Single) | Ask::Numbers(Holds::Single) => (copies, always, grows),
-            Ask::Counters(_) | Ask::Numbers(_) => (copies, always, zero),
-        };
-        vec![copies, chars, single, always]
-    }
-
-    /// The same of a part of it, with what it asks of the thresholds for numbers.
-    pub(super) fn bounds_of(
+    /// What a part of a tail that is accepted in this way asks of each threshold.
+    pub(super) fn bounds(
         &self,
         part: Part,
         (run, at): (Run, Origin),
         (ask, holds): (Ask, Holds),
-    ) -> Vec<Bound> {
-        let always = Bound::Fixed(Threshold::AT_MOST.always());
+    ) -> Bounds {
+        let mut bounds = Bounds::default();
+        if !matches!(ask, Ask::Row(_)) {
+            bounds.add("min_copies", steps(run.start, run.lag));
+        }
+        let own = match ask {
+            Ask::Row(_) => None,
+            Ask::Plain => Some("min_chars"),
+            Ask::Single => Some("min_single"),
+            Ask::Bare => Some("min_bare"),
+            Ask::Form => Some("min_form"),
+            Ask::Counters(_) => Some("min_counters"),
+            Ask::Numbers(_) => Some("min_numbers"),
+        };
         let grows = self.chars_since(run, at.start);
-        let mut bounds = self.bounds(run, at, (ask, holds));
-        bounds.extend(match (ask, part) {
-            (Ask::Numbers(_), _) => [always, grows],
-            (Ask::Counters(_), _) => [grows, always],
-            (_, Part::Even) => [Bound::Exactly(Threshold::AT_MOST.elsewhere()), always],
-            _ => [always, always],
-        });
-        for own in [Holds::Bare, Holds::Form] {
-            bounds.push(match holds {
-                _ if ask.is_for(own) => grows,
-                // What others need is asked of it only where its own threshold is 0.
-                held if held == own => Bound::Exactly(Threshold::AT_MOST.elsewhere()),
-                _ => always,
-            });
+        if let Some(own) = own {
+            bounds.add(own, grows);
+        }
+        // What a unit holds is asked too where it has a threshold of its own; others are asked only where that is 0.
+        let held = match holds {
+            Holds::Named => None,
+            Holds::Single => Some("min_single"),
+            Holds::Bare => Some("min_bare"),
+            Holds::Form => Some("min_form"),
+        };
+        let elsewhere = Bound::Exactly(Threshold::AT_MOST.elsewhere());
+        if let Some(held) = held.filter(|held| own != Some(*held)) {
+            bounds.add(held, if ask.is_for(holds) { grows } else { elsewhere });
+        }
+        if part == Part::Even && !matches!(ask, Ask::Counters(_) | Ask::Numbers(_)) {
+            bounds.add("min_counters", elsewhere);
         }
         bounds
     }
@@ -312,15 +305,6 @@ impl Look {
         } else {
             steps(run.start, 1)
         }
-    }
-
-    /// What a recycled stretch that begins there asks of each threshold.
-    pub(super) fn recycled_bounds(start: Chars) -> Vec<Bound> {
-        let always = Bound::Fixed(Threshold::AT_MOST.always());
-        let grows = Bound::Units { from: start.into() };
-        let mut bounds = vec![always; 8];
-        bounds[3] = grows;
-        bounds
     }
 }
 

@@ -21,10 +21,10 @@
 
 use crate::detectors::entry::detector;
 use crate::detectors::{Measuring, Refusal};
-use crate::meter::{IGNORE, PER, PROMPT};
-use crate::param::{Domain, Param, Zero};
-use crate::params::Params;
-use crate::value::{Literal, Value};
+use crate::measure::meter::{IGNORE, PER, PROMPT};
+use crate::settings::param::{Domain, Param, Zero};
+use crate::settings::params::Params;
+use crate::settings::value::{Literal, Value};
 
 mod counters;
 mod elements;

@@ -8,7 +8,7 @@
 //! written again, or code that is given whole after a change, says everything twice.
 
 use super::elements::NAMED;
-use crate::hash::spread;
+use crate::text::hash::spread;
 
 /// How often an element must have occurred before to be recycled.
 const BEFORE: usize = 2;

@@ -11,9 +11,9 @@ use super::inside::{Inside, inside};
 use super::marker::{HELD, Step};
 use super::numeral::Numeral;
 use super::wide::is_numeral;
-use crate::bytes::Bytes;
-use crate::class::{self, Class, Classes, NAMED};
-use crate::fence::Fence;
+use crate::text::bytes::Bytes;
+use crate::text::class::{self, Class, Classes, NAMED};
+use crate::text::fence::Fence;
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

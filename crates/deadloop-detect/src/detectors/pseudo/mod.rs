@@ -3,11 +3,11 @@
 use super::entry::detector;
 use super::{Measuring, Refusal};
 use crate::calls::{Repeat, fact, number};
-use crate::fact::Fact;
-use crate::meter::{Meter, Recipe};
-use crate::param::Param;
-use crate::params::Params;
+use crate::measure::fact::Fact;
+use crate::measure::meter::{Meter, Recipe};
 use crate::repair::{PHRASE_LISTS, phrases};
+use crate::settings::param::Param;
+use crate::settings::params::Params;
 use crate::stream::{Channel, Chars, Event, EventPlace, Fault, Kind, TextChannel};
 
 detector! {
@@ -36,10 +36,7 @@ static PARAMS: [Param; 4] = [
 
 fn check(params: &Params) -> Result<(), Refusal> {
     if phrases(params).is_empty() {
-        Err(Refusal {
-            param: "lists",
-            reason: "no list and no phrase: it would never fire".into(),
-        })
+        Refusal::of("lists", "no list and no phrase: it would never fire")
     } else {
         Ok(())
     }
@@ -52,13 +49,14 @@ fn recipe(params: &Params) -> Recipe {
     let done = {
         let mut only = params.clone();
         let lists = params.items("lists").iter();
-        let of_done =
-            |item: &&crate::value::Value| item.as_text().is_some_and(|n| n.ends_with("-done"));
+        let of_done = |item: &&crate::settings::value::Value| {
+            item.as_text().is_some_and(|n| n.ends_with("-done"))
+        };
         only.set(
             "lists",
-            crate::value::Value::List(lists.filter(of_done).cloned().collect()),
+            crate::settings::value::Value::List(lists.filter(of_done).cloned().collect()),
         );
-        only.set("own", crate::value::Value::List(Vec::new()));
+        only.set("own", crate::settings::value::Value::List(Vec::new()));
         folded(phrases(&only))
     };
     let all = folded(phrases(params));
@@ -121,7 +119,7 @@ impl Pseudo {
         } else {
             Fault::Pseudo
         };
-        let bounds = vec![number(text.chars().count() as u64)];
+        let bounds = [("max_chars", number(text.chars().count() as u64))];
         let seen = Repeat::once(from, phrase.clone());
         facts.push(fact(place, (Kind::Fault(kind), "phrase"), bounds, seen));
     }

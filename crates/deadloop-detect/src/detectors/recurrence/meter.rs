@@ -7,12 +7,12 @@ use super::MAX_COUNT;
 use super::grams::Grams;
 use super::structure::Structures;
 use super::symbols::{By, Code, Symbol, Symbols};
-use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
-use crate::meter::{Recipe, TextMeter};
-use crate::params::Params;
-use crate::repeated::{Recent, SHORT, kind};
+use crate::measure::fact::{Bound, Bounds, Clock, Fact, UNIT_CHARS};
+use crate::measure::meter::{Recipe, TextMeter};
+use crate::settings::params::Params;
+use crate::settings::value::Value;
 use crate::stream::{Chars, Kind};
-use crate::value::Value;
+use crate::text::repeated::{Recent, SHORT, kind};
 
 /// What all meters of one recipe share.
 struct Look {
@@ -195,11 +195,11 @@ impl Counter {
                 Kind::Paragraph if period < SHORT => Kind::ShortSequence,
                 kind => kind,
             },
-            bounds: vec![
-                Bound::Exactly(i64::from(seen.count)),
-                bound(seen.mean(seen.symbols)),
-                bound(seen.distinct as u64),
-            ],
+            bounds: Bounds::from([
+                ("min_count", Bound::Exactly(i64::from(seen.count))),
+                ("max_gap", bound(seen.mean(seen.symbols))),
+                ("max_distinct", bound(seen.distinct as u64)),
+            ]),
             asked: Vec::new(),
             check: "recurrence",
             onset: Chars(second).into(),

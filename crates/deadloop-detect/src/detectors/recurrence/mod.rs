@@ -25,9 +25,9 @@
 
 use crate::detectors::entry::detector;
 use crate::detectors::{Measuring, Refusal};
-use crate::meter::{IGNORE, PER, PROMPT};
-use crate::param::{Param, Zero};
-use crate::params::Params;
+use crate::measure::meter::{IGNORE, PER, PROMPT};
+use crate::settings::param::{Param, Zero};
+use crate::settings::params::Params;
 
 mod grams;
 mod meter;
@@ -84,12 +84,12 @@ fn check(params: &Params) -> Result<(), Refusal> {
     let (n, count) = (params.count("n"), params.count("min_count"));
     let (window, needed) = (params.count("window"), count + n - 1);
     if needed > window {
-        return Err(Refusal {
-            param: "window",
-            reason: format!(
+        return Refusal::of(
+            "window",
+            format!(
                 "{window} symbols cannot hold {count} n-grams of {n}, which take {needed}: it can never fire"
             ),
-        });
+        );
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ pub(super) struct Structures(u8);
 
 impl Structures {
     const NONE: Self = Self(0);
-    /// Three backticks, with or without blanks before them; [`Fence`](crate::fence::Fence) reports
+    /// Three backticks, with or without blanks before them; [`Fence`](crate::text::fence::Fence) reports
     /// it.
     pub(super) const FENCE: Self = Self(1);
     /// `|` and another one in the line, or three of `|+-`; blanks may precede.

@@ -1,11 +1,11 @@
 //! Turns chars into symbols: leaves out code, resets at structures, and collects words, sentences and lines.
 
 use super::structure::{Line, Structures};
-use crate::bytes::{Bytes, runs};
-use crate::class::{Classes, NAMED};
-use crate::element::{Element, ends_sentence};
-use crate::fence::{Fence, Ticks};
-use crate::script::is_unspaced;
+use crate::text::bytes::{Bytes, runs};
+use crate::text::class::{Classes, NAMED};
+use crate::text::element::{Element, ends_sentence};
+use crate::text::fence::{Fence, Ticks};
+use crate::text::script::is_unspaced;
 
 /// What a symbol is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@
 use super::Measuring;
 use super::entry::detector;
 use crate::calls::{Repeat, fact, number};
-use crate::fact::Fact;
-use crate::meter::{Meter, Recipe};
-use crate::param::{Param, Threshold};
+use crate::measure::fact::Fact;
+use crate::measure::meter::{Meter, Recipe};
+use crate::settings::param::Param;
 use crate::stream::{Channel, Event, EventPlace, Fault, Kind};
 
 detector! {
@@ -48,11 +48,11 @@ impl Meter for Stall {
         match event {
             Event::Text(..) | Event::Call { .. } => self.begun = true,
             Event::Silence(millis) => {
-                let (held, any) = (number(*millis), Threshold::AT_MOST.always());
-                let bounds = if self.begun { [held, any] } else { [any, held] };
+                let asked = if self.begun { "idle_ms" } else { "first_ms" };
+                let bounds = [(asked, number(*millis))];
                 let kind = (Kind::Fault(Fault::Stall), "silence");
                 let seen = Repeat::once(place.answer, format!("{millis} ms"));
-                facts.push(fact(place, kind, bounds.to_vec(), seen));
+                facts.push(fact(place, kind, bounds, seen));
             }
             _ => {}
         }

@@ -1,9 +1,9 @@
 //! Decides whether a text is left out. The text waits for as long as both are possible.
 
-use crate::params::Params;
 use crate::repair::marks::is_blank;
 use crate::repair::meaning::Pieces;
 use crate::repair::registry::{TextRepair, size};
+use crate::settings::params::Params;
 
 /// Where a phrase must be in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,10 +13,10 @@
 use std::collections::BTreeMap;
 
 use crate::detectors::Refusal;
-use crate::param::Param;
-use crate::params::Params;
-use crate::spec::Spec;
-use crate::value::Value;
+use crate::settings::param::Param;
+use crate::settings::params::Params;
+use crate::settings::spec::Spec;
+use crate::settings::value::Value;
 
 use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list};
 
@@ -61,18 +61,15 @@ const LONGEST: usize = 256;
 fn check(params: &Params) -> Result<(), Refusal> {
     let phrases = phrases(params);
     if phrases.is_empty() {
-        let reason = "no list and no phrase: it would leave nothing out".into();
-        return Err(Refusal {
-            param: "lists",
-            reason,
-        });
+        let reason = "no list and no phrase: it would leave nothing out";
+        return Refusal::of("lists", reason);
     }
     let odd = |phrase: &&String| phrase.trim() != **phrase || phrase.chars().count() > LONGEST;
     match phrases.iter().find(odd) {
-        Some(phrase) => Err(Refusal {
-            param: "own",
-            reason: format!("{phrase:?}: expected {LONGEST} chars at most and no blanks around it"),
-        }),
+        Some(phrase) => Refusal::of(
+            "own",
+            format!("{phrase:?}: expected {LONGEST} chars at most and no blanks around it"),
+        ),
         None => Ok(()),
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::params::Params;
-use crate::repair::nearest::Nearest;
+use crate::settings::params::Params;
+use crate::text::nearest::Nearest;
 
 /// The type of a field's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Fields {
     /// The fields of a setting.
     pub(super) fn new(params: &Params) -> Self {
         match params.get("fields") {
-            Some(crate::value::Value::Table(table)) => Self::of(
+            Some(crate::settings::value::Value::Table(table)) => Self::of(
                 table
                     .iter()
                     .filter_map(|(name, kind)| Some((name.clone(), Type::of(kind.as_text()?)?))),
@@ -99,7 +99,7 @@ impl Fields {
         let nearest = Nearest::new(known, true, EDITS);
         let meant = object.keys().map(|name| {
             let exact = self.0.iter().position(|(known, _)| known == name);
-            exact.or_else(|| nearest.find(name, &mut 0))
+            exact.or_else(|| Some(nearest.find(name, &mut 0)?.0))
         });
         let meant: Vec<Option<usize>> = meant.collect();
         let mut times = vec![0_u32; self.0.len()];

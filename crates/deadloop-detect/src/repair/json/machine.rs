@@ -2,9 +2,9 @@
 
 use serde::de::IgnoredAny;
 
-use crate::params::Params;
 use crate::repair::meaning::Pieces;
 use crate::repair::registry::{TextRepair, list, size};
+use crate::settings::params::Params;
 
 use super::clean::clean;
 use super::closer::Closer;

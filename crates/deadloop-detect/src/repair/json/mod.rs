@@ -16,10 +16,10 @@
 //! | fitting arguments to the expected fields | `fit` |
 
 use crate::detectors::Refusal;
-use crate::param::Param;
-use crate::params::Params;
-use crate::spec::Spec;
-use crate::value::Value;
+use crate::settings::param::Param;
+use crate::settings::params::Params;
+use crate::settings::spec::Spec;
+use crate::settings::value::Value;
 
 use super::marks::Marks;
 use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list};
@@ -83,19 +83,13 @@ static PARAMS: &[Param] = &[
 /// Refuses marks that cannot be told apart, unknown types, and parameters that the mode cannot follow.
 fn check(params: &Params) -> Result<(), Refusal> {
     if let Some(reason) = Marks::refuse(&list(params, "control"), false) {
-        return Err(Refusal {
-            param: "control",
-            reason,
-        });
+        return Refusal::of("control", reason);
     }
     let waits = matches!(params.text("mode"), "strict" | "tolerant" | "schema");
     if params.text("inside") == "refuse" && !waits {
         let mode = params.text("mode");
         let reason = format!("refuse, and mode {mode} passes text on before it is whole");
-        return Err(Refusal {
-            param: "inside",
-            reason,
-        });
+        return Refusal::of("inside", reason);
     }
     let Some(Value::Table(fields)) = params.get("fields") else {
         return Ok(());
@@ -106,18 +100,12 @@ fn check(params: &Params) -> Result<(), Refusal> {
                 "{name} = {kind}: expected one of: {}",
                 Type::NAMES.join(", ")
             );
-            return Err(Refusal {
-                param: "fields",
-                reason,
-            });
+            return Refusal::of("fields", reason);
         }
     }
     if params.text("mode") == "schema" && fields.is_empty() {
-        let reason = "none: mode schema holds the arguments against these".into();
-        return Err(Refusal {
-            param: "fields",
-            reason,
-        });
+        let reason = "none: mode schema holds the arguments against these";
+        return Refusal::of("fields", reason);
     }
     Ok(())
 }

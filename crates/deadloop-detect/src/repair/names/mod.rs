@@ -8,13 +8,13 @@
 //! | parameters, and what happens at each char | here |
 //! | presets and where they come from | `presets.toml` |
 
-use crate::param::Param;
-use crate::params::Params;
-use crate::spec::Spec;
+use crate::settings::param::Param;
+use crate::settings::params::Params;
+use crate::settings::spec::Spec;
 
 use super::meaning::Pieces;
-use super::nearest::Nearest;
 use super::registry::{Make, Mends, Repairer, StreamKind, TextRepair, list, size};
+use crate::text::nearest::Nearest;
 
 /// The registry entry.
 pub(super) static ENTRY: Repairer = Repairer {
@@ -95,7 +95,7 @@ impl TextRepair for Machine {
             name = name.trim_end();
         }
         let known = self.known.find(name, &mut self.work);
-        let known = known.and_then(|at| self.known.known().get(at));
+        let known = known.and_then(|(at, _)| self.known.known().get(at));
         out.text(known.map_or(name, String::as_str));
     }
 

@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::param::Param;
-use crate::params::Params;
-use crate::spec::Spec;
+use crate::settings::param::Param;
+use crate::settings::params::Params;
+use crate::settings::spec::Spec;
 
 use super::meaning::Delivered;
 use super::registry::{EventRepair, Make, Mends, Repairer, StreamKind, size};

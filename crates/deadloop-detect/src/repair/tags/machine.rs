@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::params::Params;
 use crate::repair::meaning::{Action, Pieces};
 use crate::repair::registry::{TextRepair, size};
+use crate::settings::params::Params;
 
 use super::code::{Code, Piece};
 use super::fields::split;

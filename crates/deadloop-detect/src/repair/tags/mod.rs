@@ -15,10 +15,10 @@
 //! | what an action must have, and must not | `needs` |
 
 use crate::detectors::Refusal;
-use crate::param::Param;
-use crate::params::Params;
-use crate::spec::Spec;
-use crate::value::Value;
+use crate::settings::param::Param;
+use crate::settings::params::Params;
+use crate::settings::spec::Spec;
+use crate::settings::value::Value;
 
 use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list};
 

@@ -1,9 +1,9 @@
 //! Checks what an action must have and must not have.
 
-use crate::params::Params;
 use crate::repair::meaning::Action;
 use crate::repair::registry::list;
-use crate::value::Value;
+use crate::settings::params::Params;
+use crate::settings::value::Value;
 
 /// The field whose value may also be the text outside of all fields.
 const CONTENT: &str = "content";

@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::params::Params;
-use crate::repair::nearest::{LONGEST, Nearest};
 use crate::repair::registry::{list, size};
-use crate::value::Value;
+use crate::settings::params::Params;
+use crate::settings::value::Value;
+use crate::text::nearest::{LONGEST, Nearest};
 
 use super::lexer::{is_first, is_inner};
 
@@ -130,7 +130,7 @@ impl Names {
             "" => None,
             digits => Some(digits.parse().ok()?),
         };
-        let mut at = self.nearest.find(stem, work)?;
+        let (mut at, _) = self.nearest.find(stem, work)?;
         if let Some(stands_for) = at.checked_sub(self.actions + self.fields) {
             at = *self.aliases.get(stands_for)?;
         }

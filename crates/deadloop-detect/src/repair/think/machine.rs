@@ -1,9 +1,9 @@
 //! Splits a text char by char. Chars that may begin a mark are held back until it is certain whether they do.
 
-use crate::params::Params;
 use crate::repair::marks::{Look, is_blank};
 use crate::repair::meaning::Pieces;
 use crate::repair::registry::{TextRepair, list, size};
+use crate::settings::params::Params;
 
 use super::kinds::{Kind, Kinds};
 

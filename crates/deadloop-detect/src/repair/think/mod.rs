@@ -11,9 +11,9 @@
 //! | splitting a text char by char | `machine` |
 
 use crate::detectors::Refusal;
-use crate::param::Param;
-use crate::params::Params;
-use crate::spec::Spec;
+use crate::settings::param::Param;
+use crate::settings::params::Params;
+use crate::settings::spec::Spec;
 
 use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list};
 

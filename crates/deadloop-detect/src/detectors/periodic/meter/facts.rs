@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use super::super::counters::Part;
-use super::super::look::{Ask, Holds, Look, steps};
+use super::super::look::{Ask, Holds, steps};
 use super::super::places::{Origin, Places};
 use super::super::recycled::Stretch;
 use super::super::runs::Run;
 use super::PeriodicMeter;
-use crate::fact::{Bound, Clock, Fact, UNIT_CHARS};
+use crate::measure::fact::{Bound, Bounds, Clock, Fact, UNIT_CHARS};
 use crate::stream::{Chars, Kind};
 
 /// Tails without a letter that are remembered: more than can go on at once.
@@ -54,7 +54,7 @@ impl PeriodicMeter {
                 until,
                 clock,
                 kind: Kind::NearRepeat,
-                bounds: Look::recycled_bounds(start),
+                bounds: Bounds::from([("min_recycled", Bound::Units { from: start.into() })]),
                 asked: Vec::new(),
                 check: "recycled",
                 onset: onset.into(),
@@ -130,7 +130,7 @@ impl PeriodicMeter {
                     until,
                     clock,
                     kind: self.kind(run, &unit, origin),
-                    bounds: look.bounds_of(part, (run, origin), (ask, holds)),
+                    bounds: look.bounds(part, (run, origin), (ask, holds)),
                     asked: look.asked(run, origin.start, (ask, fenced, tall)),
                     check: "periodic",
                     onset: origin.onset.into(),

@@ -13,9 +13,9 @@ use super::recycled::Recycled;
 use super::returning::Returning;
 use super::runs::{Run, Runs, grow};
 use super::symbols::{MOST, Out, Symbols};
-use crate::fact::Fact;
-use crate::meter::{Recipe, TextMeter};
-use crate::params::Params;
+use crate::measure::fact::Fact;
+use crate::measure::meter::{Recipe, TextMeter};
+use crate::settings::params::Params;
 
 mod facts;
 mod unit;

@@ -10,8 +10,8 @@ use super::super::places::Origin;
 use super::super::runs::Run;
 use super::super::symbols::NUMBER;
 use super::PeriodicMeter;
-use crate::repeated::{SHORT, kind};
 use crate::stream::Kind;
+use crate::text::repeated::{SHORT, kind};
 
 impl PeriodicMeter {
     /// A tail's unit; a number that was folded is a `#`. The last copy says it, and says what any would.

@@ -22,7 +22,7 @@
 
 use super::grams::{Grams, place, roll};
 use super::want::{BANDS, LOOK, Want, band, longest};
-use crate::decode::append;
+use crate::text::decode::append;
 
 /// A periodic tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 
 use super::inside::{Inside, closes};
 use super::marker::{HELD, Step};
-use crate::class::{self, Class, Classes};
+use crate::text::class::{self, Class, Classes};
 
 mod words;
 

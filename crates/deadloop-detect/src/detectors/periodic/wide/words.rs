@@ -1,7 +1,7 @@
 //! Words, letters and roman numbers that a line begins with: `Step 1:`, `b)`, `iv.`, `情况三、`.
 
 use super::{At, Wide, is_close};
-use crate::script::is_unspaced;
+use crate::text::script::is_unspaced;
 
 /// Chars of a word before a number.
 const WORD: usize = 16;

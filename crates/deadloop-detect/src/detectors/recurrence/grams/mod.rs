@@ -15,7 +15,7 @@ use anchors::{Anchors, Entering};
 
 use super::prime::{BASE, add, below_prime, mul, power, sub};
 use super::symbols::Symbol;
-use crate::ring::{narrow, place};
+use crate::text::ring::{narrow, place};
 
 /// The n-grams of a window. Symbols are numbered from 0.
 pub(super) struct Grams {

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use sha2::{Digest, Sha256};
 
 use crate::detectors::{Detector, Measuring, Program, Refusal};
-use crate::fact::Rule;
-use crate::meter::Recipe;
-use crate::param::{Mark, Param, Threshold};
-use crate::params::Params;
-use crate::per::{PER, Per};
-use crate::response::Response;
+use crate::guard::response::Response;
+use crate::measure::fact::Rule;
+use crate::measure::meter::Recipe;
+use crate::measure::per::{PER, Per};
+use crate::settings::param::{Mark, Param, Threshold};
+use crate::settings::params::Params;
+use crate::settings::value::Value;
 use crate::stream::{Channel, Unit};
-use crate::value::Value;
 
 /// One detector of a guard.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,7 +102,7 @@ impl Member {
     /// The rule of its thresholds.
     pub fn rule(&self) -> Rule {
         let thresholds = self.detector.thresholds();
-        Rule::new(thresholds.map(|(p, t)| (t, self.number(p, t))))
+        Rule::new(thresholds.map(|(p, t)| (p.name, t, self.number(p, t))))
     }
 
     /// The number that a threshold of this member is compared as.

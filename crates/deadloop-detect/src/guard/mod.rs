@@ -1,14 +1,20 @@
 //! [`Guard`]: the live detector. Push what arrives; it answers with a [`Decision`]. [`Guards`]: what a server
 //! keeps to hand out one for each request.
 
+pub(crate) mod alarm;
+pub(crate) mod context;
+pub(crate) mod decision;
+pub(crate) mod feeds;
+pub(crate) mod response;
+
 use std::sync::Arc;
 
-use crate::alarm::Alarm;
-use crate::decision::{Decision, Pushed};
-use crate::fact::{Fact, Rule};
-use crate::meter::{Meter, Recipe};
-use crate::response::Response;
-use crate::setting::{Member, NotLive, Setting};
+use crate::guard::alarm::Alarm;
+use crate::guard::decision::{Decision, Pushed};
+use crate::guard::response::Response;
+use crate::measure::fact::{Fact, Rule};
+use crate::measure::meter::{Meter, Recipe};
+use crate::settings::setting::{Member, NotLive, Setting};
 use crate::settings::{Settings, Work};
 use crate::stream::{Channel, Chars, Event, EventPlace, Seen, TextChannel};
 

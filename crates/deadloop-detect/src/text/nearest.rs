@@ -2,7 +2,7 @@
 
 /// The known names, and how much a name may differ from one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Nearest {
+pub(crate) struct Nearest {
     known: Vec<String>,
     fold: bool,
     edits: usize,
@@ -11,24 +11,24 @@ pub(super) struct Nearest {
 /// A known name allows one edit for each three letters, so no other name counts as a misspelling of `id`.
 const LETTERS_PER_EDIT: usize = 3;
 /// The longest name that is compared, in chars.
-pub(super) const LONGEST: usize = 64;
+pub(crate) const LONGEST: usize = 64;
 
 impl Nearest {
     /// `fold`: the case of ASCII letters does not count. `edits`: how many chars may be added, left out,
     /// changed or swapped with a neighbour; at most one for each three letters of the known name.
-    pub(super) fn new(known: Vec<String>, fold: bool, edits: usize) -> Self {
+    pub(crate) fn new(known: Vec<String>, fold: bool, edits: usize) -> Self {
         Self { known, fold, edits }
     }
 
     /// The known names.
-    pub(super) fn known(&self) -> &[String] {
+    pub(crate) fn known(&self) -> &[String] {
         &self.known
     }
 
-    /// The index of the known name that equals this one or is nearest to it. `None` if no name is near
-    /// enough, or if two are equally near: a guess there does harm. Adds the number of compared chars to
-    /// `work`.
-    pub(super) fn find(&self, name: &str, work: &mut u64) -> Option<usize> {
+    /// Returns the index of the known name that equals this one or is nearest to it, and the edits between them. `None`
+    /// if no name is near enough, or if two are equally near: a guess there does harm. Adds the number of compared chars
+    /// to `work`.
+    pub(crate) fn find(&self, name: &str, work: &mut u64) -> Option<(usize, usize)> {
         let own = |text: &str| {
             if self.fold {
                 text.to_ascii_lowercase()
@@ -44,7 +44,7 @@ impl Nearest {
             .map(|known| known.len() as u64)
             .sum::<u64>();
         if let Some(at) = self.known.iter().position(|known| own(known) == name) {
-            return Some(at);
+            return Some((at, 0));
         }
         if self.edits == 0 || length > LONGEST {
             return None;
@@ -67,7 +67,7 @@ impl Nearest {
                 _ => Some((edits, Some(at))),
             };
         }
-        best.and_then(|(_, at)| at)
+        best.and_then(|(edits, at)| Some((at?, edits)))
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
         let known: Vec<String> = known.map(str::to_owned).to_vec();
         let find = |name: &str, fold, edits| {
             let at = Nearest::new(known.clone(), fold, edits).find(name, &mut 0);
-            at.map(|at| known[at].as_str())
+            at.map(|(at, _)| known[at].as_str())
         };
         assert_eq!(find("create_note", false, 0), Some("create_note"));
         assert_eq!(find("Create_Note", false, 0), None);

@@ -4,8 +4,8 @@
 use std::fmt;
 
 use crate::detectors::{Detector, Example, Measuring};
-use crate::params::Params;
-use crate::setting::{Member, Setting};
+use crate::settings::params::Params;
+use crate::settings::setting::{Member, Setting};
 use crate::stream::{Channel, Event, EventPlaces, TextChannel};
 
 crate::words! {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::element::ends_sentence;
+use crate::text::element::ends_sentence;
 
 /// What a char is: some of the bits below.
 pub(crate) type Class = u8;

@@ -1,7 +1,7 @@
 //! [`Params`]: the values of all parameters of a detector. It knows no detector, so that detectors can read it.
 
-use crate::param::Param;
-use crate::value::Value;
+use crate::settings::param::Param;
+use crate::settings::value::Value;
 
 /// All parameters of one detector or repairer, in the order of its registry entry.
 #[derive(Clone, Debug, PartialEq)]

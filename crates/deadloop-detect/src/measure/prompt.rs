@@ -1,7 +1,7 @@
 //! [`Said`]: what the user wrote, which a detector of text may skip.
 
-use crate::fact::{Bound, Fact};
-use crate::param::Param;
+use crate::measure::fact::{Bound, Fact};
+use crate::settings::param::Param;
 use crate::stream::Chars;
 
 /// The parameter of every detector of repetition in a text.

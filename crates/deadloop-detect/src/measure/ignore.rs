@@ -8,11 +8,11 @@ use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::{Anchored, Input};
 
-use crate::fact::Fact;
-use crate::meter::TextMeter;
-use crate::param::{Domain, Param};
+use crate::measure::fact::Fact;
+use crate::measure::meter::TextMeter;
+use crate::settings::param::{Domain, Param};
+use crate::settings::value::Literal;
 use crate::stream::Chars;
-use crate::value::Literal;
 
 /// The parameter of every detector of repetition in a text.
 pub(crate) const IGNORE: Param = Param::new("ignore", Literal::Texts(&[]), Domain::Regexes)
@@ -53,7 +53,7 @@ impl Ignore {
         }
         let mut kept: Vec<&str> = Vec::new();
         for &pattern in patterns {
-            crate::param::pattern(pattern)?;
+            crate::settings::param::pattern(pattern)?;
             if !kept.contains(&pattern) {
                 kept.push(pattern);
             }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::param::Param;
+use crate::settings::param::Param;
 
 /// The most samples in a row that a setting may ask for.
 const MAX_HOLD: usize = 50;

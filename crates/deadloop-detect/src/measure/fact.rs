@@ -2,7 +2,7 @@
 //! them is an alarm. The live [`Guard`](crate::Guard), a replay and a sweep all join these same two
 //! halves, so they cannot disagree.
 
-use crate::param::Threshold;
+use crate::settings::param::Threshold;
 use crate::stream::{Chars, EventPlace, Kind, Units};
 
 /// One thing that a meter saw, with all that a rule needs to decide about it: something at one
@@ -20,9 +20,9 @@ pub struct Fact {
     pub clock: Clock,
     /// What kind of loop it would be.
     pub kind: Kind,
-    /// One bound for each threshold of the detector, in the order of its parameters; a setting
-    /// accepts the fact from the first step on at which each of its thresholds accepts its bound.
-    pub bounds: Vec<Bound>,
+    /// The bounds of thresholds; a setting accepts the fact from the first step on at which each of its thresholds
+    /// accepts its bound.
+    pub bounds: Bounds,
     /// The conditions of structural parameters that it met, if there are any.
     pub asked: Vec<Asked>,
     /// The check that saw it.
@@ -35,6 +35,49 @@ pub struct Fact {
     pub copies: Bound,
     /// The repeated unit, cut to [`UNIT_CHARS`].
     pub unit: String,
+}
+
+/// The bounds of a fact by the names of thresholds. A threshold without one accepts the fact.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bounds(Vec<(&'static str, Bound)>);
+
+impl Bounds {
+    /// The bound of a threshold; `None`: it accepts the fact, whatever its value is.
+    pub fn get(&self, param: &str) -> Option<Bound> {
+        self.iter()
+            .find_map(|(name, bound)| (name == param).then_some(bound))
+    }
+
+    /// Each name and bound.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, Bound)> {
+        self.0.iter().copied()
+    }
+
+    /// Adds the bound of a threshold.
+    pub(crate) fn add(&mut self, param: &'static str, bound: Bound) {
+        self.0.push((param, bound));
+    }
+
+    fn each(&mut self, mut change: impl FnMut(Bound) -> Bound) {
+        self.0
+            .iter_mut()
+            .for_each(|(_, bound)| *bound = change(*bound));
+    }
+}
+
+impl<const N: usize> From<[(&'static str, Bound); N]> for Bounds {
+    fn from(bounds: [(&'static str, Bound); N]) -> Self {
+        Self(bounds.to_vec())
+    }
+}
+
+/// Fixed ones.
+impl<const N: usize> From<[(&'static str, i64); N]> for Bounds {
+    fn from(bounds: [(&'static str, i64); N]) -> Self {
+        bounds
+            .map(|(param, bound)| (param, Bound::Fixed(bound)))
+            .into()
+    }
 }
 
 /// The condition of a structural parameter on a fact: a row of `rules`, or the copies wanted in a code fence. The
@@ -167,7 +210,7 @@ impl Fact {
             },
         };
         (self.at, self.until) = (self.at + steps, self.until + steps);
-        self.bounds.iter_mut().for_each(|b| *b = moved(*b));
+        self.bounds.each(moved);
         self.asked.iter_mut().for_each(|a| a.bound = moved(a.bound));
         self.copies = moved(self.copies);
         self.onset = Chars(self.onset.count() + base.0).into();
@@ -206,7 +249,9 @@ impl Fact {
             Bound::Exactly(_) => bound,
             _ => Bound::Fixed(fact.value(bound, step)),
         };
-        self.bounds = self.bounds.iter().map(|b| freeze(&self, *b)).collect();
+        let mut bounds = std::mem::take(&mut self.bounds);
+        bounds.each(|bound| freeze(&self, bound));
+        self.bounds = bounds;
         let asked = self.asked.iter().map(|asked| freeze(&self, asked.bound));
         let asked: Vec<Bound> = asked.collect();
         self.asked
@@ -229,13 +274,12 @@ pub const UNIT_CHARS: usize = 80;
 /// The deciding half: the thresholds of one setting.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    thresholds: Vec<(Threshold, i64)>,
+    thresholds: Vec<(&'static str, Threshold, i64)>,
 }
 
 impl Rule {
-    /// A rule from each threshold and the [number](Threshold::number) that it is compared as, in
-    /// the order of the parameters.
-    pub fn new(thresholds: impl IntoIterator<Item = (Threshold, i64)>) -> Self {
+    /// A rule from the name of each threshold, and the [number](Threshold::number) that it is compared as.
+    pub fn new(thresholds: impl IntoIterator<Item = (&'static str, Threshold, i64)>) -> Self {
         Self {
             thresholds: thresholds.into_iter().collect(),
         }
@@ -249,22 +293,24 @@ impl Rule {
     /// Takes the stricter of both values for each threshold: a fact that it then accepts, both accept, unless a bound
     /// must be met exactly. Both are rules of one detector.
     pub fn tighten(&mut self, other: &Self) {
-        for ((threshold, own), (_, its)) in self.thresholds.iter_mut().zip(&other.thresholds) {
+        for ((_, threshold, own), (.., its)) in self.thresholds.iter_mut().zip(&other.thresholds) {
             if threshold.looser(*own, *its) {
                 *own = *its;
             }
         }
     }
 
-    /// The first step at which the thresholds other than those that `varies` names by their place
+    /// The first step at which the thresholds other than those that `varies` names
     /// accept `fact`: a sweep asks these once and answers the others for all their values together.
-    pub fn alarm_but_for(&self, fact: &Fact, varies: impl Fn(usize) -> bool) -> Option<u64> {
-        let mut asked = self.thresholds.iter().zip(&fact.bounds).enumerate();
-        asked.try_fold(fact.at, |step, (i, ((t, value), bound))| {
-            let next = if varies(i) {
-                fact.at
-            } else {
-                fact.accepted(*t, *value, *bound)?
+    pub fn alarm_but_for(&self, fact: &Fact, varies: impl Fn(&str) -> bool) -> Option<u64> {
+        let mut asked = fact.bounds.iter();
+        asked.try_fold(fact.at, |step, (param, bound)| {
+            let mut thresholds = self.thresholds.iter();
+            let next = match thresholds.find(|(name, ..)| *name == param) {
+                Some((_, threshold, value)) if !varies(param) => {
+                    fact.accepted(*threshold, *value, bound)?
+                }
+                _ => fact.at,
             };
             Some(step.max(next))
         })

@@ -1,6 +1,6 @@
 //! [`Per`]: where a detector of text begins anew in a run of an agent.
 
-use crate::param::Param;
+use crate::settings::param::Param;
 
 /// The parameter of every detector of text.
 pub(crate) const PER: Param = Param::word("per", Per::Turn.name(), &Per::NAMES)

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::fact::{Bound, Fact};
-use crate::param::{Param, Threshold};
-use crate::response::Response;
-use crate::setting::Member;
+use crate::guard::response::Response;
+use crate::measure::fact::Fact;
+use crate::settings::param::{Param, Threshold};
+use crate::settings::setting::Member;
+use crate::settings::value::Value;
 use crate::stream::Fault;
 use crate::stream::{Calls, Channel, Kind, Seen, Turns, Unit, Units};
-use crate::value::Value;
 
 /// A dead loop, found in a live stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -193,14 +193,13 @@ impl Alarm {
 /// The thresholds that bounded this fact; those that it has no bound for, and those that ask for nothing,
 /// decided nothing.
 fn met(member: &Member, fact: &Fact) -> Vec<Met> {
-    let all = member.detector.thresholds().zip(&fact.bounds);
-    let decided = all.filter(|((_, threshold), bound)| **bound != Bound::Fixed(threshold.always()));
-    let met = |((param, threshold), bound): ((&'static Param, Threshold), &Bound)| {
+    let met = |(param, threshold): (&'static Param, Threshold)| {
+        let bound = fact.bounds.get(param.name)?;
         let value = member.params.get(param.name)?;
         (!threshold.is_idle(value)).then(|| Met {
             param: param.name.into(),
             value: value.clone(),
-            measured: threshold.written(fact.value(*bound, fact.at)),
+            measured: threshold.written(fact.value(bound, fact.at)),
         })
     };
     let asked = fact.asked.iter().map(|asked| Met {
@@ -208,5 +207,6 @@ fn met(member: &Member, fact: &Fact) -> Vec<Met> {
         value: Value::Int(asked.least),
         measured: Value::Int(fact.value(asked.bound, fact.at)),
     });
-    decided.filter_map(met).chain(asked).collect()
+    let decided = member.detector.thresholds().filter_map(met);
+    decided.chain(asked).collect()
 }

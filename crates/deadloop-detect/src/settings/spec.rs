@@ -2,10 +2,10 @@
 //! schemas, grids and settings are derived from it.
 
 use crate::detectors::Refusal;
-use crate::param::Param;
-use crate::params::Params;
-use crate::preset::{self, Preset};
-use crate::unfit::Unfit;
+use crate::settings::param::Param;
+use crate::settings::params::Params;
+use crate::settings::preset::{self, Preset};
+use crate::settings::unfit::Unfit;
 
 /// What something with parameters is called, what it does, and which values it takes.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! [`Sentence`]: the last line or sentence of a stream, which detectors without an exact unit show.
 
-use crate::fact::UNIT_CHARS;
+use crate::measure::fact::UNIT_CHARS;
 
 /// Follows a stream and keeps its last line or sentence that has a letter or number, cut to
 /// [`UNIT_CHARS`].

@@ -7,9 +7,9 @@ use std::ops::RangeInclusive;
 use globset::Glob;
 use regex::Regex;
 
-use crate::ignore::Ignore;
-use crate::unfit::Unfit;
-use crate::value::{Literal, Value};
+use crate::measure::ignore::Ignore;
+use crate::settings::unfit::Unfit;
+use crate::settings::value::{Literal, Value};
 
 /// One parameter of a detector.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! [`Decision`]: what a guard wants done about an event; [`Pushed`]: that, and what was only noticed.
 
-use crate::alarm::Alarm;
-use crate::response::Response;
+use crate::guard::alarm::Alarm;
+use crate::guard::response::Response;
 
 /// What a guard wants done about the event that it was pushed.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,16 +4,16 @@
 
 use std::sync::Arc;
 
-use crate::fact::Fact;
-pub(crate) use crate::ignore::IGNORE;
-use crate::ignore::{Ignore, Lines};
-use crate::params::Params;
-pub(crate) use crate::per::PER;
-use crate::per::Per;
-pub(crate) use crate::prompt::PROMPT;
-use crate::prompt::{SKIP, Said};
+use crate::measure::fact::Fact;
+pub(crate) use crate::measure::ignore::IGNORE;
+use crate::measure::ignore::{Ignore, Lines};
+pub(crate) use crate::measure::per::PER;
+use crate::measure::per::Per;
+pub(crate) use crate::measure::prompt::PROMPT;
+use crate::measure::prompt::{SKIP, Said};
+use crate::settings::params::Params;
+use crate::settings::value::Value;
 use crate::stream::{Channel, Chars, Event, EventPlace};
-use crate::value::Value;
 
 /// The measuring half: one per stream. A fresh meter is the reset.
 ///

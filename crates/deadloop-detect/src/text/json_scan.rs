@@ -1,0 +1,68 @@
+//! [`JsonScan`]: the signs of a JSON text that stand outside of its strings.
+
+/// Follows the strings and brackets of a JSON text, char by char. The rest of the syntax is not looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct JsonScan {
+    depth: usize,
+    quoted: bool,
+    escaped: bool,
+}
+
+impl JsonScan {
+    /// Takes the next char. Returns it if it stands outside of strings.
+    pub fn outside(&mut self, c: char) -> Option<char> {
+        match c {
+            _ if self.escaped => self.escaped = false,
+            '\\' if self.quoted => self.escaped = true,
+            '"' => self.quoted = !self.quoted,
+            _ if self.quoted => {}
+            _ => {
+                match c {
+                    '{' | '[' => self.depth += 1,
+                    '}' | ']' => self.depth = self.depth.saturating_sub(1),
+                    _ => {}
+                }
+                return Some(c);
+            }
+        }
+        None
+    }
+
+    /// How many brackets are open.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Whether a bracket or a string is open.
+    pub fn is_open(&self) -> bool {
+        self.depth > 0 || self.quoted
+    }
+
+    /// Whether the next char is in a string.
+    pub fn is_quoted(&self) -> bool {
+        self.quoted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_hide_what_they_hold() {
+        let mut scan = JsonScan::default();
+        let outside: String = "{\"a]\\\"\": [1, \"\\\\\""
+            .chars()
+            .filter_map(|c| scan.outside(c))
+            .collect();
+        assert_eq!(outside, "{: [1, ");
+        assert_eq!(
+            (scan.depth(), scan.is_open(), scan.is_quoted()),
+            (2, true, false)
+        );
+        for c in "] }".chars() {
+            scan.outside(c);
+        }
+        assert!(!scan.is_open());
+    }
+}
