@@ -26,9 +26,9 @@ pub(crate) struct Asking<'a> {
     long: bool,
 }
 
-impl Asking {
-    /// A request of which the head has come.
-    pub(crate) fn new(head: &Head, shared: &Shared) -> Self {
+impl<'a> Asking<'a> {
+    pub(crate) fn new(head: &Head, shared: &'a Shared) -> Self {
+        /// A request of which the head has come.
         let kind = head.value("content-type").unwrap_or_default();
         let json = kind.split(';').next().unwrap_or_default().trim() == "application/json";
         let packed = head.value("content-encoding");
@@ -57,8 +57,8 @@ impl Asking {
     }
 
     /// What its response answers. A body that could not be read is counted.
-    pub(crate) fn asked(self, shared: &Shared) -> Prompted {
-        let written = self.body.as_deref().map(Prompted::written);
+    pub(crate) fn asked(mut self) -> Prompted {
+        let written = self.forget().as_deref().map(Prompted::written);
         if self.long || written == Some(None) {
             self.shared.metrics.add(Counter::Unheard, 1);
         }

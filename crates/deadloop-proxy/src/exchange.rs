@@ -284,7 +284,7 @@ struct Relay<'a> {
 
 impl Relay<'_> {
     /// Passes it on; whether the connection can take another request.
-    fn run(&self, wire: &mut Wire<&TcpStream>, asking: Asking) -> Served {
+    fn run(&self, wire: &mut Wire<&TcpStream>, asking: Asking<'_>) -> Served {
         let status = self.response.start.0.as_str();
         let bare = self.request.start.0 == "HEAD" || matches!(status, "204" | "304");
         let Ok(framing) = self.response.framing() else {

@@ -5,7 +5,7 @@
 
 /// Whether a line ends with a line feed alone, or a carriage return stands elsewhere. The last byte may be the first half
 /// of a line end. `begins`: nothing precedes the bytes.
-pub(crate) fn has_bare_end(bytes: &[u8]) -> bool {
+pub(crate) fn has_bare_end(bytes: &[u8], begins: bool) -> bool {
     let pairs = bytes.windows(2).any(|pair| match pair {
         [b'\r', next] => *next != b'\n',
         [before, b'\n'] => *before != b'\r',

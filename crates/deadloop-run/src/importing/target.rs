@@ -25,7 +25,7 @@ pub struct Target {
     /// Whether a folder of that name exists, which may be replaced.
     replaces: bool,
     /// Of the folder that is there and may be replaced.
-    _lock: Option<File>,
+    _claim: Claim,
 }
 
 const TRANSCRIPTS: &str = "transcripts";

@@ -111,7 +111,7 @@ fn sizes(out: &Path) -> BTreeMap<String, u64> {
 }
 
 /// Makes the folder and proves that files can be written there, none over what is read.
-fn prepare(request: &Request<'_>) -> RunResult {
+fn prepare(request: &Request<'_>) -> RunResult<Claim> {
     let out = request.out;
     let refuse = |what: &str, e: std::io::Error| {
         Code::Usage.error(format!("`out` {}: {what}: {e}", out.display()))

@@ -78,7 +78,7 @@ impl Shared {
 
     fn lock(&self) -> MutexGuard<'_, WatchSeen> {
         // If a thread panicked, the counts are still right.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -199,7 +199,7 @@ impl Tables {
     }
 
     /// Whether a table has all of these columns; of a name behind `!` whether it is not there.
-    fn has(&self, table: &str, columns: &[&str]) -> bool {
+    fn has(&self, table: &str, columns: &[String]) -> bool {
         let find = |name: &str| self.0.iter().find(|(known, _)| known == name);
         if let Some(absent) = table.strip_prefix('!') {
             return find(absent).is_none();

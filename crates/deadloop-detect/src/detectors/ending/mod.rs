@@ -12,7 +12,6 @@ use crate::measure::meter::{Meter, Recipe};
 use crate::settings::param::Param;
 use crate::settings::params::Params;
 use crate::stream::{Channel, Event, EventPlace, Fault, Kind, TextChannel};
-use crate::text::json_scan::JsonScan;
 
 detector! {
     ENTRY = "ending", version 1,

@@ -14,7 +14,7 @@ use crate::interrupt;
 use deadloop_run::apart;
 
 /// Where the files go.
-pub(crate) struct Out(Option<PathBuf>);
+pub(crate) struct Out(Option<(PathBuf, Claim)>);
 
 impl Out {
     /// Checks that everything can be written, and that no file of the user is overwritten.
