@@ -27,8 +27,8 @@ pub(crate) struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
+    /// A request of which the head has come.
     pub(crate) fn new(head: &Head, shared: &'a Shared) -> Self {
-        /// A request of which the head has come.
         let kind = head.value("content-type").unwrap_or_default();
         let json = kind.split(';').next().unwrap_or_default().trim() == "application/json";
         let packed = head.value("content-encoding");

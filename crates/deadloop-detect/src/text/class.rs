@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::text::element::ends_sentence;
+use crate::text::element::{ends_clause, ends_sentence};
 
 /// What a char is: some of the bits below.
 pub(crate) type Class = u8;
@@ -17,6 +17,10 @@ pub(crate) const NUMBER: Class = 4;
 pub(crate) const ENDS: Class = 8;
 /// A Chinese numeral: a letter to Unicode, but for 〇.
 pub(crate) const HAN: Class = 16;
+/// A clause of Chinese or Japanese ends with it, but no sentence.
+pub(crate) const CLAUSE: Class = 32;
+/// A Chinese or Japanese char: one is worth two or three letters of an alphabet.
+pub(crate) const WIDE: Class = 64;
 
 /// The Chinese numerals, those for papers of value too.
 const HAN_NUMERALS: &str = "〇零一二两兩三四五六七八九十百千万萬亿億壹贰叁肆伍陆柒捌玖拾佰仟";
@@ -50,9 +54,16 @@ fn class(c: char) -> Class {
         (c.is_numeric(), NUMBER),
         (ends_sentence(c), ENDS),
         (!c.is_ascii() && HAN_NUMERALS.contains(c), HAN),
+        (ends_clause(c), CLAUSE),
+        (is_wide(c), WIDE),
     ];
     let held = classes.into_iter().filter(|(is, _)| *is);
     held.fold(0, |all, (_, class)| all | class)
+}
+
+/// Returns whether a char is a Han ideograph, hiragana or katakana.
+fn is_wide(c: char) -> bool {
+    matches!(c, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }
 
 impl std::fmt::Debug for Classes {
@@ -74,6 +85,8 @@ mod tests {
             assert_eq!(of & NUMBER != 0, c.is_numeric(), "{c:?}");
             assert_eq!(of & ENDS != 0, ends_sentence(c), "{c:?}");
             assert_eq!(of & HAN != 0, HAN_NUMERALS.contains(c), "{c:?}");
+            assert_eq!(of & CLAUSE != 0, ends_clause(c), "{c:?}");
+            assert_eq!(of & WIDE != 0, is_wide(c), "{c:?}");
         }
     }
 }

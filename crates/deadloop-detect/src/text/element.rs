@@ -8,6 +8,12 @@ pub(crate) fn ends_sentence(c: char) -> bool {
     matches!(c, '。' | '.' | '；' | ';' | '！' | '!' | '？' | '?' | '\n')
 }
 
+/// Returns whether a clause, but no sentence, of Chinese or Japanese ends with this char.
+#[inline]
+pub(crate) fn ends_clause(c: char) -> bool {
+    matches!(c, '，' | '、' | '､')
+}
+
 /// The chars of one element so far: blanks at both ends are left out, others taken together. Two
 /// different ones have one hash once in 2^64 pairs.
 #[derive(Clone, Copy, Debug, Default)]

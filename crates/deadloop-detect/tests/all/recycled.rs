@@ -12,7 +12,10 @@ use regex::Regex;
 
 /// The elements of a text, as they are compared, each with the chars that are read with it.
 fn elements(text: &str, on: &str, fold: &str) -> Vec<(String, usize)> {
-    let ends = |c: char| c == '\n' || on == "sentences" && "。.；;！!？?".contains(c);
+    let ends = |c: char| {
+        let sentence = on != "lines" && "。.；;！!？?".contains(c);
+        c == '\n' || sentence || on == "clauses" && "，、､".contains(c)
+    };
     let number = Regex::new(r"\p{N}+").expect("a pattern");
     let mut all = Vec::new();
     let mut element = String::new();
@@ -40,6 +43,11 @@ fn slow(member: &Member, text: &str) -> Option<u64> {
     let elements = elements(text, &text_of("on"), &text_of("fold"));
     let count = |name| usize::try_from(member.params.int(name)).expect("a count");
     let (period, least) = (count("max_period"), count("min_recycled"));
+    let wide = Regex::new(r"[\p{Han}\p{Hiragana}\p{Katakana}]").expect("a pattern");
+    let begins_one = |element: &str| match text_of("on").as_str() {
+        "clauses" => wide.is_match(element),
+        _ => element.contains(char::is_alphanumeric),
+    };
     let mut start = None;
     for (i, (element, end)) in elements.iter().enumerate() {
         let recent = &elements[i.saturating_sub(period)..i];
@@ -47,7 +55,7 @@ fn slow(member: &Member, text: &str) -> Option<u64> {
         let begins = i.checked_sub(1).map_or(0, |last| elements[last].1);
         if before < 2 {
             start = None;
-        } else if element.contains(char::is_alphanumeric) {
+        } else if begins_one(element) {
             start = start.or(Some(begins));
         }
         if start.is_some_and(|start| *end >= start + least) {
@@ -67,6 +75,8 @@ fn text() -> impl Strategy<Value = String> {
         "so it is 17\n",
         "思考一下。",
         "思考 再三？",
+        "等等，",
+        "思考一下，b、",
         "---\n",
         "}\n",
         "\n",
@@ -83,7 +93,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn setting() -> impl Strategy<Value = Member> {
-    let on = prop::sample::select(vec!["sentences", "lines"]);
+    let on = prop::sample::select(vec!["sentences", "clauses", "lines"]);
     let fold = prop::sample::select(vec!["none", "digits"]);
     let counts = (1..40_i64, 1..150_i64);
     (on, fold, counts).prop_map(|(on, fold, (period, recycled))| {

@@ -27,6 +27,8 @@ pub(super) struct Elements {
     blank: bool,
     /// Whether the element being read has a letter or a number.
     named: bool,
+    /// Whether the element being read has a Chinese or Japanese char.
+    wide: bool,
     /// If values count: the sum of its numbers, each times a [`factor`] of its place.
     sum: u64,
     /// If values count: how many numbers it has.
@@ -63,6 +65,7 @@ impl Elements {
             hash: 0,
             blank: false,
             named: false,
+            wide: false,
             sum: 0,
             numbers: 0,
         }
@@ -76,6 +79,7 @@ impl Elements {
             return;
         }
         self.named |= class & class::NAMED != 0;
+        self.wide |= class & class::WIDE != 0;
         self.add(c.encode_utf8(&mut [0; 4]).as_bytes());
     }
 
@@ -109,6 +113,7 @@ impl Elements {
         };
         let letters = text.chars().take_while(is_letter);
         let (bytes, chars) = letters.fold((0, 0), |(bytes, chars), c| {
+            self.wide |= classes.of(c) & class::WIDE != 0;
             (bytes + c.len_utf8(), chars + 1)
         });
         self.named |= bytes > 0;
@@ -173,6 +178,7 @@ impl Elements {
         } else {
             0
         };
+        self.wide = false;
         self.keep();
         (self.len, self.hash) = (0, 0);
         // In whole chars.
@@ -185,11 +191,16 @@ impl Elements {
         Some((symbol | named, std::mem::take(&mut self.sum)))
     }
 
+    /// Returns whether the one in the making has a Chinese or Japanese char.
+    pub(super) fn is_wide(&self) -> bool {
+        self.wide
+    }
+
     /// Drops the one in the making.
     pub(super) fn abandon(&mut self) {
         self.text.truncate(self.begun());
         (self.len, self.hash) = (0, 0);
-        (self.blank, self.named) = (false, false);
+        (self.blank, self.named, self.wide) = (false, false, false);
         (self.sum, self.numbers) = (0, 0);
     }
 

@@ -94,6 +94,7 @@ impl Look {
         };
         let on = match params.text("on") {
             "sentences" => On::Sentences,
+            "clauses" => On::Clauses,
             "lines" => On::Lines,
             _ => On::Chars,
         };

@@ -61,8 +61,8 @@ const FOLDS: &[&str] = &[
 static PARAMS: &[Param] = &[
     Param::word("fold", "none", FOLDS)
         .doc("what is not compared: nothing; list markers at line starts; those, and which number a number is; leading blanks; those, and markers of every form; those, and which number a numeral of any script is; the same, but only where it counts on evenly from copy to copy"),
-    Param::word("on", "chars", &["chars", "sentences", "lines"])
-        .doc("what is compared: chars, or completed sentences or lines without the blanks around them"),
+    Param::word("on", "chars", &["chars", "sentences", "clauses", "lines"])
+        .doc("what is compared: chars; completed sentences or lines without the blanks around them; or those sentences and the clauses of Chinese and Japanese"),
     Param::count("max_period", 2000, 1..=100_000)
         .unit("chars, or elements with on")
         .doc("longest repeated unit"),
@@ -85,7 +85,7 @@ static PARAMS: &[Param] = &[
         .at_most()
         .zero(Zero::Elsewhere)
         .unit("chars")
-        .doc("also fires after this many chars in which each sentence or line occurred twice among the max_period before it, in any order, the first of them with a letter or number; 0: never"),
+        .doc("also fires after this many chars in which each sentence, clause or line occurred twice among the max_period before it, in any order, the first of them with a letter or number; 0: never"),
     Param::word_or_count("code", "check", &["check", "skip"], 2..=MAX_COUNT)
         .unit("copies")
         .doc("text between lines that begin with ```: as any other, left out, or with this many copies, if that is more than min_copies"),

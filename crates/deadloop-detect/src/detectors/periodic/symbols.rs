@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::elements::Elements;
+use super::elements::{self, Elements};
 use super::fold::{Fold, Lines};
 use super::inside::{Inside, inside};
 use super::marker::{HELD, Step};
@@ -20,6 +20,8 @@ use crate::text::fence::Fence;
 pub(super) enum On {
     Chars,
     Sentences,
+    /// Sentences, and clauses of Chinese and Japanese.
+    Clauses,
     Lines,
 }
 
@@ -267,7 +269,7 @@ impl Symbols {
             Step::Marker => return out.marker(self.seen),
             Step::Left { ends } => {
                 out.marker(self.seen);
-                if ends && self.on == On::Sentences {
+                if ends && matches!(self.on, On::Sentences | On::Clauses) {
                     self.end(out);
                 }
             }
@@ -333,6 +335,7 @@ impl Symbols {
         let class = self.classes.of(c);
         let ends = match self.on {
             On::Lines => c == '\n',
+            On::Clauses => class & (class::ENDS | class::CLAUSE) != 0,
             _ => class & class::ENDS != 0,
         };
         if ends {
@@ -344,7 +347,13 @@ impl Symbols {
 
     /// Ends an element.
     fn end(&self, out: &mut impl Out) {
+        let unnamed = self.on == On::Clauses && !out.elements().is_wide();
         if let Some((symbol, value)) = out.elements().end() {
+            let symbol = if unnamed {
+                symbol & !elements::NAMED
+            } else {
+                symbol
+            };
             out.symbol(symbol, value, self.seen);
         }
     }
@@ -433,9 +442,9 @@ mod tests {
         /// Many chars are read at once, with what each of them would report by itself.
         #[test]
         fn as_char_by_char(
-            chunks in prop::collection::vec("(?s)[ab1２三、.|*#é🙂\n -]{0,40}|[ -~]{0,60}|.{0,9}", 0..6),
+            chunks in prop::collection::vec("(?s)[ab1２三、，思.|*#é🙂\n -]{0,40}|[ -~]{0,60}|.{0,9}", 0..6),
             fold in prop::sample::select(FOLDS.to_vec()),
-            on in prop::sample::select(vec![On::Chars, On::Sentences, On::Lines]),
+            on in prop::sample::select(vec![On::Chars, On::Sentences, On::Clauses, On::Lines]),
         ) {
             let told = || Told(Vec::new(), Vec::new(), Elements::new(true), Vec::new());
             let symbols = || Symbols::new(fold, on, (false, false));

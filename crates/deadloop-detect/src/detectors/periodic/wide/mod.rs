@@ -30,6 +30,8 @@ pub(super) struct Wide {
     from: usize,
     /// Whether a heading mark came before.
     heading: bool,
+    /// Whether the last sign is the bar that opens a cell of a table.
+    cell: bool,
     classes: Classes,
 }
 
@@ -54,6 +56,10 @@ enum At {
     Ordinal,
     OrdinalNumber,
     Number,
+    /// After a number and a dash: a blank must follow.
+    Dash,
+    /// After the number of a cell: its bar must follow.
+    Cell,
     /// After a letter and its closing sign.
     Letter,
     /// A marker was left out, and so is what else belongs to it.
@@ -76,6 +82,7 @@ impl Wide {
             len: 0,
             from: 0,
             heading: false,
+            cell: false,
             classes: Classes::new(),
         }
     }
@@ -111,7 +118,7 @@ impl Wide {
         };
         let leaves = self.leaves(before, c);
         if c == '\n' {
-            self.heading = false;
+            (self.heading, self.cell) = (false, false);
         }
         if leaves {
             // Of a number inside a line the signs stay.
@@ -152,6 +159,7 @@ impl Wide {
     /// A blank takes with it all that waits.
     fn start(&mut self, c: char) -> Step {
         self.heading |= c == '#';
+        self.cell = c == '|' || self.cell && c.is_whitespace();
         if c.is_whitespace() {
             self.len = 0;
             return Step::Wait;
@@ -203,7 +211,14 @@ impl Wide {
             At::Ordinal | At::OrdinalNumber if number => At::OrdinalNumber,
             At::OrdinalNumber if is_classifier(c) => At::After,
             At::Number if number => At::Number,
+            At::Number if c == KEYCAP.0 => At::Number,
             At::Number if c == '.' => At::AfterDot,
+            At::Number if c == '-' => At::Dash,
+            At::Number if blank && self.is_after_hash() => At::After,
+            At::Number | At::Cell if self.cell && c == '|' => At::After,
+            At::Number | At::Cell if self.cell && blank => At::Cell,
+            At::Number if c == KEYCAP.1 => At::After,
+            At::Dash if blank => At::After,
             At::Number if matches!(c, '．' | '、' | ':' | '：') || is_close(c) => At::After,
             At::Letter if c == '.' => At::Letter,
             At::Letter if blank || matches!(c, '*' | '_') => At::After,
@@ -238,7 +253,17 @@ impl Wide {
     fn is_number(&self, c: char) -> bool {
         is_numeral(self.classes.of(c))
     }
+
+    /// Whether the number that waits follows a heading mark, as in `#1`.
+    fn is_after_hash(&self) -> bool {
+        self.from
+            .checked_sub(1)
+            .is_some_and(|i| self.held[i] == '#')
+    }
 }
+
+/// The chars that make a keycap of a digit: the selector, which may be left out, and the cap.
+const KEYCAP: (char, char) = ('\u{FE0F}', '\u{20E3}');
 
 /// Whether a char of this class belongs to a number.
 #[inline]
@@ -258,7 +283,7 @@ pub(super) fn is_close(c: char) -> bool {
 }
 
 /// What can open before a marker, as the cell of a table does.
-pub(super) fn is_quote(c: char) -> bool {
+fn is_quote(c: char) -> bool {
     matches!(c, '"' | '“' | '「' | '『')
 }
 

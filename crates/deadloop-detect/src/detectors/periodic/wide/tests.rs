@@ -47,10 +47,14 @@ fn pattern(text: &str) -> Regex {
 }
 
 const NUMBER: &str = r"[\p{N}〇零一二两兩三四五六七八九十百千万萬亿億壹贰叁肆伍陆柒捌玖拾佰仟]";
+/// A number as a line begins with it: a keycap has a selector in it.
+const NUMERAL: &str = "[\\p{N}〇零一二两兩三四五六七八九十百千万萬亿億壹贰叁肆伍陆柒捌玖拾佰仟][\\p{N}〇零一二两兩三四五六七八九十百千万萬亿億壹贰叁肆伍陆柒捌玖拾佰仟\u{FE0F}]*";
+/// Words that need no blank before a number.
+const BARE: &str = r"(?i:q|no\.\s*)";
 const CLOSE: &str = r"[)）\]】]";
 const LETTER: &str = "(?:[A-Za-z]|A[A-Z]|BB|CC|[ivx]{1,6}|[IVX]{1,6})";
 const WORD: &str = "(?i:step|case|part|chapter|section|question|problem|example|exercise|article|item|option|round|attempt|\
-    iteration|task|day|步骤|情况|情形|案例|示例|例|例题|问题|题目|选项|方案|方法|任务|阶段)";
+    iteration|task|day|no|q|步骤|情况|情形|案例|示例|例|例题|问题|题目|选项|方案|方法|任务|阶段)";
 
 /// The marker that a line begins with, after blanks and signs: all of it and what belongs to it, then
 /// what follows. A dot takes more of the number with it.
@@ -60,14 +64,16 @@ fn markers() -> Vec<Regex> {
     let closed = format!("(?:{dots}|[．、:：]|{CLOSE})");
     let forms = [
         r"[①-⒛❶-➓㈠-㈩㊀-㊉]".to_owned(),
-        format!("{NUMBER}+{closed}"),
+        format!("{NUMERAL}{closed}"),
+        format!("{NUMERAL}(?:\u{20E3}|-\\s)"),
         format!(r"[(（\[【]\s*(?:{NUMBER}(?:{NUMBER}|\s)*|{LETTER}){CLOSE}"),
         format!(r"第\s*{NUMBER}(?:{NUMBER}|\s)*[条章节款项题步轮种天次点部讲课例类篇卷幕集回段]"),
         format!(r"{LETTER}(?:[.．、]|{CLOSE})\.*(?:[\s*_]|$|(?<next>[^\x00-\x7F]))"),
         "(?:[ivx]{1,6}|[IVX]{1,6})$".to_owned(),
-        format!(r"{WORD}\s+{NUMBER}+{closed}"),
+        format!(r"(?:{WORD}\s+|{BARE}){NUMBER}+{closed}"),
+        format!(r"(?i:no)\.\s*{NUMBER}+\s"),
         format!(r"[步情案示例问题选方任阶骤况形目项案法务段]+{NUMBER}+{closed}"),
-        format!(r"{WORD}\s+[A-Z][:：]"),
+        format!(r"(?:{WORD}\s+|(?i:no)\.\s*)[A-Z][:：]"),
     ];
     let whole = |form: String| pattern(&format!("^(?:{form}){tail}"));
     forms.into_iter().map(whole).collect()
@@ -85,16 +91,27 @@ fn slow_line(line: &str) -> String {
     if line[..head].contains('#') {
         // Of a heading any word; alone it is all of the line.
         let tail = format!(r"(?:[:：](?:[*_:：.、\s]|{CLOSE})*|$)");
-        let heading = format!(r"^(?:\p{{Alphabetic}}{{1,16}}\s+|情况){NUMBER}+{tail}");
+        let heading = format!(r"^(?:\p{{Alphabetic}}{{1,16}}\s+|情况|{BARE}){NUMBER}+{tail}");
         if let Some(found) = pattern(&heading).find(rest) {
             return rest[found.end()..].to_owned();
         }
     }
     if line[kept..].starts_with(['*', '_']) {
         let bold = format!(
-            r"^(?:{WORD}\s+|[步情案示例问题选方任阶骤况形目项案法务段]+){NUMBER}+[*_]+[:：\s](?:[*_:：.、\s]|{CLOSE})*"
+            r"^(?:{WORD}\s+|{BARE}|[步情案示例问题选方任阶骤况形目项案法务段]+){NUMBER}+[*_]+[:：\s](?:[*_:：.、\s]|{CLOSE})*"
         );
         if let Some(found) = pattern(&bold).find(rest) {
+            return rest[found.end()..].to_owned();
+        }
+    }
+    let signs = line[..head].trim_end();
+    let after_sign = [
+        (line[..head].ends_with('#'), format!(r"^{NUMERAL}\s")),
+        (signs.ends_with('|'), format!(r"^{NUMERAL}\s*\|")),
+    ];
+    for (follows, form) in after_sign {
+        let form = format!(r"{form}(?:[*_:：.、\s]|{CLOSE})*");
+        if let Some(found) = pattern(&form).find(rest).filter(|_| follows) {
             return rest[found.end()..].to_owned();
         }
     }
@@ -113,13 +130,30 @@ fn slow_line(line: &str) -> String {
 fn line() -> impl Strategy<Value = String> {
     let pick = |all: &[&'static str]| prop::sample::select(all.to_vec());
     let head = pick(&[
-        "", "  ", "- ", "* ", "**", "## ", "-", "> • ", "\t", "| ", "“", "\" ",
+        "", "  ", "- ", "* ", "**", "## ", "#", "-", "> • ", "\t", "| ", "|", "“", "\" ",
     ]);
     let number = pick(&[
-        "", "7", "12", "三", "二十", "１２", "①", "b", "AB", "iv", "XII", "xyz", "Mix",
+        "",
+        "7",
+        "12",
+        "三",
+        "二十",
+        "１２",
+        "7\u{FE0F}\u{20E3}",
+        "①",
+        "b",
+        "AB",
+        "iv",
+        "XII",
+        "xyz",
+        "Mix",
     ]);
-    let open = pick(&["", "(", "（", "第", "Step ", "case  ", "情况", "Room ", "["]);
-    let close = pick(&["", ".", ")", "、", "）", ": ", "条", ".2 ", ". ", "，", "]"]);
+    let open = pick(&[
+        "", "(", "（", "第", "Step ", "case  ", "Q", "No. ", "no.", "情况", "Room ", "[",
+    ]);
+    let close = pick(&[
+        "", ".", ")", "、", "）", ": ", "条", ".2 ", ". ", "，", "]", "- ", "-", " |", "|",
+    ]);
     let tail = pick(&["", " ", "**", "** "]);
     let text = pick(&["zq", "文", "zq zq", "~", ""]);
     (head, open, number, close, tail, text).prop_map(|(a, b, c, d, e, f)| {
@@ -149,7 +183,7 @@ fn slow_inside(line: &str) -> String {
             || is("^ ?[:：]", &before) && is("^[、)）\\]】]", after)
             || is(r"^[(（](?: |[.。；;！!？?:：])", &before) && is("^[)）\\]】]", after)
             || is(r"^ [\p{Alphabetic}\p{N}]", &before) && is("^[)）\\]】]", after)
-            || is(r#"^第["“「『]?(?: |[.。；;！!？?:：])"#, &before) && !after.is_empty();
+            || before.starts_with('第') && !after.is_empty();
         kept += &line[from..found.start()];
         if !marked {
             kept += found.as_str();

@@ -7,7 +7,9 @@ use crate::text::script::is_unspaced;
 const WORD: usize = 16;
 
 /// Words that number blocks without a heading mark before them.
-const NUMBERED: [&str; 30] = [
+const NUMBERED: [&str; 32] = [
+    "no",
+    "q",
     "step",
     "case",
     "part",
@@ -44,7 +46,8 @@ impl Wide {
     pub(super) fn word(&self, c: char, number: bool) -> At {
         let last = self.held[self.len - 1];
         match c {
-            _ if number && is_unspaced(last) => At::WordNumber,
+            _ if number && (is_unspaced(last) || self.is_word(&['q'])) => At::WordNumber,
+            '.' if self.is_word(&['n', 'o']) => At::Gap,
             _ if number => At::Text,
             _ if c.is_alphabetic() && self.goes_on(c) => At::Word,
             _ if c.is_whitespace() && (self.heading || self.is_numbered()) => At::Gap,
@@ -75,6 +78,7 @@ impl Wide {
     pub(super) fn word_number(&self, c: char, number: bool) -> At {
         match c {
             _ if number => At::WordNumber,
+            _ if c.is_whitespace() && self.is_word(&['n', 'o', '.']) => At::After,
             ':' | '：' if self.heading || self.is_numbered() => At::After,
             '.' if self.is_numbered() => At::AfterDot,
             '、' | '．' if self.is_numbered() => At::After,
@@ -101,6 +105,16 @@ impl Wide {
         let word = &self.held[self.from..self.len];
         let of = |signs: [char; 3]| word.len() <= 6 && word.iter().all(|c| signs.contains(c));
         of(['i', 'v', 'x']) || of(['I', 'V', 'X'])
+    }
+
+    /// Whether what waits begins with this word, in small letters, and a char that goes on with none.
+    fn is_word(&self, word: &[char]) -> bool {
+        let held = &self.held[self.from..self.len];
+        let same = |(own, c): (&char, &char)| own.to_ascii_lowercase() == *c;
+        let ends = held
+            .get(word.len())
+            .is_none_or(|c| !c.is_alphabetic() || self.is_number(*c));
+        held.len() >= word.len() && ends && held.iter().zip(word).all(same)
     }
 
     /// Whether the word that waits is one of those that number blocks.
