@@ -9,6 +9,7 @@ use super::{Placed, SettingsError};
 use crate::detectors::{DETECTORS, Detector};
 use crate::guard::response::Response;
 use crate::measure::ignore::IGNORE;
+use crate::measure::per::PER;
 use crate::measure::prompt::PROMPT;
 use crate::settings::meant::meant;
 use crate::settings::param::Domain;
@@ -61,16 +62,25 @@ impl GuardTable {
         }
     }
 
+    /// Adds patterns before those that the table names.
+    fn ignore_too(&mut self, list: Placed<Value>) {
+        match self.param(IGNORE.name) {
+            Some(own) => *own = own.with(both(list.get_ref(), own.get_ref())),
+            None => self.fill(IGNORE.name, list),
+        }
+    }
+
     fn move_old_keys(&mut self) {
-        let old = [
-            ("per", self.per.take()),
-            (IGNORE.name, self.ignore.take()),
+        for (name, value) in [
+            (PER.name, self.per.take()),
             (PROMPT.name, self.prompt.take()),
-        ];
-        for (name, value) in old {
+        ] {
             if let Some(value) = value {
                 self.fill(name, value);
             }
+        }
+        if let Some(list) = self.ignore.take() {
+            self.ignore_too(list);
         }
     }
 
@@ -99,13 +109,8 @@ pub fn share<'t>(
         }
         found = true;
         if let Some(ignore) = ignore {
-            let listed = ignore.with(Value::List(
-                ignore.get_ref().iter().cloned().map(Value::Text).collect(),
-            ));
-            match table.param(IGNORE.name) {
-                Some(own) => *own = own.with(both(listed.get_ref(), own.get_ref())),
-                None => table.fill(IGNORE.name, listed),
-            }
+            let patterns = ignore.get_ref().iter().cloned().map(Value::Text);
+            table.ignore_too(ignore.with(Value::List(patterns.collect())));
         }
         if let Some(prompt) = prompt {
             let word = Value::Text(prompt.get_ref().clone());

@@ -254,6 +254,10 @@ fn lists_of_a_file_and_of_a_guard_add_up() {
         Settings::parse(&text).unwrap().id()
     });
     assert_eq!(new, old);
+    let both = format!("{GUARD}ignore = ['^a']\n[guard.params]\nignore = ['^b']\n");
+    let both = Settings::parse(&both).unwrap();
+    let all = both.guard().members[0].params.get("ignore").cloned();
+    assert_eq!(all, Some(list(&["^a", "^b"])));
     // What is written is read as the same setting, and no other setting has its name.
     let own = settings.guard();
     let again = Settings::parse(&own.to_toml("guard")).unwrap();
