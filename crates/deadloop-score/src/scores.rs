@@ -7,14 +7,14 @@ use crate::measure::{MEASURES, Measure, Worth};
 use crate::tally::{Quantiles, Tally};
 
 /// Every score of some transcripts under one setting. Counts stand in [`tally`](Self::tally).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scores {
     /// What all of it is computed from.
     pub tally: Tally,
     /// Latencies over all loops, what was not hit as infinite.
     pub latency: Quantiles,
-    values: [Option<f64>; MEASURES.len()],
-    intervals: [Option<Interval>; MEASURES.len()],
+    pub(crate) values: [Option<f64>; MEASURES.len()],
+    pub(crate) intervals: [Option<Interval>; MEASURES.len()],
 }
 
 impl Scores {
@@ -39,9 +39,9 @@ impl Scores {
         self.intervals[place(measure)?]
     }
 
-    /// The same scores with the intervals that `of` has for measures with columns for them.
+    /// Returns the scores with the intervals that `of` has for measures with columns for them.
     #[must_use]
-    pub(crate) fn with(mut self, of: impl Fn(&Measure) -> Option<Interval>) -> Self {
+    pub fn with(mut self, of: impl Fn(&Measure) -> Option<Interval>) -> Self {
         for (interval, measure) in self.intervals.iter_mut().zip(MEASURES) {
             if measure.bounds.is_some() {
                 *interval = of(measure);

@@ -7,10 +7,9 @@
 //! | formulas, values, intervals | [`Formula`], [`Measure::value`], [`Measure::interval`] |
 //! | a measure by its name | [`metric`] |
 //! | what a guard spares at a rate of loops, in a sentence | [`spared_at`] |
-//! | a measure as JSON, for the page's script | `written.rs` |
 //!
 //! The columns of scores.parquet and choice.csv, the reader of those files, constraints and objectives, the
-//! report's tables and headings, and the formulas in the page's script follow from the entry of a measure.
+//! report's tables and headings follow from the entry of a measure.
 //! **To add one:** write a `Measure` in a file of `table/` and name it in [`MEASURES`].
 //!
 //! A formula is one ratio of sums of counts, or a combination of two or three ([`Joined`]).
@@ -21,7 +20,6 @@ mod formula;
 mod names;
 mod spared;
 mod table;
-mod written;
 
 pub use entry::{Certainty, Measure, MeasureUnit, Metric, Shown};
 pub use formula::{Formula, Joined, Ratio, Term, Times, Worth};

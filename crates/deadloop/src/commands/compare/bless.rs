@@ -12,10 +12,10 @@ use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::show;
 
-/// One of these and `cases.jsonl` are what a side is read from: of guards, repairers, budgets.
-const SIDES: [&str; 3] = ["outcomes.csv", "repairs.csv", "budget_runs.csv"];
+/// The files that a side is read from.
+const SIDE: [&str; 2] = ["manifest.json", "outcomes.csv"];
 
-/// The files of a result that have the same bytes whenever the same run is repeated, by name.
+/// The files of a result that are text, by name.
 type Tables = BTreeMap<String, String>;
 
 /// A baseline, and the result that replaces it.
@@ -33,7 +33,7 @@ impl<'a> Blessing<'a> {
     pub(super) fn of(args: &'a Compare) -> Outcome<Self> {
         let new = tables(&args.new)?;
         if !is_result(&new) {
-            let what = "holds no outcomes.csv, repairs.csv or budget_runs.csv beside cases.jsonl; expected a result of replay, tune, repair or budget with --csv";
+            let what = "holds no outcomes.csv beside manifest.json; expected a result of replay or tune with --csv";
             return Err(Code::Usage.error(format!("--bless {}: {what}", args.new.display())));
         }
         let old = tables(&args.base)?;
@@ -79,13 +79,13 @@ impl<'a> Blessing<'a> {
 
 /// Whether these tables are a result that can be compared; a baseline is one too.
 fn is_result(tables: &Tables) -> bool {
-    SIDES.iter().any(|name| tables.contains_key(*name)) && tables.contains_key("cases.jsonl")
+    SIDE.iter().all(|name| tables.contains_key(*name))
 }
 
 /// The tables of a folder by name; empty if there is no such folder.
 fn tables(dir: &Path) -> Outcome<Tables> {
     let kept = |file: &String| {
-        file.ends_with(".csv") || ["cases.jsonl", "settings.toml"].contains(&file.as_str())
+        file.ends_with(".csv") || ["manifest.json", "settings.toml"].contains(&file.as_str())
     };
     let mut found = Tables::new();
     for name in result_files().into_keys().filter(kept) {
