@@ -3,7 +3,7 @@
 
 usage: python3 scripts/recompute.py DIR     (pip install scipy statsmodels scikit-learn)
 
-Compares scores.csv and intervals.csv in DIR with what scikit-learn (precision, recall, F1),
+Compares scores.csv in DIR with what scikit-learn (precision, recall),
 statsmodels (Wilson), scipy (Poisson) and numpy (quantiles) make of the rows of outcomes.csv, to a relative 1e-9;
 where groups have several transcripts the intervals are over groups, and only have to hold the estimate. Prints what differs and exits with 1. Settings without rows in
 outcomes.csv (`never`, cells of a sweep) are counted and not compared.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy.stats import chi2
-from sklearn.metrics import f1_score, precision_score, recall_score
+from sklearn.metrics import precision_score, recall_score
 from statsmodels.stats.proportion import proportion_confint
 
 LOOPS = ("hit", "premature", "stale", "miss", "earlier")
@@ -67,8 +67,6 @@ def binary(rows):
         "precision": known(precision_score(truth, said, zero_division=np.nan)),
         "recall": known(recall_score(truth, said, zero_division=np.nan)),
     }
-    if any(truth) or any(said):
-        scores["f1"] = float(f1_score(truth, said, zero_division=0.0))
     return scores
 
 
@@ -81,20 +79,16 @@ def interval(name, k, n):
 
 # Of each unit: the name of its rates, and per how many units they are.
 RATES = {"chars": ("mchar", 1e6), "calls": ("kcall", 1e3), "turns": ("kturn", 1e3)}
-WITHIN = {"chars": (100, 200, 500, 1000, 2000, 5000), "calls": (2, 5, 10, 20), "turns": (2, 5, 10, 20)}
 
 
 def rates(count, exposure, unit):
     wrong = sum(count[v] for v in WRONG)
-    clean = count["false-alarm"] + count["quiet"]
     loops = sum(count[v] for v in LOOPS)
-    scores = {"fpr": ratio(count["false-alarm"], clean), "exposure": exposure}
-    scores |= interval("precision", count["hit"], count["hit"] + wrong)
+    scores = {"exposure": exposure}
     ended = count["hit"] + count["earlier"]
     scores["ended"] = ratio(ended, loops)
     scores |= interval("ended", ended, loops)
     scores |= interval("recall", count["hit"], loops)
-    scores |= interval("fpr", count["false-alarm"], clean)
     per, scale = RATES[unit]
     scores |= {f"fa_per_{name}": None for name, _ in RATES.values()} | {"fa_lo": None, "fa_hi": None}
     scores |= {f"transient_per_{name}": None for name, _ in RATES.values()}
@@ -117,22 +111,11 @@ def latencies(rows, loops, unit):
     hits = [number(r["latency"]) for r in rows if verdict(r) == "hit"]
     scores = quantiles("latency", hits + [math.inf] * (loops - len(hits)))
     ended = [r for r in rows if verdict(r) in ("hit", "earlier")]
-    for of, distances in WITHIN.items():
-        for n in distances:
-            if of != unit and unit in ("chars",) + (("calls", "turns") if of == "chars" else ()):
-                scores[f"within_{n}"] = None
-            elif of == unit:
-                scores[f"within_{n}"] = ratio(sum(1 for r in ended if int(r["delay"]) <= n), loops)
-
-    def in_periods(row):
-        period = int(row["period"] or 0) if verdict(row) == "hit" else 0
-        return int(row["delay"]) <= max(1000, period)
-
-    scores["in_periods"] = ratio(sum(map(in_periods, ended)), loops)
-    return scores
+    n = {"chars": 1000, "calls": 5, "turns": 5}[unit]
+    return scores | {f"within_{n}": ratio(sum(1 for r in ended if int(r["delay"]) <= n), loops)}
 
 
-def worth(rows, count, exposure, response, cut):
+def worth(rows, count, response, cut):
     loops = sum(count[v] for v in LOOPS)
     clean = count["false-alarm"] + count["quiet"]
     looping = [r for r in rows if verdict(r) in LOOPS]
@@ -140,11 +123,11 @@ def worth(rows, count, exposure, response, cut):
     def total(column, some=rows):
         return sum(number(r[column]) or 0 for r in some)
 
-    lost = total("lost")
     scores = {
         "delay": ratio(total("delay", looping), loops),
         "saved": ratio(total("saved", looping), total("loop_chars", looping)),
-        "lost": 1e6 * lost / (lost + exposure) if lost + exposure else None,
+        "loop_chars": total("loop_chars", looping),
+        "lost_chars": total("lost"),
         "break_even": None,
     }
     if loops and clean:
@@ -160,12 +143,12 @@ def counts(rows, count):
         "transcripts": len(rows),
         "loops": sum(count[v] for v in LOOPS),
         "clean": count["false-alarm"] + count["quiet"],
-        "transient": count["transient-stop"] + count["transient-pass"],
+        "transient_pass": count["transient-pass"],
         "transient_stop": count["transient-stop"] + count["earlier"],
         "unlabelled": count["unlabelled"],
         "false_alarm": count["false-alarm"],
         "errors": count["error"],
-    } | {v: count[v] for v in LOOPS + ("quiet",)}
+    } | {v: count[v] for v in LOOPS}
 
 
 def scores_of(rows, response, cut):
@@ -173,9 +156,9 @@ def scores_of(rows, response, cut):
     count = Counter(verdict(r) for r in rows)
     exposure = sum(int(r["exposure"]) for r in rows)
     loops = sum(count[v] for v in LOOPS)
-    scores = {"precision": None, "recall": None, "f1": None}
+    scores = {"precision": None, "recall": None}
     scores |= binary(rows) | counts(rows, count) | rates(count, exposure, unit)
-    return scores | latencies(rows, loops, unit) | worth(rows, count, exposure, response, cut)
+    return scores | latencies(rows, loops, unit) | worth(rows, count, response, cut)
 
 
 def same(a, b):
@@ -200,23 +183,25 @@ def check_rows(outcomes):
 
 def check_scores(folder, groups, response):
     for row in read(folder / "scores.csv"):
-        rows = groups.get((row["setting"], row["model"]))
+        rows = groups.get((row["setting"], row["by"], row["value"]))
         # Outcomes are in the unit of choice.
         if rows is None or row["unit"] != rows[0]["unit"]:
             continue
+        where = f"{row['by']} {row['value']}"
         clustered = len({r["group"] or r["transcript"] for r in rows}) < len(rows)
         # What had been generated at a premature or stale alarm stands in no row; a premature one's exposure ends there.
         cut = number(row["cut_chars"])
         if not any(verdict(r) == "stale" for r in rows):
             again = sum(number(r["exposure"]) for r in rows if verdict(r) == "premature")
-            yield row["setting"], row["model"], "cut_chars", cut, again
-        for name, value in scores_of(rows, response, cut).items():
-            bound = name.endswith(("_lo", "_hi"))
-            if bound and clustered:
+            yield row["setting"], where, "cut_chars", cut, again
+        scores = scores_of(rows, response, cut)
+        resampled = {f"{of}_{end}" for of in ("saved", "delay") for end in ("lo", "hi")}
+        for name in row.keys() & (scores.keys() | resampled):
+            if name in resampled or clustered and name.endswith(("_lo", "_hi")):
                 # Over groups, and never narrower: it has to hold the estimate.
-                yield row["setting"], row["model"], name, *held(row, name)
+                yield row["setting"], where, name, *held(row, name)
             else:
-                yield row["setting"], row["model"], name, number(row[name]), value
+                yield row["setting"], where, name, number(row[name]), scores[name]
 
 
 def held(row, name):
@@ -230,28 +215,6 @@ def held(row, name):
     return bound, bound if right else estimate
 
 
-def check_intervals(folder, groups):
-    """Every interval of intervals.csv lies about its estimate, and the estimates are those of the rows."""
-    path = folder / "intervals.csv"
-    for row in read(path) if path.exists() else []:
-        rows = groups.get((row["setting"], row["model"]))
-        if rows is None or row["metric"] not in ("ended", "precision", "recall", "fpr"):
-            continue
-        count = Counter(verdict(r) for r in rows)
-        wrong = sum(count[v] for v in WRONG)
-        k, n = {
-            "precision": (count["hit"], count["hit"] + wrong),
-            "ended": (count["hit"] + count["earlier"], sum(count[v] for v in LOOPS)),
-            "recall": (count["hit"], sum(count[v] for v in LOOPS)),
-            "fpr": (count["false-alarm"], count["false-alarm"] + count["quiet"]),
-        }[row["metric"]]
-        yield row["setting"], row["model"], row["metric"], number(row["estimate"]), ratio(k, n)
-        if n:
-            lo, hi = number(row["lo"]), number(row["hi"])
-            inside = lo <= k / n * (1 + 1e-9) and hi >= k / n * (1 - 1e-9)
-            yield row["setting"], row["model"], f"{row['metric']} inside", 1.0, 1.0 if inside else 0.0
-
-
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -260,17 +223,17 @@ def main():
     outcomes = read(folder / "outcomes.csv")
     groups = defaultdict(list)
     for row in outcomes:
-        groups[row["setting"], row["model"]].append(row)
-        groups[row["setting"], "*"].append(row)
+        groups[row["setting"], "total", ""].append(row)
+        for by in ("model", "kind", "lang", "source"):
+            groups[row["setting"], by, row[by]].append(row)
     found = [
         *check_rows(outcomes),
         *check_scores(folder, groups, worth["response"]),
-        *check_intervals(folder, groups),
     ]
     wrong = [row for row in found if not same(row[3], row[4])]
     for setting, where, name, ours, theirs in wrong:
         print(f"{setting:<16} {where:<28} {name:<20} {ours!s:<24} {theirs}")
-    settings = len({setting for setting, _ in groups})
+    settings = len({setting for setting, *_ in groups})
     print(f"{len(found)} numbers of {settings} settings compared, {len(wrong)} differ")
     sys.exit(1 if wrong or not found else 0)
 

@@ -64,15 +64,13 @@ def sums(rows, model, metric):
     return groups, whole
 
 
-def once(rows, folder):
+def once(rows):
     """The rows that are the first of their copies, by id."""
-    lines = (Path(folder) / "cases.jsonl").read_text().splitlines()[1:]
-    originals = {line["transcript"]: line.get("copy_of", line["transcript"]) for line in map(json.loads, lines)}
     firsts = {}
     for row in rows:
-        original = originals[row["transcript"]]
+        original = row["copy_of"] or row["transcript"]
         firsts[original] = min(firsts.get(original, row["transcript"]), row["transcript"])
-    return [row for row in rows if firsts[originals[row["transcript"]]] == row["transcript"]]
+    return [row for row in rows if firsts[row["copy_of"] or row["transcript"]] == row["transcript"]]
 
 
 def signs(nets):
@@ -134,7 +132,7 @@ def main():
     for folder in sys.argv[1:3]:
         rows = read(Path(folder) / "outcomes.csv")
         # The reported setting: the first of the file.
-        sides.append(once([row for row in rows if row["setting"] == rows[0]["setting"]], sys.argv[1]))
+        sides.append(once([row for row in rows if row["setting"] == rows[0]["setting"]]))
     bad = compared = 0
     for row in found["rows"]:
         want = dict(zip(("difference", "lo", "hi"), interval(sides, row, seed, replicates)))

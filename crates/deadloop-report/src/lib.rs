@@ -8,14 +8,13 @@
 //! | `load` | that data from the files of a folder |
 //! | `tables` | rows, built once for both pages |
 //! | `charts` | one file a chart, and their registry |
-//! | `points` | the numbers behind a chart, as CSV and for the page |
 //! | `draw` | the kit that charts are drawn with, over plotters |
 //! | `series`, `grid` | outcomes and scores, arranged for comparing |
 //! | `plane` | the dots of the plane, packed |
 //! | `matrix` | every transcript through every guard, packed |
 //! | `drill` | the transcripts that are opened, as the page shows them |
 //! | `visible` | text of strangers with nothing hidden in it |
-//! | `look` | the shape and ink of a setting, the same in every chart |
+//! | `look` | the ink of a setting, the same in every chart |
 //! | `headline` | what is said first |
 //! | `pack` | bytes as the page holds them |
 //! | `page` | the two templates |
@@ -42,7 +41,6 @@ mod numbers;
 mod pack;
 mod page;
 mod plane;
-mod points;
 mod review;
 mod series;
 mod tables;
@@ -50,16 +48,14 @@ mod verdicts;
 mod visible;
 mod write;
 
-pub use charts::{CHARTS, Chart, ChartEntry, DrawnChart, draw_all};
+pub use charts::{CHARTS, Chart, ChartEntry, draw_all};
 pub use data::{
-    ALL_MODELS, By, ChoiceFigures, ChoiceRow, ComparedResults, Difference, Objective, OutcomeRow,
-    Outcomes, ReportData, Role, RunInfo, Score, SettingRow, SideRow, Verdict, beside, brief,
-    differences, differing, in_short,
+    ALL_MODELS, By, ChoiceFigures, ChoiceRow, Objective, OutcomeRow, ReportData, Role, RunInfo,
+    Score, SettingRow, Verdict, beside, brief, differences, differing, in_short,
 };
-pub use draw::DrawError;
+pub use draw::{DrawError, Picture};
 pub use load::{LoadError, load};
 pub use numbers::Estimate;
 pub use page::{PageError, Pages, pages};
-pub use points::{ChartColumn, Told as ToldColumn};
 pub use review::review_page;
 pub use write::{Options, Report, ReportError, render, write};

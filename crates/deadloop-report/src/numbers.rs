@@ -96,18 +96,6 @@ pub(crate) fn percent(value: Option<f64>) -> String {
     }
 }
 
-/// A difference of shares, in points, with its sign: `+19.0 points`.
-pub(crate) fn points(value: Option<f64>) -> String {
-    match value.filter(|value| value.is_finite()) {
-        None => UNDEFINED.to_owned(),
-        Some(value) => {
-            let rounded = (value * 1000.0).round() / 10.0;
-            let sign = if rounded > 0.0 { "+" } else { "" };
-            format!("{sign}{} points", signed(rounded + 0.0, 1))
-        }
-    }
-}
-
 /// A position or latency in chars; infinite is `never`.
 pub(crate) fn chars(value: Option<f64>) -> String {
     match value {
@@ -126,28 +114,6 @@ pub(crate) fn writer(measure: &Measure) -> fn(Option<f64>) -> String {
     }
 }
 
-/// How differences of a measure are written, with their sign.
-pub(crate) fn signed_writer(measure: &Measure) -> fn(Option<f64>) -> String {
-    match measure.unit {
-        MeasureUnit::Share => points,
-        MeasureUnit::PerMillion => with_sign::<0>,
-        MeasureUnit::Chars => with_sign::<1>,
-    }
-}
-
-/// With a plus where it is above 0; as a rate (0) or as chars (1).
-fn with_sign<const OF: u8>(value: Option<f64>) -> String {
-    let written = if OF == 0 {
-        decimal(value)
-    } else {
-        chars(value)
-    };
-    match value {
-        Some(value) if value > 0.0 && written != "0" => format!("+{written}"),
-        _ => written,
-    }
-}
-
 /// `12 %–19 %` style range of two written ends; `n/a` where one is undefined.
 pub(crate) fn range(interval: Estimate, write: fn(Option<f64>) -> String) -> String {
     match (interval.low, interval.high) {
@@ -158,15 +124,6 @@ pub(crate) fn range(interval: Estimate, write: fn(Option<f64>) -> String) -> Str
         ),
         _ => UNDEFINED.to_owned(),
     }
-}
-
-/// Wilson's 95 % interval of `hits` of `of`; undefined where `of` is 0.
-pub(crate) fn wilson(hits: u64, of: u64) -> Estimate {
-    deadloop_score::wilson(hits, of).map_or_else(Estimate::default, |ends| Estimate {
-        value: Some(hits as f64 / of as f64),
-        low: Some(ends.lo),
-        high: Some(ends.hi),
-    })
 }
 
 #[cfg(test)]
@@ -180,7 +137,6 @@ mod tests {
             ("n/a".into(), "n/a".into(), "n/a".into())
         );
         assert_eq!(chars(Some(f64::INFINITY)), "never");
-        assert_eq!(wilson(0, 0), Estimate::default());
     }
 
     #[test]
@@ -190,8 +146,6 @@ mod tests {
         assert_eq!(decimal(Some(0.128)), "0.13");
         assert_eq!(percent(Some(0.1799)), "18 %");
         assert_eq!(percent(Some(0.0312)), "3.1 %");
-        assert_eq!(points(Some(-0.0312)), "−3.1 points");
-        assert_eq!(points(Some(0.19)), "+19.0 points");
         assert_eq!(group("-1234"), "−1\u{202f}234");
     }
 
@@ -204,12 +158,5 @@ mod tests {
         assert_eq!(chars(Some(1002.5)), "1\u{202f}003");
         assert_eq!(decimal(Some(0.1249)), "0.12", "not in the middle");
         assert_eq!(plain(-12.5, 4), "−12.5");
-    }
-
-    #[test]
-    fn wilson_stays_inside() {
-        let all = wilson(10, 10);
-        assert_eq!(all.high, Some(1.0));
-        assert!((all.low.unwrap_or(0.0) - 0.7225).abs() < 1e-4);
     }
 }

@@ -68,7 +68,7 @@ fn dots(
 ) -> Vec<Shown> {
     let mut file = |setting: usize| {
         *places.entry(setting).or_insert_with(|| {
-            files.push(data.toml(setting)?);
+            files.push(data.toml(setting)?.to_owned());
             Some(files.len() - 1)
         })
     };
@@ -97,10 +97,10 @@ fn figures<'d>(
         let score = score?;
         let mut text = writer(measure)(score.value(measure));
         if measure.is_wrong_rate() {
-            let transient = score.tally.get(deadloop_score::Count::TransientStop);
+            let transient = score.scores.tally.get(deadloop_score::Count::TransientStop);
             text = format!(
                 "{text} ({})",
-                wrong_and_transient(score.tally.wrong(), transient)
+                wrong_and_transient(score.scores.tally.wrong(), transient)
             );
         }
         Some((measure.title_in(data.run.unit).into_owned(), text))

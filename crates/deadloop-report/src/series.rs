@@ -1,11 +1,9 @@
-//! What outcomes are compared by: a few named series of rows, and their recall by bucket.
+//! A few named series of outcomes, side by side.
 
 use crate::data::{ALL_MODELS, OutcomeRow, ReportData, Role, Verdict};
-use crate::look::Look;
-use crate::numbers::{Estimate, count, wilson};
-use deadloop_score::onset_ends;
-use deadloop_score::replay::detect::{Kind, Unit};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::draw::Ink;
+use crate::look::ink;
+use std::collections::BTreeMap;
 
 /// Outcomes of one way to run the detector.
 #[derive(Debug, Clone)]
@@ -14,8 +12,8 @@ pub(crate) struct Series<'d> {
     pub(crate) name: String,
     /// Whether it is the chosen one.
     pub(crate) chosen: bool,
-    /// How it looks.
-    pub(crate) look: Look,
+    /// Its ink in charts.
+    pub(crate) ink: Ink,
     /// Its rows.
     pub(crate) rows: Vec<&'d OutcomeRow>,
 }
@@ -30,7 +28,7 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
     let of_setting = |at: usize| Series {
         name: data.describe(at),
         chosen: false,
-        look: Look::of(data, at),
+        ink: ink(data, at),
         rows: data
             .outcomes
             .iter()
@@ -80,7 +78,7 @@ fn chosen(data: &ReportData) -> Option<Series<'_>> {
     Some(Series {
         name: name.to_owned(),
         chosen: true,
-        look: Look::CHOSEN,
+        ink: Ink::Chosen,
         rows,
     })
 }
@@ -102,132 +100,10 @@ impl Series<'_> {
         all
     }
 
-    /// Recall of the loops for which `which` holds.
-    pub(crate) fn recall(&self, which: impl Fn(&OutcomeRow) -> bool) -> Part {
-        let loops = self.rows.iter().filter(|row| row.is_loop() && which(row));
-        loops.fold(Part::default(), |part, row| Part {
-            hits: part.hits + u64::from(row.verdict == Verdict::Hit),
-            of: part.of + 1,
-        })
-    }
-}
-
-/// Hits of loops.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Part {
-    /// Loops that were found.
-    pub(crate) hits: u64,
-    /// Loops.
-    pub(crate) of: u64,
-}
-
-impl Part {
-    /// The share with Wilson's interval.
-    pub(crate) fn share(self) -> Estimate {
-        wilson(self.hits, self.of)
-    }
-}
-
-/// The names of the buckets between these ends.
-fn buckets(ends: [u64; 6]) -> Vec<String> {
-    let first = format!("< {}", count(ends[0]));
-    let between = ends.windows(2);
-    let between = between.map(|two| format!("{}–{}", count(two[0]), count(two[1])));
-    let last = format!("≥ {}", count(ends[5]));
-    [first].into_iter().chain(between).chain([last]).collect()
-}
-
-/// The bucket of an onset: each has its lower end, and not its upper one.
-fn bucket(ends: [u64; 6], onset: u64) -> usize {
-    ends.partition_point(|end| *end <= onset)
-}
-
-/// A way to part the loops: its title, its parts' names, and which part a row belongs to.
-pub(crate) struct Breakdown {
-    /// `onset`, `kind` or `channel`.
-    pub(crate) title: &'static str,
-    /// Names of the parts.
-    pub(crate) parts: Vec<String>,
-    /// Index of a row's part.
-    of: fn(&OutcomeRow, &[String]) -> Option<usize>,
-}
-
-impl Breakdown {
-    /// By where the loop starts: in runs by calls or turns, whatever the unit of the figures.
-    pub(crate) fn by_onset(data: &ReportData) -> Self {
-        let in_run = |row: &OutcomeRow| matches!(row.channel.as_deref(), Some("tools" | "turns"));
-        let looping = || data.outcomes.iter().filter(|row| row.is_loop());
-        let of_runs = looping().any(in_run);
-        Self {
-            title: "onset",
-            parts: buckets(onset_ends(if of_runs { Unit::Calls } else { Unit::Chars })),
-            of: if of_runs {
-                |row, _| Some(bucket(onset_ends(Unit::Calls), row.onset?))
-            } else {
-                |row, _| Some(bucket(onset_ends(Unit::Chars), row.onset?))
-            },
-        }
-    }
-
-    /// By the kinds that occur, in the order of the contract.
-    pub(crate) fn by_kind(data: &ReportData) -> Self {
-        let kinds = Kind::NAMES;
-        let occurs = |kind: &&str| {
-            data.outcomes
-                .iter()
-                .any(|row| row.is_loop() && row.kind.as_deref() == Some(kind))
-        };
-        let parts = kinds
-            .iter()
-            .filter(|kind| occurs(kind))
-            .map(|kind| (*kind).to_owned())
-            .collect();
-        Self {
-            title: "kind",
-            parts,
-            of: |row, parts| {
-                parts
-                    .iter()
-                    .position(|part| Some(part.as_str()) == row.kind.as_deref())
-            },
-        }
-    }
-
-    /// By the channel of the loop.
-    pub(crate) fn by_channel(data: &ReportData) -> Self {
-        let looping = data.outcomes.iter().filter(|row| row.is_loop());
-        let channels: BTreeSet<&str> = looping.filter_map(|row| row.channel.as_deref()).collect();
-        Self {
-            title: "channel",
-            parts: channels.into_iter().map(str::to_owned).collect(),
-            of: |row, parts| {
-                let mut parts = parts.iter();
-                parts.position(|part| Some(part.as_str()) == row.channel.as_deref())
-            },
-        }
-    }
-
-    /// Recall of a series in one part.
-    pub(crate) fn recall(&self, series: &Series<'_>, part: usize) -> Part {
-        series.recall(|row| (self.of)(row, &self.parts) == Some(part))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn buckets_touch_and_cover_everything() {
-        let [chars, calls] = [Unit::Chars, Unit::Calls].map(onset_ends);
-        let names = buckets(chars);
-        assert_eq!(names[0], "< 500");
-        assert_eq!(names[1], "500–1\u{202f}000");
-        assert_eq!(names[6], "≥ 10\u{202f}000");
-        assert_eq!(
-            [0, 499, 500, 5000, 10_000, u64::MAX].map(|onset| bucket(chars, onset)),
-            [0, 0, 1, 5, 6, 6]
-        );
-        assert!(buckets(calls).len() == names.len() && bucket(calls, 100) == 6);
+    /// Returns the share of its loops that were found.
+    pub(crate) fn recall(&self) -> Option<f64> {
+        let hits = self.rows.iter().filter(|row| row.verdict == Verdict::Hit);
+        let (hits, loops) = (hits.count(), self.loops());
+        (loops > 0).then(|| hits as f64 / loops as f64)
     }
 }

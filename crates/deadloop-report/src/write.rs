@@ -1,12 +1,12 @@
 //! The report's files, each written beside its name and renamed, so that a kill leaves no half of one.
 
 use crate::charts::{Chart, draw_all};
-use crate::data::{ComparedResults, ReportData};
+use crate::data::ReportData;
 use crate::draw::DrawError;
 use crate::drill::redact;
 use crate::load::{LoadError, load};
 use crate::page::{PageError, pages};
-use deadloop_score::{FileError, read_text_if_named, write_bytes, write_excerpts};
+use deadloop_score::{FileError, write_bytes, write_excerpts};
 use std::path::{Path, PathBuf};
 
 /// Why a report could not be made.
@@ -38,8 +38,6 @@ pub struct Report {
 /// How a report is made.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// A folder that `deadloop compare` left: its differences and flips are shown.
-    pub comparison: Option<PathBuf>,
     /// Whether letters and digits of the transcripts are hidden, for good: in the excerpts that the folder keeps too.
     pub redact: bool,
 }
@@ -47,9 +45,6 @@ pub struct Options {
 /// Reads a result folder and writes its report into it. Nothing is replayed.
 pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
     let mut data = load(dir)?;
-    if let Some(folder) = &options.comparison {
-        data.comparison = Some(comparison(&folder.join("comparison.json"))?);
-    }
     if options.redact && !data.redacted {
         redact(&mut data);
         // The folder itself forgets what was said: every later report is made from this.
@@ -64,17 +59,7 @@ pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
     })
 }
 
-/// What `deadloop compare` wrote.
-fn comparison(path: &Path) -> Result<ComparedResults, LoadError> {
-    let missing = || FileError::at(path, "is not there; expected what deadloop compare wrote");
-    let text = read_text_if_named(path)?.ok_or_else(missing)?;
-    let wrong = |e: serde_json::Error| {
-        FileError::at(path, format!("{e}; expected what deadloop compare wrote"))
-    };
-    Ok(serde_json::from_str(&text).map_err(wrong)?)
-}
-
-/// Writes `report.html`, `report.md`, `charts/*.svg` and `charts/*.csv` into `dir`; files of an earlier report that this
+/// Writes `report.html`, `report.md` and `charts/*.svg` into `dir`; files of an earlier report that this
 /// one has no data for are removed.
 pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
     let charts = draw_all(data)?;
@@ -94,16 +79,14 @@ pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
 }
 
 impl Report {
-    /// The files of one chart; those that it does not have now go.
+    /// Writes the file of one chart. One that it does not have now goes.
     fn chart(&mut self, chart: &Chart, folder: &Path) -> Result<(), FileError> {
         let name = chart.entry.name;
-        let [svg, csv] = ["svg", "csv"].map(|ending| folder.join(format!("{name}.{ending}")));
-        let Some(drawn) = &chart.drawn else {
-            return [svg, csv].iter().try_for_each(|path| remove(path));
-        };
-        self.put(svg, drawn.file().as_bytes())?;
-        let numbers = chart.csv().map_err(|e| FileError::at(&csv, e))?;
-        self.put(csv, &numbers.unwrap_or_default())
+        let path = folder.join(format!("{name}.svg"));
+        match &chart.drawn {
+            Some(drawn) => self.put(path, drawn.stand_alone().as_bytes()),
+            None => remove(&path),
+        }
     }
 
     fn put(&mut self, path: PathBuf, bytes: &[u8]) -> Result<(), FileError> {

@@ -6,7 +6,6 @@ mod fixture;
 
 use deadloop_report::{ALL_MODELS, Chart, Pages, ReportData, Role, draw_all, pages, write};
 use deadloop_score::choose::Ruling;
-use deadloop_score::measure::{FA_PER_MCHAR, RECALL, SAVED};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Constraint, Count, MEASURES};
 use std::collections::BTreeMap;
@@ -83,7 +82,7 @@ fn every_chart_is_well_formed_and_finite() {
     for (kind, data) in all() {
         for chart in drawn(&data).0 {
             let Some(drawn) = chart.drawn else { continue };
-            for svg in [drawn.file(), drawn.svg()] {
+            for svg in [drawn.stand_alone(), drawn.svg()] {
                 assert_well_formed(&svg);
                 for attribute in svg.split('"').skip(1).step_by(2) {
                     let bad = ["NaN", "inf"].iter().any(|word| {
@@ -287,7 +286,10 @@ fn loops_have_three_parts() {
     let data = fixture::tune();
     let row = row_of(&drawn(&data).1.markdown, "Settings side by side", "in use");
     let score = data.score(0, ALL_MODELS).unwrap();
-    let (hit, earlier) = (score.tally.get(Count::Hit), score.tally.get(Count::Earlier));
+    let (hit, earlier) = (
+        score.scores.tally.get(Count::Hit),
+        score.scores.tally.get(Count::Earlier),
+    );
     let missed = score.loops() - hit - earlier;
     assert!(earlier > 0);
     let parts = format!("({hit} found, {earlier} stopped earlier, {missed} missed)");
@@ -295,7 +297,7 @@ fn loops_have_three_parts() {
         row["loops"].replace('\u{202f}', "").ends_with(&parts),
         "{row:?}"
     );
-    let stops = score.tally.get(Count::TransientStop);
+    let stops = score.scores.tally.get(Count::TransientStop);
     assert_eq!(
         row["transient stops"].replace('\u{202f}', ""),
         stops.to_string()
@@ -420,117 +422,15 @@ fn many_models_are_folded_away() {
     assert!(pages.html.len() < 3_000_000, "{} bytes", pages.html.len());
 }
 
-/// The rows of a chart's CSV file, by the names of the columns.
-fn numbers(chart: &Chart) -> Vec<BTreeMap<String, String>> {
-    let bytes = chart.csv().unwrap().unwrap();
-    let mut reader = csv::Reader::from_reader(&bytes[..]);
-    reader.deserialize().map(Result::unwrap).collect()
-}
-
-#[test]
-fn every_chart_has_its_numbers_in_documented_columns() {
-    for (kind, data) in all() {
-        for chart in drawn(&data).0 {
-            let name = chart.entry.name;
-            if chart.drawn.is_none() {
-                assert!(chart.csv().unwrap().is_none(), "{kind} {name}");
-                continue;
-            }
-            let bytes = chart.csv().unwrap().unwrap();
-            let head = String::from_utf8(bytes).unwrap();
-            let columns: Vec<&str> = chart.entry.columns.iter().map(|column| column.0).collect();
-            assert_eq!(head.lines().next().unwrap(), columns.join(","), "{name}");
-            assert!(
-                chart
-                    .entry
-                    .columns
-                    .iter()
-                    .all(|column| !column.1.is_empty())
-            );
-            let rows = numbers(&chart);
-            assert!(
-                !rows.is_empty() && rows.iter().all(|row| row.len() == columns.len()),
-                "{name}"
-            );
-        }
-    }
-}
-
-/// Every figure that stands beside a setting is the one of the scores, to the last digit.
-#[test]
-fn numbers_behind_charts_are_those_of_the_scores() {
-    let data = fixture::tune();
-    let written = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let mut compared = 0;
-    for chart in drawn(&data).0.iter().filter(|chart| chart.drawn.is_some()) {
-        for row in numbers(chart) {
-            let own = row
-                .get("name")
-                .is_some_and(|name| name.contains("held out"));
-            let Some(id) = row.get("setting").filter(|id| !id.is_empty() && !own) else {
-                continue;
-            };
-            let at = data
-                .settings
-                .iter()
-                .position(|setting| setting.id == *id)
-                .unwrap();
-            let model = row.get("model").map_or(ALL_MODELS, String::as_str);
-            let score = data.score(at, model).unwrap();
-            let wanted = [
-                ("recall", score.value(&RECALL)),
-                ("fa_per_mchar", score.value(&FA_PER_MCHAR)),
-                ("objective", score.value(&SAVED)),
-                ("height", score.value(&SAVED)),
-            ];
-            for (column, value) in wanted {
-                if let Some(found) = row.get(column) {
-                    assert_eq!(*found, written(value), "{} {column}", chart.entry.name);
-                    compared += 1;
-                }
-            }
-        }
-    }
-    assert!(compared > 30, "{compared} numbers");
-}
-
-/// The fields of a heat map are the rows of its file, and every mark of the plane is one of its own.
-#[test]
-fn what_is_drawn_is_what_is_written() {
-    let data = fixture::tune();
-    let charts = drawn(&data).0;
-    let chart = |name: &str| {
-        let mut charts = charts.iter();
-        charts.find(|chart| chart.entry.name == name).unwrap()
-    };
-    let titles = |name: &str, part: &str| {
-        let svg = chart(name).drawn.as_ref().unwrap().svg();
-        svg.matches(part).count()
-    };
-    let rows = numbers(chart("operating"));
-    let marks = rows.iter().filter(|row| row["mark"] != "best").count();
-    let titled = titles("operating", "</title></circle>")
-        + titles("operating", "</title></polygon>")
-        + titles("operating", "</title></polyline>");
-    // The line has a title too.
-    assert_eq!(titled, marks + 1);
-    let fields = numbers(chart("heatmap")).len();
-    assert_eq!(titles("heatmap", "</title></rect>"), fields);
-}
-
 #[test]
 fn charts_of_an_earlier_report_do_not_stay() {
     let dir = tempfile::tempdir().unwrap();
     let report = write(&fixture::tune(), dir.path()).unwrap();
-    assert_eq!(report.files.len(), 8);
+    assert_eq!(report.files.len(), 5);
     write(&fixture::sweep(), dir.path()).unwrap();
     assert!(
         !dir.path().join("charts/latency.svg").exists()
             && dir.path().join("charts/heatmap.svg").exists()
-    );
-    assert!(
-        !dir.path().join("charts/latency.csv").exists(),
-        "they would show other numbers"
     );
 }
 
@@ -576,26 +476,6 @@ fn opened_transcripts_are_text_and_stand_in_the_page_without_scripts() {
     }));
 }
 
-#[test]
-fn a_comparison_shows_both_sides_and_every_flip() {
-    let json = r#"{"base": {"name": "old <b>"}, "new": {"name": "new"}, "verdict": "improved", "why": ["recall rose"],
-        "gates": [{"gate": "corpus", "passed": null, "why": "too few"}],
-        "rows": [{"model": "*", "metric": "recall", "base": 0.6, "new": 0.7, "difference": 0.1, "lo": 0.05, "hi": 0.15, "verdict": "improved"},
-                 {"model": "*", "metric": "fa_per_mchar", "base": 1.0, "new": null, "difference": null, "lo": null, "hi": null, "verdict": null}],
-        "flips": [{"transcript": "t/1", "model": "m", "change": "flip", "direction": "better", "onset": 10,
-                   "base": {"verdict": "miss", "alarm_at": null}, "new": {"verdict": "hit", "alarm_at": 2310}, "explain": null},
-                  {"transcript": "only-moved", "model": "m", "change": "moved", "direction": "neutral", "onset": 10,
-                   "base": {"verdict": "hit", "alarm_at": 1}, "new": {"verdict": "hit", "alarm_at": 2}, "explain": null}]}"#;
-    let mut data = fixture::tune();
-    data.comparison = serde_json::from_str(json).unwrap();
-    let page = drawn(&data).1.html;
-    assert!(page.contains("hit at 2\u{202f}310") && page.contains("could not be evaluated"));
-    assert!(
-        !page.contains("only-moved") && !page.contains("old <b>"),
-        "only flips, and as text"
-    );
-}
-
 /// Every chart and both pages of results that are counted in `unit`.
 fn counted_in(unit: Unit) -> Vec<(String, String)> {
     let mut data = fixture::tune();
@@ -615,9 +495,7 @@ fn counted_in(unit: Unit) -> Vec<(String, String)> {
         let Some(drawn) = &chart.drawn else {
             continue;
         };
-        let csv = String::from_utf8(chart.csv().unwrap().unwrap()).unwrap();
-        let texts = [drawn.file(), csv];
-        all.extend(texts.map(|text| (chart.entry.name.to_owned(), text)));
+        all.push((chart.entry.name.to_owned(), drawn.stand_alone()));
     }
     // Not the script's own words, which are none of the page.
     let script = pages.html.rfind("<script>").unwrap();
@@ -650,15 +528,4 @@ fn nothing_counts_in_chars_where_another_unit_was_asked_for() {
             }
         }
     }
-}
-
-#[test]
-fn loops_that_are_found_within_a_few_calls_are_told_apart() {
-    let csv = counted_in(Unit::Calls)
-        .into_iter()
-        .find(|(name, text)| name == "latency" && !text.starts_with('<'));
-    let (_, csv) = csv.unwrap();
-    let mut lines = csv.lines();
-    assert_eq!(lines.next(), Some("name,calls,found"));
-    assert!(lines.next().unwrap().contains(",1,"), "{csv}");
 }

@@ -24,23 +24,23 @@ const JOURNAL: &str = ".journal.jsonl";
 /// The file name of the manifest, which marks a finished result.
 const MANIFEST: &str = "manifest.json";
 
-/// The files of a result beside its tables, with their contents. Files of earlier versions have no description.
-const OTHER_FILES: [(&str, &str); 9] = [
+/// The files of a result beside its tables, and what each holds. What only earlier versions wrote says nothing.
+const OTHER_FILES: [(&str, &str); 12] = [
     (
         "cases.jsonl",
-        "how alarms were judged, the settings, and each transcript with its label: what `compare` holds against another result",
+        "the worst cases with the text around onset and alarm, for the report",
     ),
-    (
-        "excerpts.jsonl.zst",
-        "the text around onset and alarm of the transcripts to look at, for the report",
-    ),
-    ("feedback.csv", ""),      // of earlier versions
-    ("regions.jsonl.zst", ""), // of earlier versions
-    ("pareto.csv", ""),        // of earlier versions
+    ("excerpts.jsonl.zst", ""), // of earlier versions
+    ("feedback.csv", ""),       // of earlier versions
+    ("intervals.csv", ""),      // of earlier versions
+    ("regions.jsonl.zst", ""),  // of earlier versions
+    ("pareto.csv", ""),         // of earlier versions
     (
         "rejected.jsonl",
         "the lines that were bad and left out, with the reason",
     ),
+    ("scores_by.csv", ""),     // of earlier versions
+    ("scores_by.parquet", ""), // of earlier versions
     (
         "settings.toml",
         "`tune`: what to run, per model; the head says verdict, reason and figures",

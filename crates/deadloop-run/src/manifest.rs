@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use deadloop_score::{Cases, CorpusInfo, Manifest};
+use deadloop_score::{Cases, CorpusInfo, FORMAT, Manifest};
 
 use crate::request::Request;
 use crate::survey::Surveyed;
@@ -17,6 +17,7 @@ pub(crate) fn manifest<C: Cases>(request: &Request<'_>, surveyed: &Surveyed<C>) 
     let cores = std::thread::available_parallelism().map_or(0, |n| n.get() as u64);
     Manifest {
         deadloop: env!("CARGO_PKG_VERSION").into(),
+        format: FORMAT,
         command: request.command.into(),
         args: request.args.clone(),
         started_in: std::env::current_dir()

@@ -50,7 +50,7 @@ struct Picked {
 }
 
 impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
-    /// Writes `excerpts.jsonl.zst` into the folder of a run, and returns its head.
+    /// Writes `cases.jsonl` into the folder of a run, and returns its head.
     pub fn write(&self, done: &Replayed) -> RunResult<ExcerptsHead> {
         let (all, picked) = self.pick(done);
         let mut texts = self.read(done, &picked)?;

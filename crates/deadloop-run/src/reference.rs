@@ -69,9 +69,8 @@ fn disk() -> Leaf {
         ),
         (
             "a folder of results",
-            "`deadloop` and `detectors` in `manifest.json`",
-            "`report` and `compare` read older ones. A column that is not there reads as empty. `compare` refuses outcomes without \
-             the columns that it adds up: \"expected outcomes of this version: replay it again\".",
+            "`format` in `manifest.json`",
+            "The same version alone. Another one is refused with the command that makes the folder anew.",
         ),
         (
             "a part of `--shard`",
@@ -84,7 +83,7 @@ fn disk() -> Leaf {
             "The same version alone. Another one says that it belongs to other inputs; `--force` starts anew.",
         ),
         (
-            "`facts.csv`, `flips.csv` and other tables",
+            "`flips.csv` and other tables",
             "none",
             "Columns are added at the end of a table or beside those of their kind, so read them by name.",
         ),
@@ -332,10 +331,7 @@ fn files() -> Leaf {
          inputs give the same bytes in every file but `manifest.json`.\n\n{}",
         head(&["file", "holds"])
     );
-    let more = [(
-        "charts/*.svg, *.csv",
-        "the charts of the report, and the numbers behind each",
-    )];
+    let more = [("charts/*.svg", "the charts of the report")];
     let owned = |(name, holds): (&str, &str)| (name.to_owned(), holds.to_owned());
     let more = REPORT_FILES.into_iter().chain(more).map(owned);
     let all = result_files().into_iter().chain(more);

@@ -9,9 +9,9 @@ use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{Decided, Entered, Plan, PlanGuards, Programs, Record};
 use deadloop_score::choose::FEWEST_LOOPS;
 use deadloop_score::{
-    About, AnyEvidence, Case, JudgeOptions, Manifest, Mismatch, PackedCases, PackedEvidence,
-    PackedRecords, Resampling, Scored, Scoring, Worth, macro_means, unpacked, write_cases,
-    write_intervals, write_outcomes, write_scores, write_scores_by,
+    AnyEvidence, Case, JudgeOptions, Manifest, Mismatch, PackedCases, PackedEvidence,
+    PackedRecords, Resampling, Scored, Scoring, Worth, macro_means, unpacked, write_outcomes,
+    write_scores,
 };
 
 use crate::asking::{Answered, Asked, Opened};
@@ -60,8 +60,7 @@ pub struct Replayed {
     units: Vec<Unit>,
     /// The cost of errors.
     pub worth: Worth,
-    chunks: Option<u64>,
-    /// The reason why nothing could be scored, if the detectors failed on every transcript.
+    /// Why nothing could be scored, where the detectors failed on every transcript.
     failed: Option<Failure>,
 }
 
@@ -115,6 +114,7 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
     }
     errors.tell(request.host);
     describe(&mut run.manifest, plan, (judge, worth));
+    run.manifest.chunks = chunks.map(u64::from);
     Ok(Done::Ran(Box::new(Replayed {
         units: of_choice_first(&run.surveyed.cases, judge.unit),
         failed: errors.on_all().map(|what| Code::Unexpected.error(what)),
@@ -122,7 +122,6 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
         records,
         judge,
         worth,
-        chunks: chunks.map(u64::from),
     })))
 }
 
@@ -170,7 +169,7 @@ impl Replayed {
     pub fn scoring<'a, E: AnyEvidence>(
         &'a self,
         evidence: &'a E,
-        reported: &'a [usize],
+        (reported, by): (&'a [usize], &'a [String]),
         csv: bool,
     ) -> Scoring<'a, E> {
         Scoring {
@@ -180,6 +179,7 @@ impl Replayed {
             worth: &self.worth,
             enough: FEWEST_LOOPS,
             reported,
+            by,
             resampling: Resampling {
                 seed: self.run.manifest.seed,
                 ..Resampling::default()
@@ -196,36 +196,22 @@ impl Replayed {
         by: &[String],
         csv: bool,
     ) -> RunResult<Scored> {
-        let scoring = self.scoring(evidence, reported, csv);
+        let scoring = self.scoring(evidence, (reported, by), csv);
         let dir = self.run.folder.path();
         let scored = write_scores(dir, &scoring)?;
         if !reported.is_empty() {
-            write_scores_by(dir, &scoring, reported, by)?;
-            write_outcomes(dir, evidence, reported, &self.judge, csv)?;
-            let names = &self.run.manifest.settings;
-            let about = About {
-                judge: self.judge,
-                chunks: self.chunks,
-                ..About::of(evidence.plan(), reported, evidence.cases(), names)
-            };
-            write_cases(dir, &about, evidence.cases())?;
+            write_outcomes(dir, evidence, (reported, by), &self.judge, csv)?;
         }
         Ok(scored)
     }
 
-    /// Writes the resampled intervals and returns the means over models.
-    ///
-    /// # Errors
-    /// Returns an error if a file cannot be written.
-    pub fn intervals(&self, evidence: &impl AnyEvidence, cells: &[usize]) -> RunResult<MacroMeans> {
-        let scoring = self.scoring(evidence, cells, false);
-        let all = [("*".to_owned(), evidence.every())];
-        write_intervals(self.run.folder.path(), &scoring, cells, &all)?;
+    /// Returns the means over models of some settings.
+    pub fn means(&self, evidence: &impl AnyEvidence, cells: &[usize]) -> MacroMeans {
         let means = |cell: &usize| {
             let means = macro_means(evidence, *cell, &self.judge, &self.worth);
             (evidence.plan().id(*cell), means)
         };
-        Ok(cells.iter().map(means).collect())
+        cells.iter().map(means).collect()
     }
 
     /// Records in the manifest what the tables left out, and the means over models.

@@ -50,26 +50,23 @@ pub use compare::{
 };
 pub use constraint::Constraint;
 pub use deadloop_replay as replay;
-pub use deadloop_tables::{
-    Cells, ColumnDoc, ParquetError, Rows, Table, TableCell, Type, unrunnable,
-};
-pub use files::breakdown::{IntervalRow, onset_ends, write_intervals, write_scores_by};
+pub use deadloop_tables as tables;
+pub use deadloop_tables::{ColumnDoc, DataFrame, ParquetError, Type, unrunnable};
 pub use files::calls::{Called, Calls};
-pub use files::cases::{About, Described, write_cases};
 pub use files::choice::write_choice;
 pub use files::described::{ResultTable, result_tables};
 pub use files::excerpts::{ExcerptsHead, Group, Opened, Part, read_excerpts, write_excerpts};
-pub use files::manifest::{CorpusInfo, Ended, Manifest, ProgramInfo};
+pub use files::manifest::{CorpusInfo, Ended, FORMAT, Manifest, ProgramInfo};
+pub use files::models::MAX_ROWS;
 pub use files::openings::count_opening;
 pub use files::outcomes::{OutcomeLine, write_outcomes};
-pub use files::results::{Results, ScoresFile, each_outcomes, macro_means};
-pub use files::score_rows::ScoreRows;
+pub use files::results::{Results, macro_means, read_outcomes};
+pub use files::scores::{BY_MODEL, TOTAL};
 pub use files::settings::{InUse, exact_glob, settings_toml};
-pub use files::slices::MAX_ROWS;
 pub use files::store::{FileError, read_text_if_named, write_bytes, write_text};
 pub use files::sweep::{CSV_ROWS, NEVER, Scored, Scoring, write_scores};
 pub use intervals::{
-    Interval, Intervals, Method, POISSON_1, PoissonCache, Resampling, Weights, bootstrap, poisson,
+    Interval, Intervals, POISSON_1, PoissonCache, Resampling, Weights, bootstrap, poisson,
     poisson_lower, poisson_upper, proportion_lower, proportion_upper, wilson,
 };
 pub use judge::{JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge};

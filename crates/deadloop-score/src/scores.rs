@@ -7,15 +7,15 @@ use crate::intervals::{Interval, PoissonCache};
 use crate::measure::{MEASURES, Measure, Worth};
 use crate::tally::{Quantiles, Tally};
 
-/// Every score of some transcripts under one setting. Counts are in [`tally`](Self::tally).
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Every score of some transcripts under one setting. Counts stand in [`tally`](Self::tally).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scores {
     /// The counts behind all scores.
     pub tally: Tally,
     /// Latency quantiles over all loops. A loop that is no hit counts as infinite.
     pub latency: Quantiles,
-    values: [Option<f64>; MEASURES.len()],
-    intervals: [Option<Interval>; MEASURES.len()],
+    pub(crate) values: [Option<f64>; MEASURES.len()],
+    pub(crate) intervals: [Option<Interval>; MEASURES.len()],
 }
 
 impl Scores {
@@ -43,9 +43,9 @@ impl Scores {
         self.intervals[place(measure)?]
     }
 
-    /// Replaces the intervals of the measures with columns for them by those of `of`.
+    /// Returns the scores with the intervals that `of` has for measures with columns for them.
     #[must_use]
-    pub(crate) fn with(mut self, of: impl Fn(&Measure) -> Option<Interval>) -> Self {
+    pub fn with(mut self, of: impl Fn(&Measure) -> Option<Interval>) -> Self {
         for (interval, measure) in self.intervals.iter_mut().zip(MEASURES) {
             if measure.bounds.is_some() {
                 *interval = of(measure);

@@ -6,51 +6,46 @@ use std::fs::File;
 use std::path::Path;
 
 use deadloop_corpus::{Corpus, CorpusWriter};
-use deadloop_tables::{ParquetWriter, Schema, Table, TableCell, Type};
+use deadloop_tables::{ColumnDoc, ParquetWriter, schema};
 use kit::{file, one, read, tell};
 use serde_json::json;
 
-/// A column: its name, type and cells.
-type Column = (&'static str, Type, Vec<TableCell>);
+/// A column as a frame.
+type Column = deadloop_tables::DataFrame;
 
 /// Writes columns, two rows in a row group.
-fn table(path: &Path, columns: &[Column]) {
-    let schema: Schema = columns
-        .iter()
-        .map(|(name, of, _)| ((*name).to_owned(), *of))
-        .collect();
-    let mut writer = ParquetWriter::new(File::create(path).unwrap(), &schema).unwrap();
-    let rows: Vec<usize> = (0..columns[0].2.len()).collect();
-    for group in rows.chunks(2) {
-        let mut table = Table::new(&schema);
-        for row in group {
-            let cells = columns.iter().map(|(.., cells)| cells[*row].clone());
-            table.push(cells.collect());
-        }
-        writer.write(table).unwrap();
+fn table(path: &Path, columns: &[(Column, Vec<ColumnDoc>)]) {
+    let docs: Vec<ColumnDoc> = columns.iter().flat_map(|(_, docs)| docs.clone()).collect();
+    let mut writer = ParquetWriter::new(File::create(path).unwrap(), &docs).unwrap();
+    let (first, rest) = columns.split_first().unwrap();
+    let all = rest.iter().fold(first.0.clone(), |all, (column, _)| {
+        all.hstack(column.columns()).unwrap()
+    });
+    for from in (0..all.height()).step_by(2) {
+        writer.write(&all.slice(from as i64, 2)).unwrap();
     }
     writer.finish().unwrap();
 }
 
-fn told(columns: &[Column]) -> Vec<String> {
+fn told(columns: &[(Column, Vec<ColumnDoc>)]) -> Vec<String> {
     let (_dir, path) = file("x.parquet", b"");
     table(&path, columns);
     read(&path).into_iter().map(tell).collect()
 }
 
-fn text(name: &'static str, cells: &[Option<&str>]) -> Column {
-    let cells = cells.iter().map(|cell| TableCell::maybe(*cell));
-    (name, Type::Text, cells.collect())
+fn text(name: &'static str, cells: &[Option<&'static str>]) -> (Column, Vec<ColumnDoc>) {
+    let schema = schema![Option<&'static str>; (name, Text, "A text.", |cell| *cell)];
+    (schema.frame(cells), schema.described())
 }
 
-fn floats(name: &'static str, cells: &[f64]) -> Column {
-    let cells = cells.iter().map(|cell| TableCell::Float(Some(*cell)));
-    (name, Type::Float, cells.collect())
+fn floats(name: &'static str, cells: &[f64]) -> (Column, Vec<ColumnDoc>) {
+    let schema = schema![f64; (name, Float, "A number.", |cell| *cell)];
+    (schema.frame(cells), schema.described())
 }
 
-fn ints(name: &'static str, cells: &[i64]) -> Column {
-    let cells = cells.iter().map(|cell| TableCell::Int(Some(*cell)));
-    (name, Type::Int, cells.collect())
+fn ints(name: &'static str, cells: &[i64]) -> (Column, Vec<ColumnDoc>) {
+    let schema = schema![i64; (name, Int, "A number.", |cell| *cell)];
+    (schema.frame(cells), schema.described())
 }
 
 #[test]

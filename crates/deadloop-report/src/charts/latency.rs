@@ -1,28 +1,19 @@
 //! Latency: the share of all loops that were found within a distance of their onset, by that distance in chars or calls.
 
-use super::{ChartEntry, DrawnChart, WIDTH};
+use super::{Area, ChartEntry, PLOT, legend, mesh, percent_labels};
 use crate::data::ReportData;
-use crate::draw::{Axis, DrawError, Key, Legend, Panel, Place};
-use crate::look::Look;
-use crate::numbers::percent;
-use crate::points::Rows;
+use crate::draw::{Axis, DrawError, Picture, elide};
+use crate::numbers::{percent, plain};
 use crate::series::{Series, series};
-use deadloop_score::TableCell;
+use crate::visible::visible;
 use deadloop_score::replay::detect::Unit;
+use plotters::prelude::*;
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "latency",
     title: "How soon after its onset a loop is found",
     reading: "The line's height at N is the share of all loops found within N chars of their onset; misses stay \
               in the denominator, so that each line ends at its recall. Measured on all of the transcripts, those the choice was made on included.",
-    columns: &[
-        ("name", "the setting, or the choice of each model"),
-        ("chars", "after the onset"),
-        (
-            "found",
-            "share of all loops found within that number of chars",
-        ),
-    ],
     draw,
 };
 
@@ -46,95 +37,64 @@ fn scale(unit: Unit) -> (f64, f64, &'static [f64]) {
     }
 }
 
-fn draw(data: &ReportData) -> Result<Option<DrawnChart>, DrawError> {
-    let list: Vec<Series<'_>> = series(data, SETTINGS)
-        .into_iter()
-        .filter(|series| series.loops() > 0)
-        .collect();
+fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
+    let mut list = series(data, SETTINGS);
+    list.retain(|series| series.loops() > 0);
     if list.is_empty() {
         return Ok(None);
     }
-    let keys = list.iter().map(key).collect();
-    let legend = Legend::new(keys, WIDTH - 8.0, 420.0);
-    let top = legend.height() + 40.0;
-    let plot = 320.0;
-    let canvas = ENTRY.canvas(top + plot + 50.0);
-    legend.draw(&canvas, 4.0, 4.0)?;
-    let place = Place {
-        left: 50.0,
-        top,
-        right: WIDTH - 26.0,
-        bottom: top + plot,
-    };
     let (from, least, marks) = scale(data.run.unit);
     let longest = list
         .iter()
-        .filter_map(|series| series.latencies().last().copied())
-        .fold(least, f64::max);
-    let panel = Panel::new(
-        &canvas,
-        place,
-        Axis::log(from, longest, marks),
-        Axis::share(5),
-    );
-    panel.axes(
-        &data.run.told("chars after the onset"),
-        "share of all loops found",
-    )?;
-    let curves: Vec<_> = list
-        .iter()
-        .map(|series| (series, incidence(series, (from, longest))))
-        .collect();
-    for (series, curve) in curves.iter().rev() {
-        let Look { mark, pen } = series.look;
-        panel.title(series.name.as_str()).steps(curve, pen)?;
-        if let Some(&end) = curve.last() {
-            let title = format!("{}: recall {}", series.name, percent(Some(end.1)));
-            panel.title(title).mark(end, mark, 5.5, pen.ink)?;
+        .filter_map(|series| series.latencies().last().copied());
+    let longest = longest.fold(least, f64::max);
+    let draw = |area: &Area<'_>| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(10)
+            .x_label_area_size(44)
+            .y_label_area_size(62)
+            .build_cartesian_2d(Axis::log(from, longest, marks), 0.0..1.0)?;
+        let unit = data.run.told("chars after the onset");
+        mesh(&mut chart.configure_mesh())
+            .x_label_formatter(&|x| plain(*x, 3))
+            .y_label_formatter(&percent_labels)
+            .x_desc(unit)
+            .y_desc("share of all loops found")
+            .draw()?;
+        for series in list.iter().rev() {
+            let color = series.ink.color();
+            let name = format!(
+                "{} · recall {}",
+                visible(&series.name),
+                percent(series.recall())
+            );
+            chart
+                .draw_series(LineSeries::new(
+                    incidence(series, (from, longest)),
+                    color.stroke_width(3),
+                ))?
+                .label(elide(&name, 380.0, 13.0))
+                .legend(move |(x, y)| {
+                    Rectangle::new([(x, y - 2), (x + 18, y + 2)], color.filled())
+                });
         }
-    }
-    let rows = curves
-        .iter()
-        .flat_map(|(series, curve)| rows(series, curve));
-    Ok(Some(DrawnChart {
-        picture: canvas.finish()?,
-        rows: rows.collect(),
-    }))
-}
-
-fn rows(series: &Series<'_>, curve: &[(f64, f64)]) -> Rows {
-    let row = |(latency, found): &(f64, f64)| {
-        let name = TableCell::text(series.name.as_str());
-        vec![
-            name,
-            TableCell::Float(Some(*latency)),
-            TableCell::Float(Some(*found)),
-        ]
+        legend(&mut chart.configure_series_labels()).draw()?;
+        Ok(())
     };
-    curve.iter().map(row).collect()
+    Picture::new((ENTRY.name, ENTRY.title), PLOT, draw).map(Some)
 }
 
-/// The share found by each latency, from the axis' start to its end.
+/// The steps of the share found by each latency, from the axis' start to its end.
 fn incidence(series: &Series<'_>, (from, longest): (f64, f64)) -> Vec<(f64, f64)> {
     let (latencies, loops) = (series.latencies(), series.loops() as f64);
-    let start = latencies.iter().filter(|&&latency| latency <= from).count();
-    let mut curve = vec![(from, start as f64 / loops)];
-    let mut at = start;
+    let mut at = latencies.partition_point(|&latency| latency <= from);
+    let mut curve = vec![(from, at as f64 / loops)];
     while at < latencies.len() {
         let here = latencies[at];
+        curve.push((here, at as f64 / loops));
         at = latencies.partition_point(|&latency| latency <= here);
         curve.push((here, at as f64 / loops));
     }
-    curve.push((longest, latencies.len() as f64 / loops));
+    curve.push((longest, at as f64 / loops));
     curve
-}
-
-fn key(series: &Series<'_>) -> Key {
-    let recall = series.recall(|_| true).share();
-    let Look { mark, pen } = series.look;
-    Key {
-        name: format!("{} · recall {}", series.name, percent(recall.value)),
-        pen: Some(pen),
-        mark: Some((mark, pen.ink)),
-    }
 }

@@ -1,55 +1,37 @@
 //! The charts: one file each, listed in [`CHARTS`].
 //!
-//! Titles, readings and columns are written in chars; [`RunInfo::told`](crate::data::RunInfo::told) says them in the
-//! unit of the run. A chart has one size, which the page scales. What a folder has no data for is left out, never shown
-//! as an empty frame.
+//! Titles and readings are written in chars; [`RunInfo::told`](crate::data::RunInfo::told) says them in the unit of the run.
+//! A chart has one size, which the page scales. What a folder has no data for is left out, never shown as an empty frame.
 
 mod heatmap;
 mod latency;
 mod operating;
 
 use crate::data::ReportData;
-use crate::draw::{Canvas, DrawError, Picture};
-use crate::points::{ChartColumn, Rows, Told, csv};
+pub(crate) use crate::draw::Area;
+use crate::draw::{DrawError, Ink, Picture, words};
 pub(crate) use operating::{Plane, planes};
+use plotters::chart::{MeshStyle, SeriesLabelPosition, SeriesLabelStyle};
+use plotters::coord::CoordTranslate;
+use plotters::coord::ranged1d::Ranged;
+use plotters::prelude::{Color as _, DrawingBackend, TRANSPARENT};
 
 /// Every chart, in the order of the page. A test fails for a file that is not listed.
 pub static CHARTS: &[&ChartEntry] = &[&operating::ENTRY, &latency::ENTRY, &heatmap::ENTRY];
 
-/// The width of every chart, in pixels.
-const WIDTH: f64 = 760.0;
+/// The size of a chart.
+const PLOT: (u32, u32) = (760, 420);
 
 /// A chart of the registry.
 #[derive(Debug)]
 pub struct ChartEntry {
-    /// The name of its files, without `.svg` or `.csv`.
+    /// The name of its file, without `.svg`.
     pub name: &'static str,
     /// Its title on the page.
     pub title: &'static str,
     /// One sentence: how to read it.
     pub reading: &'static str,
-    /// The columns of its CSV file.
-    pub columns: &'static [ChartColumn],
-    draw: fn(&ReportData) -> Result<Option<DrawnChart>, DrawError>,
-}
-
-/// A chart that was drawn, and the numbers that it shows.
-#[derive(Debug, Clone)]
-pub struct DrawnChart {
-    picture: Picture,
-    pub(crate) rows: Rows,
-}
-
-impl DrawnChart {
-    /// SVG without a style of its own, to stand inside the page.
-    pub fn svg(&self) -> String {
-        self.picture.svg()
-    }
-
-    /// The chart as a file of its own, light or dark by itself.
-    pub fn file(&self) -> String {
-        self.picture.stand_alone()
-    }
+    draw: fn(&ReportData) -> Result<Option<Picture>, DrawError>,
 }
 
 /// A chart of a report.
@@ -57,43 +39,45 @@ impl DrawnChart {
 pub struct Chart {
     /// Its entry in the registry.
     pub entry: &'static ChartEntry,
-    /// The columns of its CSV file, in the unit of the run.
-    pub columns: Vec<Told>,
     /// The chart; `None` if the folder has no data for it.
-    pub drawn: Option<DrawnChart>,
-}
-
-impl Chart {
-    /// The numbers behind the chart as CSV; `None` if the chart is left out.
-    ///
-    /// # Errors
-    /// It could not be put together in memory.
-    pub fn csv(&self) -> std::io::Result<Option<Vec<u8>>> {
-        let drawn = self.drawn.as_ref();
-        drawn
-            .map(|drawn| csv(&self.columns, &drawn.rows))
-            .transpose()
-    }
-}
-
-impl ChartEntry {
-    /// An empty canvas for this chart.
-    fn canvas(&self, height: f64) -> Canvas {
-        Canvas::new(self.name, self.title, WIDTH, height)
-    }
+    pub drawn: Option<Picture>,
 }
 
 /// Draws every chart of the registry.
 pub fn draw_all(data: &ReportData) -> Result<Vec<Chart>, DrawError> {
-    let told = |column: &ChartColumn| (data.run.told(column.0), data.run.told(column.1));
     let chart = |entry: &&'static ChartEntry| {
         Ok(Chart {
             entry,
-            columns: entry.columns.iter().map(told).collect(),
             drawn: (entry.draw)(data)?,
         })
     };
     CHARTS.iter().map(chart).collect()
+}
+
+/// Sets the ground of a chart: grid, ticks and names in the inks of the theme.
+fn mesh<'m, 'a, 'b, X: Ranged, Y: Ranged, DB: DrawingBackend>(
+    mesh: &'m mut MeshStyle<'a, 'b, X, Y, DB>,
+) -> &'m mut MeshStyle<'a, 'b, X, Y, DB> {
+    mesh.axis_style(Ink::Axis.color())
+        .bold_line_style(Ink::Grid.color())
+        .light_line_style(TRANSPARENT)
+        .label_style(words(12, Ink::Muted))
+        .axis_desc_style(words(13, Ink::Text))
+}
+
+/// Sets the key of a chart, in the corner where the lines are not.
+fn legend<'m, 'a, 'b, DB: DrawingBackend + 'a, C: CoordTranslate>(
+    labels: &'m mut SeriesLabelStyle<'a, 'b, DB, C>,
+) -> &'m mut SeriesLabelStyle<'a, 'b, DB, C> {
+    labels
+        .position(SeriesLabelPosition::LowerRight)
+        .background_style(Ink::Paper.color().filled())
+        .border_style(Ink::Grid.color())
+        .label_font(words(13, Ink::Text))
+}
+
+fn percent_labels(share: &f64) -> String {
+    format!("{:.0} %", 100.0 * share)
 }
 
 #[cfg(test)]
@@ -106,7 +90,6 @@ mod tests {
         let files = std::fs::read_dir(folder)
             .unwrap()
             .map(|file| file.unwrap().file_name().into_string().unwrap());
-        // A chart is a file, or a folder of its name.
         let stem = |file: String| file.strip_suffix(".rs").unwrap_or(&file).to_owned();
         let mut stems: Vec<String> = files.map(stem).collect();
         stems.retain(|stem| stem != "mod");

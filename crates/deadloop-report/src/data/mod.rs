@@ -4,20 +4,17 @@
 
 mod beside;
 mod choice;
-mod comparison;
 mod naming;
 mod outcome;
 mod run;
 mod score;
-mod written;
 
 pub use beside::{beside, differing};
 pub use choice::{ChoiceFigures, ChoiceRow};
-pub use comparison::{ComparedResults, Difference, SideRow};
 pub use deadloop_score::Verdict;
 pub use naming::{brief, differences, in_short};
 pub(crate) use naming::{member, short};
-pub use outcome::{OutcomeRow, Outcomes};
+pub use outcome::OutcomeRow;
 pub use run::{Objective, RunInfo};
 pub use score::Score;
 use std::collections::BTreeMap;
@@ -25,6 +22,7 @@ use std::sync::{Arc, OnceLock};
 
 use deadloop_score::choose::{Advice, Ruling};
 use deadloop_score::measure::F1;
+use deadloop_score::replay::detect::{Settings, Value};
 use deadloop_score::{ExcerptsHead, Opened};
 
 /// The name of the rows of all models together.
@@ -35,7 +33,7 @@ pub const ALL_MODELS: &str = "*";
 pub struct ReportData {
     /// How the numbers were made.
     pub run: RunInfo,
-    /// The names of the parameters that vary or are set, `guard.parameter`.
+    /// The names of the parameters that vary, `guard.parameter`.
     pub parameters: Vec<String>,
     /// Every setting with a row in the scores or outcomes.
     pub settings: Vec<SettingRow>,
@@ -46,15 +44,13 @@ pub struct ReportData {
     /// The setting of each model in the file, and the whole file where the model is [`ALL_MODELS`].
     pub choices: Vec<ChoiceRow>,
     /// A row for each transcript and setting that was written out, but for those that are [`idle`](Self::idle).
-    pub outcomes: Outcomes,
+    pub outcomes: Vec<OutcomeRow>,
     /// The number of idle rows per setting that were dropped. Rows are dropped only if there is a single setting.
     pub idle: BTreeMap<usize, u64>,
     /// Scores of the named and chosen settings by a field of the transcripts.
     pub by: Vec<By>,
     /// The transcripts that are opened, and what was left out; `None` where no outcomes were written.
     pub opened: Option<(ExcerptsHead, Vec<Opened>)>,
-    /// What `deadloop compare` found, where that was asked for.
-    pub comparison: Option<ComparedResults>,
     /// Whether letters and digits of the transcripts are hidden.
     pub redacted: bool,
     /// The text of `settings.toml`, where a choice was made.
@@ -96,8 +92,12 @@ pub struct SettingRow {
     pub label: Option<String>,
     /// What it is to the reader.
     pub role: Role,
-    /// Its values, in the order of [`ReportData::parameters`]; the settings of a grid share them.
+    /// Its values of the parameters that vary, in the order of [`ReportData::parameters`]; the settings of a grid share them.
     pub params: Vec<Option<Arc<str>>>,
+    /// Its settings file. `None` for `never`.
+    pub toml: Option<Arc<str>>,
+    /// All its parameters with their values: read from its file on first use.
+    pub values: OnceLock<Vec<(String, String)>>,
 }
 
 impl SettingRow {
@@ -119,6 +119,26 @@ pub struct By {
 }
 
 impl ReportData {
+    /// Returns the text of a settings file with this setting.
+    pub fn toml(&self, setting: usize) -> Option<&str> {
+        self.settings.get(setting)?.toml.as_deref()
+    }
+
+    /// Returns all parameters of a setting, `guard.parameter`, with their values.
+    pub(crate) fn values<'d>(&self, setting: &'d SettingRow) -> &'d [(String, String)] {
+        setting.values.get_or_init(|| {
+            let read = setting.toml.as_deref().map(Settings::parse);
+            if let Some(Ok(settings)) = read {
+                let columns = settings.guard().columns().into_iter();
+                return columns.map(|(name, value)| (name, plain(value))).collect();
+            }
+            let varying = self.parameters.iter().zip(&setting.params);
+            let there =
+                varying.filter_map(|(name, value)| Some((name.clone(), value.as_deref()?.into())));
+            there.collect()
+        })
+    }
+
     /// The scores of all models together.
     pub fn together(&self) -> impl Iterator<Item = &Score> {
         self.scores.iter().filter(|score| score.model == ALL_MODELS)
@@ -277,5 +297,13 @@ impl ReportData {
         self.choices.is_empty()
             && self.advice.is_none()
             && settings.any(|setting| setting.role == Role::Cell)
+    }
+}
+
+/// Returns a value as tables write it.
+fn plain(value: Value) -> String {
+    match value {
+        Value::Text(text) => text,
+        value => value.to_string(),
     }
 }

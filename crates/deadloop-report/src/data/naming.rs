@@ -1,8 +1,8 @@
 //! What a setting is called.
 
-use super::written::detector;
 use super::{ReportData, Role, SettingRow};
 use deadloop_score::replay::detect::Value;
+use deadloop_score::replay::detect::harness::Detector;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl ReportData {
@@ -52,22 +52,16 @@ impl ReportData {
 
     /// In what a setting differs from the one in use; without one in use, what is not the same in all cells.
     fn differences(&self, this: &SettingRow) -> Vec<String> {
-        let values = |setting: &'_ SettingRow| -> Vec<(String, String)> {
-            let all = self.parameters.iter().zip(&setting.params);
-            let there =
-                all.filter_map(|(name, value)| Some((name.clone(), value.as_deref()?.into())));
-            there.collect()
-        };
-        let own = values(this);
+        let own = self.values(this);
         let several = self.members_of_all() > 1;
         match self.in_use().and_then(|at| self.settings.get(at)) {
-            Some(base) => differences(&own, &values(base), several),
+            Some(base) => differences(own, self.values(base), several),
             None => {
                 let varies = |name: &str| {
                     let at = self.parameters.iter().position(|known| known == name);
                     at.is_some_and(|at| self.varying().get(at) == Some(&true))
                 };
-                by_member(&own, several, &|name, value| {
+                by_member(own, several, &|name, value| {
                     varies(name).then(|| brief(value))
                 })
             }
@@ -75,8 +69,10 @@ impl ReportData {
     }
 
     fn members_of_all(&self) -> usize {
-        let members: BTreeSet<&str> = self.parameters.iter().map(|name| member(name)).collect();
-        members.len()
+        let used = self.in_use().and_then(|at| self.settings.get(at));
+        let used = used.into_iter().flat_map(|setting| self.values(setting));
+        let all = self.parameters.iter().chain(used.map(|(name, _)| name));
+        all.map(|name| member(name)).collect::<BTreeSet<_>>().len()
     }
 }
 
@@ -151,13 +147,12 @@ const SAID: usize = 4;
 /// The longest value that a name says, in chars.
 const LONGEST: usize = 24;
 
-/// Differences as a name; `None` without any.
+/// Returns differences as a name. `None` without any.
 pub fn in_short(mut differences: Vec<String>) -> Option<String> {
-    let more = differences.len().saturating_sub(SAID);
-    // One that is left out would take as much room to count.
-    if more > 1 {
+    // One that is left out would take as much room as the sign for it.
+    if differences.len() > SAID + 1 {
         differences.truncate(SAID);
-        differences.push(format!("{more} more"));
+        differences.push("…".into());
     }
     (!differences.is_empty()).then(|| differences.join(", "))
 }
@@ -199,6 +194,15 @@ fn beyond(base: Option<&str>, value: &str) -> String {
     }
 }
 
+/// Returns the detector of a member. The second of the same is called `periodic-2`.
+fn detector(member: &str) -> Option<&'static Detector> {
+    let name = match member.rsplit_once('-') {
+        Some((name, n)) if n.parse::<usize>().is_ok() => name,
+        _ => member,
+    };
+    Detector::find(name)
+}
+
 /// Whether a value, as the scores write it, is the default of the detector's parameter.
 fn is_default(parameter: &str, value: &str) -> bool {
     let detector = detector(member(parameter));
@@ -233,7 +237,7 @@ mod tests {
         let name = in_short(all[..5].to_vec());
         assert_eq!(name.as_deref(), Some("p0=1, p1=1, p2=1, p3=1, p4=1"));
         let name = in_short(all);
-        assert_eq!(name.as_deref(), Some("p0=1, p1=1, p2=1, p3=1, 3 more"));
+        assert_eq!(name.as_deref(), Some("p0=1, p1=1, p2=1, p3=1, …"));
         assert_eq!(brief("[2000, 3000]"), "[2000, 3000]");
         assert_eq!(
             brief("[{ max_period = 50, min_copies = 5 }]"),

@@ -44,43 +44,6 @@ pub struct OutcomeRow {
     pub error: Option<Arc<str>>,
 }
 
-/// Rows in their order, in blocks: a list in one piece is there twice while it grows, and finds no room among what a replay
-/// freed.
-#[derive(Debug, Clone, Default)]
-pub struct Outcomes(Vec<Vec<OutcomeRow>>);
-
-/// Rows of a block.
-const BLOCK: usize = 1 << 10;
-
-impl Outcomes {
-    /// Adds a row.
-    pub fn push(&mut self, row: OutcomeRow) {
-        match self.0.last_mut() {
-            Some(block) if block.len() < BLOCK => block.push(row),
-            _ => {
-                let mut block = Vec::with_capacity(BLOCK);
-                block.push(row);
-                self.0.push(block);
-            }
-        }
-    }
-
-    /// Whether it has no row.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The rows.
-    pub fn iter(&self) -> impl Iterator<Item = &OutcomeRow> {
-        self.0.iter().flatten()
-    }
-
-    /// The same, to be changed.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut OutcomeRow> {
-        self.0.iter_mut().flatten()
-    }
-}
-
 impl OutcomeRow {
     /// Returns whether it is about a loop, also one that never came.
     pub(crate) fn is_loop(&self) -> bool {

@@ -1,8 +1,7 @@
-//! The scores of a setting: counts, and every measure of them by the table of `deadloop-score`.
+//! The scores of a setting, with what a report adds to them.
 
 use crate::numbers::Estimate;
-use deadloop_score::{Metric, PoissonCache, Quantiles, Tally, Worth};
-use std::collections::BTreeMap;
+use deadloop_score::{Metric, Scores, Worth};
 
 /// The scores of a setting on a model's transcripts.
 #[derive(Debug, Clone, Default)]
@@ -11,14 +10,10 @@ pub struct Score {
     pub setting: usize,
     /// The model, or [`ALL_MODELS`](crate::ALL_MODELS).
     pub model: String,
-    /// What every measure is computed from.
-    pub tally: Tally,
-    /// Latencies over all loops.
-    pub latency: Quantiles,
-    /// What errors cost.
+    /// Counts, measures, intervals.
+    pub scores: Scores,
+    /// The price of errors.
     pub worth: Worth,
-    /// Intervals that were written, by measure; of the others the closed form holds.
-    pub intervals: BTreeMap<&'static str, deadloop_score::Interval>,
     /// Whether it is within all limits of the run, by estimate.
     pub meets: bool,
     /// The mean over models of recall and of `fa_per_mchar`, where it was computed.
@@ -26,16 +21,14 @@ pub struct Score {
 }
 
 impl Score {
-    /// The value of a measure; `None` where it is n/a.
+    /// Returns the value of a measure. `None` where it is n/a.
     pub fn value(&self, measure: Metric) -> Option<f64> {
-        measure.value(&self.tally, &self.worth)
+        self.scores.value(measure)
     }
 
-    /// The value of a measure with its 95 % interval, where it has one.
+    /// Returns the value of a measure with its 95 % interval, where it has one.
     pub fn of(&self, measure: Metric) -> Estimate {
-        let written = self.intervals.get(measure.name).copied();
-        let closed = || measure.interval(&self.tally, &mut PoissonCache::default());
-        let ends = written.or_else(closed);
+        let ends = self.scores.interval(measure);
         Estimate {
             value: self.value(measure),
             low: ends.map(|ends| ends.lo),
@@ -43,13 +36,13 @@ impl Score {
         }
     }
 
-    /// Its loops.
+    /// Returns its loops.
     pub fn loops(&self) -> u64 {
-        self.tally.loops()
+        self.scores.tally.loops()
     }
 
-    /// Its clean transcripts.
+    /// Returns its clean transcripts.
     pub fn clean(&self) -> u64 {
-        self.tally.clean()
+        self.scores.tally.clean()
     }
 }

@@ -1,39 +1,24 @@
-//! The drawing kit of the charts: plotters with a backend of our own.
+//! The kit of the charts: plotters' SVG backend in the colours of the theme.
 //!
 //! | file | what lives there |
 //! |---|---|
-//! | `backend.rs` | a plotters backend that gathers shapes with inks, hover titles and dashes |
-//! | `picture.rs` | those shapes: what a chart consists of |
-//! | `svg.rs` | a picture as SVG with theme classes |
+//! | `picture.rs` | a chart as SVG, inside a page and as a file of its own |
 //! | `theme.rs` | the inks (a light and a dark colour each) and the CSS made from them |
-//! | `text.rs` | how wide a text is, and how long ones are cut and stay apart |
-//! | `axis.rs` | scales and their ticks |
-//! | `canvas.rs` | one sheet: text, lines, marks in pixels |
-//! | `panel.rs` | a pair of axes on a sheet: grid, tick labels, marks in data coordinates |
-//! | `legend.rs` | keys that wrap |
-//! | `beside.rs` | names beside points, where there is room |
+//! | `axis.rs` | scales that plotters lacks: one with 0 and many powers, one with marks of its own |
+//! | `text.rs` | the width of a text, and how long ones are cut and stay apart |
 
 mod axis;
-mod backend;
-mod beside;
-mod canvas;
-mod legend;
-mod panel;
 mod picture;
-mod svg;
 mod text;
 mod theme;
 
 pub(crate) use axis::Axis;
-pub(crate) use beside::names_beside;
-pub(crate) use canvas::{Anchor, Canvas, Label, Mark, Pen};
-pub(crate) use legend::{Key, Legend};
-pub(crate) use panel::{Panel, Place};
-pub(crate) use picture::Picture;
+pub use picture::Picture;
+pub(crate) use picture::{Area, words};
 pub(crate) use text::{elide, elide_apart, measure};
-pub(crate) use theme::{Dash, Ink, SEQUENCE, SERIES, chart_css, variables_css};
+pub(crate) use theme::{Ink, SEQUENCE, SERIES, chart_css, variables_css};
 
-/// Why a chart could not be drawn.
+/// A chart could not be drawn.
 #[derive(Debug, thiserror::Error)]
 #[error("plotters could not draw: {0}")]
 pub struct DrawError(String);

@@ -1,90 +1,125 @@
-//! What a chart consists of, before it is written as SVG.
+//! A chart as SVG: drawn by plotters, coloured by the theme of the page.
 
-use super::theme::{Dash, Ink};
+use super::DrawError;
+use super::theme::{Ink, chart_css, variables_css};
+use crate::visible::visible;
+use plotters::coord::Shift;
+use plotters::prelude::{DrawingArea, IntoDrawingArea, SVGBackend};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{IntoFont, TextStyle};
 
-/// Steps of the drawing grid in a pixel.
-pub(super) const FINE: f64 = 10.0;
+/// The sheet of a chart.
+pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// A place, in steps from the upper left.
-pub(super) type Step = (i32, i32);
-
-/// A finished chart.
+/// A chart that was drawn.
 #[derive(Debug, Clone)]
-pub(crate) struct Picture {
-    /// Unique among the charts of a page.
-    pub(super) name: String,
-    /// Read aloud.
-    pub(super) caption: String,
-    /// In pixels.
-    pub(super) width: f64,
-    /// In pixels.
-    pub(super) height: f64,
-    /// What is on it, from the bottom up.
-    pub(super) shapes: Vec<Shape>,
+pub struct Picture {
+    name: String,
+    caption: String,
+    size: (u32, u32),
+    /// An element a line.
+    elements: Vec<String>,
 }
 
-/// The words and the number of an element.
-#[derive(Debug, Clone, Default)]
-pub(super) struct About {
-    /// Shown when it is pointed at.
-    pub(super) title: Option<String>,
-    /// The number of the dot, which the page's script asks for.
-    pub(super) dot: Option<usize>,
+impl Picture {
+    /// Draws a chart of this size.
+    pub(crate) fn new(
+        (name, caption): (&str, &str),
+        size: (u32, u32),
+        draw: impl FnOnce(&Area<'_>) -> Result<(), DrawError>,
+    ) -> Result<Self, DrawError> {
+        let mut svg = String::new();
+        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        draw(&area)?;
+        area.present()?;
+        drop(area);
+        // A text stands on the line behind its tag. The tag of the whole is written anew.
+        let mut elements: Vec<String> = Vec::new();
+        for line in svg.lines() {
+            match elements.last_mut() {
+                Some(open) if open.starts_with("<text") && !open.ends_with("</text>") => {
+                    *open += line
+                }
+                _ if line.starts_with("<svg") || line == "</svg>" => {}
+                _ => elements.push(line.to_owned()),
+            }
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            caption: caption.to_owned(),
+            size,
+            elements,
+        })
+    }
+
+    /// Gives the first elements of a kind, in their order, a number and a hover title.
+    pub(crate) fn with_titles(mut self, tag: &str, titles: &[String]) -> Self {
+        let open = format!("<{tag} ");
+        let own = self
+            .elements
+            .iter_mut()
+            .filter(|element| element.starts_with(&open));
+        for (nth, (element, title)) in own.zip(titles).enumerate() {
+            let shape = element.trim_end_matches("/>");
+            *element = format!(
+                "{shape} data-dot=\"{nth}\"><title>{}</title></{tag}>",
+                escape(title)
+            );
+        }
+        self
+    }
+
+    /// Returns it as a part of a page, whose style gives the inks their colours.
+    pub fn svg(&self) -> String {
+        self.with("")
+    }
+
+    /// Returns it as a file of its own, light or dark by itself: the theme's CSS and the paper go inside.
+    pub fn stand_alone(&self) -> String {
+        self.with(&format!(
+            "<style>\n{}{}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
+            variables_css(),
+            chart_css(),
+            Ink::Paper.light()
+        ))
+    }
+
+    fn with(&self, inside: &str) -> String {
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" \
+             aria-labelledby=\"{id}\">\n{inside}<title id=\"{id}\">{}</title>\n{}\n</svg>\n",
+            self.size.0,
+            self.size.1,
+            escape(&self.caption),
+            self.elements.join("\n"),
+            id = escape(&self.name),
+        )
+    }
 }
 
-/// One element.
-#[derive(Debug, Clone)]
-pub(super) struct Shape {
-    /// Shown when it is pointed at, and the number of the dot that it is.
-    pub(super) about: About,
-    /// What it is.
-    pub(super) form: Form,
+/// Returns the style of words of this size and ink, around their place.
+pub(crate) fn words(size: u32, ink: Ink) -> TextStyle<'static> {
+    let style = ("sans-serif", f64::from(size) * 1.24)
+        .into_font()
+        .color(&ink.color());
+    style.pos(Pos::new(HPos::Center, VPos::Center))
 }
 
-/// Lengths are in steps.
-#[derive(Debug, Clone)]
-pub(super) enum Form {
-    /// Upper left, width and height.
-    Rect(Step, (i32, i32), Paint),
-    /// A line through points, never filled.
-    Line(Vec<Step>, Stroke),
-    /// Middle and radius.
-    Circle(Step, i32, Paint),
-    /// Corners, filled.
-    Polygon(Vec<Step>, Ink),
-    /// Words.
-    Text(Words),
-}
-
-/// How a form is filled or drawn.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Paint {
-    /// Filled.
-    Fill(Ink),
-    /// Its edge alone.
-    Edge(Stroke),
-}
-
-/// A line's look; the width is in steps.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Stroke {
-    pub(super) ink: Ink,
-    pub(super) dash: Dash,
-    pub(super) width: i32,
-}
-
-/// A text at a place.
-#[derive(Debug, Clone)]
-pub(super) struct Words {
-    /// As it was given: nothing in it is escaped yet.
-    pub(super) text: String,
-    pub(super) at: Step,
-    /// Font size, in steps.
-    pub(super) size: i32,
-    pub(super) ink: Ink,
-    pub(super) bold: bool,
-    /// Which point of the text is put at the place, from left (0) over the middle (0.5) to right (1).
-    pub(super) across: f64,
-    /// How far the baseline lies below the place, in ems.
-    pub(super) down: f64,
+/// Text safe inside XML: markup escaped, what XML cannot hold left out.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    // Names come from strangers: nothing in them turns the reading around.
+    for c in visible(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\u{fffe}' | '\u{ffff}' => {}
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
 }

@@ -1,12 +1,11 @@
 //! The inks of the charts: each has a colour on light and one on dark paper.
 //!
-//! Charts never name a colour. They name an [`Ink`]; the SVG carries the light colour as an attribute (for viewers
-//! without CSS) and a class, and the CSS made here gives the class its colour from the page's theme. So one SVG works
-//! embedded, where it follows the page's toggle, and stand-alone, with the same CSS inside it.
+//! Charts name an [`Ink`]. plotters writes its light colour, and the CSS made here turns that into the colour of the page's
+//! theme. So one SVG works embedded, where it follows the page's toggle, and stand-alone, with the same CSS inside it.
 //! The series inks are in the manner of Okabe and Ito, darkened or lightened until each has a contrast of 3:1 or more
 //! against its paper (so has the hatching on what it covers); no chart relies on them alone.
 
-use plotters::style::RGBAColor;
+use plotters::style::RGBColor;
 use std::fmt::Write as _;
 
 macro_rules! inks {
@@ -38,7 +37,7 @@ inks! {
     Limit, "limit", "#b3261e", "#f28b82";
     Hatch, "hatch", "#848d97", "#667280";
     Void, "void", "#f7f8f9", "#1a1e23";
-    OnHigh, "onhigh", "#ffffff", "#0c151d";
+    OnHigh, "onhigh", "#fffffe", "#0c151d";
     Sequence0, "q0", "#eef4fa", "#1b2530";
     Sequence1, "q1", "#d3e4f3", "#1f3448";
     Sequence2, "q2", "#abcde6", "#234a6b";
@@ -71,54 +70,11 @@ pub(crate) const SEQUENCE: [Ink; 7] = [
     Ink::Sequence6,
 ];
 
-/// How a line is broken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dash {
-    /// Not at all.
-    Solid,
-    /// Dashes.
-    Dashed,
-    /// Dots.
-    Dotted,
-    /// Dash, dot.
-    Alternating,
-}
-
-impl Dash {
-    const ALL: [Self; 4] = [Self::Solid, Self::Dashed, Self::Dotted, Self::Alternating];
-
-    /// The lengths of dashes and gaps in turn, in pixels, if any.
-    pub(super) fn pattern(self) -> Option<&'static [f32]> {
-        match self {
-            Self::Solid => None,
-            Self::Dashed => Some(&[6.0, 4.0]),
-            Self::Dotted => Some(&[1.5, 3.5]),
-            Self::Alternating => Some(&[8.0, 3.0, 1.5, 3.0]),
-        }
-    }
-
-    /// The n-th dash, again from the start after the last.
-    pub(crate) fn nth(n: usize) -> Self {
-        Self::ALL[n % Self::ALL.len()]
-    }
-}
-
 impl Ink {
-    /// This ink as what plotters takes for a colour: the numbers of the ink and of the dash take the places of red and green
-    /// would be, and [`Ink::of`] reads them back in the backend.
-    pub(crate) fn color(self, dash: Dash) -> RGBAColor {
-        RGBAColor(self as u8, dash as u8, 0, 1.0)
-    }
-
-    /// The ink and dash behind a plotters colour made by [`Ink::color`].
-    pub(crate) fn of(rgb: (u8, u8, u8)) -> (Self, Dash) {
-        let ink = INKS.get(usize::from(rgb.0)).map_or(Self::Text, |ink| ink.0);
-        (ink, Dash::nth(usize::from(rgb.1)))
-    }
-
-    /// The name of the ink in classes and variables.
-    pub(crate) fn class(self) -> &'static str {
-        INKS[self as usize].1
+    /// Returns its light colour as plotters takes it. In the SVG it stands for the ink.
+    pub(crate) fn color(self) -> RGBColor {
+        let part = |at: usize| u8::from_str_radix(&self.light()[at..at + 2], 16).unwrap_or(0);
+        RGBColor(part(1), part(3), part(5))
     }
 
     /// The colour on light paper, for viewers that read no CSS.
@@ -147,12 +103,12 @@ pub(crate) fn variables_css() -> String {
     )
 }
 
-/// The classes of the charts: `f-<ink>` fills, `s-<ink>` strokes.
+/// The colours of the charts: plotters writes the light colour of an ink, which stands for its variable.
 pub(crate) fn chart_css() -> String {
     INKS.iter().fold(
         String::from(".chart text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Noto Sans\",\"Helvetica Neue\",Arial,\"Noto Sans CJK SC\",\"PingFang SC\",\"Microsoft YaHei\",\"WenQuanYi Micro Hei\",\"Droid Sans Fallback\",sans-serif}\n"),
         |mut css, ink| {
-            let _ = writeln!(css, ".chart .f-{0}{{fill:var(--c-{0})}}.chart .s-{0}{{stroke:var(--c-{0})}}", ink.1);
+            let _ = writeln!(css, ".chart [fill=\"{1}\" i]{{fill:var(--c-{0})}}.chart [stroke=\"{1}\" i]{{stroke:var(--c-{0})}}", ink.1, ink.2);
             css
         },
     )

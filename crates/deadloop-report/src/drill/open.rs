@@ -222,9 +222,11 @@ fn checkpoints(data: &ReportData, setting: usize) -> Vec<u64> {
     let Some(setting) = data.settings.get(setting) else {
         return Vec::new();
     };
-    let named = data.parameters.iter().zip(&setting.params);
-    let lists = named.filter(|(name, _)| name.ends_with(".checkpoints"));
-    let text: String = lists.filter_map(|(_, value)| value.as_deref()).collect();
+    let lists = data
+        .values(setting)
+        .iter()
+        .filter(|(name, _)| name.ends_with(".checkpoints"));
+    let text: String = lists.map(|(_, value)| value.as_str()).collect();
     text.split(|c: char| !c.is_ascii_digit())
         .filter_map(|digits| digits.parse().ok())
         .collect()

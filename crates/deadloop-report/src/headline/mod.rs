@@ -5,7 +5,6 @@ mod next;
 
 use crate::data::{ALL_MODELS, ReportData, Role, Score, Verdict};
 use crate::numbers::{Estimate, UNDEFINED, chars, count, decimal, percent, range};
-use crate::tables::told;
 use deadloop_score::choose::{Advice, Figures, within};
 use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED};
 use deadloop_score::replay::detect::Unit;
@@ -89,12 +88,10 @@ pub(crate) fn headline(data: &ReportData) -> Headline {
     let lines = lines(data);
     let advice = advice::told(data);
     let verdict = verdict(data, &lines).filter(|_| advice.is_none());
-    let compared = data.comparison.as_ref().map(told);
-    let said: Vec<String> = compared.into_iter().chain(verdict).collect();
     Headline {
         measured: measured(data),
         advice,
-        verdict: (!said.is_empty()).then(|| said.join(" ")),
+        verdict,
         next: next(data),
         figures: figures(data, &lines),
         current: in_use(data),
@@ -111,7 +108,7 @@ fn in_use(data: &ReportData) -> Option<InUse> {
     let (name, id) = (in_use_is(data, at), &data.settings.get(at)?.id);
     Some(InUse {
         name: format!("{} ({id})", capital(&name)),
-        toml: data.toml(at)?,
+        toml: data.toml(at)?.to_owned(),
     })
 }
 
@@ -146,7 +143,7 @@ fn measured(data: &ReportData) -> String {
         cells => format!("{} settings", count(cells)),
     };
     let labelled = if data.has_labels() {
-        let exposure = most(data, |score| score.tally.get(Count::Exposure));
+        let exposure = most(data, |score| score.scores.tally.get(Count::Exposure));
         let clean = match data.run.unit {
             Unit::Chars => format!("{} million", decimal(Some(exposure as f64 / 1e6))),
             _ => count(exposure),
@@ -163,7 +160,9 @@ fn measured(data: &ReportData) -> String {
             count(models.len() as u64),
             if models.len() == 1 { "" } else { "s" }
         );
-        let transcripts = count(most(data, |score| score.tally.get(Count::Transcripts)));
+        let transcripts = count(most(data, |score| {
+            score.scores.tally.get(Count::Transcripts)
+        }));
         format!(": {transcripts} transcripts of {models}, {labelled}")
     });
     format!(
@@ -184,11 +183,14 @@ fn lines(data: &ReportData) -> Vec<Line> {
         ended: score.of(&ENDED),
         saved: score.of(&SAVED),
         fa: score.of(data.run.wrong()),
-        alarms: [score.tally.wrong(), score.tally.get(Count::TransientStop)],
+        alarms: [
+            score.scores.tally.wrong(),
+            score.scores.tally.get(Count::TransientStop),
+        ],
         delay: score.of(&DELAY),
         within: Estimate::default(),
         pays: Some(score.value(&BREAK_EVEN)),
-        spared: spared("it", &score.tally, &score.worth, data.run.unit),
+        spared: spared("it", &score.scores.tally, &score.worth, data.run.unit),
     };
     let together = |setting: usize| data.score(setting, ALL_MODELS);
     if let Some(advice) = &data.advice {

@@ -1,25 +1,20 @@
 //! The report's data from the files of a result folder: the only place that knows their columns.
 
 mod outcomes;
-mod parts;
-mod rows;
 mod run;
-mod scores;
-mod settings;
 
-use crate::data::{ALL_MODELS, By, ChoiceFigures, ChoiceRow, ReportData};
-use deadloop_score::replay::detect::Unit as Counted;
+use crate::data::{ALL_MODELS, By, ChoiceFigures, ChoiceRow, ReportData, Role, Score, SettingRow};
+use deadloop_score::replay::detect::Unit;
+use deadloop_score::tables::polars::prelude::{AnyValue, IdxCa, IdxSize, NamedFrom};
+use deadloop_score::tables::{cell, floats, ints, number, texts};
 use deadloop_score::{
-    FileError, IntervalRow, Measure, Metric, Results, Rows, ScoreRows, Table, measures,
-    read_excerpts, read_text_if_named,
+    BY_MODEL, Constraint, DataFrame, FileError, Manifest, NEVER, Results, Scores, TOTAL, measures,
+    read_excerpts, read_text_if_named, wrong_rate,
 };
-use outcomes::outcomes;
-use parts::{Overview, Parts};
-use run::run;
-use scores::{ScoreReader, Written};
-use settings::Settings;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 /// Why a folder could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -39,143 +34,341 @@ pub enum LoadError {
     },
 }
 
+/// Models whose cells make a line in a chart. Of the others only named and chosen settings are kept.
+const CURVES: usize = 8;
+
 /// Reads the folder that `replay`, `sweep` or `tune` left.
 pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
-    let results = Results::but_outcomes(dir)?;
-    let overview = Overview::of(&results.scores)?;
+    let results = Results::read(dir)?;
+    let scores = Frame::of(&results);
     let mut data = ReportData {
-        run: run(&results.manifest, overview.unlabelled, overview.errors),
+        run: run::run(
+            &results.manifest,
+            scores.most("unlabelled"),
+            scores.most("errors"),
+        ),
         settings_toml: read_text_if_named(&dir.join("settings.toml"))?,
+        parameters: scores.parameters(),
+        advice: results.manifest.advice.clone(),
         ..ReportData::default()
     };
-    let mut settings = Settings::of(&results, &mut data);
-    let reader = ScoreReader::new(&results.manifest, &data.run);
-    let written = interval_rows(&results);
-    let parts = Parts {
-        results: &results,
-        models: &overview.models,
-        chosen: chosen_ids(&results),
-        intervals: intervals(&written),
-    };
-    data.scores = parts.load(&data.parameters, &mut settings, &reader)?;
-    data.advice.clone_from(&results.manifest.advice);
-    data.by = results
-        .scores_by
-        .as_ref()
-        .map_or_else(Vec::new, |table| by(table, &reader, &mut settings));
-    if let Some(table) = &results.choice {
-        data.choices = choices(table, &mut settings);
+    let mut settings = Settings::of(&scores, &results.manifest);
+    let choices = results.choice.as_ref();
+    let chosen: BTreeSet<&str> = choices
+        .into_iter()
+        .flat_map(|rows| texts(rows, "setting").flatten())
+        .collect();
+    let named = |id: &str| chosen.contains(id) || settings.role(id).0 != Role::Cell;
+    let rows = scores.rows(&data, &named);
+    let means = &results.manifest.macro_means;
+    (data.scores, data.by) = scores.read(&rows, &data, (&mut settings, means));
+    if let Some(rows) = choices {
+        data.choices = choice_rows(rows, &mut settings);
     }
-    let single = results.choice.is_none() && results.manifest.settings.len() < 2;
-    outcomes(dir, single, &mut settings, &mut data)?;
+    let single = choices.is_none() && results.manifest.settings.len() < 2;
+    outcomes::read(dir, single, &mut settings, &mut data)?;
     data.opened = read_excerpts(dir)?;
     data.redacted = data.opened.as_ref().is_some_and(|(head, _)| head.redacted);
     data.settings = settings.list;
     Ok(data)
 }
 
-/// The rows of intervals.csv.
-fn interval_rows(results: &Results) -> Vec<IntervalRow> {
-    let rows = results.intervals.as_ref().map(Rows::new);
-    let read = |rows: Rows<'_>| {
-        let each = (0..rows.count_rows()).map(|row| IntervalRow::read(&rows, row));
-        each.collect()
-    };
-    rows.map(read).unwrap_or_default()
+/// The rows of scores.parquet in the unit of choice.
+struct Frame<'r> {
+    frame: &'r DataFrame,
+    /// Of each row its place, setting, field and value.
+    keys: Vec<Key<'r>>,
 }
 
-fn ends(row: &IntervalRow) -> Option<deadloop_score::Interval> {
-    Some(deadloop_score::Interval {
-        lo: row.lo?,
-        hi: row.hi?,
-    })
+#[derive(Clone, Copy)]
+struct Key<'r> {
+    at: usize,
+    setting: &'r str,
+    by: &'r str,
+    value: Option<&'r str>,
 }
 
-fn chosen_ids(results: &Results) -> BTreeSet<&str> {
-    let table = results.choice.as_ref();
-    table.map_or_else(BTreeSet::new, |table| {
-        let rows = 0..table.rows();
-        rows.filter_map(|row| table.text("setting", row)).collect()
-    })
-}
-
-/// The intervals over groups.
-fn intervals(rows: &[IntervalRow]) -> Written<'_> {
-    let mut written = Written::new();
-    for row in rows {
-        let (Some(setting), Some(model)) = (row.setting.as_deref(), row.model.as_deref()) else {
-            continue;
+impl<'r> Frame<'r> {
+    fn of(results: &'r Results) -> Self {
+        let frame = &results.scores;
+        let unit = results.manifest.judge.unit.name();
+        let names = texts(frame, "setting").zip(texts(frame, "by"));
+        let rows = names.zip(texts(frame, "value")).zip(texts(frame, "unit"));
+        let key = |(at, (((setting, by), value), own)): (
+            usize,
+            (((Option<&'r str>, Option<&'r str>), _), _),
+        )| {
+            let key = Key {
+                at,
+                setting: setting?,
+                by: by?,
+                value,
+            };
+            (own == Some(unit)).then_some(key)
         };
-        let measure = row.metric.as_deref().and_then(Measure::named);
-        if let (Some(measure), Some(ends)) = (measure, ends(row)) {
-            let entry: &mut BTreeMap<_, _> = written.entry((setting, model)).or_default();
-            entry.insert(measure.name, ends);
+        Self {
+            frame,
+            keys: rows.enumerate().filter_map(key).collect(),
         }
     }
-    written
+
+    fn total(&self) -> impl Iterator<Item = Key<'r>> {
+        self.keys.iter().copied().filter(|key| key.by == TOTAL)
+    }
+
+    /// Returns the most that any setting has of a count.
+    fn most(&self, count: &str) -> u64 {
+        let counts: Vec<Option<i64>> = ints(self.frame, count).collect();
+        let most = self.total().filter_map(|key| *counts.get(key.at)?).max();
+        most.and_then(|n| u64::try_from(n).ok()).unwrap_or(0)
+    }
+
+    /// Returns the names of the parameters that vary.
+    fn parameters(&self) -> Vec<String> {
+        let names = self.frame.get_column_names().into_iter();
+        names
+            .filter_map(|name| name.strip_prefix("p.").map(str::to_owned))
+            .collect()
+    }
+
+    /// Returns the rows that are kept: all models together for every setting; `named` settings for every model and field; of the
+    /// models with the most loops also the cells that make a line.
+    fn rows(&self, data: &ReportData, named: &dyn Fn(&str) -> bool) -> Vec<Key<'r>> {
+        let models = self.keys.iter().filter(|key| key.by == BY_MODEL);
+        let loops: Vec<Option<i64>> = ints(self.frame, "loops").collect();
+        let [rates, heights] = [data.run.wrong(), data.run.height()]
+            .map(|measure| floats(self.frame, measure.name).collect::<Vec<_>>());
+        let mut cells: BTreeMap<&str, (i64, Vec<(f64, f64, Key<'r>)>)> = BTreeMap::new();
+        for key in models {
+            let (most, cells) = cells.entry(key.value.unwrap_or_default()).or_default();
+            *most = loops[key.at].unwrap_or(0).max(*most);
+            let place = rates
+                .get(key.at)
+                .copied()
+                .flatten()
+                .zip(heights.get(key.at).copied().flatten());
+            if let Some((rate, height)) = place.filter(|_| !named(key.setting)) {
+                cells.push((rate, height, *key));
+            }
+        }
+        let mut ranked: Vec<_> = cells
+            .iter()
+            .map(|(model, (loops, _))| (Reverse(*loops), *model))
+            .collect();
+        ranked.sort_unstable();
+        let curved: BTreeSet<&str> = ranked
+            .iter()
+            .take(CURVES)
+            .map(|(_, model)| *model)
+            .collect();
+        let is_kept = |key: &&Key<'r>| key.by == TOTAL || named(key.setting);
+        let mut kept: Vec<Key<'r>> = self.keys.iter().filter(is_kept).copied().collect();
+        for (_, (_, mut cells)) in cells
+            .into_iter()
+            .filter(|(model, _)| curved.contains(model))
+        {
+            // Higher than any with no more wrong alarms: the steps of the line.
+            cells.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+            let mut highest = f64::NEG_INFINITY;
+            kept.extend(cells.into_iter().filter_map(|(_, height, key)| {
+                (height > highest).then(|| {
+                    highest = height;
+                    key
+                })
+            }));
+        }
+        kept
+    }
+
+    /// Reads the scores of some rows: by setting and model, then by the other fields.
+    fn read(
+        &self,
+        rows: &[Key<'r>],
+        data: &ReportData,
+        (settings, means): (&mut Settings, &BTreeMap<String, BTreeMap<String, f64>>),
+    ) -> (Vec<Score>, Vec<By>) {
+        let places: Vec<IdxSize> = rows.iter().map(|key| key.at as IdxSize).collect();
+        let frame = self
+            .frame
+            .take(&IdxCa::new("".into(), places))
+            .unwrap_or_default();
+        let (mut scores, mut by) = (Vec::new(), Vec::new());
+        for (key, read) in rows.iter().zip(Scores::read(&frame, &data.run.worth)) {
+            let all = key.by != BY_MODEL;
+            let means = means.get(key.setting).filter(|_| key.by == TOTAL);
+            let mean = |name: &str| means?.get(name).copied();
+            let meets = |limit: &Constraint| {
+                let value = read.value(limit.metric);
+                value.is_some_and(|value| limit.admits(value))
+            };
+            let score = Score {
+                setting: settings.at(key.setting),
+                model: if all {
+                    ALL_MODELS
+                } else {
+                    key.value.unwrap_or_default()
+                }
+                .to_owned(),
+                meets: key.by == TOTAL && data.run.constraints.iter().all(meets),
+                worth: data.run.worth,
+                macro_means: ["recall", wrong_rate(data.run.unit).name].map(mean),
+                scores: read,
+            };
+            if [TOTAL, BY_MODEL].contains(&key.by) {
+                scores.push(score);
+            } else {
+                by.push(By {
+                    field: key.by.to_owned(),
+                    value: key.value.map(str::to_owned),
+                    score,
+                });
+            }
+        }
+        // A bucket stands where its number does.
+        by.sort_by_cached_key(|by| {
+            let value = by.value.as_deref().unwrap_or_default();
+            let number = value
+                .split('-')
+                .next()
+                .and_then(|from| from.parse::<u64>().ok());
+            (by.field.clone(), number, value.to_owned())
+        });
+        (scores, by)
+    }
 }
 
-/// Scores by field; those by kind and onset have tables of their own.
-fn by(table: &Table, reader: &ScoreReader, settings: &mut Settings) -> Vec<By> {
-    let rows = ScoreRows::new(table);
-    let mut list = Vec::new();
-    for row in 0..table.rows() {
-        let (Some(field), Some(id)) = (table.text("by", row), table.text("setting", row)) else {
-            continue;
+/// Settings by id, in the order of the scores.
+struct Settings {
+    list: Vec<SettingRow>,
+    index: HashMap<String, usize>,
+    names: BTreeMap<String, Vec<String>>,
+}
+
+impl Settings {
+    fn of(scores: &Frame<'_>, manifest: &Manifest) -> Self {
+        let mut settings = Self {
+            list: Vec::new(),
+            index: HashMap::new(),
+            names: manifest.settings.clone(),
         };
-        if field != "kind" && field != "onset" {
-            let mut score = reader.score(&rows, row, settings.at(id), ALL_MODELS);
-            score.intervals = scores::written(&rows, row);
-            list.push(By {
-                field: field.to_owned(),
-                value: table.text("value", row).map(str::to_owned),
-                score,
+        let columns = scores.frame.columns().iter();
+        let params: Vec<_> = columns
+            .filter(|column| column.name().starts_with("p."))
+            .collect();
+        let tomls: Vec<Option<&str>> = texts(scores.frame, "settings").collect();
+        // A value that many settings have in a row is there once.
+        let mut last: Vec<Option<Arc<str>>> = vec![None; params.len()];
+        for key in scores.total() {
+            let at = settings.at(key.setting);
+            let values = params.iter().zip(&mut last).map(|(column, last)| {
+                let value = column.get(key.at).ok().and_then(|value| written(&value))?;
+                if last.as_deref() != Some(&*value) {
+                    *last = Some(value.into());
+                }
+                last.clone()
             });
+            settings.list[at].params = values.collect();
+            settings.list[at].toml = tomls.get(key.at).copied().flatten().map(Arc::from);
+        }
+        settings
+    }
+
+    /// Returns the index of a setting, which is new if it was not met before.
+    fn at(&mut self, id: &str) -> usize {
+        if let Some(at) = self.index.get(id) {
+            return *at;
+        }
+        let (role, label) = self.role(id);
+        self.list.push(SettingRow {
+            id: id.to_owned(),
+            label,
+            role,
+            params: Vec::new(),
+            toml: None,
+            values: OnceLock::new(),
+        });
+        self.index.insert(id.to_owned(), self.list.len() - 1);
+        self.list.len() - 1
+    }
+
+    /// Returns what a setting is to the reader. The name of the chosen setting is not that of a setting.
+    fn role(&self, id: &str) -> (Role, Option<String>) {
+        if id == NEVER {
+            return (Role::Never, None);
+        }
+        let Some(names) = self.names.get(id) else {
+            return (Role::Cell, None);
+        };
+        let in_use = names.iter().any(|name| IN_USE.contains(&name.as_str()));
+        let is_label = |name: &&str| !IN_USE.contains(name) && **name != *CHOSEN;
+        let labels: Vec<&str> = names.iter().map(String::as_str).filter(is_label).collect();
+        let label = (!labels.is_empty()).then(|| labels.join(", "));
+        match (in_use, label) {
+            (true, label) => (Role::InUse, Some(label.unwrap_or_else(|| "in use".into()))),
+            (false, Some(label)) => (Role::Named, Some(label)),
+            (false, None) => (Role::Cell, None),
         }
     }
-    list.sort_by(|a, b| (&a.field, &a.value).cmp(&(&b.field, &b.value)));
-    list
 }
 
-/// The rows of choice.csv.
-fn choices(table: &Table, settings: &mut Settings) -> Vec<ChoiceRow> {
-    let rows = Rows::new(table);
-    let each = (0..table.rows()).map(|row| ChoiceRow {
-        setting: rows.text("setting", row).map(|id| settings.at(id)),
-        ..choice(&rows, row)
+/// The names of the setting in use in a manifest.
+const IN_USE: [&str; 2] = ["in use", "current"];
+/// The name of the chosen setting in a manifest.
+const CHOSEN: &str = "chosen";
+
+/// Returns a cell as text. `None` if it is empty.
+fn written(value: &AnyValue<'_>) -> Option<String> {
+    match value {
+        AnyValue::String(text) => Some((*text).to_owned()),
+        AnyValue::Int64(n) => Some(n.to_string()),
+        AnyValue::Float64(x) => Some(number(*x)),
+        _ => None,
+    }
+}
+
+/// Returns the rows of choice.csv.
+fn choice_rows(table: &DataFrame, settings: &mut Settings) -> Vec<ChoiceRow> {
+    let text =
+        |name| -> Vec<Option<Arc<str>>> { <cell::Text as cell::Cell>::read(table, name).collect() };
+    let count =
+        |name: &str| -> Vec<Option<u64>> { <cell::Int as cell::Cell>::read(table, name).collect() };
+    let [models, ids, in_use, gets, why, ships] =
+        ["model", "setting", "in_use", "gets", "why", "ships"].map(text);
+    let loops = count("loops");
+    let figures = ["in_use", "held_out", "in_sample"].map(|of| {
+        let values = Unit::ALL.into_iter().flat_map(measures);
+        let values = values.map(|measure| {
+            let name = format!("{of}_{}", measure.name);
+            (measure.name, floats(table, &name).collect::<Vec<_>>())
+        });
+        let values: Vec<_> = values.filter(|(_, cells)| !cells.is_empty()).collect();
+        let [wrong, transient] = ["wrong", "transient"].map(|name| count(&format!("{of}_{name}")));
+        (values, wrong, transient)
     });
-    each.collect()
-}
-
-/// The measures that choice.csv may have columns for: those of every unit.
-fn told() -> impl Iterator<Item = Metric> {
-    Counted::ALL.into_iter().flat_map(measures)
-}
-
-/// A row without its setting.
-fn choice(rows: &Rows<'_>, row: usize) -> ChoiceRow {
-    let text = |name: &str| rows.text(name, row).unwrap_or_default().to_owned();
-    let figures = |of: &str| {
-        let value = |measure: Metric| {
-            let value = rows.number(&format!("{of}_{}", measure.name), row)?;
-            Some((measure.name, value))
-        };
-        ChoiceFigures {
-            values: told().filter_map(value).collect(),
-            wrong: rows.count(&format!("{of}_wrong"), row),
-            transient: rows.count(&format!("{of}_transient"), row),
+    let row = |at: usize| {
+        let of = |cells: &[Option<Arc<str>>]| cells[at].as_deref().unwrap_or_default().to_owned();
+        let [in_use_figures, held_out, in_sample] =
+            figures.each_ref().map(|(values, wrong, transient)| {
+                let value =
+                    |(name, cells): &(&'static str, Vec<Option<f64>>)| Some((*name, cells[at]?));
+                ChoiceFigures {
+                    values: values.iter().filter_map(value).collect(),
+                    wrong: wrong[at].unwrap_or(0),
+                    transient: transient[at].unwrap_or(0),
+                }
+            });
+        ChoiceRow {
+            model: of(&models),
+            setting: ids[at].as_deref().map(|id| settings.at(id)),
+            in_use_is: of(&in_use),
+            gets: of(&gets),
+            reason: of(&why),
+            ships: ships[at].as_deref().map(str::to_owned),
+            loops: loops[at].unwrap_or(0),
+            in_use: in_use_figures,
+            held_out,
+            in_sample,
         }
     };
-    ChoiceRow {
-        model: text("model"),
-        in_use_is: text("in_use"),
-        gets: text("gets"),
-        reason: text("why"),
-        ships: rows.text("ships", row).map(str::to_owned),
-        loops: rows.count("loops", row),
-        in_use: figures("in_use"),
-        held_out: figures("held_out"),
-        in_sample: figures("in_sample"),
-        ..ChoiceRow::default()
-    }
+    (0..table.height()).map(row).collect()
 }

@@ -2,10 +2,8 @@
 //!
 //! A builder returns `None` where the folder has no data for its table.
 
-mod breakdown;
 mod cases;
 mod choice;
-mod comparison;
 mod limits;
 mod settings;
 
@@ -13,7 +11,6 @@ use crate::data::ReportData;
 use crate::draw::{elide, elide_apart};
 use crate::numbers;
 use crate::visible::visible;
-pub(crate) use comparison::told;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,7 +61,7 @@ pub(crate) struct Column {
 pub(crate) struct Row {
     /// A cell for each column.
     pub(crate) cells: Vec<Cell>,
-    /// `current`, `chosen`, `best`, `never`, `better`, `worse` or nothing.
+    /// `current`, `chosen`, `best`, `never` or nothing.
     pub(crate) role: &'static str,
 }
 
@@ -94,14 +91,12 @@ pub(crate) struct Tables {
     pub(crate) limits: Option<Table>,
     /// The setting in use, the chosen one, named settings and `never` side by side.
     pub(crate) settings: Option<Table>,
-    /// Recall by onset, kind and channel.
+    /// Scores by kind, onset and channel of the loop.
     pub(crate) breakdowns: Vec<Table>,
     /// Scores by fields of the transcripts.
     pub(crate) fields: Vec<Table>,
     /// Single cases: what fired, wrong alarms, misses, errors.
     pub(crate) cases: Vec<Table>,
-    /// What changed against a base.
-    pub(crate) changes: Vec<Table>,
     /// Where a detector failed.
     pub(crate) errors: Option<Table>,
 }
@@ -112,10 +107,9 @@ pub(crate) fn tables(data: &ReportData) -> Tables {
         models: choice::table(data).or_else(|| settings::by_model(data)),
         limits: limits::table(data),
         settings: settings::side_by_side(data),
-        breakdowns: breakdown::tables(data),
-        fields: settings::by_field(data),
+        breakdowns: settings::by_field(data, |field| settings::OF_LOOPS.contains(&field)),
+        fields: settings::by_field(data, |field| !settings::OF_LOOPS.contains(&field)),
         cases: cases::tables(data),
-        changes: comparison::tables(data),
         errors: cases::errors(data),
     };
     tables.keep_apart();
@@ -131,12 +125,7 @@ impl Tables {
             &mut self.settings,
             &mut self.errors,
         ];
-        let lists = [
-            &mut self.breakdowns,
-            &mut self.fields,
-            &mut self.cases,
-            &mut self.changes,
-        ];
+        let lists = [&mut self.breakdowns, &mut self.fields, &mut self.cases];
         let tables = single.into_iter().flatten();
         let tables = tables.chain(lists.into_iter().flatten());
         let rows = tables.flat_map(|table| {

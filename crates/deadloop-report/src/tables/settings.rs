@@ -105,21 +105,35 @@ fn with_means(mut row: Row, score: &Score) -> Row {
     row
 }
 
-/// A table for each field that was asked for, a row for each value and setting.
-pub(super) fn by_field(data: &ReportData) -> Vec<Table> {
+/// The fields of a loop.
+pub(super) const OF_LOOPS: [&str; 3] = ["channel", "kind", "onset"];
+
+/// Builds a table for each wanted field, a row for each value and setting: the first of the named settings, and the chosen one.
+pub(super) fn by_field(data: &ReportData, wanted: impl Fn(&str) -> bool) -> Vec<Table> {
+    let shown = &data.leading()[..data.leading().len().min(NAMED)];
+    let is_shown =
+        |by: &&By| shown.contains(&by.score.setting) || data.chosen() == Some(by.score.setting);
     let mut fields: Vec<&str> = data.by.iter().map(|by| by.field.as_str()).collect();
     fields.dedup();
     let table = |field: &str| {
-        let rows = data.by.iter().filter(|by| by.field == field);
+        let rows = data
+            .by
+            .iter()
+            .filter(|by| by.field == field)
+            .filter(is_shown);
         let name = |by: &By| {
             Cell::name(by.value.as_deref().unwrap_or("–")).with(data.describe(by.score.setting))
         };
         let rows = rows.map(|by| row(data, &by.score, name(by))).collect();
         let title = format!("By {field}");
         let table = Table::new(&title, "All models together.", columns(data, "value"), rows)?;
-        Some(table.cut(SHOWN, "scores_by.csv"))
+        Some(table.cut(SHOWN, "scores.parquet"))
     };
-    fields.into_iter().filter_map(table).collect()
+    fields
+        .into_iter()
+        .filter(|field| wanted(field))
+        .filter_map(table)
+        .collect()
 }
 
 /// What a setting is called, and its id.
@@ -159,13 +173,16 @@ fn columns(data: &ReportData, first: &'static str) -> Vec<Column> {
 
 fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
     let measures = shown_measures(data.run.unit).flat_map(|measure| {
-        let counts = [score.tally.wrong(), score.tally.get(Count::TransientStop)];
+        let counts = [
+            score.scores.tally.wrong(),
+            score.scores.tally.get(Count::TransientStop),
+        ];
         let counts = measure.is_wrong_rate().then(|| counts.map(Cell::count));
         let figure = Cell::interval(score.of(measure), writer(measure));
         counts.into_iter().flatten().chain([figure])
     });
     let lead = [first, loops(score)].into_iter();
-    let median = Cell::figure(score.latency.p50, chars);
+    let median = Cell::figure(score.scores.latency.p50, chars);
     Row {
         cells: lead.chain(measures).chain([median]).collect(),
         role: role(data, score.setting),
@@ -174,7 +191,7 @@ fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
 
 /// The loops, and what became of them.
 fn loops(score: &Score) -> Cell {
-    let of = |what| score.tally.get(what);
+    let of = |what| score.scores.tally.get(what);
     let (found, earlier) = (of(Count::Hit), of(Count::Earlier));
     let missed = score.loops() - found - earlier;
     Cell::count(score.loops()).with(format!(

@@ -14,7 +14,7 @@ use deadloop_corpus::{Corpus, Entry, Problem};
 use deadloop_detect::{Channel, Unit};
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::proposing::Reading;
-use deadloop_score::{Results, Table, Verdict};
+use deadloop_score::{Manifest, OutcomeLine, Verdict, read_outcomes};
 use serde::Serialize;
 
 use crate::failure::{Code, RunResult};
@@ -54,8 +54,9 @@ pub fn disputes(
     meant: &BTreeSet<String>,
     host: &dyn Host,
 ) -> RunResult<Vec<Dispute>> {
-    let read = Results::read(results).map_err(|e| Code::Usage.error(e.to_string()))?;
-    let Some(outcomes) = &read.outcomes else {
+    let manifest = Manifest::read(results).map_err(|e| Code::Usage.error(e.to_string()))?;
+    let outcomes = read_outcomes(results, &[]).map_err(|e| Code::Usage.error(e.to_string()))?;
+    let Some(outcomes) = &outcomes else {
         let what = format!(
             "{}: no outcomes.parquet; expected the results of `replay` or `tune`",
             results.display()
@@ -63,13 +64,13 @@ pub fn disputes(
         return Err(Code::Usage.error(what));
     };
     let named = |id: &str| {
-        read.manifest
+        manifest
             .settings
             .get(id)
             .and_then(|names| names.first())
             .cloned()
     };
-    let mut open = gathered(outcomes, named);
+    let mut open = gathered(OutcomeLine::read(outcomes), named);
     open.retain(|id, _| meant.contains(id));
     let readings = readings(corpus, &open, host)?;
     let mut found: Vec<Dispute> = open
@@ -116,43 +117,48 @@ impl Dispute {
     }
 }
 
-/// Collects the disputes from the outcomes of all settings, before any text is read.
-fn gathered(outcomes: &Table, named: impl Fn(&str) -> Option<String>) -> BTreeMap<String, Dispute> {
+/// The disputes that the outcomes of all settings hold, before anything is read.
+fn gathered(
+    outcomes: Vec<OutcomeLine>,
+    named: impl Fn(&str) -> Option<String>,
+) -> BTreeMap<String, Dispute> {
     let mut asked: HashMap<String, usize> = HashMap::new();
     let mut found: BTreeMap<String, Dispute> = BTreeMap::new();
-    for row in 0..outcomes.rows() {
-        let text = |name: &str| outcomes.text(name, row);
-        let (Some(id), Some(verdict)) =
-            (text("transcript"), text("verdict").and_then(Verdict::named))
-        else {
+    for row in outcomes {
+        let Some(id) = row.transcript.as_deref() else {
             continue;
         };
+        let verdict = row.verdict();
         *asked.entry(id.to_owned()).or_default() += 1;
-        let class = text("class").unwrap_or_default();
+        let class = row.class.as_deref().unwrap_or("none");
         let earlier = verdict == Verdict::TransientStop && class == "loop";
         let is =
             verdict.is_false() || verdict == Verdict::Miss || verdict == Verdict::TransientStop;
         if !is || earlier {
             continue;
         }
-        let count = |name: &str| outcomes.int(name, row).and_then(|n| u64::try_from(n).ok());
-        let channel = match text("unit").and_then(Unit::named) {
+        let channel = match row.unit.as_deref().and_then(Unit::named) {
             Some(Unit::Calls) => Some(Channel::Tools.name()),
             Some(Unit::Turns) => Some(Channel::Turns.name()),
-            _ => text("alarm_channel"),
+            _ => row.alarm_channel.as_deref(),
         };
-        let alarm = channel.map(str::to_owned).zip(count("alarm_at"));
-        let ran_on = count("length")
+        let alarm = channel.zip(row.alarm_at);
+        let alarm = alarm.map(|(channel, at)| (channel.to_owned(), at));
+        let ran_on = row
+            .length
             .unwrap_or(0)
-            .saturating_sub(count("onset").unwrap_or(0));
+            .saturating_sub(row.onset.unwrap_or(0));
         let stake = match verdict {
             Verdict::Miss => ran_on,
-            _ => count("lost").unwrap_or(0),
+            _ => row.lost.unwrap_or(0),
         };
-        let setting = text("setting").unwrap_or_default();
+        let setting = row.setting.as_deref().unwrap_or_default();
         let one = found.entry(id.to_owned()).or_insert_with(|| Dispute {
             transcript: id.to_owned(),
-            label: label(outcomes, row),
+            label: match row.onset {
+                Some(onset) if class == "loop" => format!("loop from {onset}"),
+                _ => class.to_owned(),
+            },
             verdict: verdict.name(),
             settings: Vec::new(),
             asked: 0,
@@ -176,16 +182,7 @@ fn gathered(outcomes: &Table, named: impl Fn(&str) -> Option<String>) -> BTreeMa
     found
 }
 
-/// Returns the label in a few words.
-fn label(outcomes: &Table, row: usize) -> String {
-    let class = outcomes.text("class", row).unwrap_or("none");
-    match (class, outcomes.int("onset", row)) {
-        ("loop", Some(onset)) => format!("loop from {onset}"),
-        _ => class.to_owned(),
-    }
-}
-
-/// Returns the finder's reading of each disputed transcript.
+/// The finder's span for each.
 fn readings(
     corpus: &Corpus,
     open: &BTreeMap<String, Dispute>,

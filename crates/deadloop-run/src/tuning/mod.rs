@@ -195,7 +195,7 @@ impl Work<'_> {
             host: request.host,
         }
         .write(done)?;
-        let means = done.intervals(evidence, &reported)?;
+        let means = done.means(evidence, &reported);
         done.note(scored.clone(), means);
         Ok((scored, head))
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use deadloop_replay::budget::{Limit, LimitAsked};
 
 use crate::files::store::{FileError, write_csv};
-use deadloop_tables::{Columns, columns};
+use deadloop_tables::{Schema, schema};
 
 /// A run, reduced to its turns and loops.
 #[derive(Clone, Debug, Default)]
@@ -165,14 +165,12 @@ pub fn limit_rows(cases: &[LimitCase], limits: &[Limit]) -> Vec<LimitRow> {
 /// # Errors
 /// The file cannot be written.
 pub fn write_limits(dir: &Path, rows: &[LimitRow]) -> Result<(), FileError> {
-    let columns = limit_columns();
-    let cells = rows.iter().map(|row| columns.cells(row));
-    write_csv(dir, "limits", &columns.schema(), cells)
+    write_csv(dir, "limits", &limit_schema().frame(rows))
 }
 
-/// Returns the columns of `limits.csv`.
-pub(crate) fn limit_columns() -> Columns<LimitRow> {
-    columns![LimitRow;
+/// The columns of `limits.csv`.
+pub(crate) fn limit_schema() -> Schema<LimitRow> {
+    schema![LimitRow;
         ("source", Text, "Whose runs; `*`: all together.", |row| &row.source),
         ("limit", Int["turns"], "The limit.", |row| row.limit.limit),
         ("warn_at", Float, "The share of the limit at which the person is warned.", |row| row.limit.warn_at),

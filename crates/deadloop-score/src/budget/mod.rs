@@ -8,7 +8,7 @@
 mod limits;
 mod table;
 
-pub(crate) use limits::limit_columns;
+pub(crate) use limits::limit_schema;
 pub use limits::{LimitCase, LimitRow, limit_grid, limit_rows, write_limits};
-pub(crate) use table::budget_columns;
+pub(crate) use table::budget_schema;
 pub use table::{BudgetRow, BudgetTable, CountError};

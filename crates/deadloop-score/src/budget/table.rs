@@ -5,7 +5,7 @@ use std::path::Path;
 use deadloop_replay::budget::{Budget, BudgetTally};
 
 use crate::files::store::{FileError, TableWriter};
-use deadloop_tables::{Columns, columns};
+use deadloop_tables::{Schema, schema};
 
 /// The error of a token counter, in shares of the recorded count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -46,7 +46,7 @@ impl BudgetTable {
     /// # Errors
     /// A file cannot be created.
     pub fn create(dir: &Path, csv: bool) -> Result<Self, FileError> {
-        TableWriter::create(dir, "budgets", budget_columns().schema(), csv).map(Self)
+        TableWriter::create(dir, "budgets", &budget_schema().described(), csv).map(Self)
     }
 
     /// Appends a row.
@@ -54,7 +54,8 @@ impl BudgetTable {
     /// # Errors
     /// The row cannot be written.
     pub fn push(&mut self, row: &BudgetRow<'_>) -> Result<(), FileError> {
-        self.0.push(budget_columns().cells(row))
+        self.0
+            .write(&budget_schema().frame(std::slice::from_ref(row)))
     }
 
     /// Renames the finished file to its final name.
@@ -66,9 +67,9 @@ impl BudgetTable {
     }
 }
 
-/// Returns the columns of `budgets.parquet`.
-pub(crate) fn budget_columns<'a>() -> Columns<BudgetRow<'a>> {
-    let mut list = columns![BudgetRow<'a>;
+/// The columns of `budgets.parquet`.
+pub(crate) fn budget_schema<'a>() -> Schema<BudgetRow<'a>> {
+    let mut list = schema![BudgetRow<'a>;
         ("setting", Text, "The setting: the name that it has in every run.", |row| row.budget.id()),
         ("names", Text, "The presets that it is; never: no guard.", |row| row.names),
         ("source", Text, "Whose runs; `*`: all together.", |row| row.source),
@@ -80,9 +81,9 @@ pub(crate) fn budget_columns<'a>() -> Columns<BudgetRow<'a>> {
     list
 }
 
-/// Returns the columns of the parameters. Parameters that the policy does not read are empty.
-fn parameters<'a>() -> Columns<BudgetRow<'a>> {
-    columns![BudgetRow<'a>;
+/// The parameters, those that the policy does not read left out.
+fn parameters<'a>() -> Schema<BudgetRow<'a>> {
+    schema![BudgetRow<'a>;
         ("policy", Text, "What is done with old events: summary, drop; never: nothing.", |row| row.budget.policy.name()),
         ("counter", Text, "How tokens are counted.", |row| row.budget.counter.name()),
         ("window", Int["tokens"], "The model's context window.", |row| row.budget.window),
@@ -96,8 +97,8 @@ fn parameters<'a>() -> Columns<BudgetRow<'a>> {
     ]
 }
 
-fn counted<'a>() -> Columns<BudgetRow<'a>> {
-    columns![BudgetRow<'a>;
+fn counted<'a>() -> Schema<BudgetRow<'a>> {
+    schema![BudgetRow<'a>;
         ("runs", Int["runs"], "How many runs there are.", |row| row.tally.runs),
         ("turns", Int["turns"], "How long they are together.", |row| row.tally.turns),
         ("overflow", Int["runs"], "In how many a prompt is an overflow.", |row| row.tally.overflow),
@@ -116,9 +117,9 @@ fn counted<'a>() -> Columns<BudgetRow<'a>> {
     ]
 }
 
-fn costs<'a>() -> Columns<BudgetRow<'a>> {
+fn costs<'a>() -> Schema<BudgetRow<'a>> {
     let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
-    columns![BudgetRow<'a>;
+    schema![BudgetRow<'a>;
         ("alive", Int["runs"], "The runs that do not overflow, whose tokens are counted.", |row| row.tally.own.runs),
         ("sent", Int["tokens"], "What is sent in them.", |row| row.tally.own.sent()),
         ("sent_never", Int["tokens"], "What is sent in them without a guard, in an endless window.", |row| row.tally.own_free.sent()),
@@ -129,8 +130,8 @@ fn costs<'a>() -> Columns<BudgetRow<'a>> {
     ]
 }
 
-fn errors<'a>() -> Columns<BudgetRow<'a>> {
-    columns![BudgetRow<'a>;
+fn errors<'a>() -> Schema<BudgetRow<'a>> {
+    schema![BudgetRow<'a>;
         ("error_turns", Int["turns"], "The turns with a recorded prompt, against which the counter is measured.", |row| row.known().map(|error| error.turns)),
         ("error_p50", Float, "The median size of its error, of what was recorded.", |row| row.known().map(|error| error.p50)),
         ("error_p95", Float, "The 95th percentile of that.", |row| row.known().map(|error| error.p95)),

@@ -1,10 +1,10 @@
 //! Which transcripts the two sides treat differently, by name.
 
-use deadloop_tables::{Columns, CsvTable, columns};
+use deadloop_tables::{CsvWriter, Schema, schema};
 use serde::{Deserialize, Serialize};
 
 use super::pairs::Pair;
-use super::side::{Judged, SideSeen, Spot, merit};
+use super::side::{SideSeen, Spot, merit, owned};
 use crate::judge::Verdict;
 
 /// A transcript that the two sides treat differently.
@@ -56,17 +56,14 @@ deadloop_replay::detect::words! {
 /// # Errors
 /// Memory says no.
 pub fn flips_csv(flips: &[Flip]) -> Result<Vec<u8>, csv::Error> {
-    let columns = flip_columns();
-    let mut file = CsvTable::new(Vec::new(), &columns.schema())?;
-    for flip in flips {
-        file.row(&columns.cells(flip))?;
-    }
+    let mut file = CsvWriter::new(Vec::new());
+    file.write(&flip_schema().frame(flips))?;
     file.finish()
 }
 
 /// The columns of `flips.csv`.
-pub(crate) fn flip_columns() -> Columns<Flip> {
-    let mut list = columns![Flip;
+pub(crate) fn flip_schema() -> Schema<Flip> {
+    let mut list = schema![Flip;
         ("transcript", Text, "The transcript's id.", |flip| &flip.transcript),
         ("model", Text, "Its model.", |flip| &flip.model),
         ("class", Text, "The class of its label.", |flip| flip.class.as_ref()),
@@ -79,18 +76,18 @@ pub(crate) fn flip_columns() -> Columns<Flip> {
     ];
     list.extend(side_columns("base", |flip| &flip.base));
     list.extend(side_columns("new", |flip| &flip.new));
-    list.extend(columns![Flip;
+    list.extend(schema![Flip;
         ("explain", Text, "The command that shows why.", |flip| flip.explain.as_ref()),
     ]);
     list
 }
 
 /// What one of the sides said.
-fn side_columns(side: &str, said: fn(&Flip) -> &SideSeen) -> Columns<Flip> {
+fn side_columns(side: &str, said: fn(&Flip) -> &SideSeen) -> Schema<Flip> {
     let name = |of: &str| format!("{side}_{of}");
     let whose = side.to_uppercase();
     let about = |of: &str| format!("{whose}: {of}.");
-    columns![Flip;
+    schema![Flip;
         (name("verdict"), Text, about("what became of it"), |flip| said(flip).verdict.name()),
         (name("alarm_at"), Int["units of the channel"], about("where the alarm came"), |flip| said(flip).alarm_at),
         (name("alarm_channel"), Text, about("the alarm's channel"), |flip| said(flip).alarm_channel.as_ref()),
@@ -100,12 +97,12 @@ fn side_columns(side: &str, said: fn(&Flip) -> &SideSeen) -> Columns<Flip> {
 }
 
 /// All of them, in the order of the corpus.
-pub(crate) fn flips(pairs: &[Pair<'_>]) -> Vec<Flip> {
+pub(crate) fn flips(pairs: &[Pair]) -> Vec<Flip> {
     pairs.iter().filter_map(flip).collect()
 }
 
-fn flip(pair: &Pair<'_>) -> Option<Flip> {
-    let (base, new) = (&pair.base.seen, &pair.new.seen);
+fn flip(pair: &Pair) -> Option<Flip> {
+    let Pair { base, new, .. } = pair;
     let change = if base.verdict != new.verdict {
         Change::Flip
     } else if base.alarm_at != new.alarm_at
@@ -116,29 +113,23 @@ fn flip(pair: &Pair<'_>) -> Option<Flip> {
     } else {
         return None;
     };
-    Some(flip_of(pair.base, pair.new, change))
-}
-
-/// What two settings say of one transcript, which differs.
-fn flip_of(base: &Judged, new: &Judged, change: Change) -> Flip {
-    // Which span is charged may depend on the alarm: that of the side which found one is told.
-    let found = |verdict| verdict == Verdict::Hit;
-    let span = if found(new.seen.verdict) && !found(base.seen.verdict) {
-        &new.span
-    } else {
-        &base.span
-    };
-    Flip {
-        transcript: base.transcript.clone(),
-        model: base.model.clone(),
-        class: base.class.clone().or(new.class.clone()),
-        span: span.clone(),
+    let seen = [base, new].map(|row| row.seen());
+    // The charged span may depend on the alarm: that of the side that found one is shown.
+    let found = seen.each_ref().map(|seen| seen.verdict == Verdict::Hit);
+    let span = if found[1] && !found[0] { new } else { base }.spot();
+    let direction = direction(&seen[0], &seen[1]);
+    let [own, other] = seen;
+    Some(Flip {
+        transcript: base.id().to_owned(),
+        model: owned(&base.model).unwrap_or_default(),
+        class: owned(&base.class).or(owned(&new.class)),
+        span,
         change,
-        direction: direction(&base.seen, &new.seen),
-        base: base.seen.clone(),
-        new: new.seen.clone(),
+        direction,
+        base: own,
+        new: other,
         explain: None,
-    }
+    })
 }
 
 fn direction(base: &SideSeen, new: &SideSeen) -> Direction {

@@ -28,7 +28,7 @@ mod tests;
 use deadloop_replay::detect::Unit;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use flips::flip_columns;
+pub(crate) use flips::flip_schema;
 pub use flips::{Change, Direction, Flip, flips_csv};
 pub use gates::{Fails, Gate, GateName, p_shown};
 pub use pairs::NotComparable;
@@ -198,7 +198,7 @@ pub fn compare(
         ..options.clone()
     };
     // Estimates, intervals and tests count a set of equal texts once.
-    let once: Vec<Pair<'_>> = pairs.iter().filter(|pair| pair.first).copied().collect();
+    let once: Vec<&Pair> = pairs.iter().filter(|pair| pair.first).collect();
     let rows = rows::rows(&once, options);
     let flips = flips::flips(&pairs);
     let sides = pairs::sum(&once);

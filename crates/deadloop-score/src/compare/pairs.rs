@@ -1,10 +1,14 @@
 //! Are two sides comparable? The same transcripts, the same texts, the same labels, judged alike.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use deadloop_tables::polars::prelude::{IdxCa, IdxSize, NamedFrom};
+use deadloop_tables::{DataFrame, texts};
 use serde_json::Value;
 
-use super::side::{Judged, Side};
+use super::side::Side;
+use crate::files::outcomes::OutcomeLine;
 use crate::tally::Tally;
 
 /// The error for two sides that were not measured on the same transcripts.
@@ -16,76 +20,64 @@ pub struct NotComparable {
 }
 
 /// A transcript on both sides.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pair<'a> {
-    pub(crate) base: &'a Judged,
-    pub(crate) new: &'a Judged,
+#[derive(Clone, Debug)]
+pub(crate) struct Pair {
+    pub(crate) base: OutcomeLine,
+    pub(crate) new: OutcomeLine,
+    /// What it adds on each.
+    pub(crate) adds: [Tally; 2],
     /// Whether it is the first of its copies, by id: estimates, intervals and tests count copies once.
     pub(crate) first: bool,
 }
 
-impl Pair<'_> {
-    /// What it adds on both sides.
-    pub(crate) fn adds(&self) -> [Tally; 2] {
-        [self.base.adds, self.new.adds]
-    }
-}
-
 /// What all of them add, on each side.
-pub(crate) fn sum(pairs: &[Pair<'_>]) -> [Tally; 2] {
-    let mut sides = [Tally::default(); 2];
-    for pair in pairs {
-        sides[0] += pair.base.adds;
-        sides[1] += pair.new.adds;
-    }
-    sides
+pub(crate) fn sum(pairs: &[&Pair]) -> [Tally; 2] {
+    [0, 1].map(|side| pairs.iter().map(|pair| pair.adds[side]).sum())
 }
 
 /// Transcripts that are named of each problem; the others are counted.
 const NAMED: usize = 5;
 
-/// Every transcript with what both sides said, in the order of BASE.
-pub(crate) fn pairs<'a>(base: &'a Side, new: &'a Side) -> Result<Vec<Pair<'a>>, NotComparable> {
+/// Returns the transcripts of both sides, in the order of BASE.
+pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<Pair>, NotComparable> {
     let mut problems = judged_apart(base, new);
-    let of = |row| (Judged::id(row), row);
-    let other: BTreeMap<&str, &Judged> = new.rows.iter().map(of).collect();
-    let known: BTreeSet<&str> = base.rows.iter().map(Judged::id).collect();
-    let missing = |r: &&Judged| !other.contains_key(r.id());
-    let more = |r: &&Judged| !known.contains(r.id());
-    let (missing, more) = (
-        base.rows.iter().filter(missing),
-        new.rows.iter().filter(more),
-    );
-    only(missing, "BASE", &mut problems);
-    only(more, "NEW", &mut problems);
-    let both = base.rows.iter().filter_map(|base| {
-        Some(Pair {
+    let places = [base, new].map(|side| places(&side.rows));
+    for (whose, rows, others) in [
+        ("BASE", &base.rows, &places[1]),
+        ("NEW", &new.rows, &places[0]),
+    ] {
+        let ids = texts(rows, "transcript").flatten();
+        let only = ids.filter(|id| !others.contains_key(id));
+        note(
+            &mut problems,
+            &format!("only in {whose}"),
+            only.map(str::to_owned).collect(),
+        );
+    }
+    let ids = (0..).zip(texts(&base.rows, "transcript"));
+    let joined = ids.filter_map(|(at, id)| Some((at, *places[1].get(id?)?)));
+    let (own, other): (Vec<IdxSize>, Vec<IdxSize>) = joined.unzip();
+    let sides = picked(&base.rows, &own)
+        .into_iter()
+        .zip(picked(&new.rows, &other));
+    let mut both: Vec<Pair> = sides
+        .map(|(base, new)| Pair {
+            adds: [base.tally(), new.tally()],
             base,
-            new: other.get(base.id())?,
+            new,
             first: true,
         })
-    });
-    let mut both: Vec<Pair<'a>> = both.collect();
+        .collect();
     count_once(&mut both);
-    differ(
-        &both,
-        "with another text",
-        |r| r.text.clone(),
-        &mut problems,
-    );
-    differ(
-        &both,
-        "of another model",
-        |r| Some(r.model.clone()),
-        &mut problems,
-    );
-    differ(
-        &both,
-        "in another group",
-        |r| Some(r.cluster.clone()),
-        &mut problems,
-    );
-    relabelled(&both, base, new, &mut problems);
+    let of: [(&str, fn(&OutcomeLine) -> Option<&str>); 3] = [
+        ("with another text", |row| row.text.as_deref()),
+        ("of another model", |row| row.model.as_deref()),
+        ("in another group", |row| Some(row.cluster())),
+    ];
+    for (what, of) in of {
+        differ(&both, what, of, &mut problems);
+    }
+    relabelled(&both, &mut problems);
     failed(&both, &mut problems);
     if problems.is_empty() {
         Ok(both)
@@ -94,22 +86,29 @@ pub(crate) fn pairs<'a>(base: &'a Side, new: &'a Side) -> Result<Vec<Pair<'a>>, 
     }
 }
 
-/// Notes what is on one side alone.
-fn only<'a>(rows: impl Iterator<Item = &'a Judged>, whose: &str, problems: &mut Vec<String>) {
-    let named = rows.map(|row| row.transcript.clone()).collect();
-    note(problems, &format!("only in {whose}"), named);
+/// Returns the row of each transcript.
+fn places(rows: &DataFrame) -> BTreeMap<&str, IdxSize> {
+    let ids = texts(rows, "transcript").zip(0..);
+    ids.filter_map(|(id, at)| Some((id?, at))).collect()
+}
+
+fn picked(rows: &DataFrame, picks: &[IdxSize]) -> Vec<OutcomeLine> {
+    let picked = rows.take(&IdxCa::new("".into(), picks));
+    OutcomeLine::read(&picked.unwrap_or_default())
 }
 
 /// Finds the first of the copies that are here: filters may have left out the one that they are a copy of.
-fn count_once(both: &mut [Pair<'_>]) {
-    let mut firsts: BTreeMap<&str, &str> = BTreeMap::new();
+fn count_once(both: &mut [Pair]) {
+    let original = |row: &OutcomeLine| row.copy_of.clone().or(row.transcript.clone());
+    let mut firsts: BTreeMap<Option<Arc<str>>, Option<Arc<str>>> = BTreeMap::new();
     for Pair { base, .. } in both.iter() {
-        let id = base.transcript.as_str();
-        let first = firsts.entry(&base.original).or_insert(id);
-        *first = id.min(first);
+        let first = firsts
+            .entry(original(base))
+            .or_insert(base.transcript.clone());
+        *first = base.transcript.clone().min(first.take());
     }
     for Pair { base, first, .. } in both {
-        *first = firsts.get(base.original.as_str()) == Some(&base.transcript.as_str());
+        *first = firsts.get(&original(base)) == Some(&base.transcript);
     }
 }
 
@@ -144,28 +143,30 @@ fn judged_apart(base: &Side, new: &Side) -> Vec<String> {
 }
 
 fn differ(
-    both: &[Pair<'_>],
+    both: &[Pair],
     what: &str,
-    of: impl Fn(&Judged) -> Option<String>,
+    of: fn(&OutcomeLine) -> Option<&str>,
     problems: &mut Vec<String>,
 ) {
     let changed = both.iter().filter_map(|pair| {
-        let (a, b) = (of(pair.base), of(pair.new));
-        let shown = |x: Option<String>| x.unwrap_or_else(|| "none".into());
-        let id = &pair.base.transcript;
-        (a != b).then(|| format!("{id} (BASE {}, NEW {})", shown(a), shown(b)))
+        let (a, b) = (of(&pair.base), of(&pair.new));
+        let [base, new] = [a, b].map(|x| x.unwrap_or("none"));
+        (a != b).then(|| format!("{} (BASE {base}, NEW {new})", pair.base.id()))
     });
     note(problems, what, changed.collect());
 }
 
-fn relabelled(both: &[Pair<'_>], base: &Side, new: &Side, problems: &mut Vec<String>) {
-    let label = |side: &Side, id: &str| side.labels.get(id).cloned().unwrap_or(Value::Null);
-    let changed = both.iter().filter_map(|pair| {
-        let id = &pair.base.transcript;
-        let (a, b) = (label(base, id), label(new, id));
-        (a != b).then(|| format!("{id} ({})", parted(&a, &b)))
+fn relabelled(both: &[Pair], problems: &mut Vec<String>) {
+    let label = |row: &OutcomeLine| -> Value {
+        let json = row.label.as_deref().map(serde_json::from_str);
+        json.and_then(Result::ok).unwrap_or_default()
+    };
+    let changed = both.iter().filter(|pair| pair.base.label != pair.new.label);
+    let told = changed.map(|pair| {
+        let parted = parted(&label(&pair.base), &label(&pair.new));
+        format!("{} ({parted})", pair.base.id())
     });
-    note(problems, "with another label", changed.collect());
+    note(problems, "with another label", told.collect());
 }
 
 /// Where two labels differ.
@@ -190,17 +191,11 @@ fn parted(a: &Value, b: &Value) -> String {
     fields.collect::<Vec<_>>().join(", ")
 }
 
-fn failed(both: &[Pair<'_>], problems: &mut Vec<String>) {
+fn failed(both: &[Pair], problems: &mut Vec<String>) {
     for (side, of) in [("BASE", 0), ("NEW", 1)] {
-        let rows = both.iter().map(|pair| [pair.base, pair.new][of]);
-        let errors = rows.filter_map(|row| {
-            let error = row.error.as_ref()?;
-            Some(format!("{} ({error})", row.transcript))
-        });
-        note(
-            problems,
-            &format!("on which the detector of {side} failed"),
-            errors.collect(),
-        );
+        let rows = both.iter().map(|pair| [&pair.base, &pair.new][of]);
+        let errors = rows.filter_map(|row| Some(format!("{} ({})", row.id(), row.error.as_ref()?)));
+        let what = format!("on which the detector of {side} failed");
+        note(problems, &what, errors.collect());
     }
 }

@@ -27,10 +27,6 @@ pub(crate) fn difference(metric: &Measured, [base, new]: &[Tally; 2]) -> Option<
 }
 
 /// What both sides add, group by group, in the order of their names.
-pub(crate) fn clusters<'a>(pairs: &[Pair<'a>]) -> ByGroup<'a, 2> {
-    ByGroup::of(
-        pairs
-            .iter()
-            .map(|pair| (pair.base.cluster.as_str(), pair.adds())),
-    )
+pub(crate) fn clusters<'a>(pairs: &[&'a Pair]) -> ByGroup<'a, 2> {
+    ByGroup::of(pairs.iter().map(|pair| (pair.base.cluster(), pair.adds)))
 }

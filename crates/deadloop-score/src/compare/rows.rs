@@ -72,10 +72,11 @@ pub struct Row {
 }
 
 /// The rows of all models together, then of each model that has anything to score.
-pub(crate) fn rows(pairs: &[Pair<'_>], options: &CompareOptions) -> Vec<Row> {
-    let mut models: BTreeMap<&str, Vec<Pair<'_>>> = BTreeMap::new();
+pub(crate) fn rows(pairs: &[&Pair], options: &CompareOptions) -> Vec<Row> {
+    let mut models: BTreeMap<&str, Vec<&Pair>> = BTreeMap::new();
     for pair in pairs {
-        models.entry(&pair.base.model).or_default().push(*pair);
+        let model = pair.base.model.as_deref().unwrap_or_default();
+        models.entry(model).or_default().push(*pair);
     }
     let mut rows = of_model("*", pairs, options);
     // One model: its rows would be those of `*` again.
@@ -93,7 +94,7 @@ pub(crate) fn rows(pairs: &[Pair<'_>], options: &CompareOptions) -> Vec<Row> {
     rows
 }
 
-fn of_model(model: &str, pairs: &[Pair<'_>], options: &CompareOptions) -> Vec<Row> {
+fn of_model(model: &str, pairs: &[&Pair], options: &CompareOptions) -> Vec<Row> {
     let measured = measured(options.unit, &options.noise);
     let clusters = clusters(pairs);
     let intervals = resample(&clusters, &measured, options.resampling);
@@ -108,7 +109,7 @@ fn of_model(model: &str, pairs: &[Pair<'_>], options: &CompareOptions) -> Vec<Ro
 fn of_metric(
     metric: &Measured,
     interval: Option<Interval>,
-    pairs: &[Pair<'_>],
+    pairs: &[&Pair],
     clusters: &ByGroup<'_, 2>,
 ) -> Row {
     let sides = sum(pairs);
@@ -154,11 +155,11 @@ struct Discordant {
     nets: Vec<i64>,
 }
 
-fn discordant(metric: &Measured, pairs: &[Pair<'_>]) -> Discordant {
+fn discordant(metric: &Measured, pairs: &[&Pair]) -> Discordant {
     let (mut n, mut b, mut c) = (0, 0, 0);
     let mut groups: BTreeMap<&str, i64> = BTreeMap::new();
     for pair in pairs {
-        let [base, new] = &pair.adds();
+        let [base, new] = &pair.adds;
         // A repetition that ends by itself may be stopped on one side alone: it counts on neither.
         let Some((base, new)) = (metric.right)(base).zip((metric.right)(new)) else {
             continue;
@@ -168,7 +169,7 @@ fn discordant(metric: &Measured, pairs: &[Pair<'_>]) -> Discordant {
         b += u64::from(net < 0);
         c += u64::from(net > 0);
         if net != 0 {
-            *groups.entry(&pair.base.cluster).or_default() += net;
+            *groups.entry(pair.base.cluster()).or_default() += net;
         }
     }
     Discordant {

@@ -1,21 +1,23 @@
 //! [`Side`]: one of the two results that are compared: what one setting did to each transcript.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_replay::corpus::{if_named, read_text};
 use deadloop_replay::detect::{Channel, Seen, Unit};
+use deadloop_tables::polars::prelude::BooleanChunked;
+use deadloop_tables::{DataFrame, texts};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::files::cases::{About, Described, label, read_cases};
+use crate::files::choice::choice_schema;
+use crate::files::manifest::Manifest;
 use crate::files::outcomes::{OutcomeLine, outcome_rows};
-use crate::files::store::{FileError, read_csv, read_table};
+use crate::files::settings::setting_toml;
+use crate::files::store::{FileError, read_csv, read_parquet};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{Evidence, Tally};
-use crate::truth::{Case, copies};
-use deadloop_tables::{Rows, Table, column_names};
+use crate::truth::copies;
 
 /// What one setting, or one choice for each model, did to each transcript of a corpus.
 #[derive(Clone, Debug)]
@@ -32,34 +34,8 @@ pub struct Side {
     pub judge: JudgeOptions,
     /// Chars of the chunks that the recordings were cut into.
     pub chunks: Option<u64>,
-    /// Transcripts, in the order of the corpus.
-    pub(crate) rows: Vec<Judged>,
-    /// The label of each.
-    pub(crate) labels: BTreeMap<String, Value>,
-}
-
-/// One transcript under one setting.
-#[derive(Clone, Debug)]
-pub(crate) struct Judged {
-    pub(crate) transcript: String,
-    pub(crate) model: String,
-    pub(crate) cluster: String,
-    pub(crate) split: Option<String>,
-    pub(crate) text: Option<String>,
-    pub(crate) class: Option<String>,
-    pub(crate) span: Spot,
-    pub(crate) seen: SideSeen,
-    pub(crate) error: Option<String>,
-    /// The transcript that it is a copy of, or itself.
-    pub(crate) original: String,
-    /// What it adds.
-    pub(crate) adds: Tally,
-}
-
-impl Judged {
-    pub(super) fn id(&self) -> &str {
-        &self.transcript
-    }
+    /// Outcomes, in the order of the corpus.
+    pub(crate) rows: DataFrame,
 }
 
 /// The span that was judged, or the first one.
@@ -113,9 +89,6 @@ pub enum SideError {
     /// It holds no outcomes.
     #[error("{0}: holds no outcomes; expected a folder that replay, sweep or tune left")]
     NoOutcomes(String),
-    /// It was made before there was a `cases.jsonl`.
-    #[error("{0}: holds no cases.jsonl, so labels cannot be compared; replay it again")]
-    NoCases(String),
     /// No setting has that name, or several do.
     #[error("{source}: {what}; expected one of: {there}", source = .from)]
     Setting {
@@ -129,76 +102,80 @@ pub enum SideError {
 }
 
 impl Side {
-    /// The side of one setting that was just replayed.
+    /// Returns the side of one setting that was just replayed.
     pub fn of(
         source: &str,
         name: &str,
-        evidence: &Evidence<'_>,
-        cell: usize,
-        about: &About,
+        (evidence, cell): (&Evidence<'_>, usize),
+        (judge, chunks): (JudgeOptions, Option<u64>),
     ) -> Self {
-        let rows = outcome_rows(evidence, cell, &about.judge);
-        let id = evidence.plan.id(cell);
-        let toml = about.settings.get(&id).map(|d| d.toml.clone());
-        let labels = |case: &Case| (case.id.to_string(), label(case.truth.as_ref()));
-        let copies = copies(evidence.cases, about.judge.unit);
+        let copies = copies(evidence.cases, judge.unit);
+        let rows = outcome_rows(evidence, cell, &judge, &copies);
+        let models = evidence.cases.iter().map(|case| &*case.model).collect();
         Self {
             source: source.into(),
             name: name.into(),
-            settings: BTreeMap::from([("*".into(), id)]),
-            toml,
-            judge: about.judge,
-            chunks: about.chunks,
-            rows: rows.iter().map(|row| judged(row, &copies)).collect(),
-            labels: evidence.cases.iter().map(labels).collect(),
+            settings: BTreeMap::from([("*".into(), evidence.plan.id(cell))]),
+            toml: Some(setting_toml(evidence.plan, cell, &models)),
+            judge,
+            chunks,
+            rows: OutcomeLine::schema().frame(&rows),
         }
     }
 
-    /// One side from a result folder: the setting called `wanted`, by name or id, or else what was
-    /// chosen there, the current setting, or the only one.
+    /// Reads one side from a result folder: the setting called `wanted`, by name or id, or else the choice that was made there, the
+    /// current setting, or the only one.
     pub fn read(dir: &Path, wanted: Option<&str>) -> Result<Self, SideError> {
         let source = dir.display().to_string();
-        let table =
-            read_table(dir, "outcomes")?.ok_or_else(|| SideError::NoOutcomes(source.clone()))?;
-        sound(&table).map_err(|what| FileError::at(&dir.join("outcomes"), what))?;
-        let (about, cases) = read_cases(dir)?.ok_or_else(|| SideError::NoCases(source.clone()))?;
-        let meant = Meant::find(dir, wanted, &about)?;
-        let named = Rows::new(&table);
-        let is_meant = |i: &usize| {
-            let model = named.text("model", *i).unwrap_or_default();
-            named.text("setting", *i) == meant.setting(model)
+        let rows = match read_parquet(dir, "outcomes", &[])? {
+            Some(rows) => Some(rows),
+            None => read_csv(dir, "outcomes", &OutcomeLine::schema().described())?,
         };
-        let rows = (0..table.rows()).filter(is_meant);
-        let rows: Vec<OutcomeLine> = rows.map(|i| OutcomeLine::read(&named, i)).collect();
+        let rows = rows.ok_or_else(|| SideError::NoOutcomes(source.clone()))?;
+        sound(&rows).map_err(|what| FileError::at(&dir.join("outcomes"), what))?;
+        let manifest = Manifest::read(dir)?;
+        let ids: BTreeSet<&str> = texts(&rows, "setting").flatten().collect();
+        let meant = Meant::find(dir, wanted, (&manifest, &ids))?;
+        let pairs = texts(&rows, "model").zip(texts(&rows, "setting"));
+        let own = pairs.map(|(model, setting)| setting == meant.setting(model.unwrap_or_default()));
         Ok(Self {
             source,
-            rows: rows.iter().map(|row| judged(row, &cases.copies)).collect(),
+            rows: filtered(&rows, own.collect()),
             name: meant.name,
             settings: meant.settings,
             toml: meant.toml,
-            judge: about.judge,
-            chunks: about.chunks,
-            labels: cases.labels,
+            judge: manifest.judge,
+            chunks: manifest.chunks,
         })
     }
 
-    /// Leaves out what is not meant: by model, then by split. How many are left.
-    pub fn retain(&mut self, meant: impl Fn(&str, Option<&str>) -> bool) -> usize {
-        self.rows
-            .retain(|row| meant(&row.model, row.split.as_deref()));
-        self.rows.len()
+    /// Leaves out the rows that are not selected by model and split. Returns how many are left.
+    pub fn retain(&mut self, selected: impl Fn(&str, Option<&str>) -> bool) -> usize {
+        let pairs = texts(&self.rows, "model").zip(texts(&self.rows, "split"));
+        let own = pairs.map(|(model, split)| selected(model.unwrap_or_default(), split));
+        self.rows = filtered(&self.rows, own.collect());
+        self.rows.height()
     }
 
-    /// What every measure is computed from, all transcripts together.
+    /// Returns the counts of all transcripts together.
     pub fn tally(&self) -> Tally {
-        self.rows.iter().map(|row| row.adds).sum()
+        OutcomeLine::read(&self.rows)
+            .iter()
+            .map(OutcomeLine::tally)
+            .sum()
     }
 
-    /// What the setting said about one transcript, and the span that it was judged by.
-    pub fn said(&self, transcript: &str) -> Option<(&SideSeen, &Spot)> {
-        let row = self.rows.iter().find(|row| row.transcript == transcript);
-        row.map(|row| (&row.seen, &row.span))
+    /// Returns the alarm of the setting on one transcript, and the span that it was judged by.
+    pub fn said(&self, transcript: &str) -> Option<(SideSeen, Spot)> {
+        let own = texts(&self.rows, "transcript").map(|id| id == Some(transcript));
+        let rows = OutcomeLine::read(&filtered(&self.rows, own.collect()));
+        rows.first().map(|row| (row.seen(), row.spot()))
     }
+}
+
+/// Returns the rows of a frame for which a mask of its length holds.
+fn filtered(rows: &DataFrame, mask: BooleanChunked) -> DataFrame {
+    rows.filter(&mask).unwrap_or_default()
 }
 
 /// Which setting of a folder is meant.
@@ -209,46 +186,57 @@ struct Meant {
 }
 
 impl Meant {
-    fn find(dir: &Path, wanted: Option<&str>, about: &About) -> Result<Self, SideError> {
+    fn find(
+        dir: &Path,
+        wanted: Option<&str>,
+        (manifest, ids): (&Manifest, &BTreeSet<&str>),
+    ) -> Result<Self, SideError> {
         if matches!(wanted, None | Some("chosen"))
-            && let Some(choice) = read_csv(dir, "choice")?
+            && let Some(choice) = read_csv(
+                dir,
+                "choice",
+                &choice_schema(manifest.judge.unit).described(),
+            )?
         {
             return Ok(Self::chosen(dir, &choice)?);
         }
+        let names = |id: &str| manifest.settings.get(id).map_or(&[][..], Vec::as_slice);
         let called = |name: &str| {
-            let known = |(id, d): &(&String, &Described)| {
-                *id == name || d.names.iter().any(|known| known == name)
-            };
-            about.settings.iter().find(known)
+            let known = |id: &&&str| **id == name || names(id).iter().any(|known| known == name);
+            ids.iter().find(known)
         };
         let found = match wanted {
             Some(name) => called(name),
-            None if about.settings.len() == 1 => about.settings.iter().next(),
+            None if ids.len() == 1 => ids.first(),
             None => called("current"),
         };
-        let Some((id, described)) = found else {
-            return Err(no_setting(dir, wanted, about));
+        let Some(id) = found else {
+            let there = ids
+                .iter()
+                .map(|id| names(id).first().map_or(*id, String::as_str));
+            return Err(no_setting(dir, wanted, there));
         };
-        let own = described.names.iter().find(|n| *n != "current");
-        let name = wanted.map(str::to_owned).or(own.cloned());
+        let own = names(id).iter().find(|n| *n != "current");
+        let name = wanted.or(own.map(String::as_str)).unwrap_or(id);
         Ok(Self {
-            name: name.unwrap_or_else(|| id.clone()),
-            settings: BTreeMap::from([("*".into(), id.clone())]),
-            toml: Some(described.toml.clone()),
+            name: name.to_owned(),
+            settings: BTreeMap::from([("*".into(), (*id).to_owned())]),
+            toml: toml(dir, id)?,
         })
     }
 
-    /// The choice of `tune`, model by model.
-    fn chosen(dir: &Path, choice: &Table) -> Result<Self, FileError> {
-        let row = |i: usize| {
-            let of = |name| choice.text(name, i).unwrap_or_default().to_owned();
-            (of("model"), of("setting"))
+    /// Returns the choice of `tune`, model by model.
+    fn chosen(dir: &Path, choice: &DataFrame) -> Result<Self, FileError> {
+        let rows = texts(choice, "model").zip(texts(choice, "setting"));
+        let row = |(model, setting): (Option<&str>, Option<&str>)| {
+            let [model, setting] = [model, setting].map(|name| name.unwrap_or_default().to_owned());
+            (model, setting)
         };
         let path = dir.join("settings.toml");
         let toml = if_named(read_text(&path)).map_err(|e| FileError::at(&path, e))?;
         Ok(Self {
             name: "chosen".into(),
-            settings: (0..choice.rows()).map(row).collect(),
+            settings: rows.map(row).collect(),
             toml,
         })
     }
@@ -262,12 +250,26 @@ impl Meant {
 /// Settings that an error names.
 const NAMED: usize = 20;
 
-fn no_setting(dir: &Path, wanted: Option<&str>, about: &About) -> SideError {
-    let name = |(id, d): (&String, &Described)| d.names.first().unwrap_or(id).clone();
-    let mut there: Vec<String> = about.settings.iter().take(NAMED).map(name).collect();
-    if let Some(more) = about.settings.len().checked_sub(NAMED + 1) {
-        there.push(format!("and {} more", more + 1));
-    }
+/// Returns the settings file of a setting, as the scores of a folder have it.
+fn toml(dir: &Path, id: &str) -> Result<Option<String>, FileError> {
+    let scores = match read_parquet(dir, "scores", &["setting", "settings"])? {
+        Some(scores) => Some(scores),
+        None => read_csv(dir, "scores", &[])?,
+    };
+    let scores = scores.unwrap_or_default();
+    let mut rows = texts(&scores, "setting").zip(texts(&scores, "settings"));
+    let own = rows.find_map(|(setting, toml)| toml.filter(|_| setting == Some(id)));
+    Ok(own.map(str::to_owned))
+}
+
+fn no_setting<'a>(
+    dir: &Path,
+    wanted: Option<&str>,
+    there: impl ExactSizeIterator<Item = &'a str>,
+) -> SideError {
+    let more = there.len().saturating_sub(NAMED);
+    let mut there: Vec<String> = there.take(NAMED).map(str::to_owned).collect();
+    there.extend((more > 0).then(|| format!("and {more} more")));
     let what = wanted.map_or_else(
         || "several settings, and none is the current one".into(),
         |name| format!("no setting is called {name:?}"),
@@ -279,94 +281,102 @@ fn no_setting(dir: &Path, wanted: Option<&str>, about: &About) -> SideError {
     }
 }
 
-/// Refuses a table that lacks what is read, or has verdicts that nobody gives: it would be compared as
-/// if it said 0, or had failed.
-fn sound(table: &Table) -> Result<(), String> {
-    // Names and texts of cells may be empty, and those of older files are.
-    let read = column_names![OutcomeLine: verdict, transcript, model, setting, latency, saved, lost, exposure, loop_chars, delay];
-    if let Some(name) = read.iter().find(|name| table.column(name).is_none()) {
+/// Refuses a table that lacks a column that is read, or has an unknown verdict: it would be compared as if it said 0, or had failed.
+fn sound(rows: &DataFrame) -> Result<(), String> {
+    let missing = OutcomeLine::schema()
+        .described()
+        .into_iter()
+        .find(|doc| doc.name != "detail" && rows.column(&doc.name).is_err());
+    if let Some(doc) = missing {
+        let name = doc.name;
         return Err(format!(
             "no column {name:?}; expected outcomes of this version: replay it again"
         ));
     }
-    let verdict = |i: &usize| table.text("verdict", *i).unwrap_or_default();
-    let unknown = |i: &usize| Verdict::named(verdict(i)).is_none();
-    match (0..table.rows()).find(unknown) {
-        Some(i) => Err(format!(
-            "row {}: verdict {:?}; expected hit, miss, quiet, false-alarm, …",
-            i + 1,
-            verdict(&i)
+    let verdicts = texts(rows, "verdict").map(Option::unwrap_or_default);
+    match verdicts
+        .enumerate()
+        .find(|(_, verdict)| Verdict::named(verdict).is_none())
+    {
+        Some((at, verdict)) => Err(format!(
+            "row {}: verdict {verdict:?}; expected hit, miss, quiet, false-alarm, …",
+            at + 1
         )),
         None => Ok(()),
     }
 }
 
-fn verdict(row: &OutcomeLine) -> Verdict {
-    let verdict = row.verdict.as_deref().and_then(Verdict::named);
-    verdict.unwrap_or(Verdict::Error)
-}
-
-/// What measures are computed from.
-fn outcome(row: &OutcomeLine) -> Outcome {
-    let outcome = Outcome {
-        // A loop whose earlier repetition was stopped is known by its length.
-        span: row.loop_chars.filter(|n| *n > 0).map(|_| 0),
-        latency: row.latency,
-        saved: row.saved.unwrap_or(0),
-        lost: row.lost.unwrap_or(0),
-        exposure: row.exposure.unwrap_or(0),
-        loop_chars: row.loop_chars.unwrap_or(0),
-        delay: row.delay.unwrap_or(0),
-        censored: row.censored == Some(1),
-        ..Outcome::bare(verdict(row))
-    };
-    let unit = row
-        .unit
-        .as_deref()
-        .and_then(Unit::named)
-        .unwrap_or_default();
-    match outcome.verdict {
-        Verdict::Hit => outcome.ended_within(unit, row.period),
-        _ if outcome.is_earlier() => outcome.ended_within(unit, None),
-        _ => outcome,
+impl OutcomeLine {
+    /// Returns the verdict.
+    pub fn verdict(&self) -> Verdict {
+        let verdict = self.verdict.as_deref().and_then(Verdict::named);
+        verdict.unwrap_or(Verdict::Error)
     }
-}
 
-/// What a comparison needs of a row. `copies`: of transcripts that are copies, which they are a copy of.
-fn judged(row: &OutcomeLine, copies: &BTreeMap<String, String>) -> Judged {
-    let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
-    let transcript = text(&row.transcript).unwrap_or_default();
-    let seen = [
-        (Channel::Tools, row.alarm_calls),
-        (Channel::Turns, row.alarm_turns),
-    ];
-    Judged {
-        model: text(&row.model).unwrap_or_default(),
-        cluster: text(&row.group).unwrap_or_else(|| transcript.clone()),
-        split: text(&row.split),
-        text: text(&row.text),
-        class: text(&row.class),
-        span: Spot {
-            kind: text(&row.kind),
-            channel: text(&row.channel),
-            onset: row.onset,
-            end: row.end,
-        },
-        seen: SideSeen {
-            verdict: verdict(row),
-            alarm_at: row.alarm_at,
-            alarm_channel: text(&row.alarm_channel),
-            alarm_kind: text(&row.alarm_kind),
-            detector: text(&row.detector),
+    /// Returns what a comparison counts of the row.
+    pub(crate) fn tally(&self) -> Tally {
+        let outcome = Outcome {
+            // A loop whose earlier repetition was stopped is known by its length.
+            span: self.loop_chars.filter(|n| *n > 0).map(|_| 0),
+            latency: self.latency,
+            saved: self.saved.unwrap_or(0),
+            lost: self.lost.unwrap_or(0),
+            exposure: self.exposure.unwrap_or(0),
+            loop_chars: self.loop_chars.unwrap_or(0),
+            delay: self.delay.unwrap_or(0),
+            censored: self.censored == Some(1),
+            ..Outcome::bare(self.verdict())
+        };
+        let unit = self.unit.as_deref().and_then(Unit::named);
+        let unit = unit.unwrap_or_default();
+        Tally::of(&match outcome.verdict {
+            Verdict::Hit => outcome.ended_within(unit, self.period),
+            _ if outcome.is_earlier() => outcome.ended_within(unit, None),
+            _ => outcome,
+        })
+    }
+
+    /// Returns the group, or the transcript if it is in none.
+    pub(crate) fn cluster(&self) -> &str {
+        self.group.as_deref().unwrap_or(self.id())
+    }
+
+    /// Returns the transcript's id.
+    pub(crate) fn id(&self) -> &str {
+        self.transcript.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the span that was judged.
+    pub(super) fn spot(&self) -> Spot {
+        Spot {
+            kind: owned(&self.kind),
+            channel: owned(&self.channel),
+            onset: self.onset,
+            end: self.end,
+        }
+    }
+
+    /// Returns the alarm.
+    pub(super) fn seen(&self) -> SideSeen {
+        let seen = [
+            (Channel::Tools, self.alarm_calls),
+            (Channel::Turns, self.alarm_turns),
+        ];
+        SideSeen {
+            verdict: self.verdict(),
+            alarm_at: self.alarm_at,
+            alarm_channel: owned(&self.alarm_channel),
+            alarm_kind: owned(&self.alarm_kind),
+            detector: owned(&self.detector),
             alarm_seen: seen
                 .into_iter()
                 .fold(Seen::default(), |seen, (channel, count)| {
                     seen.plus(channel, count.unwrap_or(0))
                 }),
-        },
-        error: text(&row.error),
-        original: copies.get(&transcript).unwrap_or(&transcript).clone(),
-        adds: Tally::of(&outcome(row)),
-        transcript,
+        }
     }
+}
+
+pub(super) fn owned(text: &Option<Arc<str>>) -> Option<String> {
+    text.as_deref().map(str::to_owned)
 }

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_replay::detect::Seen;
 use serde_json::json;
 
-use super::side::{Judged, Side, SideSeen, Spot};
+use super::side::Side;
 use super::*;
+use crate::files::outcomes::OutcomeLine;
 use crate::judge::{Outcome, Verdict};
-use crate::tally::Tally;
 
 const LOOP: u64 = 1000;
 
 /// A transcript of `group`; `at`: how many chars after the onset a hit comes.
-fn judged(id: usize, model: &str, group: usize, verdict: Verdict, at: u64) -> Judged {
+fn judged(id: usize, model: &str, group: usize, verdict: Verdict, at: u64) -> OutcomeLine {
     let hit = verdict == Verdict::Hit;
     let loops = if verdict.is_loop() { LOOP } else { 0 };
     let outcome = Outcome {
@@ -25,25 +24,27 @@ fn judged(id: usize, model: &str, group: usize, verdict: Verdict, at: u64) -> Ju
         ..Outcome::bare(verdict)
     };
     let alarmed = hit || verdict.is_false();
-    Judged {
-        transcript: format!("t{id}"),
-        model: model.into(),
-        cluster: format!("g{group}"),
-        split: None,
-        text: Some("hash".into()),
-        class: Some(if verdict.is_loop() { "loop" } else { "clean" }.into()),
-        span: Spot::default(),
-        seen: SideSeen {
-            verdict,
-            alarm_at: alarmed.then_some(at),
-            alarm_channel: alarmed.then(|| "answer".into()),
-            alarm_kind: alarmed.then(|| "paragraph".into()),
-            detector: None,
-            alarm_seen: Seen::default(),
-        },
-        error: None,
-        original: format!("t{id}"),
-        adds: Tally::of(&outcome),
+    let class = if verdict.is_loop() { "loop" } else { "clean" };
+    let text = |text: &str| Some(text.into());
+    OutcomeLine {
+        transcript: text(&format!("t{id}")),
+        model: text(model),
+        group: text(&format!("g{group}")),
+        text: text("hash"),
+        class: text(class),
+        label: text(&json!({"class": class}).to_string()),
+        verdict: text(verdict.name()),
+        alarm_at: alarmed.then_some(at),
+        alarm_channel: text("answer").filter(|_| alarmed),
+        alarm_kind: text("paragraph").filter(|_| alarmed),
+        latency: outcome.latency,
+        saved: Some(outcome.saved),
+        lost: Some(outcome.lost),
+        exposure: Some(outcome.exposure),
+        loop_chars: Some(outcome.loop_chars),
+        delay: Some(outcome.delay),
+        unit: text("chars"),
+        ..OutcomeLine::default()
     }
 }
 
@@ -62,10 +63,7 @@ fn side(loops: usize, hit: impl Fn(usize) -> Option<u64>, alarm: impl Fn(usize) 
         judged(loops + i, "b", loops + i / 2, verdict, 7)
     };
     let all = (0..loops).map(of_loop).chain((0..loops).map(of_clean));
-    let rows: Vec<Judged> = all.collect();
-    let labels = rows
-        .iter()
-        .map(|row| (row.transcript.clone(), json!({"class": row.class})));
+    let rows: Vec<OutcomeLine> = all.collect();
     Side {
         source: "made up".into(),
         name: "side".into(),
@@ -73,9 +71,15 @@ fn side(loops: usize, hit: impl Fn(usize) -> Option<u64>, alarm: impl Fn(usize) 
         toml: None,
         judge: Default::default(),
         chunks: None,
-        labels: labels.collect(),
-        rows,
+        rows: OutcomeLine::schema().frame(&rows),
     }
+}
+
+/// Changes the rows of a side.
+fn alter(side: &mut Side, change: impl FnOnce(&mut Vec<OutcomeLine>)) {
+    let mut rows = OutcomeLine::read(&side.rows);
+    change(&mut rows);
+    side.rows = OutcomeLine::schema().frame(&rows);
 }
 
 fn compared(base: &Side, new: &Side) -> Comparison {
@@ -204,10 +208,12 @@ fn an_effect_within_the_noise_is_none() {
 fn what_differs_is_said() {
     let base = side(3, even, |_| false);
     let mut new = base.clone();
-    new.rows.remove(5);
-    new.rows[0].text = Some("other".into());
-    new.rows[1].error = Some("timeout".into());
-    new.labels.insert("t2".into(), json!({"class": "clean"}));
+    alter(&mut new, |rows| {
+        rows.remove(5);
+        rows[0].text = Some("other".into());
+        rows[1].error = Some("timeout".into());
+        rows[2].label = Some(r#"{"class":"clean"}"#.into());
+    });
     new.judge.transient = crate::judge::Transient::Loop;
     let problems = compare(&base, &new, &CompareOptions::default())
         .unwrap_err()
@@ -231,10 +237,12 @@ fn copies_are_one_observation() {
     let alone = |hit: bool| side(40, |_| hit.then_some(200), |_| false);
     let copied = |hit: bool| {
         let mut side = alone(hit);
-        for (i, row) in side.rows.iter_mut().enumerate() {
-            row.cluster = format!("own{i}");
-            row.original = if i < 40 { "t7" } else { "t40" }.into();
-        }
+        alter(&mut side, |rows| {
+            for (i, row) in rows.iter_mut().enumerate() {
+                row.group = Some(format!("own{i}").into());
+                row.copy_of = Some(if i < 40 { "t7" } else { "t40" }.into());
+            }
+        });
         side
     };
     let (apart, same) = (
@@ -256,7 +264,7 @@ fn copies_are_one_observation() {
     // The one that the others are copies of may be left out by a filter.
     let (mut base, mut new) = (copied(true), copied(false));
     for side in [&mut base, &mut new] {
-        side.rows[7].split = Some("gone".into());
+        alter(side, |rows| rows[7].split = Some("gone".into()));
         side.retain(|_, split| split.is_none());
     }
     assert_eq!(row(&compared(&base, &new), "recall").n, 1);
@@ -268,12 +276,13 @@ fn copies_are_one_observation() {
 fn estimate_interval_and_test_count_the_same_texts() {
     let with = |alarm: fn(usize) -> bool| {
         let mut side = side(40, |_| Some(200), alarm);
-        for (i, row) in side.rows.iter_mut().enumerate() {
-            row.cluster = format!("own{i}");
-            if (40..60).contains(&i) {
-                row.original = "t40".into();
+        alter(&mut side, |rows| {
+            for (i, row) in rows.iter_mut().enumerate() {
+                row.group = Some(format!("own{i}").into());
+                let copied = (40..60).contains(&i);
+                row.copy_of = copied.then(|| "t40".into());
             }
-        }
+        });
         side
     };
     let (base, new) = (with(|i| i == 25), with(|i| i < 26 && i != 25));

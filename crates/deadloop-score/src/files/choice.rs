@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use deadloop_replay::detect::Unit;
-use deadloop_tables::{Columns, columns};
+use deadloop_tables::{Schema, schema};
 
 use super::openings::TEST_OPENINGS;
 use super::store::{FileError, write_csv};
@@ -22,23 +22,25 @@ pub fn write_choice(
     choices: &Choices,
     options: &ChooseOptions,
 ) -> Result<(), FileError> {
-    let columns = choice_columns(options.judge.unit);
     let in_use = choices.advice.in_use_is.as_str();
     let verdict = choices.advice.verdict.name();
     let rows = std::iter::once(&choices.all).chain(&choices.models);
-    let rows = rows.map(|choice| {
-        columns.cells(&Row {
-            choice,
-            in_use,
-            verdict,
-            options,
-        })
-    });
-    write_csv(dir, "choice", &columns.schema(), rows)
+    let row = |choice| Row {
+        choice,
+        in_use,
+        verdict,
+        options,
+    };
+    let rows: Vec<Row<'_>> = rows.map(row).collect();
+    write_csv(
+        dir,
+        "choice",
+        &choice_schema(options.judge.unit).frame(&rows),
+    )
 }
 
 /// A row before it is written.
-pub(super) struct Row<'a> {
+pub(crate) struct Row<'a> {
     choice: &'a Choice,
     in_use: &'a str,
     verdict: &'static str,
@@ -57,8 +59,8 @@ impl Row<'_> {
 }
 
 /// The columns of `choice.csv`, in a unit of choice.
-pub(super) fn choice_columns<'a>(unit: Unit) -> Columns<Row<'a>> {
-    let mut list = columns![Row<'a>;
+pub(crate) fn choice_schema<'a>(unit: Unit) -> Schema<Row<'a>> {
+    let mut list = schema![Row<'a>;
         ("model", Text, "The model; `*`: the whole file.", |row| &row.choice.model),
         ("verdict", Text, "The verdict of the choice: ship, keep or collect.", |row| row.verdict),
         ("in_use", Text, "The name of the setting in use.", |row| row.in_use),
@@ -89,20 +91,20 @@ pub(super) fn choice_columns<'a>(unit: Unit) -> Columns<Row<'a>> {
     ] {
         let of = metric.unit.words();
         let about = |whose| format!("{} of {whose}: {}.", metric.name, metric.meaning);
-        list.extend(columns![Row<'a>;
+        list.extend(schema![Row<'a>;
             (format!("in_use_{}", metric.name), Float[of], about("the setting in use"), |row| row.value(metric, &row.choice.in_use)),
             (format!("held_out_{}", metric.name), Float[of], about("the file, held out"), |row| row.value(metric, &row.choice.held_out)),
             (format!("in_sample_{}", metric.name), Float[of], about("the file, in-sample"), |row| row.value(metric, &row.choice.in_sample)),
         ]);
     }
-    list.extend(columns![Row<'a>;
+    list.extend(schema![Row<'a>;
         ("in_use_wrong", Int["alarms"], "Wrong alarms of the setting in use.", |row| row.choice.in_use.wrong()),
         ("held_out_wrong", Int["alarms"], "Wrong alarms of the file, held out.", |row| row.choice.held_out.wrong()),
         ("in_sample_wrong", Int["alarms"], "Wrong alarms of the file, in-sample.", |row| row.choice.in_sample.wrong()),
         ("in_use_transient", Int["alarms"], "Transient stops of the setting in use.", |row| row.choice.in_use.get(Count::TransientStop)),
         ("held_out_transient", Int["alarms"], "Transient stops of the file, held out.", |row| row.choice.held_out.get(Count::TransientStop)),
         ("in_sample_transient", Int["alarms"], "Transient stops of the file, in-sample.", |row| row.choice.in_sample.get(Count::TransientStop)),
-        (TEST_OPENINGS, Int["openings"], "How often the sealed split was scored with these settings: 0 when it is written.", |_row| 0),
+        (TEST_OPENINGS, Int["openings"], "How often the sealed split was scored with these settings: 0 when it is written.", |_row| 0_u64),
     ]);
     list
 }

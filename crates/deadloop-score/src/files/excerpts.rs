@@ -1,4 +1,4 @@
-//! `excerpts.jsonl.zst`: the transcripts that a report opens, worst first, with the text around their onset and alarm.
+//! `cases.jsonl`: the transcripts that a report opens, worst first, with the text around their onset and alarm.
 //!
 //! The first line is [`ExcerptsHead`], each further one an [`Opened`] transcript. Without texts (`--no-excerpts`) the
 //! list is there all the same.
@@ -9,10 +9,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::calls::Calls;
-use super::store::{FileError, read_lines, write_headed_lines};
+use super::store::{FileError, read_text_if_named, write_text};
 
 /// The file's name.
-const NAME: &str = "excerpts.jsonl.zst";
+const NAME: &str = "cases.jsonl";
 
 deadloop_replay::detect::words! {
     /// Why a transcript is worth opening.
@@ -120,24 +120,29 @@ pub struct Part {
     pub marks: Vec<(u64, u64, String)>,
 }
 
-/// Writes `excerpts.jsonl.zst`.
+/// Writes `cases.jsonl`.
 pub fn write_excerpts(dir: &Path, head: &ExcerptsHead, opened: &[Opened]) -> Result<(), FileError> {
+    let path = dir.join(NAME);
     let lines = opened.iter().map(serde_json::to_string);
-    write_headed_lines(&dir.join(NAME), head, lines)
+    let lines = std::iter::once(serde_json::to_string(head)).chain(lines);
+    let text: Result<String, _> = lines.map(|line| Ok(line? + "\n")).collect();
+    write_text(
+        &path,
+        &text.map_err(|e: serde_json::Error| FileError::at(&path, e))?,
+    )
 }
 
-/// Reads the file; `None` where there is no such file.
+/// Reads the file. `None` if there is no such file.
 pub fn read_excerpts(dir: &Path) -> Result<Option<(ExcerptsHead, Vec<Opened>)>, FileError> {
     let path = dir.join(NAME);
-    let (mut head, mut opened) = (ExcerptsHead::default(), Vec::new());
-    let found = read_lines(&path, |number, line| {
-        let bad = |e: serde_json::Error| FileError::at(&path, format!("line {number}: {e}"));
-        if number == 1 {
-            head = serde_json::from_str(line).map_err(bad)?;
-        } else {
-            opened.push(serde_json::from_str(line).map_err(bad)?);
-        }
-        Ok(())
-    })?;
-    Ok(found.then_some((head, opened)))
+    let Some(text) = read_text_if_named(&path)? else {
+        return Ok(None);
+    };
+    let bad = |e: serde_json::Error| FileError::at(&path, e);
+    let (head, rest) = text.split_once('\n').unwrap_or_default();
+    let opened = rest
+        .lines()
+        .map(|line| serde_json::from_str(line).map_err(bad));
+    let head = serde_json::from_str(head).map_err(bad)?;
+    Ok(Some((head, opened.collect::<Result<_, _>>()?)))
 }

@@ -17,6 +17,9 @@ use crate::measure::Worth;
 pub struct Manifest {
     /// Version of deadloop.
     pub deadloop: String,
+    /// Version of the files of a result, [`FORMAT`].
+    #[serde(default)]
+    pub format: u64,
     /// Versions of the detectors, by name.
     pub detectors: BTreeMap<String, u64>,
     /// `tune`, `sweep` or `replay`.
@@ -40,6 +43,9 @@ pub struct Manifest {
     pub seed: u64,
     /// How alarms were judged.
     pub judge: JudgeOptions,
+    /// Chars of the chunks that recordings were cut into. `None`: as they were recorded.
+    #[serde(default)]
+    pub chunks: Option<u64>,
     /// What errors cost, and how often production loops.
     pub worth: Worth,
     /// What a choice had to meet, as text.
@@ -122,6 +128,9 @@ pub struct ProgramInfo {
     pub version: String,
 }
 
+/// The version of the files of a result. Others are refused.
+pub const FORMAT: u64 = 2;
+
 impl Manifest {
     /// Writes `manifest.json`.
     pub fn write(&self, dir: &Path) -> Result<(), FileError> {
@@ -131,9 +140,21 @@ impl Manifest {
     }
 
     /// Reads it.
+    ///
+    /// # Errors
+    /// It cannot be read, or the files of the result are of another version.
     pub fn read(dir: &Path) -> Result<Self, FileError> {
         let path = dir.join("manifest.json");
         let text = read_text(&path).map_err(|e| FileError::at(&path, e))?;
-        serde_json::from_str(&text).map_err(|e| FileError::at(&path, e))
+        let manifest: Self = serde_json::from_str(&text).map_err(|e| FileError::at(&path, e))?;
+        if manifest.format == FORMAT {
+            return Ok(manifest);
+        }
+        let args = manifest.args.join(" ");
+        let what = format!(
+            "results in version {} of their files; expected version {FORMAT}: run `deadloop {args} --force` again",
+            manifest.format
+        );
+        Err(FileError::at(&path, what))
     }
 }

@@ -1,16 +1,18 @@
 //! outcomes.parquet: one row for each transcript and reported setting.
 
-use std::convert::Infallible;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_replay::Stop;
 use deadloop_replay::detect::{Channel, Response, Seen as Arrived, Unit};
+use deadloop_tables::{Schema, schema};
+use serde_json::{Value, json};
 
 use super::store::{FileError, TableWriter};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
-use crate::tally::{AnyEvidence, Evidence, Trial};
-use crate::truth::{Case, Cases, Span};
+use crate::tally::{AnyEvidence, Trial};
+use crate::truth::{Case, Cases, Span, Truth, copies};
 
 deadloop_tables::table_row! {
     /// A row of `outcomes.parquet`: a transcript under a setting. Positions and lengths are in the row's unit.
@@ -28,6 +30,12 @@ deadloop_tables::table_row! {
         group: Text,
         /// Its split.
         split: Text,
+        /// Its language.
+        lang: Text,
+        /// The source of the recording.
+        source: Text,
+        /// Its task.
+        task: Text,
         /// The setting: the name that it has in every run.
         setting: Text,
         /// The class of its label: loop, clean, transient, unsure.
@@ -90,29 +98,52 @@ deadloop_tables::table_row! {
         censored: Int,
         /// The hash of the text: copies have the same.
         text: Text,
+        /// The transcript that it is a copy of. Empty: of none.
+        copy_of: Text,
+        /// The label, as JSON: all that a verdict depends on. Empty: there is none.
+        label: Text,
         /// What a detector that is a program says of its alarm; the column is there only where one says something.
         detail: Text,
     }
 }
 
-/// Writes `outcomes.parquet`, and `outcomes.csv` where asked for: for each of `cells`, every case in
-/// the order of the corpus. How many rows.
+/// Writes `outcomes.parquet`, and `outcomes.csv` where asked for: for each of `cells`, every case in the order of the corpus,
+/// with a column for each field in `by`, the names of [`Case::by`]. Returns how many rows.
 pub fn write_outcomes(
     dir: &Path,
     evidence: &impl AnyEvidence,
-    cells: &[usize],
+    (cells, by): (&[usize], &[String]),
     options: &JudgeOptions,
     with_csv: bool,
 ) -> Result<usize, FileError> {
-    let mut columns = OutcomeLine::columns();
+    let mut columns = OutcomeLine::schema();
     if !has_details(evidence, cells) {
         columns = columns.without("detail");
     }
-    let mut writer = TableWriter::create(dir, "outcomes", columns.schema(), with_csv)?;
+    let mut described = columns.described();
+    let own: BTreeSet<String> = described.iter().map(|doc| doc.name.clone()).collect();
+    let asked = by
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| !own.contains(*name));
+    let fields: Schema<Vec<Option<String>>> = asked
+        .flat_map(|(at, name)| {
+            schema![Vec<Option<String>>; (name.as_str(), Text, "A field of --by.", |by| by[at].as_ref())]
+        })
+        .collect();
+    described.extend(fields.described());
+    let mut values = Vec::new();
+    evidence
+        .cases()
+        .each(|_, case| values.push(case.by.clone()));
+    let values = fields.frame(&values);
+    let copies = copies(evidence.cases(), options.unit);
+    let mut writer = TableWriter::create(dir, "outcomes", &described, with_csv)?;
     for cell in cells {
-        each_row(evidence, *cell, options, |row| {
-            writer.push(columns.cells(&row))
-        })?;
+        let rows = outcome_rows(evidence, *cell, options, &copies);
+        let frame = columns.frame(&rows).hstack(values.columns());
+        let frame = frame.map_err(|e| FileError::at(&dir.join("outcomes.parquet"), e))?;
+        writer.write(&frame)?;
     }
     writer.finish()
 }
@@ -131,32 +162,18 @@ fn has_details(evidence: &impl AnyEvidence, cells: &[usize]) -> bool {
     blocks.iter().any(says)
 }
 
-/// The rows of one setting, as they would stand in the file.
+/// Returns the rows of one setting. `copies`: the transcript that each copy is a copy of.
 pub(crate) fn outcome_rows(
-    evidence: &Evidence,
-    cell: usize,
-    options: &JudgeOptions,
-) -> Vec<OutcomeLine> {
-    let mut rows = Vec::new();
-    let push = |row| {
-        rows.push(row);
-        Ok::<(), Infallible>(())
-    };
-    let Ok(()) = each_row(evidence, cell, options, push);
-    rows
-}
-
-fn each_row<E>(
     evidence: &impl AnyEvidence,
     cell: usize,
     options: &JudgeOptions,
-    mut push: impl FnMut(OutcomeLine) -> Result<(), E>,
-) -> Result<(), E> {
+    copies: &BTreeMap<String, String>,
+) -> Vec<OutcomeLine> {
     let plan = evidence.plan();
     let id = plan.id(cell);
     let place = plan.cell(cell);
     let block = &plan.blocks()[place.block];
-    (0..evidence.cases().number()).try_for_each(|i| {
+    let row = |i| {
         evidence.on_trial(place.block, i, |trial| {
             let Trial { case, decided, .. } = trial;
             let stop = decided.stop(&place.at);
@@ -172,12 +189,27 @@ fn each_row<E>(
                 options,
             };
             let detail = stop.and_then(|stop| decided.detail(stop));
-            push(OutcomeLine {
+            OutcomeLine {
                 detail: detail.map(Arc::from),
+                copy_of: copies.get(&*case.id).map(|id| id.as_str().into()),
                 ..seen.row()
-            })
+            }
         })
-    })
+    };
+    (0..evidence.cases().number()).map(row).collect()
+}
+
+/// Returns a label as it is compared: all that a verdict can depend on.
+fn label(truth: &Truth) -> Value {
+    let span = |s: &Span| {
+        json!({
+            "class": s.class, "kind": s.kind, "channel": s.channel, "start": s.start,
+            "onset": s.onset, "earliest": s.earliest, "end": s.end, "open": s.open,
+            "period": s.period,
+        })
+    };
+    let spans: Vec<Value> = truth.spans.iter().map(span).collect();
+    json!({"class": truth.class, "spans": spans})
 }
 
 /// What a row is made from.
@@ -236,6 +268,10 @@ impl Seen<'_> {
             profile: case.profile.clone(),
             group: case.group.clone(),
             split: case.split.clone(),
+            lang: case.lang.clone(),
+            source: case.source.clone(),
+            task: case.task.clone(),
+            label: said(case.truth.as_ref().map(label)),
             setting: Some(self.setting.into()),
             class: case.class().map(|class| class.name().into()),
             kind: span.and_then(|s| s.kind).map(|kind| kind.name().into()),

@@ -44,7 +44,13 @@ pub fn write_repairs(
     rows: impl IntoIterator<Item = RepairRow>,
     csv: bool,
 ) -> Result<usize, FileError> {
-    write_table(dir, "repairs", &RepairRow::columns(), rows, csv)
+    let (schema, rows) = (RepairRow::schema(), Vec::from_iter(rows));
+    write_table(
+        dir,
+        "repairs",
+        (&schema.described(), &schema.frame(&rows)),
+        csv,
+    )
 }
 
 table_row! {
@@ -72,7 +78,5 @@ table_row! {
 /// # Errors
 /// A file that cannot be written.
 pub fn write_arguments(dir: &Path, rows: &[ArgumentRow]) -> Result<(), FileError> {
-    let columns = ArgumentRow::columns();
-    let cells = rows.iter().map(|row| columns.cells(row));
-    write_csv(dir, "arguments", &columns.schema(), cells)
+    write_csv(dir, "arguments", &ArgumentRow::schema().frame(rows))
 }

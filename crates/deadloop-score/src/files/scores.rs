@@ -1,208 +1,133 @@
-//! The columns of scores.parquet: the table of measures, with the counts beside it.
+//! The columns of scores.parquet, and its rows read back.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use deadloop_replay::detect::{Response, Unit, Value};
+use deadloop_replay::detect::{Response, Setting, Unit, Value};
 use deadloop_replay::{Block, Plan};
+use deadloop_tables::cell::{Float, Int, Text};
+use deadloop_tables::{ColumnDoc, DataFrame, Field, Schema, Type, floats, ints, schema};
 
-use crate::measure::{MEASURES, Measure, Metric, wrong_rate};
+use crate::intervals::{Interval, PoissonCache};
+use crate::measure::{
+    BREAK_EVEN, DELAY, MEASURES, Measure, Metric, SAVED, TRANSIENT_PER_KCALL, TRANSIENT_PER_KTURN,
+    TRANSIENT_PER_MCHAR, Worth, wrong_rate,
+};
 use crate::scores::Scores;
-use crate::tally::{Count, Tally};
-use deadloop_tables::{ColumnDoc, Columns, Schema, Table, TableCell, Type, columns, named};
+use crate::tally::{Count, Quantiles, Tally};
 
-/// A column with a count, or with a sum of several: its name, what it counts, and its sum.
-#[derive(Clone, Copy)]
-pub(super) enum Counted {
-    One(Count),
-    Several(&'static str, &'static str, fn(&Tally) -> u64),
-}
-
-use Counted::{One, Several};
-
-impl Counted {
-    fn name(&self) -> &'static str {
-        match self {
-            One(count) => count.name(),
-            Several(name, ..) => name,
-        }
-    }
-
-    /// What it counts.
-    fn about(&self) -> &'static str {
-        match self {
-            One(count) => count.about(),
-            Several(_, about, _) => about,
-        }
-    }
-
-    fn unit(&self) -> &'static str {
-        match self {
-            One(count) => count.unit(),
-            Several(..) => "transcripts",
-        }
-    }
-
-    fn of(&self, tally: &Tally) -> u64 {
-        match self {
-            One(count) => tally.get(*count),
-            Several(.., of) => of(tally),
-        }
-    }
-}
-
-/// The counts in front, as the contract orders them.
-pub(super) const COUNTS: [Counted; 13] = [
-    One(Count::Transcripts),
-    Several(
-        "loops",
-        "Transcripts with a loop, in the row's unit.",
-        Tally::loops,
-    ),
-    Several("clean", "Transcripts without a loop.", Tally::clean),
-    Several(
-        "transient",
-        "Transcripts with a repetition that ends by itself.",
-        Tally::transient,
-    ),
-    One(Count::Unlabelled),
-    One(Count::Hit),
-    One(Count::Premature),
-    One(Count::Stale),
-    One(Count::Miss),
-    One(Count::Earlier),
-    One(Count::FalseAlarm),
-    One(Count::Quiet),
-    One(Count::Errors),
+/// The counts that have a column, beside the loops and the clean transcripts, which are sums of others.
+const COUNTS: [Count; 16] = [
+    Count::Transcripts,
+    Count::Unlabelled,
+    Count::Errors,
+    Count::Hit,
+    Count::Earlier,
+    Count::Premature,
+    Count::Stale,
+    Count::Miss,
+    Count::FalseAlarm,
+    Count::TransientStop,
+    Count::TransientPass,
+    Count::Exposure,
+    Count::LoopChars,
+    Count::Lost,
+    Count::CutAt,
+    Count::FalseAt,
 ];
 
-/// The counts after the measures of wrong alarms.
-pub(super) const WATCHED: [Counted; 3] = [
-    One(Count::Exposure),
-    One(Count::TransientStop),
-    One(Count::TransientPass),
-];
+/// The slice of all transcripts.
+pub const TOTAL: &str = "total";
 
-/// The counts at the end: what the measures are computed from, so that they can be computed again.
-pub(super) const SUMS: [Counted; 8] = [
-    One(Count::Censored),
-    One(Count::Saved),
-    One(Count::LoopChars),
-    One(Count::Lost),
-    One(Count::Delay),
-    One(Count::CutAt),
-    One(Count::FalseAt),
-    One(Count::InPeriods),
-];
+/// The slices of one model each.
+pub const BY_MODEL: &str = "model";
 
-/// The last rate of wrong alarms: after it stand their bounds, whatever the unit, then [`WATCHED`].
-const LAST_WRONG: Metric = &crate::measure::FA_PER_KTURN;
-
-/// The measure after which the quantiles of the latency stand.
-const BEFORE_LATENCY: Metric = &crate::measure::DELAY;
-
-pub(super) const QUANTILES: [&str; 2] = ["latency_p50", "latency_p90"];
-
-/// What a setting's rows say of it: what its alarms do, then the parameter columns of a plan,
-/// `p.<guard>.<param>`, in the order in which its blocks name them.
-#[derive(Clone, Debug)]
-pub(crate) struct ParamColumns {
-    schema: Schema,
-    index: BTreeMap<String, usize>,
+/// A setting as its rows describe it.
+pub(super) struct RowSetting {
+    pub(super) id: String,
+    pub(super) response: Response,
+    /// Its values of the parameters that vary.
+    pub(super) params: Vec<Option<Value>>,
+    /// The text of its settings file. `None` for the setting that never alarms.
+    pub(super) toml: Option<String>,
 }
 
-impl ParamColumns {
-    pub(crate) fn of(plan: &Plan) -> Self {
-        let mut columns = Self {
-            schema: named(&["response"], Type::Text),
-            index: BTreeMap::new(),
-        };
-        for block in plan.blocks() {
-            for (name, value) in block.setting(&block.at(0)).columns() {
-                columns.add(format!("p.{name}"), type_of(&value));
-            }
-        }
-        columns
-    }
-
-    /// A parameter that is a number in one block and a word in another is a column of text.
-    fn add(&mut self, name: String, of: Type) {
-        if let Some(i) = self.index.get(&name) {
-            let column = &mut self.schema[*i].1;
-            *column = match (*column, of) {
-                (a, b) if a == b => a,
-                (Type::Int | Type::Float, Type::Int | Type::Float) => Type::Float,
-                _ => Type::Text,
-            };
-            return;
-        }
-        self.index.insert(name.clone(), self.schema.len());
-        self.schema.push((name, of));
-    }
-
-    /// The cells of a setting without a parameter, which ends streams.
-    pub(crate) fn none(&self) -> Vec<TableCell> {
-        let response = TableCell::text(Response::Stop.name());
-        let params = self.schema[1..].iter().map(|(_, of)| TableCell::none(*of));
-        [response].into_iter().chain(params).collect()
-    }
-
-    /// The cells of a cell of a block.
-    pub(crate) fn of_cell(&self, block: &Block, at: &[u16]) -> Vec<TableCell> {
-        let mut cells = self.none();
-        cells[0] = TableCell::text(block.response().name());
-        for (name, value) in block.setting(at).columns() {
-            if let Some(i) = self.index.get(&format!("p.{name}")) {
-                cells[*i] = cell(&value, self.schema[*i].1);
-            }
-        }
-        cells
-    }
+/// A row before it is written.
+pub(super) struct ScoreRow {
+    pub(super) setting: Rc<RowSetting>,
+    pub(super) by: Rc<str>,
+    pub(super) value: Option<Rc<str>>,
+    pub(super) unit: Unit,
+    pub(super) scores: Scores,
 }
 
-/// The parameter columns of a block's settings, in their order: columns side by side that no axis decides are one
-/// table of one row, and each that an axis decides is a table with a row for each of its values.
-pub(crate) struct BlockParams(Vec<(Option<usize>, Table)>);
+/// The parameters that vary among the settings of a plan, `guard.parameter`, in the order in which its blocks name them. A
+/// parameter that is a number in one block and a word in another is a column of text.
+pub(super) struct Params(Vec<(String, Type)>);
 
-impl BlockParams {
-    pub(crate) fn of(columns: &ParamColumns, block: &Block) -> Self {
-        let mut at = vec![0; block.shape().len()];
-        let first = columns.of_cell(block, &at);
-        // Of each column the axis that decides it, and its cell for each value of the axis.
-        let mut decided: Vec<(Option<usize>, Vec<TableCell>)> = first
-            .iter()
-            .map(|cell| (None, vec![cell.clone()]))
-            .collect();
-        for (axis, values) in block.shape().into_iter().enumerate() {
-            let cells = (0..values).map(|value| {
-                at[axis] = u16::try_from(value).unwrap_or(u16::MAX);
-                columns.of_cell(block, &at)
-            });
-            let cells: Vec<Vec<TableCell>> = cells.collect();
-            at[axis] = 0;
-            for (i, decided) in decided.iter_mut().enumerate() {
-                if cells.iter().any(|row| row[i] != first[i]) {
-                    *decided = (Some(axis), cells.iter().map(|row| row[i].clone()).collect());
+impl Params {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let mut found: Vec<(String, Type, Value, bool)> = Vec::new();
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        for (name, value) in plan.blocks().iter().flat_map(edges) {
+            let of = type_of(&value);
+            let place = *places.entry(name.clone()).or_insert(found.len());
+            match found.get_mut(place) {
+                None => found.push((name, of, value, false)),
+                Some((_, known, first, varies)) => {
+                    *known = joined(*known, of);
+                    *varies |= *first != value;
                 }
             }
         }
-        let mut tables: Vec<(Option<usize>, Table)> = Vec::new();
-        for ((axis, cells), (name, of)) in decided.into_iter().zip(&columns.schema) {
-            match tables.last_mut() {
-                Some((None, table)) if axis.is_none() => table.widen(name, *of, cells),
-                _ => {
-                    let mut table = Table::new(&Schema::new());
-                    table.widen(name, *of, cells);
-                    tables.push((axis, table));
-                }
-            }
-        }
-        Self(tables)
+        let varying = found.into_iter().filter(|(.., varies)| *varies);
+        Self(varying.map(|(name, of, ..)| (name, of)).collect())
     }
 
-    /// The tables from left to right, each with the axis whose value says the row; `None`: there is one row.
-    pub(crate) fn tables(&self) -> &[(Option<usize>, Table)] {
-        &self.0
+    /// Returns their number.
+    pub(super) fn number(&self) -> usize {
+        self.0.len()
     }
+
+    /// Returns the values of a setting.
+    pub(super) fn values(&self, setting: &Setting) -> Vec<Option<Value>> {
+        let mut own: BTreeMap<String, Value> = setting.columns().into_iter().collect();
+        self.0.iter().map(|(name, _)| own.remove(name)).collect()
+    }
+
+    fn fields(&self) -> impl Iterator<Item = Field<ScoreRow>> {
+        self.0.iter().enumerate().map(|(at, (name, of))| {
+            let name = format!("p.{name}");
+            let about = "The value of a parameter.";
+            match of {
+                Type::Int => Field::new(name, "", about, move |row: &ScoreRow| {
+                    let value = row.setting.params[at].as_ref();
+                    Int::from(value.and_then(Value::as_int))
+                }),
+                Type::Float => Field::new(name, "", about, move |row: &ScoreRow| {
+                    let value = row.setting.params[at].as_ref();
+                    Float::from(value.and_then(Value::as_number))
+                }),
+                Type::Text => Field::new(name, "", about, move |row: &ScoreRow| {
+                    Text::from(row.setting.params[at].as_ref().map(text))
+                }),
+            }
+        })
+    }
+}
+
+/// The parameters of a block: those of its first setting, then of each axis every value.
+fn edges(block: &Block) -> Vec<(String, Value)> {
+    let mut at = vec![0; block.shape().len()];
+    let mut all = block.setting(&at).columns();
+    for (axis, values) in block.shape().into_iter().enumerate() {
+        for value in 1..values {
+            at[axis] = u16::try_from(value).unwrap_or(u16::MAX);
+            all.extend(block.setting(&at).columns());
+        }
+        at[axis] = 0;
+    }
+    all
 }
 
 fn type_of(value: &Value) -> Type {
@@ -213,178 +138,249 @@ fn type_of(value: &Value) -> Type {
     }
 }
 
-fn cell(value: &Value, of: Type) -> TableCell {
-    match (value, of) {
-        (Value::Int(n), Type::Int) => TableCell::Int(Some(*n)),
-        (Value::Int(n), Type::Float) => TableCell::Float(Some(*n as f64)),
-        (Value::Float(x), Type::Float) => TableCell::Float(Some(*x)),
-        (Value::Text(text), _) => TableCell::text(text.clone()),
-        _ => TableCell::text(value.to_string()),
+fn joined(a: Type, b: Type) -> Type {
+    match (a, b) {
+        (a, b) if a == b => a,
+        (Type::Int | Type::Float, Type::Int | Type::Float) => Type::Float,
+        _ => Type::Text,
     }
 }
 
-/// All columns, after some leading ones.
-pub(crate) fn schema(lead: &[&str], params: &ParamColumns) -> Schema {
-    let lead = named(lead, Type::Text);
-    let [setting, whose, params, scores] = parts(params);
-    [lead, setting, whose, params, scores].concat()
+fn text(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        value => value.to_string(),
+    }
 }
 
-/// What the leading columns are, as [`parts`] names them: for the reference.
-pub(crate) fn described() -> Vec<ColumnDoc> {
-    let text = |name: &str, about: &str| ColumnDoc {
-        name: name.into(),
-        of: Type::Text,
-        unit: String::new(),
-        about: about.into(),
-    };
-    let mut list = vec![
-        text(
-            "setting",
-            "The setting: the name that it has in every run; `never`: no guard at all.",
-        ),
-        text("model", "Whose transcripts; `*`: all models together."),
-        text(
-            "unit",
-            "The unit in which loops and healthy output are counted.",
-        ),
-        text(
-            "response",
-            "What an alarm of the setting does: observe, warn, refuse, stop.",
-        ),
-        text(
-            "p.*",
-            "The value of a parameter, named `p.GUARD.PARAMETER`: a number where all of its values are numbers.",
-        ),
+/// Whether a measure has a column, beside those that only other units have.
+fn has_column(measure: Metric) -> bool {
+    let beside = [
+        &BREAK_EVEN,
+        &TRANSIENT_PER_MCHAR,
+        &TRANSIENT_PER_KCALL,
+        &TRANSIENT_PER_KTURN,
     ];
-    list.extend(columns(Unit::Chars).described());
-    list
+    measure.shown.tables || beside.contains(&measure)
 }
 
-/// The columns by what decides them: the setting; whose transcripts; the setting again, its parameters; the scores.
-pub(crate) fn parts(params: &ParamColumns) -> [Schema; 4] {
-    [
-        named(&["setting"], Type::Text),
-        named(&["model", "unit"], Type::Text),
-        params.schema.clone(),
-        columns(Unit::Chars).schema(),
-    ]
-}
-
-/// The columns that scores decide, of rows that are counted in `unit`. Many cells of a grid have one tally, so the cells are
-/// made once for all of them.
-pub(crate) fn columns(unit: Unit) -> Columns<Scores> {
-    let mut list = counts(&COUNTS);
-    for measure in MEASURES {
-        let exists = measure.counted_in.contains(&unit);
-        let (per_what, about) = (measure.unit.words(), measure.meaning);
-        list.extend(columns![Scores;
-            (measure.name, Float[per_what], sentence(about), |row| row.value(measure).filter(|_| exists)),
-        ]);
-        if !measure.is_wrong_rate() {
-            list.extend(interval(measure));
-        } else if measure == LAST_WRONG {
-            list.extend(interval(wrong_rate(unit)));
-            list.extend(counts(&WATCHED));
-        }
-        if measure == BEFORE_LATENCY {
-            list.extend(quantiles());
-        }
-    }
-    list.extend(counts(&SUMS));
-    list
-}
-
-/// A text that begins with a capital and ends with a full stop.
-fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    let first: String = chars
-        .next()
+/// Returns the columns of scores.parquet for a run that counts in these units.
+pub(super) fn columns(params: &Params, units: &[Unit]) -> Schema<ScoreRow> {
+    let keys = schema![ScoreRow;
+        ("setting", Text, "The setting: the name that it has in every run; `never`: no guard at all.", |row| &row.setting.id),
+        ("by", Text, "The field of the slice: total, model, kind, onset, channel, lang, source, or one of --by.", |row| &*row.by),
+        ("value", Text, "The value of that field. Empty for all transcripts together, and for those without a value.", |row| row.value.as_deref()),
+        ("unit", Text, "The unit in which loops and healthy output are counted.", |row| row.unit.name()),
+        ("response", Text, "What an alarm of the setting does: observe, warn, refuse, stop.", |row| row.setting.response.name()),
+    ];
+    let whole = schema![ScoreRow;
+        ("settings", Text, "The settings file of the setting, in the row of all transcripts.", |row| {
+            row.setting.toml.as_deref().filter(|_| &*row.by == TOTAL)
+        }),
+        ("loops", Int["transcripts"], "Transcripts with a loop, in the row's unit.", |row| row.scores.tally.loops()),
+        ("clean", Int["transcripts"], "Transcripts without a loop.", |row| row.scores.tally.clean()),
+    ];
+    let count = |count: Count| schema![ScoreRow; (count.name(), Int[count.unit()], count.about(), |row| row.scores.tally.get(count))];
+    let exists = |measure: &Metric| measure.counted_in.iter().any(|unit| units.contains(unit));
+    let measures = MEASURES
         .into_iter()
-        .flat_map(char::to_uppercase)
-        .collect();
-    let end = if text.ends_with('.') { "" } else { "." };
-    format!("{first}{}{end}", chars.as_str())
+        .filter(|m| has_column(m))
+        .filter(exists);
+    let last = measures.clone().filter(|m| m.is_wrong_rate()).last();
+    let keys = keys.into_iter().chain(params.fields()).chain(whole);
+    keys.chain(COUNTS.into_iter().flat_map(count))
+        .chain(measures.flat_map(|measure| measured(measure, last)))
+        .collect()
 }
 
-fn counts(counts: &[Counted]) -> Columns<Scores> {
-    let mut list = Columns::default();
-    for count in counts {
-        let count = *count;
-        list.extend(columns![Scores;
-            (count.name(), Int[count.unit()], count.about(), |row| count.of(&row.tally)),
+/// Returns the columns of a measure: its value and its interval, of the delay also the latencies. Rates of wrong alarms share
+/// one interval, which stands after the `last` of them.
+fn measured(measure: Metric, last: Option<Metric>) -> Schema<ScoreRow> {
+    let (of, about) = (measure.unit.words(), sentence(measure.meaning));
+    let mut all = schema![ScoreRow;
+        (measure.name, Float[of], about, |row| {
+            row.scores.value(measure).filter(|_| measure.counted_in.contains(&row.unit))
+        }),
+    ];
+    let shared = measure.is_wrong_rate();
+    if let Some([lo, hi]) = bounds(measure).filter(|_| !shared || last == Some(measure)) {
+        let about = |end| format!("The {end} of the 95 % interval of it.");
+        let ends = move |row: &ScoreRow| {
+            let own = if shared {
+                wrong_rate(row.unit)
+            } else {
+                measure
+            };
+            row.scores.interval(own)
+        };
+        all.extend(schema![ScoreRow;
+            (lo, Float[of], about("lower end"), |row| ends(row).map(|ends| ends.lo)),
+            (hi, Float[of], about("upper end"), |row| ends(row).map(|ends| ends.hi)),
         ]);
     }
-    list
+    if measure == &DELAY {
+        all.extend(schema![ScoreRow;
+            (QUANTILES[0], Float["unit"], "The latency that 50 % of the loops do not exceed; infinite (`never`) where fewer are hit.", |row| row.scores.latency.p50),
+            (QUANTILES[1], Float["unit"], "The latency that 90 % of the loops do not exceed; infinite (`never`) where fewer are hit.", |row| row.scores.latency.p90),
+        ]);
+    }
+    all
 }
 
-/// The columns of a measure's 95 % interval.
-fn interval(measure: Metric) -> Columns<Scores> {
-    let Some([lo, hi]) = bounds(measure) else {
-        return Columns::default();
-    };
-    let about = |end| format!("The {end} of the 95 % interval of {}.", measure.name);
-    let of = measure.unit.words();
-    columns![Scores;
-        (lo, Float[of], about("lower end"), |row| row.interval(measure).map(|ends| ends.lo)),
-        (hi, Float[of], about("upper end"), |row| row.interval(measure).map(|ends| ends.hi)),
-    ]
-}
+const QUANTILES: [&str; 2] = ["latency_p50", "latency_p90"];
 
-fn quantiles() -> Columns<Scores> {
-    columns![Scores;
-        (QUANTILES[0], Float["unit"], "The latency that 50 % of the loops do not exceed; infinite (`never`) where fewer are hit.", |row| row.latency.p50),
-        (QUANTILES[1], Float["unit"], "The latency that 90 % of the loops do not exceed; infinite (`never`) where fewer are hit.", |row| row.latency.p90),
-    ]
-}
-
-/// The names of a measure's columns of bounds.
-pub(super) fn bounds(measure: &Measure) -> Option<[String; 2]> {
+/// Returns the names of a measure's columns of bounds.
+fn bounds(measure: Metric) -> Option<[String; 2]> {
     let name = measure.bounds?;
     Some([format!("{name}_lo"), format!("{name}_hi")])
 }
 
-/// The cells that say whose transcripts a row is of, and in what they are counted.
-pub(crate) fn whose(model: &str, unit: Unit) -> Vec<TableCell> {
-    [model, unit.name()].map(TableCell::text).to_vec()
+/// Returns the columns of a table in chars, for the reference.
+pub(crate) fn described() -> Vec<ColumnDoc> {
+    let params = Params(vec![("*".into(), Type::Text)]);
+    columns(&params, &[Unit::Chars]).described()
 }
 
-/// A row, without the leading columns.
-pub(crate) fn row(
-    setting: &str,
-    (model, unit): (&str, Unit),
-    params: Vec<TableCell>,
-    scores: &[TableCell],
-) -> Vec<TableCell> {
-    let names = [TableCell::text(setting)]
-        .into_iter()
-        .chain(whose(model, unit));
-    names.chain(params).chain(scores.iter().cloned()).collect()
+/// Returns a text that begins with a capital and ends with a full stop.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().into_iter().flat_map(char::to_uppercase);
+    let all: String = first.chain(chars).collect();
+    if all.ends_with('.') { all } else { all + "." }
+}
+
+impl Scores {
+    /// Reads the scores of each row of a frame of scores.parquet. A measure that has no column is computed from the counts,
+    /// and `None` if it takes others than those that have one.
+    pub fn read(frame: &DataFrame, worth: &Worth) -> Vec<Self> {
+        let rows = frame.height();
+        let count = |name: &str| column(ints(frame, name), rows);
+        let number = |name: &str| column(floats(frame, name), rows);
+        let counts = COUNTS.map(|one| (one, count(one.name())));
+        let clean = count("clean");
+        let sums = [(&SAVED, Count::Saved), (&DELAY, Count::Delay)];
+        let sums = sums.map(|(of, sum)| (sum, number(of.name)));
+        let quantiles = QUANTILES.map(number);
+        let written = MEASURES.map(|m| {
+            if m.is_of_read() {
+                Vec::new()
+            } else {
+                number(m.name)
+            }
+        });
+        let ends = MEASURES.map(|m| bounds(m).map(|ends| ends.map(|name| number(&name))));
+        let mut cache = PoissonCache::default();
+        let score = |row: usize| {
+            let mut tally = Tally::default();
+            for (one, cells) in &counts {
+                tally[*one] = cells[row].unwrap_or(0);
+            }
+            tally[Count::Quiet] = clean[row].unwrap_or(0) - tally[Count::FalseAlarm];
+            // A share is that of a whole number.
+            for ((sum, cells), of) in sums
+                .iter()
+                .zip([tally[Count::LoopChars] as u64, tally.loops()])
+            {
+                tally[*sum] = (cells[row].unwrap_or(0.0) * of as f64).round() as i64;
+            }
+            let [p50, p90] = [0, 1].map(|n| quantiles[n][row]);
+            let mut scores = Self::of(&tally, Quantiles { p50, p90 }, worth, &mut cache);
+            for (at, cells) in written
+                .iter()
+                .enumerate()
+                .filter(|(_, cells)| !cells.is_empty())
+            {
+                scores.values[at] = cells[row];
+            }
+            for (at, ends) in ends.iter().enumerate() {
+                let ends = ends.as_ref().and_then(|[lo, hi]| lo[row].zip(hi[row]));
+                scores.intervals[at] = ends.map(|(lo, hi)| Interval { lo, hi });
+            }
+            scores
+        };
+        (0..rows).map(score).collect()
+    }
+}
+
+/// Returns a cell for each row, all of them empty if the column is missing.
+fn column<T>(cells: impl Iterator<Item = Option<T>>, rows: usize) -> Vec<Option<T>> {
+    cells
+        .chain(std::iter::repeat_with(|| None))
+        .take(rows)
+        .collect()
+}
+
+/// Whether all counts that a measure is made of are read from columns.
+impl Measure {
+    fn is_of_read(&self) -> bool {
+        let derived = [Count::Quiet, Count::Saved, Count::Delay];
+        self.counted()
+            .all(|count| COUNTS.contains(&count) || derived.contains(&count))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_replay::Grid;
 
+    /// A tally with a number of its own in every count.
+    fn some() -> Tally {
+        let mut tally = Tally::default();
+        for (i, count) in Count::ALL.into_iter().enumerate() {
+            tally[count] = 100 + 7 * i as i64;
+        }
+        for (i, (_, count)) in Unit::ALL.into_iter().flat_map(Count::withins).enumerate() {
+            tally[*count] = 3 + i as i64;
+        }
+        tally
+    }
+
+    /// What is written is read: every measure that has a column or takes no other count, those of an empty row too.
     #[test]
-    fn the_parameters_of_a_cell_are_those_of_its_setting() {
-        let grid = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nevery = [500, 1000]\n\
-            min_repeats = [3, 4, 5]\nmin_matches = [2, 3]\n";
-        let mut plan = Plan::default();
-        plan.add_grid(&Grid::parse(grid).unwrap()).unwrap();
-        let columns = ParamColumns::of(&plan);
-        for block in plan.blocks() {
-            let params = BlockParams::of(&columns, block);
-            for at in (0..block.len()).map(|nth| block.at(nth)) {
-                let row = |axis: &Option<usize>| axis.map_or(0, |axis| usize::from(at[axis]));
-                let cells = params.tables().iter().flat_map(|(axis, table)| {
-                    let cells = table.columns();
-                    cells.map(move |(_, cells)| cells.cell(row(axis)).unwrap())
-                });
-                assert_eq!(cells.collect::<Vec<_>>(), columns.of_cell(block, &at));
+    fn every_measure_is_written_and_read() {
+        let worth = Worth {
+            response: 700.0,
+            ..Worth::default()
+        };
+        let latency = Quantiles {
+            p50: Some(10.0),
+            p90: Some(f64::INFINITY),
+        };
+        let mut cache = PoissonCache::default();
+        let setting = Rc::new(RowSetting {
+            id: "id".into(),
+            response: Response::Stop,
+            params: Vec::new(),
+            toml: Some("[[guard]]".into()),
+        });
+        for unit in Unit::ALL {
+            let mut row = |tally| ScoreRow {
+                setting: Rc::clone(&setting),
+                by: TOTAL.into(),
+                value: None,
+                unit,
+                scores: Scores::of(&tally, latency, &worth, &mut cache),
+            };
+            let rows = [row(some()), row(Tally::default())];
+            let frame = columns(&Params(Vec::new()), &[unit]).frame(&rows);
+            assert_eq!(frame.width(), 45);
+            for (written, read) in rows.iter().zip(Scores::read(&frame, &worth)) {
+                for measure in MEASURES {
+                    let exists = measure.counted_in.contains(&unit);
+                    if exists && (has_column(measure) || measure.is_of_read()) {
+                        assert_eq!(
+                            read.value(measure),
+                            written.scores.value(measure),
+                            "{measure:?}"
+                        );
+                        let ends = |scores: &Scores| scores.interval(measure);
+                        assert_eq!(ends(&read), ends(&written.scores), "{measure:?}");
+                    } else if exists {
+                        assert_eq!(read.value(measure), None, "{measure:?}");
+                    }
+                }
+                assert_eq!(read.latency, latency);
             }
         }
-        assert_eq!(plan.cells(), 12);
     }
 }

@@ -1,98 +1,177 @@
-//! Whose rows scores.parquet has: all models together, and each by itself as far as there is room.
+//! The rows of a reported setting: scores by slices of the corpus, with intervals over groups.
 
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
 
-use super::sweep::{Scoring, never};
-use crate::tally::{AnyEvidence, Tally};
-use crate::truth::Cases;
+use super::gathered::Gathered;
+use super::scores::{BY_MODEL, RowSetting, ScoreRow, TOTAL};
+use super::sweep::Scoring;
+use crate::intervals::Known;
+use crate::judge::Outcome;
+use crate::tally::AnyEvidence;
+use crate::truth::{Case, Span};
+use deadloop_replay::detect::{Channel, Unit};
 
-/// Above this number of rows, models with too few labels have no rows of their own; they are in
-/// `*`.
-pub const MAX_ROWS: usize = 250_000;
+/// The value of a slice, behind the number by which the values of its field are ordered first.
+type Value = (u64, String);
 
-/// If there are more rows than this even without those models, only the models with the most loops have rows of their
-/// own, as many as fit into [`MAX_ROWS`].
-const MOST_ROWS: usize = 2 * MAX_ROWS;
+/// The value of a transcript, or of its span.
+type ValueOf<'a> = dyn Fn(&Case, Option<&Span>) -> Option<Value> + 'a;
 
-/// Whose rows there are: a name, and the cases.
-pub(super) type Slice = (String, Vec<usize>);
+/// A field by which scores are given, and the value of a case. A case that has none is in no slice, or in the one of those
+/// without a value.
+struct Field<'a> {
+    name: &'a str,
+    value: Box<ValueOf<'a>>,
+    /// Whether cases without a value are a slice of their own.
+    others: bool,
+}
 
-/// Returns the slices, and the models that have too little for one.
-pub(super) fn slices<E: AnyEvidence>(scoring: &Scoring<'_, E>) -> (Vec<Slice>, Vec<String>) {
-    let models = scoring.evidence.by_model();
-    let ranked = models
-        .iter()
-        .map(|(model, pick)| (loops(scoring, pick), Reverse(model.as_str())));
-    let own = with_rows(
-        ranked.collect(),
-        scoring.evidence.plan().cells(),
-        scoring.enough,
-    );
-    let own: BTreeSet<String> = own.into_iter().map(str::to_owned).collect();
-    let mut slices = vec![("*".to_owned(), scoring.evidence.every())];
-    let mut left_out = Vec::new();
-    for (model, pick) in models {
-        if own.contains(&model) {
-            slices.push((model, pick))
+/// Returns the fields of a run: total and model, the loop's kind, onset and channel, language and source, and those in `more`,
+/// which are the names of [`Case::by`], in its order.
+fn fields(unit: Unit, more: &[String]) -> Vec<Field<'_>> {
+    let shared = |name: &Option<Arc<str>>| Some((0, name.as_deref()?.to_owned()));
+    let of_span = |name, value: fn(&Span) -> Option<Value>| Field {
+        name,
+        value: Box::new(move |_, span| value(span?)),
+        others: false,
+    };
+    let mut list = vec![
+        Field {
+            name: TOTAL,
+            value: Box::new(|_, _| None),
+            others: true,
+        },
+        Field {
+            name: BY_MODEL,
+            value: Box::new(|case, _| Some((0, case.model.to_string()))),
+            others: false,
+        },
+        of_span("kind", |span| Some((0, span.kind?.name().to_owned()))),
+        of_span("onset", |span| {
+            Some(onset_bucket(span.channel, span.onset.count()))
+        }),
+        Field {
+            name: "channel",
+            value: Box::new(move |case, span| {
+                let channel = span.map_or_else(|| longest(case, unit), |span| Some(span.channel));
+                Some((0, channel?.name().to_owned()))
+            }),
+            others: false,
+        },
+        Field {
+            name: "lang",
+            value: Box::new(move |case, _| shared(&case.lang)),
+            others: true,
+        },
+        Field {
+            name: "source",
+            value: Box::new(move |case, _| shared(&case.source)),
+            others: true,
+        },
+    ];
+    let known: Vec<&str> = list.iter().map(|field| field.name).collect();
+    let asked = more.iter().enumerate();
+    let asked = asked.filter(|(_, name)| !known.contains(&name.as_str()));
+    let asked = asked.map(|(i, name)| Field {
+        name,
+        value: Box::new(move |case: &Case, _: Option<&Span>| Some((0, case.by.get(i)?.clone()?))),
+        others: true,
+    });
+    let asked: Vec<Field<'_>> = asked.collect();
+    list.extend(asked);
+    list
+}
+
+/// Where the buckets of onsets end: each has its lower end, and not its upper one.
+fn onset_ends(unit: Unit) -> [u64; 6] {
+    match unit {
+        Unit::Chars => [500, 1000, 2000, 3000, 5000, 10_000],
+        Unit::Calls | Unit::Turns => [5, 10, 20, 30, 50, 100],
+    }
+}
+
+/// The bucket of an onset, as `1000-1999`.
+fn onset_bucket(channel: Channel, onset: u64) -> Value {
+    let ends = onset_ends(channel.unit());
+    let at = ends.partition_point(|end| *end <= onset);
+    let from = at.checked_sub(1).map_or(0, |before| ends[before]);
+    let name = match ends.get(at) {
+        Some(end) => format!("{from}-{}", end - 1),
+        None => format!("{from}-"),
+    };
+    (from, name)
+}
+
+/// The channel that has most of what is counted in `unit`, the first of equals: that of a transcript without a repetition.
+fn longest(case: &Case, unit: Unit) -> Option<Channel> {
+    let length = case.timeline.length();
+    let counted = Channel::ALL
+        .into_iter()
+        .filter(|channel| channel.unit() == unit);
+    let most = counted.reduce(|most, channel| {
+        if length.count(channel) > length.count(most) {
+            channel
         } else {
-            left_out.push(model)
+            most
+        }
+    })?;
+    (length.count(most) > 0).then_some(most)
+}
+
+/// Returns the rows of a cell: all transcripts, then each value of each field. Kind, onset and channel are those of the span that
+/// was judged. The channel of a transcript without one is the longest. A model without rows of its own in `models` has none here.
+pub(super) fn rows<E: AnyEvidence>(
+    scoring: &Scoring<'_, E>,
+    (cell, setting): (usize, &Rc<RowSetting>),
+    (groups, models): (&[u64], &dyn Fn(&str) -> bool),
+    known: &mut Known,
+) -> Vec<ScoreRow> {
+    let (evidence, judge) = (scoring.evidence, scoring.judge);
+    let fields = fields(judge.unit, scoring.by);
+    // In other units than that of choice there are no rows by field.
+    let few = if judge.unit == scoring.units[0] {
+        fields.len()
+    } else {
+        2
+    };
+    let mut all: Vec<BTreeMap<Option<Value>, Gathered>> = Vec::new();
+    all.resize_with(few, BTreeMap::new);
+    evidence.each_judged(cell, &evidence.every(), judge, |i, case, outcome| {
+        let span = span_of(case, &outcome, judge.unit);
+        for (field, slices) in fields.iter().zip(&mut all) {
+            let value = (field.value)(case, span);
+            if value.is_some() || field.others {
+                slices.entry(value).or_default().add(groups[i], &outcome);
+            }
+        }
+    });
+    let mut rows = Vec::new();
+    for (field, slices) in fields.iter().zip(all) {
+        let by: Rc<str> = field.name.into();
+        for (value, gathered) in slices {
+            let value: Option<Rc<str>> = value.map(|(_, name)| name.into());
+            if field.name == BY_MODEL && !value.as_deref().is_some_and(models) {
+                continue;
+            }
+            rows.push(ScoreRow {
+                setting: Rc::clone(setting),
+                by: Rc::clone(&by),
+                value,
+                unit: judge.unit,
+                scores: gathered.over_groups(scoring.worth, known, field.name == TOTAL),
+            });
         }
     }
-    (slices, left_out)
+    rows
 }
 
-/// The models with rows of their own, of all models with their loops.
-fn with_rows(mut models: Vec<(u64, Reverse<&str>)>, cells: usize, enough: u64) -> BTreeSet<&str> {
-    // With the row of all together.
-    let rows = |models: &[_]| (models.len() + 1).saturating_mul(cells);
-    if rows(&models) > MAX_ROWS {
-        models.retain(|(loops, _)| *loops >= enough);
-    }
-    if rows(&models) > MOST_ROWS {
-        models.sort_unstable_by(|a, b| b.cmp(a));
-        models.truncate((MAX_ROWS / cells.max(1)).saturating_sub(1));
-    }
-    models
-        .into_iter()
-        .map(|(_, Reverse(model))| model)
-        .collect()
-}
-
-fn loops<E: AnyEvidence>(scoring: &Scoring<'_, E>, pick: &[usize]) -> u64 {
-    let mut quiet = Tally::default();
-    for i in pick {
-        quiet += scoring
-            .evidence
-            .cases()
-            .on(*i, |case| Tally::of(&never(case, scoring.judge)));
-    }
-    quiet.loops()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_very_large_sweep_has_rows_of_the_models_with_the_most_loops() {
-        let names: Vec<String> = (0..100).map(|n| format!("m{n:02}")).collect();
-        // m00 and m01 have 100 loops, m02 and m03 have 99, the last two 51; enough is 60.
-        let models = || {
-            let loops = |(n, name)| (100 - n as u64 / 2, Reverse(String::as_str(name)));
-            names.iter().enumerate().map(loops).collect::<Vec<_>>()
-        };
-        let of = |cells| with_rows(models(), cells, 60);
-        assert_eq!(of(2_400).len(), 100, "242,400 rows");
-        assert_eq!(
-            of(2_500).len(),
-            82,
-            "252,500: those with too few loops have none"
-        );
-        assert_eq!(of(5_000).len(), 82, "415,000 are left");
-        let few: Vec<&str> = of(50_000).into_iter().collect();
-        assert_eq!(few, ["m00", "m01", "m02", "m03"]);
-        assert_eq!(of(500_000).len(), 0);
-        assert_eq!(of(0).len(), 100);
+/// Of a case with several loops that which was judged, else the first.
+fn span_of<'c>(case: &'c Case, outcome: &Outcome, unit: Unit) -> Option<&'c Span> {
+    let truth = case.truth.as_ref()?;
+    match outcome.span {
+        Some(index) => truth.spans.get(index),
+        None => truth.spans_in(unit).next().map(|(_, span)| span),
     }
 }

@@ -1,15 +1,18 @@
 //! scores.parquet: every setting of a run, all models together and each by itself.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::rc::Rc;
 
 use deadloop_replay::Block;
-use deadloop_replay::detect::Unit;
+use deadloop_replay::detect::{Response, Unit};
+use deadloop_tables::Schema;
 
 use super::gathered::Gathered;
-use super::picked::Rows;
-use super::scores::{self, ParamColumns};
-use super::slices::{Slice, slices};
+use super::models::{Slice, slices};
+use super::scores::{BY_MODEL, Params, RowSetting, ScoreRow, TOTAL, columns};
+use super::settings::setting_toml;
+use super::slices::rows as reported_rows;
 use super::store::{FileError, TableWriter};
 use crate::intervals::{Known, Resampling};
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, judge};
@@ -37,6 +40,8 @@ pub struct Scoring<'a, E = Evidence<'a>> {
     pub enough: u64,
     /// The settings that are reported in full: their intervals are those over groups.
     pub reported: &'a [usize],
+    /// The names of [`Case::by`](crate::Case::by), by which those have rows too.
+    pub by: &'a [String],
     /// Replicates and seed of those.
     pub resampling: Resampling,
     /// Whether scores.csv is written too.
@@ -50,13 +55,13 @@ pub struct Scored {
     pub rows: usize,
     /// Models without rows of their own.
     pub left_out: Vec<String>,
-    /// The Pareto front of each model, `*` among them.
-    pub fronts: BTreeMap<String, Vec<FrontPoint>>,
+    /// The Pareto front of all models together.
+    pub front: Vec<FrontPoint>,
 }
 
-/// Writes `scores.parquet`, and `scores.csv` up to [`CSV_ROWS`] rows: settings in the order of the
-/// plan, then [`NEVER`]; for each, `*` first, then models by name. The rows of the unit of choice come first, then
-/// as many of each other unit: numbers of two units are never in one row, and nothing is added up across them.
+/// Writes `scores.parquet`, and `scores.csv` up to [`CSV_ROWS`] rows: settings in the order of the plan, then [`NEVER`]; for each
+/// all transcripts first, then models by name, then of a reported one the other fields. The rows of the unit of choice come
+/// first, then those of each other unit: numbers of two units are never in one row, and nothing is added up across them.
 ///
 /// Memory: the tallies of one block for all models at a time: about 0.4 kB a row of that block.
 pub fn write_scores<E: AnyEvidence>(
@@ -64,43 +69,46 @@ pub fn write_scores<E: AnyEvidence>(
     scoring: &Scoring<'_, E>,
 ) -> Result<Scored, FileError> {
     let evidence = scoring.evidence;
+    let plan = evidence.plan();
     let (slices, left_out) = slices(scoring);
-    let settings = evidence.plan().cells() + 1;
-    let rows = settings * slices.len() * scoring.units.len();
+    let rows = (plan.cells() + 1) * slices.len() * scoring.units.len();
+    let params = Params::of(plan);
+    let columns = columns(&params, scoring.units);
     let with_csv = scoring.csv && rows <= CSV_ROWS;
-    let params = ParamColumns::of(evidence.plan());
-    let writer = TableWriter::create(dir, "scores", scores::schema(&[], &params), with_csv)?;
-    let fronts = vec![Vec::new(); slices.len()];
-    let of = |unit: &Unit| JudgeOptions {
-        unit: *unit,
-        ..*scoring.judge
-    };
-    let judges: Vec<JudgeOptions> = scoring.units.iter().map(of).collect();
+    let names = slices.iter().enumerate().map(|(nth, (name, _))| match nth {
+        0 => (TOTAL.into(), None),
+        _ => (BY_MODEL.into(), Some(name.as_str().into())),
+    });
     let mut sweep = Sweep {
         scoring: *scoring,
+        names: names.collect(),
         slices,
         params,
-        writer,
-        fronts,
+        writer: TableWriter::create(dir, "scores", &columns.described(), with_csv)?,
+        columns,
+        rows: Vec::new(),
+        front: Vec::new(),
         known: Known::new(scoring.resampling),
         groups: group_numbers(evidence.cases()),
     };
-    for judge in &judges {
-        sweep.scoring.judge = judge;
-        for (index, block) in evidence.plan().blocks().iter().enumerate() {
-            sweep.block(index, block, judge.unit == scoring.judge.unit)?;
+    let models = evidence.by_model();
+    let models: BTreeSet<&str> = models.keys().map(String::as_str).collect();
+    for unit in scoring.units {
+        let judge = JudgeOptions {
+            unit: *unit,
+            ..*scoring.judge
+        };
+        let of_choice = *unit == scoring.judge.unit;
+        for (index, block) in plan.blocks().iter().enumerate() {
+            sweep.block((index, block), &models, &judge, of_choice)?;
         }
-        sweep.never()?;
+        sweep.never(&judge)?;
     }
-    let names = sweep.slices.iter().map(|(name, _)| name.clone());
-    let fronts = names
-        .zip(&sweep.fronts)
-        .map(|(name, points)| (name, front(points)))
-        .collect();
+    sweep.flush()?;
     Ok(Scored {
         rows: sweep.writer.finish()?,
         left_out,
-        fronts,
+        front: sweep.front,
     })
 }
 
@@ -112,14 +120,19 @@ pub(crate) fn never(case: &Case, options: &JudgeOptions) -> Outcome {
     judge(case, ReadChannels::TEXT, None, options)
 }
 
+/// Rows that are held back before they become a frame: a bound on memory.
+const MOST_ROWS: usize = 1 << 14;
+
 struct Sweep<'a, E> {
-    /// What is scored, in the unit whose rows are being written.
     scoring: Scoring<'a, E>,
     slices: Vec<Slice>,
-    params: ParamColumns,
+    /// Field and value of each.
+    names: Vec<(Rc<str>, Option<Rc<str>>)>,
+    params: Params,
+    columns: Schema<ScoreRow>,
     writer: TableWriter,
-    /// The front so far of each slice.
-    fronts: Vec<Vec<FrontPoint>>,
+    rows: Vec<ScoreRow>,
+    front: Vec<FrontPoint>,
     known: Known,
     /// The number of each case's group.
     groups: Vec<u64>,
@@ -129,103 +142,118 @@ struct Sweep<'a, E> {
 struct Painted {
     sheet: Sheet,
     latencies: LatencySheet,
-    /// Of each distinct tally the row of its scores in [`Rows`], and its place among others.
-    known: Vec<Option<(u32, Option<FrontPoint>)>>,
+    /// The scores of each distinct tally, once they are known.
+    known: Vec<Option<Scores>>,
 }
 
 impl<'a, E: AnyEvidence> Sweep<'a, E> {
-    /// The rows of a block. `of_choice`: whether they are in the unit of choice, whose fronts are kept.
-    fn block(&mut self, index: usize, block: &Block, of_choice: bool) -> Result<(), FileError> {
-        let mut painted = self.painted(index);
-        let unit = self.scoring.judge.unit;
-        let mut rows = Rows::new(&self.params, block, &self.slices, unit);
-        let mut ids = block.ids();
-        for nth in 0..block.len() {
-            let at = block.at(nth);
-            let cell = block.first() + nth;
-            rows.setting(ids.of(&at));
-            let reported = self.scoring.reported.contains(&cell);
-            for (slice, painted) in painted.iter_mut().enumerate() {
-                let (scores, point) = self.known(painted, &at, &mut rows);
-                let point = point.filter(|_| of_choice);
-                self.fronts[slice].extend(point.map(|point| FrontPoint { cell, ..point }));
-                let scores = if reported {
-                    rows.scores(&self.reported(cell, slice))
-                } else {
-                    scores
-                };
-                rows.row(&at, slice, scores);
-            }
-            rows.write_many(&mut self.writer)?;
-        }
-        self.fronts
-            .iter_mut()
-            .for_each(|points| *points = front(points));
-        rows.write(&mut self.writer)
-    }
-
-    fn painted(&self, index: usize) -> Vec<Painted> {
+    /// Adds the rows of a block. `of_choice`: whether they are in the unit of choice, whose front is kept.
+    fn block(
+        &mut self,
+        (index, block): (usize, &Block),
+        models: &BTreeSet<&str>,
+        judge: &JudgeOptions,
+        of_choice: bool,
+    ) -> Result<(), FileError> {
         let evidence = self.scoring.evidence;
-        let one = |(_, pick): &Slice| {
-            let (sheet, latencies) = evidence.painted(index, pick, self.scoring.judge);
+        let paint = |(_, pick): &Slice| {
+            let (sheet, latencies) = evidence.painted(index, pick, judge);
             Painted {
                 known: vec![None; sheet.merged_cells()],
                 sheet,
                 latencies,
             }
         };
-        self.slices.iter().map(one).collect()
+        let mut painted: Vec<Painted> = self.slices.iter().map(paint).collect();
+        let mut ids = block.ids();
+        for nth in 0..block.len() {
+            let (at, cell) = (block.at(nth), block.first() + nth);
+            let toml = of_choice.then(|| setting_toml(evidence.plan(), cell, models));
+            let setting = Rc::new(RowSetting {
+                id: ids.of(&at),
+                response: block.response(),
+                params: self.params.values(&block.setting(&at)),
+                toml,
+            });
+            let scores: Vec<Scores> = painted.iter_mut().map(|one| self.known(one, &at)).collect();
+            if of_choice {
+                let point = FrontPoint::of(cell, &scores[0].tally, judge.unit);
+                self.front.extend(point);
+            }
+            if self.scoring.reported.contains(&cell) {
+                self.reported((cell, &setting), judge);
+            } else {
+                self.add(&setting, judge.unit, scores);
+            }
+            if self.rows.len() >= MOST_ROWS {
+                self.flush()?;
+            }
+        }
+        self.front = front(&self.front);
+        Ok(())
     }
 
-    /// The scores of a cell, made once for all that have its tally, and its place among others.
-    fn known(
-        &mut self,
-        painted: &mut Painted,
-        at: &[u16],
-        rows: &mut Rows,
-    ) -> (u32, Option<FrontPoint>) {
-        let merged = painted.sheet.index(at);
+    /// Returns the scores of a cell, made once for all that have its tally.
+    fn known(&mut self, painted: &mut Painted, at: &[u16]) -> Scores {
         let Painted {
             sheet,
             latencies,
             known,
         } = painted;
-        *known[merged].get_or_insert_with(|| {
+        *known[sheet.index(at)].get_or_insert_with(|| {
             let (tally, latency) = (sheet.tally(at), latencies.quantiles(at));
-            let scores = Scores::of(&tally, latency, self.scoring.worth, &mut self.known.poisson);
-            (
-                rows.scores(&scores),
-                FrontPoint::of(0, &tally, self.scoring.judge.unit),
-            )
+            Scores::of(&tally, latency, self.scoring.worth, &mut self.known.poisson)
         })
     }
 
-    /// The scores of a reported setting: its intervals are over groups.
-    fn reported(&mut self, cell: usize, slice: usize) -> Scores {
-        let pick = &self.slices[slice].1;
-        let gathered = Gathered::of(&self.scoring, &self.groups, (cell, pick));
-        gathered.over_groups(self.scoring.worth, &mut self.known)
+    /// Adds the rows of a setting, one a slice.
+    fn add(&mut self, setting: &Rc<RowSetting>, unit: Unit, scores: Vec<Scores>) {
+        let rows = self.names.iter().zip(scores);
+        self.rows.extend(rows.map(|((by, value), scores)| ScoreRow {
+            setting: Rc::clone(setting),
+            by: Rc::clone(by),
+            value: value.clone(),
+            unit,
+            scores,
+        }));
     }
 
-    /// The rows of [`NEVER`].
-    fn never(&mut self) -> Result<(), FileError> {
-        let unit = self.scoring.judge.unit;
-        let columns = scores::columns(unit);
-        for (name, pick) in &self.slices {
-            let (mut gathered, scoring) = (Gathered::default(), &self.scoring);
+    /// Adds the rows of a reported setting.
+    fn reported(&mut self, of: (usize, &Rc<RowSetting>), judge: &JudgeOptions) {
+        let scoring = Scoring {
+            judge,
+            ..self.scoring
+        };
+        let own = |model: &str| self.slices[1..].iter().any(|(name, _)| name == model);
+        let rows = reported_rows(&scoring, of, (&self.groups, &own), &mut self.known);
+        self.rows.extend(rows);
+    }
+
+    /// Adds the rows of [`NEVER`].
+    fn never(&mut self, judge: &JudgeOptions) -> Result<(), FileError> {
+        let setting = Rc::new(RowSetting {
+            id: NEVER.into(),
+            response: Response::Stop,
+            params: vec![None; self.params.number()],
+            toml: None,
+        });
+        let scoring = self.scoring;
+        let of = |(_, pick): &Slice| {
+            let mut gathered = Gathered::default();
             for i in pick {
-                let outcome = scoring
-                    .evidence
-                    .cases()
-                    .on(*i, |case| never(case, scoring.judge));
+                let cases = scoring.evidence.cases();
+                let outcome = cases.on(*i, |case| never(case, judge));
                 gathered.add(self.groups[*i], &outcome);
             }
-            let scores = gathered.scores(scoring.worth, &mut self.known.poisson);
-            let row = columns.cells(&scores);
-            let params = self.params.none();
-            self.writer
-                .push(scores::row(NEVER, (name, unit), params, &row))?;
-        }
-        Ok(())
+            gathered.scores(scoring.worth, &mut self.known)
+        };
+        let scores = self.slices.iter().map(of).collect();
+        self.add(&setting, judge.unit, scores);
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<(), FileError> {
+        let rows = std::mem::take(&mut self.rows);
+        self.writer.write(&self.columns.frame(&rows))
     }
 }

@@ -6,12 +6,11 @@
 //! | the fields of an entry | [`Measure`] |
 //! | formulas, values, intervals | [`Formula`], [`Measure::value`], [`Measure::interval`] |
 //! | a measure by its name | [`metric`] |
-//! | the savings of a guard at a rate of loops, in a sentence | [`spared_at`] |
-//! | a measure as JSON, for the page's script | `written.rs` |
+//! | what a guard spares at a rate of loops, in a sentence | [`spared_at`] |
 //!
-//! The columns of scores.parquet and choice.csv, the reader of those files, constraints and objectives, the report's
-//! tables and headings, and the formulas in the page's script follow from the entry of a measure. **To add one:** write
-//! a `Measure` in a file of `table/` and name it in [`MEASURES`].
+//! The columns of scores.parquet and choice.csv, the reader of those files, constraints and objectives, the
+//! report's tables and headings follow from the entry of a measure.
+//! **To add one:** write a `Measure` in a file of `table/` and name it in [`MEASURES`].
 //!
 //! A formula is one ratio of sums of counts, or a combination of two ([`Joined`]). Quantiles of the latency are not
 //! measures: `latency_p90<=1000` is read as `within_1000>=0.9`.
@@ -21,7 +20,6 @@ mod formula;
 mod names;
 mod spared;
 mod table;
-mod written;
 
 pub use entry::{Certainty, Measure, MeasureUnit, Metric, Shown};
 pub use formula::{Formula, Joined, Ratio, Term, Times, Worth};

@@ -12,8 +12,8 @@ use deadloop_score::measure::{RECALL, SAVED};
 use deadloop_score::replay::detect::{Channel, Kind, Settings};
 use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
 use deadloop_score::{
-    Case, Evidence, InUse, JudgeOptions, Measure, Method, Outcome, POISSON_1, ReadChannels,
-    Resampling, Tally, Weights, Worth, bootstrap, judge, settings_toml,
+    Case, Evidence, InUse, JudgeOptions, MEASURES, Outcome, POISSON_1, ReadChannels, Resampling,
+    Tally, Weights, Worth, bootstrap, judge, settings_toml,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -716,16 +716,14 @@ fn the_bootstrap_is_seeded_and_holds_the_estimate() {
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
     let tally: Tally = outcomes.iter().map(Tally::of).sum();
-    for (name, interval, method) in run(1).rows {
+    for (metric, interval) in MEASURES.into_iter().zip(run(1)) {
         let Some(interval) = interval else { continue };
-        if let Some(metric) = Measure::named(&name).filter(|_| method == Method::Bootstrap) {
-            let value = metric.value(&tally, &Worth::default()).unwrap();
-            assert!(
-                interval.lo <= value && value <= interval.hi,
-                "{name}: {value} {interval:?}"
-            );
-            assert!(interval.lo < interval.hi, "{name}");
-        }
+        let value = metric.value(&tally, &Worth::default()).unwrap();
+        assert!(
+            interval.lo <= value && value <= interval.hi,
+            "{metric:?}: {value} {interval:?}"
+        );
+        assert!(interval.lo < interval.hi, "{metric:?}");
     }
 }
 
@@ -765,7 +763,8 @@ fn covered(expected: f64, trials: u64) -> [usize; 2] {
         // A false alarm at the end leaves the whole exposure.
         let truth = [1e6 * share / LENGTHS.1 as f64, share];
         for (nth, (name, truth)) in ["fa_per_mchar", "fpr"].into_iter().zip(truth).enumerate() {
-            let interval = found.of(name).unwrap();
+            let at = MEASURES.iter().position(|metric| metric.name == name);
+            let interval = found[at.unwrap()].unwrap();
             held[nth] += usize::from(interval.lo <= truth && truth <= interval.hi);
         }
     }

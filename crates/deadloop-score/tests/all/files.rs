@@ -11,11 +11,12 @@ use std::path::Path;
 use deadloop_score::choose::{ChooseOptions, GridCells, choose};
 use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::replay::{Decided, Record, Region};
+use deadloop_score::tables::{floats, ints, read_csv, texts};
 use deadloop_score::{
     Case, Evidence, InUse, JudgeOptions, Manifest, Resampling, Results, Scoring, Worth,
-    macro_means, settings_toml, write_choice, write_intervals, write_outcomes, write_scores,
-    write_scores_by, write_text,
+    macro_means, settings_toml, write_choice, write_outcomes, write_scores, write_text,
 };
+use deadloop_score::{ColumnDoc, FORMAT, Type, read_outcomes};
 use kit::{case, stop};
 use plan::plan;
 use serde_json::json;
@@ -99,7 +100,8 @@ fn write_all(dir: &Path) {
         units: &[Unit::Chars],
         worth: &worth,
         enough: 10,
-        reported: &[1, 3],
+        reported: &[0, 1],
+        by: &["group".to_owned()],
         resampling: Resampling {
             replicates: 50,
             seed: 1,
@@ -112,15 +114,9 @@ fn write_all(dir: &Path) {
     }];
     let choices = choose(&evidence, &grids, 3, &options).unwrap();
     let scored = write_scores(dir, &scoring).unwrap();
-    assert_eq!(
-        (scored.rows, scored.left_out.len()),
-        (3 * (plan.cells() + 1), 0)
-    );
+    assert!(scored.rows > 3 * (plan.cells() + 1) && scored.left_out.is_empty());
     let cells: Vec<usize> = (0..plan.cells()).collect();
-    write_outcomes(dir, &evidence, &cells, &judge, true).unwrap();
-    write_scores_by(dir, &scoring, &cells[..2], &["group".to_owned()]).unwrap();
-    let subjects = [("*".to_owned(), evidence.all())];
-    write_intervals(dir, &scoring, &cells, &subjects).unwrap();
+    write_outcomes(dir, &evidence, (&cells, scoring.by), &judge, true).unwrap();
     write_choice(dir, &choices, &options).unwrap();
     let in_use = InUse {
         text: "[[guard]]\ndetector = \"checkpoint\"\n".into(),
@@ -132,6 +128,7 @@ fn write_all(dir: &Path) {
     let means = macro_means(&evidence, 0, &judge, &worth);
     let manifest = Manifest {
         command: "tune".into(),
+        format: FORMAT,
         seed: 1,
         macro_means: BTreeMap::from([("x".to_owned(), means)]),
         ..Manifest::default()
@@ -157,14 +154,11 @@ fn the_same_input_gives_the_same_bytes_and_no_file_is_left_half_written() {
         names,
         [
             "choice.csv",
-            "intervals.csv",
             "manifest.json",
             "outcomes.csv",
             "outcomes.parquet",
             "scores.csv",
             "scores.parquet",
-            "scores_by.csv",
-            "scores_by.parquet",
             "settings.toml",
         ]
     );
@@ -182,14 +176,18 @@ fn the_columns_are_those_of_the_contract_in_its_order() {
         let text = std::fs::read_to_string(dir.path().join(name)).unwrap();
         text.lines().next().unwrap().to_owned()
     };
-    let outcomes = "transcript,model,profile,group,split,setting,class,kind,channel,onset,end,length,verdict,alarm_at,alarm_exact,alarm_kind,detector,latency,latency_ms,latency_tokens,saved,lost,error,";
+    let outcomes = "transcript,model,profile,group,split,lang,source,task,setting,class,kind,channel,onset,end,length,verdict,alarm_at,alarm_exact,alarm_kind,detector,latency,latency_ms,latency_tokens,saved,lost,error,";
     assert!(header("outcomes.csv").starts_with(outcomes));
     let scores = header("scores.csv");
     let (params, rest): (Vec<&str>, Vec<&str>) =
         scores.split(',').partition(|c| c.starts_with("p."));
     assert!(params.contains(&"p.checkpoint.min_matches"), "{params:?}");
-    let contract = "setting,model,unit,response,transcripts,loops,clean,transient,unlabelled,hit,premature,stale,miss,earlier,false_alarm,quiet,errors,ended,ended_lo,ended_hi,precision,precision_lo,precision_hi,recall,recall_lo,recall_hi,fpr,fpr_lo,fpr_hi,f1,fa_per_mchar,fa_per_kcall,fa_per_kturn,fa_lo,fa_hi,exposure,transient_stop,transient_pass,transient_per_mchar,transient_per_kcall,transient_per_kturn,delay,latency_p50,latency_p90,within_100,within_200,within_500,within_1000,within_2000,within_5000,within_2,within_5,within_10,within_20,in_periods,saved,lost,break_even,";
-    assert!(rest.join(",").starts_with(contract), "{rest:?}");
+    let contract = "setting,by,value,unit,response,settings,loops,clean,transcripts,unlabelled,errors,hit,earlier,premature,stale,miss,false_alarm,transient_stop,transient_pass,exposure,loop_chars,lost_chars,cut_chars,false_chars,ended,ended_lo,ended_hi,precision,recall,recall_lo,recall_hi,fa_per_mchar,fa_lo,fa_hi,transient_per_mchar,delay,delay_lo,delay_hi,latency_p50,latency_p90,within_1000,saved,saved_lo,saved_hi,break_even";
+    assert_eq!(rest.join(","), contract);
+    assert!(
+        header("outcomes.csv").ends_with(",copy_of,label"),
+        "group has its column already"
+    );
 }
 
 #[test]
@@ -198,68 +196,47 @@ fn what_was_written_is_read_back() {
     write_all(dir.path());
     let results = Results::read(dir.path()).unwrap();
     assert_eq!(results.manifest.command, "tune");
-    let mut parts = Vec::new();
-    results.scores.each(&[], |part| parts.push(part)).unwrap();
-    let [scores] = &parts[..] else {
-        panic!("a few rows are one part");
-    };
-    let mut named = Vec::new();
-    let columns = ["setting", "recall", "no such column"];
-    results
-        .scores
-        .each(&columns, |part| named.push(part))
-        .unwrap();
-    assert_eq!(named[0].names().collect::<Vec<_>>(), ["setting", "recall"]);
-    assert_eq!(named[0].rows(), scores.rows());
-    let csv = std::fs::read_to_string(dir.path().join("scores.csv")).unwrap();
-    let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let header = reader.headers().unwrap().clone();
-    for (row, record) in reader.records().enumerate() {
-        for (name, cell) in header.iter().zip(&record.unwrap()) {
-            assert_eq!(
-                scores.shown(name, row).as_deref(),
-                Some(cell),
-                "{name} {row}"
-            );
-        }
-    }
-    let rows: Vec<usize> = (0..scores.rows()).collect();
-    let models: Vec<_> = rows
-        .iter()
-        .take(3)
-        .filter_map(|r| scores.text("model", *r))
+    let scores = &results.scores;
+    let csv = std::fs::File::open(dir.path().join("scores.csv")).unwrap();
+    let types: Vec<_> = (scores.columns().iter())
+        .map(|column| ColumnDoc {
+            name: column.name().to_string(),
+            of: match column.dtype().to_string().as_str() {
+                "i64" => Type::Int,
+                "f64" => Type::Float,
+                _ => Type::Text,
+            },
+            unit: String::new(),
+            about: String::new(),
+        })
         .collect();
-    assert_eq!(models, ["*", "a", "模型, \"b\""]);
-    let never = rows
-        .iter()
-        .find(|r| scores.text("setting", **r) == Some("never"))
-        .unwrap();
-    assert_eq!(scores.number("precision", *never), None);
-    assert_eq!(scores.number("recall", *never), Some(0.0));
-    assert_eq!(scores.number("latency_p50", *never), Some(f64::INFINITY));
+    assert!(read_csv(csv, &types).unwrap().equals_missing(scores));
+    let slices: Vec<_> = texts(scores, "by").zip(texts(scores, "value")).collect();
+    let models = [
+        (Some("total"), None),
+        (Some("model"), Some("a")),
+        (Some("model"), Some("模型, \"b\"")),
+    ];
+    assert_eq!(slices[..3], models);
+    let last = scores.height() - 3;
+    assert_eq!(texts(scores, "setting").nth(last), Some(Some("never")));
+    assert_eq!(slices[last..], models);
+    let number = |name: &str| floats(scores, name).nth(last).unwrap();
     assert_eq!(
-        scores.shown("latency_p50", *never).as_deref(),
-        Some("never")
+        ["precision", "recall", "latency_p50"].map(number),
+        [None, Some(0.0), Some(f64::INFINITY)]
     );
-    assert_eq!(scores.int("loops", *never), Some(20));
-    assert_eq!(scores.int("p.checkpoint.min_matches", 0), Some(3));
-    assert_eq!(scores.int("errors", 0), Some(1));
-    let outcomes = results.outcomes.unwrap();
-    assert_eq!(outcomes.rows(), 6 * 43);
-    let last = outcomes.rows() - 1;
-    assert_eq!(outcomes.text("verdict", last), Some("error"));
-    assert_eq!(outcomes.text("error", last), Some("it died: exit code 1"));
-    assert_eq!(outcomes.text("verdict", last - 1), Some("unlabelled"));
-    let by = results.scores_by.unwrap();
+    assert_eq!(ints(scores, "loops").nth(last), Some(Some(20)));
     assert_eq!(
-        (by.text("by", 0), by.text("value", 0)),
-        (Some("kind"), Some("near-repeat"))
+        ints(scores, "p.checkpoint.min_matches").next(),
+        Some(Some(3))
     );
+    assert_eq!(ints(scores, "errors").next(), Some(Some(1)));
+    let settings: Vec<_> = texts(scores, "setting").collect();
     let of = |field: &str| -> Vec<Option<&str>> {
-        let rows = (0..by.rows()).filter(|row| by.text("by", *row) == Some(field));
-        let setting = by.text("setting", 0);
-        let rows = rows.filter(|row| by.text("setting", *row) == setting);
-        rows.map(|row| by.text("value", row)).collect()
+        let own = slices.iter().zip(&settings);
+        let own = own.filter(|((by, _), setting)| *by == Some(field) && **setting == settings[0]);
+        own.map(|((_, value), _)| *value).collect()
     };
     assert_eq!(of("kind"), [Some("near-repeat"), Some("paragraph")]);
     assert_eq!(
@@ -269,8 +246,42 @@ fn what_was_written_is_read_back() {
     assert_eq!(of("channel"), [Some("answer")]);
     assert_eq!((of("lang"), of("source")), (vec![None], vec![None]));
     assert_eq!(of("group").len(), 22);
-    assert_eq!(results.choice.unwrap().text("model", 0), Some("*"));
-    assert!(results.intervals.unwrap().rows() > 0);
+    let outcomes = read_outcomes(dir.path(), &["verdict", "error"])
+        .unwrap()
+        .unwrap();
+    assert_eq!((outcomes.width(), outcomes.height()), (2, 6 * 43));
+    let end: Vec<_> = texts(&outcomes, "verdict")
+        .zip(texts(&outcomes, "error"))
+        .skip(6 * 43 - 2)
+        .collect();
+    assert_eq!(
+        end,
+        [
+            (Some("unlabelled"), None),
+            (Some("error"), Some("it died: exit code 1"))
+        ]
+    );
+    assert_eq!(
+        texts(&results.choice.unwrap(), "model").next(),
+        Some(Some("*"))
+    );
+}
+
+#[test]
+fn results_of_another_version_are_refused_with_the_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let args = ["tune", "corpus"].map(str::to_owned).to_vec();
+    Manifest {
+        args,
+        ..Manifest::default()
+    }
+    .write(dir.path())
+    .unwrap();
+    let error = Results::read(dir.path()).unwrap_err().to_string();
+    assert!(
+        error.ends_with("expected version 2: run `deadloop tune corpus --force` again"),
+        "{error}"
+    );
 }
 
 #[test]

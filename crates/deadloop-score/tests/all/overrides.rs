@@ -12,7 +12,7 @@ use deadloop_score::replay::detect::{Channel, Kind, Settings};
 use deadloop_score::replay::{Decided, Plan, Record, Region};
 use deadloop_score::{
     Case, Evidence, InUse, JudgeOptions, Resampling, Scoring, Worth, settings_toml, write_choice,
-    write_intervals, write_outcomes, write_scores, write_scores_by,
+    write_outcomes, write_scores,
 };
 use kit::{case, stop};
 use serde_json::json;
@@ -87,7 +87,14 @@ fn exposure_counts_the_channels_of_the_models_guard_and_the_detector_is_its_memb
     let (plan, cases, records) = world();
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
     let dir = tempfile::tempdir().unwrap();
-    write_outcomes(dir.path(), &evidence, &[0], &JudgeOptions::default(), true).unwrap();
+    write_outcomes(
+        dir.path(),
+        &evidence,
+        (&[0], &[]),
+        &JudgeOptions::default(),
+        true,
+    )
+    .unwrap();
     let rows = column(dir.path(), "outcomes.csv", &["exposure", "detector"]);
     assert_eq!(
         rows,
@@ -122,30 +129,42 @@ fn every_file_names_the_setting_as_the_settings_file() {
         worth: &worth,
         enough: 0,
         reported: &[0],
+        by: &[],
         resampling: Resampling::default(),
         csv: true,
     };
     let dir = tempfile::tempdir().unwrap();
-    let all = [("*".to_owned(), evidence.all())];
     write_scores(dir.path(), &scoring).unwrap();
-    write_scores_by(dir.path(), &scoring, &[0], &[]).unwrap();
-    write_intervals(dir.path(), &scoring, &[0], &all).unwrap();
-    write_outcomes(dir.path(), &evidence, &[0], &judge, true).unwrap();
+    write_outcomes(dir.path(), &evidence, (&[0], &[]), &judge, true).unwrap();
     let options = options();
     let choices = choose(&evidence, &[], 0, &options).unwrap();
     write_choice(dir.path(), &choices, &options).unwrap();
     let id = Settings::parse(SETTINGS).unwrap().id();
-    for file in ["scores", "scores_by", "intervals", "outcomes", "choice"] {
+    for file in ["scores", "outcomes", "choice"] {
         let rows = column(dir.path(), &format!("{file}.csv"), &["setting"]);
         assert!(!rows.is_empty(), "{file}");
         // The guard that never stops has its row in every table of scores.
         let mut named = rows.iter().filter(|row| row[0] != deadloop_score::NEVER);
         assert!(named.all(|row| *row == [id.clone()]), "{file}: {rows:?}");
     }
-    let rows = column(dir.path(), "scores.csv", &["model", "exposure"]);
-    assert_eq!(rows[..3], [["*", "7500"], ["a", "500"], ["b1", "7000"]]);
-    // Nothing is cut by the guard that never stops.
-    assert_eq!(rows[3..], [["*", "14500"], ["a", "6500"], ["b1", "8000"]]);
+    let mut rows = column(dir.path(), "scores.csv", &["by", "value", "exposure"]);
+    rows.retain(|row| row[0] == "total" || row[0] == "model");
+    let exposures: Vec<_> = rows
+        .iter()
+        .map(|row| (row[1].as_str(), row[2].as_str()))
+        .collect();
+    // Nothing is cut by the guard that never stops, whose rows are the last.
+    assert_eq!(
+        exposures,
+        [
+            ("", "7500"),
+            ("a", "500"),
+            ("b1", "7000"),
+            ("", "14500"),
+            ("a", "6500"),
+            ("b1", "8000")
+        ]
+    );
 }
 
 #[test]

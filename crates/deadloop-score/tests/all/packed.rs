@@ -11,8 +11,7 @@ use deadloop_score::replay::detect::{Channel, Kind, Unit};
 use deadloop_score::replay::{Decided, Record, Region};
 use deadloop_score::{
     AnyEvidence, Case, Cases, Evidence, JudgeOptions, PackedCases, PackedEvidence, PackedRecords,
-    Resampling, Scoring, Worth, mean_clean, units, unpacked, write_cases, write_intervals,
-    write_outcomes, write_scores, write_scores_by,
+    Resampling, Scoring, Worth, mean_clean, units, unpacked, write_outcomes, write_scores,
 };
 use kit::{case, stop};
 use plan::plan;
@@ -132,6 +131,7 @@ fn write_all<E: AnyEvidence>(dir: &Path, evidence: &E) {
         worth: &worth,
         enough: 10,
         reported: &cells[1..3],
+        by: &["group".to_owned()],
         resampling: Resampling {
             replicates: 50,
             seed: 1,
@@ -139,11 +139,7 @@ fn write_all<E: AnyEvidence>(dir: &Path, evidence: &E) {
         csv: true,
     };
     write_scores(dir, &scoring).unwrap();
-    write_scores_by(dir, &scoring, &cells, &["group".to_owned()]).unwrap();
-    write_outcomes(dir, evidence, &cells, &judge, true).unwrap();
-    let subjects = [("*".to_owned(), evidence.every())];
-    write_intervals(dir, &scoring, &cells, &subjects).unwrap();
-    write_cases(dir, &Default::default(), evidence.cases()).unwrap();
+    write_outcomes(dir, evidence, (&cells, scoring.by), &judge, true).unwrap();
 }
 
 #[test]
@@ -162,7 +158,7 @@ fn every_table_is_the_same() {
         .map(|e| e.unwrap().file_name())
         .collect();
     names.sort();
-    assert_eq!(names.len(), 8, "{names:?}");
+    assert_eq!(names.len(), 4, "{names:?}");
     for name in names {
         let read = |dir: &Path| std::fs::read(dir.join(&name)).unwrap();
         assert!(read(a.path()) == read(b.path()), "{}", name.display());

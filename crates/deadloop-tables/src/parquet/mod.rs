@@ -2,16 +2,15 @@
 
 use std::fs::File;
 use std::ops::Range;
-use std::sync::Arc;
 
 use polars::error::PolarsError;
-use polars::prelude::{Column, DataFrame, DataType, NamedFrom, Series};
+use polars::prelude::DataFrame;
 use polars_io::SerReader;
 use polars_io::parquet::read::{ParallelStrategy, ParquetReader};
 use polars_io::parquet::write::{BatchedWriter, ParquetCompression};
 
 use crate::rows::ParquetError;
-use crate::table::{Cells, Schema, Table, Type};
+use crate::schema::ColumnDoc;
 
 mod caught;
 mod pages;
@@ -19,16 +18,20 @@ mod rows;
 mod values;
 
 use caught::caught;
-pub(crate) use rows::Rows;
+pub use rows::ParquetRows;
 
-/// What writes a file.
-pub(crate) struct Writer(BatchedWriter<File>);
+/// A Parquet file being written, a row group at a time, packed with zstd.
+pub struct ParquetWriter(BatchedWriter<File>);
 
-impl Writer {
-    pub(crate) fn new(file: File, schema: &Schema) -> Result<Self, ParquetError> {
-        let types = schema
-            .iter()
-            .map(|(name, of)| (name.as_str().into(), data_type(*of)))
+impl ParquetWriter {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn new(file: File, columns: &[ColumnDoc]) -> Result<Self, ParquetError> {
+        let types = columns.iter();
+        let types = types
+            .map(|doc| (doc.name.as_str().into(), doc.of.data_type()))
             .collect();
         let writer = polars_io::parquet::write::ParquetWriter::new(file)
             .with_compression(ParquetCompression::Zstd(None))
@@ -38,12 +41,19 @@ impl Writer {
         Ok(Self(writer))
     }
 
-    pub(crate) fn write(&mut self, table: Table) -> Result<(), ParquetError> {
-        let frame = frame(table).map_err(broken)?;
-        self.0.write_batch(&frame).map_err(unwritten)
+    /// Writes one more row group.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&mut self, frame: &DataFrame) -> Result<(), ParquetError> {
+        self.0.write_batch(frame).map_err(unwritten)
     }
 
-    pub(crate) fn finish(self) -> Result<(), ParquetError> {
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn finish(self) -> Result<(), ParquetError> {
         self.0.finish().map(|_| ()).map_err(unwritten)
     }
 }
@@ -78,77 +88,25 @@ pub fn parquet_shape(file: File) -> Result<(Vec<String>, usize), ParquetError> {
 /// are not there.
 ///
 /// # Errors
-/// It is no whole Parquet file, or a column has another type than [`Type`] knows.
+/// It is no whole Parquet file.
 pub fn read_parquet(
     file: File,
     columns: &[&str],
     rows: Range<usize>,
-) -> Result<Table, ParquetError> {
+) -> Result<DataFrame, ParquetError> {
     let read = || {
         let mut reader = ParquetReader::new(file);
         let schema = reader.schema()?;
         let there = columns.iter().filter(|c| schema.contains(c));
         let named = (!columns.is_empty()).then(|| there.map(|c| (*c).to_owned()).collect());
         // On this thread: a panic of another could not be kept off the terminal.
-        let frame = reader
+        reader
             .read_parallel(ParallelStrategy::None)
             .with_columns(named)
             .with_slice(Some((rows.start, rows.len())))
-            .finish()?;
-        let rows = frame.height();
-        // One column after the other is dropped, so that the table is never there twice.
-        let columns = frame
-            .into_columns()
-            .into_iter()
-            .map(|c| Ok((c.name().to_string(), cells(&c)?)));
-        let columns: Result<Vec<_>, PolarsError> = columns.collect();
-        Ok(Table::of(columns?, rows))
+            .finish()
     };
     guarded(|| read().map_err(|e: PolarsError| broken(e)))
-}
-
-fn data_type(of: Type) -> DataType {
-    match of {
-        Type::Text => DataType::String,
-        Type::Int => DataType::Int64,
-        Type::Float => DataType::Float64,
-    }
-}
-
-fn frame(table: Table) -> Result<DataFrame, PolarsError> {
-    let column = |(name, cells): (String, Cells)| -> Column {
-        let name = name.as_str().into();
-        match cells {
-            Cells::Text(cells) => {
-                let texts: Vec<Option<&str>> = cells.iter().map(Option::as_deref).collect();
-                Series::new(name, texts).into()
-            }
-            Cells::Int(cells) => Series::new(name, cells).into(),
-            Cells::Float(cells) => Series::new(name, cells).into(),
-        }
-    };
-    let rows = table.rows();
-    DataFrame::new(rows, table.into_columns().into_iter().map(column).collect())
-}
-
-fn cells(column: &Column) -> Result<Cells, PolarsError> {
-    Ok(match column.dtype() {
-        DataType::Int64 => Cells::Int(column.i64()?.iter().collect()),
-        DataType::Float64 => Cells::Float(column.f64()?.iter().collect()),
-        _ => Cells::Text(shared(column.str()?.iter())),
-    })
-}
-
-/// Texts of which one that stands in several rows in a row is there once.
-fn shared<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Vec<Option<Arc<str>>> {
-    let mut last: Option<Arc<str>> = None;
-    let one = |text: Option<&str>| {
-        if last.as_deref() != text {
-            last = text.map(Arc::from);
-        }
-        last.clone()
-    };
-    texts.map(one).collect()
 }
 
 #[cfg(test)]
@@ -156,28 +114,21 @@ mod tests {
     use std::io::{Seek, SeekFrom, Write};
 
     use super::*;
-    use crate::table::{TableCell, named};
-    use crate::{ParquetRows, ParquetWriter};
+    use crate::{floats, ints, texts};
+    use polars::prelude::Column;
 
     fn written() -> File {
-        let schema = [
-            named(&["name"], Type::Text),
-            named(&["n"], Type::Int),
-            named(&["x"], Type::Float),
-        ]
-        .concat();
+        let schema = crate::schema![u64;
+            ("name", Text, "A name.", |n| (n % 10 > 0).then_some("a")),
+            ("n", Int, "A count.", |n| *n),
+            ("x", Float, "A number.", |n| (n % 10 > 1).then_some(f64::INFINITY)),
+        ];
         let mut file = tempfile::tempfile().unwrap();
-        let mut writer = ParquetWriter::new(file.try_clone().unwrap(), &schema).unwrap();
+        let handle = file.try_clone().unwrap();
+        let mut writer = ParquetWriter::new(handle, &schema.described()).unwrap();
         for group in 0..3 {
-            let mut table = Table::new(&schema);
-            for row in 0..4 {
-                table.push(vec![
-                    TableCell::maybe((row > 0).then_some("a")),
-                    TableCell::count(10 * group + row),
-                    TableCell::Float((row > 1).then_some(f64::INFINITY)),
-                ]);
-            }
-            writer.write(table).unwrap();
+            let rows: Vec<u64> = (0..4).map(|row| 10 * group + row).collect();
+            writer.write(&schema.frame(&rows)).unwrap();
         }
         writer.finish().unwrap();
         file.rewind().unwrap();
@@ -186,15 +137,12 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_in_parts_and_by_column() {
-        let open = || written();
-        let (names, rows) = parquet_shape(open()).unwrap();
+        let (names, rows) = parquet_shape(written()).unwrap();
         assert_eq!((names.join(" "), rows), ("name n x".to_owned(), 12));
-        let part = read_parquet(open(), &["x", "n", "absent"], 5..9).unwrap();
-        assert_eq!((part.names().count(), part.rows()), (2, 4));
-        let read: Vec<_> = (0..4)
-            .map(|row| (part.int("n", row), part.number("x", row)))
-            .collect();
+        let part = read_parquet(written(), &["x", "n", "absent"], 5..9).unwrap();
+        assert_eq!((part.width(), part.height()), (2, 4));
         let never = Some(f64::INFINITY);
+        let read: Vec<_> = ints(&part, "n").zip(floats(&part, "x")).collect();
         let expected = [
             (Some(11), None),
             (Some(12), never),
@@ -202,11 +150,9 @@ mod tests {
             (Some(20), None),
         ];
         assert_eq!(read, expected);
-        let all = read_parquet(open(), &[], 0..usize::MAX).unwrap();
-        assert_eq!(
-            (all.text("name", 4), all.text("name", 5)),
-            (None, Some("a"))
-        );
+        let all = read_parquet(written(), &[], 0..usize::MAX).unwrap();
+        let names: Vec<_> = texts(&all, "name").skip(4).take(2).collect();
+        assert_eq!(names, [None, Some("a")]);
     }
 
     #[test]

@@ -9,8 +9,8 @@ use super::values::{Values, is_kept, is_text};
 use super::{broken, guarded};
 use crate::rows::{Holds, Lost, ParquetError, RowColumn, RowOfValues};
 
-/// What reads the rows of a file.
-pub(crate) struct Rows {
+/// The rows of a Parquet file in order. After an error it goes on with the rows behind it.
+pub struct ParquetRows {
     file: File,
     footer: FileMetadata,
     schema: ArrowSchema,
@@ -19,8 +19,12 @@ pub(crate) struct Rows {
     group: Values,
 }
 
-impl Rows {
-    pub(crate) fn open(mut file: File) -> Result<Self, ParquetError> {
+impl ParquetRows {
+    /// Reads the file's own description.
+    ///
+    /// # Errors
+    /// It is no whole Parquet file.
+    pub fn open(mut file: File) -> Result<Self, ParquetError> {
         guarded(|| {
             let footer = read_metadata(&mut file).map_err(broken)?;
             let schema = infer_schema(&footer).map_err(broken)?;
@@ -35,7 +39,8 @@ impl Rows {
         })
     }
 
-    pub(crate) fn columns(&self) -> Vec<RowColumn> {
+    /// Returns its columns, in order.
+    pub fn columns(&self) -> Vec<RowColumn> {
         let column = |(name, kind): (String, &ArrowDataType)| RowColumn {
             name,
             holds: match kind {
@@ -52,11 +57,16 @@ impl Rows {
             .collect()
     }
 
-    pub(crate) fn bytes_begun(&self) -> u64 {
+    /// Returns the packed bytes of the row groups that were begun.
+    pub fn bytes_begun(&self) -> u64 {
         self.begun
     }
+}
 
-    pub(crate) fn next(&mut self) -> Option<Result<RowOfValues, Lost>> {
+impl Iterator for ParquetRows {
+    type Item = Result<RowOfValues, Lost>;
+
+    fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(row) = self.group.row() {
                 return Some(row.map_err(Lost::Row));

@@ -17,10 +17,9 @@ pub(crate) const HELP: &str = "\
 Examples:
   deadloop report tuned --open
   deadloop report tuned --redact
-  deadloop report tuned --comparison compared
 
-Writes report.html, report.md and, for each chart, charts/NAME.svg and charts/NAME.csv with its numbers. The charts of an \
-earlier report are replaced. Open an SVG in a browser to print it.";
+Writes report.html, report.md and, the charts as charts/NAME.svg. The charts of an earlier report are replaced. Open an SVG in \
+a browser to print it.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
@@ -30,9 +29,6 @@ pub(crate) struct Report {
     /// Hide the letters and digits of the transcripts in the page; copies and structure stay
     #[arg(long)]
     pub(crate) redact: bool,
-    /// Show what changed: a folder that deadloop compare --out wrote
-    #[arg(long, value_name = "DIR")]
-    pub(crate) comparison: Option<PathBuf>,
     /// Open the page afterwards
     #[arg(long)]
     pub(crate) open: bool,
@@ -54,7 +50,6 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
     interrupt::sweeps(dir);
     let options = Options {
         redact: args.redact,
-        comparison: args.comparison.clone(),
     };
     let report = render(dir, &options, global)?;
     if args.redact {
@@ -85,7 +80,7 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
 
 /// The note on what is safe to share of a redacted folder, and what to check first.
 const SAFE: &str = "\
-redacted, for good: the letters and digits of the transcripts are hidden in report.html and in excerpts.jsonl.zst,
+redacted, for good: the letters and digits of the transcripts are hidden in report.html and in cases.jsonl,
 which it is made from
 safe to share: report.html, report.md, charts/, the tables: none of them holds text of a transcript
 look first at: ids, groups and names of models (in all of them); settings.toml; outcomes (`error`, `detail`: what

@@ -71,8 +71,12 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     tell_no_csv(args.output.csv, &scored, global);
     done.run.manifest.models_left_out = scored.left_out;
     done.sum_up(json!({"cells": plan.cells(), "rows": scored.rows}));
-    if let (Some(front), false) = (scored.fronts.get("*"), global.quiet || global.json) {
-        show::print(&show::prose(&front_table(&plan, front, done.judge.unit)))?;
+    if !global.quiet && !global.json {
+        show::print(&show::prose(&front_table(
+            &plan,
+            &scored.front,
+            done.judge.unit,
+        )))?;
     }
     drop((cases, records));
     finish(*done, Ok(()), global)?;

@@ -131,11 +131,11 @@ fn recorded(side: &Side, id: &str) -> Answer {
     let kind = Kind::ALL
         .into_iter()
         .find(|k| Some(k.name()) == alarm_kind.as_deref());
-    let fired = match (alarm_at, channel(alarm_channel), kind) {
+    let fired = match (alarm_at, channel(&alarm_channel), kind) {
         (Some(at), Some(channel), Some(kind)) => Some(Fired {
             channel,
-            at: *at,
-            seen: *alarm_seen,
+            at,
+            seen: alarm_seen,
             kind,
         }),
         _ => None,

@@ -67,8 +67,8 @@ fn the_number_of_threads_does_not_change_a_byte() {
         assert!(files(&one).len() > 4, "{command} leaves more");
         let tables = match command {
             "sweep" => "scores.parquet",
-            "tune" => "outcomes.parquet scores.parquet scores_by.parquet intervals.csv choice.csv",
-            _ => "outcomes.parquet scores.parquet scores_by.parquet intervals.csv",
+            "tune" => "outcomes.parquet scores.parquet choice.csv",
+            _ => "outcomes.parquet scores.parquet",
         };
         assert_eq!(program::tables_as_said(&one, command).join(" "), tables);
     }
@@ -482,9 +482,6 @@ fn a_broken_result_is_named_and_is_no_accident() {
     let run = deadloop(&["replay", &corpus, "--out", &shown, "-q"]);
     assert_eq!(code(&run), Some(0), "{}", stderr(&run));
     let report = |more: &[&str]| deadloop(&[&["report", &shown, "-q"], more].concat());
-    let run = report(&["--comparison", &shown]);
-    assert_eq!(code(&run), Some(2), "{}", stderr(&run));
-    assert!(stderr(&run).contains("comparison.json"), "{}", stderr(&run));
     for name in ["outcomes.parquet", "scores.parquet", "manifest.json"] {
         let path = out.join(name);
         let whole = std::fs::read(&path).expect("it is there");

@@ -479,7 +479,7 @@ fn a_baseline_is_promoted_after_showing_what_changes() {
         "{}",
         stderr(&shown)
     );
-    assert_eq!(read("baseline/cases.jsonl"), read("two/cases.jsonl"));
+    assert_eq!(read("baseline/outcomes.csv"), read("two/outcomes.csv"));
     assert_eq!(
         code(&bless("document.toml")),
         Some(2),

@@ -108,7 +108,6 @@ fn a_run_from_a_library_leaves_the_tables_that_the_program_leaves() {
     for name in [
         "scores.csv",
         "scores.parquet",
-        "scores_by.csv",
         "outcomes.csv",
         "outcomes.parquet",
     ] {

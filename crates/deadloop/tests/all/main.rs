@@ -9,7 +9,6 @@
 mod advice;
 mod broken_runs;
 mod budget;
-mod charts;
 mod check;
 mod claims;
 mod cli;

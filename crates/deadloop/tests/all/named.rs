@@ -71,12 +71,6 @@ fn a_part_of_a_result_that_cannot_be_read_is_named() {
         let said = stderr(&run);
         assert_eq!(code(&run), Some(2), "{how}: {said}");
         assert!(said.contains("settings.toml"), "{how}: {said}");
-        std::fs::create_dir(dir.path().join(format!("{how}-compared"))).unwrap();
-        let compared = dir.path().join(format!("{how}-compared"));
-        put(&compared.join("comparison.json"), how);
-        let compared = compared.display().to_string();
-        let run = deadloop(&["report", &out_is, "--comparison", &compared]);
-        assert_eq!(code(&run), Some(2), "{how}: {}", stderr(&run));
     }
 }
 

@@ -120,7 +120,7 @@ fn an_error_is_a_row_and_more_than_allowed_end_the_job() {
     assert!(error[4].contains("its stderr ends: I cannot"), "{error:?}");
     let scores = std::fs::read_to_string(Path::new(&out("one")).join("scores.csv"));
     let scores = scores.expect("it is written");
-    let wanted = "4,2,1,0,0,2,0,0,0,0,0,1,1,1,";
+    let wanted = "2,1,4,0,1,2,0,0,0,0,0,";
     assert!(scores.lines().any(|l| l.contains(wanted)), "{scores}");
     let manifest = std::fs::read_to_string(Path::new(&out("one")).join("manifest.json"));
     assert!(

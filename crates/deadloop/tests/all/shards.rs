@@ -298,7 +298,7 @@ fn a_part_needs_neither_corpus_nor_grid_and_opens_no_transcript_then() {
     assert_eq!(code(&run), Some(0), "{}", stderr(&run));
     let size = |out: &str| {
         Path::new(out)
-            .join("excerpts.jsonl.zst")
+            .join("cases.jsonl")
             .metadata()
             .map_or(0, |m| m.len())
     };

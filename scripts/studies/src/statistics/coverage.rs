@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use deadloop_score::replay::corpus::CopyKeys;
-use deadloop_score::{Case, Outcome, Resampling, Timeline, Verdict, Worth, bootstrap};
+use deadloop_score::{Case, MEASURES, Outcome, Resampling, Timeline, Verdict, Worth, bootstrap};
 use serde_json::{Value, json};
 
 /// What errors cost there.
@@ -47,10 +47,9 @@ pub(crate) fn coverage(seed: u64, worlds: u64, groups: usize) -> Value {
         };
         let intervals = bootstrap(&cases, &outcomes, &WORTH, resampling);
         for (name, value) in truth() {
-            let row = intervals.rows.iter().find(|(n, ..)| n == name);
-            let holds = row
-                .and_then(|(_, i, _)| *i)
-                .is_some_and(|i| i.lo <= value && value <= i.hi);
+            let mut rows = MEASURES.iter().zip(&intervals);
+            let row = rows.find_map(|(measure, ends)| ends.filter(|_| measure.name == name));
+            let holds = row.is_some_and(|i| i.lo <= value && value <= i.hi);
             *held.entry(name).or_default() += u64::from(holds);
         }
     }

@@ -18,7 +18,7 @@ pub static DELAY: Measure = Measure {
     about: "delay_chars / loops",
     formula: alone(&[of_loops(&[one(Count::Delay)])]),
     certainty: Certainty::Resampled,
-    bounds: None,
+    bounds: Some("delay"),
     shown: Shown::EVERYWHERE,
 };
 

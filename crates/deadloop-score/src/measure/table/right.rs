@@ -57,7 +57,7 @@ pub static PRECISION: Measure = Measure {
         ],
     }]),
     certainty: Certainty::Share,
-    bounds: Some("precision"),
+    bounds: None,
     shown: Shown::EVERYWHERE,
 };
 
@@ -101,6 +101,6 @@ pub static FPR: Measure = Measure {
     about: "false_alarm / clean",
     formula: alone(&[of_clean(&[one(Count::FalseAlarm)])]),
     certainty: Certainty::Share,
-    bounds: Some("fpr"),
+    bounds: None,
     shown: Shown::NOWHERE,
 };

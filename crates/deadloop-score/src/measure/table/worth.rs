@@ -22,7 +22,7 @@ pub static SAVED: Measure = Measure {
         den: &[one(Count::LoopChars)],
     }]),
     certainty: Certainty::Resampled,
-    bounds: None,
+    bounds: Some("saved"),
     shown: Shown::EVERYWHERE,
 };
 

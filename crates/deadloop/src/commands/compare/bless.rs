@@ -12,10 +12,10 @@ use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::show;
 
-/// The tables that mark a result of guards, repairers or budgets, beside `cases.jsonl`.
-const SIDES: [&str; 3] = ["outcomes.csv", "repairs.csv", "budget_runs.csv"];
+/// The files that a side is read from.
+const SIDE: [&str; 2] = ["manifest.json", "outcomes.csv"];
 
-/// The files of a result that are the same for every repeat of the run, by name.
+/// The files of a result that are text, by name.
 type Tables = BTreeMap<String, String>;
 
 /// A baseline, and the result that replaces it.
@@ -33,7 +33,7 @@ impl<'a> Blessing<'a> {
     pub(super) fn of(args: &'a Compare) -> Outcome<Self> {
         let new = tables(&args.new)?;
         if !is_result(&new) {
-            let what = "holds no outcomes.csv, repairs.csv or budget_runs.csv beside cases.jsonl; expected a result of replay, tune, repair or budget with --csv";
+            let what = "holds no outcomes.csv beside manifest.json; expected a result of replay or tune with --csv";
             return Err(Code::Usage.error(format!("--bless {}: {what}", args.new.display())));
         }
         let old = tables(&args.base)?;
@@ -81,13 +81,13 @@ impl<'a> Blessing<'a> {
 
 /// Returns whether these tables are a comparable result. A baseline is one too.
 fn is_result(tables: &Tables) -> bool {
-    SIDES.iter().any(|name| tables.contains_key(*name)) && tables.contains_key("cases.jsonl")
+    SIDE.iter().all(|name| tables.contains_key(*name))
 }
 
 /// Reads the tables of a folder by name. Empty if there is no such folder.
 fn tables(dir: &Path) -> Outcome<Tables> {
     let kept = |file: &String| {
-        file.ends_with(".csv") || ["cases.jsonl", "settings.toml"].contains(&file.as_str())
+        file.ends_with(".csv") || ["manifest.json", "settings.toml"].contains(&file.as_str())
     };
     let mut found = Tables::new();
     for name in result_files().into_keys().filter(kept) {

@@ -1,11 +1,10 @@
 //! BASE and NEW: read from a folder, or replayed on a corpus.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use deadloop_detect::Settings;
 use deadloop_replay::{Job, Plan, PlanGuards, Programs, RunError, run};
-use deadloop_score::{About, Evidence, JudgeOptions, Side};
+use deadloop_score::{Evidence, JudgeOptions, Side};
 
 use super::Compare;
 use crate::args::Global;
@@ -127,14 +126,10 @@ fn replayed(args: &Compare, inputs: [&Input; 2], global: Global) -> Outcome<Vec<
     surveyed.accept(args.select.skips(), &Terminal::of(global))?;
     let records = records(args, (&plan, &running, &surveyed), global)?;
     let evidence = Evidence::new(&plan, &surveyed.cases, &records)?;
-    let cells: Vec<usize> = named.iter().map(|(_, cell)| *cell).collect();
-    let about = About {
-        judge: args.judge.judging().options_for(&surveyed.cases)?,
-        chunks: args.judge.chunks.map(u64::from),
-        ..About::of(&plan, &cells, &surveyed.cases, &BTreeMap::new())
-    };
+    let judge = args.judge.judging().options_for(&surveyed.cases)?;
+    let judged = (judge, args.judge.chunks.map(u64::from));
     let source = corpus.display().to_string();
-    let side = |(name, cell): &(&str, usize)| Side::of(&source, name, &evidence, *cell, &about);
+    let side = |(name, cell): &(&str, usize)| Side::of(&source, name, (&evidence, *cell), judged);
     Ok(named.iter().map(side).collect())
 }
 

@@ -79,7 +79,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     let evidence = done.evidence(&plan)?;
     let (by, csv) = (&args.output.by, args.output.csv);
     let scored = done.score(&evidence, &distinct, by, csv)?;
-    let means = done.intervals(&evidence, &distinct)?;
+    let means = done.means(&evidence, &distinct);
     Opening {
         evidence: &evidence,
         focus: [("*".to_owned(), (cells[0], named[0].clone()))].into(),

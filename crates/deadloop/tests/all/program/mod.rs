@@ -138,20 +138,21 @@ pub(crate) fn tables_as_said(dir: &Path, command: &str) -> Vec<String> {
 
 /// The columns of a table and their types; of a CSV file all are text.
 fn columns(path: &Path) -> Vec<(String, Type)> {
-    use deadloop_tables::{Cells, read_csv, read_parquet};
+    use deadloop_tables::{read_csv, read_parquet};
     let file = File::open(path).expect("it is there");
     let table = if path.extension().is_some_and(|ending| ending == "csv") {
-        read_csv(file).expect("CSV")
+        read_csv(file, &[]).expect("CSV")
     } else {
         read_parquet(file, &[], 0..1).expect("Parquet")
     };
-    let of = |cells: &Cells| match cells {
-        Cells::Text(_) => Type::Text,
-        Cells::Int(_) => Type::Int,
-        Cells::Float(_) => Type::Float,
+    let of = |of: String| match of.as_str() {
+        "str" => Type::Text,
+        "i64" => Type::Int,
+        "f64" => Type::Float,
+        other => panic!("{other}"),
     };
-    let columns = table.columns();
+    let columns = table.columns().iter();
     columns
-        .map(|(name, cells)| (name.to_owned(), of(cells)))
+        .map(|column| (column.name().to_string(), of(column.dtype().to_string())))
         .collect()
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Seek};
 use std::path::Path;
 
-use deadloop_tables::{ParquetError, ParquetWriter, Schema, Table, TableCell, Type, named};
+use deadloop_tables::{Field, ParquetError, ParquetWriter, Schema, cell};
 use tempfile::NamedTempFile;
 
 use super::REST;
@@ -22,14 +22,25 @@ const GROUP_ROWS: usize = 4096;
 
 pub(super) fn create(mut file: NamedTempFile, _: &Path, _: Effort) -> io::Result<Box<dyn Sink>> {
     file.rewind()?;
-    let schema = named(&COLUMNS, Type::Text);
+    let schema = schema();
+    let columns = schema.described();
     Ok(Box::new(Groups {
-        writer: ParquetWriter::new(file.reopen()?, &schema).map_err(unwritten)?,
+        writer: ParquetWriter::new(file.reopen()?, &columns).map_err(unwritten)?,
         file,
-        rows: Table::new(&schema),
+        rows: Vec::new(),
         bytes: 0,
         schema,
     }))
+}
+
+/// The columns, all of them text.
+fn schema() -> Schema<Row> {
+    let column = |(at, name): (usize, &str)| {
+        Field::new(name, "", "", move |row: &Row| {
+            cell::Text::from(row[at].as_ref())
+        })
+    };
+    COLUMNS.into_iter().enumerate().map(column).collect()
 }
 
 fn unwritten(error: ParquetError) -> io::Error {
@@ -40,19 +51,20 @@ struct Groups {
     /// The file itself. `writer` has another handle to it.
     file: NamedTempFile,
     writer: ParquetWriter,
-    schema: Schema,
-    rows: Table,
+    schema: Schema<Row>,
+    rows: Vec<Row>,
     bytes: usize,
 }
 
 impl Groups {
     fn flush(&mut self) -> io::Result<()> {
         self.bytes = 0;
-        let rows = std::mem::replace(&mut self.rows, Table::new(&self.schema));
-        if rows.rows() == 0 {
+        let rows = std::mem::take(&mut self.rows);
+        if rows.is_empty() {
             return Ok(());
         }
-        self.writer.write(rows).map_err(unwritten)
+        let frame = self.schema.frame(&rows);
+        self.writer.write(&frame).map_err(unwritten)
     }
 }
 
@@ -60,8 +72,8 @@ impl Sink for Groups {
     fn write(&mut self, entry: &Entry) -> io::Result<()> {
         let row = row(entry)?;
         self.bytes += row.iter().flatten().map(String::len).sum::<usize>();
-        self.rows.push(row.map(TableCell::Text).into());
-        if self.bytes >= GROUP_BYTES || self.rows.rows() >= GROUP_ROWS {
+        self.rows.push(row);
+        if self.bytes >= GROUP_BYTES || self.rows.len() >= GROUP_ROWS {
             self.flush()?;
         }
         Ok(())
@@ -74,8 +86,10 @@ impl Sink for Groups {
     }
 }
 
-/// Returns the cells of a transcript, in the order of [`COLUMNS`].
-fn row(entry: &Entry) -> io::Result<[Option<String>; COLUMNS.len()]> {
+/// The cells of a transcript, in the order of [`COLUMNS`].
+type Row = [Option<String>; COLUMNS.len()];
+
+fn row(entry: &Entry) -> io::Result<Row> {
     let transcript = &entry.transcript;
     let object = |fields: &serde_json::Map<_, _>| {
         let some = (!fields.is_empty()).then_some(fields);

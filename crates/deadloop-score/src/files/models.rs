@@ -1,0 +1,98 @@
+//! The models with rows in scores.parquet, as far as there is room.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::sweep::{Scoring, never};
+use crate::tally::{AnyEvidence, Tally};
+use crate::truth::Cases;
+
+/// Above this number of rows, models with too few labels have no rows of their own; they are in
+/// `*`.
+pub const MAX_ROWS: usize = 250_000;
+
+/// If there are more rows than this even without those models, only the models with the most loops have rows of their
+/// own, as many as fit into [`MAX_ROWS`].
+const MOST_ROWS: usize = 2 * MAX_ROWS;
+
+/// Whose rows there are: a name, and the cases.
+pub(super) type Slice = (String, Vec<usize>);
+
+/// Returns all models together (`*`) and those with rows of their own, then the models without.
+pub(super) fn slices<E: AnyEvidence>(scoring: &Scoring<'_, E>) -> (Vec<Slice>, Vec<String>) {
+    let models = scoring.evidence.by_model();
+    let ranked = models
+        .iter()
+        .map(|(model, pick)| (loops(scoring, pick), Reverse(model.as_str())));
+    let own = with_rows(
+        ranked.collect(),
+        scoring.evidence.plan().cells(),
+        scoring.enough,
+    );
+    let own: BTreeSet<String> = own.into_iter().map(str::to_owned).collect();
+    let mut slices = vec![("*".to_owned(), scoring.evidence.every())];
+    let mut left_out = Vec::new();
+    for (model, pick) in models {
+        if own.contains(&model) {
+            slices.push((model, pick))
+        } else {
+            left_out.push(model)
+        }
+    }
+    (slices, left_out)
+}
+
+/// The models with rows of their own, of all models with their loops.
+fn with_rows(mut models: Vec<(u64, Reverse<&str>)>, cells: usize, enough: u64) -> BTreeSet<&str> {
+    // With the row of all together.
+    let rows = |models: &[_]| (models.len() + 1).saturating_mul(cells);
+    if rows(&models) > MAX_ROWS {
+        models.retain(|(loops, _)| *loops >= enough);
+    }
+    if rows(&models) > MOST_ROWS {
+        models.sort_unstable_by(|a, b| b.cmp(a));
+        models.truncate((MAX_ROWS / cells.max(1)).saturating_sub(1));
+    }
+    models
+        .into_iter()
+        .map(|(_, Reverse(model))| model)
+        .collect()
+}
+
+fn loops<E: AnyEvidence>(scoring: &Scoring<'_, E>, pick: &[usize]) -> u64 {
+    let mut quiet = Tally::default();
+    for i in pick {
+        quiet += scoring
+            .evidence
+            .cases()
+            .on(*i, |case| Tally::of(&never(case, scoring.judge)));
+    }
+    quiet.loops()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_very_large_sweep_has_rows_of_the_models_with_the_most_loops() {
+        let names: Vec<String> = (0..100).map(|n| format!("m{n:02}")).collect();
+        // m00 and m01 have 100 loops, m02 and m03 have 99, the last two 51; enough is 60.
+        let models = || {
+            let loops = |(n, name)| (100 - n as u64 / 2, Reverse(String::as_str(name)));
+            names.iter().enumerate().map(loops).collect::<Vec<_>>()
+        };
+        let of = |cells| with_rows(models(), cells, 60);
+        assert_eq!(of(2_400).len(), 100, "242,400 rows");
+        assert_eq!(
+            of(2_500).len(),
+            82,
+            "252,500: those with too few loops have none"
+        );
+        assert_eq!(of(5_000).len(), 82, "415,000 are left");
+        let few: Vec<&str> = of(50_000).into_iter().collect();
+        assert_eq!(few, ["m00", "m01", "m02", "m03"]);
+        assert_eq!(of(500_000).len(), 0);
+        assert_eq!(of(0).len(), 100);
+    }
+}

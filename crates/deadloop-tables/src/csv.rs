@@ -1,0 +1,146 @@
+//! Frames as CSV: `never` for what is infinite, nothing for what is n/a, and no text that a spreadsheet runs.
+
+use std::io::{Read, Write};
+
+use polars::prelude::{AnyValue, Column, DataFrame};
+
+use crate::formula::{as_it_was, unrunnable};
+use crate::schema::{Cell, ColumnDoc, Float, Int, Text, Type};
+
+/// A CSV file being written.
+pub struct CsvWriter<W: Write> {
+    file: csv::Writer<W>,
+    headed: bool,
+}
+
+impl<W: Write> CsvWriter<W> {
+    /// Begins a file.
+    pub fn new(to: W) -> Self {
+        Self {
+            file: csv::Writer::from_writer(to),
+            headed: false,
+        }
+    }
+
+    /// Writes the rows of a frame. The first one brings the header.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn write(&mut self, frame: &DataFrame) -> Result<(), csv::Error> {
+        if !std::mem::replace(&mut self.headed, true) {
+            self.file.write_record(
+                frame
+                    .get_column_names()
+                    .into_iter()
+                    .map(|name| name.as_str()),
+            )?;
+        }
+        for row in 0..frame.height() {
+            let cells = frame.columns().iter();
+            self.file
+                .write_record(cells.map(|column| written(column, row)))?;
+        }
+        Ok(())
+    }
+
+    /// Returns what was written to, when everything is in it.
+    ///
+    /// # Errors
+    /// The rest cannot be written.
+    pub fn finish(self) -> Result<W, csv::Error> {
+        self.file.into_inner().map_err(|e| e.into_error().into())
+    }
+}
+
+/// Returns a cell as it stands in a file: numbers as short as they can be and read back exactly.
+fn written(column: &Column, row: usize) -> String {
+    match column.get(row) {
+        Ok(AnyValue::String(text)) => unrunnable(text).into_owned(),
+        Ok(AnyValue::Int64(n)) => n.to_string(),
+        Ok(AnyValue::Float64(x)) => number(x),
+        _ => String::new(),
+    }
+}
+
+/// Returns a number as tables write it: `never` if it is infinite.
+pub fn number(x: f64) -> String {
+    if x.is_infinite() {
+        "never".into()
+    } else {
+        x.to_string()
+    }
+}
+
+/// Reads a CSV file whose columns have these types. Other columns are text.
+///
+/// # Errors
+/// It cannot be read, or a row has more or fewer cells than the header.
+pub fn read_csv(from: impl Read, types: &[ColumnDoc]) -> Result<DataFrame, csv::Error> {
+    let mut reader = csv::Reader::from_reader(from);
+    let header = reader.headers()?.clone();
+    let rows = reader.records().collect::<Result<Vec<_>, _>>()?;
+    let column = |(at, name): (usize, &str)| {
+        let of = types.iter().find(|doc| doc.name == name);
+        let cells = rows
+            .iter()
+            .map(|row| row.get(at).filter(|cell| !cell.is_empty()));
+        read_column(name, of.map_or(Type::Text, |doc| doc.of), cells)
+    };
+    let columns = header.iter().enumerate().map(column).collect();
+    DataFrame::new(rows.len(), columns).map_err(|e| std::io::Error::other(e.to_string()).into())
+}
+
+fn read_column<'a>(name: &str, of: Type, cells: impl Iterator<Item = Option<&'a str>>) -> Column {
+    let float = |cell: &str| match cell {
+        "never" => Some(f64::INFINITY),
+        text => text.parse::<f64>().ok(),
+    };
+    match of {
+        Type::Text => Text::column(name, &mut cells.map(|cell| Text::from(cell.map(as_it_was)))),
+        Type::Int => Int::column(
+            name,
+            &mut cells.map(|cell| Int::from(cell.and_then(|n| n.parse::<i64>().ok()))),
+        ),
+        Type::Float => Float::column(
+            name,
+            &mut cells.map(|cell| Float::from(cell.and_then(float))),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{floats, texts};
+
+    #[test]
+    fn a_table_is_written_for_people_and_read_as_it_was() {
+        let schema = crate::schema![(Option<&'static str>, Option<i64>, Option<f64>);
+            ("name", Text, "A name.", |row| row.0),
+            ("n", Int, "A count.", |row| row.1),
+            ("x", Float, "A number.", |row| row.2),
+        ];
+        let rows = [
+            (Some("=1"), Some(-2), Some(f64::INFINITY)),
+            (None, None, Some(0.1)),
+            (Some("a,b"), Some(3), None),
+        ];
+        let mut file = CsvWriter::new(Vec::new());
+        let frame = schema.frame(&rows);
+        file.write(&frame).unwrap();
+        let bytes = file.finish().unwrap();
+        assert_eq!(
+            String::from_utf8_lossy(&bytes),
+            "name,n,x\n'=1,-2,never\n,,0.1\n\"a,b\",3,\n"
+        );
+        assert!(
+            read_csv(&bytes[..], &schema.described())
+                .unwrap()
+                .equals_missing(&frame)
+        );
+        let untyped = read_csv(&bytes[..], &[]).unwrap();
+        assert_eq!(texts(&untyped, "x").next(), Some(Some("never")));
+        assert_eq!(floats(&untyped, "x").next(), None);
+        assert!(read_csv(&b"a,b\n1\n"[..], &[]).is_err());
+    }
+}

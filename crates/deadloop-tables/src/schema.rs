@@ -1,0 +1,319 @@
+//! [`Schema`]: the columns of a table in one list, by which it is written, read, checked and documented.
+
+use std::sync::Arc;
+
+use polars::prelude::{
+    Column, DataFrame, DataType, Float64Chunked, Int64Chunked, IntoColumn, NewChunkedArray,
+    StringChunked,
+};
+
+/// The cells of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// Text.
+    Text,
+    /// Whole numbers.
+    Int,
+    /// Numbers. Infinite is written `never` in CSV.
+    Float,
+}
+
+impl Type {
+    pub(crate) fn data_type(self) -> DataType {
+        match self {
+            Self::Text => DataType::String,
+            Self::Int => DataType::Int64,
+            Self::Float => DataType::Float64,
+        }
+    }
+}
+
+/// The description of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnDoc {
+    /// Its name. A `*` in it stands for names that a run decides.
+    pub name: String,
+    /// The type of its cells.
+    pub of: Type,
+    /// The unit of its numbers. Empty for texts and plain numbers.
+    pub unit: String,
+    /// Their meaning.
+    pub about: String,
+}
+
+/// A column and how its cells are made from rows of `R`.
+pub struct Field<R> {
+    /// Its description.
+    pub doc: ColumnDoc,
+    column: Box<dyn Fn(&[R]) -> Column + Send>,
+}
+
+impl<R> Field<R> {
+    /// A column of cells of type `T`. [`schema!`](crate::schema) writes this.
+    pub fn new<T: Cell>(
+        name: impl Into<String>,
+        unit: impl Into<String>,
+        about: impl Into<String>,
+        cell: impl Fn(&R) -> T + Send + 'static,
+    ) -> Self {
+        let doc = ColumnDoc {
+            name: name.into(),
+            of: T::TYPE,
+            unit: unit.into(),
+            about: about.into(),
+        };
+        let name = doc.name.clone();
+        Self {
+            doc,
+            column: Box::new(move |rows| T::column(&name, &mut rows.iter().map(&cell))),
+        }
+    }
+}
+
+/// The columns of a table whose rows are made from an `R`, in their order.
+pub struct Schema<R>(Vec<Field<R>>);
+
+impl<R> FromIterator<Field<R>> for Schema<R> {
+    fn from_iter<I: IntoIterator<Item = Field<R>>>(fields: I) -> Self {
+        Self(fields.into_iter().collect())
+    }
+}
+
+impl<R> IntoIterator for Schema<R> {
+    type Item = Field<R>;
+    type IntoIter = std::vec::IntoIter<Field<R>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<R> Extend<Field<R>> for Schema<R> {
+    fn extend<I: IntoIterator<Item = Field<R>>>(&mut self, fields: I) {
+        self.0.extend(fields);
+    }
+}
+
+impl<R> Schema<R> {
+    /// Returns a list without the column of this name.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.0.retain(|field| field.doc.name != name);
+        self
+    }
+
+    /// Returns the descriptions of the columns.
+    pub fn described(&self) -> Vec<ColumnDoc> {
+        self.0.iter().map(|field| field.doc.clone()).collect()
+    }
+
+    /// Returns the frame of some rows.
+    pub fn frame(&self, rows: &[R]) -> DataFrame {
+        let columns = self.0.iter().map(|field| (field.column)(rows)).collect();
+        // The names of a list differ, and each column has a cell for each row.
+        DataFrame::new(rows.len(), columns).unwrap_or_default()
+    }
+}
+
+/// The type of a column's cells: [`Text`], [`Int`] or [`Float`].
+pub trait Cell: Sized {
+    /// The same as a value.
+    const TYPE: Type;
+    /// A cell in memory. `None` if it is empty.
+    type Value: Default + Clone;
+    /// Makes a column of cells.
+    fn column(name: &str, cells: &mut dyn Iterator<Item = Self>) -> Column;
+    /// Reads a column. A missing one has no cell.
+    fn read<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Self::Value> + 'f>;
+}
+
+/// A text.
+pub struct Text(Option<String>);
+/// A whole number.
+pub struct Int(Option<i64>);
+/// A number.
+pub struct Float(Option<f64>);
+
+impl Cell for Text {
+    const TYPE: Type = Type::Text;
+    type Value = Option<Arc<str>>;
+
+    fn column(name: &str, cells: &mut dyn Iterator<Item = Self>) -> Column {
+        StringChunked::from_iter_options(name.into(), cells.map(|cell| cell.0)).into_column()
+    }
+
+    /// A text that stands in several rows in a row is there once.
+    fn read<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Self::Value> + 'f> {
+        let mut last: Self::Value = None;
+        Box::new(texts(frame, name).map(move |text| {
+            if last.as_deref() != text {
+                last = text.map(Arc::from);
+            }
+            last.clone()
+        }))
+    }
+}
+
+impl Cell for Int {
+    const TYPE: Type = Type::Int;
+    type Value = Option<u64>;
+
+    fn column(name: &str, cells: &mut dyn Iterator<Item = Self>) -> Column {
+        Int64Chunked::from_iter_options(name.into(), cells.map(|cell| cell.0)).into_column()
+    }
+
+    fn read<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Self::Value> + 'f> {
+        Box::new(ints(frame, name).map(|n| u64::try_from(n?).ok()))
+    }
+}
+
+impl Cell for Float {
+    const TYPE: Type = Type::Float;
+    type Value = Option<f64>;
+
+    fn column(name: &str, cells: &mut dyn Iterator<Item = Self>) -> Column {
+        Float64Chunked::from_iter_options(name.into(), cells.map(|cell| cell.0)).into_column()
+    }
+
+    fn read<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Self::Value> + 'f> {
+        Box::new(floats(frame, name))
+    }
+}
+
+macro_rules! cells {
+    ($($cell:ident: $($from:ty = |$value:ident| $to:expr),*;)*) => {$($(
+        impl From<$from> for $cell {
+            fn from($value: $from) -> Self {
+                Self($to)
+            }
+        }
+
+        impl From<Option<$from>> for $cell {
+            fn from(value: Option<$from>) -> Self {
+                Self(value.and_then(|$value| $to))
+            }
+        }
+    )*)*};
+}
+
+cells! {
+    Text: &str = |text| Some(text.to_owned()), String = |text| Some(text), &String = |text| Some(text.clone()),
+        Arc<str> = |text| Some(text.to_string()), &Arc<str> = |text| Some(text.to_string());
+    Int: u64 = |n| i64::try_from(n).ok(), i64 = |n| Some(n), bool = |is| Some(is.into());
+    Float: f64 = |x| Some(x);
+}
+
+/// Returns the texts of a column. A frame without it has none.
+pub fn texts<'f>(
+    frame: &'f DataFrame,
+    name: &str,
+) -> Box<dyn Iterator<Item = Option<&'f str>> + 'f> {
+    match frame.column(name).and_then(|column| column.str()) {
+        Ok(cells) => Box::new(cells.iter()),
+        Err(_) => Box::new(std::iter::empty()),
+    }
+}
+
+/// Returns the whole numbers of a column. A frame without it has none.
+pub fn ints<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Option<i64>> + 'f> {
+    match frame.column(name).and_then(|column| column.i64()) {
+        Ok(cells) => Box::new(cells.iter()),
+        Err(_) => Box::new(std::iter::empty()),
+    }
+}
+
+/// Returns the numbers of a column. A frame without it has none.
+pub fn floats<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Option<f64>> + 'f> {
+    match frame.column(name).and_then(|column| column.f64()) {
+        Ok(cells) => Box::new(cells.iter()),
+        Err(_) => Box::new(std::iter::empty()),
+    }
+}
+
+/// A [`Schema`]: the type of a row, then for each column its name, its type, in square brackets its unit, its meaning, and its
+/// cell of a row. A cell of another type than its column's does not compile.
+///
+/// ```
+/// use deadloop_tables::{ints, schema};
+///
+/// struct Run { name: String, turns: u64, cost: Option<f64> }
+/// let schema = schema![Run;
+///     ("run", Text, "Its name", |run| &run.name),
+///     ("turns", Int["turns"], "How many turns it took", |run| run.turns),
+///     ("cost", Float["dollars"], "What it cost. Empty if unknown", |run| run.cost),
+/// ];
+/// assert_eq!(schema.described()[1].unit, "turns");
+/// let frame = schema.frame(&[Run { name: "a".into(), turns: 3, cost: None }]);
+/// assert_eq!(ints(&frame, "turns").collect::<Vec<_>>(), [Some(3)]);
+/// ```
+///
+/// ```compile_fail
+/// let schema = deadloop_tables::schema![String; ("name", Int, "A name is no number", |name| name.as_str())];
+/// ```
+#[macro_export]
+macro_rules! schema {
+    (@unit) => { "" };
+    (@unit $unit:expr) => { $unit };
+    ($row:ty; $(($name:expr, $of:ident $([$unit:expr])?, $about:expr, |$arg:ident| $cell:expr $(,)?)),* $(,)?) => {
+        [$(
+            $crate::Field::new::<$crate::cell::$of>(
+                $name,
+                $crate::schema!(@unit $($unit)?),
+                $about,
+                move |$arg: &$row| $crate::cell::$of::from($cell),
+            ),
+        )*].into_iter().collect::<$crate::Schema<$row>>()
+    };
+}
+
+/// A row of a table as a struct. Each field is a column, named, typed and documented by it. The struct has `schema()`, by which
+/// it is written, and `read()`, which finds the same columns in a frame. A missing one reads as empty.
+///
+/// ```
+/// deadloop_tables::table_row! {
+///     /// A run.
+///     pub struct Run {
+///         /// Its name.
+///         run: Text,
+///         /// How many turns it took.
+///         turns: Int["turns"],
+///     }
+/// }
+/// let run = Run { run: Some("a".into()), turns: Some(3) };
+/// assert_eq!(Run::schema().described()[0].about, "Its name.");
+/// assert_eq!(Run::read(&Run::schema().frame(&[run.clone()])), [run]);
+/// ```
+#[macro_export]
+macro_rules! table_row {
+    (
+        $(#[$outer:meta])*
+        $visible:vis struct $row:ident {
+            $($(#[doc = $about:literal])+ $name:ident: $of:ident $([$unit:literal])?),* $(,)?
+        }
+    ) => {
+        $(#[$outer])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        $visible struct $row {
+            $($(#[doc = $about])+ pub $name: <$crate::cell::$of as $crate::cell::Cell>::Value,)*
+        }
+
+        impl $row {
+            /// Returns the columns of these rows, in order.
+            $visible fn schema() -> $crate::Schema<Self> {
+                $crate::schema![$row; $((
+                    stringify!($name),
+                    $of $([$unit])?,
+                    concat!($($about),+).trim(),
+                    |row| row.$name.clone(),
+                )),*]
+            }
+
+            /// Reads the rows of a frame.
+            $visible fn read(frame: &$crate::DataFrame) -> Vec<Self> {
+                $(let mut $name = <$crate::cell::$of as $crate::cell::Cell>::read(frame, stringify!($name));)*
+                let rows = 0..frame.height();
+                rows.map(|_| Self { $($name: $name.next().unwrap_or_default(),)* }).collect()
+            }
+        }
+    };
+}
