@@ -92,7 +92,8 @@ impl Term<'_> {
 
     /// Whether the fact itself answers the parameter, whatever its value.
     fn is_answered(&self, bound: Bound) -> bool {
-        bound == Bound::Exactly(self.threshold.elsewhere())
+        bound == Bound::Fixed(self.threshold.always())
+            || bound == Bound::Exactly(self.threshold.elsewhere())
     }
 
     /// Whether the value asks for nothing: it is at the loosest end of its domain. A number of copies must
