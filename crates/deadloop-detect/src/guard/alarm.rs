@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::guard::response::Response;
-use crate::measure::fact::Fact;
+use crate::measure::fact::{Bound, Fact};
 use crate::settings::param::{Param, Threshold};
 use crate::settings::setting::Member;
 use crate::settings::value::Value;
@@ -194,7 +194,8 @@ impl Alarm {
 /// decided nothing.
 fn met(member: &Member, fact: &Fact) -> Vec<Met> {
     let met = |(param, threshold): (&'static Param, Threshold)| {
-        let bound = fact.bounds.get(param.name)?;
+        let bound = fact.bounds.get(param.name);
+        let bound = bound.filter(|bound| *bound != Bound::Fixed(threshold.always()))?;
         let value = member.params.get(param.name)?;
         (!threshold.is_idle(value)).then(|| Met {
             param: param.name.into(),

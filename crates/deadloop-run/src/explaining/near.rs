@@ -90,7 +90,8 @@ impl Term<'_> {
 
     /// Returns whether the fact itself fixes the parameter, whatever its value.
     fn is_answered(&self, bound: Bound) -> bool {
-        bound == Bound::Exactly(self.threshold.elsewhere())
+        bound == Bound::Fixed(self.threshold.always())
+            || bound == Bound::Exactly(self.threshold.elsewhere())
     }
 
     /// Returns whether the value accepts everything: it is at the loosest end of its domain. A number of copies must
