@@ -54,7 +54,7 @@ use deadloop_detect::{Alarm, Guards};
 use few::Few;
 pub use judge::Followed;
 pub use local::{Local, LocalAnswer, LocalRequest};
-use metrics::Metrics;
+use metrics::{Counter, Metrics};
 pub use upstream::{Upstream, UpstreamError};
 
 /// What is told besides the counters.
@@ -65,9 +65,6 @@ pub enum ProxyNews<'a> {
     /// The first stream that no guard could read, because the server packed it in this way though it was asked not to.
     Packed(&'a str),
 }
-
-/// Is called with what is told.
-pub type Tell = Box<dyn Fn(ProxyNews<'_>) + Send + Sync>;
 
 /// What is between clients and a server.
 pub struct ProxyOptions {
@@ -80,7 +77,7 @@ pub struct ProxyOptions {
     /// Connections at once; those above get a 503.
     pub most: usize,
     /// Is called with each alarm, and with what else is told.
-    pub tell: Tell,
+    pub tell: Box<dyn Fn(ProxyNews<'_>) + Send + Sync>,
 }
 
 /// The stack of a connection's thread, in bytes: what it works on is on the heap.
@@ -236,7 +233,7 @@ impl Proxy {
     fn take(&self, client: TcpStream) {
         let shared = Arc::clone(&self.shared);
         if shared.metrics.connections() >= shared.options.most {
-            shared.metrics.refused();
+            shared.metrics.add(Counter::Refused, 1);
             self.refusals.thread(move || exchange::refuse(&client));
             return;
         }
