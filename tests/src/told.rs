@@ -8,7 +8,6 @@ use deadloop_replay::Stop;
 pub struct Told {
     /// Its channel.
     pub channel: Channel,
-    event: u64,
     at: u64,
     kind: &'static str,
     member: usize,
@@ -30,7 +29,6 @@ impl From<&Alarm> for Told {
     fn from(alarm: &Alarm) -> Self {
         Self {
             channel: alarm.channel,
-            event: alarm.event,
             at: alarm.exact.count(),
             kind: alarm.kind.name(),
             member: alarm.member,
@@ -45,7 +43,6 @@ impl From<&Stop> for Told {
         let seen = stop.exact.seen;
         Self {
             channel: stop.channel,
-            event: stop.exact.place.event,
             at: seen.count(stop.channel),
             kind: stop.kind.name(),
             member: stop.member,

@@ -56,7 +56,7 @@ use deadloop_detect::{Alarm, Guards};
 use few::Few;
 pub use judge::Followed;
 pub use local::{Local, LocalAnswer, LocalRequest};
-use metrics::Metrics;
+use metrics::{Counter, Metrics};
 pub use upstream::{Upstream, UpstreamError};
 
 /// What is told besides the counters.
@@ -68,10 +68,7 @@ pub enum ProxyNews<'a> {
     Packed(&'a str),
 }
 
-/// Is called with what is told.
-pub type Tell = Box<dyn Fn(ProxyNews<'_>) + Send + Sync>;
-
-/// The settings of a proxy.
+/// What is between clients and a server.
 pub struct ProxyOptions {
     /// The server.
     pub upstream: Upstream,
@@ -82,7 +79,7 @@ pub struct ProxyOptions {
     /// The most connections at once. Further ones get a 503.
     pub most: usize,
     /// Is called with each alarm, and with what else is told.
-    pub tell: Tell,
+    pub tell: Box<dyn Fn(ProxyNews<'_>) + Send + Sync>,
 }
 
 /// The stack of a connection's thread, in bytes. Buffers are on the heap.
@@ -238,7 +235,7 @@ impl Proxy {
     fn take(&self, client: TcpStream) {
         let shared = Arc::clone(&self.shared);
         if shared.metrics.connections() >= shared.options.most {
-            shared.metrics.refused();
+            shared.metrics.add(Counter::Refused, 1);
             self.refusals.thread(move || exchange::refuse(&client));
             return;
         }

@@ -90,11 +90,7 @@ impl Metrics {
         self.counts[counter as usize].fetch_add(n, Ordering::Relaxed)
     }
 
-    pub(crate) fn refused(&self) {
-        self.add(Counter::Refused, 1);
-    }
-
-    /// Counts a stream that was ended.
+    /// A stream that was ended.
     pub(crate) fn alarm(&self, kind: Kind) {
         self.alarms.add(kind);
     }

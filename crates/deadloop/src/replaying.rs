@@ -132,7 +132,7 @@ fn part_written(out: &Path, part: &Written, global: Global) -> Outcome {
     } = part;
     if global.json {
         let said = json!({"out": out.display().to_string(), "shard": shard, "files": files, "records": records});
-        return show::print(&said.to_string());
+        return show::print_json(&said);
     }
     if !global.quiet {
         let (records, files) = (

@@ -22,8 +22,8 @@ pub struct SweptStage {
     pub caches: Vec<f64>,
     /// The counts of each setting by source.
     swept: Swept,
-    /// The errors of the token counter: over all runs, then by source.
-    errors: Vec<Option<CountError>>,
+    /// The errors of the counter: all runs, then by source.
+    pub errors: Vec<Option<CountError>>,
 }
 
 impl SweptStage {
@@ -94,13 +94,6 @@ fn caches(grid: &BudgetGrid, never: &Budget) -> Vec<f64> {
         }
     }
     caches
-}
-
-impl SweptStage {
-    /// How far its counter is from what was recorded, over all runs; `None`: nothing was.
-    pub fn error(&self) -> Option<&CountError> {
-        self.errors.first()?.as_ref()
-    }
 }
 
 /// How far the counter is from what was recorded: all runs, then by source.

@@ -137,13 +137,12 @@ impl Ending {
             Some("timeout") => Fault::Stall,
             _ => self.kind(),
         };
-        if let Some(what) = self.json() {
+        let said = || match reason {
+            Some(reason) => format!("finish reason {reason}"),
+            None => "no finish reason".to_owned(),
+        };
+        if let Some(what) = self.json().or_else(|| bad.then(said)) {
             self.tell((kind, what), place, facts);
-        } else if bad {
-            let said = reason.map_or("no finish reason".to_owned(), |r| {
-                format!("finish reason {r}")
-            });
-            self.tell((kind, said), place, facts);
         }
     }
 

@@ -168,7 +168,7 @@ pub(super) fn render(
 fn miscounted(stages: &[SweptStage]) -> Vec<String> {
     let mut lines = Vec::new();
     for one in stages {
-        let Some(error) = one.error() else {
+        let Some(error) = one.errors.first().and_then(Option::as_ref) else {
             continue;
         };
         let line = format!(

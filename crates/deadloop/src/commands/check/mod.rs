@@ -59,7 +59,7 @@ pub(super) fn run(args: &Check, global: Global) -> Outcome {
             "claims": judged.iter().map(JudgedClaim::json).collect::<Vec<_>>(), "errors": errors,
             "warnings": warnings, "notes": of(Severity::Note), "findings": checking::json(&found),
         });
-        show::print(&report.to_string())?;
+        show::print_json(&report)?;
     } else if !global.quiet {
         let whole = if errors == 0 { "whole" } else { "not whole" };
         let heading = format!("{whole}, hash {}\n{}", surveyed.hash, counts.lines());

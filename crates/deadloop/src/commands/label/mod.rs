@@ -196,7 +196,7 @@ fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome 
     };
     if global.json {
         let told = serde_json::json!({"answered": answered, "left": left});
-        return show::print(&told.to_string());
+        return show::print_json(&told);
     }
     if !global.quiet {
         show::print(&format!(
