@@ -51,6 +51,7 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
     let draw = |area: &Area<'_>| {
         let mut chart = ChartBuilder::on(area)
             .margin(10)
+            .margin_right(32)
             .x_label_area_size(44)
             .y_label_area_size(62)
             .build_cartesian_2d(Axis::log(from, longest, marks), 0.0..1.0)?;
@@ -61,7 +62,7 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
             .x_desc(unit)
             .y_desc("share of all loops found")
             .draw()?;
-        for series in list.iter().rev() {
+        for series in &list {
             let color = series.ink.color();
             let name = format!(
                 "{} · recall {}",
