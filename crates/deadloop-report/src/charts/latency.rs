@@ -79,7 +79,9 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
                     Rectangle::new([(x, y - 2), (x + 18, y + 2)], color.filled())
                 });
         }
-        legend(&mut chart.configure_series_labels()).draw()?;
+        legend(&mut chart.configure_series_labels())
+            .position(SeriesLabelPosition::UpperLeft)
+            .draw()?;
         Ok(())
     };
     Picture::new((ENTRY.name, ENTRY.title), PLOT, draw).map(Some)
