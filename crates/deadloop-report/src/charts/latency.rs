@@ -51,6 +51,7 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
     let draw = |area: &Area<'_>| {
         let mut chart = ChartBuilder::on(area)
             .margin(10)
+            .margin_right(32)
             .x_label_area_size(44)
             .y_label_area_size(62)
             .build_cartesian_2d(Axis::log(from, longest, marks), 0.0..1.0)?;
@@ -61,7 +62,7 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
             .x_desc(unit)
             .y_desc("share of all loops found")
             .draw()?;
-        for series in list.iter().rev() {
+        for series in &list {
             let color = series.ink.color();
             let name = format!(
                 "{} · recall {}",
@@ -78,7 +79,9 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
                     Rectangle::new([(x, y - 2), (x + 18, y + 2)], color.filled())
                 });
         }
-        legend(&mut chart.configure_series_labels()).draw()?;
+        legend(&mut chart.configure_series_labels())
+            .position(SeriesLabelPosition::UpperLeft)
+            .draw()?;
         Ok(())
     };
     Picture::new((ENTRY.name, ENTRY.title), PLOT, draw).map(Some)

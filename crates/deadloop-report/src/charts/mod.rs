@@ -15,6 +15,7 @@ use plotters::chart::{MeshStyle, SeriesLabelPosition, SeriesLabelStyle};
 use plotters::coord::CoordTranslate;
 use plotters::coord::ranged1d::Ranged;
 use plotters::prelude::{Color as _, DrawingBackend, TRANSPARENT};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// Every chart, in the order of the page. A test fails for a file that is not listed.
 pub static CHARTS: &[&ChartEntry] = &[&operating::ENTRY, &latency::ENTRY, &heatmap::ENTRY];
@@ -73,7 +74,7 @@ fn legend<'m, 'a, 'b, DB: DrawingBackend + 'a, C: CoordTranslate>(
         .position(SeriesLabelPosition::LowerRight)
         .background_style(Ink::Paper.color().filled())
         .border_style(Ink::Grid.color())
-        .label_font(words(13, Ink::Text))
+        .label_font(words(13, Ink::Text).pos(Pos::new(HPos::Left, VPos::Top)))
 }
 
 fn percent_labels(share: &f64) -> String {

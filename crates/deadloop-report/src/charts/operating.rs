@@ -85,6 +85,7 @@ fn plane(
         let rates = places.iter().map(|(_, at)| at.0).chain(data.run.limit);
         let mut chart = ChartBuilder::on(area)
             .margin(10)
+            .margin_right(32)
             .x_label_area_size(44)
             .y_label_area_size(62)
             .build_cartesian_2d(Axis::rates(rates), 0.0..1.0)?;
@@ -120,24 +121,26 @@ fn plane(
         // The first stands on top. Each has a letter, which tells it without a colour too.
         for (letter, point) in ('A'..).zip(&points).collect::<Vec<_>>().into_iter().rev() {
             let color = point.ink.color();
-            let letter_style = words(11, Ink::OnHigh);
             let mark = EmptyElement::at(point.at)
                 + Circle::new((0, 0), 8, color.filled())
-                + Text::new(letter.to_string(), (0, 0), letter_style.clone());
-            let name = elide(&visible(&point.name), 300.0, 13.0);
-            chart
-                .draw_series([mark])?
-                .label(name)
-                .legend(move |(x, y)| {
-                    EmptyElement::at((x, y))
-                        + Rectangle::new([(2, -7), (16, 7)], color.filled())
-                        + Text::new(letter.to_string(), (9, 0), letter_style.clone())
-                });
+                + Text::new(letter.to_string(), (0, 0), words(11, Ink::OnHigh));
+            chart.draw_series([mark])?;
             titles.push(format!("{}: {}", point.name, told(data, point.at)));
             dots.push(Dot {
                 setting: point.setting,
                 settings: 1,
             });
+        }
+        for (letter, point) in ('A'..).zip(&points) {
+            let color = point.ink.color();
+            chart
+                .draw_series(std::iter::empty::<Circle<(f64, f64), i32>>())?
+                .label(elide(&visible(&point.name), 300.0, 13.0))
+                .legend(move |at| {
+                    EmptyElement::at(at)
+                        + Rectangle::new([(2, -7), (16, 7)], color.filled())
+                        + Text::new(letter.to_string(), (9, 0), words(11, Ink::OnHigh))
+                });
         }
         legend(&mut chart.configure_series_labels()).draw()?;
         Ok(())
@@ -186,14 +189,14 @@ fn spots(
     }
 }
 
-/// The highest place at each rate of wrong alarms, rising; it starts at (0, 0), where `never` is.
+/// Returns the steps of the highest place at each rate of wrong alarms, from (0, 0), where `never` is.
 fn envelope(places: &[(usize, (f64, f64))]) -> Vec<(f64, f64)> {
     let mut all: Vec<(f64, f64)> = places.iter().map(|place| place.1).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
     let mut best = vec![(0.0, 0.0)];
-    for point in all {
-        if best.last().is_some_and(|last| point.1 > last.1) {
-            best.push(point);
+    for (rate, height) in all {
+        if let Some((_, highest)) = best.last().copied().filter(|last| height > last.1) {
+            best.extend([(rate, highest), (rate, height)]);
         }
     }
     best

@@ -1,6 +1,6 @@
 //! scores.parquet: every setting of a run, all models together and each by itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -90,6 +90,9 @@ pub fn write_scores<E: AnyEvidence>(
         front: Vec::new(),
         known: Known::new(scoring.resampling),
         groups: group_numbers(evidence.cases()),
+        reported: (scoring.reported.iter().rev())
+            .map(|cell| (plan.id(*cell), *cell))
+            .collect(),
     };
     let models = evidence.by_model();
     let models: BTreeSet<&str> = models.keys().map(String::as_str).collect();
@@ -136,6 +139,8 @@ struct Sweep<'a, E> {
     known: Known,
     /// The number of each case's group.
     groups: Vec<u64>,
+    /// The cells that are reported, by the name of their setting.
+    reported: BTreeMap<String, usize>,
 }
 
 /// One slice's tallies of a block.
@@ -168,9 +173,15 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
         let mut ids = block.ids();
         for nth in 0..block.len() {
             let (at, cell) = (block.at(nth), block.first() + nth);
+            let id = ids.of(&at);
+            // A reported setting may be a cell of a grid too: its rows are written once.
+            let reported = self.reported.get(&id).copied();
+            if reported.is_some_and(|first| first != cell) {
+                continue;
+            }
             let toml = of_choice.then(|| setting_toml(evidence.plan(), cell, models));
             let setting = Rc::new(RowSetting {
-                id: ids.of(&at),
+                id,
                 response: block.response(),
                 params: self.params.values(&block.setting(&at)),
                 toml,
@@ -180,7 +191,7 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
                 let point = FrontPoint::of(cell, &scores[0].tally, judge.unit);
                 self.front.extend(point);
             }
-            if self.scoring.reported.contains(&cell) {
+            if reported.is_some() {
                 self.reported((cell, &setting), judge);
             } else {
                 self.add(&setting, judge.unit, scores);
