@@ -41,11 +41,14 @@ pub struct ColumnDoc {
     pub about: String,
 }
 
+/// Makes a column from rows.
+type MakeColumn<R> = dyn Fn(&[R]) -> Column + Send;
+
 /// A column and how its cells are made from rows of `R`.
 pub struct Field<R> {
     /// Its description.
     pub doc: ColumnDoc,
-    column: Box<dyn Fn(&[R]) -> Column + Send>,
+    column: Box<MakeColumn<R>>,
 }
 
 impl<R> Field<R> {
