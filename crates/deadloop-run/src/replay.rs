@@ -169,7 +169,8 @@ impl Replayed {
     pub fn scoring<'a, E: AnyEvidence>(
         &'a self,
         evidence: &'a E,
-        (reported, by): (&'a [usize], &'a [String]),
+        reported: &'a [usize],
+        by: &'a [String],
         csv: bool,
     ) -> Scoring<'a, E> {
         Scoring {
@@ -196,7 +197,7 @@ impl Replayed {
         by: &[String],
         csv: bool,
     ) -> RunResult<Scored> {
-        let scoring = self.scoring(evidence, (reported, by), csv);
+        let scoring = self.scoring(evidence, reported, by, csv);
         let dir = self.run.folder.path();
         let scored = write_scores(dir, &scoring)?;
         if !reported.is_empty() {

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use polars::prelude::{AnyValue, Column, DataFrame};
 
 use crate::formula::{as_it_was, unrunnable};
-use crate::schema::{Cell, ColumnDoc, Float, Int, Text, Type};
+use crate::schema::{CellType, ColumnDoc, Float, Int, Text, Type};
 
 /// A CSV file being written.
 pub struct CsvWriter<W: Write> {
@@ -56,6 +56,8 @@ impl<W: Write> CsvWriter<W> {
 fn written(column: &Column, row: usize) -> String {
     match column.get(row) {
         Ok(AnyValue::String(text)) => unrunnable(text).into_owned(),
+        // That of a column with one cell.
+        Ok(AnyValue::StringOwned(text)) => unrunnable(&text).into_owned(),
         Ok(AnyValue::Int64(n)) => n.to_string(),
         Ok(AnyValue::Float64(x)) => number(x),
         _ => String::new(),

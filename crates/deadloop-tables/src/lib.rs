@@ -29,9 +29,9 @@ pub use parquet::{ParquetRows, ParquetWriter, parquet_shape, read_parquet};
 pub use polars;
 pub use polars::prelude::DataFrame;
 pub use rows::{Holds, Lost, ParquetError, RowColumn, RowOfValues};
-pub use schema::{ColumnDoc, Field, Schema, Type, floats, ints, texts};
+pub use schema::{ColumnDoc, Schema, SchemaField, Type, floats, ints, texts};
 
 /// The types of cells, as [`schema!`] and [`table_row!`] name them.
 pub mod cell {
-    pub use crate::schema::{Cell, Float, Int, Text};
+    pub use crate::schema::{CellType, Float, Int, Text};
 }

@@ -45,15 +45,15 @@ pub struct ColumnDoc {
 type MakeColumn<R> = dyn Fn(&[R]) -> Column + Send;
 
 /// A column and how its cells are made from rows of `R`.
-pub struct Field<R> {
+pub struct SchemaField<R> {
     /// Its description.
     pub doc: ColumnDoc,
     column: Box<MakeColumn<R>>,
 }
 
-impl<R> Field<R> {
+impl<R> SchemaField<R> {
     /// A column of cells of type `T`. [`schema!`](crate::schema) writes this.
-    pub fn new<T: Cell>(
+    pub fn new<T: CellType>(
         name: impl Into<String>,
         unit: impl Into<String>,
         about: impl Into<String>,
@@ -74,25 +74,25 @@ impl<R> Field<R> {
 }
 
 /// The columns of a table whose rows are made from an `R`, in their order.
-pub struct Schema<R>(Vec<Field<R>>);
+pub struct Schema<R>(Vec<SchemaField<R>>);
 
-impl<R> FromIterator<Field<R>> for Schema<R> {
-    fn from_iter<I: IntoIterator<Item = Field<R>>>(fields: I) -> Self {
+impl<R> FromIterator<SchemaField<R>> for Schema<R> {
+    fn from_iter<I: IntoIterator<Item = SchemaField<R>>>(fields: I) -> Self {
         Self(fields.into_iter().collect())
     }
 }
 
 impl<R> IntoIterator for Schema<R> {
-    type Item = Field<R>;
-    type IntoIter = std::vec::IntoIter<Field<R>>;
+    type Item = SchemaField<R>;
+    type IntoIter = std::vec::IntoIter<SchemaField<R>>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
     }
 }
 
-impl<R> Extend<Field<R>> for Schema<R> {
-    fn extend<I: IntoIterator<Item = Field<R>>>(&mut self, fields: I) {
+impl<R> Extend<SchemaField<R>> for Schema<R> {
+    fn extend<I: IntoIterator<Item = SchemaField<R>>>(&mut self, fields: I) {
         self.0.extend(fields);
     }
 }
@@ -119,7 +119,7 @@ impl<R> Schema<R> {
 }
 
 /// The type of a column's cells: [`Text`], [`Int`] or [`Float`].
-pub trait Cell: Sized {
+pub trait CellType: Sized {
     /// The same as a value.
     const TYPE: Type;
     /// A cell in memory. `None` if it is empty.
@@ -137,7 +137,7 @@ pub struct Int(Option<i64>);
 /// A number.
 pub struct Float(Option<f64>);
 
-impl Cell for Text {
+impl CellType for Text {
     const TYPE: Type = Type::Text;
     type Value = Option<Arc<str>>;
 
@@ -157,7 +157,7 @@ impl Cell for Text {
     }
 }
 
-impl Cell for Int {
+impl CellType for Int {
     const TYPE: Type = Type::Int;
     type Value = Option<u64>;
 
@@ -170,7 +170,7 @@ impl Cell for Int {
     }
 }
 
-impl Cell for Float {
+impl CellType for Float {
     const TYPE: Type = Type::Float;
     type Value = Option<f64>;
 
@@ -259,7 +259,7 @@ macro_rules! schema {
     (@unit $unit:expr) => { $unit };
     ($row:ty; $(($name:expr, $of:ident $([$unit:expr])?, $about:expr, |$arg:ident| $cell:expr $(,)?)),* $(,)?) => {
         [$(
-            $crate::Field::new::<$crate::cell::$of>(
+            $crate::SchemaField::new::<$crate::cell::$of>(
                 $name,
                 $crate::schema!(@unit $($unit)?),
                 $about,
@@ -297,7 +297,7 @@ macro_rules! table_row {
         $(#[$outer])*
         #[derive(Clone, Debug, Default, PartialEq)]
         $visible struct $row {
-            $($(#[doc = $about])+ pub $name: <$crate::cell::$of as $crate::cell::Cell>::Value,)*
+            $($(#[doc = $about])+ pub $name: <$crate::cell::$of as $crate::cell::CellType>::Value,)*
         }
 
         impl $row {
@@ -313,7 +313,7 @@ macro_rules! table_row {
 
             /// Reads the rows of a frame.
             $visible fn read(frame: &$crate::DataFrame) -> Vec<Self> {
-                $(let mut $name = <$crate::cell::$of as $crate::cell::Cell>::read(frame, stringify!($name));)*
+                $(let mut $name = <$crate::cell::$of as $crate::cell::CellType>::read(frame, stringify!($name));)*
                 let rows = 0..frame.height();
                 rows.map(|_| Self { $($name: $name.next().unwrap_or_default(),)* }).collect()
             }

@@ -175,10 +175,10 @@ mod tests {
         let timeouts = Grid::parse(stall).unwrap();
         assert_eq!(chosen(&[timeouts]), ["stall"]);
         let (default, _) = default_grids(Unit::Chars).unwrap();
-        assert_eq!(chosen(&default), ["periodic"; 6]);
+        assert_eq!(chosen(&default), ["periodic"; 7]);
         let all = [Grid::parse(&both).unwrap()];
         let (last, loops) = (chosen(&all).pop(), chosen(&all).len());
-        assert_eq!((last, loops), (Some("stall"), 7));
+        assert_eq!((last, loops), (Some("stall"), 8));
     }
 
     /// Checks that each threshold of the recommended guard is searched below and above its value.

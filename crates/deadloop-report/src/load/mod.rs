@@ -320,6 +320,7 @@ const CHOSEN: &str = "chosen";
 fn written(value: &AnyValue<'_>) -> Option<String> {
     match value {
         AnyValue::String(text) => Some((*text).to_owned()),
+        AnyValue::StringOwned(text) => Some(text.to_string()),
         AnyValue::Int64(n) => Some(n.to_string()),
         AnyValue::Float64(x) => Some(number(*x)),
         _ => None,
@@ -328,10 +329,12 @@ fn written(value: &AnyValue<'_>) -> Option<String> {
 
 /// Returns the rows of choice.csv.
 fn choice_rows(table: &DataFrame, settings: &mut Settings) -> Vec<ChoiceRow> {
-    let text =
-        |name| -> Vec<Option<Arc<str>>> { <cell::Text as cell::Cell>::read(table, name).collect() };
-    let count =
-        |name: &str| -> Vec<Option<u64>> { <cell::Int as cell::Cell>::read(table, name).collect() };
+    let text = |name| -> Vec<Option<Arc<str>>> {
+        <cell::Text as cell::CellType>::read(table, name).collect()
+    };
+    let count = |name: &str| -> Vec<Option<u64>> {
+        <cell::Int as cell::CellType>::read(table, name).collect()
+    };
     let [models, ids, in_use, gets, why, ships] =
         ["model", "setting", "in_use", "gets", "why", "ships"].map(text);
     let loops = count("loops");

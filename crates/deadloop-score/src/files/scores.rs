@@ -6,7 +6,7 @@ use std::rc::Rc;
 use deadloop_replay::detect::{Response, Setting, Unit, Value};
 use deadloop_replay::{Block, Plan};
 use deadloop_tables::cell::{Float, Int, Text};
-use deadloop_tables::{ColumnDoc, DataFrame, Field, Schema, Type, floats, ints, schema};
+use deadloop_tables::{ColumnDoc, DataFrame, Schema, SchemaField, Type, floats, ints, schema};
 
 use crate::intervals::{Interval, PoissonCache};
 use crate::measure::{
@@ -95,20 +95,20 @@ impl Params {
         self.0.iter().map(|(name, _)| own.remove(name)).collect()
     }
 
-    fn fields(&self) -> impl Iterator<Item = Field<ScoreRow>> {
+    fn fields(&self) -> impl Iterator<Item = SchemaField<ScoreRow>> {
         self.0.iter().enumerate().map(|(at, (name, of))| {
             let name = format!("p.{name}");
             let about = "The value of a parameter.";
             match of {
-                Type::Int => Field::new(name, "", about, move |row: &ScoreRow| {
+                Type::Int => SchemaField::new(name, "", about, move |row: &ScoreRow| {
                     let value = row.setting.params[at].as_ref();
                     Int::from(value.and_then(Value::as_int))
                 }),
-                Type::Float => Field::new(name, "", about, move |row: &ScoreRow| {
+                Type::Float => SchemaField::new(name, "", about, move |row: &ScoreRow| {
                     let value = row.setting.params[at].as_ref();
                     Float::from(value.and_then(Value::as_number))
                 }),
-                Type::Text => Field::new(name, "", about, move |row: &ScoreRow| {
+                Type::Text => SchemaField::new(name, "", about, move |row: &ScoreRow| {
                     Text::from(row.setting.params[at].as_ref().map(text))
                 }),
             }

@@ -119,7 +119,14 @@ fn a_folder_has_one_command_at_a_time() {
         &["sweep", &clean, "--grid", &grid],
         &["tune", &clean],
         &["budget", &clean],
-        &["synth"],
+        &[
+            "synth",
+            "--spec",
+            concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../datasets/planted/spec.toml"
+            ),
+        ],
         &["compare", "recommended", "quiet", "--corpus", &clean],
     ] {
         let refused = deadloop(&[args, &["--out", &shown]].concat());

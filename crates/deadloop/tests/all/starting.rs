@@ -203,7 +203,7 @@ fn the_reference_has_everything_that_is_registered() {
     }
     let duplicate = page("detectors/duplicate.md");
     assert!(
-        duplicate.contains("\ncall search {"),
+        duplicate.contains("\n  call search {"),
         "an example: {duplicate}"
     );
     assert!(page("repairers/tags.md").contains("\n### careful\n"));

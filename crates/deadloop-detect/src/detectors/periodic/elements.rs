@@ -49,7 +49,7 @@ const BLOCK: usize = 1024;
 /// to it at once.
 const ROOM: usize = 2 * BLOCK + 2 * Bytes::MOST as usize;
 /// `text` grows in steps of this many bytes; doubling would take up to twice the memory.
-const STEP: usize = 1 << 15;
+const STEP: usize = 1 << 14;
 
 /// Bytes of a unit after which no more elements are added: enough to tell a list from other text.
 const LONG: usize = 4096;

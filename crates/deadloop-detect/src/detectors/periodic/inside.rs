@@ -1,6 +1,6 @@
 //! [`Inside`]: numbers inside a line that can be those of items, by what precedes and what follows them.
 
-use super::wide::is_close;
+use super::wide::{is_close, is_quote};
 use crate::text::element::ends_sentence;
 
 /// What precedes a number inside a line.
@@ -23,8 +23,9 @@ pub(super) enum Inside {
 pub(super) fn inside([near, next, far]: [char; 3]) -> Option<Inside> {
     let ends = |c: char| ends_sentence(c) && c != '\n';
     let colon = |c: char| matches!(c, ':' | '：');
+    let begins = |c: char| c == ' ' || ends(c) || colon(c);
     match near {
-        '第' => Some(Inside::Ordinal),
+        '第' if begins(if is_quote(next) { far } else { next }) => Some(Inside::Ordinal),
         '(' | '（' if next == ' ' || ends(next) || colon(next) => {
             let last = if next == ' ' { far } else { next };
             Some(Inside::Bracket(!ends(last) && !colon(last)))

@@ -3,7 +3,7 @@
 use std::io::{self, Seek};
 use std::path::Path;
 
-use deadloop_tables::{Field, ParquetError, ParquetWriter, Schema, cell};
+use deadloop_tables::{ParquetError, ParquetWriter, Schema, SchemaField, cell};
 use tempfile::NamedTempFile;
 
 use super::REST;
@@ -36,7 +36,7 @@ pub(super) fn create(mut file: NamedTempFile, _: &Path, _: Effort) -> io::Result
 /// The columns, all of them text.
 fn schema() -> Schema<Row> {
     let column = |(at, name): (usize, &str)| {
-        Field::new(name, "", "", move |row: &Row| {
+        SchemaField::new(name, "", "", move |row: &Row| {
             cell::Text::from(row[at].as_ref())
         })
     };

@@ -283,7 +283,7 @@ pub(super) fn is_close(c: char) -> bool {
 }
 
 /// What can open before a marker, as the cell of a table does.
-fn is_quote(c: char) -> bool {
+pub(super) fn is_quote(c: char) -> bool {
     matches!(c, '"' | '“' | '「' | '『')
 }
 

@@ -183,7 +183,7 @@ fn slow_inside(line: &str) -> String {
             || is("^ ?[:：]", &before) && is("^[、)）\\]】]", after)
             || is(r"^[(（](?: |[.。；;！!？?:：])", &before) && is("^[)）\\]】]", after)
             || is(r"^ [\p{Alphabetic}\p{N}]", &before) && is("^[)）\\]】]", after)
-            || before.starts_with('第') && !after.is_empty();
+            || is(r#"^第["“「『]?(?: |[.。；;！!？?:：])"#, &before) && !after.is_empty();
         kept += &line[from..found.start()];
         if !marked {
             kept += found.as_str();
