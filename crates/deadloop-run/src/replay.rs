@@ -201,7 +201,7 @@ impl Replayed {
         let dir = self.run.folder.path();
         let scored = write_scores(dir, &scoring)?;
         if !reported.is_empty() {
-            write_outcomes(dir, evidence, (reported, by), &self.judge, csv)?;
+            write_outcomes(dir, evidence, reported, by, &self.judge, csv)?;
         }
         Ok(scored)
     }

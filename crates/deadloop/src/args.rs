@@ -201,10 +201,16 @@ impl Select {
 }
 
 impl Judge {
-    /// Returns the given unit as typed, with a blank before it.
-    pub(crate) fn typed_unit(&self) -> String {
-        self.unit
-            .map_or(String::new(), |unit| format!(" --unit {unit}"))
+    /// Returns the given options that change what a replay counts, as typed, each with a blank before it.
+    pub(crate) fn typed(&self) -> String {
+        let transient = Some(self.transient).filter(|how| *how != Transient::default());
+        let given = [
+            self.unit.map(|unit| format!(" --unit {unit}")),
+            self.per.map(|per| format!(" --per {per}")),
+            self.chunks.map(|chunks| format!(" --chunks {chunks}")),
+            transient.map(|how| format!(" --transient {how}")),
+        ];
+        given.into_iter().flatten().collect()
     }
 
     /// Returns the options for judging alarms.

@@ -459,7 +459,7 @@ fn strings<'v>(value: &'v Value, at: &mut Vec<&'v str>, each: &mut dyn FnMut(&[&
 #[test]
 fn every_text_of_a_source_is_there_or_named() {
     // Texts that are there in other words: JSON in texts, what names a group, what repeats a call or a result.
-    const OTHERWISE: [(&str, &str); 19] = [
+    const OTHERWISE: [(&str, &str); 26] = [
         ("autogen", "content"),
         ("gemini-cli-session", "text"),
         ("har", "text"),
@@ -477,7 +477,14 @@ fn every_text_of_a_source_is_there_or_named() {
         ("sharegpt", "value"),
         ("sillytavern", "send_date"),
         ("swe-agent", "replay_config"),
+        ("table-alpaca-eval", "instruction"),
+        ("table-completion", "completion"),
+        ("table-flat", "prompt"),
         ("table-messages", "content"),
+        ("table-prompt-output", "prompt"),
+        ("table-reasoning", "question"),
+        ("table-reasoning", "answer"),
+        ("table-verl", "input"),
         ("tgi", "generated_text"),
     ];
     let (mut seen, mut silent) = (0, Vec::new());

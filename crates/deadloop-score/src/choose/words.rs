@@ -173,7 +173,7 @@ fn is_within(rung: &Rung, options: &ChooseOptions) -> bool {
 fn lacking(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> String {
     let all = choices.all.in_use.loops();
     let lacks = match sample.loops {
-        0 => "no labelled transcript loops".to_owned(),
+        0 => "none of the labelled transcripts is a loop".to_owned(),
         n if n < FEWEST_LOOPS && all > n => format!(
             "of {} {n} {} (copies of a text count once, labels in doubt do not), and {FEWEST_LOOPS} are the least",
             several(all, "labelled loop"),
@@ -264,7 +264,7 @@ fn over_limit(choices: &Choices, options: &ChooseOptions) -> String {
         })
         .max_by(|a, b| merit(a).total_cmp(&merit(b)));
     let row = row.map_or_else(
-        || " No row below is within it, held out.".to_owned(),
+        || " No setting that was tried is within it, held out.".to_owned(),
         |rung| {
             let name = rung.name(options.limited());
             format!(" The row \"at most {name}\" below is within it.")

@@ -112,7 +112,8 @@ deadloop_tables::table_row! {
 pub fn write_outcomes(
     dir: &Path,
     evidence: &impl AnyEvidence,
-    (cells, by): (&[usize], &[String]),
+    cells: &[usize],
+    by: &[String],
     options: &JudgeOptions,
     with_csv: bool,
 ) -> Result<usize, FileError> {

@@ -116,7 +116,7 @@ fn write_all(dir: &Path) {
     let scored = write_scores(dir, &scoring).unwrap();
     assert!(scored.rows > 3 * (plan.cells() + 1) && scored.left_out.is_empty());
     let cells: Vec<usize> = (0..plan.cells()).collect();
-    write_outcomes(dir, &evidence, (&cells, scoring.by), &judge, true).unwrap();
+    write_outcomes(dir, &evidence, &cells, scoring.by, &judge, true).unwrap();
     write_choice(dir, &choices, &options).unwrap();
     let in_use = InUse {
         text: "[[guard]]\ndetector = \"checkpoint\"\n".into(),

@@ -90,7 +90,8 @@ fn exposure_counts_the_channels_of_the_models_guard_and_the_detector_is_its_memb
     write_outcomes(
         dir.path(),
         &evidence,
-        (&[0], &[]),
+        &[0],
+        &[],
         &JudgeOptions::default(),
         true,
     )
@@ -135,7 +136,7 @@ fn every_file_names_the_setting_as_the_settings_file() {
     };
     let dir = tempfile::tempdir().unwrap();
     write_scores(dir.path(), &scoring).unwrap();
-    write_outcomes(dir.path(), &evidence, (&[0], &[]), &judge, true).unwrap();
+    write_outcomes(dir.path(), &evidence, &[0], &[], &judge, true).unwrap();
     let options = options();
     let choices = choose(&evidence, &[], 0, &options).unwrap();
     write_choice(dir.path(), &choices, &options).unwrap();

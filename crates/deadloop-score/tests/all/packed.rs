@@ -139,7 +139,7 @@ fn write_all<E: AnyEvidence>(dir: &Path, evidence: &E) {
         csv: true,
     };
     write_scores(dir, &scoring).unwrap();
-    write_outcomes(dir, evidence, (&cells, scoring.by), &judge, true).unwrap();
+    write_outcomes(dir, evidence, &cells, scoring.by, &judge, true).unwrap();
 }
 
 #[test]

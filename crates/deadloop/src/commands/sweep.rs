@@ -81,7 +81,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     drop((cases, records));
     finish(*done, Ok(()), global)?;
     let [corpus, grid, out] = [&args.corpus, &args.grid, &args.out].map(show::typed);
-    let asked = args.select.typed() + &args.judge.typed_unit();
+    let asked = args.select.typed() + &args.judge.typed();
     let next = [
         format!("deadloop report {out} --open"),
         format!("deadloop tune {corpus}{asked} --grid {grid} --out tuned"),

@@ -173,7 +173,7 @@ fn a_choice_takes_loops_and_the_sentence_says_how_many() {
     assert_eq!(code(&run), Some(5), "{}", stderr(&run));
     let said = stderr(&run);
     assert!(
-        said.contains("Collect labelled loops: no labelled transcript loops."),
+        said.contains("Collect labelled loops: none of the labelled transcripts is a loop."),
         "{said}"
     );
     let settings = bench.read("out/settings.toml");

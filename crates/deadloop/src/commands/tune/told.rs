@@ -22,7 +22,7 @@ const ROWS: usize = 12;
 /// Returns the next commands, with CORPUS and DIR for the corpus and the folder of results. Only the request in the
 /// manifest may hold a path.
 pub(super) fn next(choices: &Choices, args: &Tune) -> Vec<String> {
-    let replayed = args.select.typed() + &args.judge.typed_unit();
+    let replayed = args.select.typed() + &args.judge.typed();
     match choices.advice.verdict {
         Ruling::Ship => vec![
             format!(
@@ -323,7 +323,7 @@ fn limits(tuned: &Tuned) -> String {
     format!(
         "{}\n{}{left}",
         show::prose(&format!(
-            "What a limit on {} costs: the best setting of the grids within each. It is chosen on four fifths of the groups and scored on the last fifth, so a row may break its own limit",
+            "What a limit on {} costs: the best setting of the grids within each limit. It is chosen on four fifths of the groups and scored on the last fifth, so a row may break its own limit",
             options.limited().name
         )),
         show::table_of(&titles, &rows, numbers)

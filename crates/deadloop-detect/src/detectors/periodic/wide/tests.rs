@@ -105,9 +105,13 @@ fn slow_line(line: &str) -> String {
         }
     }
     let signs = line[..head].trim_end();
+    let whole = pattern("^[①-⒛❶-➓㈠-㈩㊀-㊉]");
     let after_sign = [
         (line[..head].ends_with('#'), format!(r"^{NUMERAL}\s")),
-        (signs.ends_with('|'), format!(r"^{NUMERAL}\s*\|")),
+        (
+            signs.ends_with('|') && !whole.is_match(rest),
+            format!(r"^{NUMERAL}\s*\|"),
+        ),
     ];
     for (follows, form) in after_sign {
         let form = format!(r"{form}(?:[*_:：.、\s]|{CLOSE})*");
