@@ -6,9 +6,9 @@
 //! | all settings of a run, grouped to measure each text once | [`Plan`], [`Block`] |
 //! | one transcript through all of them | [`decide`], `regions` |
 //! | detectors that are programs | [`Programs`] |
-//! | a corpus through all of them, resumable | [`run`], [`Journal`] |
+//! | a corpus through all of them, resumable | [`run()`], [`Journal`] |
 //! | other computations over a corpus | [`Subject`], [`run_into`] |
-//! | any parallel pass over a corpus | [`each`] |
+//! | any parallel pass over a corpus | [`each()`] |
 //! | context budgets, and limits that ask the user | [`budget`] |
 //! | the results | [`Record`], [`Decided`] |
 //!

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | the request and its options | [`Request`], [`Judging`] |
 //! | the caller: progress, a stop, messages | [`Host`], [`Alone`] |
-//! | from a plan and a corpus to a result folder | [`replay`], [`Replayed`] |
+//! | from a plan and a corpus to a result folder | [`replay()`], [`Replayed`] |
 //! | any other subject over a corpus | [`ask`], [`Answers`] |
 //! | the choice of a setting | [`tuning`] |
 //! | excerpts of transcripts, for a report | [`Opening`] |

@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | the label of a transcript | [`Truth`], [`LabelsFile`], [`Case`] |
-//! | a record compared with its label | [`judge`], [`Outcome`] |
+//! | a record compared with its label | [`judge()`], [`Outcome`] |
 //! | counts that add, the only state | [`Tally`], [`Count`] |
 //! | a tally for every cell of a block, without a loop over cells | [`tallies`], [`Sheet`] |
 //! | a corpus of a million transcripts in memory | [`PackedCases`], [`PackedRecords`] |

@@ -52,7 +52,7 @@ pub struct SchemaField<R> {
 }
 
 impl<R> SchemaField<R> {
-    /// A column of cells of type `T`. [`schema!`](crate::schema) writes this.
+    /// A column of cells of type `T`. [`schema!`](crate::schema!) writes this.
     pub fn new<T: CellType>(
         name: impl Into<String>,
         unit: impl Into<String>,

@@ -80,7 +80,7 @@ impl Seen<'_> {
         self.met((key, key == asked.key), says, answer)
     }
 
-    /// The same by the parameter [`ARGUMENTS`], and what calls in a window are compared by: with [`WITH_RESULT`] that, else the
+    /// The same by the parameter `arguments`, and what calls in a window are compared by: with `with_result` that, else the
     /// call alone.
     pub(crate) fn compared(&mut self, asked: &Asked, answer: &Answer<'_>) -> (u128, Same) {
         let arguments = self.comparison.arguments;

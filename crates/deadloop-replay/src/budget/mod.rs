@@ -10,7 +10,7 @@
 //! | a file with several values for each parameter | [`BudgetGrid`] |
 //! | the lengths of a run's events | [`Lengths`] |
 //! | their tokens by a counter | [`RunSizes`] |
-//! | a run under a setting | [`play`], [`Played`]; turn by turn: [`trace`] |
+//! | a run under a setting | [`play()`], [`Played`]; turn by turn: [`trace`] |
 //! | many settings over many runs | [`sweep()`], [`Field`], [`Stage`], [`BudgetTally`] |
 //! | the iteration limit that asks the user | [`Limit`], [`LimitAsked`] |
 //!

@@ -148,7 +148,7 @@ impl Programs {
         self.pools.is_empty()
     }
 
-    /// Replays one transcript through every setting of `plan`, as [`run`](crate::run) does. The programs must have
+    /// Replays one transcript through every setting of `plan`, as [`run`](crate::run()) does. The programs must have
     /// been started for that plan. `chunks` is that of [`decide`](crate::decide).
     ///
     /// # Errors

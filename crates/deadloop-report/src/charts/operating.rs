@@ -112,7 +112,7 @@ fn plane(
                 });
         }
         let muted = Ink::Muted.color().filled();
-        let spots = spots(&|at| chart.backend_coord(at), &places);
+        let spots = spots(|at| chart.backend_coord(at), &places);
         for (at, dot) in spots {
             chart.draw_series([Circle::new(at, 3, muted)])?;
             titles.push(told(data, at));
@@ -166,7 +166,7 @@ fn places(data: &ReportData, model: &str) -> Vec<(usize, (f64, f64))> {
 
 /// Returns the dots and their places: settings so near each other that they cannot be told apart are one. `pixel`: where a place is.
 fn spots(
-    pixel: &dyn Fn(&(f64, f64)) -> (i32, i32),
+    pixel: impl Fn(&(f64, f64)) -> (i32, i32),
     places: &[(usize, (f64, f64))],
 ) -> Vec<((f64, f64), Dot)> {
     let mut apart = APART;

@@ -88,28 +88,27 @@ struct Key<'r> {
     value: Option<&'r str>,
 }
 
+/// A row with its rate of wrong alarms and its height.
+type Placed<'r> = (f64, f64, Key<'r>);
+
 impl<'r> Frame<'r> {
     fn of(results: &'r Results) -> Self {
         let frame = &results.scores;
         let unit = results.manifest.judge.unit.name();
         let names = texts(frame, "setting").zip(texts(frame, "by"));
         let rows = names.zip(texts(frame, "value")).zip(texts(frame, "unit"));
-        let key = |(at, (((setting, by), value), own)): (
-            usize,
-            (((Option<&'r str>, Option<&'r str>), _), _),
-        )| {
-            let key = Key {
-                at,
-                setting: setting?,
-                by: by?,
-                value,
-            };
-            (own == Some(unit)).then_some(key)
-        };
-        Self {
-            frame,
-            keys: rows.enumerate().filter_map(key).collect(),
+        let mut keys = Vec::new();
+        for (at, (((setting, by), value), own)) in rows.enumerate() {
+            if let (Some(setting), Some(by), true) = (setting, by, own == Some(unit)) {
+                keys.push(Key {
+                    at,
+                    setting,
+                    by,
+                    value,
+                });
+            }
         }
+        Self { frame, keys }
     }
 
     fn total(&self) -> impl Iterator<Item = Key<'r>> {
@@ -138,7 +137,7 @@ impl<'r> Frame<'r> {
         let loops: Vec<Option<i64>> = ints(self.frame, "loops").collect();
         let [rates, heights] = [data.run.wrong(), data.run.height()]
             .map(|measure| floats(self.frame, measure.name).collect::<Vec<_>>());
-        let mut cells: BTreeMap<&str, (i64, Vec<(f64, f64, Key<'r>)>)> = BTreeMap::new();
+        let mut cells: BTreeMap<&str, (i64, Vec<Placed<'r>>)> = BTreeMap::new();
         for key in models {
             let (most, cells) = cells.entry(key.value.unwrap_or_default()).or_default();
             *most = loops[key.at].unwrap_or(0).max(*most);
@@ -170,12 +169,12 @@ impl<'r> Frame<'r> {
             // Higher than any with no more wrong alarms: the steps of the line.
             cells.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
             let mut highest = f64::NEG_INFINITY;
-            kept.extend(cells.into_iter().filter_map(|(_, height, key)| {
-                (height > highest).then(|| {
+            for (_, height, key) in cells {
+                if height > highest {
                     highest = height;
-                    key
-                })
-            }));
+                    kept.push(key);
+                }
+            }
         }
         kept
     }

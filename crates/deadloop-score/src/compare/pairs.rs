@@ -69,7 +69,7 @@ pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<Pair>, NotComparable>
         })
         .collect();
     count_once(&mut both);
-    let of: [(&str, fn(&OutcomeLine) -> Option<&str>); 3] = [
+    let of: [(&str, Part); 3] = [
         ("with another text", |row| row.text.as_deref()),
         ("of another model", |row| row.model.as_deref()),
         ("in another group", |row| Some(row.cluster())),
@@ -85,6 +85,9 @@ pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<Pair>, NotComparable>
         Err(NotComparable { problems })
     }
 }
+
+/// A part of a row that both sides must share.
+type Part = fn(&OutcomeLine) -> Option<&str>;
 
 /// Returns the row of each transcript.
 fn places(rows: &DataFrame) -> BTreeMap<&str, IdxSize> {

@@ -186,7 +186,7 @@ pub(super) fn columns(params: &Params, units: &[Unit]) -> Schema<ScoreRow> {
         .into_iter()
         .filter(|m| has_column(m))
         .filter(exists);
-    let last = measures.clone().filter(|m| m.is_wrong_rate()).last();
+    let last = measures.clone().rfind(|m| m.is_wrong_rate());
     let keys = keys.into_iter().chain(params.fields()).chain(whole);
     keys.chain(COUNTS.into_iter().flat_map(count))
         .chain(measures.flat_map(|measure| measured(measure, last)))

@@ -120,12 +120,15 @@ fn longest(case: &Case, unit: Unit) -> Option<Channel> {
     (length.count(most) > 0).then_some(most)
 }
 
+/// Returns whether a model has rows of its own.
+type HasRows<'a> = &'a dyn Fn(&str) -> bool;
+
 /// Returns the rows of a cell: all transcripts, then each value of each field. Kind, onset and channel are those of the span that
 /// was judged. The channel of a transcript without one is the longest. A model without rows of its own in `models` has none here.
 pub(super) fn rows<E: AnyEvidence>(
     scoring: &Scoring<'_, E>,
     (cell, setting): (usize, &Rc<RowSetting>),
-    (groups, models): (&[u64], &dyn Fn(&str) -> bool),
+    (groups, models): (&[u64], HasRows<'_>),
     known: &mut Known,
 ) -> Vec<ScoreRow> {
     let (evidence, judge) = (scoring.evidence, scoring.judge);

@@ -1,6 +1,6 @@
 //! [`LabelRow`]: rows of a labels.csv, for code that writes and revises labels.
 //!
-//! Rows keep the author and the note, which [`LabelsFile`](crate::LabelsFile) drops for scoring.
+//! Rows keep the author and the note, which [`LabelsFile`] drops for scoring.
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 //!
 //! A server that replays events which a client may have seen sends some of them twice. A client that joins a
 //! replay with the live stream gets some out of order. Lost events stay lost:
-//! [`judge_events`](super::judge_events) counts them, and nothing is made up.
+//! `judge_events` counts them, and nothing is made up.
 //!
 //! | to find | look in |
 //! |---|---|
