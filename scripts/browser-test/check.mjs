@@ -36,7 +36,7 @@ const inspect = () => {
     if (shown.length !== 1) { problems.push(`${figure.id}: ${shown.length} charts visible, expected one`); continue; }
     const box = shown[0].getBoundingClientRect();
     if (box.width < 100 || box.height < 50) problems.push(`${figure.id}: only ${box.width} x ${box.height} px`);
-    const texts = [...shown[0].querySelectorAll("text")].map((node) => ({ text: node.lastChild.textContent, box: node.getBoundingClientRect(), size: parseFloat(getComputedStyle(node).fontSize) * (box.width / shown[0].viewBox.baseVal.width) }));
+    const texts = [...shown[0].querySelectorAll("text")].filter((node) => node.lastChild).map((node) => ({ text: node.lastChild.textContent, box: node.getBoundingClientRect(), size: parseFloat(getComputedStyle(node).fontSize) * (box.width / shown[0].viewBox.baseVal.width) }));
     if (texts.length === 0) problems.push(`${figure.id}: no text`);
     for (const { text, box: at, size } of texts) {
       if (at.left < box.left - 1.5 || at.right > box.right + 1.5 || at.top < box.top - 1.5 || at.bottom > box.bottom + 1.5) problems.push(`${figure.id}: "${text}" is cut off at the edge`);

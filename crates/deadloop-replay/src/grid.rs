@@ -67,8 +67,12 @@ impl Grid {
     /// by [`Plan::add_grid`](crate::Plan::add_grid).
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let mut wire: Wire = read_toml(text)?;
-        let shared = (wire.ignore.as_ref(), wire.prompt.as_ref());
-        share(&mut wire.guard, shared, text)?;
+        share(
+            &mut wire.guard,
+            wire.ignore.as_ref(),
+            wire.prompt.as_ref(),
+            text,
+        )?;
         let on: Vec<&GuardTable> = wire.guard.iter().filter(|table| table.enabled).collect();
         if on.is_empty() {
             return Err(SettingsError::at(

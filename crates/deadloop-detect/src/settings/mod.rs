@@ -203,7 +203,7 @@ impl Settings {
         let mut wire: Wire = read_toml(text)?;
         let models = wire.model.iter_mut().flat_map(|model| &mut model.guard);
         let all = models.chain(&mut wire.guard);
-        share(all, (wire.ignore.as_ref(), wire.prompt.as_ref()), text)?;
+        share(all, wire.ignore.as_ref(), wire.prompt.as_ref(), text)?;
         if wire.guard.is_empty() && wire.model.is_empty() {
             return Err(SettingsError::at(
                 text,

@@ -98,7 +98,8 @@ impl GuardTable {
 /// There is a white list, and no such guard.
 pub fn share<'t>(
     tables: impl IntoIterator<Item = &'t mut GuardTable>,
-    (ignore, prompt): (Option<&Placed<Vec<String>>>, Option<&Placed<String>>),
+    ignore: Option<&Placed<Vec<String>>>,
+    prompt: Option<&Placed<String>>,
     text: &str,
 ) -> Result<(), SettingsError> {
     let mut found = false;

@@ -123,7 +123,7 @@ fn plane(
             let color = point.ink.color();
             let mark = EmptyElement::at(point.at)
                 + Circle::new((0, 0), 8, color.filled())
-                + Text::new(letter.to_string(), (0, 0), words(11, Ink::OnHigh));
+                + Text::new(letter.to_string(), (0, 0), words(12, Ink::OnHigh));
             chart.draw_series([mark])?;
             titles.push(format!("{}: {}", point.name, told(data, point.at)));
             dots.push(Dot {
@@ -139,7 +139,7 @@ fn plane(
                 .legend(move |at| {
                     EmptyElement::at(at)
                         + Rectangle::new([(2, -7), (16, 7)], color.filled())
-                        + Text::new(letter.to_string(), (9, 0), words(11, Ink::OnHigh))
+                        + Text::new(letter.to_string(), (9, 0), words(12, Ink::OnHigh))
                 });
         }
         legend(&mut chart.configure_series_labels()).draw()?;

@@ -87,7 +87,7 @@ impl Picture {
     fn with(&self, inside: &str) -> String {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" \
-             aria-labelledby=\"{id}\">\n{inside}<title id=\"{id}\">{}</title>\n{}\n</svg>\n",
+             aria-labelledby=\"{id}-caption\">\n{inside}<title id=\"{id}-caption\">{}</title>\n{}\n</svg>\n",
             self.size.0,
             self.size.1,
             escape(&self.caption),

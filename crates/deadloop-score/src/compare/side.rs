@@ -106,8 +106,10 @@ impl Side {
     pub fn of(
         source: &str,
         name: &str,
-        (evidence, cell): (&Evidence<'_>, usize),
-        (judge, chunks): (JudgeOptions, Option<u64>),
+        evidence: &Evidence<'_>,
+        cell: usize,
+        judge: JudgeOptions,
+        chunks: Option<u64>,
     ) -> Self {
         let copies = copies(evidence.cases, judge.unit);
         let rows = outcome_rows(evidence, cell, &judge, &copies);

@@ -127,9 +127,10 @@ fn replayed(args: &Compare, inputs: [&Input; 2], global: Global) -> Outcome<Vec<
     let records = records(args, (&plan, &running, &surveyed), global)?;
     let evidence = Evidence::new(&plan, &surveyed.cases, &records)?;
     let judge = args.judge.judging().options_for(&surveyed.cases)?;
-    let judged = (judge, args.judge.chunks.map(u64::from));
+    let chunks = args.judge.chunks.map(u64::from);
     let source = corpus.display().to_string();
-    let side = |(name, cell): &(&str, usize)| Side::of(&source, name, (&evidence, *cell), judged);
+    let side =
+        |(name, cell): &(&str, usize)| Side::of(&source, name, &evidence, *cell, judge, chunks);
     Ok(named.iter().map(side).collect())
 }
 
