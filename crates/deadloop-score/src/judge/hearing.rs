@@ -10,7 +10,7 @@
 //! - A span of calls or turns begins once its second copy has been issued: an alarm at c calls is inside it if
 //!   `earliest < c <= end`. A span of text begins with the char: `earliest <= c <= end`.
 
-use deadloop_replay::detect::{Unit, Units};
+use deadloop_replay::detect::Unit;
 use deadloop_replay::{Moment, Stop};
 
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, Transient, Verdict};
@@ -99,12 +99,6 @@ impl Alarm<'_> {
         }
     }
 
-    /// Whether the alarm comes before the first copy of a span.
-    fn is_before(&self, span: &Span) -> bool {
-        let begun = |start: Units| !self.is_beside(span) && self.in_channel(span) > start.count();
-        self.precedes(span) && !span.start.is_some_and(begun)
-    }
-
     /// Whether the alarm is in another channel than a text span. The moments of both are compared then.
     fn is_beside(&self, span: &Span) -> bool {
         self.stop.channel != span.channel && span.channel.unit() == Unit::Chars
@@ -151,15 +145,11 @@ impl<'a> Hearing<'a> {
         }
     }
 
-    /// An alarm before every repetition is none of them.
     fn transient(&self) -> Outcome {
-        let mut spans = self.truth.spans_in(self.options.unit).peekable();
-        let any = spans.peek().is_some();
-        match self.alarm {
-            Some(alarm) if any && spans.all(|(_, span)| alarm.is_before(span)) => self.clean(),
-            Some(_) => Outcome::bare(Verdict::TransientStop),
-            None => Outcome::bare(Verdict::TransientPass),
-        }
+        Outcome::bare(match self.alarm {
+            Some(_) => Verdict::TransientStop,
+            None => Verdict::TransientPass,
+        })
     }
 
     fn looping(&self) -> Outcome {
