@@ -29,7 +29,7 @@ export const checkPaper = async (browser, url, where, say, most) => {
   await page.emulateMedia({ media: "print" });
   const pale = await page.evaluate(() => {
     const white = (color) => { const [r, g, b, a = 1] = color.match(/[\d.]+/g).map(Number); return a > 0 && Math.min(r, g, b) > 215; };
-    return [...document.querySelectorAll("body *")].filter((node) => node.getClientRects().length && [...node.childNodes].some((one) => one.nodeType === 3 && one.data.trim()))
+    return [...document.querySelectorAll("body *")].filter((node) => node.getClientRects().length && !(node instanceof SVGElement && node.textContent.trim().length === 1) /* the letter of a mark stands on its colour */ && [...node.childNodes].some((one) => one.nodeType === 3 && one.data.trim()))
       .filter((node) => white(node instanceof SVGElement ? getComputedStyle(node).fill : getComputedStyle(node).color)).map((node) => `${node.localName}.${node.className}: ${node.textContent.slice(0, 30)}`);
   });
   if (pale.length) say(where, `${pale.length} texts are as good as white on paper: ${pale[0]}`);

@@ -196,7 +196,7 @@ impl Field<'_, '_, '_> {
         let mut chart = ChartBuilder::on(self.area)
             .margin(8)
             .x_label_area_size(44)
-            .y_label_area_size(96)
+            .y_label_area_size(128)
             .build_cartesian_2d(0..columns, 0..rows)?;
         let (width, height) = chart.plotting_area().dim_in_pixel();
         let half = (width as i32 / columns / 2, height as i32 / rows / 2);
