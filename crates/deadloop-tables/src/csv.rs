@@ -52,15 +52,21 @@ impl<W: Write> CsvWriter<W> {
     }
 }
 
-/// Returns a cell as it stands in a file: numbers as short as they can be and read back exactly.
+/// Returns a cell as it stands in a file.
 fn written(column: &Column, row: usize) -> String {
-    match column.get(row) {
-        Ok(AnyValue::String(text)) => unrunnable(text).into_owned(),
-        // That of a column with one cell.
-        Ok(AnyValue::StringOwned(text)) => unrunnable(&text).into_owned(),
-        Ok(AnyValue::Int64(n)) => n.to_string(),
-        Ok(AnyValue::Float64(x)) => number(x),
-        _ => String::new(),
+    let value = column.get(row).unwrap_or(AnyValue::Null);
+    match value.get_str() {
+        Some(text) => unrunnable(text).into_owned(),
+        None => cell_text(&value).unwrap_or_default(),
+    }
+}
+
+/// Returns a cell as text: numbers as short as they can be and read back exactly. `None` if it is empty.
+pub fn cell_text(value: &AnyValue<'_>) -> Option<String> {
+    match value {
+        AnyValue::Int64(n) => Some(n.to_string()),
+        AnyValue::Float64(x) => Some(number(*x)),
+        value => value.get_str().map(str::to_owned),
     }
 }
 

@@ -23,7 +23,7 @@ mod parquet;
 mod rows;
 mod schema;
 
-pub use csv::{CsvWriter, number, read_csv};
+pub use csv::{CsvWriter, cell_text, number, read_csv};
 pub use formula::unrunnable;
 pub use parquet::{ParquetRows, ParquetWriter, parquet_shape, read_parquet};
 pub use polars;

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::text::element::{ends_clause, ends_sentence};
+use crate::text::script::is_wide;
 
 /// What a char is: some of the bits below.
 pub(crate) type Class = u8;
@@ -59,11 +60,6 @@ fn class(c: char) -> Class {
     ];
     let held = classes.into_iter().filter(|(is, _)| *is);
     held.fold(0, |all, (_, class)| all | class)
-}
-
-/// Returns whether a char is a Han ideograph, hiragana or katakana.
-fn is_wide(c: char) -> bool {
-    matches!(c, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }
 
 impl std::fmt::Debug for Classes {

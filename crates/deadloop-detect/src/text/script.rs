@@ -1,4 +1,4 @@
-//! Which scripts write without blanks between words.
+//! Scripts that write without blanks between words.
 
 /// Ideographs, kana and hangul: scripts in which a char says as much as a word, or nearly.
 pub(crate) fn is_unspaced(c: char) -> bool {
@@ -9,6 +9,14 @@ pub(crate) fn is_unspaced(c: char) -> bool {
         | '\u{31F0}'..='\u{31FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
         | '\u{A960}'..='\u{A97F}' | '\u{AC00}'..='\u{D7FF}' | '\u{F900}'..='\u{FAFF}'
         | '\u{FF66}'..='\u{FFDC}' | '\u{1B000}'..='\u{1B16F}' | '\u{20000}'..='\u{3FFFF}')
+}
+
+/// Returns whether a char is an ideograph or a kana: one is worth two or three letters of an alphabet.
+pub(crate) fn is_wide(c: char) -> bool {
+    let hangul = matches!(c,
+        '\u{1100}'..='\u{11FF}' | '\u{3131}'..='\u{318E}' | '\u{A960}'..='\u{A97F}'
+        | '\u{AC00}'..='\u{D7FF}' | '\u{FFA0}'..='\u{FFDC}');
+    is_unspaced(c) && !hangul
 }
 
 #[cfg(test)]
@@ -24,5 +32,13 @@ mod tests {
         let other = letters.filter(|c| is_unspaced(*c) != scripts.is_match(&c.to_string()));
         let shared = "〆〱〲〳〴〵〼㆒㆓㆔㆕ﾞﾟ";
         assert_eq!(other.collect::<String>(), shared);
+    }
+
+    #[test]
+    fn hangul_is_not_wide() {
+        let hangul = regex::Regex::new(r"\p{Hangul}").unwrap();
+        let letters = ('\0'..='\u{FFFF}').filter(|c| c.is_alphanumeric() && is_unspaced(*c));
+        let other = letters.filter(|c| is_wide(*c) == hangul.is_match(&c.to_string()));
+        assert_eq!(other.collect::<String>(), "");
     }
 }

@@ -1,7 +1,7 @@
 //! Heatmaps: the objective over pairs of the parameters that matter most.
 
 use super::{Area, ChartEntry, mesh};
-use crate::data::{Objective, ReportData};
+use crate::data::{Objective, ReportData, Score};
 use crate::draw::{DrawError, Ink, Picture, SEQUENCE, elide, measure, words};
 use crate::grid::{Grid, Worth};
 use crate::numbers::{decimal, percent};
@@ -222,14 +222,7 @@ impl Field<'_, '_, '_> {
                 };
                 let (ink, on) = self.range.ink(value);
                 let text = self.range.objective.write(value);
-                titles.push(format!(
-                    "{} {text} · recall {} · {} {} · {}",
-                    self.range.title,
-                    percent(score.value(&RECALL)),
-                    self.data.run.wrong_name(true),
-                    decimal(score.value(self.data.run.wrong())),
-                    self.data.describe(score.setting)
-                ));
+                titles.push(self.title(&text, score));
                 chart.draw_series([Rectangle::new(corners, ink.color().filled())])?;
                 let text = text.trim_end_matches(" %").to_owned();
                 if text.len() as i32 * 8 < 2 * half.0 && half.1 > 7 {
@@ -242,17 +235,29 @@ impl Field<'_, '_, '_> {
             (self.data.in_use(), Ink::Text),
             (self.data.chosen(), Ink::Chosen),
         ] {
-            let place = self
-                .grid
-                .value_of(setting, *x)
-                .zip(self.grid.value_of(setting, *y));
-            let frame = place.map(|(x, y)| {
-                let (x, y) = (x as i32, y as i32);
-                let around = vec![(x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1), (x, y)];
-                PathElement::new(around, ink.color().stroke_width(3))
-            });
-            chart.draw_series(frame)?;
+            chart.draw_series(self.frame(setting, ink))?;
         }
         Ok(())
+    }
+
+    /// Returns the title of a field: its value as `text`, and what its best setting does.
+    fn title(&self, text: &str, score: &Score) -> String {
+        format!(
+            "{} {text} · recall {} · {} {} · {}",
+            self.range.title,
+            percent(score.value(&RECALL)),
+            self.data.run.wrong_name(true),
+            decimal(score.value(self.data.run.wrong())),
+            self.data.describe(score.setting)
+        )
+    }
+
+    /// Returns the frame around the field of a setting, if the map has one.
+    fn frame(&self, setting: Option<usize>, ink: Ink) -> Option<PathElement<(i32, i32)>> {
+        let Map { x, y, .. } = self.map;
+        let [x, y] = [x, y].map(|at| self.grid.value_of(setting, *at));
+        let (x, y) = (x? as i32, y? as i32);
+        let around = vec![(x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1), (x, y)];
+        Some(PathElement::new(around, ink.color().stroke_width(3)))
     }
 }

@@ -5,8 +5,8 @@ mod run;
 
 use crate::data::{ALL_MODELS, By, ChoiceFigures, ChoiceRow, ReportData, Role, Score, SettingRow};
 use deadloop_score::replay::detect::Unit;
-use deadloop_score::tables::polars::prelude::{AnyValue, IdxCa, IdxSize, NamedFrom};
-use deadloop_score::tables::{cell, floats, ints, number, texts};
+use deadloop_score::tables::polars::prelude::{IdxCa, IdxSize, NamedFrom};
+use deadloop_score::tables::{cell, cell_text, floats, ints, texts};
 use deadloop_score::{
     BY_MODEL, Constraint, DataFrame, FileError, Manifest, NEVER, Results, Scores, TOTAL, measures,
     read_excerpts, read_text_if_named, wrong_rate,
@@ -260,7 +260,10 @@ impl Settings {
         for key in scores.total() {
             let at = settings.at(key.setting);
             let values = params.iter().zip(&mut last).map(|(column, last)| {
-                let value = column.get(key.at).ok().and_then(|value| written(&value))?;
+                let value = column
+                    .get(key.at)
+                    .ok()
+                    .and_then(|value| cell_text(&value))?;
                 if last.as_deref() != Some(&*value) {
                     *last = Some(value.into());
                 }
@@ -314,17 +317,6 @@ impl Settings {
 const IN_USE: [&str; 2] = ["in use", "current"];
 /// The name of the chosen setting in a manifest.
 const CHOSEN: &str = "chosen";
-
-/// Returns a cell as text. `None` if it is empty.
-fn written(value: &AnyValue<'_>) -> Option<String> {
-    match value {
-        AnyValue::String(text) => Some((*text).to_owned()),
-        AnyValue::StringOwned(text) => Some(text.to_string()),
-        AnyValue::Int64(n) => Some(n.to_string()),
-        AnyValue::Float64(x) => Some(number(*x)),
-        _ => None,
-    }
-}
 
 /// Returns the rows of choice.csv.
 fn choice_rows(table: &DataFrame, settings: &mut Settings) -> Vec<ChoiceRow> {

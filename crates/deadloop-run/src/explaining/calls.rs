@@ -1,10 +1,10 @@
 //! The longest streak of equal calls in a run, and the first difference between its results.
 
-use std::collections::HashMap;
-
-use deadloop_corpus::{Body, RecordedEvent};
-use deadloop_detect::Arguments;
+use deadloop_corpus::{Body, Transcript};
 use serde::Serialize;
+use serde_json::Value;
+
+use crate::blocks::RunNumbers;
 
 /// Fewer equal calls in a row are no streak.
 const LEAST: usize = 3;
@@ -25,22 +25,22 @@ pub struct EqualCalls {
     pub differ: Option<[String; 2]>,
 }
 
-/// A call and its result, if one was recorded.
-struct Called {
-    tool: String,
-    arguments: String,
-    result: Option<String>,
+/// A call with its result, if one was recorded.
+struct CallPair<'a> {
+    tool: &'a str,
+    arguments: &'a Value,
+    result: Option<&'a str>,
 }
 
 impl EqualCalls {
     /// Finds the longest streak, the first of equally long ones. `None` if no three calls in a row are equal.
-    pub(super) fn find(events: &[RecordedEvent]) -> Option<Self> {
-        let calls = calls(events);
+    pub(super) fn find(transcript: &Transcript) -> Option<Self> {
+        let calls = pairs(transcript);
         let mut first = 0;
         let mut longest = 0..0;
         for (number, call) in calls.iter().enumerate() {
             let begins = &calls[first];
-            if (&call.tool, &call.arguments) != (&begins.tool, &begins.arguments) {
+            if (call.tool, call.arguments) != (begins.tool, begins.arguments) {
                 first = number;
             }
             if number + 1 - first > longest.len() {
@@ -48,10 +48,10 @@ impl EqualCalls {
             }
         }
         let streak = calls.get(longest.clone()).filter(|s| s.len() >= LEAST)?;
-        let results: Vec<&str> = streak.iter().filter_map(|c| c.result.as_deref()).collect();
+        let results: Vec<&str> = streak.iter().filter_map(|call| call.result).collect();
         let pairs = results.iter().zip(results.iter().skip(1));
         Some(Self {
-            tool: streak[0].tool.clone(),
+            tool: streak[0].tool.to_owned(),
             first: longest.start,
             count: longest.len(),
             differ: pairs.filter_map(|(a, b)| difference(a, b)).next(),
@@ -59,34 +59,29 @@ impl EqualCalls {
     }
 }
 
-/// Pairs calls with their results: by id, else in order.
-fn calls(events: &[RecordedEvent]) -> Vec<Called> {
-    let mut calls: Vec<Called> = Vec::new();
-    let mut open: HashMap<&str, usize> = HashMap::new();
-    let mut unnamed = 0;
-    for event in events {
+/// Returns the calls of a transcript with their results, in order.
+fn pairs(transcript: &Transcript) -> Vec<CallPair<'_>> {
+    let mut numbers = RunNumbers::of(transcript);
+    let mut calls: Vec<CallPair<'_>> = Vec::new();
+    for event in &transcript.events {
         match &event.body {
             Body::ToolCall {
                 id,
                 name,
                 arguments,
             } => {
-                if let Some(id) = id {
-                    open.insert(id, calls.len());
-                }
-                calls.push(Called {
-                    tool: name.clone(),
-                    arguments: Arguments::Json(arguments).text().to_string(),
+                numbers.call(id.as_deref());
+                calls.push(CallPair {
+                    tool: name,
+                    arguments,
                     result: None,
                 });
             }
             Body::ToolResult { id, content, .. } => {
-                while calls.get(unnamed).is_some_and(|call| call.result.is_some()) {
-                    unnamed += 1;
-                }
-                let number = id.as_deref().and_then(|id| open.remove(id));
-                if let Some(call) = calls.get_mut(number.unwrap_or(unnamed)) {
-                    call.result = Some(content.clone());
+                let call = numbers.result(id.as_deref());
+                let call = call.and_then(|call| calls.get_mut(usize::try_from(call).ok()?));
+                if let Some(call) = call {
+                    call.result = Some(content);
                 }
             }
             _ => {}
@@ -95,7 +90,7 @@ fn calls(events: &[RecordedEvent]) -> Vec<Called> {
     calls
 }
 
-/// The first words in which two texts differ; an end of the text is an empty word.
+/// Returns the first words in which two texts differ. The end of a text is an empty word.
 fn difference(a: &str, b: &str) -> Option<[String; 2]> {
     let (mut words, mut others) = (a.split_whitespace(), b.split_whitespace());
     loop {
@@ -113,10 +108,11 @@ fn difference(a: &str, b: &str) -> Option<[String; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadloop_corpus::RecordedEvent;
 
     #[test]
     fn the_longest_streak_and_its_first_difference_are_found() {
-        let events = |lines: &[(&str, &str)]| -> Vec<RecordedEvent> {
+        let found = |lines: &[(&str, &str)]| {
             let made = lines.iter().enumerate().flat_map(|(n, (command, result))| {
                 let id = Some(format!("c{n}"));
                 [
@@ -132,9 +128,12 @@ mod tests {
                     },
                 ]
             });
-            made.map(RecordedEvent::of).collect()
+            let events = made.map(RecordedEvent::of).collect();
+            EqualCalls::find(&Transcript {
+                events,
+                ..Transcript::default()
+            })
         };
-        let found = |lines: &[(&str, &str)]| EqualCalls::find(&events(lines));
         assert_eq!(found(&[("ls", "a"), ("ls", "a"), ("pwd", "a")]), None);
         let test = ("pytest", "3 failed in 3.01s");
         let later = ("pytest", "3 failed in 6.34s");

@@ -83,7 +83,7 @@ impl Question<'_> {
             chars: self.case.timeline.length(),
             class: self.case.class(),
             labels: truth.map_or(Vec::new(), |t| t.spans.iter().map(label).collect()),
-            equal_calls: EqualCalls::find(&self.transcript.events),
+            equal_calls: EqualCalls::find(self.transcript),
         }
     }
 

@@ -117,7 +117,17 @@ impl Dispute {
     }
 }
 
-/// The disputes that the outcomes of all settings hold, before anything is read.
+/// Returns the channel and the place of a row's alarm. A place in calls or turns is in their channel.
+fn alarm(row: &OutcomeLine) -> Option<(String, u64)> {
+    let channel = match row.unit.as_deref().and_then(Unit::named) {
+        Some(Unit::Calls) => Channel::Tools.name(),
+        Some(Unit::Turns) => Channel::Turns.name(),
+        _ => row.alarm_channel.as_deref()?,
+    };
+    Some((channel.to_owned(), row.alarm_at?))
+}
+
+/// Collects the disputes from the outcomes of all settings, before any text is read.
 fn gathered(
     outcomes: Vec<OutcomeLine>,
     named: impl Fn(&str) -> Option<String>,
@@ -137,13 +147,6 @@ fn gathered(
         if !is || earlier {
             continue;
         }
-        let channel = match row.unit.as_deref().and_then(Unit::named) {
-            Some(Unit::Calls) => Some(Channel::Tools.name()),
-            Some(Unit::Turns) => Some(Channel::Turns.name()),
-            _ => row.alarm_channel.as_deref(),
-        };
-        let alarm = channel.zip(row.alarm_at);
-        let alarm = alarm.map(|(channel, at)| (channel.to_owned(), at));
         let ran_on = row
             .length
             .unwrap_or(0)
@@ -171,7 +174,7 @@ fn gathered(
             .push(named(setting).unwrap_or_else(|| setting.to_owned()));
         one.at_stake = one.at_stake.max(stake);
         let first = |a: &(String, u64)| one.alarm.as_ref().is_none_or(|b| a.1 < b.1);
-        if let Some(alarm) = alarm.filter(first) {
+        if let Some(alarm) = alarm(&row).filter(first) {
             one.alarm = Some(alarm);
             one.verdict = verdict.name();
         }
@@ -182,7 +185,7 @@ fn gathered(
     found
 }
 
-/// The finder's span for each.
+/// Returns the finder's reading of each disputed transcript.
 fn readings(
     corpus: &Corpus,
     open: &BTreeMap<String, Dispute>,
