@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use deadloop_detect::harness::ArgumentsOf;
+use deadloop_detect::harness::{ArgumentsOf, JsonScan};
 use deadloop_detect::{OwnedEvent, TextChannel};
 use serde::de::IgnoredAny;
 
@@ -178,12 +178,10 @@ impl Open {
     }
 }
 
-/// How deep the end of a text is in the brackets of JSON, char by char.
+/// The end of the first bracket of a JSON text.
 #[derive(Debug, Default)]
 struct Nesting {
-    depth: usize,
-    quoted: bool,
-    escaped: bool,
+    scan: JsonScan,
     /// Whether the first bracket was closed: it is asked but once whether that is JSON.
     closed: bool,
     /// Whether it was: then nothing of it can follow.
@@ -194,21 +192,11 @@ impl Nesting {
     /// Whether the first bracket is closed in this piece.
     fn closes(&mut self, piece: &str) -> bool {
         let before = self.closed;
-        for byte in piece.bytes() {
-            if self.closed {
+        for c in piece.chars().take_while(|_| !before) {
+            let closes = matches!(self.scan.outside(c), Some('}' | ']'));
+            if closes && self.scan.depth() == 0 {
+                self.closed = true;
                 break;
-            }
-            match byte {
-                _ if std::mem::take(&mut self.escaped) => {}
-                b'\\' => self.escaped = self.quoted,
-                b'"' => self.quoted = !self.quoted,
-                _ if self.quoted => {}
-                b'{' | b'[' => self.depth += 1,
-                b'}' | b']' => {
-                    self.depth = self.depth.saturating_sub(1);
-                    self.closed = self.depth == 0;
-                }
-                _ => {}
             }
         }
         self.closed && !before

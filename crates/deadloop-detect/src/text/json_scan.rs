@@ -28,19 +28,9 @@ impl JsonScan {
         None
     }
 
-    /// How many brackets are open.
+    /// Returns the number of open brackets.
     pub fn depth(&self) -> usize {
         self.depth
-    }
-
-    /// Whether a bracket or a string is open.
-    pub fn is_open(&self) -> bool {
-        self.depth > 0 || self.quoted
-    }
-
-    /// Whether the next char is in a string.
-    pub fn is_quoted(&self) -> bool {
-        self.quoted
     }
 }
 
@@ -56,13 +46,10 @@ mod tests {
             .filter_map(|c| scan.outside(c))
             .collect();
         assert_eq!(outside, "{: [1, ");
-        assert_eq!(
-            (scan.depth(), scan.is_open(), scan.is_quoted()),
-            (2, true, false)
-        );
+        assert_eq!(scan.depth(), 2);
         for c in "] }".chars() {
             scan.outside(c);
         }
-        assert!(!scan.is_open());
+        assert_eq!(scan.depth(), 0);
     }
 }

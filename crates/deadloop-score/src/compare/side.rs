@@ -14,7 +14,7 @@ use crate::files::choice::choice_schema;
 use crate::files::manifest::Manifest;
 use crate::files::outcomes::{OutcomeLine, outcome_rows};
 use crate::files::settings::setting_toml;
-use crate::files::store::{FileError, read_csv, read_parquet};
+use crate::files::store::{FileError, read_csv, read_table};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{Evidence, Tally};
 use crate::truth::copies;
@@ -129,10 +129,8 @@ impl Side {
     /// current setting, or the only one.
     pub fn read(dir: &Path, wanted: Option<&str>) -> Result<Self, SideError> {
         let source = dir.display().to_string();
-        let rows = match read_parquet(dir, "outcomes", &[])? {
-            Some(rows) => Some(rows),
-            None => read_csv(dir, "outcomes", &OutcomeLine::schema().described())?,
-        };
+        let types = OutcomeLine::schema().described();
+        let rows = read_table(dir, "outcomes", &[], &types)?;
         let rows = rows.ok_or_else(|| SideError::NoOutcomes(source.clone()))?;
         sound(&rows).map_err(|what| FileError::at(&dir.join("outcomes"), what))?;
         let manifest = Manifest::read(dir)?;
@@ -254,11 +252,7 @@ const NAMED: usize = 20;
 
 /// Returns the settings file of a setting, as the scores of a folder have it.
 fn toml(dir: &Path, id: &str) -> Result<Option<String>, FileError> {
-    let scores = match read_parquet(dir, "scores", &["setting", "settings"])? {
-        Some(scores) => Some(scores),
-        None => read_csv(dir, "scores", &[])?,
-    };
-    let scores = scores.unwrap_or_default();
+    let scores = read_table(dir, "scores", &["setting", "settings"], &[])?.unwrap_or_default();
     let mut rows = texts(&scores, "setting").zip(texts(&scores, "settings"));
     let own = rows.find_map(|(setting, toml)| toml.filter(|_| setting == Some(id)));
     Ok(own.map(str::to_owned))

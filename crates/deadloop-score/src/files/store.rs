@@ -186,6 +186,19 @@ pub(crate) fn read_parquet(
     read.transpose().map_err(|e| FileError::at(&path, e))
 }
 
+/// Reads a table: `columns` of its Parquet file, or else its CSV file, whose columns have these types.
+pub(crate) fn read_table(
+    dir: &Path,
+    name: &str,
+    columns: &[&str],
+    types: &[ColumnDoc],
+) -> Result<Option<DataFrame>, FileError> {
+    match read_parquet(dir, name, columns)? {
+        Some(table) => Ok(Some(table)),
+        None => read_csv(dir, name, types),
+    }
+}
+
 /// A file in the folder of `path` that becomes it.
 pub(super) fn beside(path: &Path) -> Result<Beside, FileError> {
     Ok(Beside::create(path, true)?)
