@@ -71,6 +71,8 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
     Ok(plane(data, (ENTRY.name, ALL_MODELS))?.map(|(drawn, _)| drawn))
 }
 
+/// Draws the plane of a model. Returns it with the dots that can be clicked, in the order in which they are drawn. `None` if
+/// no setting has a place.
 fn plane(
     data: &ReportData,
     (name, model): (&str, &str),
@@ -80,73 +82,77 @@ fn plane(
         return Ok(None);
     }
     let points = points(data, model);
-    let (mut dots, mut titles) = (Vec::new(), Vec::new());
-    let draw = |area: &Area<'_>| {
-        let rates = places.iter().map(|(_, at)| at.0).chain(data.run.limit);
-        let mut chart = ChartBuilder::on(area)
-            .margin(10)
-            .margin_right(32)
-            .x_label_area_size(44)
-            .y_label_area_size(62)
-            .build_cartesian_2d(Axis::rates(rates), 0.0..1.0)?;
-        mesh(&mut chart.configure_mesh())
-            .x_label_formatter(&|x| plain(*x, 3))
-            .y_label_formatter(&percent_labels)
-            .x_desc(data.run.wrong_name(false))
-            .y_desc(data.run.height().title_in(data.run.unit))
-            .draw()?;
-        let best = envelope(&places);
-        chart.draw_series(LineSeries::new(best, Ink::Axis.color().stroke_width(2)))?;
-        if let Some(limit) = data.run.limit {
-            let color = Ink::Limit.color();
-            chart
-                .draw_series(DashedLineSeries::new(
-                    [(limit, 0.0), (limit, 1.0)],
-                    6,
-                    4,
-                    color.stroke_width(2),
-                ))?
-                .label(format!("limit: {limit}"))
-                .legend(move |(x, y)| {
-                    Rectangle::new([(x, y - 1), (x + 18, y + 1)], color.filled())
-                });
-        }
-        let muted = Ink::Muted.color().filled();
-        let spots = spots(|at| chart.backend_coord(at), &places);
-        for (at, dot) in spots {
-            chart.draw_series([Circle::new(at, 3, muted)])?;
-            titles.push(told(data, at));
-            dots.push(dot);
-        }
-        // The first stands on top. Each has a letter, which tells it without a colour too.
-        for (letter, point) in ('A'..).zip(&points).collect::<Vec<_>>().into_iter().rev() {
-            let color = point.ink.color();
-            let mark = EmptyElement::at(point.at)
-                + Circle::new((0, 0), 8, color.filled())
-                + Text::new(letter.to_string(), (0, 0), words(12, Ink::OnHigh));
-            chart.draw_series([mark])?;
-            titles.push(format!("{}: {}", point.name, told(data, point.at)));
-            dots.push(Dot {
-                setting: point.setting,
-                settings: 1,
-            });
-        }
-        for (letter, point) in ('A'..).zip(&points) {
-            let color = point.ink.color();
-            chart
-                .draw_series(std::iter::empty::<Circle<(f64, f64), i32>>())?
-                .label(elide(&visible(&point.name), 300.0, 13.0))
-                .legend(move |at| {
-                    EmptyElement::at(at)
-                        + Rectangle::new([(2, -7), (16, 7)], color.filled())
-                        + Text::new(letter.to_string(), (9, 0), words(12, Ink::OnHigh))
-                });
-        }
-        legend(&mut chart.configure_series_labels()).draw()?;
+    let mut spots = Vec::new();
+    let picture = Picture::new((name, ENTRY.title), PLOT, |area| {
+        spots = drawn(area, data, &places, &points)?;
         Ok(())
-    };
-    let picture = Picture::new((name, ENTRY.title), PLOT, draw)?;
+    })?;
+    let mut titles: Vec<String> = spots.iter().map(|(at, _)| told(data, *at)).collect();
+    let mut dots: Vec<Dot> = spots.into_iter().map(|(_, dot)| dot).collect();
+    for point in points.iter().rev() {
+        titles.push(format!("{}: {}", point.name, told(data, point.at)));
+        dots.push(Dot {
+            setting: point.setting,
+            settings: 1,
+        });
+    }
     Ok(Some((picture.with_titles("circle", &titles), dots)))
+}
+
+/// Draws the dots, the line, the limit and the marks. Returns the dots with their places.
+fn drawn(
+    area: &Area<'_>,
+    data: &ReportData,
+    places: &[(usize, (f64, f64))],
+    points: &[Point],
+) -> Result<Vec<((f64, f64), Dot)>, DrawError> {
+    let rates = places.iter().map(|(_, at)| at.0).chain(data.run.limit);
+    let mut chart = ChartBuilder::on(area)
+        .margin(10)
+        .margin_right(32)
+        .x_label_area_size(44)
+        .y_label_area_size(62)
+        .build_cartesian_2d(Axis::rates(rates), 0.0..1.0)?;
+    mesh(&mut chart.configure_mesh())
+        .x_label_formatter(&|x| plain(*x, 3))
+        .y_label_formatter(&percent_labels)
+        .x_desc(data.run.wrong_name(false))
+        .y_desc(data.run.height().title_in(data.run.unit))
+        .draw()?;
+    let best = envelope(places);
+    chart.draw_series(LineSeries::new(best, Ink::Axis.color().stroke_width(2)))?;
+    if let Some(limit) = data.run.limit {
+        let color = Ink::Limit.color();
+        let ends = [(limit, 0.0), (limit, 1.0)];
+        chart
+            .draw_series(DashedLineSeries::new(ends, 6, 4, color.stroke_width(2)))?
+            .label(format!("limit: {limit}"))
+            .legend(move |(x, y)| Rectangle::new([(x, y - 1), (x + 18, y + 1)], color.filled()));
+    }
+    let muted = Ink::Muted.color().filled();
+    let spots = spots(|at| chart.backend_coord(at), places);
+    chart.draw_series(spots.iter().map(|(at, _)| Circle::new(*at, 3, muted)))?;
+    // The first stands on top. Each has a letter, which tells it without a colour too.
+    for (letter, point) in ('A'..).zip(points).collect::<Vec<_>>().into_iter().rev() {
+        let color = point.ink.color();
+        let mark = EmptyElement::at(point.at)
+            + Circle::new((0, 0), 8, color.filled())
+            + Text::new(letter.to_string(), (0, 0), words(12, Ink::OnHigh));
+        chart.draw_series([mark])?;
+    }
+    for (letter, point) in ('A'..).zip(points) {
+        let color = point.ink.color();
+        chart
+            .draw_series(std::iter::empty::<Circle<(f64, f64), i32>>())?
+            .label(elide(&visible(&point.name), 300.0, 13.0))
+            .legend(move |at| {
+                EmptyElement::at(at)
+                    + Rectangle::new([(2, -7), (16, 7)], color.filled())
+                    + Text::new(letter.to_string(), (9, 0), words(12, Ink::OnHigh))
+            });
+    }
+    legend(&mut chart.configure_series_labels()).draw()?;
+    Ok(spots)
 }
 
 /// Where the settings of a model are, without `never`, the best first.

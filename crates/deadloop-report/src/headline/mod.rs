@@ -380,21 +380,7 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
         Unit::Calls => "delay: calls that a loop runs on, mean",
         Unit::Turns => "delay: turns that a loop runs on, mean",
     };
-    let mut wrong = figure(data.run.wrong_name(false), |line| line.fa, decimal);
-    for (value, line) in wrong
-        .values
-        .iter_mut()
-        .zip(lines)
-        .filter(|(value, _)| value.text != UNDEFINED)
-    {
-        let alarms = wrong_and_transient(line.alarms[0], line.alarms[1]);
-        let ends = std::mem::take(&mut value.range);
-        value.range = if ends.is_empty() {
-            alarms
-        } else {
-            format!("{ends}; {alarms}")
-        };
-    }
+    let wrong = figure(data.run.wrong_name(false), |line| line.fa, decimal);
     let soon = match data.run.unit {
         Unit::Chars => "ended within 1,000 chars",
         Unit::Calls => "ended within 5 calls",
@@ -407,7 +393,7 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
             percent,
         ),
         figure("saved: of what loops generate", |line| line.saved, percent),
-        wrong,
+        counted(wrong, lines),
         pays(lines, value),
         figure(soon, |line| line.within, percent),
         figure(delay, |line| line.delay, chars),
@@ -417,6 +403,21 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
         values.any(|value| value.text != UNDEFINED)
     };
     all.into_iter().filter(is_there).collect()
+}
+
+/// Adds the numbers of wrong alarms and transient stops to their rates.
+fn counted(mut wrong: Figure, lines: &[Line]) -> Figure {
+    let values = wrong.values.iter_mut().zip(lines);
+    for (value, line) in values.filter(|(value, _)| value.text != UNDEFINED) {
+        let alarms = wrong_and_transient(line.alarms[0], line.alarms[1]);
+        let ends = std::mem::take(&mut value.range);
+        value.range = if ends.is_empty() {
+            alarms
+        } else {
+            format!("{ends}; {alarms}")
+        };
+    }
+    wrong
 }
 
 /// From which share of looping responses on each pays for itself.

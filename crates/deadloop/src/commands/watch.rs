@@ -100,25 +100,13 @@ const PATIENCE: Duration = Duration::from_millis(300);
 pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     let settings = settings::settings(args.settings.as_deref(), &args.set)?;
     let guards = Guards::new(&settings).map_err(|e| Code::Usage.because(e))?;
-    let rules = settings::think(args.settings.as_deref())?;
     let mender = mender(args)?;
-    let splits = mender.as_ref().is_some_and(LiveRepair::splits);
+    let think = think(args, mender.as_ref())?;
     let repairers = mender
         .as_ref()
         .map(LiveRepair::repairers)
         .unwrap_or_default()
         .to_vec();
-    let mut think = Think {
-        rules,
-        words: args.think.clone(),
-    };
-    if splits {
-        // The repairer separates thinking from the answer itself.
-        think.words = vec!["off".to_owned()];
-    }
-    think
-        .of(UNNAMED)
-        .map_err(|e| Code::Usage.error(format!("--think: {e}")))?;
     let shared = Arc::new(Shared::default());
     let (send, ends) = channel();
     let (interrupted, stops) = (send.clone(), Arc::clone(&shared));
@@ -161,6 +149,20 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
         (End::Broken, None) => Err(Code::Unexpected.error("the watch itself broke off")),
         (End::Stream(Ok(())) | End::Interrupted, None) => told.interrupted(),
     }
+}
+
+/// Reads the think rules of the settings and the options. A repairer that separates thinking itself switches them off.
+fn think(args: &Watch, mender: Option<&LiveRepair>) -> Outcome<Think> {
+    let think = Think {
+        rules: settings::think(args.settings.as_deref())?,
+        words: match mender {
+            Some(mender) if mender.splits() => vec!["off".to_owned()],
+            _ => args.think.clone(),
+        },
+    };
+    let known = think.of(UNNAMED);
+    known.map_err(|e| Code::Usage.error(format!("--think: {e}")))?;
+    Ok(think)
 }
 
 /// Reads the repairers of the stream, with `--repair`.

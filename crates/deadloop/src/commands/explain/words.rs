@@ -78,22 +78,18 @@ fn transcript(head: &Head) -> Vec<(&'static str, String)> {
         rows.push(("run", format!("calls {calls}, turns {turns}")));
     }
     if let Some(equal) = &head.equal_calls {
-        let results = match &equal.differ {
-            None => "with equal results".to_owned(),
-            Some(differ) => {
-                let [one, other] = differ.each_ref().map(|word| match word.as_str() {
-                    "" => "(the end)".to_owned(),
-                    word => visible(word),
-                });
-                format!("whose results differ first in: {one} / {other}")
-            }
+        let shown = |word: &String| match word.as_str() {
+            "" => "(the end)".to_owned(),
+            word => visible(word),
         };
-        let (tool, times) = (visible(&equal.tool), count(equal.count as u64));
-        let first = count(equal.first as u64);
-        rows.push((
-            "equal calls",
-            format!("{times} of {tool} in a row from call {first}, {results}"),
-        ));
+        let results = equal.differ.as_ref().map_or_else(
+            || "with equal results".to_owned(),
+            |[a, b]| format!("whose results differ first in: {} / {}", shown(a), shown(b)),
+        );
+        let [times, first] = [equal.count, equal.first].map(|n| count(n as u64));
+        let tool = visible(&equal.tool);
+        let words = format!("{times} of {tool} in a row from call {first}, {results}");
+        rows.push(("equal calls", words));
     }
     match (head.class, &head.labels[..]) {
         (None, _) => rows.push(("label", "none".into())),
