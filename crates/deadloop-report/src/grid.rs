@@ -1,46 +1,46 @@
-//! The scores of a sweep seen along its parameters.
+//! The scores of a sweep along its parameters.
 
 use crate::data::{ReportData, Role, Score, SettingRow, member, short};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A parameter that takes several values.
+/// A parameter with several values.
 #[derive(Debug, Clone)]
 pub(crate) struct Dimension<'d> {
-    /// Its place in [`ReportData::parameters`].
+    /// Its index in [`ReportData::parameters`].
     pub(crate) param: usize,
-    /// Its name.
+    /// The name of the parameter.
     pub(crate) name: &'d str,
-    /// Its values: numbers rising, words as in the grid.
+    /// The values: numbers rising, words in the order of the grid.
     pub(crate) values: Vec<&'d str>,
 }
 
 /// The cells of a sweep, all models together.
 pub(crate) struct Grid<'d> {
     pub(crate) data: &'d ReportData,
-    /// Which parameters its settings have.
+    /// Whether the settings have each parameter.
     family: Vec<bool>,
-    /// Parameters with several values.
+    /// The parameters with several values.
     pub(crate) dimensions: Vec<Dimension<'d>>,
-    /// For each cell its score and the index of its value in each dimension.
+    /// The score of each cell, and the index of its value in each dimension.
     cells: Vec<(&'d Score, Vec<usize>)>,
-    /// The objective of each cell: a chart asks for it many times.
+    /// The objective of each cell, kept because a chart reads it many times.
     figures: Vec<Option<f64>>,
-    /// For each dimension and value the cells that have it: a chart asks for every pair of values.
+    /// The cells with each value of each dimension, kept because a chart reads every pair of values.
     having: Vec<Vec<Vec<usize>>>,
 }
 
-/// What the cells with one value (or one pair of values) are worth.
+/// The objective of the cells with one value, or with one pair of values.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Worth<'d> {
-    /// The cell with the best objective among those that meet the limit.
+    /// The cell with the best objective within the limits.
     pub(crate) best: Option<(&'d Score, f64)>,
-    /// The median objective of all of them.
+    /// The median objective of all these cells, within the limits or not.
     pub(crate) median: Option<f64>,
 }
 
 impl<'d> Grid<'d> {
-    /// The grid that is shown, if there are cells and a parameter that varies.
+    /// Returns the grid to show. `None` without two cells and a parameter that varies.
     pub(crate) fn of(data: &'d ReportData) -> Option<Self> {
         let family = family(data)?;
         let cells = data.settings.iter().filter(|one| one.role == Role::Cell);
@@ -84,7 +84,7 @@ impl<'d> Grid<'d> {
         })
     }
 
-    /// What the cells at `wanted` (dimension, value) are worth.
+    /// Returns the worth of the cells at all of the `wanted` values, as pairs of dimension and value.
     pub(crate) fn worth(&self, wanted: &[(usize, usize)]) -> Worth<'d> {
         let having = wanted.iter().map(|&(at, value)| &self.having[at][value]);
         let fewest = having.min_by_key(|cells| cells.len());
@@ -103,8 +103,8 @@ impl<'d> Grid<'d> {
         }
     }
 
-    /// The dimensions, the one that matters most first: by how far the best objective moves along it, or the median
-    /// where no cell meets the limit.
+    /// Returns the dimensions by effect, the largest first. The effect is the spread of the best objective along the
+    /// dimension. The spread of the median breaks ties, and decides if no cell is within the limits.
     pub(crate) fn by_effect(&self) -> Vec<usize> {
         let mut order: Vec<(usize, f64)> = (0..self.dimensions.len())
             .map(|at| (at, self.effect(at)))
@@ -132,7 +132,7 @@ impl<'d> Grid<'d> {
         best + median / 1000.0
     }
 
-    /// What a dimension is called: with the member of the guard that it is of, where there are several.
+    /// Returns the name of a dimension. It includes the guard's member if there are several.
     pub(crate) fn title(&self, dimension: usize) -> &'d str {
         let name = self.dimensions[dimension].name;
         let mut parameters = self.data.parameters.iter();
@@ -143,13 +143,13 @@ impl<'d> Grid<'d> {
         }
     }
 
-    /// Whether a setting has the parameters of this grid, and no others.
+    /// Returns whether a setting has exactly the parameters of this grid.
     pub(crate) fn holds(&self, setting: Option<usize>) -> bool {
         let setting = setting.and_then(|at| self.data.settings.get(at));
         setting.is_some_and(|setting| has(setting, &self.family))
     }
 
-    /// The value of a setting in a dimension; `None` for a setting with other parameters.
+    /// Returns the value of a setting in a dimension. `None` if the setting has other parameters.
     pub(crate) fn value_of(&self, setting: Option<usize>, dimension: usize) -> Option<usize> {
         if !self.holds(setting) {
             return None;
@@ -166,23 +166,23 @@ impl<'d> Grid<'d> {
     }
 }
 
-/// Whether a setting has the parameters of a family, and no others.
+/// Returns whether a setting has exactly the parameters of a family.
 fn has(setting: &SettingRow, family: &[bool]) -> bool {
     let there = setting.params.iter().map(Option::is_some);
     setting.params.len() == family.len() && there.eq(family.iter().copied())
 }
 
-/// Which parameters a setting has.
+/// Returns whether the setting has each parameter.
 fn mask(setting: &SettingRow) -> Vec<bool> {
     setting.params.iter().map(Option::is_some).collect()
 }
 
-/// The parameters of the grid that is shown. Several grids may have been searched together, of
-/// guards with other parameters: the one that the chosen setting is from, else the largest.
+/// Returns the parameters of the grid to show. A run can search several grids of guards with other parameters. The grid
+/// of the chosen setting is shown, else the largest one.
 fn family(data: &ReportData) -> Option<Vec<bool>> {
     let mut families: BTreeMap<Vec<bool>, usize> = BTreeMap::new();
     let cells = data.settings.iter().filter(|s| s.role == Role::Cell);
-    // Cells of one grid are one after the other.
+    // Cells of a grid are adjacent, so only changes of the family need a look-up.
     let mut last: Option<(Vec<bool>, usize)> = None;
     for cell in cells {
         match &mut last {
@@ -236,7 +236,7 @@ fn dimension<'d>(
     })
 }
 
-/// Numbers and lists of numbers by value.
+/// Compares numbers, and lists of numbers, by value.
 fn by_number(a: &str, b: &str) -> Ordering {
     let numbers = |text: &str| -> Vec<f64> {
         text.split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-'))

@@ -1,26 +1,26 @@
-//! Tables, charts, Markdown and one self-contained page from the files of a result folder.
+//! Tables, charts, Markdown and a self-contained page from a result folder.
 //!
-//! Nothing is replayed and nothing is decided here: what is drawn was written by `replay`, `sweep` or `tune`.
+//! The report replays nothing and decides nothing. It shows the results of `replay`, `sweep` or `tune`.
 //!
-//! | module | what lives there |
+//! | module | content |
 //! |---|---|
-//! | `data` | what a report is made of: plain data |
-//! | `load` | that data from the files of a folder |
+//! | `data` | the data of a report |
+//! | `load` | the reader of that data |
 //! | `tables` | rows, built once for both pages |
 //! | `charts` | one file a chart, and their registry |
-//! | `draw` | the kit that charts are drawn with, over plotters |
+//! | `draw` | the drawing kit of the charts, over plotters |
 //! | `series`, `grid` | outcomes and scores, arranged for comparing |
 //! | `plane` | the dots of the plane, packed |
-//! | `matrix` | every transcript through every guard, packed |
-//! | `drill` | the transcripts that are opened, as the page shows them |
-//! | `visible` | text of strangers with nothing hidden in it |
+//! | `matrix` | the verdicts of every transcript under every setting, packed |
+//! | `drill` | the opened transcripts, ready for the page |
+//! | `visible` | untrusted text without invisible chars |
 //! | `look` | the ink of a setting, the same in every chart |
-//! | `headline` | what is said first |
-//! | `pack` | bytes as the page holds them |
+//! | `headline` | the top of the page |
+//! | `pack` | packed bytes of the page |
 //! | `page` | the two templates |
-//! | `review` | the page on which labels are reviewed |
-//! | `numbers` | how a number is written |
-//! | `write` | the files |
+//! | `review` | the page for reviewing labels |
+//! | `numbers` | formats of numbers |
+//! | `write` | the files of a report |
 
 #![deny(
     clippy::print_stderr,

@@ -3,12 +3,13 @@
 use crate::data::ReportData;
 use crate::draw::{Ink, SERIES};
 
-/// Returns the ink of a setting that is not shown as the choice. Where none is in use, the first one takes its ink.
+/// Returns the ink of a setting that is not drawn as the chosen one. Without a setting in use, the first one has its
+/// ink.
 pub(crate) fn ink(data: &ReportData, setting: usize) -> Ink {
     let nth = data.leading().iter().position(|at| *at == setting);
     match nth {
         Some(0) => Ink::Current,
-        // The first two belong to the one in use and the chosen one.
+        // The first two inks belong to the setting in use and the chosen one.
         nth => SERIES[2 + nth.map_or(0, |n| n - 1) % (SERIES.len() - 2)],
     }
 }

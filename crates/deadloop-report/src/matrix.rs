@@ -1,7 +1,9 @@
-//! Every transcript through every guard that was written out, as JSON for a script element that is never executed:
-//! `templates/matrix.js` shows it.
+//! The matrix of transcripts and guards, as JSON for the page.
 //!
-//! Bounded: guards and transcripts past the budgets are left out and counted, those on which the guards agree first.
+//! `templates/matrix.js` reads it from a script element that is never executed.
+//!
+//! The size is bounded. Guards and transcripts past the bounds are left out and counted, those without a difference
+//! first.
 
 use crate::data::{OutcomeRow, ReportData, Verdict};
 use crate::pack::packed;
@@ -9,43 +11,43 @@ use crate::series::series;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How many guards are side by side.
+/// The most guards side by side.
 const GUARDS: usize = 10;
-/// How many transcripts are listed at most.
+/// The most transcripts listed.
 const ROWS: usize = 20_000;
-/// Bytes of packed rows in the page.
+/// The most bytes of packed rows in the page.
 const BYTES: usize = 1_200_000;
 
 #[derive(Serialize)]
 struct Embedded {
-    /// The columns.
+    /// The names of the columns.
     guards: Vec<String>,
-    /// The verdicts by letter: `a` is the first.
+    /// The names of the verdicts. In rows they are letters: `a` is the first.
     verdicts: Vec<&'static str>,
     models: Vec<String>,
     kinds: Vec<String>,
-    /// How many of the first rows have guards that judge otherwise.
+    /// The number of leading rows in which guards differ.
     differing: usize,
     left_out: usize,
-    /// The rows, packed.
+    /// The packed rows.
     rows: String,
 }
 
-/// A transcript: its id, model, kind, onset, then for each guard the letter of the verdict (`-`: no row) and the
-/// position of the alarm plus one (0: none).
+/// A transcript: its id, model, kind and onset, then for each guard the letter of the verdict (`-` without a row) and
+/// the position of the alarm plus one (0 without an alarm).
 type Row<'d> = (&'d str, usize, usize, Option<u64>, String, Vec<u64>);
 
-/// The rows with the numbers of what they name.
+/// The rows, and the names to which their numbers refer.
 #[derive(Default)]
 struct Rows<'d> {
     models: Vec<String>,
     kinds: Vec<String>,
-    /// Those on which guards differ first, each part by id.
+    /// The rows in which guards differ, then the others, each by id.
     rows: Vec<Row<'d>>,
     differing: usize,
 }
 
-/// The JSON, without a `<` in it; `None` where there is nothing to compare.
+/// Returns the JSON without any `<`. `None` if there are fewer than two guards.
 pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
     let list = series(data, GUARDS);
     if list.len() < 2 {
@@ -103,7 +105,8 @@ fn rows<'d>(columns: &[&[&'d OutcomeRow]]) -> Rows<'d> {
     out
 }
 
-/// Whether two guards judge a transcript otherwise; without a label, whether only some would cut it.
+/// Returns whether two guards have different verdicts on a transcript. Without a label, whether only some of them
+/// alarm.
 fn differ(cells: &[Option<&OutcomeRow>]) -> bool {
     let judged = |row: &&OutcomeRow| {
         (
@@ -116,14 +119,14 @@ fn differ(cells: &[Option<&OutcomeRow>]) -> bool {
         .is_some_and(|first| rows.any(|other| other != first))
 }
 
-/// The place of a verdict as a letter.
+/// Returns the letter of a verdict.
 fn letter(row: Option<&OutcomeRow>) -> char {
     let place = |row: &OutcomeRow| Verdict::ALL.iter().position(|one| *one == row.verdict);
     let place = row.and_then(place).and_then(|at| u8::try_from(at).ok());
     place.map_or('-', |at| char::from(b'a' + at))
 }
 
-/// The place of a name in a list that it is added to.
+/// Returns the index of a name in a list, and adds the name if it is new.
 fn number(names: &mut Vec<String>, name: &str) -> usize {
     names.iter().position(|one| one == name).unwrap_or_else(|| {
         names.push(name.to_owned());

@@ -1,10 +1,11 @@
-//! How numbers are written, the same in tables, charts and sentences.
+//! The formats of numbers in tables, charts and sentences.
 //!
-//! What is undefined is `n/a`, never 0; what never happens is `never`. Thousands are parted by a narrow no-break space.
+//! An undefined number is `n/a`, never 0. An infinite one is `never`. Thousands are separated by a narrow no-break
+//! space.
 
 use deadloop_score::{Measure, MeasureUnit};
 
-/// A point estimate with its interval; each part may be undefined.
+/// A point estimate with its interval. Each part can be undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Estimate {
     /// The estimate.
@@ -15,10 +16,10 @@ pub struct Estimate {
     pub high: Option<f64>,
 }
 
-/// What an undefined number is written as.
+/// The text of an undefined number.
 pub(crate) const UNDEFINED: &str = "n/a";
 
-/// Digits in groups of three, parted by narrow no-break spaces.
+/// Groups digits by three, with narrow no-break spaces between.
 pub(crate) fn group(digits: &str) -> String {
     let (sign, digits) = digits
         .strip_prefix('-')
@@ -34,12 +35,12 @@ pub(crate) fn group(digits: &str) -> String {
     out
 }
 
-/// A count.
+/// Formats a count.
 pub(crate) fn count(value: u64) -> String {
     group(&value.to_string())
 }
 
-/// A number with as many decimals as its size needs: three figures or so.
+/// Formats a number with about three significant digits.
 pub(crate) fn decimal(value: Option<f64>) -> String {
     match value {
         None => UNDEFINED.to_owned(),
@@ -52,9 +53,10 @@ pub(crate) fn decimal(value: Option<f64>) -> String {
     }
 }
 
-/// A number with `decimals` decimals. A number in the middle of two is rounded away from 0; Rust itself rounds to the even digit.
+/// Formats a number with `decimals` decimals. A tie is rounded away from 0, while Rust itself rounds it to the even
+/// digit.
 fn fixed(value: f64, decimals: usize) -> String {
-    // An odd number of halves of the last power of two that these decimals can tell apart: exactly in the middle.
+    // A tie that is exact in binary is an odd multiple of 2^-(decimals + 1).
     let halves = value.abs() * 2f64.powi(decimals as i32 + 1);
     let is_middle = halves.is_finite() && halves.fract() == 0.0 && halves % 2.0 == 1.0;
     let value = if is_middle {
@@ -69,7 +71,7 @@ fn signed(value: f64, decimals: usize) -> String {
     fixed(value, decimals).replace('-', "−")
 }
 
-/// A number with up to `decimals` decimals, without trailing zeros, and with separated thousands.
+/// Formats a number with up to `decimals` decimals, no trailing zeros, and grouped thousands.
 pub(crate) fn plain(value: f64, decimals: usize) -> String {
     let text = fixed(value, decimals);
     let text = if text.contains('.') {
@@ -83,7 +85,7 @@ pub(crate) fn plain(value: f64, decimals: usize) -> String {
     }
 }
 
-/// A share as per cent: `82 %`; a decimal where it is below 10 % or above 99 %.
+/// Formats a share as per cent: `82 %`. Shares below 10 % or above 99 % have a decimal.
 pub(crate) fn percent(value: Option<f64>) -> String {
     match value.filter(|value| value.is_finite()) {
         None => UNDEFINED.to_owned(),
@@ -96,7 +98,7 @@ pub(crate) fn percent(value: Option<f64>) -> String {
     }
 }
 
-/// A position or latency in chars; infinite is `never`.
+/// Formats a position or latency in chars. An infinite one is `never`.
 pub(crate) fn chars(value: Option<f64>) -> String {
     match value {
         Some(value) if value.is_infinite() => "never".to_owned(),
@@ -105,7 +107,7 @@ pub(crate) fn chars(value: Option<f64>) -> String {
     }
 }
 
-/// How values of a measure are written.
+/// Returns the format of a measure's values.
 pub(crate) fn writer(measure: &Measure) -> fn(Option<f64>) -> String {
     match measure.unit {
         MeasureUnit::Share => percent,
@@ -114,7 +116,7 @@ pub(crate) fn writer(measure: &Measure) -> fn(Option<f64>) -> String {
     }
 }
 
-/// `12 %–19 %` style range of two written ends; `n/a` where one is undefined.
+/// Formats an interval as `12–19 %`. It is `n/a` if an end is undefined.
 pub(crate) fn range(interval: Estimate, write: fn(Option<f64>) -> String) -> String {
     match (interval.low, interval.high) {
         (Some(_), Some(_)) => format!(

@@ -1,4 +1,4 @@
-//! Numbers and texts as the page holds them: deflate, then base64.
+//! Packing of the page's data: deflate, then base64.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use std::io::Write;
 
-/// Packs bytes. The script unpacks them with what the browser brings.
+/// Packs bytes. The script of the page unpacks them with the browser's own decoder.
 pub(crate) fn packed(bytes: &[u8]) -> std::io::Result<String> {
     let mut deflate = DeflateEncoder::new(Vec::new(), Compression::new(7));
     deflate.write_all(bytes)?;

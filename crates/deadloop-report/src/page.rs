@@ -21,16 +21,16 @@ use minijinja::value::{Serde, Value};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// The report as text.
+/// The texts of a report.
 #[derive(Debug, Clone)]
 pub struct Pages {
     /// The self-contained page.
     pub html: String,
-    /// The same in Markdown; charts are links into `charts/`.
+    /// The Markdown with the same content. Charts are links into `charts/`.
     pub markdown: String,
 }
 
-/// What the templates see.
+/// The data of the templates.
 #[derive(Serialize)]
 struct Content<'d> {
     title: String,
@@ -50,7 +50,7 @@ struct Content<'d> {
     corpus: &'d str,
     corpus_hash: Option<&'d str>,
     labelled: bool,
-    /// Whether there is a choice for each model.
+    /// Whether each model has a choice.
     chosen: bool,
     matrix: Option<String>,
     verdicts: String,
@@ -60,12 +60,12 @@ struct Content<'d> {
     csp: String,
     css: String,
     js: &'static str,
-    /// `per million clean chars`.
+    /// The denominator of the rate of wrong alarms, as `per million clean chars`.
     per_clean: &'static str,
     unit: &'static str,
 }
 
-/// The script of the page: one scope, a file for each thing.
+/// The script of the page, in one scope.
 const SCRIPT: &str = concat!(
     "(() => {\n\"use strict\";\n",
     include_str!("../templates/dom.js"),
@@ -79,13 +79,13 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-/// Why the pages could not be made.
+/// The reason why the pages could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// A template could not be filled.
     #[error("the page could not be filled: {0}")]
     Template(#[from] minijinja::Error),
-    /// What is embedded could not be packed.
+    /// The embedded data could not be packed.
     #[error("what the page holds could not be packed: {0}")]
     Pack(#[from] std::io::Error),
     /// A plane could not be drawn.
@@ -93,7 +93,7 @@ pub enum PageError {
     Draw(#[from] DrawError),
 }
 
-/// A chart that was drawn.
+/// A drawn chart.
 #[derive(Serialize)]
 struct Figure {
     name: &'static str,
@@ -102,8 +102,8 @@ struct Figure {
     svg: String,
 }
 
-/// What the templates of all pages are filled by: a line of a tag alone leaves none, and there are the head of a page and the
-/// macros of tables.
+/// Returns the environment of all templates. A line with only a tag leaves no blank line. The head of a page and the
+/// macros of tables are included.
 pub(crate) fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_syntax(
@@ -117,7 +117,7 @@ pub(crate) fn environment() -> Result<Environment<'static>, minijinja::Error> {
     Ok(environment)
 }
 
-/// Writes both pages from the data and the charts drawn from it.
+/// Renders both pages from the data and the charts drawn from it.
 pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
     let mut environment = environment()?;
     environment.add_filter("md", markdown_text);
@@ -137,7 +137,7 @@ pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
 }
 
 fn content<'d>(data: &'d ReportData, charts: &[Chart]) -> Result<Content<'d>, PageError> {
-    // The plane has a place of its own.
+    // The first chart, the plane, has its own section.
     let drawn = charts.iter().skip(1).filter_map(|chart| {
         let drawn = chart.drawn.as_ref()?;
         Some(Figure {
@@ -186,7 +186,7 @@ fn content<'d>(data: &'d ReportData, charts: &[Chart]) -> Result<Content<'d>, Pa
     })
 }
 
-/// Nothing but this style and this script, and nothing from outside.
+/// Returns a content security policy that allows this style and this script, and no other source.
 pub(crate) fn policy(css: &str, js: &str) -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
     format!(
@@ -196,7 +196,7 @@ pub(crate) fn policy(css: &str, js: &str) -> String {
     )
 }
 
-/// Text that Markdown shows as it is, also in a cell of a table; names of columns and conditions on them are code.
+/// Escapes text for Markdown, also for a cell of a table. Names of columns and conditions on them become code.
 fn markdown_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (n, word) in text.split(' ').enumerate() {
@@ -214,7 +214,7 @@ fn markdown_text(text: &str) -> String {
     out
 }
 
-/// `fa_per_mchar`, `recall>=0.9`.
+/// Returns whether a word is code, as `fa_per_mchar` or `recall>=0.9`.
 fn is_code(word: &str) -> bool {
     let bare = word.replace("<=", "").replace(">=", "");
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.=".contains(c);
@@ -231,7 +231,7 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            // Nobody is called: an entity alone would be a mention again once it is read.
+            // An entity alone would become a mention again when the text is read.
             '@' => out.push_str("@&#8203;"),
             c if c.is_control() => out.push(' '),
             c => out.push(c),
@@ -240,7 +240,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A fenced block whose fence is longer than any run of backticks inside.
+/// Formats a fenced block. The fence is longer than any run of backticks inside.
 fn fence(language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));

@@ -1,5 +1,6 @@
-//! The dots of the planes, as JSON for a script element that is never executed: `templates/plane.js` shows the one that is
-//! clicked.
+//! The dots of the planes, as JSON for the page.
+//!
+//! `templates/plane.js` reads it from a script element that is never executed, and shows the clicked dot.
 
 use crate::charts::{Plane, planes};
 use crate::data::{ALL_MODELS, ReportData};
@@ -11,10 +12,10 @@ use deadloop_score::words::wrong_and_transient;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The picture of a model.
+/// The plane of a model, for the page.
 #[derive(Serialize)]
 pub(crate) struct Picture {
-    /// Its visible name; empty for all models together.
+    /// The visible name of the model. Empty for all models together.
     model: String,
     svg: String,
 }
@@ -22,23 +23,23 @@ pub(crate) struct Picture {
 /// The dots of all pictures.
 #[derive(Serialize)]
 struct Embedded {
-    /// Of each picture.
+    /// The dots of each plane.
     planes: Vec<Vec<Shown>>,
-    /// The settings as settings files, each once.
+    /// The settings files, each once.
     files: Vec<String>,
 }
 
-/// A dot as the page shows it.
+/// A dot, ready for the page.
 #[derive(Serialize)]
 struct Shown {
     name: String,
-    /// Names of figures, and what is read.
+    /// The names and texts of figures.
     figures: Vec<(String, String)>,
-    /// Its place among the files; `None` where the columns do not say all of it.
+    /// The index of its settings file. `None` if the setting has no file.
     file: Option<usize>,
 }
 
-/// The pictures, and their dots packed; `None` where nothing can be drawn.
+/// Returns the planes, and their dots packed. `None` if there is no plane.
 pub(crate) fn embedded(data: &ReportData) -> Result<Option<(Vec<Picture>, String)>, PageError> {
     let planes = planes(data)?;
     if planes.is_empty() {
@@ -85,7 +86,7 @@ fn dots(
     shown.collect()
 }
 
-/// The measures of the table of what models get, in-sample.
+/// Returns the in-sample measures that the table of choices has.
 fn figures<'d>(
     data: &'d ReportData,
     model: &str,

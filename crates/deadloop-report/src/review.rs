@@ -1,5 +1,6 @@
-//! The page of `label --serve`: keys go out, what to show comes in. It holds no text of its own, so it is the same for
-//! every corpus.
+//! The page of `deadloop label --serve`, on which labels are reviewed.
+//!
+//! It sends keys and receives the state to show. It has no text of a corpus, so it is the same for all of them.
 
 use minijinja::context;
 
@@ -15,8 +16,7 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-/// The page on which labels are reviewed. It asks the address that it came from for `state` and `press`, and nothing
-/// else from anywhere.
+/// Renders the page for reviewing labels. It requests `state` and `press` from its own server, and loads nothing else.
 ///
 /// # Errors
 /// The template could not be filled.

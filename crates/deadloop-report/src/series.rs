@@ -1,27 +1,27 @@
-//! A few named series of outcomes, side by side.
+//! Named series of outcomes, side by side.
 
 use crate::data::{ALL_MODELS, OutcomeRow, ReportData, Role, Verdict};
 use crate::draw::Ink;
 use crate::look::ink;
 use std::collections::BTreeMap;
 
-/// Outcomes of one way to run the detector.
+/// The outcomes of a setting, or of the choice for each model.
 #[derive(Debug, Clone)]
 pub(crate) struct Series<'d> {
-    /// What it is called.
+    /// The name.
     pub(crate) name: String,
     /// Whether it is the chosen one.
     pub(crate) chosen: bool,
-    /// Its ink in charts.
+    /// The ink in charts.
     pub(crate) ink: Ink,
-    /// Its rows.
+    /// The outcomes.
     pub(crate) rows: Vec<&'d OutcomeRow>,
 }
 
-/// What is in use first, then what ships (each model with its own), then the other named settings
-/// with the highest F1: at most `limit`.
+/// Returns at most `limit` series: the setting in use, the chosen ones (each model with its own), then the other named
+/// settings, the highest F1 first.
 pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
-    // A sweep has none, and may have a hundred thousand settings.
+    // A sweep has no outcomes, and can have 100,000 settings.
     if data.outcomes.is_empty() {
         return Vec::new();
     }
@@ -56,7 +56,7 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
     list
 }
 
-/// The rows that `settings.toml` would have given, each model seen through its own setting. `None` if nothing ships.
+/// Returns the outcomes of `settings.toml`, each model under its own setting. `None` if nothing ships.
 fn chosen(data: &ReportData) -> Option<Series<'_>> {
     if !data.ships() {
         return None;
@@ -84,12 +84,12 @@ fn chosen(data: &ReportData) -> Option<Series<'_>> {
 }
 
 impl Series<'_> {
-    /// How many of its rows are loops.
+    /// Counts the loops.
     pub(crate) fn loops(&self) -> u64 {
         self.rows.iter().filter(|row| row.is_loop()).count() as u64
     }
 
-    /// The latencies of the hits, rising.
+    /// Returns the latencies of the hits in rising order.
     pub(crate) fn latencies(&self) -> Vec<f64> {
         let hits = self.rows.iter().filter(|row| row.verdict == Verdict::Hit);
         let mut all: Vec<f64> = hits
@@ -100,7 +100,7 @@ impl Series<'_> {
         all
     }
 
-    /// Returns the share of its loops that were found.
+    /// Returns the share of the loops that were hit.
     pub(crate) fn recall(&self) -> Option<f64> {
         let hits = self.rows.iter().filter(|row| row.verdict == Verdict::Hit);
         let (hits, loops) = (hits.count(), self.loops());

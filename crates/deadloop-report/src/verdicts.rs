@@ -1,5 +1,6 @@
-//! What the page's scripts know of verdicts, as JSON for a script element that is never executed: `VERDICTS` in
-//! `templates/matrix.js`.
+//! The words and signs of verdicts, as JSON for the page.
+//!
+//! `templates/matrix.js` reads it as `VERDICTS` from a script element that is never executed.
 
 use crate::data::Verdict;
 use serde::Serialize;
@@ -9,15 +10,15 @@ use std::collections::BTreeMap;
 struct Told {
     /// Whether healthy text was cut.
     wrong: bool,
-    /// Whether it is about a loop.
+    /// Whether the verdict is on a loop.
     looping: bool,
-    /// A sign for a cell of a table.
+    /// The sign in a cell of a table.
     sign: char,
-    /// The same in words.
+    /// The verdict in words.
     words: &'static str,
 }
 
-/// The JSON: by name.
+/// Returns the JSON, by the names of verdicts.
 pub(crate) fn verdicts() -> serde_json::Result<String> {
     let told = |verdict: Verdict| {
         let (sign, words) = match verdict {

@@ -1,14 +1,14 @@
-//! Text of strangers: nothing in it turns the reading around, and nothing in it is invisible.
+//! Untrusted text, with invisible and direction-changing chars written out.
 
 use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Control and format chars (escape codes, directions, joiners), private and unassigned ones, line and paragraph
-/// separators; `None` where the pattern could not be read, which a test would see.
+/// The control and format chars (escape codes, directions, joiners), private and unassigned chars, and separators of
+/// lines and paragraphs. `None` if the pattern does not compile, which a test would catch.
 static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\p{C}\p{Zl}\p{Zp}]").ok());
 
-/// A text with every hidden char written out. Line breaks are, too.
+/// Writes out every hidden char of a text, line breaks too.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     match HIDDEN.as_ref().filter(|hidden| hidden.is_match(text)) {
         None => Cow::Borrowed(text),
@@ -26,7 +26,7 @@ fn written(c: char) -> String {
     }
 }
 
-/// A char as it is shown in a text of several lines: line breaks stay.
+/// Writes out a hidden char in a text of several lines. Line breaks stay.
 pub(crate) fn in_lines(c: char) -> Cow<'static, str> {
     match c {
         '\n' => Cow::Borrowed("⏎\n"),

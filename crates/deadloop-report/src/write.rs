@@ -1,4 +1,6 @@
-//! The report's files, each written beside its name and renamed, so that a kill leaves no half of one.
+//! The files of a report.
+//!
+//! Each is written under a temporary name and renamed, so that a killed process leaves no partial file.
 
 use crate::charts::{Chart, draw_all};
 use crate::data::ReportData;
@@ -9,7 +11,7 @@ use crate::page::{PageError, pages};
 use deadloop_score::{FileError, write_bytes, write_excerpts};
 use std::path::{Path, PathBuf};
 
-/// Why a report could not be made.
+/// The reason why a report could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// A file could not be read or written.
@@ -26,7 +28,7 @@ pub enum ReportError {
     Page(#[from] PageError),
 }
 
-/// What was written.
+/// The files of a report that was written.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// Every file, in the order of writing.
@@ -35,10 +37,10 @@ pub struct Report {
     pub redacted: bool,
 }
 
-/// How a report is made.
+/// The options of a report.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Whether letters and digits of the transcripts are hidden, for good: in the excerpts that the folder keeps too.
+    /// Whether letters and digits of the transcripts are hidden for good, in the folder's excerpts too.
     pub redact: bool,
 }
 
@@ -47,7 +49,7 @@ pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
     let mut data = load(dir)?;
     if options.redact && !data.redacted {
         redact(&mut data);
-        // The folder itself forgets what was said: every later report is made from this.
+        // Later reports are made from the folder's excerpts, so these are redacted too.
         if let Some((head, opened)) = &data.opened {
             write_excerpts(dir, head, opened)?;
         }
@@ -59,8 +61,8 @@ pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
     })
 }
 
-/// Writes `report.html`, `report.md` and `charts/*.svg` into `dir`; files of an earlier report that this
-/// one has no data for are removed.
+/// Writes `report.html`, `report.md` and `charts/*.svg` into `dir`. Removes charts of an earlier report for which there
+/// is no data now.
 pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
     let charts = draw_all(data)?;
     let pages = pages(data, &charts)?;
@@ -79,7 +81,7 @@ pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
 }
 
 impl Report {
-    /// Writes the file of one chart. One that it does not have now goes.
+    /// Writes the file of a chart, or removes it if the chart has no data.
     fn chart(&mut self, chart: &Chart, folder: &Path) -> Result<(), FileError> {
         let name = chart.entry.name;
         let path = folder.join(format!("{name}.svg"));

@@ -1,4 +1,6 @@
-//! Frames as CSV: `never` for what is infinite, nothing for what is n/a, and no text that a spreadsheet runs.
+//! Frames as CSV files, with no text that a spreadsheet runs.
+//!
+//! An infinite number is `never`. A missing value is an empty cell.
 
 use std::io::{Read, Write};
 
@@ -14,7 +16,7 @@ pub struct CsvWriter<W: Write> {
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Begins a file.
+    /// Starts a file.
     pub fn new(to: W) -> Self {
         Self {
             file: csv::Writer::from_writer(to),
@@ -22,10 +24,10 @@ impl<W: Write> CsvWriter<W> {
         }
     }
 
-    /// Writes the rows of a frame. The first one brings the header.
+    /// Writes the rows of a frame, after the header if it is the first frame.
     ///
     /// # Errors
-    /// They cannot be written.
+    /// The rows cannot be written.
     pub fn write(&mut self, frame: &DataFrame) -> Result<(), csv::Error> {
         if !std::mem::replace(&mut self.headed, true) {
             self.file.write_record(
@@ -43,7 +45,7 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Returns what was written to, when everything is in it.
+    /// Writes the rest and returns the inner writer.
     ///
     /// # Errors
     /// The rest cannot be written.
@@ -52,7 +54,7 @@ impl<W: Write> CsvWriter<W> {
     }
 }
 
-/// Returns a cell as it stands in a file.
+/// Formats a cell for a file.
 fn written(column: &Column, row: usize) -> String {
     let value = column.get(row).unwrap_or(AnyValue::Null);
     match value.get_str() {
@@ -61,7 +63,7 @@ fn written(column: &Column, row: usize) -> String {
     }
 }
 
-/// Returns a cell as text: numbers as short as they can be and read back exactly. `None` if it is empty.
+/// Returns a cell as text. Numbers are the shortest text that reads back exactly. `None` if the cell is empty.
 pub fn cell_text(value: &AnyValue<'_>) -> Option<String> {
     match value {
         AnyValue::Int64(n) => Some(n.to_string()),
@@ -70,7 +72,7 @@ pub fn cell_text(value: &AnyValue<'_>) -> Option<String> {
     }
 }
 
-/// Returns a number as tables write it: `never` if it is infinite.
+/// Formats a number for a table. An infinite one is `never`.
 pub fn number(x: f64) -> String {
     if x.is_infinite() {
         "never".into()
@@ -82,7 +84,7 @@ pub fn number(x: f64) -> String {
 /// Reads a CSV file whose columns have these types. Other columns are text.
 ///
 /// # Errors
-/// It cannot be read, or a row has more or fewer cells than the header.
+/// The file cannot be read, or a row has more or fewer cells than the header.
 pub fn read_csv(from: impl Read, types: &[ColumnDoc]) -> Result<DataFrame, csv::Error> {
     let mut reader = csv::Reader::from_reader(from);
     let header = reader.headers()?.clone();

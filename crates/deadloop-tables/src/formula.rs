@@ -1,16 +1,16 @@
-//! Text in a CSV file that a spreadsheet would run: ids and names of models are other people's text, and a
-//! cell that begins with `=`, `+`, `-` or `@` is a formula to most programs that people open tables with.
+//! Protection of CSV cells from being run by spreadsheets.
 //!
-//! Such a cell is written with a `'` before it, which those programs take as "this is text", and which is
-//! taken off again where deadloop reads the table. A number is left as it is, and so are labels.csv and
-//! splits.csv: those are data, read by other tools, and an id in them must be the id of a transcript.
+//! Ids and names of models come from outside, and most spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as
+//! a formula. Such a cell is written with a leading `'`, which those programs read as a mark of text. deadloop removes
+//! the mark when it reads the table. Numbers are left unchanged, and so are labels.csv and splits.csv: other tools read
+//! them, and an id there must equal the id of a transcript.
 
 use std::borrow::Cow;
 
-/// Returns text that a spreadsheet does not run as a formula.
+/// Escapes text that a spreadsheet would run as a formula.
 pub fn unrunnable(text: &str) -> Cow<'_, str> {
     let runs = begins(text) && !is_number(text);
-    // What looks as if it had been changed is changed too, or reading would take off what was there.
+    // Text that looks escaped is escaped too, or reading would remove its own mark.
     if runs || text.strip_prefix('\'').is_some_and(looks_changed) {
         Cow::Owned(format!("'{text}"))
     } else {
@@ -18,7 +18,7 @@ pub fn unrunnable(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text that was written so.
+/// Removes the escape of a cell.
 pub(crate) fn as_it_was(cell: &str) -> &str {
     let inner = cell.strip_prefix('\'').filter(|rest| looks_changed(rest));
     inner.unwrap_or(cell)

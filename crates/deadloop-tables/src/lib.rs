@@ -8,8 +8,7 @@
 //! | a frame as Parquet | [`ParquetWriter`], [`parquet_shape`], [`read_parquet`] |
 //! | the rows of any Parquet file as JSON, lists and structs too | [`ParquetRows`] |
 //!
-//! The one crate that depends on polars. It knows no path: it reads from files that are open, and writes to those that its
-//! callers made.
+//! No other crate depends on polars. This crate handles no paths: it reads and writes files that its callers opened.
 
 #![deny(
     clippy::print_stderr,

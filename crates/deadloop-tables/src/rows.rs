@@ -1,57 +1,56 @@
-//! What a Parquet file holds and how its reading fails, in words that do not depend on polars.
+//! The content and errors of Parquet files, in types independent of polars.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-/// Why a Parquet file was not read or written.
+/// The reason why a Parquet file was not read or written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParquetError {
-    /// It cannot be read, in the words of the reader.
+    /// The file cannot be read. The text is the reader's.
     #[error("{0}")]
     Broken(String),
-    /// The reader gave up in the middle: it panicked.
+    /// The reader panicked.
     #[error("broken Parquet; expected a whole Parquet file")]
     GaveUp,
-    /// It cannot be written, in the words of the writer. A full disk is reported in the words of the format, so
-    /// the message names that cause.
+    /// The file cannot be written. The text is the writer's, which does not name a full disk. So the message does.
     #[error("cannot be written; is the disk full? {0}")]
     Unwritten(String),
 }
 
-/// A row: its cells as JSON, in the order of the columns. Lists and structs are JSON too; what JSON has no type for
-/// (dates, times, bytes) is text.
+/// A row: its cells as JSON, in the order of the columns. Lists and structs are JSON too. Types that JSON lacks (dates,
+/// times, bytes) are text.
 pub type RowOfValues = Vec<(Arc<str>, Value)>;
 
 /// A column of a Parquet file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowColumn {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
-    /// What its cells are.
+    /// The kind of its cells.
     pub holds: Holds,
-    /// Its type, as polars and others call it.
+    /// The type of its cells, as polars and other tools spell it.
     pub type_name: String,
 }
 
-/// What the cells of a column are.
+/// The kind of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// Text, also of few values that are numbered.
+    /// Text, also text in a dictionary.
     Text,
-    /// No value at all.
+    /// No values.
     Nothing,
-    /// Something else that JSON can say.
+    /// Other values that JSON can hold.
     Value,
-    /// Something that JSON cannot say.
+    /// Values that JSON cannot hold.
     Other,
 }
 
 /// Rows that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// One row.
+    /// A single row.
     Row(ParquetError),
-    /// As many rows as this: a row group.
+    /// A row group of this many rows.
     Group(u64, ParquetError),
 }

@@ -1,4 +1,4 @@
-//! [`Schema`]: the columns of a table in one list, by which it is written, read, checked and documented.
+//! [`Schema`]: the columns of a table in one list.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use polars::prelude::{
     StringChunked,
 };
 
-/// The cells of a column.
+/// The type of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Text.
     Text,
     /// Whole numbers.
     Int,
-    /// Numbers. Infinite is written `never` in CSV.
+    /// Numbers. Infinite ones are `never` in CSV.
     Float,
 }
 
@@ -31,28 +31,28 @@ impl Type {
 /// The description of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnDoc {
-    /// Its name. A `*` in it stands for names that a run decides.
+    /// The name. A `*` stands for names that a run decides.
     pub name: String,
-    /// The type of its cells.
+    /// The type of the cells.
     pub of: Type,
-    /// The unit of its numbers. Empty for texts and plain numbers.
+    /// The unit of the numbers. Empty for texts and plain numbers.
     pub unit: String,
-    /// Their meaning.
+    /// The meaning of the cells.
     pub about: String,
 }
 
-/// Makes a column from rows.
+/// A function that makes a column from rows.
 type MakeColumn<R> = dyn Fn(&[R]) -> Column + Send;
 
-/// A column and how its cells are made from rows of `R`.
+/// A column, and the function that makes its cells from rows of `R`.
 pub struct SchemaField<R> {
-    /// Its description.
+    /// The description.
     pub doc: ColumnDoc,
     column: Box<MakeColumn<R>>,
 }
 
 impl<R> SchemaField<R> {
-    /// A column of cells of type `T`. [`schema!`](crate::schema!) writes this.
+    /// Makes a column of cells of type `T`. The macro [`schema!`](crate::schema!) calls this.
     pub fn new<T: CellType>(
         name: impl Into<String>,
         unit: impl Into<String>,
@@ -73,7 +73,7 @@ impl<R> SchemaField<R> {
     }
 }
 
-/// The columns of a table whose rows are made from an `R`, in their order.
+/// The columns of a table in order. Its rows are made from values of `R`.
 pub struct Schema<R>(Vec<SchemaField<R>>);
 
 impl<R> FromIterator<SchemaField<R>> for Schema<R> {
@@ -98,7 +98,7 @@ impl<R> Extend<SchemaField<R>> for Schema<R> {
 }
 
 impl<R> Schema<R> {
-    /// Returns a list without the column of this name.
+    /// Returns the list without the column of this name.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.0.retain(|field| field.doc.name != name);
@@ -110,7 +110,7 @@ impl<R> Schema<R> {
         self.0.iter().map(|field| field.doc.clone()).collect()
     }
 
-    /// Returns the frame of some rows.
+    /// Makes a frame from rows.
     pub fn frame(&self, rows: &[R]) -> DataFrame {
         let columns = self.0.iter().map(|field| (field.column)(rows)).collect();
         // The names of a list differ, and each column has a cell for each row.
@@ -120,21 +120,21 @@ impl<R> Schema<R> {
 
 /// The type of a column's cells: [`Text`], [`Int`] or [`Float`].
 pub trait CellType: Sized {
-    /// The same as a value.
+    /// The type as a value.
     const TYPE: Type;
     /// A cell in memory. `None` if it is empty.
     type Value: Default + Clone;
     /// Makes a column of cells.
     fn column(name: &str, cells: &mut dyn Iterator<Item = Self>) -> Column;
-    /// Reads a column. A missing one has no cell.
+    /// Reads a column. A missing column has no cells.
     fn read<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Self::Value> + 'f>;
 }
 
-/// A text.
+/// A cell of text.
 pub struct Text(Option<String>);
-/// A whole number.
+/// A cell of a whole number.
 pub struct Int(Option<i64>);
-/// A number.
+/// A cell of a number.
 pub struct Float(Option<f64>);
 
 impl CellType for Text {
@@ -145,7 +145,7 @@ impl CellType for Text {
         StringChunked::from_iter_options(name.into(), cells.map(|cell| cell.0)).into_column()
     }
 
-    /// A text that stands in several rows in a row is there once.
+    /// Equal texts in adjacent rows share one allocation.
     fn read<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Self::Value> + 'f> {
         let mut last: Self::Value = None;
         Box::new(texts(frame, name).map(move |text| {
@@ -206,7 +206,7 @@ cells! {
     Float: f64 = |x| Some(x);
 }
 
-/// Returns the texts of a column. A frame without it has none.
+/// Returns the texts of a column. Empty if the frame lacks the column.
 pub fn texts<'f>(
     frame: &'f DataFrame,
     name: &str,
@@ -217,7 +217,7 @@ pub fn texts<'f>(
     }
 }
 
-/// Returns the whole numbers of a column. A frame without it has none.
+/// Returns the whole numbers of a column. Empty if the frame lacks the column.
 pub fn ints<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Option<i64>> + 'f> {
     match frame.column(name).and_then(|column| column.i64()) {
         Ok(cells) => Box::new(cells.iter()),
@@ -225,7 +225,7 @@ pub fn ints<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Opt
     }
 }
 
-/// Returns the numbers of a column. A frame without it has none.
+/// Returns the numbers of a column. Empty if the frame lacks the column.
 pub fn floats<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Option<f64>> + 'f> {
     match frame.column(name).and_then(|column| column.f64()) {
         Ok(cells) => Box::new(cells.iter()),
@@ -233,8 +233,8 @@ pub fn floats<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = O
     }
 }
 
-/// A [`Schema`]: the type of a row, then for each column its name, its type, in square brackets its unit, its meaning, and its
-/// cell of a row. A cell of another type than its column's does not compile.
+/// Makes a [`Schema`] from the type of a row and the columns: name, type, unit in square brackets, meaning, and the
+/// cell of a row. A cell of another type than its column does not compile.
 ///
 /// ```
 /// use deadloop_tables::{ints, schema};
@@ -269,8 +269,8 @@ macro_rules! schema {
     };
 }
 
-/// A row of a table as a struct. Each field is a column, named, typed and documented by it. The struct has `schema()`, by which
-/// it is written, and `read()`, which finds the same columns in a frame. A missing one reads as empty.
+/// A row of a table as a struct. Each field is a column with its name, type and description. The struct has `schema()`,
+/// which describes the table, and `read()`, which reads the rows of a frame. A missing column reads as empty.
 ///
 /// ```
 /// deadloop_tables::table_row! {

@@ -1,4 +1,4 @@
-//! Heatmaps: the objective over pairs of the parameters that matter most.
+//! Heatmaps: the objective over pairs of the most effective parameters.
 
 use super::{Area, ChartEntry, mesh};
 use crate::data::{Objective, ReportData, Score};
@@ -18,7 +18,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     draw,
 };
 
-/// How many pairs are drawn, and of how many parameters.
+/// The most pairs drawn, and the most parameters that they come from.
 const PAIRS: usize = 2;
 const PARAMETERS: usize = 3;
 /// The size of a map.
@@ -26,7 +26,7 @@ const SIZE: (u32, u32) = (380, 400);
 /// The height of the key above the maps.
 const HEAD: i32 = 30;
 
-/// A pair of dimensions, with the worth of each field; rows from the top.
+/// A pair of dimensions and the worth of each field, with rows from the top.
 struct Map<'d> {
     x: usize,
     y: usize,
@@ -38,7 +38,7 @@ struct Range {
     low: f64,
     high: f64,
     objective: Objective,
-    /// What the objective is called in the unit of the run.
+    /// The title of the objective in the unit of the run.
     title: Cow<'static, str>,
 }
 
@@ -71,7 +71,7 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
     Ok(Some(picture.with_titles("rect", &titles)))
 }
 
-/// The pairs of the parameters with the largest effect; the one with the longer values goes up the side.
+/// Returns the pairs of the parameters with the largest effect. The parameter with longer values is the vertical one.
 fn maps<'d>(grid: &Grid<'d>) -> Vec<Map<'d>> {
     let mut order = grid.by_effect();
     order.truncate(PARAMETERS);
@@ -139,7 +139,7 @@ impl Range {
     }
 }
 
-/// Draws the ramp of the objective and the frames of marked settings, as far as the maps have them.
+/// Draws the ramp of the objective, and the key of marked settings on the maps.
 fn legend(area: &Area<'_>, grid: &Grid<'_>, range: &Range) -> Result<(), DrawError> {
     let objective = range.objective;
     let (mut worst, mut best) = (range.low, range.high);
@@ -174,7 +174,7 @@ fn legend(area: &Area<'_>, grid: &Grid<'_>, range: &Range) -> Result<(), DrawErr
     Ok(())
 }
 
-/// One map while it is drawn.
+/// A map being drawn.
 struct Field<'a, 's, 'd> {
     area: &'a Area<'s>,
     grid: &'a Grid<'d>,
@@ -240,7 +240,7 @@ impl Field<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns the title of a field: its value as `text`, and what its best setting does.
+    /// Returns the hover title of a field: its value as `text`, and the figures of its best setting.
     fn title(&self, text: &str, score: &Score) -> String {
         format!(
             "{} {text} · recall {} · {} {} · {}",

@@ -1,4 +1,4 @@
-//! Latency: the share of all loops that were found within a distance of their onset, by that distance in chars or calls.
+//! The chart of latency: the share of loops found, by distance from onset.
 
 use super::{Area, ChartEntry, PLOT, legend, mesh, percent_labels};
 use crate::data::ReportData;
@@ -19,7 +19,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
 
 const SETTINGS: usize = 5;
 
-/// The axis of latencies in a unit: where it begins, where it ends at the earliest, its marks.
+/// Returns the axis of latencies in a unit: its start, its smallest end, its ticks.
 fn scale(unit: Unit) -> (f64, f64, &'static [f64]) {
     match unit {
         Unit::Chars => (
@@ -87,7 +87,7 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
     Picture::new((ENTRY.name, ENTRY.title), PLOT, draw).map(Some)
 }
 
-/// The steps of the share found by each latency, from the axis' start to its end.
+/// Returns the steps of the share found by each latency, from the start of the axis to its end.
 fn incidence(series: &Series<'_>, (from, longest): (f64, f64)) -> Vec<(f64, f64)> {
     let (latencies, loops) = (series.latencies(), series.loops() as f64);
     let mut at = latencies.partition_point(|&latency| latency <= from);

@@ -1,7 +1,7 @@
-//! The charts: one file each, listed in [`CHARTS`].
+//! The charts, one a file, listed in [`CHARTS`].
 //!
-//! Titles and readings are written in chars; [`RunInfo::told`](crate::data::RunInfo::told) says them in the unit of the run.
-//! A chart has one size, which the page scales. What a folder has no data for is left out, never shown as an empty frame.
+//! Titles and readings are written in chars. [`RunInfo::told`](crate::data::RunInfo::told) converts them to the unit of
+//! the run. A chart has one size, which the page scales. A chart without data is left out.
 
 mod heatmap;
 mod latency;
@@ -23,14 +23,14 @@ pub static CHARTS: &[&ChartEntry] = &[&operating::ENTRY, &latency::ENTRY, &heatm
 /// The size of a chart.
 const PLOT: (u32, u32) = (760, 420);
 
-/// A chart of the registry.
+/// An entry of the registry.
 #[derive(Debug)]
 pub struct ChartEntry {
     /// The name of its file, without `.svg`.
     pub name: &'static str,
     /// Its title on the page.
     pub title: &'static str,
-    /// One sentence: how to read it.
+    /// The sentence that explains the chart.
     pub reading: &'static str,
     draw: fn(&ReportData) -> Result<Option<Picture>, DrawError>,
 }
@@ -40,7 +40,7 @@ pub struct ChartEntry {
 pub struct Chart {
     /// Its entry in the registry.
     pub entry: &'static ChartEntry,
-    /// The chart; `None` if the folder has no data for it.
+    /// The drawn chart. `None` if the folder has no data for it.
     pub drawn: Option<Picture>,
 }
 
@@ -66,7 +66,7 @@ fn mesh<'m, 'a, 'b, X: Ranged, Y: Ranged, DB: DrawingBackend>(
         .axis_desc_style(words(13, Ink::Text))
 }
 
-/// Sets the key of a chart, in the corner where the lines are not.
+/// Sets the key of a chart, in a corner without lines.
 fn legend<'m, 'a, 'b, DB: DrawingBackend + 'a, C: CoordTranslate>(
     labels: &'m mut SeriesLabelStyle<'a, 'b, DB, C>,
 ) -> &'m mut SeriesLabelStyle<'a, 'b, DB, C> {

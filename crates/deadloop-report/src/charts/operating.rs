@@ -1,4 +1,6 @@
-//! The plane: what is saved against wrong alarms, a dot for each setting; for all models, and for those with most loops.
+//! The plane: the share saved against wrong alarms.
+//!
+//! Each dot is a setting. All models have a plane, and so have the models with the most loops.
 
 use super::{Area, ChartEntry, PLOT, legend, mesh, percent_labels};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
@@ -18,18 +20,18 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     draw,
 };
 
-/// How many models have a plane of their own.
+/// The most models with a plane of their own.
 const MODELS: usize = 8;
-/// Dots of a plane at most, and the pixels in which settings are one dot at first.
+/// The most dots of a plane, and the pixels within which settings first share a dot.
 const DOTS: usize = 350;
 const APART: f64 = 5.0;
 
-/// The settings that are marked by a letter at most.
+/// The most settings marked by a letter.
 const MARKED: usize = 5;
 
-/// A setting that is marked.
+/// A marked setting.
 struct Point {
-    /// What it is: `chosen`, `best in-sample`, `in use`, `named`, `never`.
+    /// The role: `chosen`, `best in-sample`, `in use`, `named`, `never`.
     role: &'static str,
     setting: usize,
     name: String,
@@ -37,22 +39,22 @@ struct Point {
     ink: Ink,
 }
 
-/// A dot: settings in one place, of which this is the best.
+/// A dot: the best of the settings at a place.
 pub(crate) struct Dot {
     pub(crate) setting: usize,
-    /// The number of settings there.
+    /// The number of settings at the place.
     pub(crate) settings: usize,
 }
 
-/// A plane of one model.
+/// The plane of a model.
 pub(crate) struct Plane<'d> {
     pub(crate) model: &'d str,
     pub(crate) svg: String,
-    /// By the numbers that the picture has.
+    /// The dots by their numbers in the picture.
     pub(crate) dots: Vec<Dot>,
 }
 
-/// The planes of all models together and of the models with the most loops.
+/// Draws the planes of all models together and of the models with the most loops.
 pub(crate) fn planes(data: &ReportData) -> Result<Vec<Plane<'_>>, DrawError> {
     let own = models(data).into_iter().take(MODELS).enumerate();
     let own = own.map(|(n, model)| (format!("operating-{n}"), model));
@@ -132,7 +134,7 @@ fn drawn(
     let muted = Ink::Muted.color().filled();
     let spots = spots(|at| chart.backend_coord(at), places);
     chart.draw_series(spots.iter().map(|(at, _)| Circle::new(*at, 3, muted)))?;
-    // The first stands on top. Each has a letter, which tells it without a colour too.
+    // The first point is drawn last, on top. Letters identify points without colours.
     for (letter, point) in ('A'..).zip(points).collect::<Vec<_>>().into_iter().rev() {
         let color = point.ink.color();
         let mark = EmptyElement::at(point.at)
@@ -170,7 +172,8 @@ fn places(data: &ReportData, model: &str) -> Vec<(usize, (f64, f64))> {
     places
 }
 
-/// Returns the dots and their places: settings so near each other that they cannot be told apart are one. `pixel`: where a place is.
+/// Returns the dots and their places. Settings that are too close to be told apart share a dot. `pixel` maps a place to
+/// pixels.
 fn spots(
     pixel: impl Fn(&(f64, f64)) -> (i32, i32),
     places: &[(usize, (f64, f64))],
@@ -195,7 +198,7 @@ fn spots(
     }
 }
 
-/// Returns the steps of the highest place at each rate of wrong alarms, from (0, 0), where `never` is.
+/// Returns the steps of the highest place at each rate of wrong alarms, from (0, 0), the place of `never`.
 fn envelope(places: &[(usize, (f64, f64))]) -> Vec<(f64, f64)> {
     let mut all: Vec<(f64, f64)> = places.iter().map(|place| place.1).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
@@ -218,7 +221,7 @@ fn told(data: &ReportData, (fa, height): (f64, f64)) -> String {
     )
 }
 
-/// Where a score stands, if both figures are defined.
+/// Returns the place of a score, if both figures are defined.
 fn place(data: &ReportData, score: &Score) -> Option<(f64, f64)> {
     Some((
         score.value(data.run.wrong())?,
@@ -226,7 +229,7 @@ fn place(data: &ReportData, score: &Score) -> Option<(f64, f64)> {
     ))
 }
 
-/// Every model, those with the most loops first.
+/// Returns all models, those with the most loops first.
 fn models(data: &ReportData) -> Vec<&str> {
     let loops = data.labelled_loops().into_iter();
     let mut models: Vec<(&str, u64)> = loops.filter(|(model, _)| *model != ALL_MODELS).collect();
@@ -234,8 +237,8 @@ fn models(data: &ReportData) -> Vec<&str> {
     models.into_iter().map(|(model, _)| model).collect()
 }
 
-/// Returns the marked settings of a model: the chosen one or the best of a search, the one in use, the first of the other named
-/// ones.
+/// Returns the marked settings of a model: the chosen one or the best of a search, then the one in use, then the first
+/// of the other named ones.
 fn points(data: &ReportData, model: &str) -> Vec<Point> {
     let scores = data.scores.iter().filter(|score| score.model == model);
     let mut points: Vec<Point> = scores
@@ -251,7 +254,7 @@ fn points(data: &ReportData, model: &str) -> Vec<Point> {
     points
 }
 
-/// The marks of a setting: one as the chosen one, one as itself.
+/// Returns the marks of a setting. A chosen setting with a name has two.
 fn marks(data: &ReportData, model: &str, (setting, at): (usize, (f64, f64))) -> Vec<Point> {
     let point = |role, name: String, ink| Point {
         role,

@@ -1,4 +1,4 @@
-//! What settings are called beside others: in what they differ, in few words.
+//! Short names of settings by their differences from others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ fn columns_of(setting: &Setting) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The same detectors with their defaults.
+/// Returns a guard of the same detectors with default parameters.
 fn defaults(setting: &Setting) -> Setting {
     let members = setting.members.iter().map(|m| m.detector);
     Setting {
@@ -24,7 +24,7 @@ fn defaults(setting: &Setting) -> Setting {
     }
 }
 
-/// What each setting is called beside the one in use: what differs, in few words, as the page says it.
+/// Returns a name for each setting: its differences from the one in use.
 pub fn beside(in_use: &Setting, settings: &[&Setting]) -> Vec<String> {
     let value = |(name, value)| match value {
         Value::Text(text) => (name, text),
@@ -33,7 +33,7 @@ pub fn beside(in_use: &Setting, settings: &[&Setting]) -> Vec<String> {
     let values = |setting: &Setting| -> Vec<(String, String)> {
         setting.columns().into_iter().map(value).collect()
     };
-    // A detector that is not in use is named.
+    // Names say the detector if it is not in use.
     let detectors = |setting: &Setting| -> Vec<&str> {
         setting.members.iter().map(|m| m.detector.name).collect()
     };
@@ -47,8 +47,8 @@ pub fn beside(in_use: &Setting, settings: &[&Setting]) -> Vec<String> {
     settings.iter().map(name).collect()
 }
 
-/// Returns in what settings differ: of each the detectors, where those differ, and the parameters
-/// that do.
+/// Returns the differences of settings from each other. Each has its detectors if those differ, and the parameters that
+/// differ.
 pub fn differing(settings: &[&Setting]) -> Vec<String> {
     let columns: Vec<BTreeMap<String, String>> = settings.iter().map(|s| columns_of(s)).collect();
     let family = |s: &Setting| {
@@ -65,7 +65,7 @@ pub fn differing(settings: &[&Setting]) -> Vec<String> {
             .zip(&columns)
             .filter(|(other, _)| family(other) == family(setting));
         let mut kin: Vec<&BTreeMap<String, String>> = kin.map(|(_, columns)| columns).collect();
-        // The only one of its family differs from what its detectors do unasked.
+        // A setting alone in its family is compared with the defaults of its detectors.
         let defaults = columns_of(&defaults(setting));
         kin.extend((kin.len() == 1 && families.len() > 1).then_some(&defaults));
         let differs = |(name, value): &(&String, &String)| {

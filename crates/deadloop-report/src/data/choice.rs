@@ -1,17 +1,17 @@
-//! The setting of a model, and the evidence for it: rows of choice.csv.
+//! The setting of a model and its evidence: rows of choice.csv.
 
 use deadloop_score::Metric;
 use std::collections::BTreeMap;
 
-/// The setting of one model in the file, and the evidence for it.
+/// The setting of a model in the file, and the evidence for it.
 #[derive(Debug, Clone, Default)]
 pub struct ChoiceRow {
-    /// The model; [`ALL_MODELS`](crate::ALL_MODELS): the whole file.
+    /// The model, or [`ALL_MODELS`](crate::ALL_MODELS) for the whole file.
     pub model: String,
-    /// The setting in the file: index into [`ReportData::settings`](crate::ReportData::settings). Of the whole file
-    /// that of every model without a table of its own.
+    /// The setting in the file, as an index into [`ReportData::settings`](crate::ReportData::settings). In the row of
+    /// the whole file, the setting of every model without a table of its own.
     pub setting: Option<usize>,
-    /// The name of the setting in use in sentences.
+    /// The name of the setting in use, for sentences.
     pub in_use_is: String,
     /// The name of the setting in the file.
     pub gets: String,
@@ -19,36 +19,36 @@ pub struct ChoiceRow {
     pub reason: String,
     /// The rule by which the setting replaces what would run otherwise. `None` if it does not.
     pub ships: Option<String>,
-    /// Labelled loops.
+    /// The number of labelled loops.
     pub loops: u64,
     /// The figures of the setting in use.
     pub in_use: ChoiceFigures,
-    /// The figures of the file, held out where a part of it was chosen by folds.
+    /// The figures of the file. They are held out where a part of it was chosen by folds.
     pub held_out: ChoiceFigures,
-    /// The figures of the file as a replay of it has them.
+    /// The in-sample figures of the file, as a replay has them.
     pub in_sample: ChoiceFigures,
 }
 
-/// The figures of one way to run a guard on the transcripts of a model.
+/// The figures of a guard on the transcripts of a model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChoiceFigures {
     /// Values by measure.
     pub values: BTreeMap<&'static str, f64>,
-    /// Wrong alarms.
+    /// The number of wrong alarms.
     pub wrong: u64,
-    /// Stops of repetitions that would have ended by themselves.
+    /// The number of stops of repetitions that would have ended by themselves.
     pub transient: u64,
 }
 
 impl ChoiceFigures {
-    /// Returns the value of a measure. `None` where it is n/a.
+    /// Returns the value of a measure. `None` if it is n/a.
     pub fn value(&self, measure: Metric) -> Option<f64> {
         self.values.get(measure.name).copied()
     }
 }
 
 impl ChoiceRow {
-    /// Whether a model has a setting of its own in the file.
+    /// Returns whether a model has a setting of its own in the file.
     pub(crate) fn is_own(&self) -> bool {
         self.model != crate::ALL_MODELS && self.ships.is_some()
     }

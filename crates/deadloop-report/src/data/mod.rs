@@ -1,6 +1,6 @@
-//! What a report is made of: plain data, read from a result folder by `load.rs` and from nowhere else.
+//! The data of a report, read from a result folder by `load.rs`.
 //!
-//! An undefined number is `None`; a latency that is never reached is infinite.
+//! An undefined number is `None`. A latency that is never reached is infinite.
 
 mod beside;
 mod choice;
@@ -28,10 +28,10 @@ use deadloop_score::{ExcerptsHead, Opened};
 /// The name of the rows of all models together.
 pub const ALL_MODELS: &str = "*";
 
-/// Everything that tables and charts need.
+/// The data of all tables and charts.
 #[derive(Debug, Clone, Default)]
 pub struct ReportData {
-    /// How the numbers were made.
+    /// The facts about the run.
     pub run: RunInfo,
     /// The names of the parameters that vary, `guard.parameter`.
     pub parameters: Vec<String>,
@@ -39,38 +39,37 @@ pub struct ReportData {
     pub settings: Vec<SettingRow>,
     /// A row for each setting and model.
     pub scores: Vec<Score>,
-    /// What to do with the settings, where that was asked.
+    /// The advice on the settings, if `tune` gave one.
     pub advice: Option<Advice>,
-    /// The setting of each model in the file, and the whole file where the model is [`ALL_MODELS`].
+    /// The setting of each model in the file. The row with [`ALL_MODELS`] is the whole file.
     pub choices: Vec<ChoiceRow>,
-    /// A row for each transcript and setting that was written out, but for those that are [`idle`](Self::idle).
+    /// A row for each transcript and setting in the outcomes, without the [`idle`](Self::idle) ones.
     pub outcomes: Vec<OutcomeRow>,
     /// The number of idle rows per setting that were dropped. Rows are dropped only if there is a single setting.
     pub idle: BTreeMap<usize, u64>,
     /// Scores of the named and chosen settings by a field of the transcripts.
     pub by: Vec<By>,
-    /// The transcripts that are opened, and what was left out; `None` where no outcomes were written.
+    /// The opened transcripts, and counts of the others. `None` if no outcomes were written.
     pub opened: Option<(ExcerptsHead, Vec<Opened>)>,
     /// Whether letters and digits of the transcripts are hidden.
     pub redacted: bool,
-    /// The text of `settings.toml`, where a choice was made.
+    /// The text of `settings.toml`, if a choice was made.
     pub settings_toml: Option<String>,
-    /// Which of the parameters differ between cells: computed on first use, since there may be a
-    /// hundred thousand settings to look through.
+    /// Whether each parameter differs between cells. Computed on first use, as there can be 100,000 settings.
     pub varying: OnceLock<Vec<bool>>,
-    /// Settings with a name in the order in which they are worth looking at: computed on first use.
+    /// The settings with a name, the most interesting first. Computed on first use.
     pub leading: OnceLock<Vec<usize>>,
-    /// The best setting of a search: computed on first use.
+    /// The best setting of a search. Computed on first use.
     pub best: OnceLock<Option<usize>>,
-    /// The setting in use: looked for once.
+    /// The setting in use. Computed on first use.
     pub in_use_at: OnceLock<Option<usize>>,
-    /// The rows of each setting, by model: computed on first use.
+    /// The rows of each setting, by model. Computed on first use.
     pub places: OnceLock<Vec<Vec<usize>>>,
-    /// The choices by model: computed on first use.
+    /// The choices by model. Computed on first use.
     pub chosen_at: OnceLock<Vec<usize>>,
 }
 
-/// What a setting is to the reader.
+/// The role of a setting in the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The setting in use now, or the first one that was replayed.
@@ -83,36 +82,37 @@ pub enum Role {
     Cell,
 }
 
-/// One setting.
+/// A setting with scores or outcomes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingRow {
-    /// Its hash, or `never`.
+    /// The hash of the setting, or `never`.
     pub id: String,
-    /// What people call it, where it has a name.
+    /// The name in the manifest, if it has one.
     pub label: Option<String>,
-    /// What it is to the reader.
+    /// The role in the report.
     pub role: Role,
-    /// Its values of the parameters that vary, in the order of [`ReportData::parameters`]; the settings of a grid share them.
+    /// The values of the parameters that vary, in the order of [`ReportData::parameters`]. The settings of a grid share
+    /// them.
     pub params: Vec<Option<Arc<str>>>,
-    /// Its settings file. `None` for `never`.
+    /// The settings file. `None` for `never`.
     pub toml: Option<Arc<str>>,
-    /// All its parameters with their values: read from its file on first use.
+    /// All parameters with their values, read from the settings file on first use.
     pub values: OnceLock<Vec<(String, String)>>,
 }
 
 impl SettingRow {
-    /// The label, or the id.
+    /// Returns the label, or the id.
     pub fn name(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.id)
     }
 }
 
-/// The scores of a setting on the transcripts that have one value of a field.
+/// The scores of a setting on the transcripts with one value of a field.
 #[derive(Debug, Clone)]
 pub struct By {
-    /// The field, as it was asked for: `lang`, `meta.source`.
+    /// The field, as given in `--by`: `lang`, `meta.source`.
     pub field: String,
-    /// The value; `None` where a transcript has none.
+    /// The value. `None` for transcripts without one.
     pub value: Option<String>,
     /// The scores.
     pub score: Score,
@@ -139,12 +139,12 @@ impl ReportData {
         })
     }
 
-    /// The scores of all models together.
+    /// Iterates over the scores of all models together.
     pub fn together(&self) -> impl Iterator<Item = &Score> {
         self.scores.iter().filter(|score| score.model == ALL_MODELS)
     }
 
-    /// The score of a setting on a model.
+    /// Returns the score of a setting on a model.
     pub fn score(&self, setting: usize, model: &str) -> Option<&Score> {
         let places = self.places.get_or_init(|| {
             let mut places = vec![Vec::new(); self.settings.len()];
@@ -163,7 +163,7 @@ impl ReportData {
         (*score.model == *model).then_some(score)
     }
 
-    /// The setting in use now, if one is known.
+    /// Returns the setting in use now, if one is known.
     pub fn in_use(&self) -> Option<usize> {
         *self.in_use_at.get_or_init(|| {
             let mut settings = self.settings.iter();
@@ -171,13 +171,13 @@ impl ReportData {
         })
     }
 
-    /// The setting that the file holds for all models. `None` if nothing ships, or if it is the one in use.
+    /// Returns the setting for all models in the file. `None` if nothing ships, or if it is the one in use.
     pub fn chosen(&self) -> Option<usize> {
         let of_all = self.choice_of(ALL_MODELS).filter(|_| self.ships())?;
         of_all.setting.filter(|at| self.in_use() != Some(*at))
     }
 
-    /// What the setting in use is called: the recommended guard, where nobody named one.
+    /// Returns the name of the setting in use. It is the recommended guard if the user named none.
     pub(crate) fn in_use_is(&self) -> &'static str {
         let advice = self.advice.as_ref();
         if advice.is_some_and(|advice| advice.in_use_is.contains("recommended")) {
@@ -187,7 +187,7 @@ impl ReportData {
         }
     }
 
-    /// The row of a model.
+    /// Returns the choice of a model.
     pub(crate) fn choice_of(&self, model: &str) -> Option<&ChoiceRow> {
         let by_model = self.chosen_at.get_or_init(|| {
             let mut all: Vec<usize> = (0..self.choices.len()).collect();
@@ -202,19 +202,19 @@ impl ReportData {
         (*row.model == *model).then_some(row)
     }
 
-    /// Whether `settings.toml` changes anything.
+    /// Returns whether `settings.toml` changes anything.
     pub(crate) fn ships(&self) -> bool {
         let advice = self.advice.as_ref();
         advice.is_some_and(|advice| advice.verdict == Ruling::Ship)
     }
 
-    /// What `settings.toml` holds for `model`: its own setting, or that of all.
+    /// Returns the setting for `model` in `settings.toml`: its own, or that of all models.
     pub fn held_for(&self, model: &str) -> Option<usize> {
         let own = self.choice_of(model).and_then(|choice| choice.setting);
         own.or_else(|| self.choice_of(ALL_MODELS)?.setting)
     }
 
-    /// How many loops of each model are labelled, the most that any setting has: `never` stops before none.
+    /// Returns the number of labelled loops of each model: the most under any setting. `never` counts all of them.
     pub(crate) fn labelled_loops(&self) -> BTreeMap<&str, u64> {
         let mut loops: BTreeMap<&str, u64> = BTreeMap::new();
         for score in &self.scores {
@@ -224,9 +224,9 @@ impl ReportData {
         loops
     }
 
-    /// Settings with a name: the one in use (or the first) before the others, those with the highest F1 first, or without
-    /// loops those with the fewest wrong alarms. That only orders them: so that what is shown of many are those that
-    /// find much and cut little, whatever a wrong alarm costs.
+    /// Returns the settings with a name. The one in use (or the first) leads. The others are ordered by the highest F1,
+    /// or without loops by the fewest wrong alarms. The cost of wrong alarms does not change
+    /// the order, which only decides what is shown of many settings.
     pub fn leading(&self) -> &[usize] {
         self.leading.get_or_init(|| {
             let named = |at: &usize| matches!(self.settings[*at].role, Role::InUse | Role::Named);
@@ -254,7 +254,7 @@ impl ReportData {
         })
     }
 
-    /// What [`leading`](Self::leading) orders by, as it is said.
+    /// Returns the order of [`leading`](Self::leading) in words.
     pub(crate) fn leading_by(&self) -> &'static str {
         if self.has_loops() {
             "the highest F1"
@@ -263,19 +263,19 @@ impl ReportData {
         }
     }
 
-    /// Whether any loop is labelled.
+    /// Returns whether any loop is labelled.
     pub fn has_loops(&self) -> bool {
         self.scores.iter().any(|score| score.loops() > 0)
             || self.outcomes.iter().any(OutcomeRow::is_loop)
     }
 
-    /// Whether anything is labelled at all.
+    /// Returns whether anything is labelled.
     pub fn has_labels(&self) -> bool {
         self.has_loops() || self.scores.iter().any(|score| score.clean() > 0)
     }
 
-    /// Where a grid was searched and nothing was tried: the setting with the best objective of those
-    /// that meet the limit, the first of equals.
+    /// Returns the setting with the best objective within the limits, the first of equals. `None` unless a grid was
+    /// searched without a choice.
     pub fn best(&self) -> Option<usize> {
         *self.best.get_or_init(|| {
             if !self.searched() {
@@ -291,7 +291,7 @@ impl ReportData {
         })
     }
 
-    /// Whether cells of a grid were replayed and nothing was tried among them.
+    /// Returns whether cells of a grid were replayed without a choice.
     pub(crate) fn searched(&self) -> bool {
         let mut settings = self.settings.iter();
         self.choices.is_empty()
@@ -300,7 +300,7 @@ impl ReportData {
     }
 }
 
-/// Returns a value as tables write it.
+/// Formats a value for a table.
 fn plain(value: Value) -> String {
     match value {
         Value::Text(text) => text,

@@ -1,4 +1,4 @@
-//! What a setting is called.
+//! Names of settings.
 
 use super::{ReportData, Role, SettingRow};
 use deadloop_score::replay::detect::Value;
@@ -6,7 +6,7 @@ use deadloop_score::replay::detect::harness::Detector;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl ReportData {
-    /// What a setting is called: its label, or the values in which it differs from the one in use, or its id.
+    /// Returns the name of a setting: its label, or its differences from the one in use, or its id.
     pub fn describe(&self, setting: usize) -> String {
         let Some(this) = self.settings.get(setting) else {
             return String::new();
@@ -22,7 +22,7 @@ impl ReportData {
         in_short(self.differences(this)).unwrap_or_else(|| this.id.clone())
     }
 
-    /// What a setting is called and its id, where that is not the same.
+    /// Returns the name of a setting, and its id if that differs.
     pub(crate) fn described(&self, setting: usize) -> String {
         let name = self.describe(setting);
         match self.settings.get(setting) {
@@ -50,7 +50,8 @@ impl ReportData {
         })
     }
 
-    /// In what a setting differs from the one in use; without one in use, what is not the same in all cells.
+    /// Returns the differences of a setting from the one in use. Without one in use, the parameters that vary among
+    /// cells.
     fn differences(&self, this: &SettingRow) -> Vec<String> {
         let own = self.values(this);
         let several = self.members_of_all() > 1;
@@ -76,9 +77,9 @@ impl ReportData {
     }
 }
 
-/// `parameter=value` for each value in which a setting differs from `base`, or from the detector's default where `base`
-/// lacks the member. Both are parameters, `guard.parameter`, with their values. `several`: there are settings with
-/// several members, so that the first value of each says whose it is. A setting that is `base` without some of its
+/// Returns `parameter=value` for each value in which a setting differs from `base`. A member that `base` lacks is
+/// compared with its detector's defaults. Both slices are parameters, `guard.parameter`, with their values. With
+/// `several`, the first value of each member is preceded by the member's name. A setting that is `base` without some
 /// members is `only` the others.
 pub fn differences(
     own: &[(String, String)],
@@ -118,7 +119,7 @@ pub fn differences(
     all
 }
 
-/// The values that `shown` shows, those of one member after the other.
+/// Formats the values for which `shown` returns a text, member by member.
 fn by_member(
     own: &[(String, String)],
     several: bool,
@@ -142,14 +143,14 @@ fn by_member(
     all
 }
 
-/// The most differences that a name says; the settings file has them all.
+/// The most differences in a name. The settings file has all of them.
 const SAID: usize = 4;
-/// The longest value that a name says, in chars.
+/// The longest value in a name, in chars.
 const LONGEST: usize = 24;
 
-/// Returns differences as a name. `None` without any.
+/// Joins differences to a name. `None` if there are none.
 pub fn in_short(mut differences: Vec<String>) -> Option<String> {
-    // One that is left out would take as much room as the sign for it.
+    // A single left-out difference takes as much room as the ellipsis.
     if differences.len() > SAID + 1 {
         differences.truncate(SAID);
         differences.push("…".into());
@@ -157,11 +158,11 @@ pub fn in_short(mut differences: Vec<String>) -> Option<String> {
     (!differences.is_empty()).then(|| differences.join(", "))
 }
 
-/// Chars of a list's only row, without blanks, that a name holds.
+/// The longest single row of a list in a name, in chars without blanks.
 const LONGEST_ROW: usize = 32;
 
-/// A value as a name says it: a long list by its number of rows, any other long value by its beginning. The only row of a
-/// list, as the parameters of a program are, stands in it if it is short.
+/// Shortens a value for a name: a long list to its number of rows, another long value to its beginning. A list of one
+/// short row, as the parameters of a program, is kept.
 pub fn brief(value: &str) -> String {
     if value.chars().count() <= LONGEST {
         return value.to_owned();
@@ -184,7 +185,7 @@ pub fn brief(value: &str) -> String {
     }
 }
 
-/// A value in short: of a list that begins as that of what is in use does, what it has besides.
+/// Shortens a list that extends the list in use to its additional rows. Other values are unchanged.
 fn beyond(base: Option<&str>, value: &str) -> String {
     let begins = base.and_then(|list| list.strip_suffix(']'));
     let begins = begins.filter(|begins| begins.contains('{'));
@@ -194,7 +195,7 @@ fn beyond(base: Option<&str>, value: &str) -> String {
     }
 }
 
-/// Returns the detector of a member. The second of the same is called `periodic-2`.
+/// Returns the detector of a member. A guard's second member of the same detector is called `periodic-2`.
 fn detector(member: &str) -> Option<&'static Detector> {
     let name = match member.rsplit_once('-') {
         Some((name, n)) if n.parse::<usize>().is_ok() => name,
@@ -203,7 +204,7 @@ fn detector(member: &str) -> Option<&'static Detector> {
     Detector::find(name)
 }
 
-/// Whether a value, as the scores write it, is the default of the detector's parameter.
+/// Returns whether a value, as the scores write it, is the default of the detector's parameter.
 fn is_default(parameter: &str, value: &str) -> bool {
     let detector = detector(member(parameter));
     let param = detector.and_then(|detector| detector.param(short(parameter)));
@@ -216,12 +217,12 @@ fn is_default(parameter: &str, value: &str) -> bool {
     })
 }
 
-/// The member of a guard that a parameter is of.
+/// Returns the member of a guard to which a parameter belongs.
 pub(crate) fn member(parameter: &str) -> &str {
     parameter.rsplit_once('.').map_or("", |(member, _)| member)
 }
 
-/// A parameter's name without its guard.
+/// Returns a parameter's name without its guard.
 pub(crate) fn short(parameter: &str) -> &str {
     parameter.rsplit('.').next().unwrap_or(parameter)
 }

@@ -1,36 +1,36 @@
-//! One transcript seen through one setting, and what became of it.
+//! The outcome of a transcript under a setting.
 
 use deadloop_score::Verdict;
 use std::sync::Arc;
 
-/// One transcript seen through one setting. A run leaves one a transcript and setting: names that many have are there once.
+/// The outcome of a transcript under a setting. Names are shared, as a run has a row for each transcript and setting.
 #[derive(Debug, Clone)]
 pub struct OutcomeRow {
     /// The transcript's id.
     pub transcript: Box<str>,
-    /// Its model.
+    /// The transcript's model.
     pub model: Arc<str>,
-    /// Index into [`ReportData::settings`](crate::ReportData::settings).
+    /// The setting, as an index into [`ReportData::settings`](crate::ReportData::settings).
     pub setting: usize,
-    /// The kind of its loop.
+    /// The kind of the loop.
     pub kind: Option<Arc<str>>,
     /// The channel of the label or alarm.
     pub channel: Option<Arc<str>>,
-    /// Where the second copy starts.
+    /// The start of the second copy.
     pub onset: Option<u64>,
-    /// Where the loop ended.
+    /// The end of the loop.
     pub end: Option<u64>,
     /// The transcript's length.
     pub length: Option<u64>,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Verdict,
     /// Whether an alarm in an earlier repetition ended a transcript that loops later.
     pub earlier: bool,
-    /// Where the alarm came.
+    /// The position of the alarm.
     pub alarm_at: Option<u64>,
-    /// How many calls and turns there were then, on a run of an agent.
+    /// The number of calls up to the alarm, for an agent's run.
     pub alarm_calls: Option<u64>,
-    /// See `alarm_calls`.
+    /// The number of turns up to the alarm, for an agent's run.
     pub alarm_turns: Option<u64>,
     /// The kind that the alarm claims.
     pub alarm_kind: Option<Arc<str>>,
@@ -38,19 +38,19 @@ pub struct OutcomeRow {
     pub detector: Option<Arc<str>>,
     /// Chars from onset to alarm.
     pub latency: Option<f64>,
-    /// Healthy chars thrown away.
+    /// The number of healthy chars thrown away.
     pub lost: Option<u64>,
-    /// What went wrong.
+    /// The failure of the detector.
     pub error: Option<Arc<str>>,
 }
 
 impl OutcomeRow {
-    /// Returns whether it is about a loop, also one that never came.
+    /// Returns whether the outcome is that of a loop, also of one that an earlier alarm prevented.
     pub(crate) fn is_loop(&self) -> bool {
         self.verdict.is_loop() || self.earlier
     }
 
-    /// Whether nothing happened: no loop, no alarm, no error.
+    /// Returns whether the outcome has no loop, no alarm and no error.
     pub(crate) fn is_idle(&self) -> bool {
         !self.is_loop() && self.alarm_at.is_none() && self.verdict != Verdict::Error
     }

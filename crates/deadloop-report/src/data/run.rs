@@ -1,4 +1,4 @@
-//! How the numbers of a report were made.
+//! The facts about a run that a report prints.
 
 use super::Score;
 use crate::numbers::writer;
@@ -7,38 +7,38 @@ use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Constraint, MeasureUnit, Metric, Worth, measures, wrong_rate};
 use std::borrow::Cow;
 
-/// How the numbers were made.
+/// The facts about a run.
 #[derive(Debug, Clone, Default)]
 pub struct RunInfo {
     /// The command that made the folder.
     pub command: String,
     /// The name of the corpus.
     pub corpus: String,
-    /// The name of its folder or file: where that lies is not said, reports are the same on every machine.
+    /// The name of its folder or file, without the path, so that reports are equal on every machine.
     pub corpus_file: String,
-    /// Its chars.
+    /// The number of its chars.
     pub chars: u64,
-    /// The hash of the corpus: it differs where two corpora of one name differ.
+    /// The hash of the corpus. It tells corpora of the same name apart.
     pub corpus_hash: Option<String>,
-    /// Programs and versions, as they introduce themselves.
+    /// The names and versions of programs, as they report them.
     pub versions: Vec<(String, String)>,
-    /// How often production loops, and what a wrong alarm costs.
+    /// The share of production responses that loop, and the cost of a wrong alarm.
     pub worth: Worth,
     /// The seed of every random draw.
     pub seed: Option<u64>,
-    /// In what loops and healthy output are counted.
+    /// The unit of loops and healthy output.
     pub unit: Unit,
-    /// How an alarm was judged.
+    /// The options by which alarms were judged.
     pub judge: Vec<(String, String)>,
-    /// What a choice has to meet.
+    /// The limits of the choice.
     pub constraints: Vec<Constraint>,
-    /// The upper limit on `fa_per_mchar` among them, which charts draw.
+    /// The upper limit on the rate of wrong alarms, which charts draw.
     pub limit: Option<f64>,
-    /// What settings are compared by along the grid.
+    /// The measure that compares settings along the grid.
     pub objective: Objective,
-    /// Counts of what was read and left out, in the order in which they are shown.
+    /// Counts of the input read and left out, in the order of the page.
     pub counts: Vec<(String, u64)>,
-    /// How many models have no scores of their own, because tables with so large a number of settings would be too large.
+    /// The number of models without scores of their own, left out of very large tables.
     pub models_left_out: u64,
 }
 
@@ -53,24 +53,24 @@ impl Default for Objective {
 }
 
 impl Objective {
-    /// Its value, with more always better.
+    /// Returns the value of the objective with the sign that makes more better.
     pub(crate) fn merit(self, score: &Score) -> Option<f64> {
         Some(self.0.sign() * score.value(self.0)?)
     }
 
-    /// A value as it is written.
+    /// Formats a value of the objective.
     pub(crate) fn write(self, value: f64) -> String {
         writer(self.0)(Some(value))
     }
 }
 
 impl RunInfo {
-    /// The rate of wrong alarms.
+    /// Returns the rate of wrong alarms in the unit of the run.
     pub(crate) fn wrong(&self) -> Metric {
         wrong_rate(self.unit)
     }
 
-    /// What that rate is called on an axis; `short`: where there is little room.
+    /// Returns the name of the rate of wrong alarms for an axis. `short` selects the short name.
     pub(crate) fn wrong_name(&self, short: bool) -> &'static str {
         match (self.unit, short) {
             (Unit::Chars, true) => "wrong alarms / Mchar",
@@ -82,8 +82,8 @@ impl RunInfo {
         }
     }
 
-    /// A text of charts, which are written in chars, in the unit of the run: as tables name measures
-    /// ([`Measure::title_in`](deadloop_score::Measure::title_in)), and the rate of wrong alarms.
+    /// Converts a text about chars to the unit of the run. It replaces the rate of wrong alarms and the unit, as tables
+    /// name measures ([`Measure::title_in`](deadloop_score::Measure::title_in)).
     pub(crate) fn told(&self, text: &'static str) -> Cow<'static, str> {
         if self.unit == Unit::Chars {
             return text.into();
@@ -96,7 +96,7 @@ impl RunInfo {
         text.replace("chars", self.unit.name()).into()
     }
 
-    /// The measure that is the height of the plane: the objective, where that is a share.
+    /// Returns the vertical measure of the plane: the objective if it is a share.
     pub(crate) fn height(&self) -> Metric {
         match self.objective.0.unit {
             MeasureUnit::Share => self.objective.0,
@@ -104,7 +104,7 @@ impl RunInfo {
         }
     }
 
-    /// The measures of the table of what models get: what was asked for first.
+    /// Returns the measures in the table of choices, the objective and the limited ones first.
     pub(crate) fn shown(&self) -> Vec<Metric> {
         let limited = self.constraints.iter().map(|limit| limit.metric);
         let asked = std::iter::once(self.objective.0).chain(limited);

@@ -1,4 +1,4 @@
-//! The scores of a setting, with what a report adds to them.
+//! The scores of a setting, with additions for the report.
 
 use crate::numbers::Estimate;
 use deadloop_score::{Metric, Scores, Worth};
@@ -6,27 +6,27 @@ use deadloop_score::{Metric, Scores, Worth};
 /// The scores of a setting on a model's transcripts.
 #[derive(Debug, Clone, Default)]
 pub struct Score {
-    /// Index into [`ReportData::settings`](crate::ReportData::settings).
+    /// The setting, as an index into [`ReportData::settings`](crate::ReportData::settings).
     pub setting: usize,
     /// The model, or [`ALL_MODELS`](crate::ALL_MODELS).
     pub model: String,
     /// Counts, measures, intervals.
     pub scores: Scores,
-    /// The price of errors.
+    /// The costs of errors.
     pub worth: Worth,
-    /// Whether it is within all limits of the run, by estimate.
+    /// Whether the estimates are within all limits of the run.
     pub meets: bool,
-    /// The mean over models of recall and of `fa_per_mchar`, where it was computed.
+    /// The means of recall and of the rate of wrong alarms over models, if they were computed.
     pub macro_means: [Option<f64>; 2],
 }
 
 impl Score {
-    /// Returns the value of a measure. `None` where it is n/a.
+    /// Returns the value of a measure. `None` if it is n/a.
     pub fn value(&self, measure: Metric) -> Option<f64> {
         self.scores.value(measure)
     }
 
-    /// Returns the value of a measure with its 95 % interval, where it has one.
+    /// Returns the value of a measure with its 95 % interval, if it has one.
     pub fn of(&self, measure: Metric) -> Estimate {
         let ends = self.scores.interval(measure);
         Estimate {
@@ -36,12 +36,12 @@ impl Score {
         }
     }
 
-    /// Returns its loops.
+    /// Returns the number of loops.
     pub fn loops(&self) -> u64 {
         self.scores.tally.loops()
     }
 
-    /// Returns its clean transcripts.
+    /// Returns the number of clean transcripts.
     pub fn clean(&self) -> u64 {
         self.scores.tally.clean()
     }

@@ -1,18 +1,18 @@
-//! Scales that plotters lacks, as its `Ranged`: one with 0 and many powers of ten, one with marks of its own.
+//! Scales that plotters lacks: with 0 and many powers, and with own ticks.
 
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use std::ops::Range;
 
-/// How values become places.
+/// The mapping from values to places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Scale {
     /// Logarithmic.
     Log,
-    /// Linear up to this value, logarithmic above it: for rates that include 0.
+    /// Linear up to this value and logarithmic above it, for rates that include 0.
     Symlog(f64),
 }
 
-/// A scale with its ends and its ticks.
+/// A scale with its ends and ticks.
 #[derive(Debug, Clone)]
 pub(crate) struct Axis {
     scale: Scale,
@@ -22,7 +22,7 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// Returns a scale for rates, of which some may be 0.
+    /// Returns a scale for rates that can include 0.
     pub(crate) fn rates(rates: impl Iterator<Item = f64>) -> Self {
         let positive: Vec<f64> = rates.filter(|&rate| rate > 0.0).collect();
         let least = positive.iter().copied().fold(1.0, f64::min);
@@ -31,7 +31,7 @@ impl Axis {
         Self::symlog(linear, most * 1.3)
     }
 
-    /// Returns a logarithmic scale with those of the ticks that are inside.
+    /// Returns a logarithmic scale with the ticks inside its ends.
     pub(crate) fn log(low: f64, high: f64, ticks: &[f64]) -> Self {
         let inside = ticks.iter().filter(|&&at| at >= low && at <= high);
         Self {

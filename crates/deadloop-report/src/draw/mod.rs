@@ -1,11 +1,11 @@
-//! The kit of the charts: plotters' SVG backend in the colours of the theme.
+//! The kit of the charts: plotters' SVG backend in the theme's colours.
 //!
-//! | file | what lives there |
+//! | file | content |
 //! |---|---|
 //! | `picture.rs` | a chart as SVG, inside a page and as a file of its own |
 //! | `theme.rs` | the inks (a light and a dark colour each) and the CSS made from them |
-//! | `axis.rs` | scales that plotters lacks: one with 0 and many powers, one with marks of its own |
-//! | `text.rs` | the width of a text, and how long ones are cut and stay apart |
+//! | `axis.rs` | scales that plotters lacks: one with 0 and many powers, one with ticks of its own |
+//! | `text.rs` | the width of texts, and the shortening of long ones |
 
 mod axis;
 mod picture;
@@ -18,7 +18,7 @@ pub(crate) use picture::{Area, words};
 pub(crate) use text::{elide, elide_apart, measure};
 pub(crate) use theme::{Ink, SEQUENCE, SERIES, chart_css, variables_css};
 
-/// A chart could not be drawn.
+/// The error for a chart that could not be drawn.
 #[derive(Debug, thiserror::Error)]
 #[error("plotters could not draw: {0}")]
 pub struct DrawError(String);

@@ -8,16 +8,16 @@ use plotters::prelude::{DrawingArea, IntoDrawingArea, SVGBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{IntoFont, TextStyle};
 
-/// The sheet of a chart.
+/// The drawing area of a chart.
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// A chart that was drawn.
+/// A drawn chart.
 #[derive(Debug, Clone)]
 pub struct Picture {
     name: String,
     caption: String,
     size: (u32, u32),
-    /// An element a line.
+    /// The elements of the SVG, one a line.
     elements: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ impl Picture {
         draw(&area)?;
         area.present()?;
         drop(area);
-        // A text stands on the line behind its tag. The tag of the whole is written anew.
+        // plotters writes the content of a text on the line after its tag. The outer tag is written again by `with`.
         let mut elements: Vec<String> = Vec::new();
         for line in svg.lines() {
             match elements.last_mut() {
@@ -52,7 +52,7 @@ impl Picture {
         })
     }
 
-    /// Gives the first elements of a kind, in their order, a number and a hover title.
+    /// Adds a number and a hover title to the first elements of a kind, in order.
     pub(crate) fn with_titles(mut self, tag: &str, titles: &[String]) -> Self {
         let open = format!("<{tag} ");
         let own = self
@@ -69,12 +69,13 @@ impl Picture {
         self
     }
 
-    /// Returns it as a part of a page, whose style gives the inks their colours.
+    /// Returns the SVG as a part of a page, whose style colours the inks.
     pub fn svg(&self) -> String {
         self.with("")
     }
 
-    /// Returns it as a file of its own, light or dark by itself: the theme's CSS and the paper go inside.
+    /// Returns the SVG as a file that follows the reader's light or dark theme. The theme's CSS and the paper are
+    /// inside it.
     pub fn stand_alone(&self) -> String {
         self.with(&format!(
             "<style>\n{}{}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
@@ -97,7 +98,7 @@ impl Picture {
     }
 }
 
-/// Returns the style of words of this size and ink, around their place.
+/// Returns the style of words of this size and ink, centred on their place.
 pub(crate) fn words(size: u32, ink: Ink) -> TextStyle<'static> {
     let style = ("sans-serif", f64::from(size) * 1.24)
         .into_font()
@@ -105,10 +106,10 @@ pub(crate) fn words(size: u32, ink: Ink) -> TextStyle<'static> {
     style.pos(Pos::new(HPos::Center, VPos::Center))
 }
 
-/// Text safe inside XML: markup escaped, what XML cannot hold left out.
+/// Escapes a text for XML, and removes chars that XML cannot hold.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    // Names come from strangers: nothing in them turns the reading around.
+    // Names are untrusted: no char of theirs may change the direction of the text.
     for c in visible(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),

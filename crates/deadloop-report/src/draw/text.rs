@@ -1,10 +1,10 @@
-//! How wide a text is without knowing its font, and how a long one is cut.
+//! The width of texts without their font, and the shortening of long ones.
 
 use std::collections::BTreeMap;
 use unicode_width::UnicodeWidthChar;
 
-/// About how many pixels `text` takes at font size `size`: classes of letters of a plain sans-serif, a whole em for a
-/// wide (CJK) char. Errs on the wide side.
+/// Estimates the width of `text` in pixels at font size `size`, rather too wide than too narrow. Letters are in classes
+/// of a plain sans-serif. A wide (CJK) char takes a whole em.
 pub(crate) fn measure(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
@@ -23,8 +23,8 @@ fn em(c: char) -> f64 {
     }
 }
 
-/// `text`, or its two ends around `…` where it is wider than `room` pixels. The ends of a model's name say more than
-/// its middle.
+/// Shortens a text wider than `room` pixels to its two ends around `…`. The ends of a model's name differ more than its
+/// middle.
 pub(crate) fn elide(text: &str, room: f64, size: f64) -> String {
     if measure(text, size) <= room {
         return text.to_owned();
@@ -50,11 +50,11 @@ pub(crate) fn elide(text: &str, room: f64, size: f64) -> String {
     format!("{}…{}", start.trim_end(), end.trim_start())
 }
 
-/// Each of `names` as [`elide`] shows it. Those that would look alike lose what they begin with in common; where that
-/// does not tell them apart either, they are numbered.
+/// Shortens each of `names` like [`elide`]. Names that would look alike lose their common beginning. Names that still
+/// look alike are numbered.
 pub(crate) fn elide_apart(names: &[&str], room: f64, size: f64) -> Vec<String> {
     let mut shown: Vec<String> = names.iter().map(|name| elide(name, room, size)).collect();
-    // Each turn cuts more of a group of names, until they differ right behind the mark.
+    // Each turn cuts more of a group of names, until they differ right after the mark.
     for _ in 0..names.len() {
         let groups = alike(names, &shown);
         if groups.is_empty() {
@@ -76,7 +76,7 @@ pub(crate) fn elide_apart(names: &[&str], room: f64, size: f64) -> Vec<String> {
     shown
 }
 
-/// The places of different names that are shown alike, in groups.
+/// Returns the indices of different names that look alike, by groups.
 fn alike(names: &[&str], shown: &[String]) -> Vec<Vec<usize>> {
     let mut by_text: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, text) in shown.iter().enumerate() {
@@ -86,7 +86,7 @@ fn alike(names: &[&str], shown: &[String]) -> Vec<Vec<usize>> {
     by_text.into_values().filter(differ).collect()
 }
 
-/// How many chars all of `names` begin with.
+/// Counts the chars of the common beginning of all `names`.
 fn common_prefix<'n>(mut names: impl Iterator<Item = &'n str>) -> usize {
     let first = names.next().unwrap_or_default();
     let with = |name: &str| {

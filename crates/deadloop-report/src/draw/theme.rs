@@ -1,20 +1,20 @@
-//! The inks of the charts: each has a colour on light and one on dark paper.
+//! The inks of the charts: a colour on light and one on dark paper.
 //!
-//! Charts name an [`Ink`]. plotters writes its light colour, and the CSS made here turns that into the colour of the page's
-//! theme. So one SVG works embedded, where it follows the page's toggle, and stand-alone, with the same CSS inside it.
-//! The series inks are in the manner of Okabe and Ito, darkened or lightened until each has a contrast of 3:1 or more
-//! against its paper (so has the hatching on what it covers); no chart relies on them alone.
+//! Charts name an [`Ink`]. plotters writes its light colour, and the CSS made here replaces it by the colour of the
+//! page's theme. So the same SVG works embedded, where it follows the page's toggle, and alone, with the CSS inside it.
+//! The inks of series are based on those of Okabe and Ito, changed until each has a contrast of at least 3:1 against
+//! its paper. The hatching has it against the covered area. No chart depends on inks alone.
 
 use plotters::style::RGBColor;
 use std::fmt::Write as _;
 
 macro_rules! inks {
     ($($ink:ident, $class:literal, $light:literal, $dark:literal;)*) => {
-        /// A role that a mark plays, with its colours in both themes.
+        /// The role of a mark, with its colours in both themes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Ink { $(#[doc = concat!("`", $class, "`: ", $light, " on light, ", $dark, " on dark.")] $ink,)* }
 
-        /// Every ink, in the order of its number.
+        /// Every ink, in the order of the enum.
         const INKS: &[(Ink, &str, &str, &str)] = &[$((Ink::$ink, $class, $light, $dark),)*];
     };
 }
@@ -47,7 +47,7 @@ inks! {
     Sequence6, "q6", "#0b4272", "#b7d9f2";
 }
 
-/// Inks for series, in the order in which they are handed out.
+/// The inks for series, in the order of use.
 pub(crate) const SERIES: [Ink; 8] = [
     Ink::Current,
     Ink::Chosen,
@@ -59,7 +59,7 @@ pub(crate) const SERIES: [Ink; 8] = [
     Ink::Eighth,
 ];
 
-/// Inks from low to high, for heatmaps.
+/// The inks for heatmaps, from low to high.
 pub(crate) const SEQUENCE: [Ink; 7] = [
     Ink::Sequence0,
     Ink::Sequence1,
@@ -71,20 +71,20 @@ pub(crate) const SEQUENCE: [Ink; 7] = [
 ];
 
 impl Ink {
-    /// Returns its light colour as plotters takes it. In the SVG it stands for the ink.
+    /// Returns the light colour for plotters. In the SVG it identifies the ink.
     pub(crate) fn color(self) -> RGBColor {
         let part = |at: usize| u8::from_str_radix(&self.light()[at..at + 2], 16).unwrap_or(0);
         RGBColor(part(1), part(3), part(5))
     }
 
-    /// The colour on light paper, for viewers that read no CSS.
+    /// Returns the colour on light paper, for viewers without CSS.
     pub(crate) fn light(self) -> &'static str {
         INKS[self as usize].2
     }
 }
 
-/// The variables of both themes: `--c-<ink>`, light by default, dark by the system's wish or by `data-theme` on the
-/// root element of a page. Paper is light.
+/// Returns the variables of both themes, `--c-<ink>`: light by default, dark by the system's preference or by
+/// `data-theme` on the root element of a page. Printing is light.
 pub(crate) fn variables_css() -> String {
     let list = |dark: bool| {
         INKS.iter().fold(String::new(), |mut css, ink| {
@@ -103,7 +103,7 @@ pub(crate) fn variables_css() -> String {
     )
 }
 
-/// The colours of the charts: plotters writes the light colour of an ink, which stands for its variable.
+/// Returns the CSS that replaces the light colour of each ink by its variable.
 pub(crate) fn chart_css() -> String {
     INKS.iter().fold(
         String::from(".chart text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Noto Sans\",\"Helvetica Neue\",Arial,\"Noto Sans CJK SC\",\"PingFang SC\",\"Microsoft YaHei\",\"WenQuanYi Micro Hei\",\"Droid Sans Fallback\",sans-serif}\n"),

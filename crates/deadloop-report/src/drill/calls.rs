@@ -1,4 +1,6 @@
-//! The calls of a run of an agent: a strip with equal calls in equal tint, and a list with the results folded.
+//! The calls of an agent's run: a tinted strip and a list.
+//!
+//! Equal calls have an equal tint. Results are folded in the list.
 
 use super::text::hide;
 use crate::numbers::count;
@@ -7,22 +9,22 @@ use deadloop_score::{Called, Calls};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How many kinds of equal calls have a tint of their own.
+/// The most kinds of equal calls with a tint of their own.
 const TINTS: usize = 6;
 
-/// The calls of a run.
+/// The calls of a run, ready for the page.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Shown {
-    /// What is shown of how many, in a sentence.
+    /// The sentence with the number of calls and the range shown.
     told: String,
-    /// Boxes of the strip.
+    /// The boxes of the strip.
     boxes: Vec<Box>,
-    /// Where turns begin, in thousandths of the strip.
+    /// The starts of turns in thousandths of the strip.
     turns: Vec<f64>,
     rows: Vec<Row>,
 }
 
-/// A call on the strip: where, how wide, in which tint, and what it is.
+/// A call on the strip: its place, width, tint and title.
 #[derive(Debug, Clone, Serialize)]
 struct Box {
     at: f64,
@@ -31,23 +33,23 @@ struct Box {
     title: String,
 }
 
-/// Neighbouring calls with one key and one result.
+/// Adjacent equal calls with equal results.
 #[derive(Debug, Clone, Default, Serialize)]
 struct Row {
-    /// `12`, or `12–26`.
+    /// The number of the call, as `12` or `12–26`.
     at: String,
     turn: String,
     tint: String,
     name: String,
     arguments: String,
-    /// `15 times in a row; the same call as 3`.
+    /// The repetition in words, as `15 times in a row; the call of 3`.
     again: String,
     error: bool,
-    /// What the fold is called, and the beginning of the result.
+    /// The title of the fold, and the beginning of the result.
     result: Option<(String, String)>,
 }
 
-/// Makes them ready. `by_turns`: the strip's places are turns, else calls; `length`: how many there are.
+/// Prepares the calls of a run. With `by_turns`, the strip has `length` turns, else `length` calls.
 pub(super) fn shown(calls: &Calls, by_turns: bool, length: u64) -> Shown {
     let tints = tints(calls);
     let tint = |call: &Called| {
@@ -83,7 +85,7 @@ pub(super) fn shown(calls: &Calls, by_turns: bool, length: u64) -> Shown {
     }
 }
 
-/// The calls that come again, those that come most first: each has a tint while there are any.
+/// Returns the tints of repeated calls, most frequent first, as far as there are tints.
 fn tints(calls: &Calls) -> BTreeMap<u64, usize> {
     let mut times: BTreeMap<u64, usize> = BTreeMap::new();
     for call in &calls.list {
@@ -111,11 +113,11 @@ fn told(calls: &Calls) -> String {
     }
 }
 
-/// A row for each stretch of calls with one key and one result.
+/// Returns a row for each stretch of equal calls with equal results.
 fn rows(calls: &Calls, tint: &dyn Fn(&Called) -> String) -> Vec<Row> {
     let alike = |a: &Called, b: &Called| a.same == b.same && a.pair == b.pair && a.pair.is_some();
     let stretches = calls.list.chunk_by(alike);
-    // What an equal call before it said is not kept twice.
+    // Arguments are kept only with the first of equal calls.
     let said = calls.list.iter().filter(|call| !call.arguments.is_empty());
     let said: BTreeMap<u64, &str> = said
         .map(|call| (call.same, call.arguments.as_str()))
@@ -165,12 +167,12 @@ fn rows(calls: &Calls, tint: &dyn Fn(&Called) -> String) -> Vec<Row> {
     stretches.map(row).collect()
 }
 
-/// Text of strangers on one line.
+/// Formats untrusted text on one line.
 fn line(text: &str) -> String {
     crate::visible::visible(text).into_owned()
 }
 
-/// Hides what the calls say.
+/// Hides the texts of calls.
 pub(super) fn redact(calls: &mut Calls) {
     for call in &mut calls.list {
         for text in [&mut call.name, &mut call.arguments, &mut call.result] {

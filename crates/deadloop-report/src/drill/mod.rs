@@ -1,10 +1,10 @@
-//! The transcripts that a report opens, as the page shows them, in groups of what went wrong.
+//! The transcripts that a report opens, grouped by kind of error.
 //!
-//! | file | what lives there |
+//! | file | content |
 //! |---|---|
-//! | `drill/open.rs` | one transcript: its strip of time, the alarm of every setting, the command that explains it |
-//! | `drill/calls.rs` | the calls of a run: a strip with equal calls in equal tint, results folded |
-//! | `drill/text.rs` | its text with the copies in two tints, and how it is hidden |
+//! | `drill/open.rs` | one transcript: its strip, the alarm of every setting, the command that explains it |
+//! | `drill/calls.rs` | the calls of a run: a strip with equal calls in equal tint, a list with folded results |
+//! | `drill/text.rs` | the text with its copies in two tints, and redaction |
 
 mod calls;
 mod open;
@@ -21,14 +21,14 @@ pub(crate) use text::redact;
 /// The transcripts of one group.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Drill {
-    /// `false-alarm`, `miss`, `late-hit`, `fired`.
+    /// The name of the group: `false-alarm`, `miss`, `late-hit`, `fired`.
     name: &'static str,
     title: &'static str,
     note: String,
     opened: Vec<Open>,
 }
 
-/// Every group that has a transcript.
+/// Returns every group with an opened transcript.
 pub(crate) fn drill(data: &ReportData) -> Vec<Drill> {
     let Some((head, opened)) = &data.opened else {
         return Vec::new();
@@ -74,7 +74,7 @@ pub(crate) fn drill(data: &ReportData) -> Vec<Drill> {
     Group::ALL.into_iter().filter_map(of_group).collect()
 }
 
-/// What was left out of the texts, in a sentence.
+/// Returns a sentence about the texts that were left out.
 pub(crate) fn texts_note(data: &ReportData) -> Option<String> {
     let (head, _) = data.opened.as_ref()?;
     match (head.texts, head.without_text) {

@@ -1,4 +1,6 @@
-//! One transcript as the page shows it: a strip of time, the alarm of every setting, and what explains it.
+//! A transcript as the page shows it.
+//!
+//! It has a strip with the alarm of every setting, and the command that explains it.
 
 use super::calls;
 use super::text::{self, Shown};
@@ -8,36 +10,36 @@ use crate::visible::visible;
 use deadloop_score::{Group, Opened};
 use serde::Serialize;
 
-/// One transcript.
+/// An opened transcript, ready for the page.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Open {
     id: String,
-    /// As it is called in links.
+    /// The id in links.
     link: String,
     model: String,
     verdict: &'static str,
     kind: String,
-    /// How bad it is, in words and as a number.
+    /// The size of the error, in words and as a number.
     badness: (String, u64),
     channel: String,
     length: String,
-    /// Where the loop begins, or the alarm came; to sort by.
+    /// The onset or the alarm, for sorting.
     onset: u64,
-    /// What the strip shows, for those who do not see it.
+    /// The strip in words, for readers who do not see it.
     strip: String,
-    /// The labelled span, in thousandths of the strip: from, how wide.
+    /// The labelled span in thousandths of the strip: start and width.
     span: Option<(f64, f64)>,
-    /// Checkpoints of the setting.
+    /// The checkpoints of the setting, in thousandths of the strip.
     checkpoints: Vec<f64>,
     ticks: Vec<Tick>,
-    /// Settings that never alarm on it.
+    /// The settings without an alarm on the transcript.
     silent: Vec<String>,
     labels: Vec<String>,
     why: String,
-    /// What the offline finder says where a wrong alarm is; empty elsewhere.
+    /// The verdict of the offline finder at a wrong alarm. Empty in other groups.
     looks_like: String,
     parts: Vec<Shown>,
-    /// The calls of a run.
+    /// The calls of an agent's run.
     calls: Option<calls::Shown>,
     command: String,
 }
@@ -51,8 +53,7 @@ struct Tick {
     role: &'static str,
 }
 
-/// A transcript while it is made ready: its row under the setting that it is looked at through, and where positions
-/// are on its strip.
+/// A transcript being prepared: its row under the setting in focus, and the length of its strip.
 struct View<'d> {
     data: &'d ReportData,
     row: &'d OutcomeRow,
@@ -60,7 +61,7 @@ struct View<'d> {
 }
 
 impl Open {
-    /// A transcript seen through every setting that has a row of it; `None` where the setting in question has no row of it.
+    /// Prepares a transcript with its rows under every setting. `None` if the setting in focus has no row.
     pub(super) fn of(data: &ReportData, one: &Opened, rows: &[&OutcomeRow]) -> Option<Self> {
         let is_asked = |row: &&&OutcomeRow| {
             let setting = data.settings.get(row.setting);
@@ -97,12 +98,12 @@ impl Open {
 }
 
 impl View<'_> {
-    /// A position in thousandths of the strip.
+    /// Converts a position to thousandths of the strip.
     fn place(&self, at: u64) -> f64 {
         (at.min(self.length) as f64 / self.length as f64 * 10_000.0).round() / 10.0
     }
 
-    /// Whether the strip is one of turns, or of calls; `None` for text.
+    /// Returns whether the strip is in turns (or else in calls). `None` for text.
     fn of_run(&self) -> Option<bool> {
         match self.row.channel.as_deref() {
             Some("turns") => Some(true),
@@ -122,7 +123,8 @@ impl View<'_> {
         Some(calls::shown(calls, by_turns, length))
     }
 
-    /// Where an alarm is on this strip: on that of a run by its calls or turns, whatever channel it came on.
+    /// Returns the place of an alarm on the strip. On the strip of a run it is counted in calls or turns, whatever its
+    /// channel.
     fn alarm_at(&self, row: &OutcomeRow) -> Option<u64> {
         let own = match self.of_run() {
             Some(true) => row.alarm_turns,
@@ -145,7 +147,7 @@ impl View<'_> {
             .collect()
     }
 
-    /// The alarm of every setting that has one, from left to right.
+    /// Returns the alarms of all settings, from left to right.
     fn ticks(&self, rows: &[&OutcomeRow]) -> Vec<Tick> {
         let tick = |other: &&OutcomeRow| {
             let at = other.alarm_at?;
@@ -178,7 +180,7 @@ impl View<'_> {
     }
 }
 
-/// The strip in words.
+/// Describes the strip in words.
 fn strip(row: &OutcomeRow) -> String {
     let onset = row.onset.map(|at| format!("onset {}", count(at)));
     let alarm = row.alarm_at.map_or_else(
@@ -217,7 +219,7 @@ fn badness(group: Group, row: &OutcomeRow) -> (String, u64) {
     (format!("{what} {}", count(number)), number)
 }
 
-/// The checkpoints among the values of a setting.
+/// Returns the checkpoints among the values of a setting.
 fn checkpoints(data: &ReportData, setting: usize) -> Vec<u64> {
     let Some(setting) = data.settings.get(setting) else {
         return Vec::new();
@@ -232,7 +234,7 @@ fn checkpoints(data: &ReportData, setting: usize) -> Vec<u64> {
         .collect()
 }
 
-/// An id as a link writes it: letters, digits and a few more, all else as `%` and its bytes.
+/// Encodes an id for a link: letters, digits and `-_.~` as they are, every other byte as `%` and hex.
 pub(super) fn link(id: &str) -> String {
     let byte = |b: u8| match b {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(b).into(),
@@ -241,13 +243,13 @@ pub(super) fn link(id: &str) -> String {
     id.bytes().map(byte).collect::<String>()
 }
 
-/// What explains it, ready to be copied in the folder of the page: where the corpus lies, and through which
-/// settings it was seen, is written in the manifest there.
+/// Returns the command that explains the transcript, for the folder of the page. The manifest there has the corpus and
+/// the settings.
 fn command(row: &OutcomeRow) -> String {
     format!("deadloop explain . {}", quoted(&visible(&row.transcript)))
 }
 
-/// A word for a POSIX shell.
+/// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%=".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

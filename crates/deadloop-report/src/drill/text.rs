@@ -1,4 +1,4 @@
-//! The text of a transcript, cut where something begins or ends, with nothing hidden in it.
+//! The text of a transcript in runs of equal look, without invisible chars.
 
 use super::calls;
 use crate::data::ReportData;
@@ -7,27 +7,27 @@ use crate::visible::in_lines;
 use deadloop_score::Part;
 use serde::Serialize;
 
-/// A part of the text.
+/// A part of the text, ready for the page.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Shown {
     place: String,
     runs: Vec<RunInfo>,
 }
 
-/// Text that looks alike.
+/// A run of text with one look.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct RunInfo {
-    /// What is pointed at before it.
+    /// The marks right before the run.
     pins: Vec<String>,
-    /// `a`, `b` for copies in turn, or nothing.
+    /// The tint: `a` and `b` in turn for copies, else empty.
     tint: &'static str,
     text: String,
 }
 
-/// A part of the text, cut where something begins or ends.
+/// Prepares a part of the text.
 pub(super) fn shown(part: &Part) -> Shown {
     let place = match part.channel.as_str() {
-        // Calls and turns are numbered in the text itself, not by its chars.
+        // The positions of calls and turns are no chars of their text.
         channel @ ("tools" | "turns") => format!("{channel}, as text"),
         channel => format!(
             "{channel}, chars {} to {} of {}",
@@ -42,7 +42,7 @@ pub(super) fn shown(part: &Part) -> Shown {
     }
 }
 
-/// The text, cut where something begins or ends.
+/// Cuts the text into runs at copies and marks.
 fn runs(part: &Part) -> Vec<RunInfo> {
     let mut runs: Vec<RunInfo> = Vec::new();
     let mut copy = 0;
@@ -76,8 +76,8 @@ fn runs(part: &Part) -> Vec<RunInfo> {
     runs
 }
 
-/// Hides what transcripts say: letters become `x`, digits `0`; white space, punctuation and the copies stay. What
-/// was hidden before stays as it is.
+/// Hides the texts of transcripts: letters become `x` or `X`, digits `0`. White space, punctuation and copies stay.
+/// Redacting twice changes nothing.
 pub(crate) fn redact(data: &mut ReportData) {
     data.redacted = true;
     let Some((head, opened)) = &mut data.opened else {
@@ -93,7 +93,7 @@ pub(crate) fn redact(data: &mut ReportData) {
     }
 }
 
-/// A text with every letter and digit hidden.
+/// Hides every letter and digit of a text.
 pub(super) fn hide(text: &str) -> String {
     text.chars().map(hidden).collect()
 }
@@ -107,7 +107,8 @@ fn hidden(c: char) -> char {
     }
 }
 
-/// A sentence of deadloop's in which text is quoted; a quote in the text itself hides more, never less.
+/// Hides the quoted text of a sentence, from the first quotation mark to the last. So a quotation mark inside the text
+/// hides more, never less.
 fn hidden_quotes(sentence: &str) -> String {
     let (Some(first), Some(last)) = (sentence.find('"'), sentence.rfind('"')) else {
         return sentence.to_owned();

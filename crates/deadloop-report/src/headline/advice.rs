@@ -1,4 +1,4 @@
-//! The verdict of a choice as the page shows it: the badge, the sentence, what changes, what to type next.
+//! The verdict of a choice for the page: badge, sentence, changes, commands.
 
 use crate::data::{ALL_MODELS, ReportData};
 use crate::visible::visible;
@@ -6,30 +6,30 @@ use deadloop_score::choose::{Changed, SavedAt1};
 use deadloop_score::measure::SAVED;
 use serde::Serialize;
 
-/// The verdict of a choice.
+/// The verdict of a choice, ready for the page.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Told {
-    /// `ship`, `keep`, `collect`.
+    /// The verdict: `ship`, `keep` or `collect`.
     pub(crate) badge: &'static str,
-    /// The sentence, word for word as everywhere else.
+    /// The sentence, the same as in every other output.
     pub(crate) sentence: String,
-    /// The further sentences; may be empty.
+    /// The further sentences. Can be empty.
     pub(crate) note: String,
-    /// What decided, and what it means.
+    /// The measure that decided, and its meaning.
     pub(crate) decided_by: String,
-    /// What the setting in use is called.
+    /// The name of the setting in use.
     pub(crate) in_use_is: &'static str,
     /// The parameters that differ.
     pub(crate) changes: Vec<Line>,
-    /// Changes that there is no room for.
+    /// The number of changes that are not listed.
     pub(crate) more: usize,
-    /// How good each grid is, a line each.
+    /// The quality of each grid, a line each.
     pub(crate) saved_at_1: Vec<String>,
-    /// What to do about wrong alarms.
+    /// The remedies for wrong alarms.
     pub(crate) to_do: Vec<String>,
-    /// What to type next.
+    /// The next commands.
     pub(crate) next: Vec<String>,
-    /// The same for who reads the page, in its folder.
+    /// The next commands for the folder of the page.
     pub(crate) here: Vec<String>,
 }
 
@@ -40,14 +40,14 @@ pub(crate) struct Line {
     param: String,
     from: String,
     to: String,
-    /// What the new value means, where it does not say so itself; or nothing.
+    /// The meaning of the new value. Empty if the value needs no words.
     words: String,
 }
 
-/// How many changes are listed; `settings.toml` has them all.
+/// The most changes listed. `settings.toml` has all of them.
 const CHANGES: usize = 24;
 
-/// `None` where the run made no choice.
+/// Prepares the verdict. `None` if the run made no choice.
 pub(super) fn told(data: &ReportData) -> Option<Told> {
     let advice = data.advice.as_ref()?;
     let changes = &advice.changes;
@@ -74,7 +74,7 @@ pub(super) fn told(data: &ReportData) -> Option<Told> {
     })
 }
 
-/// A command as it is typed in the folder of the page; `None` where it only opens the page.
+/// Rewrites a command for the folder of the page. `None` if it only opens the page.
 fn here(command: &str) -> Option<String> {
     let word = |word: &str| match word.strip_prefix("DIR") {
         Some("") => ".".to_owned(),
@@ -86,7 +86,7 @@ fn here(command: &str) -> Option<String> {
     (!command.starts_with("deadloop report ")).then(|| words.join(" "))
 }
 
-/// Writes `saved_at_1 of checkpoint: 61.2 % (58.9 to 63.1)`.
+/// Formats the quality of a grid as `saved_at_1 of checkpoint: 61.2 % (58.9 to 63.1)`.
 fn saved_at_1(one: &SavedAt1) -> String {
     let write = |value| deadloop_score::told(&SAVED, value);
     let bare = |value| write(Some(value)).replace(" %", "");

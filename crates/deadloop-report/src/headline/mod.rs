@@ -1,4 +1,4 @@
-//! What is said first: what was measured, the verdict in a sentence, five figures.
+//! The top of the page: the measurement, the verdict, the figures.
 
 mod advice;
 mod next;
@@ -17,70 +17,70 @@ use std::borrow::Cow;
 /// The top of the page.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Headline {
-    /// What was measured.
+    /// The sentence about the measurement.
     pub(crate) measured: String,
-    /// The advice of `tune`; `None` for other runs.
+    /// The advice of `tune`. `None` for other runs.
     pub(crate) advice: Option<advice::Told>,
-    /// What came out, in a sentence or two; what the advice says already is not said again.
+    /// The result in a sentence or two. `None` if the advice has it.
     pub(crate) verdict: Option<String>,
-    /// What to do without an advice.
+    /// The next command for a run without an advice.
     pub(crate) next: Option<String>,
-    /// The figures behind it.
+    /// The figures behind the verdict.
     pub(crate) figures: Vec<Figure>,
-    /// The setting in use, where a choice is held against it.
+    /// The setting in use, if the run has cells of a grid.
     pub(crate) current: Option<InUse>,
 }
 
 /// The setting in use.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct InUse {
-    /// What it is called and its id.
+    /// The name and the id.
     pub(crate) name: String,
     /// The setting as TOML of a settings file.
     pub(crate) toml: String,
 }
 
-/// One figure, of the setting in use and of the chosen one.
+/// A figure of several settings.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Figure {
-    /// What it is.
+    /// The name of the figure.
     pub(crate) name: Cow<'static, str>,
-    /// For each setting: its name, the figure, its interval.
+    /// The name, the figure and its interval for each setting.
     pub(crate) values: Vec<Value>,
 }
 
 /// A figure of one setting.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Value {
-    /// Whose it is.
+    /// The name of the setting.
     pub(crate) of: String,
-    /// `current`, `chosen`, `best` or nothing.
+    /// The role: `current`, `chosen`, `best`, or empty.
     pub(crate) role: &'static str,
     /// The figure.
     pub(crate) text: String,
-    /// Its interval, or nothing.
+    /// The interval of the figure. Empty if it has none.
     pub(crate) range: String,
 }
 
-/// A setting's figures, and where they come from.
+/// The figures of a setting, and its name.
 struct Line {
     of: String,
     role: &'static str,
     ended: Estimate,
     saved: Estimate,
     fa: Estimate,
-    /// Wrong alarms, and stops of repetitions that would have ended by themselves.
+    /// The wrong alarms, and the stops of repetitions that would have ended by themselves.
     alarms: [u64; 2],
     delay: Estimate,
     within: Estimate,
-    /// The share of responses that has to loop for it to pay, inside `None` where it pays nowhere. Outside `None`: a
-    /// sentence of the advice says so.
+    /// The share of responses that must loop for the setting to pay. The inner `None` is a setting that never pays. The
+    /// outer `None` is a figure that the advice already has.
     pays: Option<Option<f64>>,
-    /// What it spares at the rate of loops that was given, where that is known.
+    /// The saving at the given rate of loops, if the rate is known.
     spared: Option<String>,
 }
 
-/// How many named settings the headline names where none is chosen: the one in use, and the best of the others.
+/// The most named settings in the headline of a run without a choice: the one in use, and the best of the others.
 const NAMED: usize = 3;
 
 /// Builds the headline.
@@ -98,7 +98,7 @@ pub(crate) fn headline(data: &ReportData) -> Headline {
     }
 }
 
-/// Shown where cells of a grid are held against it.
+/// Returns the setting in use. `None` unless cells of a grid are compared with it.
 fn in_use(data: &ReportData) -> Option<InUse> {
     let at = data.in_use()?;
     let is_cell = |setting: &crate::data::SettingRow| setting.role == Role::Cell;
@@ -112,7 +112,7 @@ fn in_use(data: &ReportData) -> Option<InUse> {
     })
 }
 
-/// What the setting in use is called: the advice knows whether somebody named it.
+/// Returns the name of the setting in use. The advice has the name that the user gave.
 fn in_use_is(data: &ReportData, at: usize) -> String {
     let is = data.advice.as_ref().map(|advice| advice.in_use_is.as_str());
     let is = is
@@ -171,7 +171,7 @@ fn measured(data: &ReportData) -> String {
     )
 }
 
-/// The most that any setting has of a count: `never` watches every clean char and stops before no loop.
+/// Returns the largest value of a count among settings. `never` watches every clean char and stops no loop.
 fn most(data: &ReportData, of: fn(&Score) -> u64) -> u64 {
     data.together().map(of).max().unwrap_or(0)
 }
@@ -210,7 +210,8 @@ fn lines(data: &ReportData) -> Vec<Line> {
     lines
 }
 
-/// The setting in use and, if it ships, the file. The intervals are those of the tables, where they are of the same figure.
+/// Returns the lines of the setting in use and, if it ships, of the file. Intervals are those of the tables if they
+/// belong to the same figure.
 fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
     let line = |run: &Figures, of: String, (role, at): (&'static str, Option<usize>)| {
         let score = at.and_then(|at| data.score(at, ALL_MODELS));
@@ -420,7 +421,7 @@ fn counted(mut wrong: Figure, lines: &[Line]) -> Figure {
     wrong
 }
 
-/// From which share of looping responses on each pays for itself.
+/// Returns the figure of break-even: the share of looping responses above which each setting pays.
 fn pays(lines: &[Line], value: impl Fn(&Line, String, String) -> Value) -> Figure {
     let one = |line: &Line| {
         let text = match line.ended.value.and(line.pays) {
@@ -435,7 +436,7 @@ fn pays(lines: &[Line], value: impl Fn(&Line, String, String) -> Value) -> Figur
     }
 }
 
-/// A share of looping responses as one in how many.
+/// Formats a share of looping responses as one in how many.
 fn from_share(share: Option<f64>) -> String {
     match share {
         None => "nowhere".into(),

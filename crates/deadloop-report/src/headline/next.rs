@@ -1,8 +1,8 @@
-//! What is said where nothing was chosen.
+//! The sentences about a run without a choice.
 
 use crate::data::ReportData;
 
-/// The command that makes a choice, for a run without one.
+/// Returns the command that makes a choice, for a run without one.
 pub(super) fn next(data: &ReportData) -> Option<String> {
     if !data.has_loops() || data.advice.is_some() {
         return None;
@@ -24,7 +24,7 @@ pub(super) fn next(data: &ReportData) -> Option<String> {
     Some(sentences.join(" "))
 }
 
-/// The limits of the run, behind what they bind.
+/// Formats the limits of the run as the end of a phrase.
 pub(super) fn subject(data: &ReportData) -> String {
     let limits = data.run.constraints.iter().map(ToString::to_string);
     let limits: Vec<String> = limits.collect();

@@ -1,4 +1,4 @@
-//! The report's data from the files of a result folder: the only place that knows their columns.
+//! The reader of result folders. No other module depends on their columns.
 
 mod outcomes;
 mod run;
@@ -16,28 +16,28 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-/// Why a folder could not be read.
+/// The reason why a folder could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// A file is missing or broken.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A file holds what it should not.
+    /// A file has an invalid row.
     #[error("{file}: row {row}: {what}")]
     Row {
         /// The file.
         file: &'static str,
-        /// Its row, the first being 1.
+        /// The row, from 1.
         row: usize,
-        /// What is wrong, and what was expected.
+        /// The problem, and the expected value.
         what: String,
     },
 }
 
-/// Models whose cells make a line in a chart. Of the others only named and chosen settings are kept.
+/// The number of models whose cells make a line in a chart. Of other models only named and chosen settings are kept.
 const CURVES: usize = 8;
 
-/// Reads the folder that `replay`, `sweep` or `tune` left.
+/// Reads a result folder of `replay`, `sweep` or `tune`.
 pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     let results = Results::read(dir)?;
     let scores = Frame::of(&results);
@@ -76,7 +76,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
 /// The rows of scores.parquet in the unit of choice.
 struct Frame<'r> {
     frame: &'r DataFrame,
-    /// Of each row its place, setting, field and value.
+    /// The index, setting, field and value of each row.
     keys: Vec<Key<'r>>,
 }
 
@@ -88,7 +88,7 @@ struct Key<'r> {
     value: Option<&'r str>,
 }
 
-/// A row with its rate of wrong alarms and its height.
+/// A row with its rate of wrong alarms and its height in the plane.
 type Placed<'r> = (f64, f64, Key<'r>);
 
 impl<'r> Frame<'r> {
@@ -115,7 +115,7 @@ impl<'r> Frame<'r> {
         self.keys.iter().copied().filter(|key| key.by == TOTAL)
     }
 
-    /// Returns the most that any setting has of a count.
+    /// Returns the largest value of a count among settings.
     fn most(&self, count: &str) -> u64 {
         let counts: Vec<Option<i64>> = ints(self.frame, count).collect();
         let most = self.total().filter_map(|key| *counts.get(key.at)?).max();
@@ -130,8 +130,8 @@ impl<'r> Frame<'r> {
             .collect()
     }
 
-    /// Returns the rows that are kept: all models together for every setting; `named` settings for every model and field; of the
-    /// models with the most loops also the cells that make a line.
+    /// Returns the rows to keep: all models together for every setting, and `named` settings for every model and field.
+    /// For the models with the most loops also the cells that make a line.
     fn rows(&self, data: &ReportData, named: &dyn Fn(&str) -> bool) -> Vec<Key<'r>> {
         let models = self.keys.iter().filter(|key| key.by == BY_MODEL);
         let loops: Vec<Option<i64>> = ints(self.frame, "loops").collect();
@@ -166,7 +166,7 @@ impl<'r> Frame<'r> {
             .into_iter()
             .filter(|(model, _)| curved.contains(model))
         {
-            // Higher than any with no more wrong alarms: the steps of the line.
+            // The steps of the line: cells higher than all with no more wrong alarms.
             cells.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
             let mut highest = f64::NEG_INFINITY;
             for (_, height, key) in cells {
@@ -179,7 +179,7 @@ impl<'r> Frame<'r> {
         kept
     }
 
-    /// Reads the scores of some rows: by setting and model, then by the other fields.
+    /// Reads the scores of some rows: those by setting and model, and those by the other fields.
     fn read(
         &self,
         rows: &[Key<'r>],
@@ -223,7 +223,7 @@ impl<'r> Frame<'r> {
                 });
             }
         }
-        // A bucket stands where its number does.
+        // Buckets of a field are ordered by their number.
         by.sort_by_cached_key(|by| {
             let value = by.value.as_deref().unwrap_or_default();
             let number = value
@@ -236,7 +236,7 @@ impl<'r> Frame<'r> {
     }
 }
 
-/// Settings by id, in the order of the scores.
+/// The settings by id, in the order of the scores.
 struct Settings {
     list: Vec<SettingRow>,
     index: HashMap<String, usize>,
@@ -255,7 +255,7 @@ impl Settings {
             .filter(|column| column.name().starts_with("p."))
             .collect();
         let tomls: Vec<Option<&str>> = texts(scores.frame, "settings").collect();
-        // A value that many settings have in a row is there once.
+        // Equal values in adjacent settings share one allocation.
         let mut last: Vec<Option<Arc<str>>> = vec![None; params.len()];
         for key in scores.total() {
             let at = settings.at(key.setting);
@@ -275,7 +275,7 @@ impl Settings {
         settings
     }
 
-    /// Returns the index of a setting, which is new if it was not met before.
+    /// Returns the index of a setting, and adds it if it is new.
     fn at(&mut self, id: &str) -> usize {
         if let Some(at) = self.index.get(id) {
             return *at;
@@ -293,7 +293,7 @@ impl Settings {
         self.list.len() - 1
     }
 
-    /// Returns what a setting is to the reader. The name of the chosen setting is not that of a setting.
+    /// Returns the role and the label of a setting. `chosen` is no label.
     fn role(&self, id: &str) -> (Role, Option<String>) {
         if id == NEVER {
             return (Role::Never, None);
@@ -318,7 +318,7 @@ const IN_USE: [&str; 2] = ["in use", "current"];
 /// The name of the chosen setting in a manifest.
 const CHOSEN: &str = "chosen";
 
-/// Returns the rows of choice.csv.
+/// Reads the rows of choice.csv.
 fn choice_rows(table: &DataFrame, settings: &mut Settings) -> Vec<ChoiceRow> {
     let text = |name| -> Vec<Option<Arc<str>>> {
         <cell::Text as cell::CellType>::read(table, name).collect()

@@ -1,4 +1,4 @@
-//! `outcomes.parquet`: a row for each transcript and setting that was written out.
+//! The reader of outcomes.parquet.
 
 use super::{LoadError, Settings};
 use crate::data::{OutcomeRow, ReportData, Verdict};
@@ -30,11 +30,11 @@ const COLUMNS: [&str; 19] = [
     "error",
 ];
 
-/// Rows that are read at a time.
+/// The number of rows read at a time.
 const PART: usize = 1 << 14;
 
-/// Adds the outcomes. Where a `single` setting has any, nothing is held against another one: then rows in which nothing
-/// happened are counted, and not held, but for the first of a model without another row before it.
+/// Adds the outcomes. With a `single` setting there is nothing to compare, so rows without a loop, an alarm or an error
+/// are only counted. The first row of each model is kept.
 pub(super) fn read(
     dir: &Path,
     single: bool,

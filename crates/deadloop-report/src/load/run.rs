@@ -1,11 +1,11 @@
-//! How the numbers were made, from the manifest.
+//! The facts about a run, read from its manifest.
 
 use crate::data::{Objective, RunInfo};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Constraint, JudgeOptions, Manifest, Measure};
 use std::path::Path;
 
-/// The constraints that can be read.
+/// Returns the limits that can be parsed.
 fn constraints(manifest: &Manifest) -> Vec<Constraint> {
     manifest
         .constraints
@@ -14,7 +14,7 @@ fn constraints(manifest: &Manifest) -> Vec<Constraint> {
         .collect()
 }
 
-/// What the manifest says; `unlabelled` and `errors` are counted in the scores.
+/// Returns the facts in a manifest. `unlabelled` and `errors` are counts of the scores.
 pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> RunInfo {
     let constraints = constraints(manifest);
     let of_wrong = |one: &&Constraint| one.metric.is_wrong_rate() && one.at_most;
@@ -51,13 +51,13 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> RunInfo 
     }
 }
 
-/// The measure that settings were compared by, or the default.
+/// Returns the measure by which settings were compared, or the default.
 fn objective(manifest: &Manifest) -> Objective {
     let named = manifest.objective.as_deref().and_then(Measure::named);
     named.map(Objective).unwrap_or_default()
 }
 
-/// The judge's options by the names of scoring.md.
+/// Returns the options of judging by the names in scoring.md.
 fn judged(options: &JudgeOptions) -> Vec<(String, String)> {
     let pair = |name: &str, value: String| (name.to_owned(), value);
     let mut said = vec![pair("transient", options.transient.name().to_owned())];
@@ -68,7 +68,7 @@ fn judged(options: &JudgeOptions) -> Vec<(String, String)> {
 }
 
 fn counts(manifest: &Manifest, unlabelled: u64, errors: u64) -> Vec<(String, u64)> {
-    // `tune` keeps the split `test` for a test of what it chose.
+    // `tune` keeps the split `test` out of its choice.
     let filtered = if manifest.command == "tune" {
         "left out by filters, and by tune for a test"
     } else {
@@ -83,7 +83,7 @@ fn counts(manifest: &Manifest, unlabelled: u64, errors: u64) -> Vec<(String, u64
         ("errors", errors),
         ("cells", manifest.cells),
     ];
-    // In another unit the chars of the corpus say nothing of the figures.
+    // In another unit the chars of the corpus are irrelevant.
     counts.retain(|(name, _)| *name != "chars" || manifest.judge.unit == Unit::Chars);
     let refused: u64 = manifest.refused.values().sum();
     let left_out = manifest.models_left_out.len() as u64;

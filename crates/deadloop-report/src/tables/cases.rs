@@ -1,4 +1,4 @@
-//! Single transcripts: the wrong alarms, the worst misses, what would have fired, what failed.
+//! Single transcripts: wrong alarms, misses, unlabelled alarms, errors.
 
 use super::{Cell, Row, Table, number, words};
 use crate::data::{OutcomeRow, ReportData, Verdict};
@@ -8,12 +8,12 @@ use deadloop_score::replay::detect::Unit;
 use deadloop_score::words::transient_stops;
 use std::sync::Arc;
 
-/// How many rows a table holds.
+/// The most rows of a table.
 const ROWS: usize = 200;
-/// How many misses are worth listing.
+/// The most misses listed.
 const MISSES: usize = 40;
 
-/// The drill-down, of the setting that matters: the chosen one, or the first.
+/// Builds the tables of single transcripts, for the chosen setting or else the first one.
 pub(super) fn tables(data: &ReportData) -> Vec<Table> {
     let (list, unit) = (series(data, usize::MAX), data.run.unit);
     let Some(focus) = list.iter().find(|series| series.chosen).or(list.first()) else {
@@ -31,7 +31,7 @@ pub(super) fn tables(data: &ReportData) -> Vec<Table> {
     .collect()
 }
 
-/// Says how many rows were left out.
+/// Adds the number of rows that were left out.
 fn note(text: String, all: usize, shown: usize) -> String {
     if all <= shown {
         text
@@ -43,7 +43,7 @@ fn note(text: String, all: usize, shown: usize) -> String {
     }
 }
 
-/// Unlabelled transcripts with an alarm, through every setting.
+/// Lists unlabelled transcripts with an alarm, under every setting.
 fn fired(data: &ReportData) -> Option<Table> {
     let list: Vec<_> = data
         .outcomes
@@ -82,7 +82,7 @@ fn fired(data: &ReportData) -> Option<Table> {
     )
 }
 
-/// Healthy text that was cut, the most of it first.
+/// Lists wrong alarms, those with the most healthy text cut first.
 fn false_alarms(rows: &[&OutcomeRow], setting: &str, unit: Unit) -> Option<Table> {
     let mut list: Vec<_> = rows.iter().filter(|row| row.verdict.is_false()).collect();
     list.sort_by(|a, b| {
@@ -128,7 +128,7 @@ fn false_alarms(rows: &[&OutcomeRow], setting: &str, unit: Unit) -> Option<Table
     )
 }
 
-/// Loops that ran on the longest.
+/// Lists missed loops, those that ran on the longest first.
 fn misses(rows: &[&OutcomeRow], setting: &str, unit: Unit) -> Option<Table> {
     let mut list: Vec<(&&OutcomeRow, u64)> = rows
         .iter()
@@ -171,13 +171,13 @@ fn misses(rows: &[&OutcomeRow], setting: &str, unit: Unit) -> Option<Table> {
     )
 }
 
-/// Units from the onset to where the loop, or the alarm, ended it.
+/// Counts the units from the onset to the alarm, or else to the end of the loop.
 fn wasted(row: &OutcomeRow) -> u64 {
     let end = row.alarm_at.or(row.end).or(row.length).unwrap_or(0);
     end.saturating_sub(row.onset.unwrap_or(end))
 }
 
-/// Transcripts on which a detector failed, whatever the setting.
+/// Lists transcripts on which a detector failed, under every setting.
 pub(super) fn errors(data: &ReportData) -> Option<Table> {
     let list: Vec<&OutcomeRow> = data
         .outcomes

@@ -1,4 +1,4 @@
-//! The setting of each model: in use, in the file, the figures of both, the reason.
+//! The table of choices: the setting of each model, its figures, the reason.
 
 use deadloop_score::Metric;
 use deadloop_score::words::wrong_and_transient;
@@ -7,14 +7,14 @@ use super::{Cell, Column, Row, Table, number, words};
 use crate::data::{ALL_MODELS, ChoiceRow, ReportData};
 use crate::numbers::{count, writer};
 
-/// The most rows that are shown before the rest is folded away.
+/// The most rows that are not folded.
 const SHOWN: usize = 40;
 
-/// The whole file first; then the models that get something else, those with the most loops first. Those that get what
-/// all models get are folded into one line.
+/// Builds the table. The whole file is first, then the models with a setting of their own, those with the most loops
+/// first. Models with the setting of all models are folded.
 pub(super) fn table(data: &ReportData) -> Option<Table> {
     let mut choices: Vec<&ChoiceRow> = data.choices.iter().collect();
-    // The row of an only model would say the same again.
+    // With one model its row would repeat that of the file.
     let single = choices.iter().filter(|choice| choice.model != ALL_MODELS);
     if single.count() == 1 {
         choices.retain(|choice| choice.model == ALL_MODELS || choice.is_own());
@@ -41,7 +41,7 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     )?;
     table.pinned = choices.iter().filter(|one| one.model == ALL_MODELS).count();
     let table = table.cut(first.min(SHOWN), "choice.csv");
-    // Else those that get something of their own are in the fold too.
+    // Otherwise the fold has models with their own setting too.
     Some(if first <= SHOWN && alike > 0 {
         let (s, get) = if alike == 1 {
             ("", "gets")
@@ -57,7 +57,7 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     })
 }
 
-/// The measures that choice.csv has.
+/// Returns the measures with values in choice.csv.
 fn shown(data: &ReportData) -> Vec<Metric> {
     let has = |measure: &Metric| {
         data.choices
@@ -107,8 +107,8 @@ fn row(data: &ReportData, choice: &ChoiceRow, shown: &[Metric]) -> Row {
     Row { cells, role }
 }
 
-/// A measure in use and of the file, once if both are alike; below it what a replay of the file has, if that differs, and
-/// the alarms behind a rate.
+/// Formats a measure in use and of the file, once if the figures are equal. The second line has the alarms behind a
+/// rate, and the in-sample figures if they differ.
 fn figure(choice: &ChoiceRow, measure: Metric) -> Cell {
     let write = writer(measure);
     let [now, file, inside] = [&choice.in_use, &choice.held_out, &choice.in_sample];
@@ -132,7 +132,8 @@ fn figure(choice: &ChoiceRow, measure: Metric) -> Cell {
     cell.with(small.join("; "))
 }
 
-/// The names of the setting in use and of that in the file, with the short name and the id of the latter below.
+/// Formats the names of the setting in use and of the one in the file. The second line has the latter's short name and
+/// id.
 fn gets(data: &ReportData, choice: &ChoiceRow) -> Cell {
     let text = if choice.setting == data.in_use() || choice.in_use_is == choice.gets {
         choice.in_use_is.clone()

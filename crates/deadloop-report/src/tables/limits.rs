@@ -1,4 +1,4 @@
-//! What a limit on wrong alarms costs: the rungs of the search, held out.
+//! The table of limits on wrong alarms and their costs, held out.
 
 use super::{Cell, Row, Table, number, words};
 use crate::data::ReportData;
@@ -7,7 +7,7 @@ use deadloop_score::Metric;
 use deadloop_score::choose::{Figures, Rung};
 use deadloop_score::measure::DELAY;
 
-/// The rows of the advice.
+/// Builds the table. `None` if there is no advice.
 pub(super) fn table(data: &ReportData) -> Option<Table> {
     let advice = data.advice.as_ref()?;
     let objective = data.run.objective.0;
@@ -35,7 +35,7 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     Table::new("What a limit costs", note, columns, rows)
 }
 
-/// The measure that the limits of the rows are in.
+/// Returns the measure that the limits of the rows are about.
 fn limited(data: &ReportData) -> Metric {
     let mut limits = data.run.constraints.iter();
     let limit = limits.find(|limit| limit.limits_wrong());
@@ -77,7 +77,7 @@ fn row(data: &ReportData, rung: &Rung, limited: Metric) -> Row {
     }
 }
 
-/// The short name of a setting, with its id below.
+/// Formats the short name of a setting, with its id on the second line.
 fn called(data: &ReportData, at: Option<usize>, id: &str) -> Cell {
     let name = at.map_or_else(|| id.to_owned(), |at| data.describe(at));
     let small = if name == id { "" } else { id };

@@ -1,6 +1,6 @@
 //! Tables as plain data: built once, written as HTML and as Markdown.
 //!
-//! A builder returns `None` where the folder has no data for its table.
+//! A builder returns `None` if the folder has no data for its table.
 
 mod cases;
 mod choice;
@@ -15,10 +15,10 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How wide a name in a table may be, and its font size, in any unit.
+/// The largest width of a name in a table, and its font size, in the same unit.
 const ROOM: f64 = 46.0;
 const SIZE: f64 = 1.6;
-/// How many rows a fold holds: a page of a thousand models stays light, and the files have the rest.
+/// The most rows of a fold. The page of 1,000 models stays small, and the files have all rows.
 const FOLDED: usize = 300;
 
 /// A table.
@@ -26,22 +26,22 @@ const FOLDED: usize = 300;
 pub(crate) struct Table {
     /// Its heading.
     pub(crate) title: String,
-    /// What has to be known to read it.
+    /// The explanation above the table.
     pub(crate) note: String,
     /// Its columns.
     pub(crate) columns: Vec<Column>,
     /// Its rows.
     pub(crate) rows: Vec<Row>,
-    /// How many of the first rows stay first however the table is sorted.
+    /// The number of first rows that stay first in any sorting.
     pub(crate) pinned: usize,
-    /// Rows that are folded away, and under which words.
+    /// The folded rows and their title.
     pub(crate) folded: Option<Folded>,
 }
 
-/// Rows that most readers can do without.
+/// Rows that most readers do not need.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Folded {
-    /// The line that shows while the fold is closed.
+    /// The title of the closed fold.
     pub(crate) title: String,
     /// The rows.
     pub(crate) rows: Vec<Row>,
@@ -52,7 +52,7 @@ pub(crate) struct Folded {
 pub(crate) struct Column {
     /// Its name.
     pub(crate) name: Cow<'static, str>,
-    /// Whether it holds numbers, which are aligned to the right.
+    /// Whether it has numbers, which are aligned to the right.
     pub(crate) number: bool,
 }
 
@@ -61,43 +61,43 @@ pub(crate) struct Column {
 pub(crate) struct Row {
     /// A cell for each column.
     pub(crate) cells: Vec<Cell>,
-    /// `current`, `chosen`, `best`, `never` or nothing.
+    /// The role: `current`, `chosen`, `best`, `never`, or empty.
     pub(crate) role: &'static str,
 }
 
 /// A cell.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Cell {
-    /// What is read.
+    /// The visible text.
     pub(crate) text: String,
-    /// What it is sorted by, where that is not the text; always finite.
+    /// The key of sorting, if it is not the text. Always finite.
     pub(crate) sort: Option<f64>,
-    /// The whole text where it was cut.
+    /// The whole text, if the visible one is cut.
     pub(crate) whole: Option<String>,
-    /// A second line in small print.
+    /// The second line, in small print.
     pub(crate) small: String,
-    /// The model that it names: a click shows the page for that model alone.
+    /// The model to which a click reduces the page.
     pub(crate) model: Option<String>,
-    /// The transcript that it names: a click opens it.
+    /// The transcript that a click opens.
     pub(crate) transcript: Option<String>,
 }
 
-/// Every table of a report; each has its place on the page.
+/// The tables of a report. Each has its place on the page.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Tables {
-    /// What each model gets, or the scores of each model.
+    /// The choices of models, or without a choice their scores.
     pub(crate) models: Option<Table>,
-    /// What a limit costs.
+    /// The costs of limits on wrong alarms.
     pub(crate) limits: Option<Table>,
-    /// The setting in use, the chosen one, named settings and `never` side by side.
+    /// The setting in use, the chosen one, named settings and `never`, side by side.
     pub(crate) settings: Option<Table>,
-    /// Scores by kind, onset and channel of the loop.
+    /// The scores by kind, onset and channel of the loop.
     pub(crate) breakdowns: Vec<Table>,
-    /// Scores by fields of the transcripts.
+    /// The scores by fields of the transcripts.
     pub(crate) fields: Vec<Table>,
-    /// Single cases: what fired, wrong alarms, misses, errors.
+    /// The single cases: unlabelled alarms, wrong alarms, misses, errors.
     pub(crate) cases: Vec<Table>,
-    /// Where a detector failed.
+    /// The transcripts on which a detector failed.
     pub(crate) errors: Option<Table>,
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn tables(data: &ReportData) -> Tables {
 }
 
 impl Tables {
-    /// Names that were cut and look alike are cut elsewhere.
+    /// Shortens cut names again where they look alike.
     fn keep_apart(&mut self) {
         let single = [
             &mut self.models,
@@ -165,7 +165,8 @@ impl Table {
         })
     }
 
-    /// Folds the rows after the first `shown`, and leaves out those that a page cannot hold; they are in `file`.
+    /// Folds the rows after the first `shown`, and leaves out those past the bound of a page. All of them are in
+    /// `file`.
     fn cut(mut self, shown: usize, file: &str) -> Self {
         let mut rest = self.rows.split_off(self.rows.len().min(shown));
         let all = rest.len() as u64;
@@ -181,7 +182,7 @@ impl Table {
         self
     }
 
-    /// Says why rows are folded away. Where a page cannot hold all of them, that stays said too.
+    /// Replaces the title of the fold. The number of rows that were left out is kept.
     fn folded_as(mut self, why: String) -> Self {
         if let Some(folded) = &mut self.folded {
             folded.title = match folded.title.split_once("; ") {
@@ -193,7 +194,7 @@ impl Table {
     }
 }
 
-/// A column of words.
+/// Makes a column of words.
 fn words(name: impl Into<Cow<'static, str>>) -> Column {
     Column {
         name: name.into(),
@@ -201,7 +202,7 @@ fn words(name: impl Into<Cow<'static, str>>) -> Column {
     }
 }
 
-/// A column of numbers.
+/// Makes a column of numbers.
 fn number(name: impl Into<Cow<'static, str>>) -> Column {
     Column {
         name: name.into(),
@@ -210,7 +211,7 @@ fn number(name: impl Into<Cow<'static, str>>) -> Column {
 }
 
 impl Cell {
-    /// Words as they are.
+    /// Makes a cell of text.
     fn text(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {
@@ -222,7 +223,7 @@ impl Cell {
         }
     }
 
-    /// A name, cut where it is very long.
+    /// Makes a cell of a name, cut if it is very long.
     fn name(name: &str) -> Self {
         let name = &*visible(name);
         let text = elide(name, ROOM, SIZE);
@@ -234,7 +235,7 @@ impl Cell {
         }
     }
 
-    /// The name of a model, or "all models".
+    /// Makes a cell of the name of a model, or of "all models".
     fn model(name: &str) -> Self {
         if name == crate::data::ALL_MODELS {
             Self::text("all models")
@@ -246,7 +247,7 @@ impl Cell {
         }
     }
 
-    /// The name of a transcript.
+    /// Makes a cell of the id of a transcript.
     fn transcript(id: &str) -> Self {
         Self {
             transcript: Some(id.to_owned()),
@@ -254,7 +255,7 @@ impl Cell {
         }
     }
 
-    /// A count.
+    /// Makes a cell of a count.
     fn count(value: u64) -> Self {
         Self {
             text: numbers::count(value),
@@ -263,12 +264,12 @@ impl Cell {
         }
     }
 
-    /// A count that may be unknown.
+    /// Makes a cell of a count that can be unknown.
     fn position(value: Option<u64>) -> Self {
         value.map_or_else(|| Self::text(numbers::UNDEFINED), Self::count)
     }
 
-    /// A number written by `write`; infinite ones sort last.
+    /// Makes a cell of a number formatted by `write`. Infinite ones sort last.
     fn figure(value: Option<f64>, write: fn(Option<f64>) -> String) -> Self {
         let sort = value
             .filter(|value| !value.is_nan())
@@ -280,7 +281,7 @@ impl Cell {
         }
     }
 
-    /// An estimate with its interval below.
+    /// Makes a cell of an estimate, with its interval on the second line.
     fn interval(interval: numbers::Estimate, write: fn(Option<f64>) -> String) -> Self {
         let small = match interval.value {
             Some(_) => numbers::range(interval, write),
@@ -296,14 +297,14 @@ impl Cell {
         }
     }
 
-    /// The same with a second line.
+    /// Adds a second line.
     fn with(self, small: impl Into<String>) -> Self {
         let small = Self::text(small).text;
         Self { small, ..self }
     }
 }
 
-/// `current`, `chosen`, `best`, `never` or nothing.
+/// Returns the role of a setting: `current`, `chosen`, `best`, `never`, or empty.
 fn role(data: &ReportData, setting: usize) -> &'static str {
     use crate::data::Role;
     match data.settings.get(setting).map(|setting| setting.role) {

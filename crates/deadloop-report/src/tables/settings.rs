@@ -1,4 +1,4 @@
-//! Settings side by side: the named ones and `never`, and each model by itself.
+//! Tables of settings: side by side, by model, and by field.
 
 use super::{Cell, Column, Row, Table, number, role, words};
 use crate::data::{ALL_MODELS, By, ReportData, Role, Score, Verdict};
@@ -7,12 +7,12 @@ use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Count, Metric, measures};
 use std::collections::BTreeMap;
 
-/// How many rows of models, or of values of a field, are shown before the rest is folded away.
+/// The most rows of models, or of values of a field, that are not folded.
 const SHOWN: usize = 25;
-/// How many settings each model is seen through.
+/// The most settings shown for each model.
 const NAMED: usize = 3;
 
-/// The setting in use, the chosen one, other named settings, `never`; all models together.
+/// Builds the table of the setting in use, the chosen one, other named settings and `never`, for all models together.
 pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
     if !data.has_labels() {
         return would_cut(data);
@@ -53,9 +53,9 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
     Table::new("Settings side by side", note, columns, rows)
 }
 
-/// Without labels: how often each setting would have fired.
+/// Builds the table of alarms by setting, for a corpus without labels.
 fn would_cut(data: &ReportData) -> Option<Table> {
-    // Of a corpus without labels only the chars are known.
+    // Without labels, the only known size of a corpus is in chars.
     let rated = data.run.unit == Unit::Chars;
     let mut all: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
     for row in data.outcomes.iter() {
@@ -97,7 +97,7 @@ fn would_cut(data: &ReportData) -> Option<Table> {
     Table::new("What each setting would cut", note, columns, rows)
 }
 
-/// The means over models behind the other cells.
+/// Adds the means over models to a row.
 fn with_means(mut row: Row, score: &Score) -> Row {
     let [recall, fa] = score.macro_means;
     row.cells
@@ -108,7 +108,8 @@ fn with_means(mut row: Row, score: &Score) -> Row {
 /// The fields of a loop.
 pub(super) const OF_LOOPS: [&str; 3] = ["channel", "kind", "onset"];
 
-/// Builds a table for each wanted field, a row for each value and setting: the first of the named settings, and the chosen one.
+/// Builds a table for each wanted field. It has a row for each value and each of the first named settings and the
+/// chosen one.
 pub(super) fn by_field(data: &ReportData, wanted: impl Fn(&str) -> bool) -> Vec<Table> {
     let shown = &data.leading()[..data.leading().len().min(NAMED)];
     let is_shown =
@@ -136,7 +137,7 @@ pub(super) fn by_field(data: &ReportData, wanted: impl Fn(&str) -> bool) -> Vec<
         .collect()
 }
 
-/// What a setting is called, and its id.
+/// Formats the name of a setting, with its id on the second line.
 fn label(data: &ReportData, score: &Score) -> Cell {
     let setting = &data.settings[score.setting];
     let name = data.describe(score.setting);
@@ -150,12 +151,12 @@ fn label(data: &ReportData, score: &Score) -> Cell {
     Cell::text(name).with(small)
 }
 
-/// The measures of the tables of settings.
+/// Returns the measures in tables of settings.
 fn shown_measures(unit: Unit) -> impl Iterator<Item = Metric> {
     measures(unit).filter(|measure| measure.shown.tables)
 }
 
-/// Before the rate of wrong alarms stand their number, and that of transient stops.
+/// Returns the columns. The counts of wrong alarms and transient stops come before the rate of wrong alarms.
 fn columns(data: &ReportData, first: &'static str) -> Vec<Column> {
     let unit = data.run.unit;
     let measures = shown_measures(unit).flat_map(|measure| {
@@ -189,7 +190,7 @@ fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
     }
 }
 
-/// The loops, and what became of them.
+/// Formats the number of loops, with the numbers found, stopped earlier and missed on the second line.
 fn loops(score: &Score) -> Cell {
     let of = |what| score.scores.tally.get(what);
     let (found, earlier) = (of(Count::Hit), of(Count::Earlier));
@@ -202,7 +203,7 @@ fn loops(score: &Score) -> Cell {
     ))
 }
 
-/// Each model with the first named settings, where nothing was chosen.
+/// Builds the table of each model under the first named settings, for a run without a choice.
 pub(super) fn by_model(data: &ReportData) -> Option<Table> {
     let named = data.leading();
     let shown = &named[..named.len().min(NAMED)];
@@ -212,7 +213,8 @@ pub(super) fn by_model(data: &ReportData) -> Option<Table> {
             && shown.contains(&score.setting)
     };
     let mut scores: Vec<&Score> = data.scores.iter().filter(of_model).collect();
-    // Settings differ a little in how many loops count (one that ends by itself does not): a model's rows stay together.
+    // The number of loops differs a little between settings, as a transient repetition counts for none. A model's rows
+    // stay together.
     let mut loops: BTreeMap<&str, u64> = BTreeMap::new();
     for score in &scores {
         let most = loops.entry(&score.model).or_default();

@@ -1,4 +1,4 @@
-//! Which transcripts the two sides treat differently, by name.
+//! The transcripts that the two sides treat differently.
 
 use deadloop_tables::{CsvWriter, Schema, schema};
 use serde::{Deserialize, Serialize};
@@ -10,24 +10,24 @@ use crate::judge::Verdict;
 /// A transcript that the two sides treat differently.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flip {
-    /// Its id.
+    /// The transcript's id.
     pub transcript: String,
-    /// Its model.
+    /// The transcript's model.
     pub model: String,
-    /// The class of its label.
+    /// The class of the transcript's label.
     pub class: Option<String>,
-    /// Where it loops.
+    /// The loop.
     #[serde(flatten)]
     pub span: Spot,
-    /// Another verdict, or only another alarm.
+    /// The kind of the difference: the verdict, or the alarm alone.
     pub change: Change,
-    /// For better or worse.
+    /// The direction: NEW is better, worse or neither.
     pub direction: Direction,
-    /// What BASE said.
+    /// The alarm and the verdict of BASE.
     pub base: SideSeen,
-    /// What NEW said.
+    /// The alarm and the verdict of NEW.
     pub new: SideSeen,
-    /// The command that shows why; filled in by who knows where the settings are.
+    /// The command that explains the difference, filled in by callers that have the settings' paths.
     pub explain: Option<String>,
 }
 
@@ -51,17 +51,17 @@ deadloop_replay::detect::words! {
     }
 }
 
-/// The text of `flips.csv`.
+/// Formats flips as the text of `flips.csv`.
 ///
 /// # Errors
-/// Memory says no.
+/// The rows cannot be written.
 pub fn flips_csv(flips: &[Flip]) -> Result<Vec<u8>, csv::Error> {
     let mut file = CsvWriter::new(Vec::new());
     file.write(&flip_schema().frame(flips))?;
     file.finish()
 }
 
-/// The columns of `flips.csv`.
+/// Returns the columns of `flips.csv`.
 pub(crate) fn flip_schema() -> Schema<Flip> {
     let mut list = schema![Flip;
         ("transcript", Text, "The transcript's id.", |flip| &flip.transcript),
@@ -82,7 +82,7 @@ pub(crate) fn flip_schema() -> Schema<Flip> {
     list
 }
 
-/// What one of the sides said.
+/// Returns the columns of one side.
 fn side_columns(side: &str, said: fn(&Flip) -> &SideSeen) -> Schema<Flip> {
     let name = |of: &str| format!("{side}_{of}");
     let whose = side.to_uppercase();
@@ -96,7 +96,7 @@ fn side_columns(side: &str, said: fn(&Flip) -> &SideSeen) -> Schema<Flip> {
     ]
 }
 
-/// All of them, in the order of the corpus.
+/// Returns the flips of all pairs, in the order of the corpus.
 pub(crate) fn flips(pairs: &[Pair]) -> Vec<Flip> {
     pairs.iter().filter_map(flip).collect()
 }
@@ -114,7 +114,7 @@ fn flip(pair: &Pair) -> Option<Flip> {
         return None;
     };
     let seen = [base, new].map(|row| row.seen());
-    // The charged span may depend on the alarm: that of the side that found one is shown.
+    // The charged span can depend on the alarm. So the span of the side with a hit is shown.
     let found = seen.each_ref().map(|seen| seen.verdict == Verdict::Hit);
     let span = if found[1] && !found[0] { new } else { base }.spot();
     let direction = direction(&seen[0], &seen[1]);

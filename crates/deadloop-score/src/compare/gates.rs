@@ -1,5 +1,6 @@
-//! The verdict on NEW, and the gates that it has to pass. A gate that could not be evaluated is not
-//! passed.
+//! The verdict on NEW, and its gates.
+//!
+//! A gate that cannot be evaluated does not pass.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,14 +11,14 @@ use super::subject::Role;
 use super::{Bearing, CompareOptions};
 use crate::measure::MeasureUnit;
 
-/// One condition on NEW.
+/// A condition on NEW.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
-    /// Which.
+    /// The name of the gate.
     pub gate: GateName,
-    /// Whether NEW passes; `None`: it could not be evaluated.
+    /// Whether NEW passes. `None` if the gate could not be evaluated.
     pub passed: Option<bool>,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
@@ -33,17 +34,17 @@ deadloop_replay::detect::words! {
     }
 }
 
-/// A gate that holds a measure to a margin, and how it is told.
+/// A gate that holds a measure to a margin, and its texts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Inferior {
     pub(crate) gate: GateName,
-    /// What a value of the gate is counted in.
+    /// The unit of the gate's values, in words.
     pub(crate) per: &'static str,
-    /// The factor from the measure to that.
+    /// The factor from the measure's unit to the gate's.
     pub(crate) scale: f64,
-    /// Why it cannot be evaluated where the measure is n/a.
+    /// The reason given if the measure is n/a.
     pub(crate) unknown: &'static str,
-    /// Another measure that has to be known, and why the gate cannot be evaluated without.
+    /// Another measure that must have a value, and the reason given if it has none.
     pub(crate) needs: Option<(&'static str, &'static str)>,
 }
 
@@ -79,9 +80,9 @@ impl Fails {
     }
 }
 
-/// The verdict on NEW as a whole, from what is for all models together loops ended and wrong alarms: it regressed where one of
-/// them did, and improved where one did and wrong alarms are not worse by more than noise. What is only told decides nothing,
-/// nor does a model by itself.
+/// Returns the verdict on NEW as a whole, and its reasons. It counts loops ended and wrong alarms of all models
+/// together: NEW regressed if one of them did. NEW improved if one of them did and wrong alarms are not worse by more
+/// than noise. Other measures and single models do not count.
 pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Bearing, Vec<String>) {
     let rows = || {
         rows.iter()
@@ -109,7 +110,7 @@ pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Bearing, Vec<String>) {
     (Bearing::Inconclusive, open)
 }
 
-/// The gates that a comparison on a corpus has.
+/// Returns the gates of a comparison on a corpus.
 pub(crate) fn gates(
     verdict: Bearing,
     rows: &[Row],
@@ -148,9 +149,9 @@ fn corpus(verdict: Bearing, rows: &[Row], flips: &[Flip], options: &CompareOptio
     gate(Some(!fails), why.into())
 }
 
-/// Non-inferiority: the upper bound of the difference is below the margin. Where NEW has no more wrong alarms than BASE,
-/// the bound is asked for only where enough groups differ to tell, and NEW is not improved by the verdict: a handful of
-/// alarms that went away leaves a bound that any change would fail.
+/// Checks non-inferiority: the upper bound of the difference is at most the margin. If NEW has no more wrong alarms
+/// than BASE, the bound counts only if enough groups differ, and if the verdict is not `improved`. With only a few
+/// alarms gone, every change would fail the bound.
 fn inferior(verdict: Bearing, rows: &[Row], (row, held): (&Row, Inferior), margin: f64) -> Gate {
     let gate = |passed, why: String| Gate {
         gate: held.gate,
@@ -186,7 +187,7 @@ fn inferior(verdict: Bearing, rows: &[Row], (row, held): (&Row, Inferior), margi
     }
 }
 
-/// Two numbers with their signs, with as many digits as show that they differ: two at least.
+/// Formats two numbers with signs and at least two decimals, with as many as make them differ.
 fn apart(a: f64, b: f64) -> [String; 2] {
     let with = |digits: usize| [a, b].map(|x| format!("{x:+.digits$}"));
     let differ = |told: &[String; 2]| a == b || told[0] != told[1];
@@ -194,12 +195,12 @@ fn apart(a: f64, b: f64) -> [String; 2] {
 }
 
 impl Row {
-    /// A guard metric whose estimate is worse by more than noise.
+    /// Returns whether the row is a guard metric whose estimate is worse by more than noise.
     fn is_worse_guard(&self) -> bool {
         self.role == Role::Guard && self.difference.is_some_and(|d| d > self.noise)
     }
 
-    /// Returns one line: what moved, by how much, how sure.
+    /// Formats the row as a line: the metric, both values, the difference and its certainty.
     pub fn told(&self) -> String {
         let who = match self.model.as_str() {
             "*" => "all models".to_owned(),
@@ -224,7 +225,7 @@ impl Row {
         )
     }
 
-    /// A value of this metric, or a difference with its sign, as people read it.
+    /// Formats a value of this metric, or a signed difference, for people.
     pub fn shown(&self, x: f64, signed: bool) -> String {
         let (x, decimals, unit) = match self.unit {
             MeasureUnit::Chars => (x, 0, ""),
@@ -239,7 +240,7 @@ impl Row {
     }
 }
 
-/// A p with two digits that count.
+/// Formats a p value with two significant digits.
 pub fn p_shown(p: f64) -> String {
     match p {
         _ if p < 0.0001 => "<0.0001".into(),

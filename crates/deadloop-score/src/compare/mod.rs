@@ -1,17 +1,18 @@
-//! Two settings held against each other on the same transcripts: what moved, whether it is more than
-//! chance and more than noise, and whether a gate lets it pass (scoring.md, "Comparing two
+//! The comparison of two settings on the same transcripts.
+//!
+//! It has the changes, their significance beyond chance and noise, and the gates (scoring.md, "Comparing two
 //! detectors").
 //!
 //! | to find | look in |
 //! |---|---|
 //! | a side, from a folder or from a replay | `side` |
-//! | what makes two sides not comparable | `pairs` |
+//! | the pairs of transcripts, and the checks that two sides are comparable | `pairs` |
 //! | the test of flips | `significance` |
 //! | the paired bootstrap over groups | `resample` |
 //! | the table of metrics and models | `rows` |
-//! | transcripts that flipped | `flips` |
+//! | the transcripts that flipped | `flips` |
 //! | the verdict and the gates | `gates` |
-//! | the measures, and what gates hold | `subject` |
+//! | the measures, and those with a gate | `subject` |
 
 mod flips;
 mod gates;
@@ -55,21 +56,21 @@ deadloop_replay::detect::words! {
     }
 }
 
-/// How two sides are compared.
+/// The options of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareOptions {
-    /// Replicates and seed of the bootstrap.
+    /// The replicates and the seed of the bootstrap.
     pub resampling: Resampling,
     /// The level of the tests.
     pub alpha: f64,
-    /// Differences that do not matter.
+    /// The largest differences that do not matter.
     pub noise: Noise,
-    /// Wrong alarms per million chars that NEW may at most have more than BASE, by the upper bound
-    /// of the difference.
+    /// The most wrong alarms that NEW may have more than BASE, by the upper bound of the difference: per million chars,
+    /// or per thousand calls or turns.
     pub margin: f64,
-    /// What does not pass.
+    /// The verdicts that fail the comparison.
     pub fail_on: Vec<Fails>,
-    /// In what things are counted: that in which both sides were judged.
+    /// The unit in which both sides were judged.
     pub unit: Unit,
 }
 
@@ -86,22 +87,22 @@ impl Default for CompareOptions {
     }
 }
 
-/// The noise floor: a difference of a metric up to this does not matter to anybody, however sure it
-/// is. The defaults: a hundredth of the loops, of the looping chars; a two-hundredth of the clean transcripts; a tenth of
-/// the wrong alarms that `tune` allows by default; 20 chars.
+/// The noise floor: the largest difference of each metric that does not matter, however significant. The defaults are 1
+/// % of the loops and of the looping chars, 0.5 % of the clean transcripts, a tenth of the wrong alarms that `tune`
+/// allows by default, and 20 chars.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Noise {
-    /// Of `ended`.
+    /// The floor of `ended`.
     pub ended: f64,
-    /// Of `recall`.
+    /// The floor of `recall`.
     pub recall: f64,
-    /// Of `fpr`.
+    /// The floor of `fpr`.
     pub fpr: f64,
-    /// Of the rate of wrong alarms, in its unit: `fa_per_mchar`, `fa_per_kcall`, `fa_per_kturn`.
+    /// The floor of the rate of wrong alarms in its unit: `fa_per_mchar`, `fa_per_kcall`, `fa_per_kturn`.
     pub fa_per_mchar: f64,
-    /// Of `delay`, chars.
+    /// The floor of `delay` in chars.
     pub delay: f64,
-    /// Of `saved`.
+    /// The floor of `saved`.
     pub saved: f64,
 }
 
@@ -123,7 +124,7 @@ impl Noise {
         self.named(metric).map_or(0.0, |floor| *floor)
     }
 
-    /// The floor of a metric, by its name; `None` for one that is not compared.
+    /// Returns the floor of a metric by its name. `None` if the metric is not compared.
     pub fn named(&mut self, metric: &str) -> Option<&mut f64> {
         match metric {
             "ended" => Some(&mut self.ended),
@@ -137,39 +138,39 @@ impl Noise {
     }
 }
 
-/// What came out.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Transcripts on both sides.
+    /// The number of transcripts on both sides.
     pub transcripts: u64,
-    /// Those of them that count: of equal texts one.
+    /// The number of distinct texts among them. The counts below take each text once.
     pub counted_once: u64,
-    /// Loops on BASE that count.
+    /// The number of loops on BASE.
     pub loops: u64,
-    /// Clean transcripts on BASE that count.
+    /// The number of clean transcripts on BASE.
     pub clean: u64,
     /// The alarms of BASE and NEW in healthy text.
     pub healthy: [HealthyAlarms; 2],
     /// The verdict on NEW.
     pub verdict: Bearing,
-    /// What it rests on, a line each.
+    /// The reasons for the verdict, a line each.
     pub why: Vec<String>,
-    /// What NEW has to pass.
+    /// The gates for NEW.
     pub gates: Vec<Gate>,
-    /// Metrics x models.
+    /// The metrics of each model.
     pub rows: Vec<Row>,
-    /// Transcripts whose verdict is the same and whose alarm is another.
+    /// The number of transcripts with the same verdict and another alarm.
     pub moved: u64,
-    /// Transcripts that the sides treat differently.
+    /// The transcripts that the sides treat differently.
     pub flips: Vec<Flip>,
 }
 
-/// Alarms in healthy text: wrong ones, and transient stops, which stand beside them.
+/// The alarms in healthy text: wrong alarms, and transient stops, which are counted separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HealthyAlarms {
-    /// Wrong alarms.
+    /// The number of wrong alarms.
     pub wrong_alarms: u64,
-    /// Stops of repetitions that would have ended by themselves.
+    /// The number of stops of repetitions that would have ended by themselves.
     pub transient_stops: u64,
 }
 
@@ -185,8 +186,7 @@ impl HealthyAlarms {
 /// Compares two sides.
 ///
 /// # Errors
-/// They are not of the same transcripts, texts and labels, judged by the same rules, or a detector
-/// failed on some.
+/// The transcripts, texts, labels or rules of judging differ, or a detector failed on a transcript.
 pub fn compare(
     base: &Side,
     new: &Side,
@@ -197,7 +197,7 @@ pub fn compare(
         unit: base.judge.unit,
         ..options.clone()
     };
-    // Estimates, intervals and tests count a set of equal texts once.
+    // Estimates, intervals and tests count equal texts once.
     let once: Vec<&Pair> = pairs.iter().filter(|pair| pair.first).collect();
     let rows = rows::rows(&once, options);
     let flips = flips::flips(&pairs);
@@ -218,26 +218,26 @@ pub fn compare(
     })
 }
 
-/// The transcripts that two sides treat differently, and nothing of how sure a difference of rates is.
+/// Returns the transcripts that two sides treat differently, without estimates or tests.
 ///
 /// # Errors
-/// As [`compare`].
+/// Those of [`compare`].
 pub fn flips(base: &Side, new: &Side) -> Result<Vec<Flip>, NotComparable> {
     Ok(flips::flips(&pairs::pairs(base, new)?))
 }
 
 impl Comparison {
-    /// Transcripts whose verdict changed.
+    /// Iterates over the transcripts whose verdict changed.
     pub fn flipped(&self) -> impl Iterator<Item = &Flip> {
         self.flips.iter().filter(|f| f.change == Change::Flip)
     }
 
-    /// Adds a gate that was looked at elsewhere.
+    /// Adds a gate that was evaluated elsewhere.
     pub fn add_gate(&mut self, gate: Gate) {
         self.gates.push(gate);
     }
 
-    /// Whether every gate was passed; `None`: none failed, and one could not be evaluated.
+    /// Returns whether every gate passed. `None` if none failed and one could not be evaluated.
     pub fn passed(&self) -> Option<bool> {
         let any = |passed| self.gates.iter().any(|gate| gate.passed == passed);
         if any(Some(false)) {

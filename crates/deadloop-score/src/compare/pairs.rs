@@ -1,4 +1,4 @@
-//! Are two sides comparable? The same transcripts, the same texts, the same labels, judged alike.
+//! The pairs of a comparison: transcripts, texts and labels must agree.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use super::side::Side;
 use crate::files::outcomes::OutcomeLine;
 use crate::tally::Tally;
 
-/// The error for two sides that were not measured on the same transcripts.
+/// The error for two sides that are not of the same transcripts, judged alike.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not comparable: {}", .problems.join("\n"))]
 pub struct NotComparable {
-    /// Each of them says what is on both sides, and where they differ.
+    /// The obstacles to the comparison, a sentence each.
     pub problems: Vec<String>,
 }
 
@@ -24,18 +24,18 @@ pub struct NotComparable {
 pub(crate) struct Pair {
     pub(crate) base: OutcomeLine,
     pub(crate) new: OutcomeLine,
-    /// What it adds on each.
+    /// The transcript's counts on each side.
     pub(crate) adds: [Tally; 2],
-    /// Whether it is the first of its copies, by id: estimates, intervals and tests count copies once.
+    /// Whether the transcript is the first of its copies by id. Estimates, intervals and tests count copies once.
     pub(crate) first: bool,
 }
 
-/// What all of them add, on each side.
+/// Adds up the counts of all pairs, side by side.
 pub(crate) fn sum(pairs: &[&Pair]) -> [Tally; 2] {
     [0, 1].map(|side| pairs.iter().map(|pair| pair.adds[side]).sum())
 }
 
-/// Transcripts that are named of each problem; the others are counted.
+/// The number of transcripts that a problem names. It counts the others.
 const NAMED: usize = 5;
 
 /// Returns the transcripts of both sides, in the order of BASE.
@@ -86,10 +86,10 @@ pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<Pair>, NotComparable>
     }
 }
 
-/// A part of a row that both sides must share.
+/// A part of a row that must be equal on both sides.
 type Part = fn(&OutcomeLine) -> Option<&str>;
 
-/// Returns the row of each transcript.
+/// Returns the row index of each transcript.
 fn places(rows: &DataFrame) -> BTreeMap<&str, IdxSize> {
     let ids = texts(rows, "transcript").zip(0..);
     ids.filter_map(|(id, at)| Some((id?, at))).collect()
@@ -100,7 +100,7 @@ fn picked(rows: &DataFrame, picks: &[IdxSize]) -> Vec<OutcomeLine> {
     OutcomeLine::read(&picked.unwrap_or_default())
 }
 
-/// Finds the first of the copies that are here: filters may have left out the one that they are a copy of.
+/// Marks the first of the copies on both sides. Filters may have left out the original.
 fn count_once(both: &mut [Pair]) {
     let original = |row: &OutcomeLine| row.copy_of.clone().or(row.transcript.clone());
     let mut firsts: BTreeMap<Option<Arc<str>>, Option<Arc<str>>> = BTreeMap::new();
@@ -115,7 +115,7 @@ fn count_once(both: &mut [Pair]) {
     }
 }
 
-/// How many, which, and what about them.
+/// Adds a problem: the number of transcripts, some of their names, and the reason.
 fn note(problems: &mut Vec<String>, what: &str, named: Vec<String>) {
     let n = named.len();
     if n == 0 {
@@ -172,7 +172,7 @@ fn relabelled(both: &[Pair], problems: &mut Vec<String>) {
     note(problems, "with another label", told.collect());
 }
 
-/// Where two labels differ.
+/// Describes the difference of two labels.
 fn parted(a: &Value, b: &Value) -> String {
     let of = |v: &Value| match v {
         Value::Null => "none".to_owned(),

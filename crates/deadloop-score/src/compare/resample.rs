@@ -1,12 +1,12 @@
-//! Paired bootstrap over groups: whole groups are drawn, and both sides of each.
+//! The paired bootstrap over groups. A drawn group brings both sides.
 
 use super::pairs::Pair;
 use super::subject::Measured;
 use crate::intervals::{ByGroup, Interval, Resampling, percentile};
 use crate::tally::Tally;
 
-/// The 95 % interval of each metric's difference NEW - BASE; `None` where it was n/a in every replicate. Replicates
-/// in which it is n/a are left out.
+/// Returns the 95 % interval of each metric's difference NEW - BASE. Replicates in which the difference is n/a are left
+/// out. `None` if it is n/a in all of them.
 pub(crate) fn resample(
     clusters: &ByGroup<'_, 2>,
     metrics: &[Measured],
@@ -21,12 +21,12 @@ pub(crate) fn resample(
     drawn.iter_mut().map(|values| percentile(values)).collect()
 }
 
-/// NEW - BASE.
+/// Returns NEW - BASE. `None` if the metric is n/a on a side.
 pub(crate) fn difference(metric: &Measured, [base, new]: &[Tally; 2]) -> Option<f64> {
     Some((metric.value)(new)? - (metric.value)(base)?)
 }
 
-/// What both sides add, group by group, in the order of their names.
+/// Returns the counts of both sides by group, in the order of the groups' names.
 pub(crate) fn clusters<'a>(pairs: &[&'a Pair]) -> ByGroup<'a, 2> {
     ByGroup::of(pairs.iter().map(|pair| (pair.base.cluster(), pair.adds)))
 }

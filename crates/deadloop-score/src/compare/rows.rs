@@ -1,5 +1,6 @@
-//! The table of a comparison: each metric of each model, how much it moved, and whether that is more
-//! than chance and more than noise.
+//! The rows of a comparison: each metric of each model.
+//!
+//! A row has the difference, and whether it exceeds chance and noise.
 
 use std::collections::BTreeMap;
 
@@ -26,40 +27,40 @@ deadloop_replay::detect::words! {
     }
 }
 
-/// One metric of one model, or of all models together.
+/// A metric of one model, or of all models together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// The model; `*`: all.
+    /// The model. `*` for all models.
     pub model: String,
-    /// The metric, as its column is called.
+    /// The metric, by the name of its column.
     pub metric: String,
-    /// Its value on BASE; `None`: n/a.
+    /// Its value on BASE. `None` if n/a.
     pub base: Option<f64>,
-    /// On NEW.
+    /// Its value on NEW. `None` if n/a.
     pub new: Option<f64>,
     /// NEW - BASE.
     pub difference: Option<f64>,
-    /// The 95 % interval of the difference, by paired cluster bootstrap.
+    /// The lower end of the 95 % interval of the difference, by the paired bootstrap over groups.
     pub lo: Option<f64>,
-    /// See `lo`.
+    /// The upper end of the interval whose lower end is `lo`.
     pub hi: Option<f64>,
-    /// How the difference is told from chance.
+    /// The test of the difference.
     pub test: Test,
-    /// Transcripts that count: loops, or clean ones; equal texts once, here and everywhere in this row.
+    /// The number of transcripts that count: loops or clean ones. The whole row counts equal texts once.
     pub n: u64,
-    /// Transcripts that BASE has right and NEW wrong.
+    /// The transcripts that are right on BASE and wrong on NEW.
     pub b: u64,
-    /// The other way round.
+    /// The transcripts that are wrong on BASE and right on NEW.
     pub c: u64,
-    /// Clusters in which the two sides differ in this metric.
+    /// The number of groups in which the two sides differ in this metric.
     pub differ: usize,
-    /// The p of the test of flips; `None`: too few differ to tell, or there is no such test.
+    /// The p of the test of flips. `None` if too few groups differ, or the metric has no such test.
     pub p: Option<f64>,
-    /// Whether more of it is better.
+    /// Whether a larger value is better.
     pub more_is_better: bool,
-    /// A difference up to this is noise.
+    /// The largest difference that is noise.
     pub noise: f64,
-    /// What that comes to; `None`: n/a on a side, or neither better nor worse.
+    /// The verdict. `None` if n/a on a side, or if more of the metric is neither better nor worse.
     pub verdict: Option<Bearing>,
     #[serde(skip)]
     pub(crate) unit: MeasureUnit,
@@ -71,7 +72,7 @@ pub struct Row {
     pub(crate) inferior: Option<Inferior>,
 }
 
-/// The rows of all models together, then of each model that has anything to score.
+/// Returns the rows of all models together, then of each model with a difference.
 pub(crate) fn rows(pairs: &[&Pair], options: &CompareOptions) -> Vec<Row> {
     let mut models: BTreeMap<&str, Vec<&Pair>> = BTreeMap::new();
     for pair in pairs {
@@ -79,7 +80,7 @@ pub(crate) fn rows(pairs: &[&Pair], options: &CompareOptions) -> Vec<Row> {
         models.entry(model).or_default().push(*pair);
     }
     let mut rows = of_model("*", pairs, options);
-    // One model: its rows would be those of `*` again.
+    // With one model its rows would repeat those of `*`.
     if models.len() > 1 {
         for (model, pairs) in &models {
             let own = of_model(model, pairs, options);
@@ -151,7 +152,7 @@ struct Discordant {
     n: u64,
     b: u64,
     c: u64,
-    /// Of each group with a flip those for the better less those for the worse.
+    /// For each group with a flip, the flips for the better less those for the worse.
     nets: Vec<i64>,
 }
 
@@ -160,7 +161,7 @@ fn discordant(metric: &Measured, pairs: &[&Pair]) -> Discordant {
     let mut groups: BTreeMap<&str, i64> = BTreeMap::new();
     for pair in pairs {
         let [base, new] = &pair.adds;
-        // A repetition that ends by itself may be stopped on one side alone: it counts on neither.
+        // A transient repetition may be stopped on one side alone. It counts on neither.
         let Some((base, new)) = (metric.right)(base).zip((metric.right)(new)) else {
             continue;
         };
@@ -180,8 +181,8 @@ fn discordant(metric: &Measured, pairs: &[&Pair]) -> Discordant {
     }
 }
 
-/// More than chance and an effect beyond the noise; or an interval inside the noise. More than chance is what the test of flips
-/// says, or where there is none an interval on one side of 0.
+/// Returns the verdict of a row. A difference beyond chance and noise is an improvement or a regression. An interval
+/// inside the noise is equivalence. The test of flips decides on chance, or without one an interval on one side of 0.
 fn bearing(row: &Row, alpha: f64) -> Option<Bearing> {
     let d = row.difference.filter(|_| row.role != Role::Beside)?;
     let sure = match row.test {

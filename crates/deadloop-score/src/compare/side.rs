@@ -1,4 +1,4 @@
-//! [`Side`]: one of the two results that are compared: what one setting did to each transcript.
+//! [`Side`]: one of the two compared results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,39 +19,39 @@ use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{Evidence, Tally};
 use crate::truth::copies;
 
-/// What one setting, or one choice for each model, did to each transcript of a corpus.
+/// The outcomes of one setting, or of one choice for each model, on a corpus.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// Where it comes from.
+    /// The source of the side: a result folder or a replayed setting.
     pub source: String,
-    /// What the setting is called.
+    /// The name of the setting.
     pub name: String,
-    /// The setting of each model that has its own, and under `*` that of all others.
+    /// The setting of each model that has its own. The setting of all others is under `*`.
     pub settings: BTreeMap<String, String>,
-    /// The settings file that does this; `None` where it is not known.
+    /// The settings file of this side. `None` if unknown.
     pub toml: Option<String>,
-    /// How alarms were judged.
+    /// The options by which alarms were judged.
     pub judge: JudgeOptions,
-    /// Chars of the chunks that the recordings were cut into.
+    /// The chars of the chunks that the recordings were cut into.
     pub chunks: Option<u64>,
-    /// Outcomes, in the order of the corpus.
+    /// The outcomes, in the order of the corpus.
     pub(crate) rows: DataFrame,
 }
 
-/// The span that was judged, or the first one.
+/// The judged span, or the first one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spot {
-    /// Kind of the loop.
+    /// The kind of the loop.
     pub kind: Option<String>,
-    /// Its channel; without a span, the alarm's.
+    /// The channel of the loop. Without a span, the alarm's.
     pub channel: Option<String>,
-    /// First char of the second copy.
+    /// The first char of the second copy.
     pub onset: Option<u64>,
-    /// One past its last char.
+    /// The position after the last char.
     pub end: Option<u64>,
 }
 
-/// How good a verdict is, among those that one transcript can get.
+/// Ranks a verdict among those possible on one transcript. A higher rank is better.
 pub(super) fn merit(verdict: Verdict) -> Option<u8> {
     match verdict {
         Verdict::Hit => Some(3),
@@ -62,47 +62,47 @@ pub(super) fn merit(verdict: Verdict) -> Option<u8> {
     }
 }
 
-/// What a setting said.
+/// The alarm and the verdict of a setting on a transcript.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SideSeen {
     /// The verdict.
     pub verdict: Verdict,
-    /// Where it alarmed, chars of `alarm_channel`.
+    /// The position of the alarm, in chars of `alarm_channel`.
     pub alarm_at: Option<u64>,
-    /// In which channel.
+    /// The channel of the alarm.
     pub alarm_channel: Option<String>,
-    /// What it took it for.
+    /// The kind of loop that the alarm claims.
     pub alarm_kind: Option<String>,
-    /// Which member of the guard.
+    /// The member of the guard that alarmed.
     pub detector: Option<String>,
-    /// The calls and turns that had begun at the alarm; of texts nothing.
+    /// The calls and turns that had begun at the alarm. Its counts of text are 0.
     #[serde(skip)]
     pub alarm_seen: Seen,
 }
 
-/// Why a folder cannot be a side.
+/// The reason why a folder cannot be a side.
 #[derive(Debug, thiserror::Error)]
 pub enum SideError {
     /// A file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// It holds no outcomes.
+    /// The folder has no outcomes.
     #[error("{0}: holds no outcomes; expected a folder that replay, sweep or tune left")]
     NoOutcomes(String),
-    /// No setting has that name, or several do.
+    /// No setting has that name, or no setting was named and several are possible.
     #[error("{source}: {what}; expected one of: {there}", source = .from)]
     Setting {
         /// The folder.
         from: String,
-        /// What was looked for.
+        /// The problem with the requested setting.
         what: String,
-        /// What is there.
+        /// The settings of the folder.
         there: String,
     },
 }
 
 impl Side {
-    /// Returns the side of one setting that was just replayed.
+    /// Makes the side of one setting that was just replayed.
     pub fn of(
         source: &str,
         name: &str,
@@ -125,8 +125,8 @@ impl Side {
         }
     }
 
-    /// Reads one side from a result folder: the setting called `wanted`, by name or id, or else the choice that was made there, the
-    /// current setting, or the only one.
+    /// Reads one side from a result folder. The setting is the one with the name or id `wanted`. Without one, it is the
+    /// choice made there, the current setting, or the only one.
     pub fn read(dir: &Path, wanted: Option<&str>) -> Result<Self, SideError> {
         let source = dir.display().to_string();
         let types = OutcomeLine::schema().described();
@@ -149,7 +149,7 @@ impl Side {
         })
     }
 
-    /// Leaves out the rows that are not selected by model and split. Returns how many are left.
+    /// Leaves out the rows whose model and split are not selected. Returns the number of rows left.
     pub fn retain(&mut self, selected: impl Fn(&str, Option<&str>) -> bool) -> usize {
         let pairs = texts(&self.rows, "model").zip(texts(&self.rows, "split"));
         let own = pairs.map(|(model, split)| selected(model.unwrap_or_default(), split));
@@ -165,7 +165,7 @@ impl Side {
             .sum()
     }
 
-    /// Returns the alarm of the setting on one transcript, and the span that it was judged by.
+    /// Returns the alarm of the setting on one transcript, and the span by which it was judged.
     pub fn said(&self, transcript: &str) -> Option<(SideSeen, Spot)> {
         let own = texts(&self.rows, "transcript").map(|id| id == Some(transcript));
         let rows = OutcomeLine::read(&filtered(&self.rows, own.collect()));
@@ -173,12 +173,12 @@ impl Side {
     }
 }
 
-/// Returns the rows of a frame for which a mask of its length holds.
+/// Returns the rows of a frame selected by a mask of the same length.
 fn filtered(rows: &DataFrame, mask: BooleanChunked) -> DataFrame {
     rows.filter(&mask).unwrap_or_default()
 }
 
-/// Which setting of a folder is meant.
+/// The selected setting of a folder.
 struct Meant {
     name: String,
     settings: BTreeMap<String, String>,
@@ -247,10 +247,10 @@ impl Meant {
     }
 }
 
-/// Settings that an error names.
+/// The number of settings that an error names.
 const NAMED: usize = 20;
 
-/// Returns the settings file of a setting, as the scores of a folder have it.
+/// Reads the settings file of a setting from the scores of a folder.
 fn toml(dir: &Path, id: &str) -> Result<Option<String>, FileError> {
     let scores = read_table(dir, "scores", &["setting", "settings"], &[])?.unwrap_or_default();
     let mut rows = texts(&scores, "setting").zip(texts(&scores, "settings"));
@@ -277,7 +277,8 @@ fn no_setting<'a>(
     }
 }
 
-/// Refuses a table that lacks a column that is read, or has an unknown verdict: it would be compared as if it said 0, or had failed.
+/// Rejects a table that lacks a column, or has an unknown verdict. Otherwise a missing cell would count as 0, and an
+/// unknown verdict as a failure.
 fn sound(rows: &DataFrame) -> Result<(), String> {
     let missing = OutcomeLine::schema()
         .described()
@@ -309,10 +310,10 @@ impl OutcomeLine {
         verdict.unwrap_or(Verdict::Error)
     }
 
-    /// Returns what a comparison counts of the row.
+    /// Returns the counts of the row.
     pub(crate) fn tally(&self) -> Tally {
         let outcome = Outcome {
-            // A loop whose earlier repetition was stopped is known by its length.
+            // A positive length shows a loop, also if an earlier repetition was stopped.
             span: self.loop_chars.filter(|n| *n > 0).map(|_| 0),
             latency: self.latency,
             saved: self.saved.unwrap_or(0),

@@ -1,18 +1,17 @@
-//! Is a difference more than chance? The exact permutation of signs.
+//! The exact permutation test of signs.
 
-/// Below this many groups that differ no exact test can say anything at 5 %: 5 of 5 has p = 0.0625.
+/// The fewest groups that must differ for a test at 5 %: 5 of 5 has p = 0.0625.
 pub(crate) const FEWEST: usize = 6;
 
-/// The exact two-sided p of the sum of `nets` when every one of them could as well have had the other sign (the
-/// permutation test of paired differences; Fisher 1935, Pitman 1937). The distribution is built up one net after
-/// the other, so the cost is their number times the sum of their sizes. Nets of one flip each give the exact test of
-/// McNemar.
+/// Returns the exact two-sided p of the sum of `nets`, if every sign is equally likely: the permutation test of paired
+/// differences (Fisher 1935, Pitman 1937). The distribution is built net by net, so the cost is the number of nets
+/// times the sum of their sizes. Nets of one flip each give the exact test of McNemar.
 ///
 /// 3, 2, 2, 1, 1, 1: 2 / 64 = 0.03125.
 pub fn sign_flips(nets: &[i64]) -> f64 {
     let sizes: Vec<usize> = nets.iter().map(|net| net.unsigned_abs() as usize).collect();
     let total: usize = sizes.iter().sum();
-    // P(sum of those with a plus = i).
+    // P(sum of the sizes with a plus = i).
     let mut chance = vec![0.0; total + 1];
     chance[0] = 1.0;
     let mut reached = 0;
@@ -74,8 +73,8 @@ mod tests {
         assert_eq!(sign_flips(&[3, 2, 2, 1, 1, 1]), 0.03125);
     }
 
-    /// Groups of one: the exact test of McNemar. 1 against 7: 0.0703125. 0 against 6: 0.03125. The last two are from scipy
-    /// 1.17 (`binomtest`), the first of them a tail that no double could hold as a sum from the other end.
+    /// Groups of one: the exact test of McNemar. 1 against 7: 0.0703125. 0 against 6: 0.03125. The last two are from
+    /// scipy 1.17 (`binomtest`), the first of them a tail that no double could hold as a sum from the other end.
     #[test]
     fn groups_of_one_give_the_binomial_test() {
         let flips = |b: usize, c: usize| sign_flips(&[vec![-1; b], vec![1; c]].concat());

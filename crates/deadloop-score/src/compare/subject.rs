@@ -1,4 +1,4 @@
-//! What is compared of guards: the measures, and what of them a gate looks at.
+//! The compared measures of guards, and their gates.
 
 use deadloop_replay::detect::Unit;
 
@@ -9,44 +9,44 @@ use crate::measure::{
 };
 use crate::tally::{Count, Tally};
 
-/// What a measure is for.
+/// The role of a measure in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// What a setting is for.
+    /// The purpose of a guard.
     Primary,
-    /// What it must not cost.
+    /// The cost that must not rise.
     Guard,
-    /// It is told, and decides nothing.
+    /// Printed, without effect on the verdict.
     Told,
-    /// It stands beside another measure, and more of it is neither better nor worse.
+    /// Printed beside another measure. More is neither better nor worse.
     Beside,
 }
 
-/// A measure of tallies, as it is compared.
+/// A measure of tallies in a comparison.
 pub(crate) struct Measured {
     pub(crate) name: &'static str,
     pub(crate) unit: MeasureUnit,
     pub(crate) more_is_better: bool,
     pub(crate) role: Role,
-    /// A difference up to this is noise.
+    /// The largest difference that is noise.
     pub(crate) noise: f64,
-    /// The gate that holds it to a margin, where one does.
+    /// The gate that holds the measure to a margin, if any.
     pub(crate) inferior: Option<Inferior>,
-    /// Whether each piece is right by it or not: its test is that of flips.
+    /// Whether each transcript is either right or wrong by the measure, so that the test of flips applies.
     pub(crate) exact: bool,
-    /// Its value; `None`: n/a.
+    /// The value. `None` if n/a.
     pub(crate) value: Of<Option<f64>>,
-    /// Whether a piece is right by it; `None`: it does not count.
+    /// Whether a transcript is right by the measure. `None` if it does not count.
     pub(crate) right: Of<Option<bool>>,
-    /// What above the line it is made of.
+    /// The terms of the numerator.
     pub(crate) made_of: Of<Vec<i64>>,
 }
 
-/// Something that a tally comes to.
+/// A function of a tally.
 type Of<T> = Box<dyn Fn(&Tally) -> T>;
 
-/// The measures, where things are counted in `unit`: what a detector is for (loops ended), and what it must not cost (wrong
-/// alarms). The others are told and decide nothing.
+/// Returns the measures for a unit. The primary one is loops ended, the guard is the rate of wrong alarms. The others
+/// have no effect on the verdict.
 pub(crate) fn measured(unit: Unit, noise: &Noise) -> Vec<Measured> {
     let (wrong, transient) = (wrong_rate(unit), transient_rate(unit));
     let all = [&ENDED, &RECALL, &FPR, wrong, transient, &DELAY, &SAVED];
@@ -55,7 +55,8 @@ pub(crate) fn measured(unit: Unit, noise: &Noise) -> Vec<Measured> {
         .collect()
 }
 
-/// Loops count for what is about loops, clean transcripts for `fpr`, both for the rate of wrong alarms.
+/// Makes the comparison of one metric. Loops count for measures of loops, clean transcripts for `fpr`, both for the
+/// rate of wrong alarms.
 fn of_guards(metric: Metric, noise: &Noise) -> Measured {
     let (fpr, rate) = (metric == &FPR, metric.is_wrong_rate());
     let beside = Unit::ALL
@@ -98,7 +99,7 @@ fn of_guards(metric: Metric, noise: &Noise) -> Measured {
             )),
         }),
         exact: rate || [&ENDED, &RECALL, &FPR].contains(&metric),
-        // Of the metrics that are compared none depends on what errors cost.
+        // None of the compared metrics depends on the costs of errors.
         value: Box::new(|tally| metric.value(tally, &Worth::default())),
         right: Box::new(right),
         made_of: Box::new(|tally| {

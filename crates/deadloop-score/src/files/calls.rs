@@ -1,7 +1,7 @@
-//! The calls of an agent's run as a report shows them: which are equal, what they returned, and in which turn. They are
-//! part of an [`Opened`](super::excerpts::Opened) transcript.
+//! The calls of an agent's run, as a report shows them.
 //!
-//! The numbers of calls and chars are bounded, and text that an equal call has is not repeated.
+//! The numbers of calls and chars are bounded. Equal calls share one text. [`Opened`](super::excerpts::Opened)
+//! transcripts hold these calls.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,51 +9,51 @@ use deadloop_replay::corpus::{RecordedEvent, stream};
 use deadloop_replay::detect::Event as Arriving;
 use serde::{Deserialize, Serialize};
 
-/// How many calls are kept.
+/// The most calls of a run.
 const CALLS: u64 = 400;
-/// How many calls before the place in question are kept.
+/// The number of calls before the requested one.
 const BEFORE: u64 = 100;
-/// Chars of arguments, and of a result.
+/// The most chars of a call's arguments, and of its result.
 const CHARS: [usize; 2] = [160, 240];
-/// Chars of all of them.
+/// The most chars of all arguments and results of a run.
 const ALL: usize = 12_000;
 
 /// The calls of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Calls {
-    /// How many there are.
+    /// The number of calls in the whole run.
     pub of: u64,
-    /// How many turns.
+    /// The number of turns in the whole run.
     pub turns: u64,
-    /// Those that are kept, in order.
+    /// The calls around the requested one, in order.
     pub list: Vec<Called>,
 }
 
-/// A call and what came of it.
+/// A call and its result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Called {
-    /// Its number, from 1.
+    /// The number of the call, from 1.
     pub at: u64,
-    /// The turn that it is in, from 1.
+    /// The number of the call's turn, from 1.
     pub turn: u64,
-    /// The first call with this name and these arguments: its own number where it is the first.
+    /// The number of the first call with this name and these arguments. The call's own number if it is the first.
     pub same: u64,
-    /// The first call with this name, these arguments and this result; none: without a result.
+    /// The number of the first call with this name, these arguments and this result. `None` if the call has no result.
     pub pair: Option<u64>,
     /// The tool.
     pub name: String,
-    /// The beginning of its arguments; empty where an equal call before it has them.
+    /// The beginning of the arguments. Empty if an equal earlier call has them.
     pub arguments: String,
-    /// The beginning of its result; empty where an equal pair before it has it.
+    /// The beginning of the result. Empty if an equal earlier pair has it.
     pub result: String,
-    /// Chars of the whole result.
+    /// The length of the whole result in chars.
     pub chars: u64,
-    /// Whether it failed.
+    /// Whether the call failed.
     pub error: bool,
 }
 
 impl Calls {
-    /// Those of a run, from a little before call `near` (from 1) on; `None` where there is no call.
+    /// Returns the calls of a run, from a little before call `near` (from 1) on. `None` if the run has no calls.
     pub fn of(events: &[RecordedEvent], near: u64) -> Option<Self> {
         let mut reading = Read::default();
         stream(events).for_each(|(_, event)| reading.event(event));
@@ -82,13 +82,13 @@ impl Calls {
         (of > 0).then_some(Self { of, turns, list })
     }
 
-    /// Chars of text in it.
+    /// Counts the chars of all arguments and results.
     pub fn chars(&self) -> usize {
         let texts = |call: &Called| call.arguments.chars().count() + call.result.chars().count();
         self.list.iter().map(texts).sum()
     }
 
-    /// Forgets every text, names of tools too.
+    /// Removes every text, names of tools too.
     pub fn forget(&mut self) {
         for call in &mut self.list {
             call.name.clear();
@@ -98,17 +98,17 @@ impl Calls {
     }
 }
 
-/// A run while it is read.
+/// The state of reading a run.
 #[derive(Default)]
 struct Read {
-    /// The calls with their arguments and results, cut.
+    /// The calls with their arguments and results, both cut.
     list: Vec<(Called, [String; 2])>,
     turns: u64,
-    /// The first call with a key.
+    /// The first call with a name and canonical arguments.
     keys: HashMap<(String, String), u64>,
-    /// The first pair with a key: the first equal call, the result.
+    /// The first call with a result, by the first equal call and the result.
     pairs: HashMap<(u64, String), u64>,
-    /// Calls without a result.
+    /// The calls that still wait for a result: id, and index in `list`.
     open: Vec<(Option<String>, usize)>,
 }
 

@@ -11,12 +11,13 @@ use crate::choose::{Choice, Choices, ChooseOptions, PairedTest, within};
 use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, wrong_rate};
 use crate::tally::{Count, Tally};
 
-/// Writes `choice.csv`: `*` first, the whole file, then the models by name.
+/// Writes `choice.csv`: a row `*` for the whole file, then a row for each model, by name.
 ///
-/// `held_out_…` are the figures of the file, on the folds left out where a part of it was chosen by folds;
-/// `in_sample_…` are those of a replay of the file; `in_use_…` those of the setting in use. All three count all labels.
-/// `difference` is that of the test by which the setting replaces what would run otherwise: each text once, without
-/// labels in doubt. `test_openings` counts how often the sealed split was scored with these settings: 0 when it is written.
+/// `held_out_…` are the figures of the file, on held-out folds where a part of it was chosen by folds. `in_sample_…`
+/// are those of a replay of the file. `in_use_…` are those of the setting in use. All three count all labels.
+/// `difference` belongs to the test that decides whether the setting replaces the one that would run otherwise. The
+/// test counts each text once and leaves out labels in doubt. `test_openings` counts how often the sealed split was
+/// scored with these settings. It is 0 in a new file.
 pub fn write_choice(
     dir: &Path,
     choices: &Choices,
@@ -39,7 +40,7 @@ pub fn write_choice(
     )
 }
 
-/// A row before it is written.
+/// The data of a row.
 pub(crate) struct Row<'a> {
     choice: &'a Choice,
     in_use: &'a str,
@@ -58,7 +59,7 @@ impl Row<'_> {
     }
 }
 
-/// The columns of `choice.csv`, in a unit of choice.
+/// Returns the columns of `choice.csv` for the unit of choice.
 pub(crate) fn choice_schema<'a>(unit: Unit) -> Schema<Row<'a>> {
     let mut list = schema![Row<'a>;
         ("model", Text, "The model; `*`: the whole file.", |row| &row.choice.model),

@@ -1,4 +1,4 @@
-//! [`result_tables`]: what every table of a result folder holds, from the lists by which they are written.
+//! [`result_tables`]: the tables of result folders, described for the reference.
 
 use deadloop_replay::detect::Unit;
 use deadloop_tables::ColumnDoc;
@@ -10,21 +10,22 @@ use super::scores;
 use crate::budget::{budget_schema, limit_schema};
 use crate::compare::flip_schema;
 
-/// A table that a command leaves.
+/// A table of a result folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultTable {
-    /// Its file. A `.parquet` has a `.csv` beside it with `--csv`.
+    /// The name of its file. With `--csv`, a `.csv` is written beside a `.parquet`.
     pub file: &'static str,
-    /// The commands that leave it.
+    /// The commands that write it.
     pub left_by: &'static str,
-    /// What a row is.
+    /// The subject of a row, in words.
     pub row: &'static str,
     /// Its columns, in their order.
     pub columns: Vec<ColumnDoc>,
 }
 
-/// Returns every table that a command leaves in its folder, in the unit chars: in others the rate of wrong alarms in choice.csv
-/// is called fa_per_kcall or fa_per_kturn. A unit called `unit` is that of the row, or of the choice.
+/// Returns every table that a command writes, for the unit chars. In other units the rate of wrong alarms in choice.csv
+/// is called fa_per_kcall or fa_per_kturn. A column whose unit is `unit` is in the unit of its row, or in that of the
+/// choice.
 pub fn result_tables() -> Vec<ResultTable> {
     let table = |file, left_by, row, columns| ResultTable {
         file,

@@ -1,7 +1,7 @@
-//! `cases.jsonl`: the transcripts that a report opens, worst first, with the text around their onset and alarm.
+//! `cases.jsonl`: the transcripts that a report opens, worst first.
 //!
-//! The first line is [`ExcerptsHead`], each further one an [`Opened`] transcript. Without texts (`--no-excerpts`) the
-//! list is there all the same.
+//! The first line is [`ExcerptsHead`]. Each further line is an [`Opened`] transcript with the text around its onset and
+//! alarm. With `--no-excerpts` the list has no texts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ deadloop_replay::detect::words! {
 }
 
 impl Group {
-    /// How many transcripts of a group are opened at most.
+    /// Returns the most transcripts of a group that are opened.
     pub fn most(self) -> usize {
         match self {
             Self::FalseAlarm => 200,
@@ -40,25 +40,25 @@ impl Group {
     }
 }
 
-/// What was opened, and what was left out.
+/// The first line of `cases.jsonl`: counts of the transcripts opened and left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExcerptsHead {
-    /// How many transcripts there are in each group, opened or not.
+    /// The number of transcripts in each group, opened or not.
     pub all: BTreeMap<Group, u64>,
-    /// Whether texts were wanted.
+    /// Whether the file has texts.
     pub texts: bool,
-    /// Opened transcripts whose text was left out because all of it would be too much.
+    /// The number of opened transcripts whose text was left out to bound the size of the file.
     pub without_text: u64,
-    /// Opened wrong alarms where the offline finder sees a loop that the label lacks.
+    /// The number of opened wrong alarms where the offline finder sees a loop that the label lacks.
     #[serde(default)]
     pub unlabelled_loops: u64,
-    /// Whether letters and digits of the texts were hidden, here and in every report made from here.
+    /// Whether letters and digits of the texts are hidden, here and in every report made from this file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub redacted: bool,
 }
 
 impl ExcerptsHead {
-    /// How many wrong alarms look like the label's mistake, in words; `None` where none does.
+    /// Returns a sentence about the wrong alarms that look like mistakes of the label. `None` if there are none.
     pub fn disputed(&self) -> Option<String> {
         let all = self.all.get(&Group::FalseAlarm).copied().unwrap_or(0);
         let opened = all.min(Group::FalseAlarm.most() as u64);
@@ -77,28 +77,28 @@ impl ExcerptsHead {
     }
 }
 
-/// A transcript that is opened.
+/// An opened transcript.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
-    /// Its id.
+    /// The transcript's id.
     pub transcript: String,
-    /// Why it is opened.
+    /// The group for which it is opened.
     pub group: Group,
-    /// The setting that is spoken of.
+    /// The setting whose outcome is shown.
     pub setting: String,
-    /// Its labels, a sentence each.
+    /// The transcript's labels, a sentence each.
     pub labels: Vec<String>,
-    /// Why the setting fires, or what came nearest.
+    /// The reason why the setting alarms, or the nearest it came to an alarm.
     pub why: String,
-    /// The text, in order.
+    /// The parts of the text, in order.
     pub parts: Vec<Part>,
-    /// What the offline finder says where a wrong alarm is; empty elsewhere.
+    /// The verdict of the offline finder at a wrong alarm. Empty in other groups.
     #[serde(default)]
     pub looks_like: String,
-    /// Whether that is a loop.
+    /// Whether that verdict is a loop.
     #[serde(default)]
     pub unlabelled_loop: bool,
-    /// The calls of a run of an agent.
+    /// The calls of an agent's run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<Calls>,
 }
@@ -108,15 +108,15 @@ pub struct Opened {
 pub struct Part {
     /// The channel.
     pub channel: String,
-    /// Its first char, counted from 0.
+    /// The position of its first char in the channel, from 0.
     pub from: u64,
-    /// Chars of the whole channel.
+    /// The length of the whole channel in chars.
     pub of: u64,
     /// The text.
     pub text: String,
-    /// Where copies of the repeated unit stand, `[from, to)` in the channel.
+    /// The copies of the repeated unit, `[from, to)` in the channel.
     pub copies: Vec<[u64; 2]>,
-    /// What happened at which char: the char, the position that is told, and the words.
+    /// The marks on the text: the char that carries it, the position to print, and the label.
     pub marks: Vec<(u64, u64, String)>,
 }
 

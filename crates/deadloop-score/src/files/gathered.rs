@@ -1,4 +1,4 @@
-//! [`Gathered`]: the results of some cases, added up as far as scores and their intervals need it.
+//! [`Gathered`]: outcomes added up for scores and their intervals.
 
 use crate::intervals::{Known, Sample, bounds};
 use crate::judge::Outcome;
@@ -6,7 +6,7 @@ use crate::measure::Worth;
 use crate::scores::Scores;
 use crate::tally::{Latencies, Tally};
 
-/// Counts, latencies, and what each group adds.
+/// Counts, latencies and sums by group of some outcomes.
 #[derive(Default)]
 pub(super) struct Gathered {
     tally: Tally,
@@ -15,14 +15,14 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// Adds the outcome of a case of a group.
+    /// Adds the outcome of a case to its group.
     pub(super) fn add(&mut self, group: u64, outcome: &Outcome) {
         self.tally += Tally::of(outcome);
         self.latencies.add(outcome);
         self.groups.add(group, outcome);
     }
 
-    /// Returns the scores, with intervals as if every transcript stood for itself.
+    /// Returns the scores. Their intervals take transcripts as independent.
     pub(super) fn scores(&mut self, worth: &Worth, known: &mut Known) -> Scores {
         let latencies = std::mem::take(&mut self.latencies).sorted();
         let quantiles = latencies.of_loops(&self.tally);
@@ -30,7 +30,8 @@ impl Gathered {
         Scores::of(&self.tally, quantiles, worth, &mut known.poisson)
     }
 
-    /// Returns the scores with intervals over groups. `means`: also those of measures that are no share and no rate.
+    /// Returns the scores with intervals over groups. `means` adds intervals of measures that are neither shares nor
+    /// rates.
     pub(super) fn over_groups(mut self, worth: &Worth, known: &mut Known, means: bool) -> Scores {
         let mut scores = self.scores(worth, known);
         let intervals = bounds(self.groups, worth, known, means);

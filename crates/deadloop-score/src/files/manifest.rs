@@ -1,5 +1,7 @@
-//! manifest.json: enough to run it again, and all that the report says about how it was made. The
-//! only file of a run that knows the time and the machine.
+//! `manifest.json`: the request of a run, its results in short, and its machine.
+//!
+//! It has all that is needed to repeat the run, and all that the report prints about its making. No other file of a run
+//! depends on the time or the machine.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,76 +14,76 @@ use crate::choose::Advice;
 use crate::judge::JudgeOptions;
 use crate::measure::Worth;
 
-/// The request of a run, what it found, and where it ran.
+/// The request of a run, its results in short, and the machine that it ran on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Version of deadloop.
+    /// The version of deadloop.
     pub deadloop: String,
-    /// Version of the files of a result, [`FORMAT`].
+    /// The version of the files of the result, [`FORMAT`].
     #[serde(default)]
     pub format: u64,
-    /// Versions of the detectors, by name.
+    /// The versions of the detectors, by name.
     pub detectors: BTreeMap<String, u64>,
-    /// `tune`, `sweep` or `replay`.
+    /// The command: `tune`, `sweep` or `replay`.
     pub command: String,
-    /// Its arguments as they were given.
+    /// The arguments of the command as given.
     pub args: Vec<String>,
-    /// The folder that it was started in, to which its paths are relative.
+    /// The working folder of the command. Paths in the arguments are relative to it.
     #[serde(default)]
     pub started_in: String,
-    /// A short hash of everything that the other files depend on: the same request into the same
-    /// folder is done already.
+    /// A short hash of everything that the other files depend on. If a folder has the hash of a request, the request is
+    /// done already.
     pub inputs: String,
     /// The programs behind `command` detectors, in the order in which settings name them.
     #[serde(default)]
     pub programs: Vec<ProgramInfo>,
-    /// What was replayed.
+    /// The corpus that was replayed.
     pub corpus: CorpusInfo,
-    /// The text of the grid, where there was one.
+    /// The text of the grid, if one was given.
     pub grid: Option<String>,
-    /// The seed of everything that is drawn.
+    /// The seed of every random draw.
     pub seed: u64,
-    /// How alarms were judged.
+    /// The options by which alarms were judged.
     pub judge: JudgeOptions,
-    /// Chars of the chunks that recordings were cut into. `None`: as they were recorded.
+    /// Chars of the chunks that recordings were cut into. `None` if the chunks are those of the recording.
     #[serde(default)]
     pub chunks: Option<u64>,
-    /// What errors cost, and how often production loops.
+    /// The costs of errors, and the share of production responses that loop.
     pub worth: Worth,
-    /// What a choice had to meet, as text.
+    /// The limits of the choice, as text.
     pub constraints: Vec<String>,
-    /// What a choice was best in.
+    /// The measure that the choice maximizes or minimizes.
     pub objective: Option<String>,
-    /// What the choice comes to, where one was made.
+    /// The advice, if a choice was made.
     #[serde(default)]
     pub advice: Option<Advice>,
-    /// How it ended, where nothing was chosen or scored: the same request again ends the same way.
+    /// The failure that ended the run without a choice or scores. The same request ends the same way again.
     #[serde(default)]
     pub ended: Option<Ended>,
-    /// What the command said of it with `--json`; the same request again says the same.
+    /// The summary that the command printed with `--json`. The same request prints it again.
     #[serde(default)]
     pub summary: serde_json::Map<String, serde_json::Value>,
-    /// The files of the result with their sizes in bytes, those of the report aside.
+    /// The files of the result with their sizes in bytes, without the report.
     #[serde(default)]
     pub files: BTreeMap<String, u64>,
-    /// Names for settings: `document`, `current`, `chosen`, … A setting may have several.
+    /// The names of settings, by id: `document`, `current`, `chosen`, … A setting can have several.
     pub settings: BTreeMap<String, Vec<String>>,
-    /// Cells that were replayed.
+    /// The number of cells that were replayed.
     pub cells: u64,
-    /// Cells that were left out, by reason.
+    /// The numbers of cells that were left out, by reason.
     pub refused: BTreeMap<String, u64>,
-    /// Models whose rows were left out of a very large scores.parquet; they are in `*`.
+    /// The models whose rows were left out of a very large scores.parquet. The row `*` counts them.
     pub models_left_out: Vec<String>,
-    /// Mean over models of a setting's scores: setting, then metric; a model for which the score is
-    /// n/a does not count.
+    /// The scores' means over models, by setting and metric. A model without a value for a metric does not count
+    /// in it.
     pub macro_means: BTreeMap<String, BTreeMap<String, f64>>,
-    /// When it was made, RFC 3339.
+    /// The time of the run, RFC 3339.
     pub time: String,
-    /// How long it took, seconds.
+    /// The duration of the run in seconds.
     pub seconds: f64,
-    /// The host's cores, and the threads that were used.
+    /// The number of cores of the machine.
     pub cores: u64,
-    /// See `cores`.
+    /// The number of threads used.
     pub threads: u64,
 }
 
@@ -90,26 +92,26 @@ pub struct Manifest {
 pub struct Ended {
     /// The exit code.
     pub exit: u8,
-    /// What was said.
+    /// The reason, as printed.
     pub reason: String,
 }
 
-/// What was replayed.
+/// The corpus that was replayed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CorpusInfo {
-    /// Where it was.
+    /// The path of the corpus.
     pub path: String,
-    /// Its name, from its card.
+    /// The name of the corpus, from its card.
     pub name: Option<String>,
-    /// Its hash.
+    /// The hash of the corpus.
     pub hash: String,
-    /// Transcripts that were replayed.
+    /// The number of transcripts that were replayed.
     pub transcripts: u64,
-    /// Their chars.
+    /// The chars of the replayed transcripts.
     pub chars: u64,
-    /// Transcripts that filters left out.
+    /// The number of transcripts that filters left out.
     pub filtered: u64,
-    /// Problems that were skipped.
+    /// The number of problems that were skipped.
     pub rejected: u64,
     /// The fields of `--by`.
     pub by: Vec<String>,
@@ -118,17 +120,17 @@ pub struct CorpusInfo {
 /// A detector that is a program, with the name and version that it reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramInfo {
-    /// What was run.
+    /// The command line.
     pub command: Vec<String>,
-    /// Its own parameters, as TOML.
+    /// The parameters of the program, as TOML.
     pub params: String,
-    /// Its name.
+    /// The name that the program reported.
     pub name: String,
-    /// Its version.
+    /// The version that the program reported.
     pub version: String,
 }
 
-/// The version of the files of a result. Others are refused.
+/// The version of the files of a result. Other versions are rejected.
 pub const FORMAT: u64 = 2;
 
 impl Manifest {
@@ -139,10 +141,10 @@ impl Manifest {
         write_text(&path, &(json + "\n"))
     }
 
-    /// Reads it.
+    /// Reads `manifest.json`.
     ///
     /// # Errors
-    /// It cannot be read, or the files of the result are of another version.
+    /// The file cannot be read, or the files of the result are of another version.
     pub fn read(dir: &Path) -> Result<Self, FileError> {
         let path = dir.join("manifest.json");
         let text = read_text(&path).map_err(|e| FileError::at(&path, e))?;

@@ -1,15 +1,16 @@
-//! What a run leaves in its folder, written and read back. Same input, same bytes, in everything
-//! but `manifest.json`.
+//! The files of a result folder, written and read back.
+//!
+//! The same input gives the same bytes in every file but `manifest.json`.
 //!
 //! | file | module |
 //! |---|---|
-//! | any table, as Parquet and CSV | `store`; schemas and frames are those of deadloop-tables |
+//! | every table, as Parquet and CSV | `store`, with the schemas and frames of deadloop-tables |
 //! | `outcomes.parquet` | `outcomes` |
 //! | `scores.parquet` | its columns in `scores`, its rows in `sweep`, `slices`, `models` |
 //! | `choice.csv`, `settings.toml` | `choice`, `openings`, `settings` |
 //! | `cases.jsonl`, the transcripts that the report opens | `excerpts`, `calls` |
 //! | the columns of every table, for people | `described` |
-//! | `manifest.json`, and all of it together | `manifest`, `results` |
+//! | `manifest.json`, and the reader of a whole folder | `manifest`, `results` |
 
 pub(crate) mod calls;
 pub(crate) mod choice;

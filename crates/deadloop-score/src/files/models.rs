@@ -1,4 +1,4 @@
-//! The models with rows in scores.parquet, as far as there is room.
+//! The selection of the models that have rows in scores.parquet.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -7,18 +7,18 @@ use super::sweep::{Scoring, never};
 use crate::tally::{AnyEvidence, Tally};
 use crate::truth::Cases;
 
-/// Above this number of rows, models with too few labels have no rows of their own; they are in
-/// `*`.
+/// The number of rows above which models with too few labels have no rows of their own. The row `*` counts them.
 pub const MAX_ROWS: usize = 250_000;
 
-/// If there are more rows than this even without those models, only the models with the most loops have rows of their
-/// own, as many as fit into [`MAX_ROWS`].
+/// The number of rows above which only the models with the most loops have rows of their own, as many as fit into
+/// [`MAX_ROWS`].
 const MOST_ROWS: usize = 2 * MAX_ROWS;
 
-/// Whose rows there are: a name, and the cases.
+/// A slice with rows: its name and its cases.
 pub(super) type Slice = (String, Vec<usize>);
 
-/// Returns all models together (`*`) and those with rows of their own, then the models without.
+/// Returns all models together (`*`) and the models with rows of their own. The second list has the names of the other
+/// models.
 pub(super) fn slices<E: AnyEvidence>(scoring: &Scoring<'_, E>) -> (Vec<Slice>, Vec<String>) {
     let models = scoring.evidence.by_model();
     let ranked = models
@@ -42,7 +42,7 @@ pub(super) fn slices<E: AnyEvidence>(scoring: &Scoring<'_, E>) -> (Vec<Slice>, V
     (slices, left_out)
 }
 
-/// The models with rows of their own, of all models with their loops.
+/// Selects the models with rows of their own from all models and their numbers of loops.
 fn with_rows(mut models: Vec<(u64, Reverse<&str>)>, cells: usize, enough: u64) -> BTreeSet<&str> {
     // With the row of all together.
     let rows = |models: &[_]| (models.len() + 1).saturating_mul(cells);

@@ -1,4 +1,4 @@
-//! How often a sealed split was opened: a column of choice.csv beside the settings that were scored.
+//! The counter of a sealed split's openings, a column of choice.csv.
 
 use std::path::Path;
 
@@ -6,14 +6,14 @@ use deadloop_replay::corpus::{if_named, read_text};
 
 use super::store::{FileError, write_text};
 
-/// The column.
+/// The name of the column.
 pub(crate) const TEST_OPENINGS: &str = "test_openings";
 
-/// Counts one more opening in the `choice.csv` of a folder that `tune` left, and returns the count;
-/// `None` where there is no such file, or it has no such column.
+/// Counts one more opening in the `choice.csv` of a folder and returns the count. `None` if there is no such file or no
+/// such column.
 ///
-/// A score on transcripts that were never chosen on is honest once. Whoever tunes again after having
-/// seen it, and looks again, chooses on them too: the count says so.
+/// A score on held-out transcripts is unbiased once. A user who tunes again after reading it, and then scores again,
+/// has chosen on those transcripts. The count makes that visible.
 pub fn count_opening(dir: &Path) -> Result<Option<u64>, FileError> {
     let path = dir.join("choice.csv");
     let read = if_named(read_text(&path)).map_err(|e| FileError::at(&path, e))?;

@@ -1,4 +1,4 @@
-//! outcomes.parquet: one row for each transcript and reported setting.
+//! outcomes.parquet: a row for each transcript and reported setting.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,8 +17,8 @@ use crate::truth::{Case, Cases, Span, Truth, copies};
 deadloop_tables::table_row! {
     /// A row of `outcomes.parquet`: a transcript under a setting. Positions and lengths are in the row's unit.
     ///
-    /// The contract's columns, then: the alarm's channel, the span's `earliest` and `period`, what the scores sum, and the hash
-    /// of the text.
+    /// The columns of the contract come first. Then come the alarm's channel, the span's `earliest` and `period`, the
+    /// terms of the scores, and the hash of the text.
     pub struct OutcomeLine {
         /// The transcript's id.
         transcript: Text,
@@ -107,8 +107,10 @@ deadloop_tables::table_row! {
     }
 }
 
-/// Writes `outcomes.parquet`, and `outcomes.csv` where asked for: for each of `cells`, every case in the order of the corpus,
-/// with a column for each field in `by`, the names of [`Case::by`]. Returns how many rows.
+/// Writes `outcomes.parquet`, and `outcomes.csv` if requested. Returns the number of rows.
+///
+/// The rows are in the order of `cells`, and for each cell in the order of the corpus. Each field in `by`, the names of
+/// [`Case::by`], is a column.
 pub fn write_outcomes(
     dir: &Path,
     evidence: &impl AnyEvidence,
@@ -163,7 +165,7 @@ fn has_details(evidence: &impl AnyEvidence, cells: &[usize]) -> bool {
     blocks.iter().any(says)
 }
 
-/// Returns the rows of one setting. `copies`: the transcript that each copy is a copy of.
+/// Returns the rows of one setting. `copies` maps the id of a copy to the id of its original.
 pub(crate) fn outcome_rows(
     evidence: &impl AnyEvidence,
     cell: usize,
@@ -200,7 +202,7 @@ pub(crate) fn outcome_rows(
     (0..evidence.cases().number()).map(row).collect()
 }
 
-/// Returns a label as it is compared: all that a verdict can depend on.
+/// Returns the parts of a label that a verdict can depend on, as JSON.
 fn label(truth: &Truth) -> Value {
     let span = |s: &Span| {
         json!({
@@ -213,7 +215,7 @@ fn label(truth: &Truth) -> Value {
     json!({"class": truth.class, "spans": spans})
 }
 
-/// What a row is made from.
+/// The data that a row is made from.
 struct Seen<'a> {
     case: &'a Case,
     setting: &'a str,
@@ -226,7 +228,7 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The span that was judged or charged; else the first one.
+    /// Returns the span that was judged or charged, else the first one.
     fn span(&self) -> Option<&Span> {
         let truth = self.case.truth.as_ref()?;
         let mut own = truth.spans_in(self.options.unit);
@@ -236,7 +238,7 @@ impl Seen<'_> {
         }
     }
 
-    /// The length of the row's channel; without one, of all that is counted in the unit.
+    /// Returns the length of the row's channel. Without a channel, the length of everything counted in the unit.
     fn length(&self) -> u64 {
         let line = &self.case.timeline;
         let channel = self
@@ -247,7 +249,8 @@ impl Seen<'_> {
         channel.map_or(line.in_unit(self.options.unit), |c| line.units(c))
     }
 
-    /// A place in the unit of the row: of an alarm in a channel that is counted otherwise, what had arrived by then.
+    /// Returns a place in the unit of the row. If the alarm's channel has another unit, the amount that had arrived by
+    /// then.
     fn place(&self, seen: Arrived, channel: Channel) -> u64 {
         match self.options.unit {
             unit if unit == channel.unit() => seen.count(channel),
@@ -304,7 +307,7 @@ impl Seen<'_> {
         }
     }
 
-    /// The row with what the alarm says: what it claims, and its place in the text and among the events, calls and turns.
+    /// Adds the columns of an alarm: its claim, and its place in the text and among the events, calls and turns.
     fn alarm(&self, stop: &Stop, row: OutcomeLine) -> OutcomeLine {
         let exact = &stop.exact;
         OutcomeLine {

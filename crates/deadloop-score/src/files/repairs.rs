@@ -1,4 +1,4 @@
-//! `repairs.parquet`, what became of each stream in the hands of each variant, and `arguments.csv`.
+//! `repairs.parquet` and `arguments.csv`: the results of `deadloop repair`.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::store::{FileError, write_csv, write_table};
 use deadloop_tables::table_row;
 
 table_row! {
-    /// A row of `repairs.parquet`: a stream in the hands of a variant.
+    /// A row of `repairs.parquet`: a stream repaired by a variant.
     pub struct RepairRow {
         /// The transcript's id.
         transcript: Text,
@@ -35,10 +35,10 @@ table_row! {
     }
 }
 
-/// Writes `repairs.parquet`, and `repairs.csv` where asked for.
+/// Writes `repairs.parquet`, and `repairs.csv` if requested. Returns the number of rows.
 ///
 /// # Errors
-/// A file that cannot be written.
+/// A file cannot be written.
 pub fn write_repairs(
     dir: &Path,
     rows: impl IntoIterator<Item = RepairRow>,
@@ -54,7 +54,7 @@ pub fn write_repairs(
 }
 
 table_row! {
-    /// A row of `arguments.csv`: a variant on the arguments of a source that are no JSON.
+    /// A row of `arguments.csv`: a variant on the invalid JSON arguments of a source.
     pub struct ArgumentRow {
         /// The source, or else the model.
         source: Text,
@@ -76,7 +76,7 @@ table_row! {
 /// Writes `arguments.csv`.
 ///
 /// # Errors
-/// A file that cannot be written.
+/// The file cannot be written.
 pub fn write_arguments(dir: &Path, rows: &[ArgumentRow]) -> Result<(), FileError> {
     write_csv(dir, "arguments", &ArgumentRow::schema().frame(rows))
 }

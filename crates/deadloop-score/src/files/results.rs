@@ -1,4 +1,4 @@
-//! A folder of results, read back: all that a report is made from.
+//! Reading of a result folder: the data of a report.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,10 +24,10 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads a folder.
+    /// Reads the results in a folder.
     ///
     /// # Errors
-    /// `manifest.json` or `scores.parquet` is not there, or some file cannot be read.
+    /// `manifest.json` or `scores.parquet` is missing, or a file cannot be read.
     pub fn read(dir: &Path) -> Result<Self, FileError> {
         let manifest = Manifest::read(dir)?;
         let types = choice_schema(manifest.judge.unit).described();
@@ -45,16 +45,16 @@ impl Results {
     }
 }
 
-/// Reads the named columns of `outcomes.parquet`, or with none named all. `None` if there is no such file.
+/// Reads the named columns of `outcomes.parquet`, or all if none is named. `None` if there is no such file.
 ///
 /// # Errors
-/// It cannot be read.
+/// The file cannot be read.
 pub fn read_outcomes(dir: &Path, columns: &[&str]) -> Result<Option<DataFrame>, FileError> {
     read_parquet(dir, "outcomes", columns)
 }
 
-/// The means over models of every metric under one setting, by name; a model for which a metric is
-/// n/a does not count in it, and a metric that is n/a for all is not there.
+/// Returns the means over models of every metric under one setting, by the metric's name. A model without a value for a
+/// metric does not count in it. A metric without any value is left out.
 pub fn macro_means(
     evidence: &impl AnyEvidence,
     cell: usize,

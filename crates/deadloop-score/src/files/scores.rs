@@ -1,4 +1,4 @@
-//! The columns of scores.parquet, and its rows read back.
+//! The columns of scores.parquet, and the reader of its rows.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use crate::measure::{
 use crate::scores::Scores;
 use crate::tally::{Count, Quantiles, Tally};
 
-/// The counts that have a column, beside the loops and the clean transcripts, which are sums of others.
+/// The counts with a column. Loops and clean transcripts have columns too, as sums of these.
 const COUNTS: [Count; 16] = [
     Count::Transcripts,
     Count::Unlabelled,
@@ -39,20 +39,20 @@ const COUNTS: [Count; 16] = [
 /// The slice of all transcripts.
 pub const TOTAL: &str = "total";
 
-/// The slices of one model each.
+/// The field of the slices that have one model each.
 pub const BY_MODEL: &str = "model";
 
-/// A setting as its rows describe it.
+/// The setting of a row.
 pub(super) struct RowSetting {
     pub(super) id: String,
     pub(super) response: Response,
-    /// Its values of the parameters that vary.
+    /// The values of the parameters that vary.
     pub(super) params: Vec<Option<Value>>,
     /// The text of its settings file. `None` for the setting that never alarms.
     pub(super) toml: Option<String>,
 }
 
-/// A row before it is written.
+/// The data of a row.
 pub(super) struct ScoreRow {
     pub(super) setting: Rc<RowSetting>,
     pub(super) by: Rc<str>,
@@ -61,8 +61,8 @@ pub(super) struct ScoreRow {
     pub(super) scores: Scores,
 }
 
-/// The parameters that vary among the settings of a plan, `guard.parameter`, in the order in which its blocks name them. A
-/// parameter that is a number in one block and a word in another is a column of text.
+/// The parameters that vary among the settings of a plan, as `guard.parameter`, in the order of its blocks. A parameter
+/// that is a number in one block and a word in another is a column of text.
 pub(super) struct Params(Vec<(String, Type)>);
 
 impl Params {
@@ -84,12 +84,12 @@ impl Params {
         Self(varying.map(|(name, of, ..)| (name, of)).collect())
     }
 
-    /// Returns their number.
+    /// Returns the number of parameters.
     pub(super) fn number(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns the values of a setting.
+    /// Returns the values of the parameters in a setting.
     pub(super) fn values(&self, setting: &Setting) -> Vec<Option<Value>> {
         let mut own: BTreeMap<String, Value> = setting.columns().into_iter().collect();
         self.0.iter().map(|(name, _)| own.remove(name)).collect()
@@ -116,7 +116,7 @@ impl Params {
     }
 }
 
-/// The parameters of a block: those of its first setting, then of each axis every value.
+/// Returns the parameters of a block: those of its first setting, then those of every other value of each axis.
 fn edges(block: &Block) -> Vec<(String, Value)> {
     let mut at = vec![0; block.shape().len()];
     let mut all = block.setting(&at).columns();
@@ -153,7 +153,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Whether a measure has a column, beside those that only other units have.
+/// Returns whether a measure has a column in scores.parquet.
 fn has_column(measure: Metric) -> bool {
     let beside = [
         &BREAK_EVEN,
@@ -193,8 +193,8 @@ pub(super) fn columns(params: &Params, units: &[Unit]) -> Schema<ScoreRow> {
         .collect()
 }
 
-/// Returns the columns of a measure: its value and its interval, of the delay also the latencies. Rates of wrong alarms share
-/// one interval, which stands after the `last` of them.
+/// Returns the columns of a measure: its value and its interval. The delay has the latencies too. Rates of wrong alarms
+/// share one interval, whose columns come after the `last` rate.
 fn measured(measure: Metric, last: Option<Metric>) -> Schema<ScoreRow> {
     let (of, about) = (measure.unit.words(), sentence(measure.meaning));
     let mut all = schema![ScoreRow;
@@ -229,7 +229,7 @@ fn measured(measure: Metric, last: Option<Metric>) -> Schema<ScoreRow> {
 
 const QUANTILES: [&str; 2] = ["latency_p50", "latency_p90"];
 
-/// Returns the names of a measure's columns of bounds.
+/// Returns the names of the two columns with the interval of a measure. `None` if it has none.
 fn bounds(measure: Metric) -> Option<[String; 2]> {
     let name = measure.bounds?;
     Some([format!("{name}_lo"), format!("{name}_hi")])
@@ -241,7 +241,7 @@ pub(crate) fn described() -> Vec<ColumnDoc> {
     columns(&params, &[Unit::Chars]).described()
 }
 
-/// Returns a text that begins with a capital and ends with a full stop.
+/// Makes a sentence of a text: an initial capital and a full stop.
 fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().into_iter().flat_map(char::to_uppercase);
@@ -250,8 +250,8 @@ fn sentence(text: &str) -> String {
 }
 
 impl Scores {
-    /// Reads the scores of each row of a frame of scores.parquet. A measure that has no column is computed from the counts,
-    /// and `None` if it takes others than those that have one.
+    /// Reads the scores of each row of a frame of scores.parquet. A measure without a column is computed from the
+    /// counts. It is `None` if it needs a count without a column.
     pub fn read(frame: &DataFrame, worth: &Worth) -> Vec<Self> {
         let rows = frame.height();
         let count = |name: &str| column(ints(frame, name), rows);
@@ -276,7 +276,7 @@ impl Scores {
                 tally[*one] = cells[row].unwrap_or(0);
             }
             tally[Count::Quiet] = clean[row].unwrap_or(0) - tally[Count::FalseAlarm];
-            // A share is that of a whole number.
+            // The columns hold a share or a mean, the tally the whole sum.
             for ((sum, cells), of) in sums
                 .iter()
                 .zip([tally[Count::LoopChars] as u64, tally.loops()])
@@ -302,7 +302,7 @@ impl Scores {
     }
 }
 
-/// Returns a cell for each row, all of them empty if the column is missing.
+/// Returns one cell a row. All cells are empty if the column is missing.
 fn column<T>(cells: impl Iterator<Item = Option<T>>, rows: usize) -> Vec<Option<T>> {
     cells
         .chain(std::iter::repeat_with(|| None))
@@ -310,7 +310,7 @@ fn column<T>(cells: impl Iterator<Item = Option<T>>, rows: usize) -> Vec<Option<
         .collect()
 }
 
-/// Whether all counts that a measure is made of are read from columns.
+/// The check whether a measure can be computed from counts that have columns.
 impl Measure {
     fn is_of_read(&self) -> bool {
         let derived = [Count::Quiet, Count::Saved, Count::Delay];

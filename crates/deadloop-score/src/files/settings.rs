@@ -1,4 +1,4 @@
-//! settings.toml: the advice, as production loads it.
+//! settings.toml: the advised settings, as production loads them.
 
 use deadloop_replay::Plan;
 use deadloop_replay::detect::{Setting, Settings};
@@ -10,19 +10,18 @@ use crate::measure::{DELAY, ENDED, Metric, wrong_rate};
 use crate::tally::{Count, Tally};
 use crate::words::wrong_and_transient;
 
-/// The settings file in use: its text, and what of it is no guard.
+/// The settings file in use, and its parts that the choice leaves alone.
 #[derive(Clone, Debug, Default)]
 pub struct InUse {
-    /// The text, as it was given.
+    /// The text as given.
     pub text: String,
-    /// The tables of it that are no guards (`[think]`, …) as TOML, to stand behind whatever guards are shipped.
+    /// The tables that are no guards (`[think]`, …) as TOML, to be written after the guards that ship.
     pub rest: String,
-    /// The guards of it that were not chosen among, which stay as they are: what warns or observes, and what
-    /// counts in another unit.
+    /// The unchanged guards outside the choice: they warn or observe, or count in another unit.
     pub kept: Settings,
 }
 
-/// What is kept of a guard, as TOML, to stand behind those that are shipped.
+/// Writes the unchanged guards of a setting as TOML, to follow the guards that ship.
 fn kept(guard: &Setting, table: &str) -> String {
     if guard.members.is_empty() {
         String::new()
@@ -31,15 +30,15 @@ fn kept(guard: &Setting, table: &str) -> String {
     }
 }
 
-/// The line with the share of responses that loop. Empty if nobody gave it.
+/// Writes the line with the share of responses that loop. Empty if the share is unknown.
 fn rate(options: &ChooseOptions) -> String {
     options.worth.loop_rate.map_or_else(String::new, |rate| {
         format!("deployment_loop_rate = {}\n", toml::Value::from(rate))
     })
 }
 
-/// The text of `settings.toml`. What ships stands first, what is in use behind it as it was given: of the tables of
-/// models the first that matches wins.
+/// Writes the text of `settings.toml`: the guards that ship, then the settings in use as given. Among tables of models
+/// the first match wins.
 pub fn settings_toml(
     plan: &Plan,
     choices: &Choices,
@@ -83,7 +82,7 @@ pub fn settings_toml(
     }
 }
 
-/// Writes what leads the settings, as comments: the verdict, its reason, the figures of the file, what changes.
+/// Writes the comments at the top of the settings: the verdict, its reason, the figures of the file, the changes.
 fn told_first(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
     let mut text = format!("# deadloop tune: {}\n", advice.verdict.name());
@@ -107,8 +106,8 @@ fn told_first(choices: &Choices, options: &ChooseOptions) -> String {
     text
 }
 
-/// `models` in front of the first table of a model in the text in use, or at its end: a comment that leads that table
-/// stays with it.
+/// Inserts `models` before the first table of a model in the text in use, or at its end. A comment right above that
+/// table stays with it.
 fn before_models(head: &str, in_use: &str, models: &str) -> String {
     let lines: Vec<&str> = in_use.lines().collect();
     let mut at = lines
@@ -132,13 +131,13 @@ fn shown(value: Option<&String>) -> &str {
     value.map_or("(none)", String::as_str)
 }
 
-/// A setting of a plan as a settings file. Guards for particular models are written for those of
-/// `models`, by their names: that is all that a run over them can tell.
+/// Writes a setting of a plan as a settings file. Guards for particular models are written
+/// under the exact names in `models`, the models of the run.
 pub(crate) fn setting_toml(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
     plan.setting(cell).to_toml("guard") + &overrides(plan, cell, models)
 }
 
-/// The guards that a setting from a file has for particular models, those of `models`, as TOML; empty for a cell of a grid.
+/// Writes the guards that a setting from a file has for particular `models`, as TOML. Empty for a cell of a grid.
 fn overrides(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
     let general = plan.setting(cell);
     let mut text = String::new();
@@ -146,7 +145,7 @@ fn overrides(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
     let Some(file) = block.filter(|block| block.axes().is_empty()) else {
         return text;
     };
-    // Of tasks a run over these models tells too little: they are written as the file has them.
+    // The models of a run do not cover tasks, so guards with tasks are written as the file has them.
     let by_task = file.overrides().any(|(glob, _)| glob.task().is_some());
     for (glob, own) in file.overrides().filter(|_| by_task) {
         let of = |key: &str, glob: Option<&str>| {
@@ -170,7 +169,7 @@ fn overrides(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
     text
 }
 
-/// Writes the figures of a choice on one line: held out, then, where they differ, as a replay has them.
+/// Writes the figures of a choice on one line: held out, then in-sample if they differ.
 fn figures(choice: &Choice, options: &ChooseOptions) -> String {
     let of = |tally: &Tally| {
         let shown = |metric: Metric| {
@@ -200,7 +199,7 @@ fn figures(choice: &Choice, options: &ChooseOptions) -> String {
     }
 }
 
-/// A name, of a model or a tool, as a glob that matches nothing else.
+/// Returns a glob that matches only this name of a model or tool.
 pub fn exact_glob(name: &str) -> String {
     let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '!' | '\\');
     let escape = |c: char| {
@@ -213,7 +212,7 @@ pub fn exact_glob(name: &str) -> String {
     name.chars().map(escape).collect()
 }
 
-/// A text that cannot end the comment that it stands in.
+/// Replaces control characters, so that a text cannot end its comment.
 fn one_line(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })

@@ -1,4 +1,4 @@
-//! The rows of a reported setting: scores by slices of the corpus, with intervals over groups.
+//! The rows of a reported setting: scores by slices, intervals over groups.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,14 +13,14 @@ use crate::tally::AnyEvidence;
 use crate::truth::{Case, Span};
 use deadloop_replay::detect::{Channel, Unit};
 
-/// The value of a slice, behind the number by which the values of its field are ordered first.
+/// The value of a slice, after the number that orders the values of its field.
 type Value = (u64, String);
 
 /// The value of a transcript, or of its span.
 type ValueOf<'a> = dyn Fn(&Case, Option<&Span>) -> Option<Value> + 'a;
 
-/// A field by which scores are given, and the value of a case. A case that has none is in no slice, or in the one of those
-/// without a value.
+/// A field by which scores are sliced, and the value of a case. A case without a value is in the slice of such cases,
+/// if the field has one.
 struct Field<'a> {
     name: &'a str,
     value: Box<ValueOf<'a>>,
@@ -28,8 +28,8 @@ struct Field<'a> {
     others: bool,
 }
 
-/// Returns the fields of a run: total and model, the loop's kind, onset and channel, language and source, and those in `more`,
-/// which are the names of [`Case::by`], in its order.
+/// Returns the fields of a run: total and model, the loop's kind, onset and channel, language and source, then those in
+/// `more`, the names of [`Case::by`], in its order.
 fn fields(unit: Unit, more: &[String]) -> Vec<Field<'_>> {
     let shared = |name: &Option<Arc<str>>| Some((0, name.as_deref()?.to_owned()));
     let of_span = |name, value: fn(&Span) -> Option<Value>| Field {
@@ -84,7 +84,7 @@ fn fields(unit: Unit, more: &[String]) -> Vec<Field<'_>> {
     list
 }
 
-/// Where the buckets of onsets end: each has its lower end, and not its upper one.
+/// Returns the ends of the buckets of onsets. A bucket includes its lower end and excludes its upper one.
 fn onset_ends(unit: Unit) -> [u64; 6] {
     match unit {
         Unit::Chars => [500, 1000, 2000, 3000, 5000, 10_000],
@@ -92,7 +92,7 @@ fn onset_ends(unit: Unit) -> [u64; 6] {
     }
 }
 
-/// The bucket of an onset, as `1000-1999`.
+/// Returns the bucket of an onset, as `1000-1999`.
 fn onset_bucket(channel: Channel, onset: u64) -> Value {
     let ends = onset_ends(channel.unit());
     let at = ends.partition_point(|end| *end <= onset);
@@ -104,7 +104,8 @@ fn onset_bucket(channel: Channel, onset: u64) -> Value {
     (from, name)
 }
 
-/// The channel that has most of what is counted in `unit`, the first of equals: that of a transcript without a repetition.
+/// Returns the longest channel counted in `unit`, the first of equals. It is the channel of a transcript without a
+/// span.
 fn longest(case: &Case, unit: Unit) -> Option<Channel> {
     let length = case.timeline.length();
     let counted = Channel::ALL
@@ -120,11 +121,11 @@ fn longest(case: &Case, unit: Unit) -> Option<Channel> {
     (length.count(most) > 0).then_some(most)
 }
 
-/// Returns whether a model has rows of its own.
+/// A test whether a model has rows of its own.
 type HasRows<'a> = &'a dyn Fn(&str) -> bool;
 
-/// Returns the rows of a cell: all transcripts, then each value of each field. Kind, onset and channel are those of the span that
-/// was judged. The channel of a transcript without one is the longest. A model without rows of its own in `models` has none here.
+/// Returns the rows of a cell: all transcripts, then each value of each field. Kind, onset and channel are those of the
+/// judged span. A transcript without a span has its longest channel. `models` selects the models that have rows.
 pub(super) fn rows<E: AnyEvidence>(
     scoring: &Scoring<'_, E>,
     (cell, setting): (usize, &Rc<RowSetting>),
@@ -133,7 +134,7 @@ pub(super) fn rows<E: AnyEvidence>(
 ) -> Vec<ScoreRow> {
     let (evidence, judge) = (scoring.evidence, scoring.judge);
     let fields = fields(judge.unit, scoring.by);
-    // In other units than that of choice there are no rows by field.
+    // Rows by field exist only in the unit of choice.
     let few = if judge.unit == scoring.units[0] {
         fields.len()
     } else {
@@ -170,7 +171,7 @@ pub(super) fn rows<E: AnyEvidence>(
     rows
 }
 
-/// Of a case with several loops that which was judged, else the first.
+/// Returns the span of a case that was judged, else the first one.
 fn span_of<'c>(case: &'c Case, outcome: &Outcome, unit: Unit) -> Option<&'c Span> {
     let truth = case.truth.as_ref()?;
     match outcome.span {

@@ -1,4 +1,4 @@
-//! Tables as Parquet and CSV files, written beside their names and renamed when whole.
+//! Tables as Parquet and CSV files, renamed when whole.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use deadloop_replay::corpus::{Beside, WriteError, if_named, open_file, read_text};
 use deadloop_tables::{ColumnDoc, CsvWriter, DataFrame, ParquetWriter};
 
-/// A file of a run that cannot be written or read.
+/// An error in writing or reading a file of a run.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {what}", path = .path.display())]
 pub struct FileError {
-    /// Which.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub what: String,
 }
 
 impl FileError {
-    /// What went wrong with the file at `path`.
+    /// Makes an error about the file at `path`.
     pub fn at(path: &Path, what: impl ToString) -> Self {
         Self {
             path: path.into(),
@@ -37,18 +37,18 @@ impl From<WriteError> for FileError {
     }
 }
 
-/// The text of a file; `None` where nothing has its name.
+/// Reads the text of a file. `None` if there is no such file.
 ///
 /// # Errors
-/// Something has it and cannot be read as text: a folder, a pipe, a link to nothing.
+/// The path is a folder, a pipe or a dangling link, or the file cannot be read as text.
 pub fn read_text_if_named(path: &Path) -> Result<Option<String>, FileError> {
     if_named(read_text(path)).map_err(|e| FileError::at(path, e))
 }
 
-/// Rows of a row group: a bound on memory.
+/// The rows of a row group, a bound on memory.
 const GROUP_ROWS: usize = 1 << 14;
 
-/// A table being written frame by frame: `<name>.parquet`, and `<name>.csv` where asked for. Both are written beside their names.
+/// A table being written frame by frame: `<name>.parquet`, and `<name>.csv` if requested. Both are renamed when whole.
 pub(crate) struct TableWriter {
     path: PathBuf,
     file: Beside,
@@ -81,7 +81,7 @@ impl TableWriter {
         })
     }
 
-    /// Adds the rows of a frame, which has the columns of the table.
+    /// Adds the rows of a frame with the columns of the table.
     pub(crate) fn write(&mut self, frame: &DataFrame) -> Result<(), FileError> {
         self.rows += frame.height();
         if self.buffer.width() == 0 {
@@ -96,7 +96,7 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Writes a row group.
+    /// Writes the buffered rows as a row group.
     fn flush(&mut self) -> Result<(), FileError> {
         let mut frame = std::mem::take(&mut self.buffer);
         frame.rechunk_mut();
@@ -107,7 +107,7 @@ impl TableWriter {
         written.map_err(|e| FileError::at(&self.path, e))
     }
 
-    /// Gives the files their names. Returns how many rows they have.
+    /// Renames the finished files. Returns the number of rows.
     pub(crate) fn finish(mut self) -> Result<usize, FileError> {
         if self.buffer.height() > 0 || self.rows == 0 {
             self.flush()?;
@@ -138,7 +138,7 @@ pub(crate) fn write_csv(dir: &Path, name: &str, frame: &DataFrame) -> Result<(),
     finish_csv((path, csv))
 }
 
-/// Writes a frame as `<name>.parquet`, and `<name>.csv` where asked for. Returns how many rows they have.
+/// Writes a frame as `<name>.parquet`, and as `<name>.csv` if requested. Returns the number of rows.
 pub(crate) fn write_table(
     dir: &Path,
     name: &str,
@@ -150,12 +150,12 @@ pub(crate) fn write_table(
     table.finish()
 }
 
-/// Writes a text file: beside its name, renamed when it is whole.
+/// Writes a text file under a temporary name and renames it when whole.
 pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
     write_bytes(path, text.as_bytes())
 }
 
-/// Writes a file: beside its name, renamed when it is whole.
+/// Writes a file under a temporary name and renames it when whole.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let mut file = beside(path)?;
     file.write_all(bytes).map_err(|e| FileError::at(path, e))?;
@@ -174,7 +174,7 @@ pub(crate) fn read_csv(
     read.transpose().map_err(|e| FileError::at(&path, e))
 }
 
-/// Reads the named columns of the table `<name>.parquet`, or with none named all. `None` if there is no such file.
+/// Reads the named columns of `<name>.parquet`, or all if none is named. `None` if there is no such file.
 pub(crate) fn read_parquet(
     dir: &Path,
     name: &str,
@@ -199,7 +199,7 @@ pub(crate) fn read_table(
     }
 }
 
-/// A file in the folder of `path` that becomes it.
+/// Creates a temporary file in the folder of `path`, to be renamed to `path`.
 pub(super) fn beside(path: &Path) -> Result<Beside, FileError> {
     Ok(Beside::create(path, true)?)
 }

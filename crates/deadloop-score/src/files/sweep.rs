@@ -1,4 +1,4 @@
-//! scores.parquet: every setting of a run, all models together and each by itself.
+//! scores.parquet: the scores of every setting of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,48 +22,50 @@ use crate::scores::Scores;
 use crate::tally::{AnyEvidence, Evidence, LatencySheet, Sheet};
 use crate::truth::{Case, Cases, group_numbers};
 
-/// Above this number of rows there is only scores.parquet, and no scores.csv.
+/// The number of rows above which scores.csv is not written.
 pub const CSV_ROWS: usize = 200_000;
 
-/// What is scored, and how.
+/// The input and options of scoring.
 #[derive(Clone, Copy, Debug)]
 pub struct Scoring<'a, E = Evidence<'a>> {
     /// The run.
     pub evidence: &'a E,
-    /// How alarms are judged, in the unit of choice.
+    /// The options by which alarms are judged, in the unit of choice.
     pub judge: &'a JudgeOptions,
-    /// The units that have rows, that of choice first.
+    /// The units with rows, that of choice first.
     pub units: &'a [Unit],
-    /// What errors cost.
+    /// The costs of errors.
     pub worth: &'a Worth,
     /// The loops that a model needs to have rows of its own in a very large sweep.
     pub enough: u64,
-    /// The settings that are reported in full: their intervals are those over groups.
+    /// The settings reported in full, with intervals over groups.
     pub reported: &'a [usize],
-    /// The names of [`Case::by`](crate::Case::by), by which those have rows too.
+    /// The names of [`Case::by`](crate::Case::by), whose values have rows under reported settings.
     pub by: &'a [String],
-    /// Replicates and seed of those.
+    /// The replicates and the seed of the intervals of reported settings.
     pub resampling: Resampling,
     /// Whether scores.csv is written too.
     pub csv: bool,
 }
 
-/// What became of the scores.
+/// The result of writing scores.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scored {
-    /// Rows written.
+    /// The number of rows written.
     pub rows: usize,
-    /// Models without rows of their own.
+    /// The models without rows of their own.
     pub left_out: Vec<String>,
     /// The Pareto front of all models together.
     pub front: Vec<FrontPoint>,
 }
 
-/// Writes `scores.parquet`, and `scores.csv` up to [`CSV_ROWS`] rows: settings in the order of the plan, then [`NEVER`]; for each
-/// all transcripts first, then models by name, then of a reported one the other fields. The rows of the unit of choice come
-/// first, then those of each other unit: numbers of two units are never in one row, and nothing is added up across them.
+/// Writes `scores.parquet`, and `scores.csv` up to [`CSV_ROWS`] rows.
 ///
-/// Memory: the tallies of one block for all models at a time: about 0.4 kB a row of that block.
+/// Settings are in the order of the plan, then comes [`NEVER`]. A setting has a row of all transcripts, then the models
+/// by name. A reported setting has the other fields too. The rows of the unit of choice come first, then those of each
+/// other unit. No row mixes two units, and no sum is taken across them.
+///
+/// Memory is bounded by the tallies of one block for all models, about 0.4 kB a row of the block.
 pub fn write_scores<E: AnyEvidence>(
     dir: &Path,
     scoring: &Scoring<'_, E>,
@@ -115,21 +117,21 @@ pub fn write_scores<E: AnyEvidence>(
     })
 }
 
-/// The setting that never alarms, as the column `setting` names it: what no guard at all does.
+/// The setting that never alarms, as named in the column `setting`: the result without a guard.
 pub const NEVER: &str = "never";
 
-/// What no guard at all does on a case.
+/// Returns the outcome of a case without a guard.
 pub(crate) fn never(case: &Case, options: &JudgeOptions) -> Outcome {
     judge(case, ReadChannels::TEXT, None, options)
 }
 
-/// Rows that are held back before they become a frame: a bound on memory.
+/// The rows buffered before they become a frame, a bound on memory.
 const MOST_ROWS: usize = 1 << 14;
 
 struct Sweep<'a, E> {
     scoring: Scoring<'a, E>,
     slices: Vec<Slice>,
-    /// Field and value of each.
+    /// The field and value of each slice.
     names: Vec<(Rc<str>, Option<Rc<str>>)>,
     params: Params,
     columns: Schema<ScoreRow>,
@@ -139,20 +141,20 @@ struct Sweep<'a, E> {
     known: Known,
     /// The number of each case's group.
     groups: Vec<u64>,
-    /// The cells that are reported, by the name of their setting.
+    /// The reported cells by the name of their setting.
     reported: BTreeMap<String, usize>,
 }
 
-/// One slice's tallies of a block.
+/// The tallies of one slice for a block.
 struct Painted {
     sheet: Sheet,
     latencies: LatencySheet,
-    /// The scores of each distinct tally, once they are known.
+    /// The scores of each distinct tally, once computed.
     known: Vec<Option<Scores>>,
 }
 
 impl<'a, E: AnyEvidence> Sweep<'a, E> {
-    /// Adds the rows of a block. `of_choice`: whether they are in the unit of choice, whose front is kept.
+    /// Adds the rows of a block. If `of_choice`, the unit is that of choice, and the front is updated.
     fn block(
         &mut self,
         (index, block): (usize, &Block),
@@ -174,7 +176,7 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
         for nth in 0..block.len() {
             let (at, cell) = (block.at(nth), block.first() + nth);
             let id = ids.of(&at);
-            // A reported setting may be a cell of a grid too: its rows are written once.
+            // A reported setting can be a cell of a grid too. Its rows are written once.
             let reported = self.reported.get(&id).copied();
             if reported.is_some_and(|first| first != cell) {
                 continue;
@@ -204,7 +206,7 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
         Ok(())
     }
 
-    /// Returns the scores of a cell, made once for all that have its tally.
+    /// Returns the scores of a cell, computed once for all cells with the same tally.
     fn known(&mut self, painted: &mut Painted, at: &[u16]) -> Scores {
         let Painted {
             sheet,

@@ -1,5 +1,6 @@
-//! Panics of a library that is known to panic on broken files: caught, and kept off the terminal. What the
-//! user reads is the problem that is made of them.
+//! Panics of polars on broken files, caught and kept off the terminal.
+//!
+//! The user reads the error that is made of the panic.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,9 +13,9 @@ thread_local! {
 
 static HOOK: Once = Once::new();
 
-/// Runs something of a library, on this thread. `None`: it panicked, and printed nothing.
+/// Runs `work` on this thread. `None` if it panicked. The panic is not printed.
 pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
-    // The hook that was there goes on for all panics that are nobody's plan.
+    // The previous hook still runs for all other panics.
     HOOK.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
@@ -24,7 +25,7 @@ pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
         }));
     });
     let outer = CATCHING.replace(true);
-    // What was half done is dropped with the closure.
+    // The state of a panicked call is dropped with the closure.
     let done = catch_unwind(AssertUnwindSafe(work));
     CATCHING.set(outer);
     done.ok()

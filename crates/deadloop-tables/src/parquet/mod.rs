@@ -1,4 +1,4 @@
-//! Tables as Parquet, by polars.
+//! Tables as Parquet files, by polars.
 
 use std::fs::File;
 use std::ops::Range;
@@ -24,10 +24,10 @@ pub use rows::ParquetRows;
 pub struct ParquetWriter(BatchedWriter<File>);
 
 impl ParquetWriter {
-    /// Begins a file.
+    /// Starts a file.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn new(file: File, columns: &[ColumnDoc]) -> Result<Self, ParquetError> {
         let types = columns.iter();
         let types = types
@@ -44,15 +44,15 @@ impl ParquetWriter {
     /// Writes one more row group.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn write(&mut self, frame: &DataFrame) -> Result<(), ParquetError> {
         self.0.write_batch(frame).map_err(unwritten)
     }
 
-    /// Writes what is left.
+    /// Writes the footer.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn finish(self) -> Result<(), ParquetError> {
         self.0.finish().map(|_| ()).map_err(unwritten)
     }
@@ -66,15 +66,15 @@ fn broken(error: impl std::fmt::Display) -> ParquetError {
     ParquetError::Broken(error.to_string())
 }
 
-/// Runs something of polars, which panics on some broken files.
+/// Runs a call of polars and turns a panic into an error. polars panics on some broken files.
 fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     caught(work).ok_or(ParquetError::GaveUp)?
 }
 
-/// The columns that a Parquet file has, and how many rows.
+/// Returns the names of the columns of a Parquet file, and the number of rows.
 ///
 /// # Errors
-/// It is no whole Parquet file.
+/// The file is no whole Parquet file.
 pub fn parquet_shape(file: File) -> Result<(Vec<String>, usize), ParquetError> {
     guarded(|| {
         let mut reader = ParquetReader::new(file);
@@ -84,11 +84,10 @@ pub fn parquet_shape(file: File) -> Result<(Vec<String>, usize), ParquetError> {
     })
 }
 
-/// Reads some rows of those of the named columns that a Parquet file has, or with none named of all. Rows past the end
-/// are not there.
+/// Reads some rows of the named columns, or of all if none is named. Columns and rows that the file lacks are left out.
 ///
 /// # Errors
-/// It is no whole Parquet file.
+/// The file is no whole Parquet file.
 pub fn read_parquet(
     file: File,
     columns: &[&str],

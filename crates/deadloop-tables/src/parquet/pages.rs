@@ -1,8 +1,7 @@
-//! Looks through a row group's pages before polars decodes them.
+//! Checks of a row group's pages before polars decodes them.
 //!
-//! polars makes room for as many values and bytes as a file says that it has. Where a spoilt byte
-//! says a monstrous number that ends the process, and no caller can catch it. So whatever a file
-//! says of sizes has to fit what else it says of them, and the bytes that are there.
+//! polars allocates as many values and bytes as a file declares. A damaged byte can declare a huge number, and the
+//! failed allocation ends the process. So every declared size must fit the other sizes and the bytes of the file.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -15,15 +14,15 @@ use polars_parquet_format::thrift::protocol::TCompactInputProtocol;
 use super::broken;
 use crate::rows::ParquetError;
 
-/// Most values of a column in one row group: many times what any tool writes.
+/// The most values of a column in one row group, many times what any tool writes.
 const MAX_VALUES: usize = 1 << 26;
-/// Most bytes of a page once it is unpacked, where its column does not say that it has more.
+/// The most bytes of an unpacked page, unless its column declares more.
 const MAX_PAGE: i64 = 64 << 20;
 
-/// Checks all that is said of the sizes of a row group.
+/// Checks all declared sizes of a row group.
 ///
 /// # Errors
-/// Something that cannot be; nothing of the group should be decoded.
+/// The sizes contradict each other. The group must not be decoded.
 pub(super) fn check(file: &mut File, group: &RowGroupMetadata) -> Result<(), ParquetError> {
     let size = file.metadata().map_err(broken)?.len();
     if group.byte_ranges_iter().any(|range| range.end > size) {
@@ -38,7 +37,7 @@ pub(super) fn check(file: &mut File, group: &RowGroupMetadata) -> Result<(), Par
     Ok(())
 }
 
-/// The packed bytes of a column.
+/// Reads the packed bytes of a column.
 pub(super) fn bytes(
     file: &mut File,
     column: &ColumnChunkMetadata,
@@ -50,14 +49,14 @@ pub(super) fn bytes(
     Ok(Cursor::new(Buffer::from(bytes)))
 }
 
-/// A dictionary, where there is one, and then pages until they have all values.
+/// Checks a column: an optional dictionary, then pages until they hold all values.
 fn check_column(
     mut bytes: Cursor<Buffer<u8>>,
     column: &ColumnChunkMetadata,
     rows: usize,
 ) -> Result<(), ParquetError> {
     let values = column.num_values();
-    // A list has a value for each of its elements; all else one for each row.
+    // A list has a value for each of its elements, other types one a row.
     let flat = column.descriptor().descriptor.max_rep_level == 0;
     let known = usize::try_from(values).unwrap_or(usize::MAX);
     if known > MAX_VALUES || known < rows || (flat && known != rows) {
@@ -74,8 +73,10 @@ fn check_column(
     Ok(())
 }
 
-/// Skips a page and returns how many values of its column it has. A page that unpacks to more than
-/// `most` bytes is an error.
+/// Skips a page and returns its number of values.
+///
+/// # Errors
+/// The page is broken, or unpacks to more than `most` bytes.
 fn page(bytes: &mut Cursor<Buffer<u8>>, most: i64) -> Result<i64, ParquetError> {
     let mut header = TCompactInputProtocol::new(&mut *bytes, MAX_PAGE as usize);
     let header = PageHeader::read_from_in_protocol(&mut header).map_err(broken)?;
@@ -97,8 +98,7 @@ fn page(bytes: &mut Cursor<Buffer<u8>>, most: i64) -> Result<i64, ParquetError> 
     Ok(i64::from(values))
 }
 
-/// The counts in a page's header: its values, the nulls among them, and the entries of its
-/// dictionary.
+/// Returns the counts in a page's header: values, nulls among them, and entries of the dictionary.
 fn counts(header: &PageHeader) -> [i32; 3] {
     let dictionary = header.dictionary_page_header.as_ref();
     let entries = dictionary.map_or(0, |page| page.num_values);

@@ -1,4 +1,4 @@
-//! The rows of any Parquet file as JSON, a row group at a time in memory.
+//! The rows of any Parquet file as JSON, by row groups.
 
 use std::fs::File;
 
@@ -9,7 +9,7 @@ use super::values::{Values, is_kept, is_text};
 use super::{broken, guarded};
 use crate::rows::{Holds, Lost, ParquetError, RowColumn, RowOfValues};
 
-/// The rows of a Parquet file in order. After an error it goes on with the rows behind it.
+/// The rows of a Parquet file in order. Reading continues after an error with the rows behind it.
 pub struct ParquetRows {
     file: File,
     footer: FileMetadata,
@@ -20,10 +20,10 @@ pub struct ParquetRows {
 }
 
 impl ParquetRows {
-    /// Reads the file's own description.
+    /// Reads the footer of the file.
     ///
     /// # Errors
-    /// It is no whole Parquet file.
+    /// The file is no whole Parquet file.
     pub fn open(mut file: File) -> Result<Self, ParquetError> {
         guarded(|| {
             let footer = read_metadata(&mut file).map_err(broken)?;
@@ -39,7 +39,7 @@ impl ParquetRows {
         })
     }
 
-    /// Returns its columns, in order.
+    /// Returns the columns in order.
     pub fn columns(&self) -> Vec<RowColumn> {
         let column = |(name, kind): (String, &ArrowDataType)| RowColumn {
             name,
@@ -57,7 +57,7 @@ impl ParquetRows {
             .collect()
     }
 
-    /// Returns the packed bytes of the row groups that were begun.
+    /// Returns the packed size in bytes of the row groups begun so far.
     pub fn bytes_begun(&self) -> u64 {
         self.begun
     }
@@ -82,7 +82,7 @@ impl Iterator for ParquetRows {
     }
 }
 
-/// A type as polars and others call it.
+/// Returns the name of a type as polars and other tools spell it.
 fn type_name(kind: &ArrowDataType) -> String {
     let name = format!("{kind:?}");
     let name = name.split(['(', '{', ' ']).next().unwrap_or_default();

@@ -1,8 +1,7 @@
-//! The columns of a row group in memory, and their rows as JSON: lists and structs as JSON has them, and
-//! what it has no type for (dates, times, bytes) as text.
+//! The columns of a row group in memory, and their rows as JSON.
 //!
-//! They are read without polars' own tables, which know structs, categories and dates only with features
-//! that nothing else here needs.
+//! Lists and structs become those of JSON. Types that JSON lacks (dates, times, bytes) become text. The frames of
+//! polars are avoided, as they read structs, categories and dates only with features that nothing else here needs.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -21,14 +20,14 @@ use serde_json::Value;
 use super::{broken, guarded, pages};
 use crate::rows::{ParquetError, RowOfValues};
 
-/// A row group in memory, of which rows are taken.
+/// A row group in memory, read row by row.
 #[derive(Default)]
 pub(super) struct Values {
     columns: Vec<Column>,
     left: usize,
 }
 
-/// A column, in the arrays that the reader makes of it.
+/// A column as decoded arrays.
 struct Column {
     name: Arc<str>,
     arrays: VecDeque<Box<dyn Array>>,
@@ -56,11 +55,11 @@ impl Values {
         })
     }
 
-    /// The next row.
+    /// Returns the next row.
     pub(super) fn row(&mut self) -> Option<Result<RowOfValues, ParquetError>> {
         self.left = self.left.checked_sub(1)?;
         let columns = self.columns.iter_mut();
-        // All go on before any is looked at: a cell that cannot be read shifts no column.
+        // All columns advance before any cell is converted, so that a broken cell shifts no column.
         let cells: Vec<_> = columns
             .map(|column| (Arc::clone(&column.name), column.cell()))
             .collect();
@@ -77,7 +76,7 @@ impl Values {
 }
 
 impl Column {
-    /// The next cell: an array, and where in it.
+    /// Returns the next cell: an array and an index into it.
     fn cell(&mut self) -> Option<(&dyn Array, usize)> {
         while self
             .arrays
@@ -92,7 +91,7 @@ impl Column {
     }
 }
 
-/// Whether cells of a type can be said in JSON.
+/// Returns whether JSON can hold the cells of a type.
 pub(super) fn is_kept(kind: &ArrowDataType) -> bool {
     use ArrowDataType as Kind;
     match kind {
@@ -105,7 +104,7 @@ pub(super) fn is_kept(kind: &ArrowDataType) -> bool {
     }
 }
 
-/// Text, also of few values that are numbered.
+/// Returns whether a type is text, also text in a dictionary.
 pub(super) fn is_text(kind: &ArrowDataType) -> bool {
     use ArrowDataType as Kind;
     match kind {
@@ -114,7 +113,7 @@ pub(super) fn is_text(kind: &ArrowDataType) -> bool {
     }
 }
 
-/// A column of a row group, read and decoded.
+/// Reads and decodes a column of a row group.
 fn arrays(
     file: &mut File,
     group: &RowGroupMetadata,
@@ -136,7 +135,7 @@ fn arrays(
     Ok(read.map_err(broken)?.0)
 }
 
-/// A cell as JSON.
+/// Converts a cell to JSON.
 fn value(array: &dyn Array, at: usize) -> Value {
     if array.is_null(at) {
         return Value::Null;
@@ -176,7 +175,7 @@ fn value(array: &dyn Array, at: usize) -> Value {
     }
 }
 
-/// The values of a dictionary, and which of them a cell is.
+/// Returns the values of a dictionary and the cell's index into them.
 fn entry(array: &dyn Array, at: usize) -> Option<(&dyn Array, usize)> {
     macro_rules! of {
         ($($kind:ty),*) => {
@@ -213,7 +212,7 @@ fn number(array: &dyn Array, at: usize) -> Option<Value> {
     None
 }
 
-/// Dates and times are numbers beneath.
+/// Returns whether a type is a date or time. Their values are stored as numbers.
 fn is_time(kind: &ArrowDataType) -> bool {
     use ArrowDataType as Kind;
     matches!(
