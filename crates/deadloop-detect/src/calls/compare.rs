@@ -1,4 +1,4 @@
-//! [`Comparison`]: what of results is taken as equal, and what they say.
+//! [`Comparison`]: normalises results before they are compared, and classifies them.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ use crate::settings::param::Param;
 use crate::settings::params::Params;
 use crate::stream::Cut;
 
-/// The parameter that says what is left out of results before they are compared.
+/// The parameter with the kinds of text, as times and ids, that comparisons of results ignore.
 pub(crate) const NORMALISE: Param = Param::words(
     "normalise",
     &[],
@@ -34,7 +34,7 @@ pub(crate) const NORMALISE: Param = Param::words(
 )
 .doc("what is taken as equal in results, whatever it is");
 
-/// What each word of [`NORMALISE`] replaces, in the order in which it is done.
+/// Patterns of the words of [`NORMALISE`], in order of application.
 static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
     let of = [
         (
@@ -66,8 +66,8 @@ static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
     compiled.into_iter().flatten().collect()
 });
 
-/// Dates as mail, HTTP, ISO 8601 and ctime write them, times of day, and epochs in seconds, thousandths and millionths
-/// (2017 to 2033, so that a number of bytes is rarely one).
+/// Pattern of dates (mail, HTTP, ISO 8601, ctime), times of day and epochs. Epochs are in seconds, milliseconds or
+/// microseconds, from 2017 to 2033, so that a number of bytes is rarely one.
 const DATES: &str = concat!(
     r"(?:(?-u:\b)(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?-u:\b)(?:",
     r"[0-9]{1,2}[ -](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*[ -][0-9]{2,4}(?:,? [0-9][0-9]:[0-9][0-9](?::[0-9][0-9])?)?",
@@ -78,27 +78,27 @@ const DATES: &str = concat!(
     r"|(?-u:\b)1[5-9][0-9]{8}(?:[0-9]{3}|[0-9]{6})?(?:\.[0-9]+)?(?-u:\b)",
 );
 
-/// What stands for a date in the text that is compared.
+/// Placeholder of a date in a compared text.
 const DAY: &str = "<dates>";
 
-/// What stands for a number in it.
+/// Placeholder of a number in a compared text.
 const DIGITS: &str = "<numbers>";
 
 static NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d+").ok());
 
 static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DATES).ok());
 
-/// What the meters of one recipe compare results by.
+/// Options by which the meters of one recipe compare results.
 pub(crate) struct Comparison {
     normalise: Vec<(&'static str, Regex)>,
-    /// `normalise` has the word `tokens`.
+    /// Whether `normalise` has the word `tokens`.
     tokens: bool,
-    /// It has the word `numbers`.
+    /// Whether `normalise` has the word `numbers`.
     pub(super) numbers: bool,
     pub(super) volatile: bool,
-    /// Numbers that count are taken as equal.
+    /// Whether numbers that count are taken as equal.
     pub(super) counters: bool,
-    /// What a result says counts.
+    /// Whether results are classified into all kinds of [`Says`].
     pub(super) kinds: bool,
     pub(super) waiting_n: u64,
     pub(super) stateless_n: u64,
@@ -128,8 +128,8 @@ impl Comparison {
         }
     }
 
-    /// What a result is compared by: its content without what is taken as equal, and the hash of what was
-    /// cut. With `volatile` numbers are left to [`Comparison::without_numbers`], for an id is known by them.
+    /// Returns the text by which a result is compared: its normalised content, then the hash of its cut part. With
+    /// `volatile`, numbers are left to [`Comparison::without_numbers`], because ids are recognised by their digits.
     pub(crate) fn result<'a>(&self, content: &'a str, cut: Option<Cut<'_>>) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(content);
         for (word, pattern) in &self.normalise {
@@ -156,12 +156,12 @@ impl Comparison {
 }
 
 impl Comparison {
-    /// Whether results that were seen before matter.
+    /// Returns whether earlier results matter.
     pub(super) fn remembers(&self) -> bool {
         self.volatile || self.stateless_n > 0 || self.kinds
     }
 
-    /// A text without numbers, where `numbers` takes them as equal.
+    /// Replaces the numbers of a text by a placeholder, if `numbers` is set.
     pub(super) fn without_numbers<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
         match &*NUMBERS {
             Some(digits) if self.numbers => match digits.replace_all(&text, DIGITS) {
@@ -172,7 +172,7 @@ impl Comparison {
         }
     }
 
-    /// What a result says; without `kinds` whether it says nothing.
+    /// Classifies a result. Without `kinds`, a result is either [`Says::Mute`] or [`Says::News`].
     pub(super) fn says(&self, asked: &Asked, answer: &Answer<'_>) -> Says {
         if !self.kinds {
             return if self.says_nothing(answer) {
@@ -198,7 +198,7 @@ impl Comparison {
         says::says(text.trim(), answer.error, &asked.unit)
     }
 
-    /// A text without what changes every time, where `volatile` asks for that: dates and ids.
+    /// Replaces dates and ids by placeholders, if `volatile` is set.
     pub(super) fn still<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.volatile {
             Cow::Owned(ids::replaced(&without_dates(text), |_| HOLE.into()).into_owned())
@@ -207,9 +207,9 @@ impl Comparison {
         }
     }
 
-    /// Whether a result says nothing: it is no error and was not cut; without its tags (`<output>`) it is at most
-    /// `stateless_chars` long and has no digit but 0. With `volatile` the id and the date of a response do not count.
-    /// Never where `stateless_n` is 0.
+    /// Returns whether a result carries no information. Such a result is neither an error nor cut, is at most
+    /// `stateless_chars` long without its tags (`<output>`), and has no digit except 0. With `volatile`, the id and the
+    /// date of a response are not counted. Always false if `stateless_n` is 0.
     pub(super) fn says_nothing(&self, answer: &Answer<'_>) -> bool {
         if self.stateless_n == 0 || answer.error || answer.cut.is_some() {
             return false;
@@ -223,13 +223,13 @@ impl Comparison {
         let text = text.trim();
         text.chars().nth(self.stateless_chars).is_none()
             && text.chars().all(|c| c == '0' || !c.is_numeric())
-            // An id or a date without a name is what the result says.
+            // An id or a date without a name is information.
             && !text.contains(HOLE)
             && !text.contains(DAY)
     }
 }
 
-/// A text without dates and times of day.
+/// Replaces dates and times of day by a placeholder.
 pub(super) fn without_dates(text: &str) -> Cow<'_, str> {
     match &*DATE {
         Some(date) => date.replace_all(text, DAY),
@@ -237,8 +237,8 @@ pub(super) fn without_dates(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text of an agent as it is compared: dates, ids and numbers are one sign each, white space is one blank, letters
-/// are small.
+/// Returns an agent's text in the form in which it is compared. Dates, ids and numbers become one placeholder each,
+/// letters lower case, and white space single blanks.
 pub(crate) fn folded(text: &str) -> String {
     let text = without_dates(text);
     let text = ids::replaced(&text, |_| "#".into()).to_lowercase();
@@ -258,11 +258,10 @@ pub(crate) fn folded(text: &str) -> String {
     folded
 }
 
-/// The most bytes of names, ids and dates around a result that says nothing.
+/// The most bytes of names, ids and dates around a result without information.
 const NAMES: usize = 400;
 
-/// A text without fields (`"request_id": …`) and lines (`date: …`) that are the id or the date of a response, which were
-/// replaced.
+/// Removes fields (`"request_id": …`) and lines (`date: …`) whose value is a replaced id or date.
 fn without_names(text: &str) -> Cow<'_, str> {
     static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let drawn = format!(r"(?:\x00|{DAY})");
@@ -277,7 +276,7 @@ fn without_names(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text without what stands between angle brackets.
+/// Removes all text between angle brackets.
 fn without_tags(text: &str) -> Cow<'_, str> {
     static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("<[^<>]*>").ok());
     match &*TAG {
@@ -286,14 +285,14 @@ fn without_tags(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The parameter that says how much of an error's text is compared.
+/// Returns the parameter for the number of compared characters of an error.
 pub(crate) const fn prefix() -> Param {
     Param::count("prefix", 100, 1..=10_000)
         .unit("chars")
         .doc("how many first chars of its text make two errors the same")
 }
 
-/// The first `chars` of a text.
+/// Returns the first `chars` characters of a text.
 pub(crate) fn start_of(text: &str, chars: usize) -> &str {
     let end = text.char_indices().nth(chars).map(|(at, _)| at);
     end.and_then(|end| text.get(..end)).unwrap_or(text)

@@ -1,5 +1,5 @@
-//! The core of the detectors that count equal calls when their results are there: a key says which are equal, a
-//! [`Counter`] how many there are. A detector is its entry, its key and its counter.
+//! The core of the detectors that count equal calls at their results. A key decides which calls are equal, and a
+//! [`Counter`] counts them. A detector consists of its entry, its key and its counter.
 
 use std::sync::Arc;
 
@@ -11,36 +11,36 @@ use crate::measure::meter::{Meter, Recipe};
 use crate::settings::params::Params;
 use crate::stream::{Calls, Event, EventPlace};
 
-/// What is counted next.
+/// The next item to count.
 pub(crate) struct Next {
-    /// Shared by those that are equal.
+    /// The key shared by equal items.
     pub(crate) key: u128,
-    /// Fewer equal ones say nothing.
+    /// The count below which nothing is reported.
     pub(crate) enough: u64,
 }
 
-/// Where in the run that is.
+/// Position of the counted item in the run.
 pub(crate) struct At<'a> {
     /// The number of the call, from 0.
     pub(crate) call: Calls,
     pub(crate) run: &'a Run,
-    /// `name(arguments)`, cut.
+    /// `name(arguments)`, truncated.
     pub(crate) unit: String,
 }
 
-/// Counts equal ones.
+/// A counter of equal items.
 pub(crate) trait Counter: Clone + Send + Sync + 'static {
-    /// Takes the next one, and returns the fact that it makes, if it makes one.
+    /// Counts the next item. Returns the resulting fact, if any.
     fn count(&mut self, next: Next, at: At<'_>) -> Option<Fact>;
 
-    /// Forgets everything.
+    /// Resets the counter.
     fn clear(&mut self);
 }
 
-/// What makes two calls with their results equal. `None`: what was counted ends here.
+/// Key function of a call and its result. `None` ends the current count.
 type KeyOf = dyn Fn(&Asked, &Answer<'_>, &mut Seen<'_>) -> Option<Next> + Send + Sync;
 
-/// Meters that count by a key.
+/// Returns the recipe of meters that count items by a key.
 pub(crate) fn counted(
     params: &Params,
     counter: impl Counter,
@@ -61,15 +61,15 @@ pub(crate) fn counted(
     })
 }
 
-/// What a detector looks at a result with.
+/// State with which a key function compares results.
 pub(crate) struct Seen<'a> {
     comparison: &'a Comparison,
     known: &'a mut Known,
 }
 
 impl Seen<'_> {
-    /// The call and its result, as they are compared. Without `arguments` it is the tool and its result, but for a
-    /// result that says nothing: an empty answer to another question is another answer.
+    /// Compares a call and its result. Without `arguments`, only the tool and the result are compared, unless the class
+    /// of the result depends on its call: an empty answer to another question is another answer.
     pub(crate) fn pair(&mut self, asked: &Asked, arguments: bool, answer: &Answer<'_>) -> Same {
         let says = self.comparison.says(asked, answer);
         let key = if arguments || says.is_of_its_call() {
@@ -80,8 +80,8 @@ impl Seen<'_> {
         self.met((key, key == asked.key), says, answer)
     }
 
-    /// The same by the parameter `arguments`, and what calls in a window are compared by: with `with_result` that, else the
-    /// call alone.
+    /// Compares a call and its result by the parameter `arguments`, and returns the key for windows too. With
+    /// `with_result`, that key covers the call and its result, otherwise the call alone.
     pub(crate) fn compared(&mut self, asked: &Asked, answer: &Answer<'_>) -> (u128, Same) {
         let arguments = self.comparison.arguments;
         let same = self.pair(asked, arguments, answer);
@@ -93,7 +93,7 @@ impl Seen<'_> {
         (key, same)
     }
 
-    /// The tool and its result, as they are compared.
+    /// Compares a tool and its result.
     pub(crate) fn tool(&mut self, asked: &Asked, answer: &Answer<'_>) -> Same {
         let says = self.comparison.says(asked, answer);
         let of_call = self.comparison.kinds && says.is_of_its_call();
@@ -101,7 +101,7 @@ impl Seen<'_> {
         self.met((key, of_call), says, answer)
     }
 
-    /// Whether a result is an error; with `kinds` also where it only says so.
+    /// Returns whether a result is an error. With `kinds`, the text of an error is enough.
     pub(crate) fn fails(&self, answer: &Answer<'_>) -> bool {
         answer.error || self.comparison.kinds && says::refuses(answer.content)
     }
@@ -112,7 +112,7 @@ impl Seen<'_> {
         Same { pair, says, times }
     }
 
-    /// Equal of results of one tool whose texts begin with the same chars.
+    /// Returns the key shared by results of one tool whose texts begin with the same `chars` characters.
     pub(crate) fn start(&self, asked: &Asked, answer: &Answer<'_>, chars: usize) -> u128 {
         let result = self.comparison.result(answer.content, answer.cut);
         let result = self.comparison.still(&result);
@@ -120,8 +120,8 @@ impl Seen<'_> {
         hash(&[&asked.tool.to_string(), start_of(&result, chars)])
     }
 
-    /// How many equal ones it takes to count: of those that say nothing `stateless_n`, of those that say that something is
-    /// not done yet `waiting_n`.
+    /// Returns how many equal results are needed to count. Results without information need `stateless_n`, results of
+    /// unfinished work `waiting_n`.
     pub(crate) fn enough(&self, same: &Same) -> u64 {
         match same.says {
             Says::Mute => self.comparison.stateless_n,
@@ -131,7 +131,7 @@ impl Seen<'_> {
     }
 }
 
-/// Follows one run: calls that have no result yet wait for it.
+/// Meter of one run. Calls without a result are kept until the result comes.
 struct Counted<C> {
     run: Run,
     comparison: Arc<Comparison>,
@@ -146,7 +146,7 @@ impl<C: Counter> Meter for Counted<C> {
         match self.run.see(event, place) {
             Saw::Call(call) => self.open.put(self.run.call(), Asked::of(&call)),
             Saw::Result(answer) => {
-                // Of a call that was forgotten nothing is said.
+                // Results of forgotten calls are ignored.
                 let Some(asked) = self.open.take(answer.call) else {
                     return;
                 };

@@ -1,27 +1,27 @@
-//! [`Errors`]: counts bad turns among those that have ended. A turn is bad if one of its results is an error.
+//! [`Errors`]: counts bad turns among the ended ones. A turn is bad if one of its results is an error.
 
 use crate::settings::param::DECIMAL;
 use crate::stream::{Calls, Turns};
 
-/// Counts bad turns.
+/// A counter of bad turns.
 #[derive(Default)]
 pub(crate) struct Errors {
     bad: u64,
     /// Whether the current turn is bad.
     now: bool,
-    /// How many calls had been issued when the current turn began.
+    /// Number of calls issued before the current turn.
     began: Calls,
-    /// How many calls had been issued when the second bad turn began, or the first if there is no second.
+    /// Number of calls issued before the second bad turn, or before the first if there is no second.
     second: Calls,
 }
 
 impl Errors {
-    /// Takes a result.
+    /// Records a result.
     pub(crate) fn result(&mut self, error: bool) {
         self.now |= error;
     }
 
-    /// Takes the start of a turn after `calls` calls. The turn before it ends.
+    /// Records the start of a turn after `calls` calls. The previous turn ends.
     pub(crate) fn turn(&mut self, calls: Calls) {
         if std::mem::take(&mut self.now) {
             self.bad += 1;
@@ -32,23 +32,23 @@ impl Errors {
         self.began = calls;
     }
 
-    /// How many bad turns have ended.
+    /// Returns the number of bad turns that have ended.
     pub(crate) fn bad(&self) -> u64 {
         self.bad
     }
 
-    /// How many calls had been issued when the second bad turn began, or the first if there is no second.
+    /// Returns the number of calls issued before the second bad turn, or before the first if there is no second.
     pub(crate) fn second(&self) -> Calls {
         self.second
     }
 
-    /// The highest rate, in millionths, that the share of bad turns among `turns` exceeds.
+    /// Returns the highest rate, in millionths, below the share of bad turns among `turns`.
     pub(crate) fn rate(&self, turns: Turns) -> Option<i64> {
         share(self.bad, turns.0)
     }
 }
 
-/// The highest rate, in millionths, that the share `part` of `whole` exceeds. `None` if it exceeds no rate.
+/// Returns the highest rate, in millionths, below the ratio `part` / `whole`. `None` if the ratio exceeds no rate.
 pub(crate) fn share(part: u64, whole: u64) -> Option<i64> {
     let millionths = u128::from(part) * u128::from(DECIMAL.unsigned_abs());
     let below = millionths.checked_sub(1)?;

@@ -1,4 +1,4 @@
-//! [`Filter`]: which calls a guard on runs does not see, and when it forgets everything.
+//! [`Filter`]: excludes the calls of some tools, and decides when state is reset.
 
 use std::sync::Arc;
 
@@ -9,20 +9,20 @@ use crate::settings::param::Param;
 use crate::settings::params::Params;
 use crate::settings::value::Value;
 
-/// The parameter that leaves out tools.
+/// The parameter with globs of the excluded tools.
 pub(crate) const ALLOW: Param =
     Param::globs("allow").doc("globs on tool names: such calls and their results are not seen");
 
-/// The parameter that says when everything is forgotten.
+/// The parameter that decides when a meter's state is reset.
 pub(crate) const RESET: Param = Param::word("reset", "run", &["run", "user", "news"])
     .doc("user: what was seen is forgotten at each message of a user after the first turn; news: unless it stood before, word for word");
 
-/// What the meters of one recipe leave out and forget.
+/// Excluded tools and resets, shared by the meters of one recipe.
 #[derive(Debug)]
 pub(crate) struct Filter {
     pub(super) allow: GlobSet,
     pub(super) forgets: bool,
-    /// What a user said before changes nothing.
+    /// Whether a repeated user message resets nothing.
     pub(super) only_news: bool,
 }
 
@@ -30,7 +30,7 @@ impl Filter {
     pub(crate) fn new(params: &Params) -> Arc<Self> {
         let mut allow = GlobSetBuilder::new();
         let globs = params.items(ALLOW.name).iter();
-        // What is checked is a glob.
+        // Checked parameters hold valid globs only.
         let globs = globs.filter_map(|item| Glob::new(item.as_text()?).ok());
         globs.for_each(|glob| {
             allow.add(glob);
@@ -43,7 +43,7 @@ impl Filter {
     }
 }
 
-/// Refuses a guard on calls that sees none, for every tool is left out.
+/// Rejects a setting that excludes every tool.
 pub(crate) fn sees_calls(params: &Params) -> Result<(), Refusal> {
     let mut globs = params.items(ALLOW.name).iter().filter_map(Value::as_text);
     match globs.find(|glob| !glob.is_empty() && glob.chars().all(|c| c == '*')) {

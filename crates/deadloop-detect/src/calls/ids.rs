@@ -1,11 +1,11 @@
-//! Finds ids in a text: tokens that a machine drew, which say nothing by themselves.
+//! Finds ids in text: machine-generated tokens without information of their own.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// The fewest chars of a part that was drawn: shorter ones are versions, sizes and names.
+/// The fewest characters of a generated part. Shorter ones are versions, sizes and names.
 const DRAWN: usize = 6;
 /// The most digits of a number that follows a word, as in `step12`.
 const COUNTED: usize = 4;
@@ -14,18 +14,18 @@ const WHOLE: usize = 9;
 /// The most letters of a unit that follows a number, as in `1024px`.
 const UNIT: usize = 3;
 
-/// Letters and digits, with single hyphens or underscores inside. A token is not cut: `resp-78304142` is one.
+/// Pattern of a token: letters and digits, with single hyphens or underscores inside. `resp-78304142` is one token.
 static TOKEN: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*").ok());
 
-/// What may differ between two results that are the same.
+/// A part that may differ between two equal results.
 pub(super) enum Mark<'t> {
     Id(&'t str),
-    /// A whole number that stands alone: no part of a name, a version, a decimal or a share.
+    /// A whole number on its own: not part of a name, version, decimal or share.
     Number(i64),
 }
 
-/// The text with each id replaced by what `put` returns for it.
+/// Replaces each id by the result of `put`.
 pub(super) fn replaced<'t>(text: &'t str, mut put: impl FnMut(&str) -> String) -> Cow<'t, str> {
     marked(text, false, |mark| match mark {
         Mark::Id(id) => Some(put(id)),
@@ -33,7 +33,7 @@ pub(super) fn replaced<'t>(text: &'t str, mut put: impl FnMut(&str) -> String) -
     })
 }
 
-/// The text with each id, and with `numbers` each number, replaced by what `put` returns for it.
+/// Replaces each id, and with `numbers` each number, by the result of `put`. `None` leaves the token as it is.
 pub(super) fn marked<'t>(
     text: &'t str,
     numbers: bool,
@@ -55,7 +55,7 @@ pub(super) fn marked<'t>(
     })
 }
 
-/// The number that a token is, if it stands alone.
+/// Returns the value of a token that is a whole number on its own.
 fn whole(text: &str, start: usize, end: usize) -> Option<i64> {
     let token = text.get(start..end)?;
     let (before, after) = (text.get(..start)?, text.get(end..)?);
@@ -69,8 +69,8 @@ fn whole(text: &str, start: usize, end: usize) -> Option<i64> {
     alone.then(|| token.parse().ok()).flatten()
 }
 
-/// Whether a token is an id: a UUID, a ULID, letters and digits mixed, or a long number behind a prefix. A word, a
-/// plain number, a word with a number (`step12`) and a number with a unit (`1024px`) are not ids.
+/// Returns whether a token is an id: a UUID, a ULID, letters and digits mixed, or a long number after a prefix. A word,
+/// a plain number, a word with a number (`step12`) and a number with a unit (`1024px`) are not ids.
 pub(super) fn is_id(token: &str) -> bool {
     let parts = || token.split(['-', '_']);
     let prefixed = parts().nth(1).is_some() && token.contains(|c: char| c.is_ascii_alphabetic());
@@ -84,7 +84,7 @@ pub(super) fn is_id(token: &str) -> bool {
     })
 }
 
-/// Whether a part is a word with a short number behind it, or a number with a unit behind it. Hexadecimal digits are
+/// Returns whether a part is a word followed by a short number, or a number followed by a unit. Hexadecimal parts are
 /// neither.
 fn is_counted(part: &str, letters: usize, digits: usize) -> bool {
     let is_letter = |c: &char| c.is_ascii_alphabetic();

@@ -1,4 +1,4 @@
-//! [`Key`]: what makes two calls the same.
+//! [`Key`]: the parts of a call that are compared.
 
 use super::{Call, hash};
 use crate::settings::param::Param;
@@ -6,13 +6,13 @@ use crate::settings::params::Params;
 
 const NAME: &str = "key";
 
-/// The parameter that chooses one.
+/// Returns the parameter that selects a [`Key`].
 pub(crate) const fn key(default: &'static str) -> Param {
     Param::word(NAME, default, &["name", "call", "raw"])
         .doc("what two calls have in common: the tool; the tool and its arguments; the same, the text as written")
 }
 
-/// What two equal calls have in common.
+/// The parts of a call that equal calls share.
 #[derive(Clone, Copy)]
 pub(crate) enum Key {
     /// The tool.
@@ -24,7 +24,7 @@ pub(crate) enum Key {
 }
 
 impl Key {
-    /// The one that parameters ask for.
+    /// Returns the key selected by the parameters.
     pub(crate) fn from(params: &Params) -> Self {
         match params.text(NAME) {
             "name" => Self::Name,
@@ -33,7 +33,7 @@ impl Key {
         }
     }
 
-    /// The hash that equal calls share.
+    /// Returns the hash shared by equal calls.
     pub(crate) fn of(self, call: &Call<'_>) -> u128 {
         match self {
             Self::Name => hash(&[call.name]),

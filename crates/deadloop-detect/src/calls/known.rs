@@ -1,9 +1,9 @@
-//! [`Known`]: the results that were seen lately, and which of them a new one is the same as.
+//! [`Known`]: matches new results with recent ones.
 //!
-//! With `volatile = "row"` two results of a call are the same where they differ in ids and dates alone, and an id that
-//! differed before differs again. So an id that is drawn anew each time says nothing, and one that changes once (a
-//! version, a commit, the item at the head of a queue) is news. A number that moves is news too, but for one that
-//! counts (`volatile = "counters"`).
+//! With `volatile = "row"`, two results of a call are equal if they differ only in dates and ids, and if the same ids
+//! differ each time. An id that is generated anew each time therefore carries no information. An id that changes once
+//! (a version, a commit, the item at the head of a queue) is news. A changed number is news too, unless it counts
+//! (`volatile = "counters"`).
 
 use std::collections::VecDeque;
 
@@ -13,87 +13,89 @@ use super::compare::without_dates;
 use super::{Comparison, Says, hash, ids};
 use crate::settings::param::Param;
 
-/// The parameter that takes as equal what changes every time.
+/// The parameter for ignoring parts of results that change every time.
 pub(crate) const VOLATILE: Param = Param::word("volatile", "off", &["off", "row", "counters"]).doc(
     "row: results of a call that differ in dates and in ids that change every time are the same; counters: and in numbers that move by the same small step every time",
 );
 
-/// The parameter that tells results apart by what they say.
+/// The parameter for classifying results by their text.
 pub(crate) const KINDS: Param = Param::flag("kinds", false)
     .doc("true: what a result says counts: that something is done, not yet done, nothing, or no");
 
-/// The parameter that says when results that something is not done yet count.
+/// The parameter for the count from which results of unfinished work are reported.
 pub(crate) const WAITING_N: Param = Param::count("waiting_n", 30, 0..=1000)
     .unit("calls")
     .doc("with kinds: results that say that something is not done yet count from this many on");
 
-/// The parameter that says when results that say nothing count.
+/// The parameter for the count from which results without information are reported.
 pub(crate) const STATELESS_N: Param = Param::count("stateless_n", 0, 0..=1000)
     .unit("calls")
     .doc("results that say nothing count from this many on; 0: as all others");
 
-/// The parameter that says how short a result that says nothing is.
+/// The parameter for the longest result without information.
 pub(crate) const STATELESS_CHARS: Param = Param::count("stateless_chars", 12, 0..=1000)
     .unit("chars")
     .doc("the longest result that says nothing, without its tags and, with volatile, without the id and the date of a response; it has no digit but 0 and is no error");
 
-/// The parameter that says whether calls with other arguments are other calls.
+/// The parameter for whether the arguments of calls are compared.
 pub(crate) const ARGUMENTS: Param = Param::flag("arguments", true)
     .doc("false: the tool alone is compared, whatever its arguments are");
 
-/// Different results that are kept in mind; of more the one that was not met for longest is forgotten.
+/// The most results that are kept. The one not met for longest is dropped for another.
 const RESULTS: usize = 64;
-/// Ids and numbers of a result that may differ; those behind them are compared like any text.
+/// The most ids and numbers of a result that may differ. Later ones are compared like other text.
 const MARKS: usize = 256;
-/// What stands for an id in the text that is compared, and for a number.
+/// Placeholder of an id in a compared text.
 pub(super) const HOLE: &str = "\0";
+/// Placeholder of a number in a compared text.
 const NUMBER: &str = "\0n";
-/// The longest step of a number that counts: of calls that are made in turn, each one's answer counts the others.
+/// The largest step of a number that counts. Among alternating calls, the answers of one call count the other calls
+/// too.
 const STEP: u64 = 3;
-/// How many results it takes to tell a number that counts from one that shows progress.
+/// The number of results that distinguishes a counter from progress.
 const COUNTED: u64 = 4;
 
-/// The results that were seen lately: at most [`RESULTS`], each with at most [`MARKS`] ids and numbers.
+/// Recent results: at most [`RESULTS`], each with at most [`MARKS`] ids and numbers.
 #[derive(Default)]
 pub(crate) struct Known(VecDeque<Met>);
 
-/// A result as it was met last.
+/// A recent result, in its latest form.
 struct Met {
-    /// Equal of results of one key that differ in ids and numbers alone.
+    /// The hash shared by results of one key that differ only in ids and numbers.
     frame: u128,
     marks: Vec<Mark>,
-    /// Which marks differed when it was met again; `None`: it was met once.
+    /// Per mark, whether it differs each time. `None` if the result was met once.
     moving: Option<Vec<bool>>,
-    /// What the same results share.
+    /// The hash shared by equal results.
     class: u128,
     times: u64,
-    /// The results before it from which its numbers moved on.
+    /// The series of earlier results from which the numbers count on.
     counted: Option<Counted>,
 }
 
-/// Results between which numbers move by the same steps.
+/// A series of results whose numbers move by equal steps.
 #[derive(Clone)]
 struct Counted {
     steps: Vec<i64>,
-    /// What they share, once they are [`COUNTED`].
+    /// The hash shared by the series, from [`COUNTED`] results on.
     class: u128,
     length: u64,
 }
 
-/// A call and its result, as they are compared.
+/// A compared call and result.
 #[derive(Clone, Copy)]
 pub(crate) struct Same {
-    /// Equal of those that are the same.
+    /// The hash shared by equal pairs.
     pub(crate) pair: u128,
-    /// What the result says.
+    /// The class of the result.
     pub(crate) says: Says,
-    /// How often it was met lately, this time included; 0 where no parameter asks for that.
+    /// Number of recent meetings, the current one included. 0 if no parameter needs the number.
     pub(crate) times: u64,
 }
 
 impl Known {
-    /// What the same results of one key share, and how often this one was met lately. Numbers may count where the key is
-    /// that of a call: after other questions they are what was asked.
+    /// Records a result. Returns the hash shared by equal results of one key, and the number of recent meetings.
+    /// Numbers may count only if the key is that of a call: after other arguments, numbers are part of the answer.
     pub(crate) fn met(
         &mut self,
         (key, of_call): (u128, bool),
@@ -146,7 +148,7 @@ impl Known {
 }
 
 impl Met {
-    /// Whether a result with these marks is the same one; then it is remembered which of its ids differ.
+    /// Returns whether a result with these marks is equal to this one, and if so records which ids differ.
     fn takes(&mut self, frame: u128, marks: &[Mark]) -> bool {
         if self.frame != frame || self.marks.len() != marks.len() {
             return false;
@@ -161,7 +163,8 @@ impl Met {
         same
     }
 
-    /// What a result counts on from this one, if its numbers moved by small steps, and by the same as before.
+    /// Returns the series of a new result whose numbers moved from this one by small steps. Equal steps continue the
+    /// series of this result, other steps begin a new series.
     fn counts(&self, frame: u128, marks: &[Mark]) -> Option<Counted> {
         if self.frame != frame || self.marks.len() != marks.len() {
             return None;
@@ -186,7 +189,7 @@ impl Met {
     }
 }
 
-/// What may differ, as it is kept.
+/// A stored id or number.
 #[derive(Clone, Copy, PartialEq)]
 enum Mark {
     /// The hash of an id.
@@ -194,8 +197,8 @@ enum Mark {
     Number(i64),
 }
 
-/// The hash of a text with its first ids, and numbers that may count, taken out, and what they are. Numbers that are the
-/// same whatever they are (`numbers`) are taken out last, so that ids are known by their digits.
+/// Returns the hash of a text without its first ids and counting numbers, and those marks. With `numbers`, numbers are
+/// removed last, because ids are recognised by their digits.
 fn framed((key, of_call): (u128, bool), text: &str, look: &Comparison) -> (u128, Vec<Mark>) {
     let mut found = Vec::new();
     let frame = ids::marked(text, of_call && look.counters && !look.numbers, |mark| {

@@ -1,21 +1,21 @@
-//! What the guards on runs of agents share.
+//! Shared parts of the guards on agent runs.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what an event is to a meter, and the fact that it makes | here: [`Run`], [`Saw`], [`fact`] |
-//! | which calls are left out, and when everything is forgotten | `filter` |
-//! | what of results is taken as equal, and what they say | `compare` |
-//! | which results are the same although ids in them differ | `known`; what an id is: `ids` |
-//! | a call kept until its result comes | `pairs`; the meter of detectors that count then: `counted` |
-//! | how many equal things are in a row | `row` |
-//! | what makes two calls the same | `key` |
-//! | how often something is among the last ones | `window` |
-//! | how long a stretch with a period is | `stretch` |
-//! | what was said in a turn | `said` |
-//! | what a result says: done, not yet, nothing, no | `says`, its words in `says.toml` |
+//! | events as seen by a meter, and the facts of a run | here: [`Run`], [`Saw`], [`fact`] |
+//! | excluded calls and resets | `filter` |
+//! | normalisation and comparison of results | `compare` |
+//! | recent results, equal except for their ids | `known`; recognition of ids: `ids` |
+//! | calls without a result | `pairs`; the meter that counts at the result: `counted` |
+//! | counts of equal items in a row | `row` |
+//! | equality of calls | `key` |
+//! | counts in a window | `window` |
+//! | lengths of stretches with a period | `stretch` |
+//! | the text of a turn | `said` |
+//! | classes of results: done, waiting, nothing, refusal | `says`, its words in `says.toml` |
 //! | bad turns among the ended ones | `errors` |
 //! | stop or warning | `tells` |
-//! | measures that are emitted when they change | `told` |
+//! | measures reported when they change | `told` |
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -58,13 +58,13 @@ pub(crate) use tells::{TELLS, TELLS_WARNING, WARN_AT, warned};
 pub(crate) use told::Told;
 pub(crate) use window::{Among, Measure, WINDOW, window, with_result};
 
-/// Calls without a result that a meter keeps in mind; the oldest is forgotten for another.
+/// The most calls without a result that a meter keeps. The oldest is dropped for another.
 pub(crate) const MAX_OPEN: usize = 1000;
 
-/// Messages of users that a meter keeps in mind.
+/// The most user messages that a meter keeps.
 const MAX_HEARD: usize = 64;
 
-/// The hash that stands for some texts: two different ones have one hash once in 2^128 pairs.
+/// Returns the hash of a sequence of texts. Two different sequences collide once in 2^128 pairs.
 pub(crate) fn hash(parts: &[&str]) -> u128 {
     let mut all = Vec::new();
     for part in parts {
@@ -74,58 +74,58 @@ pub(crate) fn hash(parts: &[&str]) -> u128 {
     xxh3_128(&all)
 }
 
-/// A call as a meter sees it.
+/// A call, as seen by a meter.
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'a> {
     pub(crate) name: &'a str,
     pub(crate) arguments: Arguments<'a>,
 }
 
-/// A result as a meter sees it.
+/// A result, as seen by a meter.
 #[derive(Clone, Copy)]
 pub(crate) struct Answer<'a> {
-    /// The number of its call, from 0.
+    /// The number of the result's call, from 0.
     pub(crate) call: Calls,
     pub(crate) content: &'a str,
     pub(crate) error: bool,
     pub(crate) cut: Option<Cut<'a>>,
 }
 
-/// An event of a run, as a meter sees it.
+/// An event of a run, as seen by a meter.
 pub(crate) enum Saw<'a> {
-    /// A call that is not left out.
+    /// A call of a tool that is not excluded.
     Call(Call<'a>),
-    /// The result of one.
+    /// The result of a call that is not excluded.
     Result(Answer<'a>),
-    /// A turn begins.
+    /// The beginning of a turn.
     Turn,
-    /// The model thinks or answers; the text of arguments is in their call.
+    /// A piece of reasoning or of an answer. The text of arguments is in their call.
     Text(TextChannel, &'a str),
-    /// A message of a user, before which nothing is forgotten.
+    /// A user message that resets nothing.
     User,
-    /// One before which everything that was seen is to be forgotten.
+    /// A user message that resets the meter.
     Forget,
-    /// Nothing that a guard looks at.
+    /// An event that guards ignore.
     Nothing,
 }
 
-/// A call that has no result yet.
+/// A call without a result.
 struct Open {
     id: Option<u128>,
     call: Calls,
     left_out: bool,
 }
 
-/// Follows one run: which calls are left out, and which result is of which call.
+/// The state of one run: matches results to calls, and excludes tools.
 ///
-/// A result of no call is ignored, so is a second one. Calls without an id are joined to results without one in
-/// their order. An id that comes again stands for the newer call.
+/// A result without a call is ignored, and so is a second result. Calls without an id are matched to results without an
+/// id, in order. A repeated id belongs to the newer call.
 pub(crate) struct Run {
     filter: Arc<Filter>,
-    /// Where the event that was seen last is.
+    /// The position of the latest event.
     place: EventPlace,
     open: VecDeque<Open>,
-    /// The hashes of what users said last.
+    /// Hashes of the latest user messages.
     heard: VecDeque<u128>,
 }
 
@@ -139,7 +139,7 @@ impl Run {
         }
     }
 
-    /// Takes the next event.
+    /// Reads the next event.
     pub(crate) fn see<'a>(&mut self, event: &Event<'a>, place: EventPlace) -> Saw<'a> {
         self.place = place;
         match *event {
@@ -178,7 +178,7 @@ impl Run {
         }
     }
 
-    /// Keeps what a user says in mind; whether it stood before.
+    /// Records a user message. Returns whether it is a repeated one.
     fn hears(&mut self, said: &str) -> bool {
         let said = hash(&[said.trim()]);
         let again = self.heard.contains(&said);
@@ -208,7 +208,7 @@ impl Run {
         }
     }
 
-    /// The number of the call whose result this is, unless it is left out.
+    /// Returns the number of the call that a result belongs to. `None` if the call is unknown or excluded.
     fn answered(&mut self, id: Option<&str>) -> Option<Calls> {
         let id = id.map(|id| hash(&[id]));
         let found = self.open.iter().position(|open| open.id == id)?;
@@ -216,27 +216,27 @@ impl Run {
         (!open.left_out).then_some(open.call)
     }
 
-    /// The number of the event that was just seen, and where in the run it is.
+    /// Returns the number of the latest event and its position in the run.
     pub(crate) fn now(&self) -> (u64, Clock) {
         (self.place.event, Clock::Event(self.place))
     }
 
-    /// The number of the call that was just issued, from 0.
+    /// Returns the number of the latest call, from 0.
     pub(crate) fn call(&self) -> Calls {
         self.place.calls.saturating_sub(Calls(1))
     }
 
-    /// Calls issued, those of tools that are left out too.
+    /// Returns the number of issued calls, including those of excluded tools.
     pub(crate) fn calls(&self) -> Calls {
         self.place.calls
     }
 
-    /// Turns begun; at the beginning of a turn, those that have ended.
+    /// Returns the number of begun turns. At the beginning of a turn, these are the ended ones.
     pub(crate) fn ended(&self) -> Turns {
         self.place.turns
     }
 
-    /// What is known now; see [`fact`].
+    /// Returns a fact at the latest event, as [`fact`] does.
     pub(crate) fn fact(
         &self,
         what: (Kind, &'static str),
@@ -247,8 +247,8 @@ impl Run {
     }
 }
 
-/// What is known at an event, with the bounds of thresholds. Where it began, how long a copy
-/// is, how many there are and what they say is in `seen`.
+/// Returns a fact at an event, with the bounds of thresholds. `seen` has the onset, the length of a copy, the number of
+/// copies and the text of one.
 pub(crate) fn fact(
     place: EventPlace,
     (kind, check): (Kind, &'static str),
@@ -274,20 +274,20 @@ pub(crate) fn fact(
     }
 }
 
-/// What repeats, for an alarm to say.
+/// A repetition, as an alarm reports it.
 pub(crate) struct Repeat {
-    /// Where the second copy begins.
+    /// The onset: the position at which the second copy begins.
     pub(crate) onset: Units,
-    /// The length of one, in the same unit; 0: there are no copies.
+    /// The length of a copy, in the unit of the onset. 0 if there are no copies.
     pub(crate) period: Units,
-    /// How many there are.
+    /// The number of copies.
     pub(crate) copies: u64,
-    /// What one says.
+    /// The text of a copy.
     pub(crate) unit: String,
 }
 
 impl Repeat {
-    /// One thing from `onset` on, with no period.
+    /// Returns a single occurrence at `onset`, without a period.
     pub(crate) fn once<U: Into<Units> + Default>(onset: U, unit: String) -> Self {
         Self {
             onset: onset.into(),
@@ -297,7 +297,7 @@ impl Repeat {
         }
     }
 
-    /// Calls that repeat from the call with number `onset` on, with no period.
+    /// Returns calls that repeat from the call with number `onset` on, without a period.
     pub(crate) fn calls(onset: Calls, copies: u64, unit: String) -> Self {
         Self {
             onset: onset.into(),
@@ -308,12 +308,12 @@ impl Repeat {
     }
 }
 
-/// A count as a bound is compared.
+/// Converts a count to the type of bounds.
 pub(crate) fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// `name(arguments)`, cut to what a fact keeps of a unit.
+/// Returns `name(arguments)`, truncated to the length of a fact's unit.
 pub(crate) fn unit(name: &str, arguments: Arguments<'_>) -> String {
     let text = arguments.text();
     let whole = name.chars().chain(['(']).chain(text.chars()).chain([')']);

@@ -1,12 +1,12 @@
-//! [`Pairs`]: what is kept of a call until its result comes.
+//! [`Pairs`]: calls without a result, with their data.
 
 use std::collections::VecDeque;
 
 use super::{Call, Key, MAX_OPEN, hash, unit};
 use crate::stream::Calls;
 
-/// Calls that wait for their results, each with what a meter keeps of it: of more than [`MAX_OPEN`] the oldest is
-/// forgotten.
+/// Calls without a result, each with the data that a meter keeps. At most [`MAX_OPEN`] are kept: the oldest is dropped
+/// for another.
 pub(crate) struct Pairs<T = Asked>(VecDeque<(Calls, T)>);
 
 impl<T> Default for Pairs<T> {
@@ -16,7 +16,7 @@ impl<T> Default for Pairs<T> {
 }
 
 impl<T> Pairs<T> {
-    /// Keeps `what` of the call with this number.
+    /// Stores the data of the call with this number.
     pub(crate) fn put(&mut self, call: Calls, what: T) {
         if self.0.len() == MAX_OPEN {
             self.0.pop_front();
@@ -24,30 +24,30 @@ impl<T> Pairs<T> {
         self.0.push_back((call, what));
     }
 
-    /// What was kept of the call with this number, once.
+    /// Removes and returns the data of the call with this number.
     pub(crate) fn take(&mut self, call: Calls) -> Option<T> {
         let found = self.0.iter().position(|(of, _)| *of == call)?;
         self.0.remove(found).map(|(_, what)| what)
     }
 
-    /// Forgets every call.
+    /// Removes every call.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
-/// A call, as most guards keep it.
+/// The data of a call that most guards keep.
 pub(crate) struct Asked {
-    /// Equal of calls that have the tool and the arguments, as JSON values, in common.
+    /// The hash shared by calls with the same tool and the same arguments, as JSON values.
     pub(crate) key: u128,
-    /// Equal of calls that have the tool in common.
+    /// The hash shared by calls of one tool.
     pub(crate) tool: u128,
-    /// `name(arguments)`, cut.
+    /// `name(arguments)`, truncated.
     pub(crate) unit: String,
 }
 
 impl Asked {
-    /// What is kept of a call.
+    /// Returns the data of a call.
     pub(crate) fn of(call: &Call<'_>) -> Self {
         Self {
             key: Key::Call.of(call),

@@ -1,5 +1,5 @@
-//! [`Row`]: how many equal things are in a row, as facts. [`InRow`] counts equal calls, or equal pairs of a call and its
-//! result.
+//! [`Row`]: counts equal items in a row, and reports them as facts. [`InRow`] counts equal calls, or equal pairs of a
+//! call and its result.
 
 use std::ops::RangeInclusive;
 
@@ -9,13 +9,13 @@ use crate::settings::param::Param;
 use crate::settings::params::Params;
 use crate::stream::{Calls, Kind};
 
-/// The longest row that a setting may ask for.
+/// The longest row that a setting may require.
 const MAX_ROW: u64 = 1000;
 
-/// The numbers of copies that a setting may ask for: one would stop the first of them.
+/// The numbers of copies that a setting may require. With 1, a guard would stop at the first copy.
 pub(crate) const MANY: RangeInclusive<i64> = 2..=MAX_ROW as i64;
 
-/// The one threshold of most: how long a row has to be.
+/// Returns the parameter for the length of a row, the only threshold of most detectors.
 pub(crate) const fn n(default: i64, unit: &'static str, doc: &'static str) -> Param {
     Param::count("n", default, MANY)
         .copies()
@@ -23,10 +23,10 @@ pub(crate) const fn n(default: i64, unit: &'static str, doc: &'static str) -> Pa
         .doc(doc)
 }
 
-/// [`n`] of equal calls or pairs, 3 where nothing is said.
+/// The parameter [`n`] of equal calls or pairs, with default 3.
 pub(crate) const N: Param = n(3, "calls", "equal ones in a row, the first included");
 
-/// Counts equal calls in a row.
+/// A counter of equal calls in a row.
 #[derive(Clone)]
 pub(crate) struct InRow {
     kind: Kind,
@@ -36,7 +36,7 @@ pub(crate) struct InRow {
 }
 
 impl InRow {
-    /// By the parameter [`n`], of a kind of loop.
+    /// Returns a counter for a kind of loop, by the parameter [`n`].
     pub(crate) fn new(params: &Params, kind: Kind) -> Self {
         Self {
             kind,
@@ -59,17 +59,17 @@ impl Counter for InRow {
     }
 }
 
-/// The row that goes on.
+/// The current row of equal items.
 #[derive(Clone, Default)]
 pub(crate) struct Row {
     last: Option<u128>,
     length: u64,
-    /// Where the second one is.
+    /// The call of the second item.
     second: Calls,
 }
 
 impl Row {
-    /// Takes the next thing, by its hash and the number of its call; returns how many are in a row now.
+    /// Adds the next item, by its hash and the number of its call. Returns the new length of the row.
     pub(crate) fn push(&mut self, hash: u128, call: Calls) -> u64 {
         if self.last != Some(hash) {
             (self.last, self.length) = (Some(hash), 0);
@@ -81,18 +81,18 @@ impl Row {
         self.length
     }
 
-    /// How many are in a row.
+    /// Returns the length of the row.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
 
-    /// The call of the second one.
+    /// Returns the call of the second item.
     pub(crate) fn second(&self) -> Calls {
         self.second
     }
 
-    /// The fact that it is as long as it is, where some setting can accept that: the loosest asks for
-    /// `least`, the strictest for no more than [`MAX_ROW`].
+    /// Returns the fact of the current length, if some setting can accept it. The loosest setting requires `least`, the
+    /// strictest at most [`MAX_ROW`].
     pub(crate) fn fact(
         &self,
         least: u64,

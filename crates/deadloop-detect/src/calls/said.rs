@@ -1,21 +1,21 @@
-//! [`Said`]: what was said in a turn, without the white space at both ends, in whatever pieces it came.
+//! [`Said`]: the trimmed text of a turn, whatever its pieces.
 
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::measure::fact::UNIT_CHARS;
 
-/// A text that comes in pieces: its hash and its first chars, never all of it.
+/// Hash and first characters of a text that comes in pieces.
 #[derive(Default)]
 pub(crate) struct Said {
-    /// `None`: nothing but white space so far.
+    /// The hasher. `None` if only white space has come.
     hasher: Option<Box<Xxh3>>,
-    /// The hash of the text without the white space at its end.
+    /// The hash of the text without trailing white space.
     trimmed: u128,
     head: String,
 }
 
 impl Said {
-    /// Takes the next piece.
+    /// Adds the next piece.
     pub(crate) fn push(&mut self, piece: &str) {
         let piece = match self.hasher {
             Some(_) => piece,
@@ -35,17 +35,17 @@ impl Said {
         hasher.update(blank.as_bytes());
     }
 
-    /// The hash of the text; 0 where there is no text.
+    /// Returns the hash of the text. 0 if there is no text.
     pub(crate) fn hash(&self) -> u128 {
         self.trimmed
     }
 
-    /// Its first chars.
+    /// Returns the first characters of the text.
     pub(crate) fn head(&self) -> &str {
         self.head.trim_end()
     }
 
-    /// Forgets it.
+    /// Clears the text.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -1,39 +1,39 @@
-//! [`Says`]: what a result says of its call, by its words. `says.toml` has the words.
+//! [`Says`]: the class of a result, by its words. The words are in `says.toml`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What a result says.
+/// The class of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Says {
-    /// Anything else.
+    /// Any other content.
     News,
-    /// That what was asked is done.
+    /// The call succeeded.
     Done,
-    /// That something is not done yet.
+    /// The work is not done yet.
     Waiting,
-    /// That nothing was found, or came.
+    /// Nothing was found, or there was no output.
     Nothing,
-    /// `ok`: the tool has nothing to say.
+    /// An acknowledgement without information, as `ok`.
     Mute,
-    /// That it failed, or was refused.
+    /// A failure or a refusal.
     Refusal,
 }
 
 impl Says {
-    /// Whether it is only of its call: the same words after another call say another thing.
+    /// Returns whether the class depends on the call: after another call, equal words have another meaning.
     pub(crate) fn is_of_its_call(self) -> bool {
         !matches!(self, Self::News | Self::Refusal)
     }
 }
 
-/// Longer results are news: the words are those of a sentence, and not of a page.
+/// The longest classified text, in bytes. Longer results are news: the words are those of sentences, not of pages.
 pub(super) const LONGEST: usize = 240;
-/// The same of one that says that something is not done yet.
+/// The longest text that is classified as [`Says::Waiting`], in bytes.
 const LONGEST_WAITING: usize = 160;
-/// How far the beginning of a result reaches.
+/// The number of characters searched for a refusal.
 const BEGINNING: usize = 48;
 
 struct Words {
@@ -43,9 +43,9 @@ struct Words {
     nothing: Regex,
     mute: Regex,
     refusal: Regex,
-    /// Lines that programs put around the output of a command.
+    /// Lines that programs print around the output of a command.
     around: Regex,
-    /// The exit code among them.
+    /// The exit code of a command.
     exit: Regex,
     /// A call that only waits.
     polls: Regex,
@@ -83,7 +83,8 @@ static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
     })
 });
 
-/// What a result says: `text` is its content without tags, dates and ids, `asked` the call.
+/// Classifies a result. `text` is its content without tags, and with `volatile` without dates and ids. `asked` is the
+/// call.
 pub(super) fn says(text: &str, error: bool, asked: &str) -> Says {
     let Some(words) = WORDS.as_ref().filter(|_| text.len() <= LONGEST) else {
         return if error { Says::Refusal } else { Says::News };
@@ -113,7 +114,7 @@ pub(super) fn says(text: &str, error: bool, asked: &str) -> Says {
     }
 }
 
-/// Whether a text begins with a refusal.
+/// Returns whether a text begins with a refusal.
 pub(super) fn refuses(text: &str) -> bool {
     let start: String = text.chars().take(BEGINNING).collect();
     let start = start.to_lowercase();

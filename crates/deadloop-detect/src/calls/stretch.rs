@@ -1,29 +1,29 @@
-//! [`Stretch`]: for each period up to a longest one, how long the stretch is that has it now.
+//! [`Stretch`]: the length of the current repetition, for each period.
 
 use std::collections::VecDeque;
 
 use super::number;
 use crate::stream::Calls;
 
-/// Follows things by their hashes.
+/// The current stretch of each period, over a sequence of hashes.
 pub(crate) struct Stretch {
-    /// The last ones, as many as the longest period; the newest at the front.
+    /// The latest items, as many as the longest period, newest first.
     last: VecDeque<u128>,
-    /// For each period from 1 on.
+    /// The state of each period, from 1 on.
     periods: Vec<Repeating>,
     seen: u64,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Repeating {
-    /// How many things in a row equal the one a period before.
+    /// The number of consecutive items that equal the one a period before.
     again: u64,
-    /// Where the first of them is: the second copy begins there.
+    /// The place of the first of these items, where the second copy begins.
     second: Calls,
 }
 
 impl Stretch {
-    /// Of periods from 1 to `longest`.
+    /// Returns an empty stretch for periods from 1 to `longest`.
     pub(crate) fn new(longest: u64) -> Self {
         let longest = usize::try_from(longest).unwrap_or(0);
         Self {
@@ -33,7 +33,7 @@ impl Stretch {
         }
     }
 
-    /// Takes the next thing, by its hash and its place.
+    /// Adds the next item, by its hash and its place.
     pub(crate) fn push(&mut self, hash: u128, place: Calls) {
         for (period, repeating) in self.periods.iter_mut().enumerate() {
             match self.last.get(period) == Some(&hash) {
@@ -54,7 +54,8 @@ impl Stretch {
         self.seen += 1;
     }
 
-    /// The length of the stretch with a period, its first copy included; 0 where fewer things came.
+    /// Returns the length of the stretch with a period, its first copy included. 0 if there were fewer items than the
+    /// period.
     pub(crate) fn length(&self, period: u64) -> u64 {
         match self.of(period) {
             Some(repeating) if self.seen >= period => repeating.again + period,
@@ -62,18 +63,18 @@ impl Stretch {
         }
     }
 
-    /// Whole copies of a period in its stretch, as a bound.
+    /// Returns the number of whole copies of a period, as a bound.
     pub(crate) fn copies(&self, period: u64) -> i64 {
         number(self.length(period) / period.max(1))
     }
 
-    /// Where the second copy of the stretch with this period begins.
+    /// Returns the place at which the second copy of the stretch with this period begins.
     pub(crate) fn second(&self, period: u64) -> Calls {
         self.of(period)
             .map_or(Calls(0), |repeating| repeating.second)
     }
 
-    /// Forgets everything.
+    /// Resets all periods.
     pub(crate) fn clear(&mut self) {
         self.last.clear();
         self.periods.fill(Repeating::default());

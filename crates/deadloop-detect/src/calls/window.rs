@@ -1,5 +1,4 @@
-//! [`Window`]: the last few things, how often each of them is there, and how many different ones there are. [`Among`] counts
-//! calls in one.
+//! [`Window`]: the latest items of a run, with their counts. [`Among`] counts calls in a window.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -9,12 +8,12 @@ use crate::settings::param::Param;
 use crate::settings::params::Params;
 use crate::stream::{Calls, Kind, Units};
 
-/// The longest window that a setting may ask for.
+/// The longest window that a setting may require.
 pub(crate) const WINDOW: i64 = 1000;
 
 pub(super) const WITH_RESULT: &str = "with_result";
 
-/// Whether the result counts too.
+/// Returns the parameter for whether results are compared too.
 pub(crate) const fn with_result(default: bool) -> Param {
     Param::flag(WITH_RESULT, default)
         .doc("true: a call and its result are compared; false: the call alone")
@@ -22,14 +21,14 @@ pub(crate) const fn with_result(default: bool) -> Param {
 
 const LENGTH: &str = "window";
 
-/// The parameter for the length of a window.
+/// Returns the parameter for the length of a window.
 pub(crate) const fn window(default: i64, unit: &'static str, doc: &'static str) -> Param {
     Param::count(LENGTH, default, 2..=WINDOW)
         .unit(unit)
         .doc(doc)
 }
 
-/// The last things of a run, by their hashes, each with its place.
+/// The latest items of a run, by their hashes, each with its place.
 #[derive(Clone)]
 struct Window {
     size: usize,
@@ -38,7 +37,7 @@ struct Window {
 }
 
 impl Window {
-    /// An empty one that holds `size` things.
+    /// Returns an empty window of `size` items.
     fn new(size: u64) -> Self {
         Self {
             size: usize::try_from(size).unwrap_or(usize::MAX),
@@ -47,7 +46,7 @@ impl Window {
         }
     }
 
-    /// Takes the next thing; the oldest leaves a full window. Returns how often the new one is there now.
+    /// Adds the next item, and drops the oldest of a full window. Returns the count of the new item.
     fn push(&mut self, hash: u128, place: Units) -> u64 {
         if self.last.len() == self.size
             && let Some((oldest, _)) = self.last.pop_front()
@@ -64,19 +63,19 @@ impl Window {
         *count
     }
 
-    /// How many different things are there, once it is full.
+    /// Returns the number of distinct items, once the window is full.
     fn distinct(&self) -> Option<i64> {
         (self.last.len() == self.size).then(|| number(self.counts.len() as u64))
     }
 
-    /// Where the newest one stands for the second time.
+    /// Returns the place of the second occurrence of the newest item.
     fn second(&self) -> Option<Units> {
         let (newest, _) = self.last.back()?;
         let mut equal = self.last.iter().filter(|(hash, _)| hash == newest);
         equal.nth(1).map(|(_, place)| *place)
     }
 
-    /// The place of the first one that had occurred before.
+    /// Returns the place of the first repeated item.
     fn first_again(&self) -> Option<Units> {
         let mut seen = HashSet::new();
         let mut all = self.last.iter();
@@ -84,35 +83,37 @@ impl Window {
             .map(|(_, place)| *place)
     }
 
-    /// Forgets everything.
+    /// Clears the window.
     fn clear(&mut self) {
         self.last.clear();
         self.counts.clear();
     }
 }
 
-/// Counts calls among the last ones, by the parameter [`window`].
+/// A counter of calls in a window, by the parameter [`window`].
 #[derive(Clone)]
 pub(crate) struct Among {
     measure: Measure,
-    /// The name of the threshold, and what the loosest setting accepts.
+    /// The name of the threshold.
     threshold: &'static str,
+    /// The value of the threshold in the loosest setting.
     loosest: i64,
     window: Window,
     told: Told,
 }
 
-/// What is counted in a window.
+/// The measure of a window.
 #[derive(Clone, Copy)]
 pub(crate) enum Measure {
-    /// How often the newest one is there.
+    /// The number of occurrences of the newest item.
     Newest,
-    /// How many different ones there are.
+    /// The number of distinct items.
     Distinct,
 }
 
 impl Among {
-    /// `threshold` bounds the measure: how often the newest has to be there, or how many there may be.
+    /// Returns a counter. `threshold` bounds the measure: the fewest occurrences of the newest item, or the most
+    /// distinct items.
     pub(crate) fn new(params: &Params, measure: Measure, threshold: &Param) -> Self {
         Self {
             measure,

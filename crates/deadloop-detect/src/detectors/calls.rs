@@ -1,8 +1,8 @@
-//! The counters of calls: which calls are equal, and how many of them are there. `duplicate` and `cycle` alarm at the call,
-//! before it is run; the others at the result.
+//! Detectors that count equal calls. `duplicate` and `cycle` alarm at the call, before it runs; the others alarm at the
+//! result.
 //!
-//! What a meter keeps is bounded: hashes of the calls in its row, window or longest period, and what at most 1,000 calls
-//! without a result are compared by.
+//! State is bounded: hashes of the calls in the row, window or longest period, and the compared data of at most 1,000
+//! calls without a result.
 
 use super::entry::detector;
 use super::{Measuring, Refusal};
@@ -20,7 +20,7 @@ use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-/// Parameters, and those of every detector that compares results.
+/// Expands to the given parameters and those of every detector that compares results.
 macro_rules! with_results {
     ($($param:expr),+) => {
         &[$($param,)+ ALLOW, RESET, NORMALISE, VOLATILE, STATELESS_N, STATELESS_CHARS, KINDS, WAITING_N]
@@ -97,7 +97,7 @@ const REPEATS: Param = Param::count("repeats", 5, MANY)
     .unit("copies")
     .doc("copies of the cycle in a row, the first included");
 
-/// The longest cycle that a setting may ask for.
+/// The longest cycle that a setting may have.
 const LONGEST: i64 = 100;
 
 const MIN_PERIOD: Param = Param::count("min_period", 1, 1..=LONGEST)
@@ -131,7 +131,7 @@ const SAME: Param = Param::word("same", "any", &["any", "tool", "prefix"])
 
 const PREFIX: Param = prefix();
 
-/// Refuses a longest cycle below the shortest.
+/// Rejects a shortest cycle above the longest.
 fn check_cycle(params: &Params) -> Result<(), Refusal> {
     let (min, max) = (params.int(MIN_PERIOD.name), params.int(MAX_PERIOD.name));
     if min > max {
@@ -145,7 +145,7 @@ fn check_cycle(params: &Params) -> Result<(), Refusal> {
     sees_calls(params)
 }
 
-/// Refuses a window that holds nothing so often.
+/// Rejects a window shorter than the required count.
 fn check_interleaved(params: &Params) -> Result<(), Refusal> {
     let (n, window) = (params.int(COMES_BACK.name), params.int(LAST.name));
     if n > window {
@@ -157,7 +157,7 @@ fn check_interleaved(params: &Params) -> Result<(), Refusal> {
     sees_calls(params)
 }
 
-/// Refuses a window that never has more different calls.
+/// Rejects a limit on distinct calls that the window can never exceed.
 fn check_call_novelty(params: &Params) -> Result<(), Refusal> {
     let (most, window) = (params.int(MAX_DISTINCT.name), params.int(LAST.name));
     if most >= window {
@@ -198,7 +198,7 @@ fn call_novelty(params: &Params) -> Recipe {
     let among = Among::new(params, Measure::Distinct, &MAX_DISTINCT);
     counted(params, among, |asked, answer, seen| {
         let (mut key, same) = seen.compared(asked, answer);
-        // As long as too few results that say nothing came, each is another one.
+        // Until enough results without information came, each is a distinct one.
         if same.times < seen.enough(&same) {
             key = hash(&[&key.to_string(), &answer.call.0.to_string()]);
         }
@@ -233,7 +233,7 @@ fn error_run(params: &Params) -> Recipe {
     })
 }
 
-/// Different calls of one message that are counted; those behind them are not.
+/// The most distinct calls of one message that are counted. Later ones are ignored.
 const MAX_OPEN: usize = 1000;
 
 fn duplicate(params: &Params) -> Recipe {
@@ -252,15 +252,15 @@ fn duplicate(params: &Params) -> Recipe {
     })
 }
 
-/// Follows rows of equal calls in one run.
+/// Meter of rows of equal calls in one run.
 struct Duplicates {
     run: Run,
     key: Key,
     /// The shortest row that the loosest setting accepts.
     least: u64,
-    /// Counts the calls of one message.
+    /// Whether the equal calls of one message are counted.
     open: bool,
-    /// The row that goes on; of one message the calls, by their keys.
+    /// The current row. With `open`, one row for each key in the message.
     rows: HashMap<u128, Row>,
 }
 
@@ -301,7 +301,7 @@ fn cycle(params: &Params) -> Recipe {
     })
 }
 
-/// Follows the stretch of each period in one run.
+/// Meter of the stretch of each period in one run.
 struct Cycles {
     run: Run,
     key: Key,
@@ -326,7 +326,7 @@ impl Meter for Cycles {
 }
 
 impl Cycles {
-    /// Returns the fact that the stretch with a period has just got another whole copy.
+    /// Returns a fact if the stretch with a period has just completed another copy.
     fn fact(&self, period: u64, call: &Call<'_>) -> Option<Fact> {
         let copies = self.stretch.copies(period);
         let whole = self.stretch.length(period).is_multiple_of(period);

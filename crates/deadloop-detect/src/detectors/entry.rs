@@ -1,7 +1,7 @@
 //! `detector!`: an entry of the registry with its folder of data.
 
-/// Declares the registry entry of a detector. `detectors/NAME` has its data: `exactly.md`, `presets.toml`, `grid.toml` and
-/// `examples.txt`. After `measure` may stand more fields of [`Detector`](crate::harness::Detector).
+/// Declares the registry entry of a detector. `detectors/NAME` has its data: `exactly.md`, `presets.toml`, `grid.toml`
+/// and `examples.txt`. More fields of [`Detector`](crate::harness::Detector) may follow `measure`.
 macro_rules! detector {
     (
         $entry:ident = $name:literal, version $version:literal, $about:literal,
@@ -26,7 +26,7 @@ macro_rules! detector {
     };
 }
 
-/// A file of a detector's folder.
+/// Embeds a file of a detector's folder.
 macro_rules! data {
     ($name:literal, $file:literal) => {
         include_str!(concat!(

@@ -1,4 +1,4 @@
-//! [`Example`]: a stream that a detector brings, to show what it does and to test it against the laws.
+//! [`Example`]: a stream that shows and tests a detector's behaviour.
 //!
 //! ```text
 //! fires
@@ -11,23 +11,23 @@
 
 use crate::stream::{Arguments, Event, TextChannel};
 
-/// A stream on which its detector's defaults alarm ([`FIRES`](Self::FIRES)) or do not ([`QUIET`](Self::QUIET)), or the
-/// one on which a parameter shows what it does; that is its name then.
+/// A stream that shows the behaviour of a detector or of a parameter. The defaults alarm on [`FIRES`](Self::FIRES) and
+/// not on [`QUIET`](Self::QUIET). Any other example has the name of the parameter that it shows.
 #[derive(Clone, Debug)]
 pub struct Example {
-    /// Its name.
+    /// The name of the example.
     pub name: &'static str,
-    /// Its lines, as they are shown.
+    /// The lines of the example, as shown.
     pub lines: &'static str,
 }
 
 impl Example {
     /// The name of the example on which the defaults alarm.
     pub const FIRES: &'static str = "fires";
-    /// The name of the example on which they do not.
+    /// The name of the example on which the defaults do not alarm.
     pub const QUIET: &'static str = "quiet";
 
-    /// Reads the examples of a file.
+    /// Parses the examples of a file.
     pub(super) fn all(text: &'static str) -> impl Iterator<Item = Self> {
         let parts = text.split("\n\n").filter_map(|part| part.split_once('\n'));
         parts.map(|(head, lines)| Self {
@@ -36,7 +36,7 @@ impl Example {
         })
     }
 
-    /// Returns its events; `None` if a line is not one.
+    /// Returns the events of the example. `None` if a line is not an event.
     pub fn events(&self) -> Option<Vec<Event<'static>>> {
         let mut all = Vec::new();
         for line in self.lines.lines().map(str::trim_start) {

@@ -1,6 +1,6 @@
-//! The registry of detectors. To add one: a file beside this one, `mod x;` and `&x::ENTRY` here (a hyphen in
-//! its name is an underscore in that of its file). Settings, help, listings, docs, the search of `tune` and
-//! the laws in `tests/` follow from it.
+//! The registry of detectors. To add a detector, add a file beside this one, and `mod x;` and `&x::ENTRY` here. A
+//! hyphen in a detector's name is an underscore in the module's name. Settings, help, listings, docs, the search of
+//! `tune` and the laws in `tests/` follow from the registry.
 
 use std::ops::Deref;
 
@@ -64,25 +64,26 @@ pub static DETECTORS: &[&Detector] = &[
     &command::ENTRY,
 ];
 
-/// A detector: its description, how it measures and what it refuses.
+/// A detector: its description, its measurement and its checks.
 #[derive(Debug)]
 pub struct Detector {
-    /// Its name, its parameters and presets: [`Spec`]'s fields are read as its own.
+    /// The name, the parameters and the presets. A detector dereferences to this [`Spec`].
     pub spec: Spec,
-    /// Parameters that it had and that changed nothing: settings that name them are read for one more version.
+    /// Former parameters without any effect. Settings that name them are accepted for one more version.
     pub gone: &'static [&'static str],
-    /// Its default grid, as TOML: what `tune` searches where no grid is named; of a program an example.
+    /// The default grid, as TOML. `tune` searches it if no grid is named. For a program, the grid is an example.
     pub grid: &'static str,
-    /// What its alarm does where a setting does not say.
+    /// The response to an alarm, for a setting without a response.
     pub response: Response,
-    /// Streams that show what it does, as text; read with [`examples`](Self::examples). Empty for a program.
+    /// Streams that show the detector's behaviour, as text, parsed by [`examples`](Self::examples). Empty for a
+    /// program.
     pub examples: &'static str,
-    /// Finds the checks that can never fire although others can: the parameter and the reason.
+    /// Function that returns the checks that can never fire although others can, each as a parameter and a reason.
     pub dead: fn(&Params) -> Vec<Refusal>,
-    /// The kinds of faults that it is meant to alarm on. An alarm on any other fault is wrong. Empty for a detector of
-    /// loops.
+    /// The kinds of faults on which the detector should alarm. An alarm on any other fault is wrong. Empty for a
+    /// detector of loops.
     pub notices: &'static [Fault],
-    /// How it measures, for (checked) parameters.
+    /// The measurement, for checked parameters.
     pub measure: Measuring,
 }
 
@@ -94,35 +95,34 @@ impl Deref for Detector {
     }
 }
 
-/// How a detector measures.
+/// The measurement of a detector.
 #[derive(Clone, Copy, Debug)]
 pub enum Measuring {
-    /// The text of a channel is pushed through meters that are made from this. The structural parameters decide what
-    /// is measured; a meter may leave out what these thresholds, or more careful ones, cannot accept.
+    /// Meters that read the text of a channel, made by a recipe. The structural parameters decide what is measured. A
+    /// meter may omit values that these thresholds, or more careful ones, cannot accept.
     Text(fn(&Params) -> Recipe),
-    /// The events of a whole run are pushed through meters that are made from this; its positions are in
-    /// the channel.
+    /// Meters that read the events of a whole run, made by a recipe. Positions are in the channel.
     Run(Channel, fn(&Params) -> Recipe),
-    /// A program outside reads whole transcripts and answers. It is replayed; it cannot watch a live
-    /// stream ([`Guard::new`](crate::Guard::new) refuses it).
+    /// An external program that reads whole transcripts. It can be replayed but cannot watch a live stream
+    /// ([`Guard::new`](crate::Guard::new) rejects it).
     Program(fn(&Params) -> Program),
 }
 
-/// A detector outside: what is run, and what it may do. Who replays runs it; this crate does not.
+/// An external detector: its command and its limits. The replay runs the program, not this crate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The table that it gets when it starts.
+    /// The table that the program gets when it starts.
     pub params: Value,
-    /// How long it may take for one transcript, milliseconds.
+    /// The time limit for one transcript, in milliseconds.
     pub timeout_ms: u64,
-    /// On how many transcripts of a run it may fail.
+    /// The most transcripts of a run on which the program may fail.
     pub max_errors: u64,
 }
 
 impl Detector {
-    /// What most entries leave out: nothing is dead, no fault is noticed, an alarm stops.
+    /// Returns an entry with defaults: no dead checks, no faults, and stop as the response.
     pub(crate) const fn measuring(measure: Measuring) -> Self {
         Self {
             spec: Spec::PLAIN,
@@ -137,7 +137,7 @@ impl Detector {
     }
 }
 
-/// Why parameters that are each allowed are refused together.
+/// The reason for which a combination of allowed parameters is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Error)]
 #[error("{param}: {reason}")]
 pub struct Refusal {
@@ -148,7 +148,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Refuses the value of a parameter.
+    /// Returns a refusal of a parameter's value.
     ///
     /// # Errors
     /// Always.
@@ -159,17 +159,17 @@ impl Refusal {
 }
 
 impl Detector {
-    /// The detector of that name.
+    /// Returns the detector with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         DETECTORS.iter().copied().find(|d| d.name == name)
     }
 
-    /// Its examples: one on which its defaults alarm, one on which they do not, and those of some parameters.
+    /// Returns the examples: one on which the defaults alarm, one on which they do not, and those of some parameters.
     pub fn examples(&self) -> impl Iterator<Item = Example> + use<> {
         Example::all(self.examples)
     }
 
-    /// The channels in which it alarms, for a setting without a channel.
+    /// Returns the channels in which the detector alarms, for a setting without a channel.
     pub fn channels(&'static self) -> &'static [Channel] {
         match &self.measure {
             Measuring::Text(_) | Measuring::Program(_) => &Channel::TEXT,
@@ -177,7 +177,7 @@ impl Detector {
         }
     }
 
-    /// The channels that a setting may name for it.
+    /// Returns the channels that a setting may name.
     pub fn may_read(&'static self) -> &'static [Channel] {
         match &self.measure {
             Measuring::Text(_) => &Channel::LANES,
@@ -186,12 +186,12 @@ impl Detector {
         }
     }
 
-    /// Whether its meters read the text of a channel, and not a run.
+    /// Returns whether the detector reads the text of a channel, not the events of a run.
     pub fn reads_text(&self) -> bool {
         matches!(self.measure, Measuring::Text(_))
     }
 
-    /// The threshold parameters, in their order.
+    /// Returns the threshold parameters, in order.
     pub fn thresholds(&self) -> impl Iterator<Item = (&'static Param, Threshold)> {
         self.params.iter().filter_map(|p| match p.mark {
             Mark::Threshold(t) => Some((p, t)),
@@ -200,7 +200,7 @@ impl Detector {
     }
 }
 
-/// Two detectors are the same if they have the same name.
+/// Detectors are equal if their names are equal.
 impl PartialEq for Detector {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name

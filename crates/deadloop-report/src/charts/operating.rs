@@ -46,6 +46,9 @@ pub(crate) struct Dot {
     pub(crate) settings: usize,
 }
 
+/// A dot and its place: the rate of wrong alarms and the height of its setting.
+type Spot = ((f64, f64), Dot);
+
 /// The plane of a model.
 pub(crate) struct Plane<'d> {
     pub(crate) model: &'d str,
@@ -107,7 +110,7 @@ fn drawn(
     data: &ReportData,
     places: &[(usize, (f64, f64))],
     points: &[Point],
-) -> Result<Vec<((f64, f64), Dot)>, DrawError> {
+) -> Result<Vec<Spot>, DrawError> {
     let rates = places.iter().map(|(_, at)| at.0).chain(data.run.limit);
     let mut chart = ChartBuilder::on(area)
         .margin(10)
@@ -174,13 +177,10 @@ fn places(data: &ReportData, model: &str) -> Vec<(usize, (f64, f64))> {
 
 /// Returns the dots and their places. Settings that are too close to be told apart share a dot. `pixel` maps a place to
 /// pixels.
-fn spots(
-    pixel: impl Fn(&(f64, f64)) -> (i32, i32),
-    places: &[(usize, (f64, f64))],
-) -> Vec<((f64, f64), Dot)> {
+fn spots(pixel: impl Fn(&(f64, f64)) -> (i32, i32), places: &[(usize, (f64, f64))]) -> Vec<Spot> {
     let mut apart = APART;
     loop {
-        let mut spots: BTreeMap<(i64, i64), ((f64, f64), Dot)> = BTreeMap::new();
+        let mut spots: BTreeMap<(i64, i64), Spot> = BTreeMap::new();
         for (setting, at) in places {
             let (x, y) = pixel(at);
             let cell = |pixel: i32| (f64::from(pixel) / apart).round() as i64;

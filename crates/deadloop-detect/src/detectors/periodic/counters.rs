@@ -1,40 +1,40 @@
-//! [`Counters`]: whether the numbers of a tail count on from copy to copy.
+//! [`Counters`]: finds the parts of a tail whose numbers count evenly.
 //!
-//! Where numbers are folded, a table and a loop that counts have the same symbols. Of a loop each number is the one of the copy before
-//! plus a constant; data is not so regular.
+//! If numbers are folded, a table and a counting loop have the same symbols. In a loop, each number is that of the copy
+//! before plus a constant. Data is not so regular.
 //!
-//! A tail of period p is cut where a symbol, the one p before it and the one 2p before are in it and their
-//! values are not evenly apart: it goes on from the symbol after the earliest of them. What is left has two copies.
-//! Another cut asks for equal values: from the symbol after the one p before. Numbers that go round are equal to those
-//! some units before: the same cut with a few multiples of p.
+//! A tail of period p is cut where the values of a symbol, of the one p before and of the one 2p before are not evenly
+//! spaced. The rest begins after the earliest of the three symbols, with two copies. Another cut requires equal values:
+//! its rest begins after the symbol p before. Numbers that cycle equal those some units before: the same cut with a few
+//! multiples of p.
 
 use super::runs::{Run, grow};
 
-/// The most units after which numbers that go round come back.
+/// The most units in a cycle of numbers.
 const ROUND: u32 = 6;
 
-/// What the kept symbols are worth, and how far tails have been looked through.
+/// Values of the kept symbols, and the examined parts of tails.
 #[derive(Debug)]
 pub(super) struct Counters {
     values: Vec<u64>,
-    /// How many symbols came before the last one that is worth something, itself included; 0 if none is.
+    /// The number of symbols up to the last one with a value, inclusive. 0 if no symbol has a value.
     number: u64,
-    /// The symbols that were dropped.
+    /// The number of dropped symbols.
     gone: u64,
     tails: Vec<Tail>,
     max_lag: u32,
 }
 
-/// The conditions on the numbers of a tail.
+/// A condition on the numbers of a tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Nothing: this is the whole tail.
+    /// No condition: the whole tail.
     Any,
-    /// That they count on evenly.
+    /// Numbers count evenly.
     Even,
-    /// They equal the numbers of the copy before.
+    /// Numbers equal those of the copy before.
     Equal,
-    /// They equal those some copies before: all of these are one copy.
+    /// Numbers equal those some copies before. These copies together count as one copy.
     Round,
 }
 
@@ -42,20 +42,21 @@ pub(super) enum Part {
 #[derive(Clone, Copy, Debug)]
 struct Tail {
     run: Run,
-    /// Where what is left of it begins.
+    /// The beginning of the rest whose numbers count evenly.
     even: u64,
+    /// The beginning of the rest whose numbers are equal.
     equal: u64,
-    /// The same where numbers equal those 2, 3 and more copies before.
+    /// The beginnings of the rests whose numbers equal those 2, 3 and more copies before.
     rounds: [u64; ROUND as usize - 1],
-    /// Symbols until which that is known.
+    /// The symbol count up to which the tail was examined.
     until: u64,
 }
 
-/// A part of a tail, and the symbols until which it goes on.
+/// A part of a tail, and the symbol count up to which it goes on.
 pub(super) type Left = (Part, Run, u64);
 
 impl Counters {
-    /// None yet. `max_lag`: the longest period that is looked for.
+    /// Returns empty counters. `max_lag` is the longest period that is searched.
     pub(super) fn new(max_lag: u32) -> Self {
         Self {
             values: Vec::new(),
@@ -66,7 +67,7 @@ impl Counters {
         }
     }
 
-    /// Adds what the next symbol is worth: 0 where it has no number.
+    /// Adds the value of the next symbol. 0 if the symbol has no number.
     #[inline]
     pub(super) fn add(&mut self, value: u64) {
         self.values.push(value);
@@ -75,12 +76,12 @@ impl Counters {
         }
     }
 
-    /// Makes room for `more` symbols; no more than `most` are ever kept.
+    /// Reserves room for `more` symbols, of at most `most` ever kept.
     pub(super) fn reserve(&mut self, more: usize, most: usize) {
         grow(&mut self.values, more, most);
     }
 
-    /// Adds this many symbols without a number.
+    /// Adds `count` symbols without a number.
     #[inline]
     pub(super) fn add_worthless(&mut self, count: usize) {
         self.values.resize(self.values.len() + count, 0);
@@ -94,13 +95,13 @@ impl Counters {
             .retain(|tail| going_on.iter().any(|run| same(*run, tail.run)));
     }
 
-    /// The parts of a tail, as far as they were not told; the last ones go on to `until`. The values from
+    /// Returns the parts of a tail that were not returned before. The last ones go on to `until`. The values from
     /// symbol number `base` on are kept.
     pub(super) fn parts(&mut self, run: Run, base: u64, until: u64) -> Vec<Left> {
         let mut tail = self.tail(run);
         let lag = u64::from(run.lag);
         let mut parts = Vec::new();
-        // Where nothing in it is worth anything, all is equal.
+        // If no symbol of the tail has a value, all values are equal.
         let from = if self.number > run.start {
             tail.until.max(base + lag)
         } else {
@@ -134,7 +135,7 @@ impl Counters {
         parts
     }
 
-    /// What is left of a tail, as far as it was looked through.
+    /// Returns the rests of a tail, as far as it was examined.
     pub(super) fn left(&self, run: Run) -> Vec<Run> {
         let tail = self.tail(run);
         tail.left(self.max_lag).map(|(_, run)| run).collect()
@@ -158,7 +159,7 @@ impl Counters {
         }
     }
 
-    /// What a kept symbol is worth.
+    /// Returns the value of a kept symbol.
     fn value(&self, index: u64) -> u64 {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         self.values.get(index).copied().unwrap_or(0)
@@ -166,7 +167,7 @@ impl Counters {
 }
 
 impl Tail {
-    /// What is left of it under each condition. Numbers that are equal from copy to copy do not go round.
+    /// Returns the rest of the tail under each condition. Numbers that are equal from copy to copy do not cycle.
     fn left(&self, max_lag: u32) -> impl Iterator<Item = (Part, Run)> {
         let (run, equal, until) = (self.run, self.equal, self.until);
         let round = move |(units, from): (u32, u64)| {
@@ -183,13 +184,13 @@ impl Tail {
     }
 }
 
-/// After how many units of a tail numbers that go round can come back.
+/// Returns the numbers of units after which cycling numbers can repeat.
 fn rounds(run: Run, max_lag: u32) -> impl Iterator<Item = u32> {
     (2..=ROUND).take_while(move |units| run.lag.saturating_mul(*units) <= max_lag)
 }
 
-/// Ends the part of a run that begins at `from` before symbol `last`: what is left goes on from the symbol after the one
-/// `copies` before. A part has two copies at least.
+/// Ends the part of a run that begins at `from` and ends before symbol `last`. The rest begins after the symbol
+/// `copies` copies before. Only a part with at least two copies is added.
 fn cut(
     parts: &mut Vec<Left>,
     (part, run, copies): (Part, Run, u64),

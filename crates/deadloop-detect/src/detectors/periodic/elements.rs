@@ -1,8 +1,8 @@
-//! [`Elements`]: the sentences or lines that are compared, as texts and as symbols.
+//! [`Elements`]: the compared sentences or lines, as texts and as symbols.
 //!
-//! The text of an element is only the part that is compared: no blanks at its ends and one space for blanks
-//! inside, one byte for a folded number, and nothing of what is left out. All copies of a unit have the same
-//! text, so an alarm shows the same whatever the chunks are and whichever copy was read last.
+//! The text of an element is its compared part only. Blanks at its ends are dropped, blanks inside become one space, a
+//! folded number becomes one byte, and omitted text is left out. All copies of a unit have the same text, so an alarm
+//! shows the same unit whatever the chunks are and whichever copy was read last.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -15,11 +15,11 @@ use crate::text::hash::{BASE, spread};
 pub(super) struct Elements {
     /// The beginnings of the kept elements, and of the one being read once it is long.
     text: Vec<u8>,
-    /// Where in `text` each element begins; that of the one being read comes last.
+    /// The offset of each element in `text`. The last offset is that of the element being read.
     starts: Vec<usize>,
     /// The bytes of the element being read that are not hashed yet.
     making: Vec<u8>,
-    /// How many bytes of `making` are used.
+    /// The number of used bytes in `making`.
     len: usize,
     /// The hash of the bytes before those of `making`.
     hash: u64,
@@ -29,33 +29,33 @@ pub(super) struct Elements {
     named: bool,
     /// Whether the element being read has a Chinese or Japanese char.
     wide: bool,
-    /// If values count: the sum of its numbers, each times a [`factor`] of its place.
+    /// The sum of the element's numbers, each times the [`factor`] of its place. Used only if values count.
     sum: u64,
-    /// If values count: how many numbers it has.
+    /// The count of the element's numbers. Used only if values count.
     numbers: u64,
 }
 
-/// The bit of a symbol that says whether its element has a letter or a number.
+/// The bit of a symbol that is set if its element has a letter or a number.
 pub(super) const NAMED: u32 = 1;
 
-/// A folded number: a byte that no char has.
+/// The byte of a folded number, which no character has.
 const NUMBER: u8 = 0xFF;
 
-/// How many bytes of an element are kept. Of chars, hardly any but emoji have more than three bytes.
+/// The most bytes of an element that are kept. Few characters except emoji have more than three bytes.
 const MOST: usize = 3 * UNIT_CHARS;
-/// The bytes of a long element are hashed in blocks of this size.
+/// The size of the blocks in which a long element is hashed, in bytes.
 const BLOCK: usize = 1024;
-/// The size of `making`: less than a block waits to be hashed, and a blank and a block, or a few words, are added
-/// to it at once.
+/// The size of `making`. Less than a block waits to be hashed, and a blank and a block, or a few words, are added at
+/// once.
 const ROOM: usize = 2 * BLOCK + 2 * Bytes::MOST as usize;
-/// `text` grows in steps of this many bytes; doubling would take up to twice the memory.
+/// The step by which `text` grows, in bytes. Doubling would take up to twice the memory.
 const STEP: usize = 1 << 14;
 
-/// Bytes of a unit after which no more elements are added: enough to tell a list from other text.
+/// The length of a unit after which no more elements are added, in bytes: enough to tell a list from other text.
 const LONG: usize = 4096;
 
 impl Elements {
-    /// Nothing read yet. Where nothing will be, nothing is kept ready.
+    /// Returns empty elements. Nothing is allocated unless `used`.
     pub(super) fn new(used: bool) -> Self {
         Self {
             text: Vec::new(),
@@ -71,7 +71,7 @@ impl Elements {
         }
     }
 
-    /// Adds a char of this class that ends none.
+    /// Adds a character that ends no element.
     #[inline]
     pub(super) fn char(&mut self, c: char, class: Class) {
         if class & class::BLANK != 0 {
@@ -83,14 +83,15 @@ impl Elements {
         self.add(c.encode_utf8(&mut [0; 4]).as_bytes());
     }
 
-    /// Adds a number that is folded. `names`: it tells what the element is; a number that is compared by its value does not.
+    /// Adds a folded number. With `names` the element counts as named; a number that is compared by its value does not
+    /// name it.
     #[inline]
     pub(super) fn number(&mut self, names: bool) {
         self.named |= names;
         self.add(&[NUMBER]);
     }
 
-    /// Adds the value of the number that was added last.
+    /// Adds the value of the last number.
     #[inline]
     pub(super) fn value(&mut self, value: u64) {
         self.sum = self
@@ -99,8 +100,8 @@ impl Elements {
         self.numbers += 1;
     }
 
-    /// Adds the letters that a text begins with, none of them ASCII or of the classes `stops`; how many bytes
-    /// and chars.
+    /// Adds the letters at the beginning of a text, up to ASCII or a character of the classes `stops`. Returns the
+    /// number of bytes and of characters.
     #[inline]
     pub(super) fn letters(
         &mut self,
@@ -123,13 +124,13 @@ impl Elements {
         (bytes, chars)
     }
 
-    /// Adds the ASCII that a text begins with, up to what can end an element or be a number, or is a
-    /// blank that counts for nothing; how many bytes.
+    /// Adds the ASCII at the beginning of a text, up to a byte that can end an element or be a number, or a blank
+    /// without effect. Returns the number of bytes.
     #[inline]
     pub(super) fn words(&mut self, text: &[u8]) -> usize {
         let (mut blank, mut named, mut len) = (self.blank, self.named, self.len);
         let leading = |text: &[u8]| text.iter().take_while(|byte| **byte == b' ').count();
-        // At the beginning a blank counts for nothing.
+        // A blank at the beginning has no effect.
         let mut read = if self.is_empty() { leading(text) } else { 0 };
         loop {
             if blank {
@@ -163,9 +164,10 @@ impl Elements {
         read
     }
 
-    /// Ends an element; its symbol, which equal ones share and no others but once in 2^31 pairs, and what its
-    /// numbers come to: a linear sum, so that it goes up evenly where each of them does, and where one does
-    /// not, but once in 2^63 pairs. `None`: there was nothing but blanks.
+    /// Ends an element. Returns its symbol and the sum of its numbers. `None` if there were only blanks.
+    ///
+    /// Equal elements share a symbol, different ones only once in 2^31 pairs. The sum is linear: it rises evenly if
+    /// each number does, and otherwise only once in 2^63 pairs.
     pub(super) fn end(&mut self) -> Option<(u32, u64)> {
         self.blank = false;
         if self.is_empty() {
@@ -181,7 +183,7 @@ impl Elements {
         self.wide = false;
         self.keep();
         (self.len, self.hash) = (0, 0);
-        // In whole chars.
+        // The text is cut between characters.
         let is_whole = |at: &usize| self.text.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
         let end = self.text.len().min(self.begun() + MOST);
         self.text
@@ -191,12 +193,12 @@ impl Elements {
         Some((symbol | named, std::mem::take(&mut self.sum)))
     }
 
-    /// Returns whether the one in the making has a Chinese or Japanese char.
+    /// Returns whether the element being read has a Chinese or Japanese character.
     pub(super) fn is_wide(&self) -> bool {
         self.wide
     }
 
-    /// Drops the one in the making.
+    /// Drops the element being read.
     pub(super) fn abandon(&mut self) {
         self.text.truncate(self.begun());
         (self.len, self.hash) = (0, 0);
@@ -204,7 +206,7 @@ impl Elements {
         (self.sum, self.numbers) = (0, 0);
     }
 
-    /// Where the one in the making begins.
+    /// Returns the offset of the element being read.
     fn begun(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
@@ -213,7 +215,7 @@ impl Elements {
         self.len == 0 && self.text.len() == self.begun()
     }
 
-    /// Adds [`BLOCK`] bytes at most, after the blank that waits.
+    /// Adds at most [`BLOCK`] bytes, after the pending blank.
     #[inline]
     fn add(&mut self, bytes: &[u8]) {
         if std::mem::take(&mut self.blank) {
@@ -227,7 +229,7 @@ impl Elements {
         }
     }
 
-    /// Hashes what there is of a long one, always as many bytes.
+    /// Hashes a block of a long element. Blocks always have the same size.
     #[cold]
     fn hash_block(&mut self) {
         self.hash = xxh3_64_with_seed(&self.making[..BLOCK], self.hash);
@@ -236,8 +238,7 @@ impl Elements {
         self.len -= BLOCK;
     }
 
-    /// Keeps what is made if that is how an element begins: no less than is shown of one, and one char
-    /// more.
+    /// Keeps the bytes of `making` if they begin an element: at least as many as are shown, and one more.
     fn keep(&mut self) {
         if self.text.len() > self.begun() {
             return;
@@ -249,7 +250,7 @@ impl Elements {
         self.text.extend_from_slice(bytes);
     }
 
-    /// Forgets the first elements.
+    /// Drops the first `count` elements.
     pub(super) fn forget(&mut self, count: usize) {
         let Some(until) = self.starts.get(count).copied() else {
             return;
@@ -259,8 +260,8 @@ impl Elements {
         self.starts.iter_mut().for_each(|start| *start -= until);
     }
 
-    /// The elements from number `from` to `to` of those that are kept, each ended as sentences are, or
-    /// as `lines` are; of long ones the beginning. A folded number is a `#`.
+    /// Returns the kept elements from number `from` to `to` as text, each ended as a sentence or, with `lines`, as a
+    /// line. Long elements are truncated. A folded number is a `#`.
     pub(super) fn unit(&self, (from, to): (usize, usize), lines: bool) -> String {
         let mut unit = String::new();
         for ends in self.starts.windows(2).take(to).skip(from) {
@@ -284,7 +285,7 @@ impl Elements {
     }
 }
 
-/// What the number at this place of an element is taken times: odd, and nothing like its neighbours.
+/// Returns the factor of the number at this place of an element. Factors are odd and unlike their neighbours.
 fn factor(place: u64) -> u64 {
     spread(place.wrapping_add(1).wrapping_mul(BASE)) | 1
 }

@@ -1,30 +1,31 @@
-//! [`Fold`]: what counts as equal, and with it how the beginnings of lines are read.
+//! [`Fold`]: the differences that comparisons ignore. The fold also decides how the beginnings of lines are read.
 
 use super::marker::{HELD, Marker, Step};
 use super::wide::{Leave, Wide};
 use crate::text::class::{self, Class};
 
-/// What counts as equal.
+/// The differences that comparisons ignore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fold {
-    /// Equal chars only.
+    /// No differences.
     None,
-    /// The blanks that lines begin with are left out.
+    /// The leading blanks of lines.
     Indent,
-    /// List markers at line starts are left out.
+    /// List markers at line starts.
     Lists,
-    /// So they are, and each run of digits is one symbol.
+    /// List markers at line starts, and the values of numbers: each run of digits is one symbol.
     Digits,
-    /// Markers of every form are left out, and what `Indent` leaves out.
+    /// Leading blanks, and markers of every form.
     Markers,
-    /// So they are, and each number is one symbol, Chinese numerals too.
+    /// Leading blanks, markers of every form, and the values of numbers: each number is one symbol, Chinese numerals
+    /// too.
     Numerals,
-    /// The same, with the value of each number.
+    /// As `Numerals`, but with the value of each number.
     Counters,
 }
 
 impl Fold {
-    /// Which chars belong to a number that is folded.
+    /// Returns the classes of characters in folded numbers.
     pub(super) fn numbers(self) -> Class {
         match self {
             Self::Digits => class::NUMBER,
@@ -43,7 +44,7 @@ impl Fold {
     }
 }
 
-/// How lines are read.
+/// The reader of a line's beginning.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Lines {
     Kept,
@@ -52,7 +53,7 @@ pub(super) enum Lines {
 }
 
 impl Lines {
-    /// Whether the rest of the line is text, but for numbers.
+    /// Returns whether the rest of the line is text, except for numbers.
     #[inline]
     pub(super) fn are_past(&self) -> bool {
         match self {
@@ -62,7 +63,7 @@ impl Lines {
         }
     }
 
-    /// Whether a number inside a line can be one of an item.
+    /// Returns whether a number inside a line can be an item's.
     #[inline]
     pub(super) fn look_inside(&self) -> bool {
         matches!(self, Self::Wide(wide) if wide.looks_inside())

@@ -1,31 +1,31 @@
-//! [`Grams`]: the gate and the chains of `runs`: where K-grams of the text were seen before.
+//! [`Grams`]: the gate and the chains of `runs`. It finds the earlier places of K-grams.
 
 use super::want::{ENTER, LOOK, Want};
 
-/// Where K-grams were seen last.
+/// The earlier places of K-grams.
 #[derive(Clone, Debug)]
 pub(super) struct Grams {
-    /// Of the last K symbols.
+    /// The hash of the last K symbols.
     hash: u64,
     /// log2 of the size of the table.
     bits: u32,
-    /// For each hash, where a K-gram with it that was entered ended last; 0: nowhere.
+    /// Per hash, the place at which the last entered K-gram ended. 0 if there is none.
     pub(super) table: Vec<u32>,
-    /// For each of the last places, what the table held before it.
+    /// Per recent place, the previous entry of its table slot.
     before: Vec<u32>,
-    /// Whether one of the K-grams of this lookup had been seen.
+    /// Whether a K-gram of the current lookup occurred before.
     near: bool,
 }
 
-/// Places are counted from here, so that 0 is too far away to be a repetition.
+/// Returns the place of the `seen`-th symbol. Places begin so far from 0 that 0 is no repetition.
 pub(super) fn place(want: &Want, seen: u64) -> u32 {
-    // Truncation is meant: only differences below the longest lag count, and a place that comes
-    // round again only proposes a lag that the comparison refutes.
+    // Truncation is intended: only differences below the longest lag count, and a place that wraps around only proposes
+    // a lag that the comparison refutes.
     #[allow(clippy::cast_possible_truncation)]
     (seen as u32).wrapping_add((want.max_lag + 1).next_multiple_of(ENTER))
 }
 
-/// The hash of a K-gram when one more symbol has come.
+/// Returns the hash of a K-gram after one more symbol.
 #[inline]
 pub(super) fn roll(want: &Want, hash: u64, symbol: u32) -> u64 {
     let mixed = u64::from(symbol).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -45,8 +45,8 @@ impl Grams {
         }
     }
 
-    /// Makes the table as large as `symbols` need, and enters the `kept` ones anew. Before the first of them came `base`
-    /// others. A text that ends early pays for no large table.
+    /// Grows the table to the size for `symbols` symbols, and enters the `kept` ones again. `base` others came before
+    /// them. A text that ends early needs no large table.
     pub(super) fn fit(&mut self, want: &Want, symbols: u64, (kept, base): (&[u32], u64)) {
         let bits = want.table_bits(symbols);
         if bits <= self.bits {
@@ -67,20 +67,20 @@ impl Grams {
         }
     }
 
-    /// Every symbol of a K-gram has been moved up into the high bits of its hash.
+    /// Returns the slot of a hash: its high bits, into which every symbol of the K-gram has been shifted.
     #[inline]
     pub(super) fn slot(&self, hash: u64) -> usize {
         usize::try_from(hash >> (64 - self.bits)).unwrap_or(0)
     }
 
-    /// Where in `before` a place is.
+    /// Returns the index of a place in `before`.
     #[inline]
     fn index(&self, want: &Want, place: u32) -> usize {
         (place >> want.enter.trailing_zeros()) as usize & (self.before.len() - 1)
     }
 
-    /// Takes the `seen`-th symbol. `true`: a lookup ended with it and none of its K-grams had been
-    /// seen at most the longest lag before.
+    /// Adds the `seen`-th symbol. Returns `true` if a lookup ended with it and none of the lookup's K-grams had
+    /// occurred at most the longest lag before.
     #[inline]
     pub(super) fn note(&mut self, want: &Want, seen: u64, symbol: u32) -> bool {
         self.hash = roll(want, self.hash, symbol);
@@ -102,14 +102,15 @@ impl Grams {
         phase == want.look - 1 && !std::mem::take(&mut self.near)
     }
 
-    /// Whether the symbol after the `seen`-th begins a block of W, its K-grams' lookups last but one.
+    /// Returns whether the symbol after the `seen`-th begins a block of W. The lookups of a block come just before its
+    /// last symbol.
     #[inline]
     pub(super) fn begins(&self, want: &Want, seen: u64) -> bool {
         want.enter == ENTER && place(want, seen) & (LOOK - 1) == 0
     }
 
-    /// Takes the W symbols after the `seen`-th, as [`note`](Self::note) would one by one. `Some` if the
-    /// lookup found nothing: how many of these symbols had come when it ended.
+    /// Adds the W symbols after the `seen`-th, as [`note`](Self::note) would one by one. Returns the number of these
+    /// symbols up to the end of the lookup, if the lookup found nothing.
     #[inline]
     pub(super) fn note_block(
         &mut self,
@@ -136,7 +137,7 @@ impl Grams {
                     *entry = here;
                     self.before[(here / ENTER) as usize & ring] = last;
                 }
-                // The last quarter's own end begins the next block's count.
+                // The end of the last quarter belongs to the next block.
                 let looks = if enters { quarter == 2 } else { quarter == 3 };
                 near |= looks && here.wrapping_sub(last) <= want.max_lag;
             }
@@ -145,7 +146,7 @@ impl Grams {
         (!near).then_some(u64::from(LOOK) - 1)
     }
 
-    /// The place before `place` with the same slot.
+    /// Returns the place before `place` in the same slot.
     pub(super) fn earlier(&self, want: &Want, place: u32) -> u32 {
         self.before[self.index(want, place)]
     }

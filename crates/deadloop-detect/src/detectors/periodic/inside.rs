@@ -1,25 +1,25 @@
-//! [`Inside`]: numbers inside a line that can be those of items, by what precedes and what follows them.
+//! [`Inside`]: numbers of items inside a line, by the text around them.
 
 use super::wide::{is_close, is_quote};
 use crate::text::element::ends_sentence;
 
-/// What precedes a number inside a line.
+/// The text before a number inside a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inside {
-    /// A sentence that has ended.
+    /// The end of a sentence.
     Sentence,
     /// A colon.
     Colon,
     /// A word and a blank.
     Word,
-    /// An opening bracket; whether the sentence goes on through it.
+    /// An opening bracket, and whether the sentence continues through it.
     Bracket(bool),
     /// 第.
     Ordinal,
 }
 
-/// What precedes a number inside a line, if that can be one of an item. `before`: the chars before it,
-/// the nearest first, blanks in a row as one.
+/// Returns the context of a number inside a line, if the number can be an item's. The argument is the characters before
+/// it, nearest first, with blanks in a row as one.
 pub(super) fn inside([near, next, far]: [char; 3]) -> Option<Inside> {
     let ends = |c: char| ends_sentence(c) && c != '\n';
     let colon = |c: char| matches!(c, ':' | '：');
@@ -30,7 +30,7 @@ pub(super) fn inside([near, next, far]: [char; 3]) -> Option<Inside> {
             let last = if next == ' ' { far } else { next };
             Some(Inside::Bracket(!ends(last) && !colon(last)))
         }
-        // A dot without a blank is one of a number.
+        // A dot without a blank is part of a number.
         '.' => None,
         _ => {
             let last = if near == ' ' { next } else { near };
@@ -44,7 +44,7 @@ pub(super) fn inside([near, next, far]: [char; 3]) -> Option<Inside> {
     }
 }
 
-/// Whether this char after its number makes it one of an item.
+/// Returns whether the character after a number makes it an item's.
 pub(super) fn closes(inside: Inside, c: char) -> bool {
     match inside {
         Inside::Sentence => matches!(c, '．' | '、') || is_close(c),

@@ -1,4 +1,4 @@
-//! The conditions on a tail: thresholds and rows of rules, compiled once and shared.
+//! The conditions on a tail: thresholds and rows of rules. They are compiled once and shared.
 
 use std::sync::LazyLock;
 
@@ -17,39 +17,39 @@ use crate::settings::params::Params;
 use crate::settings::value::Value;
 use crate::stream::Chars;
 
-/// What the meters of one recipe share.
+/// Conditions and symbols shared by the meters of one recipe.
 pub(super) struct Look {
     pub(super) want: Want,
     pub(super) symbols: Symbols,
     min_copies: u64,
     min_chars: u64,
-    /// `min_chars` for a single char and for units without letters or numbers; 0: as for others.
+    /// `min_chars` for a single character and for units without letters or numbers. 0 if `min_chars` applies.
     min_single: u64,
-    /// What the unit must hold.
+    /// The pattern that the unit must match.
     pub(super) unit_holds: Option<&'static LazyLock<Regex>>,
-    /// 0 where recycled elements do not matter.
+    /// The fewest characters of a recycled stretch. 0 if recycled elements are not searched.
     pub(super) min_recycled: u64,
     /// `min_copies` inside code fences.
     pub(super) fenced_copies: Option<u64>,
     rows: Vec<Row>,
-    /// `min_chars` for tails whose numbers differ and count on; 0: as for others.
+    /// `min_chars` for tails whose numbers differ and count evenly. 0 if `min_chars` applies.
     min_counters: u64,
-    /// `min_chars` for tails whose numbers differ and do not count on; 0 where that is not tested.
+    /// `min_chars` for tails whose numbers differ and do not count evenly. 0 if such tails are not tested.
     min_numbers: u64,
-    /// The percentage of numbers that must return where `min_numbers` decides; 0: that is not asked.
+    /// The percentage of numbers that must return for `min_numbers`. 0 if returning numbers are not counted.
     pub(super) min_returning: u64,
-    /// `min_chars` for units with a number and no letter; 0: as for others.
+    /// `min_chars` for units with a number and no letter. 0 if `min_chars` applies.
     pub(super) min_bare: u64,
-    /// `min_chars` for units with blanks to fill in; 0: as for others.
+    /// `min_chars` for units with blanks to fill in. 0 if `min_chars` applies.
     pub(super) min_form: u64,
 }
 
-/// What stands in a unit, as far as thresholds of their own ask for it.
+/// The class of a unit's content, for special thresholds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holds {
-    /// A letter, or what no threshold asks for.
+    /// A letter, or content without a special threshold.
     Named,
-    /// No letter and no number, or one char: `min_single`.
+    /// No letter and no number, or a single character: `min_single`.
     Single,
     /// A number or a picture, and no letter: `min_bare`.
     Bare,
@@ -57,7 +57,7 @@ pub(super) enum Holds {
     Form,
 }
 
-/// A row of `rules`: which, and what it says.
+/// A row of `rules`, with its index.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     index: usize,
@@ -67,7 +67,7 @@ pub(super) struct Row {
 }
 
 impl Ask {
-    /// Whether it is a way for units alone that hold this, a number without a letter or blanks to fill in.
+    /// Returns whether this way is only for units of the class `holds`, either bare units or forms.
     pub(super) fn is_for(self, holds: Holds) -> bool {
         match self {
             Self::Bare => holds == Holds::Bare,
@@ -126,8 +126,8 @@ impl Look {
         }
     }
 
-    /// How a tail of this lag can be accepted: as its row or the plain thresholds say, and, for a
-    /// single, as `min_single` says. A sweep may want both, so both are reported.
+    /// Returns the ways to accept a tail of this lag: its row or the plain thresholds, and the special threshold of its
+    /// content. A sweep may need both, so both are reported.
     pub(super) fn asks(&self, lag: u32, holds: Holds) -> impl Iterator<Item = Ask> {
         let row = self.rows.iter().find(|row| lag <= row.max_period);
         let others = row.map_or(Ask::Plain, |row| Ask::Row(*row));
@@ -140,7 +140,7 @@ impl Look {
         std::iter::once(others).chain(own)
     }
 
-    /// Whether what such a unit holds is asked for by a threshold of its own.
+    /// Returns whether units of this class have a special threshold.
     fn own(&self, holds: Holds) -> bool {
         match holds {
             Holds::Named => false,
@@ -150,16 +150,16 @@ impl Look {
         }
     }
 
-    /// How the rest of a tail can be accepted under this condition on its numbers.
+    /// Returns the ways to accept the rest of a tail under this condition on its numbers.
     pub(super) fn asks_of(&self, part: Part, lag: u32, holds: Holds) -> impl Iterator<Item = Ask> {
         let [plain, numbers, counters] = match part {
             Part::Any if self.symbols.count() => [false, true, false],
-            // Without a threshold of their own, those that count on are asked as others.
+            // Without `min_counters`, the even parts cover the equal ones.
             Part::Equal if self.min_counters == 0 => [false; 3],
             Part::Even => [true, false, true],
             _ => [true, false, false],
         };
-        // Of units without a letter their own threshold is asked too.
+        // Special units are tested by their special threshold too.
         let own = self.own(holds).then_some(holds);
         let both = move |on: bool, ask: fn(Holds) -> Ask| {
             let ways = std::iter::once(Holds::Named).chain(own).map(ask);
@@ -171,7 +171,7 @@ impl Look {
             .chain(both(counters && self.min_counters > 0, Ask::Counters))
     }
 
-    /// Chars that a tail needs.
+    /// Returns the characters that a tail needs.
     pub(super) fn chars(&self, ask: Ask) -> u64 {
         match ask {
             Ask::Row(row) => row.min_chars,
@@ -184,7 +184,7 @@ impl Look {
         }
     }
 
-    /// The chars that a threshold of its own asks of such a unit.
+    /// Returns the characters that the special threshold of a class requires.
     fn own_chars(&self, holds: Holds) -> u64 {
         match holds {
             Holds::Named => 0,
@@ -194,7 +194,7 @@ impl Look {
         }
     }
 
-    /// Symbols that a tail of this lag needs; chars of elements are not counted here.
+    /// Returns the symbols that a tail of this lag needs. The characters of elements are not counted here.
     #[inline]
     pub(super) fn need(&self, lag: u32, ask: Ask) -> u64 {
         let copies = match ask {
@@ -209,10 +209,10 @@ impl Look {
         symbols.max(copies * u64::from(lag))
     }
 
-    /// The least that any tail of this lag needs.
+    /// Returns the fewest symbols that any tail of this lag needs.
     #[inline]
     pub(super) fn least(&self, lag: u32) -> u64 {
-        // Each way in which another part can be accepted is one of these.
+        // Every way to accept another part is among these.
         let parts = [Part::Even, Part::Any].into_iter();
         let parts = parts.take(if self.symbols.count() { 2 } else { 1 });
         let of = |part| {
@@ -225,7 +225,7 @@ impl Look {
             .unwrap_or(u64::MAX)
     }
 
-    /// What a part of a tail that is accepted in this way asks of each threshold.
+    /// Returns the bounds of thresholds for a part of a tail that is accepted in this way.
     pub(super) fn bounds(
         &self,
         part: Part,
@@ -249,7 +249,7 @@ impl Look {
         if let Some(own) = own {
             bounds.add(own, grows);
         }
-        // What a unit holds is asked too where it has a threshold of its own; others are asked only where that is 0.
+        // A special unit bounds its special threshold too. Other ways need that threshold to be 0.
         let held = match holds {
             Holds::Named => None,
             Holds::Single => Some("min_single"),
@@ -266,8 +266,9 @@ impl Look {
         bounds
     }
 
-    /// What structural parameters ask of a tail that is accepted in this way. `fenced`: the copies wanted in a code
-    /// fence, 0 outside. `tall`: the copies after which rows are no grid, 0 if the unit has no rows.
+    /// Returns the requirements of structural parameters on a tail that is accepted in this way. `fenced` is the number
+    /// of copies required in a code fence, 0 outside. `tall` is the number of copies after which rows are no grid, 0 if
+    /// the unit has no rows.
     pub(super) fn asked(
         &self,
         run: Run,
@@ -299,7 +300,7 @@ impl Look {
         asked
     }
 
-    /// The chars of a tail that are counted as it grows: of those that are compared, or, of elements, all.
+    /// Returns the bound of a growing tail's characters: the compared ones, or with elements all of them.
     fn chars_since(&self, run: Run, start: Chars) -> Bound {
         if self.symbols.are_elements() {
             Bound::Units { from: start.into() }
@@ -314,7 +315,7 @@ pub(super) fn steps(from: u64, per: u32) -> Bound {
     Bound::Steps { from, per }
 }
 
-/// A way in which a tail can be accepted.
+/// A way to accept a tail.
 #[derive(Clone, Copy)]
 pub(super) enum Ask {
     /// By `min_copies` and `min_chars`.
@@ -327,9 +328,9 @@ pub(super) enum Ask {
     Bare,
     /// By `min_copies` and `min_form`.
     Form,
-    /// By `min_copies` and `min_counters`; and by what is asked of a unit that holds this.
+    /// By `min_copies`, `min_counters` and the special threshold of this class.
     Counters(Holds),
-    /// By `min_copies` and `min_numbers`; likewise.
+    /// By `min_copies`, `min_numbers` and the special threshold of this class.
     Numbers(Holds),
 }
 

@@ -1,7 +1,7 @@
-//! [`Marker`]: whether a line begins as an item of a list does.
+//! [`Marker`]: recognises list markers at the beginning of a line.
 
-/// Follows a line while its chars can be a list marker: `1.`, `1)`, `1、`, `(1)`, `Step 1:`, `第1步`,
-/// `**1.**`, blanks before and after.
+/// The state of a line whose characters can be a list marker: `1.`, `1)`, `1、`, `(1)`, `Step 1:`, `第1步`, `**1.**`, with
+/// blanks before and after.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marker {
     state: At,
@@ -9,7 +9,7 @@ pub(super) struct Marker {
     len: usize,
 }
 
-/// Longer than this no marker is.
+/// The most characters of a marker.
 pub(super) const HELD: usize = 24;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ enum At {
     /// Blanks, stars and what else can be before the number.
     #[default]
     Start,
-    /// In the word "Step", after this number of its letters.
+    /// In the word "Step", after this many of its letters.
     Word(u8),
     /// After the word, an opening bracket or 第: the number must follow.
     Before,
@@ -27,21 +27,21 @@ enum At {
     Text,
 }
 
-/// What a char of a line is.
+/// The effect of a character of a line.
 pub(super) enum Step {
     /// Not known yet, or part of a marker.
     Wait,
-    /// It makes what waited a marker.
+    /// The character completes a marker.
     Marker,
-    /// It is text, and so is what waited.
+    /// The character and the waiting ones are text.
     Text,
-    /// It is text, and what waited is left out but for the signs that still wait. `ends`: the sentence
-    /// before it ends there.
+    /// The character is text, and the waiting ones are omitted, except for signs that still wait. `ends`: the sentence
+    /// before the marker ends there.
     Left { ends: bool },
 }
 
 impl Marker {
-    /// Whether the rest of the line is text.
+    /// Returns whether the rest of the line is text.
     pub(super) fn is_past(&self) -> bool {
         self.state == At::Text
     }
@@ -49,7 +49,7 @@ impl Marker {
     pub(super) fn read(&mut self, c: char) -> Step {
         let next = match c {
             '\n' => At::Start,
-            // How most lines begin: with a letter that no marker does.
+            // Most lines begin with a letter that begins no marker.
             'a'..='r' | 't'..='z' | 'A'..='R' | 'T'..='Z' if self.state == At::Start => At::Text,
             _ => next(self.state, c),
         };
@@ -77,7 +77,7 @@ impl Marker {
         }
     }
 
-    /// What waited, if anything did, and how many chars of it there are.
+    /// Takes the waiting characters, if any, and returns them with their number.
     #[inline]
     pub(super) fn take(&mut self) -> Option<([char; HELD], usize)> {
         (self.len > 0).then(|| (self.held, std::mem::take(&mut self.len)))

@@ -1,23 +1,23 @@
 //! `periodic`: exact tail periodicity over the whole stream, in one pass.
 //!
-//! At each char the text so far may end in copies of one unit. The detector knows every unit of at
-//! most `max_period` chars that the text ends in two copies of or more, however it is cut into
-//! chunks, and fires at the first char at which one of them is repeated often enough and long enough.
+//! At each character, the text so far may end in copies of one unit. The detector finds every unit of at most
+//! `max_period` characters of which the text ends in two copies or more, whatever its chunks. It fires at the first
+//! character at which one of them is repeated often enough and long enough.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and which are refused together | here |
-//! | presets and where they come from | `presets.toml` |
-//! | chars to symbols: list markers, numbers, sentences, code | `symbols`, with `fold`, `marker`, `wide`, `inside`, `numeral`, `elements`, `bytes` |
-//! | which lags a sequence repeats at: the algorithm | `runs`, with `want`, `grams` |
-//! | the conditions on a repetition | `look` |
-//! | whether the numbers of copies count on | `counters` |
-//! | what comes back in no order | `recycled` |
-//! | whether numbers come again | `returning` |
-//! | from repetitions to facts | `meter`, `places` |
+//! | parameters and their checks | here |
+//! | presets and their sources | `presets.toml` |
+//! | conversion to symbols: list markers, numbers, sentences, code | `symbols`, with `fold`, `marker`, `wide`, `inside`, `numeral`, `elements`, `bytes` |
+//! | the algorithm that finds the lags of a sequence | `runs`, with `want`, `grams` |
+//! | conditions on a repetition | `look` |
+//! | numbers that count evenly from copy to copy | `counters` |
+//! | elements that recur in no order | `recycled` |
+//! | numbers that return | `returning` |
+//! | facts of repetitions | `meter`, `places` |
 //!
-//! What it does exactly is in `exactly.md`, which `deadloop detectors` shows. Positions are always
-//! positions in the text as it came.
+//! The exact definition is in `exactly.md`, which `deadloop detectors` shows. Positions are always positions in the
+//! original text.
 
 use crate::detectors::entry::detector;
 use crate::detectors::{Measuring, Refusal};
@@ -51,7 +51,7 @@ detector! {
     measure: Measuring::Text(meter::recipe),
 }
 
-/// Counts stop here: memory is bounded by the parameters, so these are bounded too.
+/// The largest count of a parameter, because memory is bounded by the parameters.
 const MAX_COUNT: i64 = 1_000_000;
 
 const FOLDS: &[&str] = &[
@@ -119,7 +119,8 @@ static PARAMS: &[Param] = &[
     PROMPT,
 ];
 
-/// Refuses rows that follow a longer one. A row for periods above `max_period` is not wrong: a grid may set that lower.
+/// Rejects rows that follow a longer one. A row for periods above `max_period` is valid, because a grid may set that
+/// lower.
 fn check(params: &Params) -> Result<(), Refusal> {
     let refuse = |param, reason| Err(Refusal { param, reason });
     if params.text("on") == "chars" && params.int("min_recycled") > 0 {

@@ -1,27 +1,27 @@
-//! [`Numeral`]: the value of a number in digits of any script or in Chinese numerals, digit by digit.
+//! [`Numeral`]: the value of a number, read digit by digit. Digits of any script and Chinese numerals are read.
 
-/// A number in the making. Values are taken modulo 2^64: only their differences count.
+/// A number being read. Values are taken modulo 2^64, because only their differences count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Numeral {
-    /// What the units read so far come to.
+    /// The value up to the last 万 or 亿.
     whole: u64,
-    /// What 十, 百 and 千 come to since the last 万 or 亿.
+    /// The value of 十, 百 and 千 since the last 万 or 亿.
     section: u64,
     /// The digits since the last unit, if there are any.
     digits: Option<u64>,
 }
 
-/// What a char of a number does to its value.
+/// The effect of a character on the value of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Digit(u64),
     /// 十, 百, 千.
     Unit(u64),
-    /// 万, 亿: units of all before them.
+    /// 万 and 亿, which multiply everything before them.
     Large(u64),
 }
 
-/// The zeros of the scripts whose digits are in a row: the category Nd.
+/// The zeros of the scripts whose ten digits are consecutive (category Nd).
 const ZEROS: [u32; 77] = [
     0x30, 0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66,
     0xDE6, 0xE50, 0xED0, 0xF20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90,
@@ -50,7 +50,7 @@ impl Numeral {
                 let below = self.section.wrapping_add(self.digits.take().unwrap_or(0));
                 self.section = 0;
                 self.whole = match unit {
-                    // 一亿二千万: 万 counts only what stands between.
+                    // In 一亿二千万, 万 multiplies only the numerals after 亿.
                     WAN => self.whole.wrapping_add(below.wrapping_mul(unit)),
                     _ => self.whole.wrapping_add(below).wrapping_mul(unit),
                 };
@@ -58,7 +58,7 @@ impl Numeral {
         }
     }
 
-    /// Its value.
+    /// Returns the value.
     pub(super) fn value(&self) -> u64 {
         let below = self.section.wrapping_add(self.digits.unwrap_or(0));
         self.whole.wrapping_add(below)
@@ -67,7 +67,7 @@ impl Numeral {
 
 const WAN: u64 = 10_000;
 
-/// ① and what else is a number by itself counts by its place among its like.
+/// Returns the effect of a character. A number in one character, as ①, counts by its place among its like.
 fn part(c: char) -> Part {
     if let '0'..='9' = c {
         return Part::Digit(u64::from(c) - u64::from('0'));

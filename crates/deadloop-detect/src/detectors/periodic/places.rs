@@ -1,45 +1,44 @@
-//! Where symbols lie in the text, where they are not simply its chars.
+//! Positions of symbols in the text, if symbols are not its characters.
 
 use std::collections::VecDeque;
 
 use super::runs::Run;
 use crate::stream::Chars;
 
-/// Where symbols lie in the text.
+/// Positions of symbols in the text.
 #[derive(Default)]
 pub(super) struct Places {
-    /// The chars that had been read when each kept symbol was complete.
+    /// Per kept symbol, the number of characters read when it was complete.
     pub(super) ends: Vec<u64>,
-    /// Where list markers were left out last.
+    /// The latest positions of omitted list markers.
     markers: VecDeque<u64>,
-    /// Of tails that began before what is kept.
+    /// The origins of tails that began before the kept symbols.
     pub(super) origins: Vec<(Run, Origin)>,
 }
 
-/// How a tail began.
+/// The beginning of a tail.
 #[derive(Clone, Copy)]
 pub(super) struct Origin {
     /// The chars before its first copy.
     pub(super) start: Chars,
     /// The chars before its second copy.
     pub(super) onset: Chars,
-    /// Whether list markers were left out of its first copy.
+    /// Whether list markers were omitted from its first copy.
     pub(super) marked: bool,
 }
 
-/// Markers that are kept, to recognise lists.
+/// The most markers that are kept, to recognise lists.
 const MARKERS: usize = 4096;
 
 impl Places {
-    /// The chars that had been read with the first `count` symbols, of which those but the first
-    /// `base` are kept.
+    /// Returns the number of characters read with the first `count` symbols. All but the first `base` symbols are kept.
     pub(super) fn end_of(&self, base: u64, count: u64) -> u64 {
         let index = count.checked_sub(base + 1);
         let index = index.and_then(|index| usize::try_from(index).ok());
         index.and_then(|i| self.ends.get(i)).copied().unwrap_or(0)
     }
 
-    /// Notes a list marker that was left out: it is complete after `at` chars from the start.
+    /// Records an omitted list marker that is complete after `at` characters from the start.
     pub(super) fn mark(&mut self, at: u64) {
         if self.markers.len() >= MARKERS {
             self.markers.pop_front();
@@ -47,7 +46,7 @@ impl Places {
         self.markers.push_back(at);
     }
 
-    /// Whether a list marker was left out between these positions, as far as they are kept.
+    /// Returns whether a kept list marker was omitted between these positions.
     pub(super) fn is_marked(&self, from: Chars, to: Chars) -> bool {
         let mut markers = self.markers.iter();
         markers.any(|at| from.0 < *at && *at <= to.0)

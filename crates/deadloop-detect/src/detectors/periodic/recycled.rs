@@ -1,44 +1,44 @@
-//! [`Recycled`]: elements that come back in no order. A templated loop draws its sentences anew each
-//! time: no copy follows another, and yet nothing is said that was not said before.
+//! [`Recycled`]: finds elements that recur in no order. A templated loop draws its sentences anew each time: no copy
+//! follows another, but every sentence occurred before.
 //!
-//! An element is recycled if equal ones occurred at least [`BEFORE`] times among the `max_period` before
-//! it. A stretch is recycled if all its elements are, and begins with one that has a letter, or a number
-//! that is not compared: rulers, braces and the rows of a grid come back in any text. So a tail that repeats with a period is recycled from its third copy
-//! on, and a recycled one need not have a period. Once before is not enough: a draft that is
-//! written again, or code that is given whole after a change, says everything twice.
+//! An element is recycled if equal ones occurred at least [`BEFORE`] times among the `max_period` elements before it. A
+//! stretch is recycled if all its elements are, and if it begins with one that has a letter, or a number that is not
+//! compared. Rulers, braces and the rows of a grid recur in any text. A tail that repeats with a period is recycled
+//! from its third copy on, but a recycled stretch need not have a period. One earlier occurrence is not enough: a
+//! rewritten draft, or code that is given whole after a change, repeats everything once.
 
 use super::elements::NAMED;
 use crate::text::hash::spread;
 
-/// How often an element must have occurred before to be recycled.
+/// The number of earlier occurrences of a recycled element.
 const BEFORE: usize = 2;
 
-/// When each element last occurred, and the stretch that goes on.
+/// The last occurrence of each element, and the current stretch.
 pub(super) struct Recycled {
     max_period: u64,
-    /// For each hash of a symbol how many elements had been read with the last one that has it; 0: none.
+    /// Per hash of a symbol, the number of elements read with the last one of that hash. 0 if there is none.
     last: Vec<u64>,
-    /// For each of the last elements the same of the one before it with its hash, and its symbol.
+    /// Per recent element, the number of elements read with the previous one of its hash, and its symbol.
     kept: Vec<(u64, u32)>,
-    /// Elements read.
+    /// The number of elements read.
     seen: u64,
     going_on: Option<Stretch>,
     ended: Vec<(Stretch, u64)>,
 }
 
-/// A stretch of which nothing is new.
+/// A stretch of recycled elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stretch {
-    /// How many elements were before it.
+    /// The number of elements before the stretch.
     pub(super) first: u64,
-    /// How many were before those that equal its first one, and the chars before them; then the chars
-    /// before it.
+    /// The number of elements before each earlier occurrence of the first element.
     pub(super) before: [u64; BEFORE],
+    /// The characters before each of these occurrences, then before the stretch.
     pub(super) at: [u64; BEFORE + 1],
 }
 
 impl Recycled {
-    /// Nothing read yet.
+    /// Returns an empty search.
     pub(super) fn new(max_period: u32) -> Self {
         let kept = (max_period as usize + 1).next_power_of_two();
         Self {
@@ -51,8 +51,8 @@ impl Recycled {
         }
     }
 
-    /// Takes the next element, with what its numbers come to: what recycles is equal in them too. `start`: the chars
-    /// before an element, which is this one or one of the `max_period` before it.
+    /// Adds the next element, with the sum of its numbers. Recycled elements have equal sums too. `start` returns the
+    /// characters before an element, which is this one or one of the `max_period` before it.
     #[inline]
     pub(super) fn add(&mut self, symbol: u32, value: u64, start: impl Fn(u64) -> u64) {
         let number = self.seen;
@@ -71,8 +71,8 @@ impl Recycled {
         }
     }
 
-    /// Enters an element; how many had been read with the last ones that equal it, the last one last, as
-    /// far as they are near enough: else 0.
+    /// Enters an element. Returns the number of elements read with each of its last equal ones, the latest last. 0 for
+    /// an occurrence that is missing or too far away.
     #[inline]
     fn enter(&mut self, symbol: u32) -> [u64; BEFORE] {
         let index = |number: u64| number as usize & (self.kept.len() - 1);
@@ -98,12 +98,12 @@ impl Recycled {
         found
     }
 
-    /// The stretch that goes on.
+    /// Returns the current stretch.
     pub(super) fn going_on(&self) -> Option<Stretch> {
         self.going_on
     }
 
-    /// Those that have ended, each with how many elements there were until then.
+    /// Takes the ended stretches, each with the number of elements at its end.
     pub(super) fn take_ended(&mut self) -> Vec<(Stretch, u64)> {
         std::mem::take(&mut self.ended)
     }

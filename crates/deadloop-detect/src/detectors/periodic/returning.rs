@@ -1,29 +1,30 @@
-//! [`Returning`]: whether the numbers of a text come again. In a loop they do, in a table they are new.
+//! [`Returning`]: finds numbers that return. In a loop numbers return, in a table they are new.
 
 use std::collections::VecDeque;
 
-/// The numbers before one among which an equal one makes it return.
+/// The number of preceding numbers that are searched for an equal one.
 const BEFORE: usize = 30;
 
-/// The chars whose numbers are counted.
+/// The number of characters whose numbers are counted.
 const WINDOW: u64 = 4000;
 
-/// Counts the numbers of the last chars, and those among them that return.
+/// A counter of the numbers in the last characters, and of those that return.
 pub(super) struct Returning {
-    /// The percentage that has to return.
+    /// The percentage of numbers that must return.
     least: usize,
-    /// The last values, each at its number modulo as many; and all numbers.
+    /// The last values, as a ring buffer.
     last: [u64; BEFORE],
+    /// The count of all numbers.
     numbers: usize,
-    /// For each number of the window the chars read with it, times 2, and 1 if it returns.
+    /// Per number of the window, twice the characters read with it, plus 1 if it returns.
     window: VecDeque<u64>,
     returned: usize,
-    /// For each kept symbol whether enough numbers returned when it was complete.
+    /// Per kept symbol, whether enough numbers returned when it was complete.
     enough: Vec<bool>,
 }
 
 impl Returning {
-    /// Nothing read yet.
+    /// Returns an empty counter.
     pub(super) fn new(least: u64) -> Self {
         Self {
             least: usize::try_from(least).unwrap_or(100),
@@ -37,7 +38,7 @@ impl Returning {
 
     /// Adds a number that ends with the `at`-th char.
     pub(super) fn number(&mut self, value: u64, at: u64) {
-        // All are compared at once where there are as many: that is faster than to stop at the first.
+        // Comparing all values is faster than stopping at the first equal one.
         let returns = if self.numbers < BEFORE {
             self.last[..self.numbers].contains(&value)
         } else {
@@ -72,8 +73,8 @@ impl Returning {
         self.enough.drain(..old);
     }
 
-    /// The stretches of steps from `first` to `until` with enough numbers that return; symbols before number `base`
-    /// are not kept.
+    /// Returns the stretches of steps from `first` to `until` with enough returning numbers. Symbols before number
+    /// `base` are not kept.
     pub(super) fn stretches(&self, base: u64, (first, until): (u64, u64)) -> Vec<(u64, u64)> {
         let mut stretches: Vec<(u64, u64)> = Vec::new();
         for step in first..=until {

@@ -1,7 +1,7 @@
-//! From chars to symbols: what is left out, what is folded together, what an element is.
+//! Conversion of characters to symbols.
 //!
-//! Three stages, each char by char: code fences are recognised, markers and numbers are folded,
-//! chars are gathered into sentences or lines where those are compared.
+//! The conversion has three stages, each character by character: code fences are recognised, markers and numbers are
+//! folded, and characters are gathered into sentences or lines if those are compared.
 
 use std::ops::RangeInclusive;
 
@@ -15,7 +15,7 @@ use crate::text::bytes::Bytes;
 use crate::text::class::{self, Class, Classes, NAMED};
 use crate::text::fence::Fence;
 
-/// What is compared.
+/// The elements that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum On {
     Chars,
@@ -25,39 +25,40 @@ pub(super) enum On {
     Lines,
 }
 
-/// How chars become symbols.
+/// A converter of characters to symbols.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Symbols {
     fold: Fold,
     on: On,
     skip_code: bool,
-    /// Whether fences are followed at all.
+    /// Whether code fences are followed.
     fences: bool,
     fence: Fence,
-    /// The line so far, while it can be a list marker.
+    /// The state of the current line, while it can be a list marker.
     lines: Lines,
-    /// The chars that make a number.
+    /// The classes of characters that form a number.
     numbers: Class,
-    /// The chars at which reading letters at once stops.
+    /// The classes of characters at which the fast path for letters stops.
     stops: Class,
     /// Whether the last folded char belongs to a number.
     in_number: bool,
-    /// That number, where its value is wanted.
+    /// The current number, if its value is needed.
     numeral: Numeral,
-    /// The last chars, the nearest first, blanks in a row as one; where a number may be one of an item.
+    /// The last characters, nearest first, with blanks in a row as one. Filled only if numbers inside a line are
+    /// examined.
     before: [char; BEFORE],
     classes: Classes,
-    /// Chars read.
+    /// The number of characters read.
     seen: u64,
 }
 
-/// A run of digits, as a symbol: past every char.
+/// The symbol of a run of digits, above every character.
 pub(super) const NUMBER: u32 = 0x11_0000;
 
-/// The most symbols that one char completes.
+/// The most symbols that one character completes.
 pub(super) const MOST: usize = HELD + 2;
 
-/// Chars before a number that say whether it can be one of an item.
+/// The number of characters before a number that decide whether it can be an item's.
 const BEFORE: usize = 3;
 
 impl Symbols {
@@ -83,22 +84,22 @@ impl Symbols {
         }
     }
 
-    /// Whether each char is its own symbol and is only compared.
+    /// Returns whether each character is a symbol of its own, and code fences do not matter.
     pub(super) fn are_plain(&self) -> bool {
         self.are_chars() && !self.follow_fences()
     }
 
-    /// Whether each char is its own symbol, at once.
+    /// Returns whether each character is a symbol of its own, known at once.
     pub(super) fn are_chars(&self) -> bool {
         self.fold == Fold::None && self.on == On::Chars && !self.skip_code
     }
 
-    /// Whether copies of a unit may differ in more than blanks.
+    /// Returns whether copies of a unit may differ in more than blanks.
     pub(super) fn fold(&self) -> bool {
         !matches!(self.fold, Fold::None | Fold::Indent)
     }
 
-    /// Whether numbers must count up.
+    /// Returns whether the values of numbers are compared.
     pub(super) fn count(&self) -> bool {
         self.fold == Fold::Counters
     }
@@ -108,23 +109,23 @@ impl Symbols {
         self.fences
     }
 
-    /// Whether what was read last is inside a code fence.
+    /// Returns whether the last character read is inside a code fence.
     pub(super) fn fenced(&self) -> bool {
         self.fences && self.fence.is_inside()
     }
 
-    /// Whether symbols are lines.
+    /// Returns whether symbols are lines.
     pub(super) fn are_lines(&self) -> bool {
         self.on == On::Lines
     }
 
-    /// Whether symbols are elements of several chars.
+    /// Returns whether symbols are elements of several characters.
     pub(super) fn are_elements(&self) -> bool {
         self.on != On::Chars
     }
 
-    /// Reads text, and reports each symbol that it completes: at most one a char, and one less than
-    /// [`MOST`] besides.
+    /// Reads text, and reports each symbol that it completes: at most one for each character, and at most [`MOST`] - 1
+    /// more.
     pub(super) fn read(&mut self, text: &str, out: &mut impl Out) {
         let mut rest = text;
         loop {
@@ -147,7 +148,7 @@ impl Symbols {
         }
     }
 
-    /// The last chars before what follows `text`.
+    /// Returns the last characters before the text that follows `text`.
     fn before(&self, text: &str) -> [char; BEFORE] {
         let mut last = ['\n'; BEFORE];
         let mut count = 0;
@@ -165,14 +166,15 @@ impl Symbols {
         last
     }
 
-    /// What makes the number that follows `text` one that can be an item's, if anything does.
+    /// Returns the context of the number after `text`, if that number can be an item's.
     fn inside(&self, text: &str) -> Option<Inside> {
         let asked = self.lines.look_inside() && !self.in_number;
         asked.then(|| inside(self.before(text))).flatten()
     }
 
-    /// Adds the text that surely belongs to the element, as [`char`](Self::char) would char by char: nearly
-    /// all of most texts. `rest` is the end of `text`. Returns what is left of it.
+    /// Adds the text that surely belongs to the current element, with the effect of [`char`](Self::char) for each
+    /// character. This is nearly all of most texts. `rest` is the end of `text`. Returns the part of `rest` that is
+    /// left.
     fn gather_all<'a>(&mut self, rest: &'a str, text: &str, out: &mut impl Out) -> &'a str {
         let mut rest = rest;
         loop {
@@ -197,8 +199,9 @@ impl Symbols {
         }
     }
 
-    /// Reports the chars that surely are symbols of their own, as [`char`](Self::char) would char by char: nearly all of
-    /// most texts. A number ends with the char after it, which is left to that. Returns what is left of the text.
+    /// Reports the characters that surely are symbols of their own, with the effect of [`char`](Self::char) for each of
+    /// them. This is nearly all of most texts. Inside a number nothing is read, because the next character may end it.
+    /// Returns the text that is left.
     fn pass_all<'a>(&mut self, text: &'a str, out: &mut impl Out) -> &'a str {
         if self.in_number {
             return text;
@@ -212,7 +215,7 @@ impl Symbols {
         rest
     }
 
-    /// Gathers the digits that a text begins with; how many bytes and chars.
+    /// Gathers the digits at the beginning of a text. Returns the number of bytes and of characters.
     fn digits(&mut self, text: &str, elements: &mut Elements) -> (usize, usize) {
         let digits = text.bytes().take_while(u8::is_ascii_digit);
         if self.numbers == 0 {
@@ -229,7 +232,7 @@ impl Symbols {
         twice(read.count())
     }
 
-    /// Adds the value of the number of an element that ends with the `at`-th char, if it is wanted.
+    /// Ends the number of an element at the `at`-th character, and adds its value if it is needed.
     #[inline]
     fn end_number(&mut self, at: u64, out: &mut impl Out) {
         if self.in_number && self.count() {
@@ -246,7 +249,7 @@ impl Symbols {
             let was = self.fence.is_line();
             self.fence.step(c);
             if self.skip_code && self.are_elements() && !was && self.fence.is_line() {
-                // Its first two backticks were taken for text.
+                // The first two backticks of the line were taken for text.
                 out.elements().abandon();
                 if self.count() {
                     (self.in_number, self.numeral) = (false, Numeral::default());
@@ -281,7 +284,7 @@ impl Symbols {
         self.number(c, out);
     }
 
-    /// What the first char of a number inside a line does, if it can be an item's.
+    /// Returns the step for the first character of a number inside a line, if the number can be an item's.
     #[inline]
     fn begin(&mut self, c: char, before: &str) -> Option<Step> {
         if !self.lines.look_inside() || !self.lines.are_past() || !is_numeral(self.classes.of(c)) {
@@ -308,7 +311,7 @@ impl Symbols {
         }
         match (digit, self.on) {
             (true, _) if going_on => {}
-            // Its value is known once it has ended.
+            // The value is known only at the end of the number.
             (true, On::Chars) if self.count() => {}
             (true, On::Chars) => out.symbol(NUMBER, 0, self.seen),
             (true, _) => out.elements().number(!self.count()),
@@ -359,7 +362,8 @@ impl Symbols {
     }
 }
 
-/// The bytes and chars that a text begins with up to a char of the classes `stops`, a digit or the end of a line.
+/// Returns how many bytes and characters of a text come before a character of the classes `stops`, a digit or a line
+/// end.
 #[inline]
 fn passing(text: &str, (classes, stops): (Classes, Class)) -> (usize, u64) {
     let (mut bytes, mut chars) = (0, 0);
@@ -381,22 +385,22 @@ fn passing(text: &str, (classes, stops): (Classes, Class)) -> (usize, u64) {
     }
 }
 
-/// The number of bytes and chars of `bytes` bytes of ASCII.
+/// Returns the number of bytes and of characters in `bytes` bytes of ASCII.
 fn twice(bytes: usize) -> (usize, usize) {
     (bytes, bytes)
 }
 
-/// What takes symbols. Positions are chars from the start of the stream.
+/// A receiver of symbols. Positions are characters from the start of the stream.
 pub(super) trait Out {
-    /// A symbol that is complete with the `at`-th char. `value`: that of the numbers in it, where it is wanted.
+    /// Receives a symbol that the `at`-th character completes. `value` is the value of its numbers, if it is needed.
     fn symbol(&mut self, symbol: u32, value: u64, at: u64);
-    /// A number that ends with the `at`-th char, where its value is wanted.
+    /// Receives a number that ends with the `at`-th character, if its value is needed.
     fn number(&mut self, value: u64, at: u64);
-    /// Chars, each a symbol of its own that is worth nothing, and what has been read with each of them.
+    /// Receives characters that are symbols of their own without a value, with the position of each.
     fn chars(&mut self, text: &str, at: RangeInclusive<u64>);
-    /// A list marker that was left out, and is one by the `at`-th char.
+    /// Receives an omitted list marker, recognised at the `at`-th character.
     fn marker(&mut self, at: u64);
-    /// Where elements are gathered.
+    /// Returns the elements that are being gathered.
     fn elements(&mut self) -> &mut Elements;
 }
 

@@ -1,43 +1,42 @@
-//! [`Want`]: which tails are looked for, and how often the text has to be looked at to find them. `runs`
-//! explains the letters K, S and W.
+//! [`Want`]: the searched tails, and how often a search is due. `runs` explains the letters K, S and W.
 
-/// Which tails are looked for; all streams share it.
+/// The searched tails, shared by all streams.
 #[derive(Clone, Debug)]
 pub(super) struct Want {
-    /// For each lag from 1 on, the matches from which its tail must be known; index 0 is lag 1.
+    /// Per lag from 1 on, the matches from which its tail must be known. Index 0 is lag 1.
     pub(super) matches: Vec<u32>,
     pub(super) max_lag: u32,
     /// The least of `matches`.
     pub(super) least: u32,
-    /// By how many bits the hash is shifted at each step, so that a symbol has left it after K steps; and the bits of it
-    /// that are kept.
+    /// The bits by which the hash is shifted at each step, so that a symbol has left it after K steps.
     pub(super) shift: u32,
+    /// The bits of the hash that are kept.
     pub(super) mask: u64,
     /// K: symbols in a K-gram.
     pub(super) gram: usize,
-    /// S: every S-th K-gram is entered; a power of 2.
+    /// S: the distance between entered K-grams, a power of 2.
     pub(super) enter: u32,
-    /// W: a lookup begins every W symbols; a power of 2.
+    /// W: the distance between lookups, a power of 2.
     pub(super) look: u32,
-    /// Symbols after a fruitless lookup within which nothing can be long enough.
+    /// Symbols after a fruitless lookup within which no tail can be long enough.
     pub(super) quiet: u32,
     /// Symbols between two scans.
     pub(super) stride: u32,
     /// Symbols that are kept.
     pub(super) keep: usize,
-    /// For each [`band`] of lags, the fewest matches from which one of them is tracked.
+    /// Per [`band`] of lags, the fewest matches from which one of its lags is tracked.
     pub(super) bands_from: Vec<u32>,
 }
 
-/// Bands of lags: no period has more bits, nor its double.
+/// The number of bands. No period, nor its double, has more bits.
 pub(super) const BANDS: usize = 18;
 
-/// The band of a lag: its bits but one.
+/// Returns the band of a lag: its number of bits, minus one.
 pub(super) fn band(lag: u32) -> usize {
     lag.ilog2() as usize
 }
 
-/// The longest lag of a band.
+/// Returns the longest lag of a band.
 pub(super) fn longest(band: usize) -> u32 {
     (2 << band) - 1
 }
@@ -45,14 +44,15 @@ pub(super) fn longest(band: usize) -> u32 {
 /// Matches from which a tail is known however long it has to be, if that is three copies.
 const ENOUGH: u32 = 4096;
 
-/// S and W where the shortest tail leaves room for them.
+/// S, if the shortest tail leaves room for it.
 pub(super) const ENTER: u32 = 4;
+/// W, if the shortest tail leaves room for it.
 pub(super) const LOOK: u32 = 16;
 
 impl Want {
-    /// `need(lag)`: how long a tail of that lag must be, at least `2 * lag`.
+    /// Returns the searched tails. `need(lag)` is the length that a tail of that lag must have, at least `2 * lag`.
     pub(super) fn new(max_lag: u32, need: impl Fn(u32) -> u32) -> Self {
-        // A lag must be known where a multiple of it is wanted: tails of its multiples are its own.
+        // A lag must be known where a multiple of it is wanted, because the tails of its multiples are its own.
         let mut matches: Vec<u32> = Vec::with_capacity(max_lag as usize);
         let mut least_need = u32::MAX;
         for lag in (1..=max_lag).rev() {
@@ -62,7 +62,7 @@ impl Want {
         matches.reverse();
         let least = matches.iter().copied().min().unwrap_or(1);
         let gram = [16, 8, 4, 2, 1].into_iter().find(|k| 2 * k <= least);
-        // Of few symbols, pairs are rare enough; single ones, blanks or braces, are not.
+        // Pairs are rare enough even among few symbols. Single symbols, as blanks or braces, are not.
         let gram = gram.filter(|k| *k > 1).unwrap_or(least.clamp(1, 2));
         let (enter, look) = if least >= gram + 4 * LOOK {
             (ENTER, LOOK)
@@ -94,20 +94,20 @@ impl Want {
         want
     }
 
-    /// log2 of the size of the table of K-grams for `symbols` symbols.
+    /// Returns log2 of the size of the table of K-grams for `symbols` symbols.
     pub(super) fn table_bits(&self, symbols: u64) -> u32 {
         let symbols = u32::try_from(symbols).unwrap_or(u32::MAX).min(self.max_lag);
-        // A short K-gram has no row of others to be told from chance by: its table is larger.
+        // A short K-gram occurs by chance more often, so its table is larger.
         let slots = (if self.gram < 16 { 16 } else { 2 }) * symbols;
         slots.next_power_of_two().ilog2().clamp(8, 16)
     }
 
-    /// Symbols that are kept at most, before old ones are dropped.
+    /// Returns the most symbols that are kept before old ones are dropped.
     pub(super) fn most_kept(&self) -> usize {
         self.keep + self.keep / 2
     }
 
-    /// The matches from which a lag is tracked: it can be long enough before the next scan.
+    /// Returns the matches from which a lag is tracked: it can be long enough before the next scan.
     pub(super) fn tracked_from(&self, lag: u32) -> u32 {
         (self.matches[lag as usize - 1] - self.stride.min(self.least - 1)).max(1)
     }

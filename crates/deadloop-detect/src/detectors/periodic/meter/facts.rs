@@ -1,5 +1,5 @@
-//! The facts of tails and of recycled stretches: from which step on the loosest setting accepts them, and where they
-//! lie.
+//! Facts of tails and of recycled stretches. A fact has the steps from which the loosest setting accepts it, with their
+//! positions.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::PeriodicMeter;
 use crate::measure::fact::{Bound, Bounds, Clock, Fact, UNIT_CHARS};
 use crate::stream::{Chars, Kind};
 
-/// Tails without a letter that are remembered: more than can go on at once.
+/// The most remembered tails without a letter, more than can go on at once.
 const LEFT: usize = 32;
 
 impl PeriodicMeter {
@@ -47,7 +47,7 @@ impl PeriodicMeter {
             let Some((at, clock)) = self.clock_from(from, steps) else {
                 continue;
             };
-            // From one to the next of the first three.
+            // The average distance between the first three occurrences.
             let per = ((first - before[0]) / 2).max(1);
             let fact = Fact {
                 at,
@@ -69,7 +69,7 @@ impl PeriodicMeter {
         }
     }
 
-    /// The first element of a recycled stretch.
+    /// Returns the first element of a recycled stretch.
     pub(super) fn first_of(&self, stretch: Stretch) -> String {
         let kept = stretch.first.checked_sub(self.runs.base());
         let lines = self.look.symbols.are_lines();
@@ -94,7 +94,7 @@ impl PeriodicMeter {
         }
     }
 
-    /// Emits the facts of a tail whose last symbol is number `until`, from where the last one ended.
+    /// Emits the facts of a tail whose last symbol is number `until`, from the last emitted step on.
     fn tell(&mut self, part: Part, (run, until): (Run, u64), fenced: bool) {
         let look = Arc::clone(&self.look);
         if run.start + look.least(run.lag) > until {
@@ -143,8 +143,8 @@ impl PeriodicMeter {
         }
     }
 
-    /// The steps from `first` to `until` at which a tail can be accepted in this way: where its numbers differ in any
-    /// way, enough of them have to return.
+    /// Returns the steps from `first` to `until` at which a tail can be accepted in this way. If its numbers may differ
+    /// in any way, enough of them have to return.
     fn stretches(&self, ask: Ask, steps: (u64, u64)) -> Vec<(u64, u64)> {
         match &self.returning {
             Some(returning) if matches!(ask, Ask::Numbers(_)) => {
@@ -154,7 +154,7 @@ impl PeriodicMeter {
         }
     }
 
-    /// Remembers that no letter stands in the unit of a tail: all its copies are alike, and a long one takes long to read.
+    /// Remembers a tail whose unit has no letter. All its copies are alike, and a long copy takes long to read.
     fn leave(&mut self, run: Run) {
         if self.without_letter.len() == LEFT {
             self.without_letter.remove(0);
@@ -162,7 +162,7 @@ impl PeriodicMeter {
         self.without_letter.push((run.lag, run.start));
     }
 
-    /// The steps from `first` to `until` that the loosest setting accepts, and where they lie.
+    /// Returns the steps from `first` to `until` that the loosest setting accepts, with their positions.
     fn clock(&self, run: Run, (first, until): (u64, u64), chars: u64) -> Option<(u64, Clock)> {
         let from = if self.look.symbols.are_elements() {
             self.origin(run).start.0 + chars
@@ -172,7 +172,7 @@ impl PeriodicMeter {
         self.clock_from(from, (first, until))
     }
 
-    /// Those of the steps from `first` to `until` at which `from` chars had been read, and where they lie.
+    /// Returns the steps from `first` to `until` at which `from` characters had been read, with their positions.
     fn clock_from(&self, from: u64, (first, until): (u64, u64)) -> Option<(u64, Clock)> {
         let Some(places) = &self.places else {
             let first = first.max(from);
@@ -187,7 +187,7 @@ impl PeriodicMeter {
         (!at.is_empty()).then(|| (first + skip as u64, Clock::At(at)))
     }
 
-    /// How a tail began.
+    /// Returns the beginning of a tail.
     pub(super) fn origin(&self, run: Run) -> Origin {
         let known = |places: &Places| {
             let mut origins = places.origins.iter();
@@ -206,7 +206,7 @@ impl PeriodicMeter {
         })
     }
 
-    /// The chars that had been read with the first `count` symbols.
+    /// Returns the number of characters read with the first `count` symbols.
     fn end_of(&self, count: u64) -> Chars {
         let end_of = |places: &Places| places.end_of(self.runs.base(), count);
         Chars(self.places.as_ref().map_or(count, end_of))

@@ -1,6 +1,7 @@
-//! Follows a stream from its text to facts. A fact is a stretch of text that ends in copies of one unit, from the
-//! first char at which the loosest setting accepts it to the last that continues it; copies and chars grow along it,
-//! so that one fact answers every threshold. `facts` tells them, `unit` says what is repeated.
+//! The meter of one stream, from text to facts. A fact is a stretch of text that ends in copies of one unit. It reaches
+//! from the first character at which the loosest setting accepts it to the last one that continues it. Copies and
+//! characters grow along it, so that one fact answers every threshold. `facts` builds the facts, `unit` describes the
+//! repeated unit.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ mod unit;
 
 pub(super) use unit::{LETTER, LETTER_OR_EMOJI};
 
-/// What periodic meters are made from.
+/// Returns the recipe of periodic meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
     let look = Arc::new(Look::new(params));
     Recipe::text(params, move || {
@@ -30,28 +31,28 @@ pub(super) fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// Follows one stream.
+/// The meter of one stream.
 struct PeriodicMeter {
     look: Arc<Look>,
     symbols: Symbols,
     runs: Runs,
-    /// Where the symbols lie in the text, where they are not its chars.
+    /// Positions of symbols in the text, if symbols are not its characters.
     places: Option<Places>,
-    /// What the kept symbols are, where they are elements.
+    /// Texts of the kept symbols, if they are elements.
     elements: Elements,
-    /// What numbers are worth, where they must count on.
+    /// Values of numbers, if numbers must count evenly.
     counters: Option<Counters>,
-    /// The search for recycled elements, where a setting wants it.
+    /// The search for recycled elements, if a setting needs it.
     recycled: Option<Recycled>,
-    /// Whether numbers come again, where a setting asks.
+    /// The count of returning numbers, if a setting needs it.
     returning: Option<Returning>,
-    /// The first element of the recycled stretch that goes on, once it is not kept, and its number.
+    /// The number and the text of the current recycled stretch's first element, if that element was dropped.
     first: (u64, String),
-    /// Tails whose units were found to hold no letter where one is wanted: lag and first symbol.
+    /// Tails whose units lack the required letter: lag and first symbol.
     without_letter: Vec<(u32, u64)>,
-    /// The steps whose facts have been emitted.
+    /// The number of steps whose facts were emitted.
     told: u64,
-    /// Facts of the piece that is read, with their lags.
+    /// Facts of the current piece, with their lags.
     found: Vec<(u32, Fact)>,
 }
 
@@ -104,7 +105,7 @@ impl PeriodicMeter {
                 most = self.runs.room(&look.want).saturating_sub(MOST);
             }
             if self.symbols.follow_fences() {
-                // What is before a fence is told before it turns.
+                // The text before a fence is reported before the fence opens or closes.
                 self.read(fenced);
                 most = 0;
             }
@@ -131,7 +132,7 @@ impl PeriodicMeter {
         self.read(self.symbols.fenced());
     }
 
-    /// Makes room for the symbols of a text that has `bytes` bytes.
+    /// Reserves room for the symbols of a text of `bytes` bytes.
     fn reserve(&mut self, bytes: usize) {
         let (want, more) = (&self.look.want, bytes + MOST);
         self.runs.reserve(want, more);
@@ -143,7 +144,7 @@ impl PeriodicMeter {
         }
     }
 
-    /// Reads what was added.
+    /// Reads the added symbols, and reports the tails that end.
     fn read(&mut self, fenced: bool) {
         let look = Arc::clone(&self.look);
         while self.runs.read(&look.want) {
@@ -151,7 +152,7 @@ impl PeriodicMeter {
         }
     }
 
-    /// Drops old symbols and their places, but for where tails that go on began.
+    /// Drops old symbols and their positions, except for the origins of current tails.
     fn forget(&mut self) {
         let all: Vec<Run> = self.runs.going_on().collect();
         let left = |run: &Run| match &self.counters {
@@ -178,7 +179,7 @@ impl PeriodicMeter {
     }
 }
 
-/// Where symbols go.
+/// The parts of a meter that receive symbols.
 struct Taken<'a> {
     runs: &'a mut Runs,
     places: &'a mut Option<Places>,

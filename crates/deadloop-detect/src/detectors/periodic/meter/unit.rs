@@ -1,4 +1,4 @@
-//! What a tail repeats: its unit as a text, and what kind of loop that makes it.
+//! The unit of a tail: its text, and the kind of its loop.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,8 @@ use crate::stream::Kind;
 use crate::text::repeated::{SHORT, kind};
 
 impl PeriodicMeter {
-    /// A tail's unit; a number that was folded is a `#`. The last copy says it, and says what any would.
+    /// Returns the unit of a tail as text, read from the last copy. All copies give the same text. A folded number is a
+    /// `#`.
     pub(super) fn unit(&self, run: Run, until: u64) -> String {
         let copy = self.copy(run, until);
         if self.look.symbols.are_elements() {
@@ -27,7 +28,7 @@ impl PeriodicMeter {
         self.symbols_of(copy).iter().filter_map(char_of).collect()
     }
 
-    /// Where the last whole copy lies among the kept symbols.
+    /// Returns the range of the last whole copy among the kept symbols.
     fn copy(&self, run: Run, until: u64) -> (usize, usize) {
         let (from, to) = run.last_copy(until);
         let base = self.runs.base();
@@ -39,8 +40,8 @@ impl PeriodicMeter {
         &self.runs.kept()[from..to]
     }
 
-    /// What the unit holds, for the thresholds that ask for it. Where numbers are compared, they are no names: dumps
-    /// and grids are often meant.
+    /// Returns the class of the unit's content. If numbers are compared, they do not name a unit: dumps and grids are
+    /// often intended.
     pub(super) fn holds(&self, run: Run, until: u64, unit: &str) -> Holds {
         let symbols = &self.look.symbols;
         let one = !symbols.are_elements() && run.lag == 1;
@@ -64,11 +65,11 @@ impl PeriodicMeter {
         }
     }
 
-    /// The copies of a unit after which its rows are no grid: those are not much taller than they are wide. 0: it is
-    /// not made of rows.
+    /// Returns the number of copies after which the rows of this unit are no grid, because a grid is not much taller
+    /// than it is wide. 0 if the unit has no rows.
     pub(super) fn tall(&self, run: Run, unit: &str) -> u64 {
         if self.look.symbols.are_elements() {
-            // Where points cut rows into cells, the unit is one row.
+            // If dots cut rows into cells, the unit is one row.
             let rows = run.lag as usize;
             let cut = unit
                 .split(is_between)
@@ -78,12 +79,12 @@ impl PeriodicMeter {
             return tall(unit, if cut { 1 } else { rows });
         }
         let lines = unit.matches('\n').count();
-        // Where all stands on one line, a bracket ends a row.
+        // If everything is on one line, a bracket ends a row.
         let ends = || unit.matches([']', '}']).count();
         tall(unit, if lines > 0 { lines } else { ends() })
     }
 
-    /// Whether the unit has a letter or a number.
+    /// Returns whether the unit has a letter or a number.
     pub(super) fn is_named(&self, run: Run, until: u64, unit: &str) -> bool {
         let mut symbols = self.symbols_of(self.copy(run, until)).iter();
         if self.look.symbols.are_elements() {
@@ -92,9 +93,9 @@ impl PeriodicMeter {
         LETTER_OR_NUMBER.is_match(unit) || symbols.any(|symbol| *symbol == NUMBER)
     }
 
-    /// A list where its numbers are in the unit, or were left out of the first copy; else short or
-    /// long. The copies of folded text differ, so only the first one decides: it is the same whenever
-    /// a fact is emitted.
+    /// Returns the kind of loop: a list if its numbers are in the unit or were omitted from the first copy, otherwise
+    /// short or long. Copies of folded text differ, so only the first one decides. It is the same whenever a fact is
+    /// emitted.
     pub(super) fn kind(&self, run: Run, unit: &str, origin: Origin) -> Kind {
         if self.look.symbols.fold() {
             let text = if origin.marked { "1." } else { "" };
@@ -109,17 +110,17 @@ impl PeriodicMeter {
     }
 }
 
-/// Rows that a grid may have more than it is wide.
+/// The number of rows by which a grid may be taller than it is wide.
 const MORE: usize = 5;
-/// Copies of several rows together that are more than a grid that is drawn again for each step.
+/// The number of copies of several rows that are too many for a grid redrawn at each step.
 const DRAWN: u64 = 8;
 
-/// Whether a char stands between cells.
+/// Returns whether a character separates cells.
 fn is_between(c: char) -> bool {
     c.is_whitespace() || ",;|[](){}&".contains(c)
 }
 
-/// The copies of `unit`, which has `rows` rows, after which they are no grid; 0 if it has no rows.
+/// Returns the number of copies after which `unit`, with `rows` rows, is no grid. 0 if the unit has no rows.
 fn tall(unit: &str, rows: usize) -> u64 {
     if rows == 0 {
         return 0;
@@ -129,7 +130,7 @@ fn tall(unit: &str, rows: usize) -> u64 {
         count += 1;
         longest = cell.chars().count().max(longest);
     }
-    // Of a row in one piece each char is a cell.
+    // In a row of one piece, each character is a cell.
     let wide = if count <= rows { longest } else { count / rows };
     let copies = (wide + MORE).div_ceil(rows) as u64;
     copies.max(if rows > 2 { DRAWN } else { 0 })
@@ -148,16 +149,16 @@ static BLANK: LazyLock<Regex> =
 /// The most chars of a form for each blank in it.
 const FORM_CHARS: usize = 80;
 
-/// Whether a unit has blanks to fill in all over.
+/// Returns whether a unit has blanks to fill in throughout.
 fn is_form(unit: &str) -> bool {
     let blanks = BLANK.find_iter(unit).count();
     blanks > 0 && unit.chars().count() <= FORM_CHARS * blanks
 }
 
-/// What `unit_holds` asks for: digits are not enough.
+/// The pattern of `unit_holds = "letter"`. Digits are not enough.
 pub(in super::super) static LETTER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\p{L}"));
 
-/// The same, or an emoji.
+/// The pattern of `unit_holds = "letter-or-emoji"`.
 pub(in super::super) static LETTER_OR_EMOJI: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"[\p{L}\p{Extended_Pictographic}]"));
 

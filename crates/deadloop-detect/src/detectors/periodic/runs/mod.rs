@@ -1,24 +1,22 @@
-//! [`Runs`]: which lags the end of a sequence repeats at, exactly, in one pass.
+//! [`Runs`]: finds the lags at which the end of a sequence repeats.
 //!
-//! The tail of a sequence has period `lag` with `matches` when its last `matches` symbols each equal
-//! the one `lag` before. Such a tail matters once it is `need[lag]` symbols long (the first copy
-//! included), and it is known at that very symbol, never later. Three things make that cheap:
+//! The tail of a sequence has period `lag` with `matches` if each of its last `matches` symbols equals the symbol `lag`
+//! before. Such a tail matters once it is `need[lag]` symbols long, first copy included. The search is exact, takes one
+//! pass, and finds a tail at that very symbol. Three techniques keep it cheap:
 //!
-//! 1. **The gate.** A tail with m matches shows itself early: each of its last m-K+1 K-grams has
-//!    been seen at most `max_lag` symbols before. A table of K-grams, indexed by a hash that forgets
-//!    what is older than K symbols, tells at one look whether one was. Every S-th K-gram is entered,
-//!    and S in a row are looked up once in W symbols: whatever the lag, one of them is a lag
-//!    after an entered one. If none was seen, no tail is near, and nothing else is done for a while.
-//! 2. **The scan.** Else the earlier places of the last S K-grams (chains through the table, as in
-//!    deflate) are the lags that can matter; each is compared backwards. Lags that may be long
-//!    enough before the next scan are tracked from then on.
-//! 3. **Tracking** costs one comparison a symbol and lag. Of tails with two copies or more only
-//!    those with a primitive unit are tracked; by the periodicity lemma (Fine and Wilf 1965) there
-//!    are few of them at a time.
+//! 1. **The gate.** A tail with m matches is visible early: each of its last m-K+1 K-grams has occurred at most
+//!    `max_lag` symbols before. A table of K-grams, indexed by a rolling hash of K symbols, shows whether one has.
+//!    Every S-th K-gram is entered, and S in a row are looked up once in W symbols: whatever the lag, one of them is a
+//!    lag after an entered one. If none has occurred, no tail is near, and the search pauses for a while.
+//! 2. **The scan.** Otherwise the earlier places of the last S K-grams (chains through the table, as in deflate) give
+//!    the lags that can matter. Each is compared backwards. Lags that may be long enough before the next scan are
+//!    tracked from then on.
+//! 3. **Tracking** costs one comparison for each symbol and lag. Of tails with two copies or more, only those with a
+//!    primitive unit are tracked. By the periodicity lemma (Fine and Wilf 1965), there are few of them at a time.
 //!
-//! Scans are `stride` symbols apart, `stride` a share of the matches that the shortest tail needs, so
-//! that a symbol pays for little of one; a lag that fell short is not compared again before it can
-//! nearly have caught up, and a band of lags not walked before one of them can.
+//! Scans are `stride` symbols apart, a share of the matches that the shortest tail needs, so that the cost of a scan
+//! per symbol is small. A lag that fell short is not compared again before it can nearly have caught up. A band of lags
+//! is not walked before one of its lags can.
 
 use super::grams::{Grams, place, roll};
 use super::want::{BANDS, LOOK, Want, band, longest};
@@ -27,27 +25,27 @@ use crate::text::decode::append;
 /// A periodic tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
-    /// Symbols from one copy to the next.
+    /// The distance from one copy to the next, in symbols.
     pub(super) lag: u32,
-    /// Its first symbol, counted from 0.
+    /// The number of the first symbol, from 0.
     pub(super) start: u64,
-    /// Whether its unit is known to be primitive; tested once there are two copies.
+    /// Whether the unit is known to be primitive. Tested once there are two copies.
     whole: bool,
 }
 
 impl Run {
-    /// The same from a later symbol on, two copies before its end at least.
+    /// Returns the run cut to begin at `start`, at least two copies before its end.
     pub(super) fn starting(self, start: u64) -> Self {
         Self { start, ..self }
     }
 
-    /// The run read with a period of `units` units, from symbol `start` on.
+    /// Returns the run read with a period of `units` units, from symbol `start` on.
     pub(super) fn round(self, units: u32, start: u64) -> Self {
         let lag = self.lag.saturating_mul(units);
         Self { lag, start, ..self }
     }
 
-    /// Where the last whole copy of its unit begins and ends, if `until` symbols have been read.
+    /// Returns the beginning and the end of the last whole copy, after `until` symbols.
     pub(super) fn last_copy(self, until: u64) -> (u64, u64) {
         let lag = u64::from(self.lag);
         let end = self.start + (until - self.start) / lag * lag;
@@ -58,36 +56,37 @@ impl Run {
 /// The end of a sequence, and the lags at which it repeats.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
-    /// The last symbols: at least `keep` of them, once there were as many; then those that wait.
+    /// The latest symbols: the read ones, at least `keep` if there were as many, then the unread ones.
     kept: Vec<u32>,
-    /// How many of `kept` have been read: all but what waits for a whole block.
+    /// The number of read symbols in `kept`. Unread ones wait for a whole block.
     read: usize,
-    /// Symbols read.
+    /// The number of symbols read.
     seen: u64,
-    /// Symbols that had been added by the last reading.
+    /// The number of symbols added before the end of the last reading.
     known: u64,
     grams: Grams,
-    /// For each lag, the count of symbols before which it need not be compared again; up to the longest that was met.
+    /// Per lag, the symbol count before which it need not be compared again. Lags above the longest one met have no
+    /// entry.
     idle: Vec<u64>,
-    /// For each [`band`] of lags, the count of symbols before which none of its lags need be
-    /// visited. A tracked tail keeps other tails of its band out until it ends.
+    /// Per [`band`] of lags, the symbol count before which none of its lags need be visited. A tracked tail keeps other
+    /// tails of its band out until it ends.
     bands: [u64; BANDS],
-    /// The count of symbols at which to scan next.
+    /// The symbol count of the next scan.
     next_scan: u64,
     tracked: Vec<Run>,
     ended: Vec<Run>,
 }
 
-/// A lag that is met is compared when what it needs is but this part of it away: else some lag of a
-/// band is due at each scan, and all of them are walked for it.
+/// Divisor of a lag's needed matches: a lag that lacks at most this part is compared when it is met. Otherwise some lag
+/// of a band would be due at each scan, and the whole band would be walked for it.
 const EARLY: u64 = 2;
 
-/// Where lags are long, no more symbols before it can be long enough than this: in a flood that follows another of the same
-/// char, thousands of them fall short by as much as they are long, and to compare them all at each scan costs the square of
-/// the flood. Where all are short, to walk them more often costs more.
+/// The most symbols that a lag may lack to be compared when it is met, if long lags are searched. In a flood that
+/// follows another of the same character, thousands of lags fall short by as much as their length. Comparing all of
+/// them at each scan would cost the square of the flood. With short lags only, walking them more often would cost more.
 const SOON: u64 = 16;
 
-/// The longest lag that is not long.
+/// The longest `max_lag` to which [`SOON`] does not apply.
 const SHORT: u32 = 4096;
 
 impl Runs {
@@ -106,38 +105,38 @@ impl Runs {
         }
     }
 
-    /// Symbols read.
+    /// Returns the number of symbols read.
     pub(super) fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// Symbols that had been added when [`read`](Self::read) ended: of those that wait nothing can be told, and while a
-    /// tail goes on none does.
+    /// Returns the number of symbols that had been added when [`read`](Self::read) ended. Nothing can be found within
+    /// the waiting ones, and none wait while a tail goes on.
     pub(super) fn known(&self) -> u64 {
         self.known
     }
 
-    /// The tails that go on: primitive, of two copies at least.
+    /// Returns the current tails that are primitive and have at least two copies.
     pub(super) fn going_on(&self) -> impl Iterator<Item = Run> {
         self.tracked.iter().copied().filter(|run| run.whole)
     }
 
-    /// The last symbols that were read.
+    /// Returns the latest symbols that were read.
     pub(super) fn kept(&self) -> &[u32] {
         &self.kept[..self.read]
     }
 
-    /// The number of the first symbol that is kept.
+    /// Returns the number of the first kept symbol.
     pub(super) fn base(&self) -> u64 {
         self.seen - self.read as u64
     }
 
-    /// How many symbols can be added before old ones have to be dropped.
+    /// Returns how many symbols can be added before old ones must be dropped.
     pub(super) fn room(&self, want: &Want) -> usize {
         want.most_kept().saturating_sub(self.kept.len())
     }
 
-    /// Makes room for `more` symbols.
+    /// Reserves room for `more` symbols.
     pub(super) fn reserve(&mut self, want: &Want, more: usize) {
         grow(&mut self.kept, more, want.most_kept());
     }
@@ -153,7 +152,7 @@ impl Runs {
         append(&mut self.kept, text);
     }
 
-    /// Drops old symbols; returns how many. What waits is never old.
+    /// Drops old symbols and returns their number. Unread symbols are never old.
     pub(super) fn forget(&mut self, want: &Want) -> usize {
         let old = self.kept.len().saturating_sub(want.keep);
         self.kept.drain(..old);
@@ -161,8 +160,8 @@ impl Runs {
         old
     }
 
-    /// Reads what was added, up to and with the first symbol that ends a tail. `true`: one did, and
-    /// there may be more to read; its tails wait in [`take_ended`](Self::take_ended).
+    /// Reads added symbols, up to the first symbol that ends a tail. Returns `true` if a tail ended: more symbols may
+    /// be left to read, and [`take_ended`](Self::take_ended) has the ended tails.
     pub(super) fn read(&mut self, want: &Want) -> bool {
         let (base, symbols) = (self.base(), self.base() + self.kept.len() as u64);
         let kept = &self.kept[..self.read];
@@ -186,14 +185,14 @@ impl Runs {
         false
     }
 
-    /// Whether the next symbols are read as a block: nothing is tracked, and no scan is due among them.
+    /// Returns whether the next symbols are read as a block: nothing is tracked, and no scan is due among them.
     #[inline]
     fn skims(&self, want: &Want) -> bool {
         self.next_scan > self.seen + u64::from(LOOK) && self.grams.begins(want, self.seen)
     }
 
-    /// Reads whole blocks up to the next scan: what is done for text that does not repeat. `false`: what is left is no
-    /// whole block. It waits for the rest, for nothing can be known within it.
+    /// Reads whole blocks up to the next scan, the fast path for text without repetition. Returns `false` if less than
+    /// a block is left: nothing can be found within it, so it waits for the rest.
     fn skim(&mut self, want: &Want) -> bool {
         let mut left = &self.kept[self.read..];
         while self.next_scan > self.seen + u64::from(LOOK) {
@@ -211,7 +210,7 @@ impl Runs {
         whole
     }
 
-    /// Takes the next symbol that waits.
+    /// Consumes the next waiting symbol.
     #[inline]
     fn next(&mut self) -> u32 {
         let symbol = self.kept[self.read];
@@ -220,7 +219,7 @@ impl Runs {
         symbol
     }
 
-    /// Enters a symbol that was read, and scans where that is due.
+    /// Enters a read symbol, and scans if a scan is due.
     #[inline]
     fn note(&mut self, want: &Want, symbol: u32) {
         if self.grams.note(want, self.seen, symbol) {
@@ -231,19 +230,19 @@ impl Runs {
         }
     }
 
-    /// Reads one symbol, and compares it with what each tracked tail expects.
+    /// Reads one symbol, and compares it with the one that each tracked tail expects.
     fn step(&mut self, want: &Want) {
         let symbol = self.next();
         self.follow();
         self.note(want, symbol);
     }
 
-    /// The tails that the last symbol ended.
+    /// Takes the tails that the last symbol ended.
     pub(super) fn take_ended(&mut self) -> Vec<Run> {
         std::mem::take(&mut self.ended)
     }
 
-    /// Compares the last symbol with what each tracked tail expects.
+    /// Compares the last symbol with the one that each tracked tail expects.
     #[inline]
     fn follow(&mut self) {
         let last = self.read - 1;
@@ -261,14 +260,14 @@ impl Runs {
             if goes_on {
                 run.whole = is_primitive(&read[read.len() - run.lag as usize..]);
             } else {
-                // Scans may have been left out while it lasted.
+                // Scans may have been skipped during the tail.
                 self.next_scan = self.next_scan.min(seen);
             }
             if run.whole && !goes_on {
                 self.ended.push(*run);
             }
             if !(run.whole && goes_on) {
-                // So may lags: any, or multiples that fit into it.
+                // Lags may have been skipped too: all of them, or multiples that fit into the tail.
                 let multiples = band(run.lag)..=band(2 * run.lag);
                 self.bands[if run.whole { 0..=BANDS - 1 } else { multiples }].fill(0);
             }
@@ -279,12 +278,12 @@ impl Runs {
     /// Finds every lag that can be long enough before the next scan.
     #[cold]
     fn scan(&mut self, want: &Want) {
-        // A tail leaves no room for lags that fit into it twice but its multiples, whose tails are
-        // its own. Those that fit inside one of its units can be too short to be wanted.
+        // A tail excludes lags that fit into it twice, except for its multiples, whose tails are its own. Lags that fit
+        // inside one of its units can be too short to be wanted.
         let matches = |run: &Run| self.seen - run.start - u64::from(run.lag);
         let whole = || self.tracked.iter().filter(|run| run.whole);
         let small = whole().filter(|run| run.lag <= want.least);
-        // A unit as long as a row of one symbol is a row of it.
+        // A unit that fits into a row of one symbol is part of that row.
         let reach = |run: &Run| matches(run) + u64::from(run.lag == 1);
         let covered = small.map(reach).max().unwrap_or(0);
         if covered >= u64::from(want.max_lag) {
@@ -314,8 +313,8 @@ impl Runs {
         }
     }
 
-    /// Considers the lags above `covered`, to `last`, at which the K-gram that ended `back` symbols ago
-    /// was seen before.
+    /// Considers the lags above `covered`, up to `last`, at which the K-gram that ended `back` symbols ago occurred
+    /// before.
     fn scan_at(&mut self, want: &Want, back: usize, (covered, last): (u64, u32)) {
         let Some(end) = self.read.checked_sub(back).filter(|end| *end >= want.gram) else {
             return;
@@ -327,7 +326,7 @@ impl Runs {
         let here = place(want, self.seen - back as u64);
         let mut there = self.grams.table[self.grams.slot(hash)];
         loop {
-            // A place after `here`, which the K-gram of one of the last symbols left, is negative.
+            // A place after `here`, left by the K-gram of a later symbol, gives a negative lag.
             let lag = here.wrapping_sub(there);
             let after = there.wrapping_sub(here) <= want.enter;
             if !after && lag > last {
@@ -339,7 +338,7 @@ impl Runs {
                 *band = idle.min(*band);
             }
             let earlier = self.grams.earlier(want, there);
-            // What was overwritten since is no earlier place. One step is less only where all lags are.
+            // An overwritten entry is not an earlier place. `enter` matters only if all lags are shorter than it.
             let farthest = 2 * want.max_lag.max(want.enter);
             if there.wrapping_sub(earlier) > farthest || earlier == there {
                 return;
@@ -348,8 +347,9 @@ impl Runs {
         }
     }
 
-    /// Tracks a lag if it is long enough, or notes when it can be; the count of symbols before which it
-    /// need not be tested again: not before a tail ends that will cover it, as it does all lags up to `covered`.
+    /// Tracks a lag if it is long enough, or notes when it can be. Returns the symbol count before which the lag need
+    /// not be tested again. The count is the maximum if a tail covers the lag (as all lags up to `covered`): that tail
+    /// has to end first.
     fn consider(&mut self, want: &Want, lag: u32, covered: u64) -> u64 {
         let index = lag as usize - 1;
         if index >= self.idle.len() {
@@ -374,7 +374,7 @@ impl Runs {
         }
         let matches = self.matches(lag as usize);
         let missing = u64::from(want.matches[index]).saturating_sub(matches);
-        // What covers shorter lags grows as fast as this one.
+        // The tail that covers shorter lags grows as fast as this one.
         let will_be_covered = covered > 0 && missing >= u64::from(lag) - covered;
         if will_be_covered || matches < from {
             self.idle[index] = self.seen + from.saturating_sub(matches);
@@ -397,8 +397,8 @@ impl Runs {
         u64::MAX
     }
 
-    /// Whether the lag is tracked, or is a multiple of one that is and lies within its tail: then
-    /// its tail is that one's.
+    /// Returns whether the lag is tracked, or is a multiple of a tracked lag within its tail. In the second case both
+    /// lags have the same tail.
     fn is_tracked(&self, lag: u32) -> bool {
         let covers = |run: &Run| {
             lag == run.lag || lag.is_multiple_of(run.lag) && self.seen - run.start >= u64::from(lag)
@@ -406,11 +406,11 @@ impl Runs {
         self.tracked.iter().any(covers)
     }
 
-    /// How many matches there can be at most if none can be enough while a tail goes on that is tracked: the lag is a multiple
-    /// of its own and longer than it is, and what stands just before it does not match. So no match reaches further back than it
-    /// does; a tail needs as many as it has symbols to a copy; and once the one that goes on is so long, it covers the
-    /// lag. A flood that follows another of the same unit has thousands of such lags, and each would be compared as far as the
-    /// flood is long.
+    /// Returns the most matches of a lag that cannot get enough of them while a tracked tail goes on. The lag is a
+    /// multiple of the tail's lag, and the symbol just before the tail does not match, so no match reaches further back
+    /// than the tail. A lag needs as many matches as a copy has symbols, and a tail of that length covers the lag. A
+    /// flood that follows another of the same unit has thousands of such lags, and comparing one of them takes as long
+    /// as the flood is.
     fn cut_off(&self, lag: u32) -> Option<u64> {
         let base = self.base();
         let at = |index: u64| self.kept.get(usize::try_from(index).ok()?);
@@ -424,14 +424,14 @@ impl Runs {
         Some(self.seen - run.start)
     }
 
-    /// How many of the last symbols equal the one `lag` before, as far as symbols are kept.
+    /// Counts how many of the last symbols equal the symbol `lag` before, within the kept symbols.
     fn matches(&self, lag: usize) -> u64 {
         let read = &self.kept[..self.read];
         let Some(most) = read.len().checked_sub(lag) else {
             return 0;
         };
         let (mut later, mut earlier) = (&read[lag..], &read[..most]);
-        // Eight at a time: most of what is compared is equal.
+        // Most symbols are equal, so eight are compared at a time.
         while let (Some((a, b)), Some((c, d))) = (
             later.split_last_chunk::<8>(),
             earlier.split_last_chunk::<8>(),
@@ -446,7 +446,7 @@ impl Runs {
     }
 }
 
-/// Makes room for `more` symbols. A vector doubles as it grows, but never to more than `most`: that many are ever kept.
+/// Reserves room for `more` symbols. A vector doubles as it grows, but never beyond `most`, the most symbols ever kept.
 pub(super) fn grow<T>(kept: &mut Vec<T>, more: usize, most: usize) {
     let full = kept.capacity() - kept.len() < more;
     if full && 2 * kept.capacity() > most {
@@ -454,7 +454,7 @@ pub(super) fn grow<T>(kept: &mut Vec<T>, more: usize, most: usize) {
     }
 }
 
-/// Whether a unit is no power of a shorter one.
+/// Returns whether a unit is not a power of a shorter one.
 fn is_primitive(unit: &[u32]) -> bool {
     let n = unit.len();
     let is_power = |part: usize| unit[part..] == unit[..n - part];

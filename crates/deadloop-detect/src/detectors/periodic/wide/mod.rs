@@ -1,8 +1,8 @@
-//! [`Wide`]: how a line begins, as items of lists and headings of blocks do in any form, and numbers of
-//! items inside a line.
+//! [`Wide`]: recognises markers of list items and headings, in any form. Markers are at the beginning of a line,
+//! numbers of items inside a line too.
 //!
-//! What is left out is in `exactly.md`. A line that may still be one waits, [`HELD`] chars at most;
-//! blanks and the signs before them never come back, so they need not wait.
+//! The omitted forms are in `exactly.md`. A line that may still begin with a marker waits, at most [`HELD`] characters.
+//! Blanks, and the signs before them, are dropped at once and need not wait.
 
 use super::inside::{Inside, closes};
 use super::marker::{HELD, Step};
@@ -10,27 +10,27 @@ use crate::text::class::{self, Class, Classes};
 
 mod words;
 
-/// What is left out of lines.
+/// The omitted beginnings of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
-    /// The blanks that they begin with.
+    /// Leading blanks.
     Blanks,
-    /// Those, and markers.
+    /// Leading blanks and markers.
     Markers,
 }
 
-/// Follows a line while it can begin with a marker, and a number inside it while that can be one.
+/// The state of a line that can begin with a marker, and of a number inside it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wide {
     leave: Leave,
     at: At,
     held: [char; HELD],
     len: usize,
-    /// Where the word or number begins among the held chars.
+    /// The index of the word or number among the held characters.
     from: usize,
     /// Whether a heading mark came before.
     heading: bool,
-    /// Whether the last sign is the bar that opens a cell of a table.
+    /// Whether the last sign is the bar that opens a table cell.
     cell: bool,
     classes: Classes,
 }
@@ -62,13 +62,13 @@ enum At {
     Cell,
     /// After a letter and its closing sign.
     Letter,
-    /// A marker was left out, and so is what else belongs to it.
+    /// After an omitted marker. The rest of the marker is omitted too.
     After,
-    /// The same after a dot: more of the number may follow.
+    /// After an omitted marker and a dot: more of the number may follow.
     AfterDot,
     /// In a number inside the line.
     Inside(Inside),
-    /// After such a number and a dot.
+    /// After a number inside the line and a dot.
     InsideDot,
     Text,
 }
@@ -87,19 +87,19 @@ impl Wide {
         }
     }
 
-    /// Whether what comes next is text, but for numbers.
+    /// Returns whether the rest of the line is text, except for numbers.
     #[inline]
     pub(super) fn is_past(&self) -> bool {
         self.at == At::Text
     }
 
-    /// Whether numbers inside a line are wanted.
+    /// Returns whether numbers inside a line are examined.
     #[inline]
     pub(super) fn looks_inside(&self) -> bool {
         self.leave == Leave::Markers
     }
 
-    /// Begins with the first char of a number inside a line.
+    /// Begins a number inside a line with its first character.
     pub(super) fn begin(&mut self, inside: Inside, c: char) -> Step {
         if is_whole(c) {
             return Step::Marker;
@@ -121,7 +121,7 @@ impl Wide {
             (self.heading, self.cell) = (false, false);
         }
         if leaves {
-            // Of a number inside a line the signs stay.
+            // Only the number inside a line is omitted, not the signs around it.
             self.held[0] = '.';
             self.len = usize::from(before == At::InsideDot);
             let ends = matches!(before, At::Inside(Inside::Word | Inside::Bracket(true)));
@@ -144,7 +144,7 @@ impl Wide {
         }
     }
 
-    /// What waited, if anything did, and how many chars of it there are.
+    /// Takes the waiting characters, if any, and returns them with their number.
     #[inline]
     pub(super) fn take(&mut self) -> Option<([char; HELD], usize)> {
         (self.len > 0).then(|| (self.held, std::mem::take(&mut self.len)))
@@ -156,7 +156,7 @@ impl Wide {
         Step::Wait
     }
 
-    /// A blank takes with it all that waits.
+    /// Reads a character before the marker. A blank drops all waiting characters.
     fn start(&mut self, c: char) -> Step {
         self.heading |= c == '#';
         self.cell = c == '|' || self.cell && c.is_whitespace();
@@ -171,7 +171,7 @@ impl Wide {
         self.hold(c)
     }
 
-    /// Whether this char, which is text, makes what waited a marker.
+    /// Returns whether this text character completes a marker of the waiting characters.
     fn leaves(&self, before: At, c: char) -> bool {
         match before {
             At::Letter => c == '\n' || self.at == At::Text && !c.is_ascii(),
@@ -230,7 +230,7 @@ impl Wide {
         }
     }
 
-    /// The first char of a line, or one after bullets and blanks.
+    /// Returns the state after the first character of a line, or after one that follows bullets and blanks.
     fn first(&mut self, c: char, number: bool) -> At {
         let last = self.len.checked_sub(1).map(|i| self.held[i]);
         self.from = self.len;
@@ -254,7 +254,7 @@ impl Wide {
         is_numeral(self.classes.of(c))
     }
 
-    /// Whether the number that waits follows a heading mark, as in `#1`.
+    /// Returns whether the waiting number follows a heading mark, as in `#1`.
     fn is_after_hash(&self) -> bool {
         self.from
             .checked_sub(1)
@@ -262,10 +262,10 @@ impl Wide {
     }
 }
 
-/// The chars that make a keycap of a digit: the selector, which may be left out, and the cap.
+/// The characters after a digit that form a keycap: the optional selector and the cap.
 const KEYCAP: (char, char) = ('\u{FE0F}', '\u{20E3}');
 
-/// Whether a char of this class belongs to a number.
+/// Returns whether a character of this class belongs to a number.
 #[inline]
 pub(super) fn is_numeral(class: Class) -> bool {
     class & (class::NUMBER | class::HAN) != 0
@@ -282,22 +282,22 @@ pub(super) fn is_close(c: char) -> bool {
     matches!(c, ')' | '）' | ']' | '】')
 }
 
-/// What can open before a marker, as the cell of a table does.
+/// Returns whether a character can open before a marker, as in a table cell.
 pub(super) fn is_quote(c: char) -> bool {
     matches!(c, '"' | '“' | '「' | '『')
 }
 
-/// What belongs to a marker after its closing sign.
+/// Returns whether a character belongs to a marker after its closing sign.
 fn is_tail(c: char) -> bool {
     matches!(c, '*' | '_' | ':' | '：' | '.' | '、') || is_close(c)
 }
 
-/// What is counted by 第 and a number.
+/// Returns whether a character can be counted by 第 and a number.
 fn is_classifier(c: char) -> bool {
     "条章节款项题步轮种天次点部讲课例类篇卷幕集回段".contains(c)
 }
 
-/// Numbers that are markers by themselves: ①, ⑴, ❶, ㈠.
+/// Returns whether a character is a marker by itself: ①, ⑴, ❶, ㈠.
 fn is_whole(c: char) -> bool {
     matches!(c, '\u{2460}'..='\u{249B}' | '\u{2776}'..='\u{2793}' | '\u{3220}'..='\u{3229}' | '\u{3280}'..='\u{3289}')
 }

@@ -1,12 +1,12 @@
-//! Words, letters and roman numbers that a line begins with: `Step 1:`, `b)`, `iv.`, `情况三、`.
+//! Words, letters and roman numbers at the beginning of a line: `Step 1:`, `b)`, `iv.`, `情况三、`.
 
 use super::{At, Wide, is_close};
 use crate::text::script::is_unspaced;
 
-/// Chars of a word before a number.
+/// The most characters of a word before a number.
 const WORD: usize = 16;
 
-/// Words that number blocks without a heading mark before them.
+/// Words that number blocks without a heading mark.
 const NUMBERED: [&str; 32] = [
     "no",
     "q",
@@ -57,8 +57,8 @@ impl Wide {
         }
     }
 
-    /// Whether a word that goes on with this char can be one that numbers blocks, or a number in letters:
-    /// most are neither by their second char.
+    /// Returns whether a word continued by this character can number blocks, or be a number in letters. Most words are
+    /// excluded by their second character.
     fn goes_on(&self, c: char) -> bool {
         let word = &self.held[self.from..self.len];
         if self.heading || word.len() >= WORD {
@@ -88,11 +88,11 @@ impl Wide {
         }
     }
 
-    /// Whether the word that waits is a letter or a roman number, as items have.
+    /// Returns whether the waiting word is a letter or a roman number of an item.
     pub(super) fn is_letter(&self) -> bool {
         match &self.held[self.from..self.len] {
             [one] => one.is_ascii_alphabetic(),
-            // After Z comes AA or AZ's first, AA.
+            // After Z come AA to AZ, or AA, BB and so on.
             [a, b] if a.is_ascii_uppercase() && b.is_ascii_uppercase() && (*a == 'A' || a == b) => {
                 true
             }
@@ -100,14 +100,14 @@ impl Wide {
         }
     }
 
-    /// Whether the word that waits is a roman number.
+    /// Returns whether the waiting word is a roman number.
     pub(super) fn is_roman(&self) -> bool {
         let word = &self.held[self.from..self.len];
         let of = |signs: [char; 3]| word.len() <= 6 && word.iter().all(|c| signs.contains(c));
         of(['i', 'v', 'x']) || of(['I', 'V', 'X'])
     }
 
-    /// Whether what waits begins with this word, in small letters, and a char that goes on with none.
+    /// Returns whether the waiting characters begin with this lower-case word, and no letter follows it.
     fn is_word(&self, word: &[char]) -> bool {
         let held = &self.held[self.from..self.len];
         let same = |(own, c): (&char, &char)| own.to_ascii_lowercase() == *c;
@@ -117,7 +117,7 @@ impl Wide {
         held.len() >= word.len() && ends && held.iter().zip(word).all(same)
     }
 
-    /// Whether the word that waits is one of those that number blocks.
+    /// Returns whether the waiting word is one that numbers blocks.
     pub(super) fn is_numbered(&self) -> bool {
         let held = self.held[self.from..self.len].iter();
         let letters = held.take_while(|c| c.is_alphabetic() && !self.is_number(**c));
