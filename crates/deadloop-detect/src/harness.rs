@@ -1,14 +1,16 @@
-//! What a harness needs and a product does not: how a guard is made of meters and rules, what a detector and its parameters
-//! are, how settings are read value by value, and places in a stream.
+//! The parts of this crate that only a harness uses.
+//!
+//! They are the meters and rules that make up a guard, the detectors and their parameters, the reading of settings
+//! value by value, and places in a stream.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the registry of detectors, and what an entry says | [`DETECTORS`], [`Detector`] |
-//! | what a meter reads and tells; what decides | [`Meter`], [`TextMeter`], [`Fact`], [`Rule`] |
+//! | the registry of detectors, and their entries | [`DETECTORS`], [`Detector`] |
+//! | meters, which measure; rules, which decide | [`Meter`], [`TextMeter`], [`Fact`], [`Rule`] |
 //! | a parameter, its bounds, its values | [`Spec`], [`Param`], [`Domain`], [`Params`] |
 //! | one detector with its values, in a guard | [`Member`] |
 //! | a settings file, table by table | [`GuardTable`], [`resolve`], [`read_toml`] |
-//! | enums whose variants are words of files | `words!` |
+//! | enums whose variants have names in files | `words!` |
 
 pub use crate::detectors::{DETECTORS, Detector, Example, Measuring, Program, Refusal, grown};
 pub use crate::measure::fact::{Asked, Bound, Bounds, Clock, Fact, Rule, UNIT_CHARS};

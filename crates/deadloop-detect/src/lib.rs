@@ -2,17 +2,17 @@
 //!
 //! # Where to look
 //!
-//! [`Guard::push`] takes any [`Event`]; a guard may [refuse](Decision::Refuse) one call and let the run go on. What a product
-//! cannot feed, some guards wait for in vain: [`Setting::blind`] names them.
+//! [`Guard::push`] takes any [`Event`]. A guard may [refuse](Decision::Refuse) one call and let the run go on. Some
+//! guards can never fire if a product cannot feed the events that they need: [`Setting::blind`] returns them.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what arrives, and what positions are counted in | [`stream`] |
+//! | events, and the units of positions | [`stream`] |
 //! | the TOML that production loads | [`Settings`] |
-//! | the live guard, what it wants done, its alarm | [`Guards`], [`Guard`], [`Decision`], [`Alarm`] |
-//! | when a run's prompt no longer fits | [`Context`] |
-//! | what mends a faulty stream | [`repair`] |
-//! | what a harness needs besides: meters, rules, the registry of detectors, parameters | [`harness`] |
+//! | the live guard, its decision, its alarm | [`Guards`], [`Guard`], [`Decision`], [`Alarm`] |
+//! | whether a run's prompt still fits | [`Context`] |
+//! | repair of a faulty stream | [`repair`] |
+//! | the parts for a harness: meters, rules, the registry of detectors, parameters | [`harness`] |
 
 #![deny(
     clippy::print_stderr,

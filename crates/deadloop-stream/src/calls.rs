@@ -1,9 +1,10 @@
-//! [`Calls`]: the calls of a response from their pieces, as a guard is to see them.
+//! [`Calls`]: assembles a response's calls from their pieces, for a guard.
 //!
-//! The pieces of a call's arguments are told as text as they come, and the call as soon as the client has all of it: its
-//! arguments are whole JSON, the API says so, or another call begins. Where an API marks the ends of calls, their pieces
-//! may come in turns. A guard takes the arguments of one call at a time, so those of the later call then wait for the end
-//! of the earlier one. What is told is what a recording holds: one call whole, then the next.
+//! The pieces of a call's arguments are passed on as text as they come. The call follows as soon as the client has all
+//! of it: its arguments are whole JSON, the API marks its end, or another call begins. Where an API marks the ends of
+//! calls, the pieces of several calls may be interleaved. A guard takes the arguments of one call at a time, so the
+//! pieces of a later call wait for the end of the earlier one. The events are those of a recording: one whole call,
+//! then the next.
 
 use std::collections::VecDeque;
 
@@ -14,45 +15,45 @@ use serde::de::IgnoredAny;
 use crate::Arrival;
 use crate::reader::said::Call;
 
-/// Bytes of arguments that wait for the end of an earlier call. With more the earlier one is taken to be over, so that
-/// a loop in the later one is seen.
+/// The most bytes of arguments that wait for the end of an earlier call. Beyond it the earlier call is closed, so that
+/// a loop in the later one is detected.
 const WAITING: usize = 4096;
 
-/// Bytes of arguments that are kept for the call itself; what comes after them is told as text alone.
+/// The most bytes of arguments that are kept for the call itself. Later bytes are passed on only as text.
 const KEPT: usize = 4 << 20;
 
-/// Calls that have begun and are not over, at most; with more the earliest is taken to be over.
+/// The most open calls. Beyond it the earliest one is closed.
 const OPEN: usize = 16;
 
-/// The most bytes of a call's name that are kept.
+/// The most bytes that are kept of a call's name.
 const NAME: usize = 64 << 10;
 
 /// The calls of one response.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    /// Those that are not over.
+    /// The open calls.
     open: VecDeque<Open>,
-    /// The latest that are, without their arguments: as many as may be open.
+    /// The latest closed calls, without their arguments: at most [`OPEN`].
     over: VecDeque<Open>,
 }
 
 #[derive(Debug)]
 struct Open {
-    /// What joins its pieces.
+    /// The key that joins the call's pieces.
     key: String,
     id: Option<String>,
     name: String,
     arguments: String,
-    /// Bytes of the arguments that were told as text.
+    /// The number of argument bytes that were passed on as text.
     told: usize,
     nesting: Nesting,
     over: bool,
-    /// Where the stream stood after its last piece, in bytes.
+    /// The position in the stream after the call's last piece, in bytes.
     end: u64,
 }
 
 impl Calls {
-    /// Takes a piece of a call, which ends at this byte of the stream, and tells what is known by it.
+    /// Takes a piece of a call that ends at byte `end` of the stream. Pushes the events that it completes to `out`.
     pub(crate) fn piece(&mut self, mut piece: Call, end: u64, out: &mut VecDeque<Arrival>) {
         let same = |open: &&mut Open| open.goes_on_with(&piece);
         if let Some(open) = self.open.iter_mut().rfind(same) {
@@ -77,7 +78,7 @@ impl Calls {
         self.open.push_back(Open::new(piece, end));
     }
 
-    /// The call with this key is over, as the API says.
+    /// Closes the call with this key, because the API marked its end.
     pub(crate) fn over(&mut self, key: &str, out: &mut VecDeque<Arrival>) {
         if let Some(open) = self.open.iter_mut().rfind(|open| open.key == key) {
             open.over = true;
@@ -85,7 +86,7 @@ impl Calls {
         self.tell(out);
     }
 
-    /// All of them are over.
+    /// Closes all calls.
     pub(crate) fn end(&mut self, out: &mut VecDeque<Arrival>) {
         self.open.iter_mut().for_each(|open| open.over = true);
         self.tell(out);
@@ -110,7 +111,7 @@ impl Calls {
         }
     }
 
-    /// Whether a piece is of a call that has begun.
+    /// Returns whether a piece belongs to a call that has begun.
     pub(crate) fn knows(&self, piece: &Call) -> bool {
         let mut all = self.open.iter().chain(&self.over);
         all.any(|open| open.goes_on_with(piece))
@@ -133,7 +134,7 @@ impl Open {
         open
     }
 
-    /// A piece with another id is of another call, whatever its key.
+    /// Returns whether a piece continues this call. A piece with another id does not, whatever its key.
     fn goes_on_with(&self, piece: &Call) -> bool {
         let same = piece.id.is_none() || self.id.is_none() || piece.id == self.id;
         !piece.key.is_empty() && piece.key == self.key && same
@@ -178,18 +179,18 @@ impl Open {
     }
 }
 
-/// The end of the first bracket of a JSON text.
+/// The end of the first bracket of a JSON text, found char by char.
 #[derive(Debug, Default)]
 struct Nesting {
     scan: JsonScan,
-    /// Whether the first bracket was closed: it is asked but once whether that is JSON.
+    /// Whether the first bracket was closed. Whether the text is JSON is checked only once, at that point.
     closed: bool,
-    /// Whether it was: then nothing of it can follow.
+    /// Whether the arguments are whole JSON. No further piece can belong to them.
     whole: bool,
 }
 
 impl Nesting {
-    /// Whether the first bracket is closed in this piece.
+    /// Returns whether the first bracket is closed in this piece.
     fn closes(&mut self, piece: &str) -> bool {
         let before = self.closed;
         for c in piece.chars().take_while(|_| !before) {
@@ -217,7 +218,8 @@ mod tests {
         }
     }
 
-    /// What is told by each piece: texts as they are, calls as `name(arguments)` with the piece after which they ended.
+    /// Returns the events after each piece: texts as they are, calls as `name(arguments)` with the piece after which
+    /// they ended.
     fn told(pieces: &[(&str, Option<&str>, &str)], ends: bool) -> Vec<String> {
         let (mut calls, mut out, mut told) = (Calls::default(), VecDeque::new(), Vec::new());
         for (n, (key, name, arguments)) in (1..).zip(pieces) {
@@ -242,7 +244,7 @@ mod tests {
         }
     }
 
-    /// A row a case: the pieces, whether the API marks ends, and what is told when (`|`: after each piece).
+    /// Cases as rows: the pieces, whether the API marks ends, and the expected events (`|`: after each piece).
     #[test]
     fn a_call_is_told_when_the_client_has_it() {
         let (a, b, c) = (Some("a"), Some("b"), Some("c"));

@@ -1,32 +1,33 @@
-//! [`Ending`]: the last events of a response that is cut. A client that sees a connection end without
-//! them waits, fails, or takes what it has for a whole answer; with them it sees a response that was too
-//! long, in the words of its API.
+//! [`Ending`]: writes the last events of a response that is cut.
+//!
+//! A client whose connection ends without them waits, fails, or takes the part that it has for the whole answer. With
+//! them the client sees a response that reached its length limit, in the format of its API.
 
 use serde_json::{Map, Value, json};
 
 use crate::reader::{Framed, Frames};
 
-/// Longest line, and longest object in several lines, that is kept, in bytes: a response that begins with a longer one
-/// gets no ending.
+/// The longest line, and the longest object in several lines, that is kept, in bytes. A response that begins with a
+/// longer one gets no ending.
 const LONGEST: usize = 1 << 20;
 
-/// Remembers of the bytes that were passed on what an ending has to name.
+/// Collects what an ending needs from the bytes that were passed on.
 #[derive(Debug)]
 pub struct Ending {
-    /// The line that is not over yet.
+    /// The unfinished line.
     line: Vec<u8>,
-    /// It is longer than [`LONGEST`]: the rest of it is skipped.
+    /// Whether that line is longer than [`LONGEST`]. The rest of the line is skipped.
     long: bool,
-    /// Lines into objects, as the reader of streams takes them.
+    /// The parser of lines into objects that the stream reader uses as well.
     frames: Frames,
     /// The first and the last object.
     first: Option<Vec<u8>>,
     last: Vec<u8>,
-    /// Whether the objects are the data of events (`data: …`) and do not stand bare.
+    /// Whether the objects are the data of events (`data: …`) rather than bare lines.
     fields: bool,
-    /// Whether the line before the one that is not over was blank: then no event is open.
+    /// Whether the last whole line was blank, so that no event is open.
     blank: bool,
-    /// Whether the last byte was a CR: an LF belongs to it.
+    /// Whether the last byte was a CR. An LF after it belongs to the same line end.
     cr: bool,
 }
 
@@ -46,7 +47,7 @@ impl Default for Ending {
 }
 
 impl Ending {
-    /// Takes what was passed on.
+    /// Takes bytes that were passed on to the client.
     pub fn saw(&mut self, bytes: &[u8]) {
         let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
         for piece in bytes.split_inclusive(ends) {
@@ -66,7 +67,7 @@ impl Ending {
         }
     }
 
-    /// The line is whole: keeps the object that it ends.
+    /// Keeps the object that the finished line completes.
     fn take(&mut self) {
         let line = self.line.trim_ascii();
         self.blank = line.is_empty() && !self.long;
@@ -87,7 +88,7 @@ impl Ending {
         self.first.get_or_insert_with(|| self.last.clone());
     }
 
-    /// The events; empty where the API is not known.
+    /// Returns the last events. Empty if the API is unknown.
     pub fn bytes(&self) -> Vec<u8> {
         let Some(last) = object(&self.last) else {
             return Vec::new();
@@ -115,7 +116,7 @@ impl Ending {
         text.into_bytes()
     }
 
-    /// What ends the line and the event that are open.
+    /// Returns what ends the open line and the open event.
     fn gap(&self) -> &'static str {
         match (self.line.is_empty() && !self.long, self.fields) {
             (true, true) if !self.blank => "\n",
@@ -127,8 +128,8 @@ impl Ending {
     }
 }
 
-/// Objects as a stream has them: as the data of events with their names (`fields`), or bare. A word that is no object is
-/// left out where they are bare.
+/// Writes objects as a stream has them: with `fields` as the data of named events, else bare. A word such as `[DONE]`
+/// is left out of bare streams.
 fn written(events: &[Value], fields: bool) -> String {
     let mut text = String::new();
     for event in events {
@@ -150,10 +151,10 @@ fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
     serde_json::from_slice(bytes).ok()
 }
 
-/// What a chunk says of its response, and not of itself.
+/// The fields of a chunk that are the same in the whole response.
 const OF_CHAT: [&str; 5] = ["id", "object", "created", "model", "system_fingerprint"];
 
-/// A chunk like the last one, with a reason in place of text.
+/// Returns a chunk like the last one, with a finish reason in place of text.
 fn chat(mut chunk: Map<String, Value>) -> Vec<Value> {
     let choice = |name: &str| chunk.get("choices")?.get(0)?.get(name);
     let index = choice("index").and_then(Value::as_u64).unwrap_or(0);
@@ -182,8 +183,8 @@ fn ollama(mut line: Map<String, Value>) -> Vec<Value> {
     vec![Value::Object(line)]
 }
 
-/// The block that is open, if one is, then the message. How many tokens it was is not known: 0 is what the API
-/// itself says before it knows.
+/// Returns the end of the open block, if one is open, and the end of the message. The token count is unknown, so it is
+/// 0, as in the API's own first events.
 fn anthropic(last: &Map<String, Value>) -> Vec<Value> {
     let delta = json!({"stop_reason": "max_tokens", "stop_sequence": null});
     let kind = last.get("type").and_then(Value::as_str);
@@ -197,8 +198,8 @@ fn anthropic(last: &Map<String, Value>) -> Vec<Value> {
     stop.into_iter().chain(message).collect()
 }
 
-/// The response as it was announced, now incomplete. Where its beginning was not passed on, a response of which no more
-/// is known than that: clients read its status, and its output, which they have.
+/// Returns the response as it was announced, now incomplete. If its beginning was not passed on, a minimal response
+/// stands in for it: clients read its status, and they have the output already.
 fn responses(last: &Map<String, Value>, first: Option<Map<String, Value>>) -> Vec<Value> {
     let mut response = match first.and_then(|mut first| first.remove("response")) {
         Some(Value::Object(response)) => response,
@@ -215,7 +216,7 @@ fn responses(last: &Map<String, Value>, first: Option<Map<String, Value>>) -> Ve
     })]
 }
 
-/// What the API requires of a response.
+/// Returns a response with only the fields that the API requires.
 fn unannounced() -> Map<String, Value> {
     let required = [
         ("id", json!("resp_deadloop")),

@@ -1,33 +1,33 @@
-//! [`RecordedEvent`]: one thing that arrived, as a recording or a reader of bytes holds it.
+//! [`RecordedEvent`]: one event of a recording or of a live stream.
 
 use serde_json::{Map, Value};
 
-/// The latest time of an event, in milliseconds: some three centuries after the request. A recording that counts from
-/// 1970 stays below it. With this and [`MAX_TOKENS`] no sum over a corpus overflows.
+/// The latest time of an event, in milliseconds: some three centuries after the request. Times that count from 1970
+/// stay below it. With this limit and [`MAX_TOKENS`] no sum over a corpus overflows.
 pub const MAX_T_MS: f64 = 1e13;
 
 /// The most tokens of one event.
 pub const MAX_TOKENS: u64 = 1_000_000_000_000;
 
-/// The field of a call that was written over some time: milliseconds since the request when its arguments were whole.
-/// Its `t_ms` is when they began.
+/// The field of a call whose arguments took some time: milliseconds from the request until they were whole. `t_ms` is
+/// the time at which they began.
 pub const UNTIL: &str = "until_ms";
 
-/// One thing that arrived.
+/// An event of a recording or of a live stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordedEvent {
-    /// What it is.
+    /// The event's kind and content.
     pub body: Body,
-    /// Milliseconds since the request, where recorded: at most [`MAX_T_MS`] before or after it.
+    /// Milliseconds since the request, if recorded: at most [`MAX_T_MS`] before or after it.
     pub t_ms: Option<f64>,
-    /// Tokens in this event, where recorded: at most [`MAX_TOKENS`].
+    /// Number of tokens in this event, if recorded: at most [`MAX_TOKENS`].
     pub tokens: Option<u64>,
-    /// Fields that deadloop does not know, kept and written back on conversion.
+    /// Unknown fields, kept and written back on conversion.
     pub rest: Map<String, Value>,
 }
 
 impl RecordedEvent {
-    /// An event of which nothing but its body is known.
+    /// Returns an event with only a body.
     pub fn of(body: Body) -> Self {
         Self {
             body,
@@ -35,7 +35,7 @@ impl RecordedEvent {
         }
     }
 
-    /// The same, and when it came, in milliseconds since the request.
+    /// Returns an event with a body and a time, in milliseconds since the request.
     pub fn at(body: Body, t_ms: Option<f64>) -> Self {
         Self {
             t_ms,
@@ -43,15 +43,15 @@ impl RecordedEvent {
         }
     }
 
-    /// A count that it has beside what deadloop knows, such as `tokens_in` of a turn. `None` if there is no such field, or
-    /// if it is no whole number up to [`MAX_TOKENS`].
+    /// Returns a count among the other fields, such as `tokens_in` of a turn. `None` if the field is absent, or if it
+    /// is no whole number up to [`MAX_TOKENS`].
     pub fn count(&self, name: &str) -> Option<u64> {
         let count = self.rest.get(name)?.as_u64()?;
         (count <= MAX_TOKENS).then_some(count)
     }
 }
 
-/// What an event carries.
+/// The kind and content of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// A chunk of thinking.
@@ -60,38 +60,38 @@ pub enum Body {
     Answer(String),
     /// A call of a tool.
     ToolCall {
-        /// Joins the call to its result.
+        /// The id that joins the call to its result.
         id: Option<String>,
-        /// The tool.
+        /// The name of the tool.
         name: String,
-        /// Its arguments, any JSON.
+        /// The arguments, any JSON.
         arguments: Value,
     },
-    /// What a tool gave back.
+    /// The result of a call.
     ToolResult {
-        /// The call's id.
+        /// The id of the call.
         id: Option<String>,
-        /// What it said.
+        /// The text of the result.
         content: String,
-        /// Whether the tool failed; `None` if the recording does not say, which counts as no error.
+        /// Whether the tool failed. `None` if the recording has no such field, which counts as no error.
         error: Option<bool>,
     },
-    /// A new turn of an agent run begins.
+    /// The beginning of a new turn of an agent run.
     Turn,
-    /// What came from outside, the task first.
+    /// Input from outside, the task first.
     User(String),
-    /// A prompt or a tool's definition: its length and hash are among the event's other fields.
+    /// A prompt or a tool's definition. Its length and hash are among the event's other fields.
     System,
-    /// One agent chose the next.
+    /// A handoff from one agent to the next.
     Handoff {
-        /// Who chose.
+        /// The agent that hands off.
         from: String,
-        /// Who is next.
+        /// The next agent.
         to: String,
     },
-    /// The stream ended, and why, where the recording says.
+    /// The end of the stream.
     Finish {
-        /// `stop`, `length`, …
+        /// The finish reason, if recorded: `stop`, `length`, …
         reason: Option<String>,
     },
 }

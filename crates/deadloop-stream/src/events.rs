@@ -1,4 +1,4 @@
-//! A recording as the events of a stream: what a detector is shown of it.
+//! Conversion of a recording into the events that detectors take.
 
 use deadloop_detect::harness::{ArgumentsOf, CutOf};
 use deadloop_detect::{Arguments, Cut, Event as Seen, OwnedEvent, TextChannel};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{Body, RecordedEvent, UNTIL};
 
 impl RecordedEvent {
-    /// The event as a detector sees it.
+    /// Returns the event as a detector takes it.
     pub fn seen(&self) -> Seen<'_> {
         match &self.body {
             Body::Reasoning(text) => Seen::Text(TextChannel::Reasoning, text),
@@ -37,7 +37,7 @@ impl RecordedEvent {
         }
     }
 
-    /// The event as a guard takes it, with its texts.
+    /// Returns the event as a guard takes it, with its texts.
     pub fn into_event(self) -> OwnedEvent {
         let cut = self.cut().map(|cut| CutOf {
             length: cut.length,
@@ -75,14 +75,14 @@ impl RecordedEvent {
         }
     }
 
-    /// What is known of a text that the recording cut.
+    /// Returns the length and hash of a text that the recording cut.
     fn cut(&self) -> Option<Cut<'_>> {
         let sha256 = self.rest.get("sha256").and_then(Value::as_str)?;
         let length = self.count("length");
         Some(Cut { length, sha256 })
     }
 
-    /// Whether only the run of an agent has it.
+    /// Returns whether the event occurs only in agent runs.
     fn is_of_run(&self) -> bool {
         matches!(
             self.body,
@@ -90,7 +90,7 @@ impl RecordedEvent {
         )
     }
 
-    /// Whether the model made it: text or a call.
+    /// Returns whether the event is model output: text or a call.
     fn is_output(&self) -> bool {
         match &self.body {
             Body::Reasoning(text) | Body::Answer(text) => !text.is_empty(),
@@ -100,17 +100,17 @@ impl RecordedEvent {
     }
 }
 
-/// The events of a transcript as a detector sees them, each with the number of the event that it is of.
+/// Returns the events of a transcript as a detector takes them, each with the number of its recorded event.
 ///
-/// A run without recorded turns gets a turn before each stretch of model output that follows a result, a message of
-/// a user or the beginning. The number of such a turn is that of the output's first event. A transcript without a call, a
-/// result and a message of a user is not a run.
+/// A run without recorded turns gets a turn before each stretch of model output that follows a result, a user message
+/// or the beginning. The number of such a turn is that of the first output event after it. A transcript without calls,
+/// results and user messages is not a run.
 ///
 /// Where times are recorded, silence becomes events: if the model sent nothing for a second or more before its text,
-/// its call or its end, [`Seen::Silence`] precedes that event, with the number of that event. The time that a tool takes
-/// is not silence. There is one for each second of the first two minutes, then for each ten seconds of the first hour,
-/// and one at the end. So a guard that fires after ten seconds fires then, and not when the silence is over. The last
-/// event is [`Seen::Closed`].
+/// its call or its end, [`Seen::Silence`] precedes that event, with the number of that event. The time that a tool
+/// takes is not silence. A silence is reported each second of its first two minutes, then each ten seconds of its first
+/// hour, and once at its end. So a guard that fires after ten seconds fires then, and not when the silence is over. The
+/// last event is [`Seen::Closed`].
 pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, Seen<'_>)> {
     let turns = events.iter().any(|e| matches!(e.body, Body::Turn));
     let is_run = || events.iter().any(|event| event.is_of_run());
@@ -138,22 +138,22 @@ pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, Seen<'_>)>
 /// The shortest silence that is reported, in milliseconds.
 const SILENCE: f64 = 1000.0;
 
-/// When a silence of `millis` milliseconds is reported, in milliseconds from its beginning: each second of the first two
-/// minutes, each ten seconds of the first hour, and its end. So even a gap between clocks that do not belong together
-/// costs at most 469 events.
+/// Returns the times at which a silence of `millis` milliseconds is reported, in milliseconds from its beginning: each
+/// second of the first two minutes, each ten seconds of the first hour, and its end. So even a gap between unrelated
+/// clocks costs at most 469 events.
 fn ticks(millis: u64) -> impl Iterator<Item = u64> {
     before(millis).chain([millis])
 }
 
-/// The times of that kind before `millis`.
+/// Returns the report times of [`ticks`] before `millis`.
 pub(crate) fn before(millis: u64) -> impl Iterator<Item = u64> {
     let seconds = (1000..=120_000).step_by(1000);
     let tens = (130_000..=3_600_000).step_by(10_000);
     seconds.chain(tens).take_while(move |tick| *tick < millis)
 }
 
-/// How long nothing came before an event of the model, in milliseconds; `None` below [`SILENCE`]. `last` is the time of
-/// the event before it, `None` if that event has no time.
+/// Returns the silence before an event of the model, in milliseconds. `None` if it is shorter than [`SILENCE`]. `last`
+/// is the time of the previous event, `None` if that event has no time.
 fn silence(last: &mut Option<f64>, event: &RecordedEvent) -> Option<u64> {
     let until = event.rest.get(UNTIL).and_then(Value::as_f64);
     let before = std::mem::replace(last, until.or(event.t_ms));

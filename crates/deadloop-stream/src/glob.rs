@@ -1,4 +1,4 @@
-//! [`ModelGlob`]: which models a rule is for.
+//! [`ModelGlob`]: a glob that selects models by name.
 
 use std::str::FromStr;
 
@@ -17,12 +17,12 @@ impl PartialEq for ModelGlob {
 }
 
 impl ModelGlob {
-    /// The pattern as it was written.
+    /// Returns the pattern as written.
     pub fn as_str(&self) -> &str {
         self.0.glob().glob()
     }
 
-    /// Whether the name matches.
+    /// Returns whether the name matches.
     pub fn is_match(&self, model: &str) -> bool {
         self.0.is_match(model)
     }

@@ -1,18 +1,18 @@
-//! The live stream of a model: bytes or chunks of a provider in, events out, and a guard on them.
+//! A model's live stream: provider bytes into events, with a guard on them.
 //!
-//! This is what a product embeds beside `deadloop-detect`. It has no I/O, no clock and no thread: who has bytes hands
-//! them in, and who has a clock says how late it is.
+//! A product embeds this crate beside `deadloop-detect`. The crate has no I/O, no clock and no threads: the caller
+//! passes in the bytes and the time.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a response under a guard: bytes in, what may be passed on out | [`Watched`] |
-//! | what a response answers: the task, and what the user wrote in a request | [`Prompted`] |
-//! | bytes into events, whatever the API | [`StreamReader`] |
+//! | a response under a guard: bytes in, bytes that may be passed on out | [`Watched`] |
+//! | the request that a response answers: its task and the user's messages | [`Prompted`] |
+//! | bytes into events, for every API | [`StreamReader`] |
 //! | thinking separated from the answer | [`ThinkSplitter`], [`ThinkRules`] |
-//! | silence, from a clock that the caller has | [`Quiet`] |
-//! | how a response that is cut ends well-formed | [`Ending`] |
+//! | silence, measured with the caller's clock | [`Quiet`] |
+//! | a well-formed end for a response that is cut | [`Ending`] |
 //! | an event with its time and tokens; a recording as events | [`RecordedEvent`], [`stream`] |
-//! | what an object of some API says, for readers of recordings | [`reader`], [`take`], [`wire`] |
+//! | parsers of each API's objects, for readers of recordings | [`reader`], [`take`], [`wire`] |
 
 #![deny(
     clippy::print_stderr,
@@ -55,14 +55,14 @@ pub use think::{
 pub use watched::{Heard, RefusedCall, Step, ToldEvent, Watched};
 pub use wire::EVENT_TYPES;
 
-/// The longest line that is read, in bytes. A longer one is a problem and is skipped without being
-/// held in memory: 64 MiB of text is far beyond any model's context.
+/// The longest line that is read, in bytes. A longer one is a problem, and is skipped without being held in memory: 64
+/// MiB of text is far beyond any model's context.
 pub const MAX_LINE: usize = 64 << 20;
 
-/// The mark that some tools write before UTF-8 text.
+/// The byte order mark that some tools write before UTF-8 text.
 pub const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Compares the files of a folder of this crate, but for `mod.rs`, with the names in its registry.
+/// Compares the files of a folder of this crate, except `mod.rs`, with the names in its registry.
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test")]
 fn registered(folder: &str, mut names: Vec<&str>) {

@@ -1,5 +1,7 @@
-//! `tests/formats/live`: small streams of public reports, each with what is right of it: ends, finish reasons, tags, broken
-//! arguments, names of models and ids that change, calls and arguments that loop.
+//! Tests on `tests/formats/live`, small streams from public reports.
+//!
+//! Each stream has its correct reading in `right.txt`: ends, finish reasons, tags, broken arguments, names of models
+//! and ids that change, calls and arguments that loop.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,10 +13,10 @@ use crate::{StreamReader, ThinkOptions, Watched};
 
 const RIGHT: &str = include_str!("../../../tests/formats/live/right.txt");
 
-/// Beside the recommended guard, on reasoning and answer.
+/// Guards in addition to the recommended one, which watches reasoning and answer.
 const ALSO: &str = "\n[[guard]]\ndetector = \"periodic\"\nchannel = \"arguments\"\n[[guard]]\ndetector = \"duplicate\"\n";
 
-/// What a reader finds in a stream: chars, arguments of calls, why it ended, what went wrong.
+/// Returns a line about what a reader finds in a stream: chars, argument lengths of calls, finish reason, errors.
 fn read(bytes: &[u8]) -> String {
     let mut reader = StreamReader::new("x", None, ThinkOptions::default());
     reader.feed(bytes);
@@ -46,7 +48,7 @@ fn read(bytes: &[u8]) -> String {
     }
 }
 
-/// What stops it, in pieces of 50 bytes.
+/// Returns a line about the alarm in a stream that arrives in pieces of 50 bytes.
 fn alarm(guards: &Guards, bytes: &[u8]) -> String {
     let mut watched = Watched::new(guards.clone(), |_| ThinkOptions::default());
     for piece in bytes.chunks(50) {

@@ -1,16 +1,16 @@
-//! [`Problem`]: what is wrong with something that was read, and the [`Place`] where.
+//! [`Problem`]: a fault in an input, and the [`Place`] of the fault.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where a transcript, label or split stands: `file:line`, lines from 1 (rows, in Parquet; 0: the
-/// file as a whole).
+/// The place of a transcript, label or split: `file:line`. Lines count from 1 and are rows in Parquet; 0 is the file as
+/// a whole.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// The file, as the user would name it.
+    /// The file, as the user names it.
     pub file: Arc<PathBuf>,
-    /// Line or row, from 1; 0 for the file as a whole.
+    /// The line or row, from 1. 0 for the file as a whole.
     pub line: u64,
 }
 
@@ -25,44 +25,44 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// A line (or row) of a file.
+    /// Returns the place of a line or row of a file.
     pub fn new(file: Arc<PathBuf>, line: u64) -> Self {
         Self { file, line }
     }
 
-    /// A file as a whole.
+    /// Returns the place of a file as a whole.
     pub fn whole(file: impl Into<PathBuf>) -> Self {
         Self::new(Arc::new(file.into()), 0)
     }
 }
 
-/// One thing wrong with a corpus: where, what, and what was expected.
+/// A fault in a corpus: its place, a description, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// Where it is.
+    /// The place of the fault.
     pub place: Place,
-    /// What is wrong, a lower-case fragment.
+    /// The description of the fault, a lower-case fragment.
     pub what: String,
-    /// What was expected instead.
+    /// A description of what was expected.
     pub expected: String,
-    /// How much it costs, and whose fault it is.
+    /// The amount of data that is lost, and whether the machine is the cause.
     pub cost: Cost,
 }
 
-/// What a [`Problem`] has cost.
+/// The amount of data that a [`Problem`] costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cost {
-    /// The record, row or file that it stands at, and no more.
+    /// Only the record, row or file at the problem's place.
     #[default]
     Itself,
-    /// Records that nobody has seen: which transcripts they are is not known.
+    /// Unread records. Which transcripts are lost is unknown.
     Unread,
-    /// The same, for want of memory or file handles: it says nothing of the file.
+    /// Unread records, for want of memory or file handles. The file itself may be good.
     Machine,
 }
 
 impl Cost {
-    /// What it costs that a file cannot be read, or not to its end.
+    /// Returns the cost of a file that cannot be read, or not to its end.
     pub fn of(error: &std::io::Error) -> Self {
         if is_of_machine(error) {
             Self::Machine
@@ -72,10 +72,9 @@ impl Cost {
     }
 }
 
-/// Whether an error says that this machine has no more memory or file handles, and so nothing of what was
-/// to be read.
+/// Returns whether this machine lacks memory or file handles, so that the error is unrelated to the input.
 pub fn is_of_machine(error: &std::io::Error) -> bool {
-    // EMFILE and ENFILE, for which std has no name; zstd tells of memory in words alone.
+    // EMFILE and ENFILE have no name in std, and zstd reports missing memory only in its message.
     let handles = cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24));
     handles
         || error.kind() == std::io::ErrorKind::OutOfMemory
@@ -83,8 +82,8 @@ pub fn is_of_machine(error: &std::io::Error) -> bool {
 }
 
 impl Problem {
-    /// What is wrong at `place`, and what was expected there. Of names that they quote from a
-    /// file, line ends and whatever else a terminal obeys are escaped.
+    /// Builds a problem at `place` from its description and what was expected. Control characters, line ends included,
+    /// are escaped: both texts may quote names from a file.
     pub fn new(place: Place, what: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             place,
@@ -94,7 +93,7 @@ impl Problem {
         }
     }
 
-    /// The same, where records were lost that nobody has seen.
+    /// Returns the problem with another cost.
     pub fn costing(self, cost: Cost) -> Self {
         Self { cost, ..self }
     }

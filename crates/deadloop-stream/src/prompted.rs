@@ -1,31 +1,32 @@
-//! [`Prompted`]: what a response answers: at which task, and what the user wrote.
+//! [`Prompted`]: the request that a response answers.
 
 use serde_json::Value;
 
 use crate::take::Object;
 use crate::wire::parse;
 
-/// Most values in the lists and objects of a request. A long conversation has some thousands.
+/// The most values in the lists and objects of a request. A long conversation has some thousands.
 const MOST_VALUES: u32 = 65_536;
 
-/// What is known of the request that a response answers.
+/// Facts about the request that a response answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prompted {
-    /// The name of the task, by which settings may choose the guard; empty: not known.
+    /// The name of the task, by which settings may choose the guard. Empty if unknown.
     pub task: String,
-    /// What the user wrote, message by message.
+    /// The user's texts, one for each message.
     pub user: Vec<String>,
 }
 
-/// Where the APIs have what the user wrote: a text, a list of texts, or a list of messages.
+/// The fields in which APIs send the user's input: a text, a list of texts, or a list of messages.
+///
 /// `messages` of chat completions, Anthropic, Bedrock and Ollama's chat, `input` of OpenAI's responses, `contents` of
 /// Gemini, `prompt` of completions, llama.cpp and Ollama's generate, `inputs` of TGI.
 const FIELDS: &[&str] = &["messages", "input", "contents", "prompt", "inputs"];
 
 impl Prompted {
-    /// What the user wrote in the body of a request, in the words of the APIs whose responses are read: the texts of
-    /// messages with the role `user`, or a text that stands alone. Images, results of tools, and what the system or the
-    /// model said are left out. `None`: the body is not JSON, or it has more than 65,536 values.
+    /// Returns the user's texts in the body of a request: texts of messages with the role `user`, and texts outside
+    /// messages. All APIs whose responses are read are supported. Images, tool results, and the texts of the system and
+    /// the model are left out. Returns `None` if the body is not JSON, or has more than 65,536 values.
     ///
     /// ```
     /// use deadloop_stream::Prompted;
@@ -42,7 +43,7 @@ impl Prompted {
         }
     }
 
-    /// The same of a request that was read.
+    /// Returns the user's texts in a parsed request, as [`written`](Self::written) does.
     pub fn in_request(body: &Object) -> Vec<String> {
         let mut all = Vec::new();
         for field in FIELDS {
@@ -57,7 +58,7 @@ impl Prompted {
     }
 }
 
-/// An item of a request: a text, or a message of somebody.
+/// Adds the user's text of a request's item, which is a text or a message.
 fn said(item: &Value, all: &mut Vec<String>) {
     match item {
         Value::String(text) => all.push(text.clone()),
@@ -72,7 +73,7 @@ fn said(item: &Value, all: &mut Vec<String>) {
     }
 }
 
-/// The text of a message; that of several parts a line each.
+/// Returns the text of a message, with one line for each of its parts.
 fn text_of(message: &Object) -> Option<String> {
     match message.get("content").or_else(|| message.get("parts"))? {
         Value::String(text) => Some(text.clone()),
@@ -92,7 +93,7 @@ fn text_of(message: &Object) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// One request of each family, in the words of its reference, with what is not the user's beside it.
+    /// Requests of each family, as in its reference, with texts of others beside the user's.
     #[test]
     fn what_the_user_wrote_is_found_in_every_api() {
         let long = "x".repeat(100_000);

@@ -1,5 +1,6 @@
-//! [`Quiet`]: how long a live stream has been silent, told as a replay of its recording tells it
-//! ([`stream`](crate::stream())).
+//! [`Quiet`]: reports the silences of a live stream.
+//!
+//! The reports are those of a replay of its recording ([`stream`](crate::stream())).
 
 use deadloop_detect::{Event, TextChannel};
 
@@ -8,27 +9,27 @@ use crate::events::before;
 /// The shortest silence that is reported, in milliseconds.
 const SHORTEST: u64 = 1000;
 
-/// How long the model has sent nothing. The caller brings the clock: milliseconds since the request, which never
+/// Time for which the model has sent nothing. The caller brings the clock: milliseconds since the request, which never
 /// decrease.
 ///
-/// A silence is told at the same lengths live and in a replay: each second of the first two minutes, then each ten
-/// seconds of the first hour, and its end once the model goes on. The time that a tool takes is not silence, and neither
-/// is the time after the end.
+/// A silence is reported at the same lengths live and in a replay: each second of the first two minutes, then each ten
+/// seconds of the first hour, and its end once the model goes on. The time that a tool takes is not silence, and
+/// neither is the time after the end.
 #[derive(Debug, Default)]
 pub struct Quiet {
     last: u64,
-    /// The longest that was told of this silence.
+    /// The longest length that was reported of this silence.
     told: u64,
-    /// Whether nobody waits for the model: a tool runs, or the stream has ended.
+    /// Whether the model is not awaited: a tool runs, or the stream has ended.
     others: bool,
-    /// Calls without a result since the model last said something: while one is left, a tool runs.
+    /// The number of calls without a result since the model's last output. While it is above 0, a tool runs.
     running: u64,
-    /// Whether arguments have come whose call has not.
+    /// Whether arguments have come whose call has not come yet.
     writing: bool,
 }
 
 impl Quiet {
-    /// The silences to tell while nothing comes, at `now`: their lengths in milliseconds, the shortest first.
+    /// Returns the silences to report at `now` while nothing comes: their lengths in milliseconds, the shortest first.
     pub fn waited(&mut self, now: u64) -> Vec<u64> {
         if self.others {
             Vec::new()
@@ -37,10 +38,10 @@ impl Quiet {
         }
     }
 
-    /// Takes an event that comes at `now`. Returns the silences to tell before it: those that were not told while
-    /// nothing came, and where it is the model that goes on, how long it was in all.
+    /// Takes an event that comes at `now`. Returns the silences to report before it: the lengths that were not reported
+    /// yet, and if the model goes on, the whole length.
     ///
-    /// A call whose arguments came as text came with the last of them, however late it is told.
+    /// A call whose arguments came as text is dated by the last piece of them, however late the call itself follows.
     pub fn heard(&mut self, event: &Event<'_>, now: u64) -> Vec<u64> {
         let written = self.writing && matches!(event, Event::Call { .. });
         self.writing = match event {
@@ -68,7 +69,7 @@ impl Quiet {
         told
     }
 
-    /// Who is waited for after an event.
+    /// Updates, after an event, whether the model or a tool is awaited.
     fn wait_for(&mut self, event: &Event<'_>) {
         self.running = match event {
             Event::Call { .. } => self.running.saturating_add(1),
@@ -83,7 +84,7 @@ impl Quiet {
         };
     }
 
-    /// The lengths below `end` that were not told.
+    /// Returns the lengths below `end` that were not reported yet.
     fn tell(&mut self, end: u64) -> Vec<u64> {
         if end <= SHORTEST {
             return Vec::new();

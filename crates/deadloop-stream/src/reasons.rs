@@ -1,6 +1,6 @@
-//! Why a model stopped, in the words of OpenAI's API where a recorder has words of its own.
+//! Translates finish reasons of other APIs into those of OpenAI's API.
 
-/// Words of recorders for the ends that every API knows.
+/// Finish reasons of recorders, each with OpenAI's word for it.
 const WORDS: [(&str, &str); 19] = [
     ("STOP", "stop"),
     ("end", "stop"),
@@ -23,7 +23,7 @@ const WORDS: [(&str, &str); 19] = [
     ("tool-calls", "tool_calls"),
 ];
 
-/// The reason in the usual word, or as it is where it has none.
+/// Returns the usual word for a finish reason, or the reason itself if it has none.
 pub fn usual(reason: &str) -> String {
     let known = WORDS.iter().find(|(word, _)| *word == reason);
     known.map_or(reason, |(_, usual)| usual).to_owned()

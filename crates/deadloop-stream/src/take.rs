@@ -1,4 +1,6 @@
-//! Taking fields out of an object: what is then left was not understood, and counts as a loss.
+//! Functions that take fields out of a JSON object.
+//!
+//! Fields that remain in the object were not understood, and count as a loss.
 //!
 //! Null counts as absent. A field of the wrong type is a fault of the record.
 
@@ -9,10 +11,10 @@ use serde_json::{Map, Value};
 
 use crate::wire::{WireFault, kind};
 
-/// An object, of which fields are taken.
+/// A JSON object.
 pub type Object = Map<String, Value>;
 
-/// What an object has besides the fields that a typed reading names; nulls are left away.
+/// The fields of an object that a typed deserialization does not name. Nulls are dropped.
 #[derive(Debug, Default)]
 pub struct Rest(pub Object);
 
@@ -40,18 +42,18 @@ impl<'de> Deserialize<'de> for Rest {
     }
 }
 
-/// A field that is not null.
+/// Takes a field that is not null.
 pub fn any(object: &mut Object, name: &str) -> Option<Value> {
     let taken = may_have(object, name).then(|| object.remove(name))?;
     taken.filter(|value| !value.is_null())
 }
 
-/// Whether an object may have a field: nearly always it is small and has not, which is seen sooner without a hash.
+/// Returns whether an object may have a field. The answer for small objects is exact, and needs no hash.
 pub fn may_have(object: &Object, name: &str) -> bool {
     object.len() > 16 || object.keys().any(|key| key == name)
 }
 
-/// A field, be it null; of a small object without a hash.
+/// Returns a field, null included. Small objects are searched without a hash.
 pub fn get<'a>(object: &'a Object, name: &str) -> Option<&'a Value> {
     if object.len() > 16 {
         return object.get(name);
@@ -60,8 +62,8 @@ pub fn get<'a>(object: &'a Object, name: &str) -> Option<&'a Value> {
     fields.find_map(|(key, value)| (key == name).then_some(value))
 }
 
-/// Takes several fields in one go, each in its place. Of an object with many fields this takes a fraction of the time
-/// of taking one after the other.
+/// Takes several fields at once, in the order of `names`. For an object with many fields this is many times faster than
+/// one after the other.
 pub fn several<const N: usize>(object: &mut Object, names: [&str; N]) -> [Option<Value>; N] {
     let mut found = [const { None }; N];
     for (name, value) in std::mem::take(object) {
@@ -73,14 +75,14 @@ pub fn several<const N: usize>(object: &mut Object, names: [&str; N]) -> [Option
     found
 }
 
-/// Takes fields away that say nothing that others do not; blanks are between their names.
+/// Removes fields that carry no information of their own. Their names are separated by blanks.
 pub fn away(object: &mut Object, names: &str) {
     for name in names.split(' ') {
         any(object, name);
     }
 }
 
-/// Gives fields the names that others have for them: theirs, ours.
+/// Renames fields, each from their name to ours.
 pub fn rename(object: &mut Object, names: &[(&str, &str)]) {
     for (theirs, ours) in names {
         if let Some(value) = object.remove(*theirs) {
@@ -89,29 +91,29 @@ pub fn rename(object: &mut Object, names: &[(&str, &str)]) {
     }
 }
 
-/// The text of a field; empty where the field is no string. The field stays in the object.
+/// Returns the text of a field, which stays in the object. Empty if the field is no string.
 pub fn word<'a>(object: &'a Object, name: &str) -> &'a str {
     let value = get(object, name);
     value.and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The first of these fields that is there, a string.
+/// Takes the first of these fields that is present, a string.
 pub fn first_string(object: &mut Object, names: &[&str]) -> Result<Option<String>, WireFault> {
     let mut found = names.iter().map(|name| string(object, name));
     found.find_map(Result::transpose).transpose()
 }
 
-/// A list that has to be there.
+/// Takes a required list.
 pub fn need_list(object: &mut Object, name: &str, expected: &str) -> Result<Vec<Value>, WireFault> {
     list(object, name)?.ok_or_else(|| missing(name, expected))
 }
 
-/// A string.
+/// Takes a string.
 pub fn string(object: &mut Object, name: &str) -> Result<Option<String>, WireFault> {
     text(name, any(object, name))
 }
 
-/// What was taken, which has to be a string.
+/// Checks that a taken value is a string.
 pub fn text(name: &str, taken: Option<Value>) -> Result<Option<String>, WireFault> {
     match taken {
         None => Ok(None),
@@ -120,14 +122,14 @@ pub fn text(name: &str, taken: Option<Value>) -> Result<Option<String>, WireFaul
     }
 }
 
-/// A whole number of at least 0.
+/// Takes a whole number of at least 0.
 pub fn count(object: &mut Object, name: &str) -> Result<Option<u64>, WireFault> {
     let taken = any(object, name);
     let number = taken.map(|value| value.as_u64().ok_or(value)).transpose();
     number.map_err(|other| wrong(name, &other, "a whole number"))
 }
 
-/// An object.
+/// Takes an object.
 pub fn object(object: &mut Object, name: &str) -> Result<Option<Object>, WireFault> {
     match any(object, name) {
         None => Ok(None),
@@ -136,7 +138,7 @@ pub fn object(object: &mut Object, name: &str) -> Result<Option<Object>, WireFau
     }
 }
 
-/// A list.
+/// Takes a list.
 pub fn list(object: &mut Object, name: &str) -> Result<Option<Vec<Value>>, WireFault> {
     match any(object, name) {
         None => Ok(None),
@@ -145,7 +147,7 @@ pub fn list(object: &mut Object, name: &str) -> Result<Option<Vec<Value>>, WireF
     }
 }
 
-/// A value that has to be an object.
+/// Checks that a value is an object.
 pub fn as_object(name: &str, value: Value) -> Result<Object, WireFault> {
     match value {
         Value::Object(map) => Ok(map),
@@ -153,17 +155,17 @@ pub fn as_object(name: &str, value: Value) -> Result<Object, WireFault> {
     }
 }
 
-/// A field of another type than expected.
+/// Returns the fault of a field of the wrong type.
 pub fn wrong(name: &str, value: &Value, expected: &str) -> WireFault {
     WireFault::new(format!("`{name}` is {}", kind(value)), expected)
 }
 
-/// A field that has to be there.
+/// Returns the fault of a missing field.
 pub fn missing(name: &str, expected: &str) -> WireFault {
     WireFault::new(format!("no `{name}`"), expected)
 }
 
-/// A name or id: a string, or a number as some servers write it. Anything else stays.
+/// Takes a name or id: a string, or a number, as some servers write it. Other values stay.
 pub fn label(object: &mut Object, name: &str) -> Option<String> {
     if !matches!(get(object, name)?, Value::String(_) | Value::Number(_)) {
         return None;

@@ -1,11 +1,11 @@
-//! Times as recordings write them.
+//! Parses times of recordings.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use serde_json::Value;
 
-/// Milliseconds since 1970 of a recorded time: ISO 8601 (UTC where no zone is named), or a number
-/// in seconds, milli-, micro- or nanoseconds, told by its size. None for anything else.
+/// Returns milliseconds since 1970 of a recorded time: ISO 8601 (UTC without a named zone), or a number in seconds,
+/// milli-, micro- or nanoseconds, distinguished by its size. `None` for other values.
 pub fn millis(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64().and_then(scaled),
@@ -14,19 +14,19 @@ pub fn millis(value: &Value) -> Option<f64> {
     }
 }
 
-/// Times since the first that is known.
+/// Clock of a recording's events, from the first known time.
 #[derive(Debug, Default)]
 pub struct EventClock {
     start: Option<f64>,
 }
 
 impl EventClock {
-    /// The same of a recorded time, as [`millis`] reads it.
+    /// Returns milliseconds since the first recorded time. The time is parsed by [`millis`].
     pub fn at(&mut self, recorded: Option<&Value>) -> Option<f64> {
         self.since(recorded.and_then(millis))
     }
 
-    /// Milliseconds since the first time that was asked for; 0 for an earlier one.
+    /// Returns milliseconds since the first time that was passed in. 0 for an earlier time.
     pub fn since(&mut self, stamp: Option<f64>) -> Option<f64> {
         let stamp = stamp?;
         let start = *self.start.get_or_insert(stamp);
@@ -44,7 +44,8 @@ fn iso(text: &str) -> Option<f64> {
     Some(stamp.as_nanosecond() as f64 / NANOS)
 }
 
-/// A number of 1e11 is the year 5138 in seconds and 1973 in milliseconds, and so on.
+/// Returns milliseconds. The number's size tells its unit: 1e11 is the year 5138 in seconds and 1973 in milliseconds,
+/// and so on.
 fn scaled(number: f64) -> Option<f64> {
     let millis = match number {
         n if !n.is_finite() || n < 0.0 => return None,

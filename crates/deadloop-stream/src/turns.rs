@@ -1,27 +1,29 @@
-//! [`Turns`]: turns for a live run whose stream has none, by the rule of [`stream`](crate::stream()).
+//! [`Turns`]: turns of a live run whose stream has none.
+//!
+//! The rule is that of [`stream`](crate::stream()).
 
 use deadloop_detect::{Alarm, Event};
 
-/// Finds where a turn begins that nobody recorded: before output of the model that follows a result, a message of a user
-/// or the beginning.
+/// Finder of turns that the stream does not report. They begin with model output after a result, a user message or the
+/// beginning.
 ///
-/// A replay knows the whole recording, and a live stream does not: whether it is a run, that is whether a call, a result
-/// or a message of a user comes at all, and whether turns are recorded. So the first turn begins with the first output,
-/// but is not counted in alarms before it is known that there is a run.
+/// A replay has the whole recording, and a live stream does not: whether it is a run (a call, a result or a user
+/// message comes at all), and whether turns are recorded, shows only later. So the first turn begins with the first
+/// output, but alarms do not count it before the stream proves to be a run.
 #[derive(Debug)]
 pub(crate) struct Turns {
-    /// Output begins a turn.
+    /// Whether the next output begins a turn.
     fresh: bool,
-    /// The stream has turns of its own.
+    /// Whether the stream has turns of its own.
     recorded: bool,
-    /// A call, a result or a message of a user came.
+    /// Whether a call, a result or a user message came.
     run: bool,
-    /// A turn was begun here.
+    /// Whether a turn was derived.
     begun: bool,
 }
 
 impl Turns {
-    /// `objects`: events come as objects of some API; plain text is one answer.
+    /// Returns turns of a new stream. `objects`: events come as objects of some API. Plain text is one answer.
     pub(crate) fn new(objects: bool) -> Self {
         Self {
             fresh: objects,
@@ -31,7 +33,7 @@ impl Turns {
         }
     }
 
-    /// Whether a turn begins before this event.
+    /// Returns whether a turn begins before this event.
     pub(crate) fn begins(&mut self, event: &Event<'_>) -> bool {
         let output = match event {
             Event::Text(_, text) => !text.is_empty(),
@@ -53,7 +55,7 @@ impl Turns {
         begins
     }
 
-    /// Takes away from an alarm the turn of what is no run so far.
+    /// Removes the derived turn from an alarm if the stream has not proved to be a run.
     pub(crate) fn settle(&self, alarm: &mut Alarm) {
         if self.begun && !self.run {
             alarm.turns.0 = alarm.turns.0.saturating_sub(1);

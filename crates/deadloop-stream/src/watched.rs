@@ -8,19 +8,21 @@ use deadloop_detect::{
 use crate::turns::Turns;
 use crate::{Arrival, Ending, Problem, Prompted, Quiet, StreamFormat, StreamReader, ThinkOptions};
 
-/// What stands for the model's name where none is known.
+/// The name used for an unknown model.
 const UNNAMED: &str = "unknown";
 
-/// Bytes of a response after which no name of a model changes its guard.
+/// The size of a response, in bytes, after which a model's name no longer changes its guard.
 const LATE: u64 = 64 << 10;
 
-/// One response under its guard: bytes in, and out what is to be done, how many of them may go on, and how a response
-/// that is cut ends. It is what `deadloop watch`, `deadloop proxy`, Python and node are made of.
+/// A response under its guard. Takes the bytes of the response. Returns the decision, the number of bytes that may go
+/// on, and the ending of a response that is cut. `deadloop watch`, `deadloop proxy`, and the Python and node packages
+/// are built on it.
 ///
-/// A guard stays for one response. The model chooses it, which the caller names or else the stream: the first name that
-/// comes, whatever later chunks say. If that comes late, the guard has read what came before it. The caller brings the clock, milliseconds since the request, which never decrease.
+/// A guard stays for one response. It is chosen by the model's name, from the caller or else from the stream: the first
+/// name that comes, whatever later chunks contain. If the name comes late, its guard takes the earlier events first.
+/// The caller brings the clock: milliseconds since the request, which never decrease.
 ///
-/// It never fails: what cannot be read is counted and passed on. It holds one line, the arguments of open calls and the
+/// It never fails: unreadable parts are counted and passed on. It holds one line, the arguments of open calls and the
 /// guard's window, never the stream. Of several choices in one response the first is watched.
 ///
 /// ```
@@ -48,7 +50,7 @@ pub struct Watched {
     guard: Guard,
     /// The guards of all models, until one is chosen.
     guards: Option<Guards>,
-    /// What the guard was pushed before that.
+    /// The events that the guard took before that.
     before: Vec<OwnedEvent>,
     asked: Prompted,
     reader: StreamReader,
@@ -57,13 +59,13 @@ pub struct Watched {
     turns: Option<Turns>,
     /// Whether a refused call ends the response.
     stops_at_refusals: bool,
-    /// The byte after the chunk that is judged, and after the one before it.
+    /// The position after the current chunk, and after the one before it, in bytes.
     chunk: u64,
     before_chunk: u64,
-    /// Events of the stream that the guard was given, as a recording of it counts them: without turns that nobody
-    /// recorded, silence and the end, and of a call one.
+    /// The number of events that the guard took, counted as in a recording: without derived turns, silences and the
+    /// end, and with one for each call.
     events: u64,
-    /// Bytes of the stream so far.
+    /// The number of bytes of the stream so far.
     fed: u64,
     seen: Heard,
     ending: Ending,
@@ -71,7 +73,7 @@ pub struct Watched {
     closed: bool,
 }
 
-/// How much a watched response has brought.
+/// Counts of what the response contained so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
     /// Chars of thinking.
@@ -84,50 +86,49 @@ pub struct Heard {
     pub calls: Calls,
 }
 
-/// What bytes that have arrived, or a silence, lead to.
+/// The result of bytes that arrived, or of a silence.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a guard does nothing itself: whoever feeds has to pass on, refuse or stop"]
 pub struct Step {
-    /// How many of the bytes may go on to the client: all of them, or at a stop those up to the end of the event that
-    /// raised the alarm. In plain text they end at its very char.
+    /// The number of bytes that may go on to the client: the whole input, or at a stop the bytes up to the end of the
+    /// event that raised the alarm. In plain text they end at the very char of the alarm.
     pub kept: usize,
-    /// What is to be done: [`Stop`](Decision::Stop), or [`Refuse`](Decision::Refuse) if a call of these bytes is not to
-    /// be run and nothing stopped.
+    /// The decision: [`Stop`](Decision::Stop), or [`Refuse`](Decision::Refuse) if a call of these bytes must not run
+    /// and no alarm stops.
     pub decision: Decision,
-    /// Every refusal, in order, the one of `decision` included. A call whose arguments and which itself are refused is
-    /// told once.
+    /// Every refusal, in order, the one of `decision` included. A call that is refused for its arguments and for itself
+    /// is listed once.
     pub refused: Vec<RefusedCall>,
     /// The alarms that only warn or observe.
     pub warnings: Vec<Alarm>,
 }
 
-/// A call that is not to be run.
+/// A call that must not run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RefusedCall {
-    /// Why.
+    /// The alarm that refused the call.
     pub alarm: Alarm,
-    /// The call's id; `None` if it has none, or if it is not known yet, or if it was no call that was refused.
+    /// The call's id. `None` if it has none, if it is not known yet, or if no call was refused.
     pub id: Option<String>,
-    /// The tool, where it is known.
+    /// The name of the tool, if known.
     pub name: Option<String>,
     /// The byte of the stream after the event that was refused.
     pub end: u64,
 }
 
-/// An event as the guard was pushed it, for a caller that uses it too; and one that came when the guard had stopped at
-/// what precedes it.
+/// An event that the guard took, or that came when the guard had already stopped, for a caller that uses events too.
 #[derive(Clone, Copy, Debug)]
 pub struct ToldEvent<'a> {
     /// The event.
     pub event: Event<'a>,
     /// Whether the guard goes on after it.
     pub goes_on: bool,
-    /// It is not in the stream: a turn that nobody recorded, a silence, the end.
+    /// Whether the event is absent from the stream: a derived turn, a silence, the end.
     pub derived: bool,
 }
 
 impl Watched {
-    /// A response of which nothing is known. `think` says how the text of a model is split where it holds its thinking.
+    /// Returns a response of an unknown model. `think` returns the options by which a model's text is split.
     pub fn new(
         guards: Guards,
         think: impl Fn(&str) -> ThinkOptions + Send + Sync + 'static,
@@ -136,7 +137,7 @@ impl Watched {
         Self::with(guards.guard(UNNAMED), reader.splitting_by(think)).by_model(guards)
     }
 
-    /// A response of the model that `guard` is for, as `reader` reads it.
+    /// Returns a response of the model that `guard` is for, read by `reader`.
     pub fn with(guard: Guard, reader: StreamReader) -> Self {
         Self {
             guard,
@@ -159,23 +160,23 @@ impl Watched {
         }
     }
 
-    /// The same, where the first model that the stream names has the guard that `guards` has for it.
+    /// Sets the guards from which the first model that the stream names takes its own.
     #[must_use]
     pub fn by_model(mut self, guards: Guards) -> Self {
         self.guards = Some(guards);
         self
     }
 
-    /// The same, where a refused call stops the response: for a caller that cannot keep the client from running the call.
-    /// The response is cut before the event with which the refusal came.
+    /// Makes a refused call stop the response, for callers that cannot keep the client from running the call. The
+    /// response is cut before the event that brought the refusal.
     #[must_use]
     pub fn stopping_at_refusals(mut self) -> Self {
         self.stops_at_refusals = true;
         self
     }
 
-    /// The same, where it is known what the response answers. The guard is that of the task, before and after a model is
-    /// named, and has heard what the user wrote. Call it after [`by_model`](Self::by_model), and before anything comes.
+    /// Sets the request that the response answers. The guard is that of the task, before and after a model is named,
+    /// and takes the user's texts. Call it after [`by_model`](Self::by_model), and before any bytes.
     #[must_use]
     pub fn answering(mut self, asked: Prompted) -> Self {
         self.asked = asked;
@@ -186,7 +187,7 @@ impl Watched {
         self
     }
 
-    /// A model, at the task that is answered.
+    /// Returns a model together with the task.
     fn work<'a>(&'a self, model: &'a str) -> Work<'a> {
         Work {
             model,
@@ -194,7 +195,7 @@ impl Watched {
         }
     }
 
-    /// Tells a fresh guard what the user wrote.
+    /// Pushes the user's texts to a fresh guard.
     fn hear_user(&mut self) {
         for text in &self.asked.user {
             // Nothing has been generated that could be stopped.
@@ -207,7 +208,8 @@ impl Watched {
         self.feed_each(bytes, now, |_| ())
     }
 
-    /// The same. `each` is called with each event that the guard was given.
+    /// Takes the next bytes of the response, as [`feed`](Self::feed) does. Calls `each` with each event that the guard
+    /// was given.
     pub fn feed_each(
         &mut self,
         bytes: &[u8],
@@ -227,12 +229,12 @@ impl Watched {
         step
     }
 
-    /// The response is over: what was held back is judged too.
+    /// Ends the response. Text that was held back is judged too.
     pub fn end(&mut self, now: u64) -> Step {
         self.end_each(now, |_| ())
     }
 
-    /// The same. `each` is called with each event that the guard was given.
+    /// Ends the response, as [`end`](Self::end) does. Calls `each` with each event that the guard was given.
     pub fn end_each(&mut self, now: u64, mut each: impl FnMut(&ToldEvent<'_>)) -> Step {
         if self.alarm().is_some() {
             return self.stopped();
@@ -249,12 +251,12 @@ impl Watched {
         step
     }
 
-    /// Nothing has come up to `now`.
+    /// Reports that no bytes have come up to `now`.
     pub fn silent(&mut self, now: u64) -> Step {
         self.silent_each(now, |_| ())
     }
 
-    /// The same. `each` is called with each event that the guard was given.
+    /// Reports silence, as [`silent`](Self::silent) does. Calls `each` with each event that the guard was given.
     pub fn silent_each(&mut self, now: u64, mut each: impl FnMut(&ToldEvent<'_>)) -> Step {
         if self.alarm().is_some() {
             return self.stopped();
@@ -268,53 +270,53 @@ impl Watched {
         step
     }
 
-    /// Why the response was stopped, once it was.
+    /// Returns the alarm that stopped the response, if one did.
     pub fn alarm(&self) -> Option<&Alarm> {
         self.alarm.as_ref()
     }
 
-    /// The model that the stream has named first.
+    /// Returns the first model that the stream has named.
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
     }
 
-    /// What has come so far.
+    /// Returns counts of what the response contained so far.
     pub fn heard(&self) -> Heard {
         self.seen
     }
 
-    /// Bytes of the response so far.
+    /// Returns the number of bytes of the response so far.
     pub fn bytes(&self) -> u64 {
         self.fed
     }
 
-    /// How the response is written; `None` until it is recognised.
+    /// Returns the response's format. `None` until it is recognised.
     pub fn format(&self) -> Option<StreamFormat> {
         self.reader.format()
     }
 
-    /// How many lines could not be read; in plain text, how many sequences that are not UTF-8.
+    /// Returns the number of unreadable lines; in plain text, of byte sequences that are not UTF-8.
     pub fn bad_lines(&self) -> u64 {
         self.reader.bad_lines()
     }
 
-    /// The first of them, with their places.
+    /// Returns the first problems with unreadable lines.
     pub fn problems(&self) -> &[Problem] {
         self.reader.problems()
     }
 
-    /// What the server said went wrong, the first such messages.
+    /// Returns the server's first error messages.
     pub fn errors(&self) -> &[String] {
         self.reader.errors()
     }
 
-    /// The bytes that end a response which is cut here, in the words of its API. Empty where the API is not known.
+    /// Returns the bytes that end a response which is cut here, in the format of its API. Empty if the API is unknown.
     pub fn ending(&self) -> Vec<u8> {
         self.ending.bytes()
     }
 
-    /// What this stream can bring a guard, once its format is recognised: text alone where it is plain text, what a server
-    /// sends where it is chunks of an API, all there is where it is events as in a transcript.
+    /// Returns the kinds of events that this stream can bring a guard, once the format is recognised: only text for
+    /// plain text, the kinds that a server sends for API chunks, and all kinds for events in the form of a transcript.
     pub fn feeds(&self) -> Option<Feeds> {
         let text = [Feed::Reasoning, Feed::Answer, Feed::Silence, Feed::Ends];
         Some(match self.reader.format()? {
@@ -334,7 +336,8 @@ impl Watched {
         }
     }
 
-    /// Tells the guard what is known now. The byte after the event at which the response is cut, where it is.
+    /// Pushes the events that are now known to the guard. Returns the position at which the response is cut, if it is
+    /// cut.
     fn judge(
         &mut self,
         now: u64,
@@ -370,7 +373,8 @@ impl Watched {
         None
     }
 
-    /// Tells the guard what is not in the stream and precedes this event: silence, a turn. Returns whether it stops.
+    /// Pushes the derived events that precede this event to the guard: silence, a turn. Returns whether the guard
+    /// stops.
     fn push_before(
         &mut self,
         event: &Event<'_>,
@@ -386,7 +390,7 @@ impl Watched {
         self.begins_turn(event) && self.push(&Event::Turn { agent: None }, true, step, each)
     }
 
-    /// Whether a turn begins before this event that the stream does not report.
+    /// Returns whether a turn that the stream does not report begins before this event.
     fn begins_turn(&mut self, event: &Event<'_>) -> bool {
         let objects = self.reader.format() != Some(StreamFormat::Text);
         let turns = self.turns.get_or_insert_with(|| Turns::new(objects));
@@ -409,7 +413,7 @@ impl Watched {
         }
     }
 
-    /// Tells the guard one event; `derived`: it is not in the stream. Returns whether it stops.
+    /// Pushes one event to the guard. `derived`: the event is absent from the stream. Returns whether the guard stops.
     fn push(
         &mut self,
         event: &Event<'_>,
@@ -457,7 +461,7 @@ impl Watched {
         !goes_on
     }
 
-    /// The first model that is named has its own guard, which has read what came before.
+    /// Gives the first model that is named its own guard, which takes the earlier events first.
     fn follow(&mut self) {
         if self.model.is_some() {
             return;
@@ -481,7 +485,8 @@ impl Watched {
         (self.before, self.asked.user) = (Vec::new(), Vec::new());
     }
 
-    /// The byte at which a response ends that is cut before an event: where the bytes before it ended.
+    /// Returns the position at which a response that is cut before an event ends: the end of the bytes before the
+    /// event.
     fn begins(&self, arrival: &Arrival) -> u64 {
         match (&arrival.event, self.reader.format()) {
             (OwnedEvent::Text(_, text), Some(StreamFormat::Text)) => {
@@ -491,8 +496,9 @@ impl Watched {
         }
     }
 
-    /// The byte at which a response ends that is cut at an event: its end, or of a refused call its beginning. But plain text comes in pieces of any
-    /// length, so there it is the very char after which the alarm is known.
+    /// Returns the position at which a response that is cut at an event ends: the event's end, or the beginning of a
+    /// refused call. Plain text comes in pieces of any length, so there it is the very char after which the alarm is
+    /// known.
     fn cut(&self, arrival: &Arrival, before: Heard) -> u64 {
         if self
             .alarm()
@@ -515,8 +521,8 @@ impl Watched {
         arrival.end - after.map_or(0, |(at, _)| (text.len() - at) as u64)
     }
 
-    /// How many of the bytes that have just arrived go on. A server-sent event goes on with the blank line that ends it,
-    /// where that has arrived.
+    /// Returns how many of the bytes that have just arrived go on. A server-sent event goes on with the blank line that
+    /// ends it, if that line has arrived.
     fn kept(&self, bytes: &[u8], before: u64, end: Option<u64>) -> usize {
         let Some(end) = end else {
             return bytes.len();
@@ -537,7 +543,7 @@ impl Watched {
     }
 }
 
-/// Notes a refusal. Text of arguments was refused before its call is known, which then brings the same alarm.
+/// Records a refusal. Text of arguments may be refused before its call is known; the call then brings the same alarm.
 fn refuse(step: &mut Step, event: &Event<'_>, alarm: Alarm) {
     let (id, name) = match event {
         Event::Call { id, name, .. } => (id.map(str::to_owned), Some((*name).to_owned())),

@@ -1,5 +1,6 @@
-//! [`Alarm`]: what a live guard hands to the program that streams, with all that its log and its
-//! user need to know.
+//! [`Alarm`]: a dead loop that a live guard found.
+//!
+//! It has all facts for a log and for the user.
 
 use std::borrow::Cow;
 
@@ -13,42 +14,42 @@ use crate::settings::value::Value;
 use crate::stream::Fault;
 use crate::stream::{Calls, Channel, Kind, Seen, Turns, Unit, Units};
 
-/// A dead loop, found in a live stream.
+/// A dead loop that was found in a live stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Alarm {
     /// The detector that fired.
     pub detector: &'static str,
-    /// Which member of the guard that is, counted from 0.
+    /// The guard's member that fired, counted from 0.
     pub member: usize,
-    /// What it does: the guard does not do it.
+    /// The response to the alarm. The caller carries it out, not the guard.
     pub response: Response,
-    /// The channel in which it fired; all positions count there, in its unit.
+    /// The channel in which it fired. All positions are in this channel, in its unit.
     pub channel: Channel,
-    /// What kind of loop it is.
+    /// The kind of the loop.
     pub kind: Kind,
-    /// The check that decided.
+    /// The check that fired.
     pub check: &'static str,
-    /// The thresholds that were met, in the order of the detector's parameters; after them what structural
-    /// parameters asked ([`Asked`](crate::harness::Asked)).
+    /// The thresholds that were met, in the order of the detector's parameters. After them, the conditions of
+    /// structural parameters ([`Asked`](crate::harness::Asked)).
     pub thresholds: Vec<Met>,
-    /// The units after which a detector that sees one at a time knows.
+    /// The length after which a detector that reads unit by unit fires.
     pub exact: Units,
-    /// The end of the event that holds the last of them: when this alarm was raised.
+    /// The end of the event with the last of these units, at which this alarm was raised.
     pub delivered: Units,
-    /// Where the second copy begins, as far as the detector could see.
+    /// The beginning of the second copy, as far as the detector found it.
     pub onset: Units,
-    /// Length of one copy.
+    /// The length of one copy.
     pub period: Units,
-    /// Whole copies in a row, the first included.
+    /// The number of whole copies in a row, the first included.
     pub copies: u64,
     /// The repeated unit, cut to 80 chars.
     pub unit: String,
-    /// The event that raised it: how many had been pushed before.
+    /// The number of events before the one that raised the alarm.
     pub event: u64,
-    /// Tool calls issued by then.
+    /// The number of tool calls so far.
     pub calls: Calls,
-    /// Turns begun by then.
+    /// The number of turns begun so far.
     pub turns: Turns,
 }
 
@@ -56,11 +57,11 @@ pub struct Alarm {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Met {
-    /// The parameter, and where in it: `min_copies`, `rules[0].min_copies`.
+    /// The parameter, and the place in it: `min_copies`, `rules[0].min_copies`.
     pub param: Cow<'static, str>,
-    /// Its value in the setting.
+    /// The value in the setting.
     pub value: Value,
-    /// What was measured.
+    /// The measured value.
     pub measured: Value,
 }
 
@@ -81,7 +82,7 @@ impl Alarm {
             check: fact.check,
             thresholds: met(member, &fact),
             exact: fact.position(fact.at),
-            // The facts of a run say themselves where they are: before a turn it has not begun.
+            // A run's facts have their own positions: before a turn, the turn has not begun yet.
             delivered: match place {
                 Some(_) => fact.position(fact.at),
                 None => seen.units(channel),
@@ -96,8 +97,8 @@ impl Alarm {
         }
     }
 
-    /// One line for a log: what, where, which pattern, which check and thresholds. The unit is
-    /// escaped, so that it stays one line.
+    /// Returns one line for a log: the kind, the place, the pattern, the check and the thresholds. The unit is escaped,
+    /// so that it stays one line.
     pub fn log_line(&self) -> String {
         let met: Vec<String> = self
             .thresholds
@@ -127,7 +128,7 @@ impl Alarm {
         )
     }
 
-    /// What repeats, in numbers, as far as the detector counts copies: `7 copies of 36 chars`.
+    /// Returns the size of the repetition, as far as the detector counts copies: `7 copies of 36 chars`.
     pub fn what(&self) -> String {
         match (self.period.count(), self.period.unit()) {
             (0, _) => "no exact copies".into(),
@@ -137,7 +138,7 @@ impl Alarm {
         }
     }
 
-    /// What the model gets as the result of a call that was not run, in English.
+    /// Returns the text that the model gets as the result of a refused call, in English.
     pub fn refusal(&self) -> String {
         format!(
             "This call was not run: the model {} ({}). Do something else, or say what is missing.",
@@ -146,14 +147,15 @@ impl Alarm {
         )
     }
 
-    /// A sentence for the person who waits for the answer, in English; what comes next (another attempt, or
-    /// none) is for the product to say. For other languages, make one from `kind` and `channel`.
+    /// Returns a sentence for the person who waits for the answer, in English. It does not mention what happens next
+    /// (another attempt, or none), which depends on the product. For other languages, build a sentence from `kind` and
+    /// `channel`.
     pub fn user_message(&self) -> String {
         let place = match self.channel {
             Channel::Reasoning => " in its thinking",
             Channel::Answer => " in its answer",
             Channel::Arguments => " in what it asks of a tool",
-            // What it was doing says so.
+            // The clause in `doing` includes the place.
             Channel::Tools | Channel::Turns => "",
         };
         let doing = self.kind.was_doing();
@@ -173,7 +175,7 @@ impl Alarm {
 }
 
 impl Alarm {
-    /// What a limit says before it is reached: how much of it remains.
+    /// Returns the message of a limit before it is reached, with the number of remaining steps.
     fn approaching(&self) -> String {
         let limit = self.thresholds.iter().find(|met| met.param == "limit");
         let limit = limit.and_then(|met| match met.value {
@@ -190,8 +192,8 @@ impl Alarm {
     }
 }
 
-/// The thresholds that bounded this fact; those that it has no bound for, and those that ask for nothing,
-/// decided nothing.
+/// Returns the thresholds that bounded this fact. Thresholds without a bound, and those that accept everything, are
+/// left out.
 fn met(member: &Member, fact: &Fact) -> Vec<Met> {
     let met = |(param, threshold): (&'static Param, Threshold)| {
         let bound = fact.bounds.get(param.name);

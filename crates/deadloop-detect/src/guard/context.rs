@@ -1,28 +1,29 @@
-//! The context of a live run against a budget: when its prompt no longer fits, and which of its messages stay.
+//! The context budget of a live run.
 //!
-//! The caller owns the conversation; this counts it. Every message goes in with [`Context::push`]; before the model is asked,
-//! [`Context::before_turn`] says whether the prompt can be sent. Nothing here reads a clock or asks a model: whoever
-//! summarises says with [`Context::fold`] what the summary has become.
+//! It reports when the prompt no longer fits, and which messages to keep.
 //!
-//! `deadloop budget` computes the same for recorded runs, so a setting does live what it did there.
+//! The caller owns the conversation, and this module counts its tokens. Pass every message to [`Context::push`]. Before
+//! a request to the model, [`Context::before_turn`] returns whether the prompt can be sent. The module has no clock and
+//! calls no model: when a caller has summarised old messages, it reports the summary's length with [`Context::fold`].
+//!
+//! `deadloop budget` runs the same code on recorded runs, so a setting has the same effect there and live.
 
 use std::collections::VecDeque;
 
-/// A budget of context. Shares are of the window.
+/// A context budget. Shares are of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContextBudget {
-    /// Tokens that the model takes.
+    /// The model's window, in tokens.
     pub window: u64,
-    /// The share of the window (without the tools' definitions) above which the conversation is to
-    /// be shortened.
+    /// The share of the window (without the tools' definitions) above which the conversation is to be shortened.
     pub threshold: f64,
-    /// The share that is kept free for the answer: a longer prompt is an overflow.
+    /// The share that is kept free for the answer. A longer prompt is an overflow.
     pub reserve: f64,
-    /// Tokens of the tools' definitions, which every prompt begins with.
+    /// The tokens of the tools' definitions, with which every prompt begins.
     pub tools: u64,
-    /// The share that the newest messages may take, which stay as they are.
+    /// The share that the newest messages, which are kept unchanged, may take.
     pub keep: f64,
-    /// The share that a summary takes at most; 0: what is old is left out.
+    /// The most that a summary may take, as a share. 0 drops old messages without a summary.
     pub summary: f64,
 }
 
@@ -39,27 +40,27 @@ impl Default for ContextBudget {
     }
 }
 
-/// What to do before the next request to the model. Tokens are those of the prompt.
+/// The step to take before the next request to the model. Tokens are those of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// It fits: send it.
+    /// The prompt fits and can be sent.
     Enough {
-        /// Its tokens.
+        /// The tokens of the prompt.
         tokens: u64,
     },
-    /// It is above the threshold: all but the newest `keep` messages are to become a summary. Then call
-    /// [`Context::fold`], and ask again.
+    /// The prompt is above the threshold. Summarise all but the newest `keep` messages, call [`Context::fold`], and
+    /// then [`Context::before_turn`] again.
     Tight {
-        /// Its tokens.
+        /// The tokens of the prompt.
         tokens: u64,
-        /// Messages that stay, the newest.
+        /// The number of the newest messages, which stay.
         keep: usize,
-        /// Tokens that the summary may have at most.
+        /// The most tokens that the summary may have.
         summary: u64,
     },
-    /// It leaves no room for an answer, and what could be folded was: the run cannot go on.
+    /// The prompt leaves no room for an answer although old messages were folded. The run cannot go on.
     Overflow {
-        /// Its tokens.
+        /// The tokens of the prompt.
         tokens: u64,
     },
 }
@@ -72,12 +73,12 @@ pub struct Context {
     summary: u64,
     messages: VecDeque<u64>,
     tokens: u64,
-    /// Old messages were folded, and there was no request since.
+    /// Whether old messages were folded since the last request.
     folded: bool,
 }
 
 impl Context {
-    /// An empty conversation.
+    /// Returns an empty conversation.
     pub fn new(budget: ContextBudget) -> Self {
         Self {
             budget,
@@ -89,24 +90,24 @@ impl Context {
         }
     }
 
-    /// A prompt of the system, which nothing folds; `tokens`: how long it is.
+    /// Adds a system prompt of `tokens` tokens, which is never folded.
     pub fn push_fixed(&mut self, tokens: u64) {
         self.fixed = self.fixed.saturating_add(tokens);
     }
 
-    /// Adds a message, a call or a result of that many tokens.
+    /// Adds a message, a call or a result of `tokens` tokens.
     pub fn push(&mut self, tokens: u64) {
         self.messages.push_back(tokens);
         self.tokens = self.tokens.saturating_add(tokens);
     }
 
-    /// Returns the tokens of the prompt as it is now.
+    /// Returns the tokens of the current prompt.
     pub fn tokens(&self) -> u64 {
         let all = [self.fixed, self.summary, self.tokens];
         all.into_iter().fold(self.budget.tools, u64::saturating_add)
     }
 
-    /// Says what to do before the next request to the model.
+    /// Returns the step to take before the next request to the model.
     pub fn before_turn(&mut self) -> Room {
         let tokens = self.tokens();
         let room = self.budget.window.saturating_sub(self.budget.tools);
@@ -129,7 +130,7 @@ impl Context {
         }
     }
 
-    /// Replaces the summary so far, and all but the newest `keep` messages, by a summary of that many tokens.
+    /// Replaces the summary so far, and all but the newest `keep` messages, by a summary of `summary` tokens.
     pub fn fold(&mut self, keep: usize, summary: u64) {
         while self.messages.len() > keep {
             let gone = self.messages.pop_front().unwrap_or(0);
@@ -139,7 +140,7 @@ impl Context {
         self.folded = true;
     }
 
-    /// How many of the newest messages stay, and the tokens of what does not; none: all of it may stay.
+    /// Returns how many of the newest messages stay, and the tokens of the rest. `None` if all messages may stay.
     fn old(&self) -> Option<(usize, u64)> {
         let most = tokens_of(self.budget.window, self.budget.keep);
         let all = self.tokens.saturating_add(self.summary);
@@ -158,12 +159,12 @@ impl Context {
     }
 }
 
-/// Tokens of a text where nobody counts them: its chars by 4, rounded up.
+/// Estimates the tokens of a text: its chars by 4, rounded up.
 pub fn estimated_tokens(text: &str) -> u64 {
     (text.chars().count() as u64).div_ceil(4)
 }
 
-/// A share of tokens, rounded down.
+/// Returns a share of tokens, rounded down.
 #[allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -173,7 +174,7 @@ fn tokens_of(tokens: u64, share: f64) -> u64 {
     (share * tokens as f64).floor().clamp(0.0, 1e18) as u64
 }
 
-/// A share of tokens, rounded up.
+/// Returns a share of tokens, rounded up.
 #[allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

@@ -1,26 +1,27 @@
-//! [`Decision`]: what a guard wants done about an event; [`Pushed`]: that, and what was only noticed.
+//! [`Decision`]: a guard's verdict on an event. [`Pushed`]: the decision and warnings.
 
 use crate::guard::alarm::Alarm;
 use crate::guard::response::Response;
 
-/// What a guard wants done about the event that it was pushed.
+/// A guard's verdict on the event that was pushed.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use = "a guard does nothing itself: whoever pushes has to refuse or to stop"]
 pub enum Decision {
-    /// Nothing: the stream goes on.
+    /// The stream goes on.
     #[default]
     Continue,
-    /// The call is not to be run, and its caller is told so; the stream goes on. Of text of a call's arguments: the
-    /// call that is being written. Any other event has no call to refuse: the alarm is reported, and nothing follows.
+    /// The call must not be run, and the stream goes on. The caller reports the refusal to the model. For text of
+    /// arguments, the refused call is the one that is being written. Other events have no call to refuse: the alarm is
+    /// reported, without further effect.
     Refuse(Alarm),
-    /// The stream is over: nothing more is to be read, shown or run.
+    /// The stream is over: nothing more must be read, shown or run.
     Stop(Alarm),
 }
 
-/// The answer to one push: a decision, and the alarms that decide nothing.
+/// The result of one push: a decision, and the alarms without a decision.
 ///
-/// Both come in one value, so that no second question can be forgotten. Of an event without an alarm it holds nothing
-/// and allocates nothing.
+/// Both come in one value, so that callers cannot forget the warnings. Without an alarm it is empty and allocates
+/// nothing.
 ///
 /// ```
 /// use deadloop_detect::{Decision, Guard, Pushed, Settings, TextChannel};
@@ -34,26 +35,26 @@ pub enum Decision {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use = "a guard does nothing itself: whoever pushes has to refuse or to stop"]
 pub struct Pushed {
-    /// What is to be done.
+    /// The decision.
     pub decision: Decision,
-    /// The alarms that [warn](Response::Warn) or [observe](Response::Observe), in their order: of each member the
-    /// first. A refusal that a stop has overtaken is the last of them.
+    /// The alarms that [warn](Response::Warn) or [observe](Response::Observe), in their order, at most one for each
+    /// member. A refusal that a stop overrides is the last of them.
     pub warnings: Vec<Alarm>,
 }
 
 impl Pushed {
-    /// The alarm that stops or refuses.
+    /// Returns the alarm that stops or refuses.
     pub fn alarm(&self) -> Option<&Alarm> {
         self.decision.alarm()
     }
 
-    /// The same, taken out.
+    /// Returns the alarm that stops or refuses, by value.
     pub fn into_alarm(self) -> Option<Alarm> {
         self.decision.into_alarm()
     }
 
-    /// The first alarm that stops or refuses, in the order of moments: that which a replay records. It is not
-    /// always that of the decision, for a stop overtakes a refusal in the same event.
+    /// Returns the first alarm that stops or refuses, in the order of moments, which is the one that a replay records.
+    /// The decision may have another one, since a stop overrides a refusal in the same event.
     pub fn first(&self) -> Option<&Alarm> {
         let refused = |alarm: &&Alarm| alarm.response.level() == Response::Stop;
         self.warnings.iter().find(refused).or(self.alarm())
@@ -61,7 +62,7 @@ impl Pushed {
 }
 
 impl Decision {
-    /// The alarm that stops or refuses.
+    /// Returns the alarm that stops or refuses.
     pub fn alarm(&self) -> Option<&Alarm> {
         match self {
             Self::Continue => None,
@@ -69,7 +70,7 @@ impl Decision {
         }
     }
 
-    /// The same, taken out.
+    /// Returns the alarm that stops or refuses, by value.
     pub fn into_alarm(self) -> Option<Alarm> {
         match self {
             Self::Continue => None,
@@ -77,7 +78,7 @@ impl Decision {
         }
     }
 
-    /// Whether the stream is over.
+    /// Returns whether the stream is over.
     pub fn stops(&self) -> bool {
         matches!(self, Self::Stop(_))
     }

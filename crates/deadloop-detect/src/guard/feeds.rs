@@ -1,5 +1,6 @@
-//! [`Feed`]: a kind of event that a client can or cannot bring; and which members of a setting never see what they
-//! look for ([`Setting::blind`]).
+//! [`Feed`]: a kind of event that a client can bring or not.
+//!
+//! [`Setting::blind`] returns the members of a setting that can never fire for lack of them.
 
 use std::fmt;
 
@@ -16,7 +17,7 @@ crate::words! {
         Reasoning = "reasoning",
         /// Text of the answer.
         Answer = "answer",
-        /// Text of calls' arguments. A call brings it too.
+        /// Text of calls' arguments. Calls bring it too.
         Arguments = "arguments",
         /// Calls of tools.
         Calls = "calls",
@@ -28,7 +29,7 @@ crate::words! {
         Turns = "turns",
         /// Handoffs from one agent to another.
         Handoffs = "handoffs",
-        /// Silence, from whoever has a clock.
+        /// Silence, from a caller with a clock.
         Silence = "silence",
         /// The end of a response.
         Ends = "ends",
@@ -36,7 +37,7 @@ crate::words! {
 }
 
 impl Feed {
-    /// The kind of this event; `None` of what no detector looks at.
+    /// Returns the kind of this event. `None` for events that no detector reads.
     pub fn of(event: &Event<'_>) -> Option<Self> {
         Some(match event {
             Event::Text(TextChannel::Reasoning, _) => Self::Reasoning,
@@ -54,17 +55,17 @@ impl Feed {
     }
 }
 
-/// A set of kinds of events: what a client can feed.
+/// A set of event kinds that a client can feed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feeds(u16);
 
 impl Feeds {
-    /// Nothing.
+    /// The empty set.
     pub const NONE: Self = Self(0);
-    /// All there is: a run of an agent, with a clock.
+    /// All kinds: an agent run, with a clock.
     pub const ALL: Self = Self((1 << Feed::ALL.len()) - 1);
-    /// What the response of a model's server brings, read with a clock: text, calls and its end. What tools answer is
-    /// the client's, and turns begin with it.
+    /// The kinds in a model server's response, read with a clock: text, calls and the end. Tool results and turns come
+    /// from the client.
     pub const RESPONSE: Self = Self::NONE
         .with(Feed::Reasoning)
         .with(Feed::Answer)
@@ -73,24 +74,24 @@ impl Feeds {
         .with(Feed::Silence)
         .with(Feed::Ends);
 
-    /// These, and one more.
+    /// Adds a kind.
     #[must_use]
     pub const fn with(self, feed: Feed) -> Self {
         Self(self.0 | 1 << feed as u16)
     }
 
-    /// These without one.
+    /// Removes a kind.
     #[must_use]
     pub const fn without(self, feed: Feed) -> Self {
         Self(self.0 & !(1 << feed as u16))
     }
 
-    /// Whether this kind is among them.
+    /// Returns whether the set has this kind.
     pub const fn has(self, feed: Feed) -> bool {
         self.0 & (1 << feed as u16) != 0
     }
 
-    /// All of them, in the order of [`Feed::ALL`].
+    /// Returns the kinds in the set, in the order of [`Feed::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Feed> {
         Feed::ALL.into_iter().filter(move |feed| self.has(*feed))
     }
@@ -102,18 +103,18 @@ impl FromIterator<Feed> for Feeds {
     }
 }
 
-/// A member of a setting that can never alarm, because what it looks for is never fed.
+/// A member of a setting that can never fire, because the events that it needs are never fed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blind {
-    /// Which member it is, counted from 0.
+    /// The index of the member, counted from 0.
     pub member: usize,
-    /// Its detector.
+    /// The name of its detector.
     pub detector: &'static str,
-    /// What it would have to be fed too.
+    /// The kinds that are missing.
     pub missing: Vec<Feed>,
 }
 
-/// The detector, and what does not come: `stall: no silence`.
+/// Writes the detector and the missing kinds: `stall: no silence`.
 impl fmt::Display for Blind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let missing: Vec<&str> = self.missing.iter().map(|feed| feed.name()).collect();
@@ -122,8 +123,9 @@ impl fmt::Display for Blind {
 }
 
 impl Setting {
-    /// The members that can never alarm if nothing but `feeds` comes. Programs are left out: no live stream waits for
-    /// one. So are those that read arguments as another member reads the text that comes: without a call nothing is missed.
+    /// Returns the members that can never fire if only `feeds` come. Programs are left out, because no live stream
+    /// waits for one. A member that reads arguments is left out if an equal member reads other text that comes: without
+    /// calls it misses nothing.
     ///
     /// ```
     /// use deadloop_detect::{Feeds, Settings};
@@ -156,7 +158,7 @@ impl Setting {
 }
 
 impl Member {
-    /// What is missing for an alarm where nothing but `feeds` comes; `None`: nothing is.
+    /// Returns the kinds that this member misses if only `feeds` come. `None` if it can fire.
     fn missing(&self, feeds: Feeds) -> Option<Vec<Feed>> {
         if self.program().is_some() {
             return None;
@@ -194,11 +196,11 @@ impl Member {
 }
 
 impl Detector {
-    /// The kinds of events without which it never alarms: for a detector of text its channels, any one of which
-    /// suffices; for a detector of runs those without which its own example raises no alarm.
+    /// Returns the kinds of events without which the detector never fires. For a text detector these are its channels,
+    /// any one of which suffices. For a run detector they are those without which its own example raises no alarm.
     ///
-    /// That is measured on the example that each detector brings, not declared: so it cannot be
-    /// forgotten, and cannot be wrong about what the code does.
+    /// The kinds are measured on each detector's example, not declared, so they cannot be forgotten and cannot differ
+    /// from the code.
     pub fn needs(&'static self) -> Feeds {
         match self.measure {
             Measuring::Text(_) => [Feed::Reasoning, Feed::Answer].into_iter().collect(),
@@ -210,13 +212,13 @@ impl Detector {
         }
     }
 
-    /// The kinds of events in its example of a run.
+    /// Returns the kinds of events in the detector's example of a run.
     fn example(&self) -> impl Iterator<Item = Feed> {
         let all: Feeds = self.stream().iter().filter_map(Feed::of).collect();
         all.iter()
     }
 
-    /// The events of its example that fires.
+    /// Returns the events of the example that fires.
     fn stream(&self) -> Vec<Event<'static>> {
         let fires = self
             .examples()
@@ -225,7 +227,7 @@ impl Detector {
         events.unwrap_or_default()
     }
 
-    /// Whether its defaults alarm on what is left of its example of a run if only `feeds` come.
+    /// Returns whether the defaults fire on the example of a run if only `feeds` come.
     fn fires_with(&'static self, feeds: Feeds) -> bool {
         let member = Member::new(self, Params::defaults(self.params));
         let Measuring::Run(channel, _) = self.measure else {

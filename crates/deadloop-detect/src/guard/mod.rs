@@ -1,5 +1,7 @@
-//! [`Guard`]: the live detector. Push what arrives; it answers with a [`Decision`]. [`Guards`]: what a server
-//! keeps to hand out one for each request.
+//! [`Guard`]: the live detector. [`Guards`]: the guards of a settings file.
+//!
+//! Push each arriving event to a [`Guard`], which returns a [`Decision`]. A server keeps one [`Guards`] and takes a
+//! fresh guard for each request.
 
 pub(crate) mod alarm;
 pub(crate) mod context;
@@ -18,7 +20,7 @@ use crate::settings::setting::{Member, NotLive, Setting};
 use crate::settings::{Settings, Work};
 use crate::stream::{Channel, Chars, Event, EventPlace, Seen, TextChannel};
 
-/// The guards of a settings file, compiled once. `Send` and `Sync`: one for the whole program.
+/// The guards of a settings file, compiled once. It is `Send` and `Sync`, so one serves the whole program.
 ///
 /// ```
 /// use deadloop_detect::{Decision, Guards, Settings, TextChannel};
@@ -36,7 +38,7 @@ use crate::stream::{Channel, Chars, Event, EventPlace, Seen, TextChannel};
 pub struct Guards {
     settings: Settings,
     general: Arc<[Part]>,
-    /// In the order of the overrides.
+    /// The guards of particular models, in the order of the overrides.
     models: Vec<Arc<[Part]>>,
 }
 
@@ -44,7 +46,7 @@ impl Guards {
     /// Compiles the guards of all models.
     ///
     /// # Errors
-    /// A detector is a program, which no live stream waits for.
+    /// A detector is a program, which cannot watch a live stream.
     pub fn new(settings: &Settings) -> Result<Self, NotLive> {
         let overrides = settings.overrides();
         Ok(Self {
@@ -56,13 +58,13 @@ impl Guards {
         })
     }
 
-    /// Whether some member of some guard skips what the user wrote, and so has to hear it.
+    /// Returns whether some member of some guard skips the user's text, and so needs the user messages.
     pub fn skips_prompt(&self) -> bool {
         let mut all = self.models.iter().chain([&self.general]);
         all.any(|parts| parts.iter().any(|part| part.recipe.hears_users()))
     }
 
-    /// A fresh guard for a request to this model, or to a model at a task ([`Work`]).
+    /// Returns a fresh guard for a request to this model, or to a model at a task ([`Work`]).
     pub fn guard<'a>(&self, work: impl Into<Work<'a>>) -> Guard {
         let own = self
             .settings
@@ -73,12 +75,12 @@ impl Guards {
     }
 }
 
-/// A guard on one stream, from its first chunk to its end or its [stop](Decision::Stop). Make a fresh one for
-/// each request: that is the reset.
+/// A guard on one stream, from its first chunk to its end or its [stop](Decision::Stop). Make a fresh one for each
+/// request; there is no other reset.
 ///
-/// It costs some nanoseconds a char (`reports/bench.md` has each detector) and keeps a window of the
-/// stream, never all of it: less than 1 MB for every detector at its defaults, 1.25 MB for the recommended guard, and for presets as much
-/// as [they say](crate::harness::Preset::megabytes).
+/// It costs some nanoseconds a char (`reports/bench.md` has each detector). It keeps a window of the stream, never the
+/// whole stream: less than 1 MB for every detector at its defaults, 1.25 MB for the recommended guard, and for presets
+/// the size in [`megabytes`](crate::harness::Preset::megabytes).
 ///
 /// ```
 /// use deadloop_detect::{Decision, Guard, Settings, TextChannel};
@@ -95,24 +97,24 @@ impl Guards {
 /// ```
 pub struct Guard {
     parts: Arc<[Part]>,
-    /// For each part its meters, one a channel that it reads.
+    /// The meters of each part, one for each channel that it reads.
     meters: Vec<Vec<(Channel, Box<dyn Meter>)>>,
-    /// What has arrived.
+    /// The length of each channel so far.
     seen: Seen,
-    /// How many events have been pushed.
+    /// The number of events pushed so far.
     events: u64,
-    /// Whether text of the next call's arguments has come: then the call brings nothing more of it.
+    /// Whether text of the next call's arguments has come. If so, the call itself adds no text.
     heard: bool,
-    /// Why the stream was stopped, once it was.
+    /// The alarm that stopped the stream, if one did.
     stopped: Option<Alarm>,
-    /// Why the call is refused whose arguments are being written.
+    /// The alarm that refuses the call whose arguments are being written.
     refused: Option<Alarm>,
-    /// The parts that have said all they say: each warns once, and refuses once until the next call or turn.
+    /// Whether each part has reported already. A part warns once, and refuses once until the next call or turn.
     told: Vec<bool>,
     facts: Vec<Fact>,
 }
 
-/// What the guards of one setting share of a member.
+/// The part of a member that all guards of one setting share.
 #[derive(Debug)]
 struct Part {
     member: Member,
@@ -138,8 +140,8 @@ fn parts(setting: &Setting) -> Result<Arc<[Part]>, NotLive> {
 }
 
 impl Guard {
-    /// A guard for one request. Where requests come again and again, [`Guards`] or
-    /// [`fresh`](Self::fresh) compile the detectors once.
+    /// Returns a guard for one request. For repeated requests, [`Guards`] or [`fresh`](Self::fresh) compile the
+    /// detectors only once.
     ///
     /// # Errors
     /// A member is a program.
@@ -165,30 +167,29 @@ impl Guard {
         }
     }
 
-    /// Returns a guard for the next request. It shares what this one has compiled, and has read
-    /// nothing yet.
+    /// Returns a guard for the next request. It shares the compiled detectors, and has read nothing yet.
     #[must_use]
     pub fn fresh(&self) -> Self {
         Self::of(Arc::clone(&self.parts))
     }
 
-    /// Whether another guard is of the same setting of the same [`Guards`].
+    /// Returns whether another guard is of the same setting of the same [`Guards`].
     pub fn is_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.parts, &other.parts)
     }
 
-    /// Pushes a chunk of text. It is [`push`](Self::push) of an [`Event::Text`].
+    /// Pushes a chunk of text, as [`push`](Self::push) does with an [`Event::Text`].
     pub fn push_text(&mut self, channel: TextChannel, chunk: &str) -> Pushed {
         self.push(&Event::Text(channel, chunk))
     }
 
-    /// Takes the next event, and says what is to be done: [`Decision`]. What only warns or observes comes with it.
+    /// Takes the next event, and returns the [`Decision`] about it, together with the alarms that only warn or observe.
     ///
-    /// From the first [stop](Decision::Stop) on, the guard is stopped: it reads nothing more, and answers each
-    /// push with the same stop.
+    /// From the first [stop](Decision::Stop) on, the guard is stopped: it reads nothing more, and returns the same stop
+    /// for each push.
     ///
-    /// The arguments of a call may come as text before it; where they did not, those of the call are read as such.
-    /// The pieces of one call come together, whole calls one after the other. Where text of arguments was refused,
+    /// The arguments of a call may come as text before the call. If not, the call's own arguments are read as that
+    /// text. The pieces of one call come together, whole calls one after the other. If text of arguments was refused,
     /// so is the call that follows, with the same alarm.
     ///
     /// ```
@@ -230,7 +231,7 @@ impl Guard {
         self.events += 1;
         let accepted = self.accepted(event, place);
         if accepted.is_empty() && refused.is_none() {
-            // Nearly every push: nothing the size of an alarm is moved.
+            // Nearly every push ends here, without moving a value as large as an alarm.
             return Pushed::default();
         }
         let mut found = self.take(accepted, place.event, written);
@@ -244,15 +245,15 @@ impl Guard {
         found.pushed()
     }
 
-    /// The parts that refuse may do so again.
+    /// Lets the parts that refuse report again.
     fn begin_telling(&mut self) {
         for (told, part) in self.told.iter_mut().zip(self.parts.iter()) {
             *told &= !part.refuses();
         }
     }
 
-    /// What the parts accept in an event, in the order of moments. All of it is in this event: what is left of that
-    /// order is the text of a call before the call, the offset, then the part.
+    /// Returns the facts that the parts accept in an event, in the order of moments. Within one event the text of a
+    /// call comes before the call, then the offset decides, then the part.
     fn accepted(&mut self, event: &Event<'_>, place: EventPlace) -> Vec<Accepted> {
         let mut all: Vec<Accepted> = (0..self.parts.len())
             .filter_map(|part| {
@@ -271,8 +272,8 @@ impl Guard {
         all
     }
 
-    /// The alarms of what was accepted in the event with this number, up to the first that stops. `written`: what had
-    /// arrived with its text.
+    /// Returns the alarms of the accepted facts in the event with this number, up to the first that stops. `written`:
+    /// the lengths after the event's text.
     fn take(&mut self, accepted: Vec<Accepted>, event: u64, written: Seen) -> Found {
         let mut found = Found::default();
         for Accepted {
@@ -298,7 +299,8 @@ impl Guard {
         found
     }
 
-    /// What has arrived with the event: of a call once with its arguments alone, and once with the call.
+    /// Returns the lengths after the event's text, and after the whole event. The two differ for a call, whose
+    /// arguments come first, and for a turn.
     fn after(&mut self, event: &Event<'_>) -> (Seen, Seen) {
         let seen = self.seen;
         match event {
@@ -321,17 +323,17 @@ impl Guard {
         }
     }
 
-    /// Why it has stopped the stream, once it has.
+    /// Returns the alarm that stopped the stream, if one did.
     pub fn stopped(&self) -> Option<&Alarm> {
         self.stopped.as_ref()
     }
 
-    /// What has arrived so far.
+    /// Returns the length of each channel so far.
     pub fn seen(&self) -> Seen {
         self.seen
     }
 
-    /// Of the facts that a part sees in this event, the one that its rule accepts first, and its channel.
+    /// Returns the fact in this event that a part's rule accepts first, with its channel.
     fn read(
         &mut self,
         part: usize,
@@ -342,7 +344,8 @@ impl Guard {
         let mut meters = self.meters[part].iter_mut();
         let run = recipe.reads_run();
         if let (Event::Turn { .. } | Event::User(_), false) = (event, run) {
-            // A text may begin anew there, in each channel, and what the user wrote may be skipped; neither is text of it.
+            // A text may begin anew at a turn, and the user's text may be skipped. Both concern every channel, without
+            // adding text.
             meters.for_each(|(_, meter)| meter.push(event, place, &mut self.facts));
             return None;
         }
@@ -363,7 +366,7 @@ impl Guard {
     }
 }
 
-/// What a part accepts in an event.
+/// A fact that a part accepts in an event.
 struct Accepted {
     part: usize,
     channel: Channel,
@@ -374,7 +377,7 @@ struct Accepted {
 #[derive(Default)]
 struct Found {
     stop: Option<Alarm>,
-    /// The first.
+    /// The first refusal.
     refusal: Option<Alarm>,
     warnings: Vec<Alarm>,
 }
@@ -404,7 +407,7 @@ impl Found {
     }
 }
 
-/// The chars of the event's text after which a fact is known; 0 of an event without text.
+/// Returns the chars of the event's text after which a fact is known. 0 for an event without text.
 fn offset(fact: &Fact) -> u64 {
     match fact.place() {
         Some(_) => 0,

@@ -1,25 +1,25 @@
-//! [`Response`]: what an alarm does.
+//! [`Response`]: the response to an alarm.
 
 crate::words! {
-    /// What an alarm does: `response` in a settings file; where it says nothing, what the
-    /// [detector](crate::harness::Detector::response) brings.
+    /// The response to an alarm: `response` in a settings file, or else the [detector's
+    /// own](crate::harness::Detector::response).
     #[non_exhaustive]
     pub enum Response {
-        /// It ends the stream: what is scored, and what `tune` chooses among.
+        /// Ends the stream. Stops are scored, and `tune` chooses among them.
         Stop = "stop",
-        /// It keeps one call from being run, and the run goes on. Scored as [`Stop`](Self::Stop): what
-        /// would have come after it is not recorded.
+        /// Keeps one call from being run, and the run goes on. Scored as [`Stop`](Self::Stop), since the course after a
+        /// refusal is not recorded.
         Refuse = "refuse",
-        /// It adds a remark, and the stream goes on.
+        /// Adds a remark, and the stream goes on.
         Warn = "warn",
-        /// It is written into a log, and nothing else happens.
+        /// Writes the alarm into a log, without any other effect.
         Observe = "observe",
     }
 }
 
 impl Response {
-    /// The level at which it is scored: a refusal counts as a stop, the others as themselves. Alarms of two levels are
-    /// never scored together.
+    /// Returns the level at which the response is scored: a refusal counts as a stop, the others as themselves. Alarms
+    /// of two levels are never scored together.
     #[must_use]
     pub fn level(self) -> Self {
         match self {

@@ -1,54 +1,55 @@
-//! The two halves of a detector: a [`Meter`](crate::harness::Meter) turns events into [`Fact`]s, a [`Rule`] decides which of
-//! them is an alarm. The live [`Guard`](crate::Guard), a replay and a sweep all join these same two
-//! halves, so they cannot disagree.
+//! Facts, which meters measure, and rules, which accept them.
+//!
+//! A [`Meter`](crate::harness::Meter) turns events into [`Fact`]s, and a [`Rule`] decides which of them are alarms. The
+//! live [`Guard`](crate::Guard), a replay and a sweep all combine these two halves, so their results cannot differ.
 
 use crate::settings::param::Threshold;
 use crate::stream::{Chars, EventPlace, Kind, Units};
 
-/// One thing that a meter saw, with all that a rule needs to decide about it: something at one
-/// position, or a stretch that grows while the text goes on.
+/// A measurement of a meter, with all that a rule needs to decide about it. It is about one position, or about a
+/// stretch that grows while the text goes on.
 ///
-/// A meter counts in steps of its own (chars, lines, samples, events); `at` and `until` are steps, and
-/// [`position`](Fact::position) says how many units of the fact's channel had arrived at one of them.
+/// A meter counts in steps of its own (chars, lines, samples, events). `at` and `until` are steps, and
+/// [`position`](Fact::position) converts a step into units of the fact's channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
-    /// The step at which it was known.
+    /// The step at which the fact became known.
     pub at: u64,
-    /// The last step of the stretch; `at` for what does not grow.
+    /// The last step of the stretch. Equal to `at` for a fact that does not grow.
     pub until: u64,
-    /// Where the steps `at..=until` lie.
+    /// The clock of the steps `at..=until`.
     pub clock: Clock,
-    /// What kind of loop it would be.
+    /// The kind of the loop, should the fact be accepted.
     pub kind: Kind,
-    /// The bounds of thresholds; a setting accepts the fact from the first step on at which each of its thresholds
-    /// accepts its bound.
+    /// The bounds of thresholds. A setting accepts the fact from the first step at which each of its thresholds accepts
+    /// its bound.
     pub bounds: Bounds,
-    /// The conditions of structural parameters that it met, if there are any.
+    /// The conditions of structural parameters that the fact meets, if there are any.
     pub asked: Vec<Asked>,
-    /// The check that saw it.
+    /// The check that found it.
     pub check: &'static str,
-    /// Where the second copy begins, as far as the meter can see, in units of the fact's channel.
+    /// The beginning of the second copy, as far as the meter found it, in units of the fact's channel.
     pub onset: Units,
-    /// Length of one copy, in the same unit.
+    /// The length of one copy, in the same unit.
     pub period: Units,
-    /// Whole copies in a row, the first included.
+    /// The number of whole copies in a row, the first included.
     pub copies: Bound,
     /// The repeated unit, cut to [`UNIT_CHARS`].
     pub unit: String,
 }
 
-/// The bounds of a fact by the names of thresholds. A threshold without one accepts the fact.
+/// The bounds of a fact by the names of thresholds. A threshold without a bound accepts the fact.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bounds(Vec<(&'static str, Bound)>);
 
 impl Bounds {
-    /// The bound of a threshold; `None`: it accepts the fact, whatever its value is.
+    /// Returns the bound of a threshold. `None`: the threshold accepts the fact with any value.
     pub fn get(&self, param: &str) -> Option<Bound> {
         self.iter()
             .find_map(|(name, bound)| (name == param).then_some(bound))
     }
 
-    /// Each name and bound.
+    /// Returns each name and bound.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, Bound)> {
         self.0.iter().copied()
     }
@@ -71,7 +72,7 @@ impl<const N: usize> From<[(&'static str, Bound); N]> for Bounds {
     }
 }
 
-/// Fixed ones.
+/// Converts numbers into fixed bounds.
 impl<const N: usize> From<[(&'static str, i64); N]> for Bounds {
     fn from(bounds: [(&'static str, i64); N]) -> Self {
         bounds
@@ -80,53 +81,52 @@ impl<const N: usize> From<[(&'static str, i64); N]> for Bounds {
     }
 }
 
-/// The condition of a structural parameter on a fact: a row of `rules`, or the copies wanted in a code fence. The
-/// meter emits the fact only where it is met; an alarm names it beside the thresholds.
+/// The condition of a structural parameter on a fact: a row of `rules`, or the copies required in a code fence. The
+/// meter emits the fact only if the condition is met. An alarm lists it beside the thresholds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// The parameter, and where in it: `rules[0].min_copies`.
+    /// The parameter, and the place in it: `rules[0].min_copies`.
     pub param: String,
-    /// The least that it wants.
+    /// The least number that the condition requires.
     pub least: i64,
-    /// What there is.
+    /// The measured number.
     pub bound: Bound,
 }
 
-/// Where the steps of a fact lie.
+/// The clock of a fact's steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// A step is a char: step n is known when n chars have been read.
+    /// A step is a char. Step n is reached when n chars have been read.
     Chars,
-    /// The chars that had been read at each step from `at` on; rising.
+    /// The numbers of chars that had been read at each step from `at` on, rising.
     At(Vec<Chars>),
-    /// The one step is an event of a stream, by its number from 0.
+    /// The only step is an event of a stream.
     Event(EventPlace),
 }
 
-/// What a fact asks of one threshold.
+/// The bound of a fact for one threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// The same all along; see [`Threshold::accepts`].
+    /// A bound that does not change. See [`Threshold::accepts`].
     Fixed(i64),
-    /// Only this (effective) value will do.
+    /// A bound that accepts exactly this (effective) value.
     Exactly(i64),
-    /// Grows with the steps, by one each `per` steps after step `from`; for thresholds that accept
-    /// what is at most their bound.
+    /// A bound that grows by one each `per` steps after step `from`, for thresholds that accept values up to the bound.
     Steps {
-        /// Where it is 0.
+        /// The step at which the bound is 0.
         from: u64,
-        /// Steps for one more; at least 1.
+        /// The number of steps for one more, at least 1.
         per: u64,
     },
-    /// Grows with the channel: the units that have arrived since `from`.
+    /// A bound that grows with the channel: the units that have arrived since `from`.
     Units {
-        /// Where it is 0, in the unit of the fact's channel.
+        /// The position at which the bound is 0, in the unit of the fact's channel.
         from: Units,
     },
 }
 
 impl Fact {
-    /// How many units of the fact's channel had arrived at `step`, one of `at..=until`.
+    /// Returns the units of the fact's channel that had arrived at `step`, one of `at..=until`.
     pub fn position(&self, step: u64) -> Units {
         let chars = match &self.clock {
             Clock::Chars => Chars(step),
@@ -145,7 +145,7 @@ impl Fact {
         chars.into()
     }
 
-    /// The event at which it was known; `None`: it is a fact of a text.
+    /// Returns the event at which the fact became known. `None` for a fact of a text.
     pub fn place(&self) -> Option<EventPlace> {
         match self.clock {
             Clock::Event(place) => Some(place),
@@ -153,7 +153,7 @@ impl Fact {
         }
     }
 
-    /// The value of a bound at `step`.
+    /// Returns the value of a bound at `step`.
     pub fn value(&self, bound: Bound, step: u64) -> i64 {
         let number = match bound {
             Bound::Fixed(n) | Bound::Exactly(n) => return n,
@@ -163,7 +163,7 @@ impl Fact {
         i64::try_from(number).unwrap_or(i64::MAX)
     }
 
-    /// The first step at which `threshold`, set to the effective `value`, accepts its bound.
+    /// Returns the first step at which `threshold`, set to the effective `value`, accepts its bound.
     pub fn accepted(&self, threshold: Threshold, value: i64, bound: Bound) -> Option<u64> {
         let needed = value.max(0).unsigned_abs();
         let step = match bound {
@@ -175,7 +175,8 @@ impl Fact {
         (step <= self.until).then_some(step.max(self.at))
     }
 
-    /// The first step at which `count` units of the channel have arrived; a step after `until` if there is no such step.
+    /// Returns the first step at which `count` units of the channel have arrived. If there is none, returns a step
+    /// after `until`.
     fn first_at(&self, count: u64) -> u64 {
         match &self.clock {
             Clock::Chars => count,
@@ -185,8 +186,8 @@ impl Fact {
         }
     }
 
-    /// The same fact of a text that begins `base` chars into its channel: positions move, and what
-    /// thresholds are held against counts from there as before.
+    /// Moves the fact of a text to the text's beginning in its channel, `base` chars from the start. Positions move.
+    /// Lengths that thresholds compare still count from the text's beginning.
     pub(crate) fn moved(mut self, base: Chars) -> Self {
         if base == Chars(0) {
             return self;
@@ -217,7 +218,7 @@ impl Fact {
         self
     }
 
-    /// The part of the fact behind the first `chars` chars. `None`: the fact ends before.
+    /// Returns the part of the fact after the first `chars` chars. `None` if the fact ends before.
     pub(crate) fn beyond(mut self, chars: Chars) -> Option<Self> {
         let step = self.first_at(chars.0 + 1).max(self.at);
         if step > self.until {
@@ -231,7 +232,7 @@ impl Fact {
         Some(self)
     }
 
-    /// The same fact of a text whose last line became known as a whole: all of it at one char, as it is at its last step.
+    /// Returns the fact of a text whose last line became known as a whole: its last step, known at one char.
     pub(crate) fn known_at(self, at: Chars, onset: Chars) -> Self {
         let until = self.until;
         let last = self.seen_at(until);
@@ -242,7 +243,7 @@ impl Fact {
         }
     }
 
-    /// Returns the fact as a setting sees it that accepts it at `step`: nothing of what came later.
+    /// Returns the fact as seen by a setting that accepts it at `step`, without later growth.
     #[must_use]
     pub fn seen_at(mut self, step: u64) -> Self {
         let freeze = |fact: &Self, bound| match bound {
@@ -268,30 +269,30 @@ impl Fact {
     }
 }
 
-/// How much of a repeated unit a fact keeps, in chars.
+/// The most chars of a repeated unit that a fact keeps.
 pub const UNIT_CHARS: usize = 80;
 
-/// The deciding half: the thresholds of one setting.
+/// The thresholds of one setting, which decide about facts.
 #[derive(Clone, Debug)]
 pub struct Rule {
     thresholds: Vec<(&'static str, Threshold, i64)>,
 }
 
 impl Rule {
-    /// A rule from the name of each threshold, and the [number](Threshold::number) that it is compared as.
+    /// Returns a rule from the name of each threshold and the [number](Threshold::number) that it is compared as.
     pub fn new(thresholds: impl IntoIterator<Item = (&'static str, Threshold, i64)>) -> Self {
         Self {
             thresholds: thresholds.into_iter().collect(),
         }
     }
 
-    /// The step at which `fact` becomes an alarm; `None`: never.
+    /// Returns the step at which `fact` becomes an alarm. `None` if it never does.
     pub fn alarm(&self, fact: &Fact) -> Option<u64> {
         self.alarm_but_for(fact, |_| false)
     }
 
-    /// Takes the stricter of both values for each threshold: a fact that it then accepts, both accept, unless a bound
-    /// must be met exactly. Both are rules of one detector.
+    /// Takes the stricter of both values for each threshold. A fact that the result accepts, both accept, unless a
+    /// bound must be met exactly. Both rules must be of one detector.
     pub fn tighten(&mut self, other: &Self) {
         for ((_, threshold, own), (.., its)) in self.thresholds.iter_mut().zip(&other.thresholds) {
             if threshold.looser(*own, *its) {
@@ -300,8 +301,8 @@ impl Rule {
         }
     }
 
-    /// The first step at which the thresholds other than those that `varies` names
-    /// accept `fact`: a sweep asks these once and answers the others for all their values together.
+    /// Returns the first step at which all thresholds except those in `varies` accept `fact`. A sweep calls this once,
+    /// and decides about the others for all their values together.
     pub fn alarm_but_for(&self, fact: &Fact, varies: impl Fn(&str) -> bool) -> Option<u64> {
         let mut asked = fact.bounds.iter();
         asked.try_fold(fact.at, |step, (param, bound)| {

@@ -1,11 +1,12 @@
-//! [`Hold`]: values that stay low for several samples in a row, each such row reported once. Detectors that take a
-//! sample of the text every `stride` chars share it.
+//! [`Hold`]: finds values that stay low for several samples in a row.
+//!
+//! Each such row is reported once. Detectors that take a sample of the text every `stride` chars use it.
 
 use std::collections::VecDeque;
 
 use crate::settings::param::Param;
 
-/// The most samples in a row that a setting may ask for.
+/// The most samples in a row that a setting may require.
 const MAX_HOLD: usize = 50;
 
 /// The parameter `hold`, with a detector's own default.
@@ -16,17 +17,17 @@ pub(crate) const fn param(default: i64) -> Param {
         .doc("samples in a row that must show it")
 }
 
-/// Follows the samples of one stream. A sample is N numbers, and a threshold bounds each from above: the
-/// lower a number, the more the text looks like a loop.
+/// Tracker of the samples of one stream. A sample is N numbers, each with a threshold as its upper bound: the lower a
+/// number, the more the text looks like a loop.
 pub(crate) struct Hold<const N: usize> {
     /// The highest numbers that the loosest setting accepts.
     loosest: [i64; N],
-    /// How many samples in a row the loosest setting asks for.
+    /// The number of samples in a row that the loosest setting requires.
     least: usize,
     /// The last samples in a row that the loosest setting accepts, the newest first.
     row: VecDeque<[i64; N]>,
-    /// `told[n - 1]`: the numbers of a stretch of `n` or more samples that was reported. A setting that accepts
-    /// them needs no later stretch of `n` samples whose numbers are not lower.
+    /// `told[n - 1]`: the numbers of a reported stretch of `n` or more samples. A setting that accepts them needs no
+    /// later stretch of `n` samples whose numbers are not lower.
     told: [[i64; N]; MAX_HOLD],
 }
 
@@ -47,11 +48,11 @@ impl<const N: usize> Hold<N> {
         }
     }
 
-    /// Takes the next sample; `None` is one that no setting accepts. Returns the stretches that some
-    /// setting accepts and that no earlier stretch makes needless, shortest first.
+    /// Takes the next sample. `None` is a sample that no setting accepts. Returns the stretches that some setting
+    /// accepts and that no earlier stretch makes needless, shortest first.
     ///
-    /// A longer stretch has equal or higher numbers, so all stretches together are a stair. Of those with
-    /// the same numbers only the longest is returned: one for each step of the stair.
+    /// A longer stretch has equal or higher numbers, so all stretches together form a stair. Of stretches with the same
+    /// numbers only the longest is returned: one for each step of the stair.
     pub(crate) fn push(&mut self, sample: Option<[i64; N]>) -> Vec<Stretch<N>> {
         let mut stretches = Vec::new();
         let Some(sample) = sample.filter(|s| no_higher(s, &self.loosest)) else {
@@ -74,7 +75,7 @@ impl<const N: usize> Hold<N> {
         stretches
     }
 
-    /// Whether no earlier stretch makes this one needless. Notes it if so.
+    /// Returns whether no earlier stretch makes this one needless. If so, records it.
     fn is_news(&mut self, stretch: &Stretch<N>) -> bool {
         let Stretch { samples, highest } = stretch;
         if no_higher(&self.told[samples - 1], highest) {

@@ -1,4 +1,6 @@
-//! [`Ignore`]: the white list of a detector of text; and the meter that leaves out what is on it.
+//! [`Ignore`]: the white list of a text detector.
+//!
+//! [`Lines`] is the meter that leaves out the listed lines.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,39 +16,40 @@ use crate::settings::param::{Domain, Param};
 use crate::settings::value::Literal;
 use crate::stream::Chars;
 
-/// The parameter of every detector of repetition in a text.
+/// The parameter `ignore`, which every detector of repetition in a text has.
 pub(crate) const IGNORE: Param = Param::new("ignore", Literal::Texts(&[]), Domain::Regexes)
     .doc("white list: patterns of lines that are not read");
 
-/// The most chars of a line that are held against the patterns together. A longer line is cut into pieces of this length, and each
-/// piece is a line of its own. No more of a text than this waits for a detector.
+/// The most chars of a line that are matched against the patterns together. A longer line is cut into pieces of this
+/// length, and each piece is a line of its own. At most this much of a text is held back from a detector.
 pub const LINE_CHARS: usize = 1000;
 
-/// Places where text was left out that are remembered, so that an onset before them is told where it is.
+/// The number of remembered places at which text was left out. An onset before them is reported too late.
 const PLACES: usize = 1024;
 
-/// Lines of which a pattern must leave one: it blinds a detector that matches all of them.
+/// Example lines. A pattern that matches all of them is rejected, because it would blind the detector.
 const ALL_KINDS: [&str; 6] = ["", " ", "so 1", "思考。", "| 2 | x |", "-----"];
 
-/// The white list of a detector of text. A line that one of its patterns matches is not read.
+/// The white list of a text detector. A line that one of its patterns matches is not read.
 ///
-/// A line is what ends with a line feed. It is held against the patterns without its line end, and waits while one of them
-/// can match it: until the first char with which none can, where all patterns begin with `^`; else until its end, for a
-/// pattern that may begin anywhere may begin at the next char. A line of more than [`LINE_CHARS`] chars is cut into pieces of that length.
-/// Lines that are left out count in no threshold, but positions count them. What follows the last line end waits for the text to
-/// go on; if it does not, no detector reads it.
+/// A line ends with a line feed. It is matched without its line end, and is held back while a pattern may still match
+/// it. If all patterns begin with `^`, that is until the first char after which none can match. Otherwise it is until
+/// the line's end, since a match may begin at any char. A line of more than [`LINE_CHARS`] chars is cut into pieces of
+/// that length. Lines that are left out count in no threshold, but in positions. Text after the last line end waits
+/// until the text goes on; if the text does not, no detector reads it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ignore {
     set: RegexSet,
-    /// The same patterns, to follow the beginning of a line with; `None` if one of them may begin anywhere in it.
+    /// The automaton of the same patterns, which follows the beginning of a line. `None` if a pattern may begin
+    /// anywhere in the line.
     begins: Option<Arc<DFA>>,
 }
 
 impl Ignore {
-    /// The list of these patterns.
+    /// Compiles a list of patterns.
     ///
     /// # Errors
-    /// One of them is no regular expression, is too large, or matches every line.
+    /// A pattern is no regular expression, is too large, or matches every line.
     pub(crate) fn new(patterns: &[&str]) -> Result<Self, String> {
         if patterns.is_empty() {
             return Ok(Self::default());
@@ -72,12 +75,12 @@ impl Ignore {
         Ok(Self { set, begins })
     }
 
-    /// Whether there is no pattern: nothing is left out.
+    /// Returns whether there is no pattern, so that no line is left out.
     pub(crate) fn is_empty(&self) -> bool {
         self.set.is_empty()
     }
 
-    /// Whether a line is left out.
+    /// Returns whether a line is left out.
     fn leaves_out(&self, line: &str) -> bool {
         let line = line.strip_suffix('\n').unwrap_or(line);
         let line = line.strip_suffix('\r').unwrap_or(line);
@@ -85,7 +88,7 @@ impl Ignore {
     }
 }
 
-/// An automaton of patterns that all match from the beginning of a line only; `None` if one may begin anywhere.
+/// Returns an automaton of patterns that all match only from the beginning of a line. `None` if one may begin anywhere.
 fn follow(patterns: &[&str]) -> Option<DFA> {
     let config = DFA::config()
         .cache_capacity(CACHE)
@@ -94,21 +97,21 @@ fn follow(patterns: &[&str]) -> Option<DFA> {
     dfa.get_nfa().is_always_start_anchored().then_some(dfa)
 }
 
-/// The bytes of states of an automaton that a stream keeps, about.
+/// The approximate bytes of automaton states that a stream keeps.
 const CACHE: usize = 1 << 16;
 
-/// The beginning of a line, as far as it has been followed.
+/// The state of a line, as far as it has been followed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beginning {
-    /// A pattern can match; the state, and whether a carriage return waits for what follows.
+    /// A pattern can match: the state, and whether a carriage return waits for the next char.
     Open(LazyStateID, bool),
-    /// It waits for the end of the line.
+    /// The line waits for its end.
     Waits,
     /// No pattern can match.
     Free,
 }
 
-/// Follows lines char by char.
+/// Automaton that follows lines char by char.
 struct Follower {
     dfa: Arc<DFA>,
     cache: Cache,
@@ -120,7 +123,7 @@ impl Follower {
         Self { dfa, cache }
     }
 
-    /// Before the first char of a line.
+    /// Returns the state before the first char of a line.
     fn begin(&mut self) -> Beginning {
         let input = Input::new("").anchored(Anchored::Yes);
         let state = self.dfa.start_state_forward(&mut self.cache, &input);
@@ -150,16 +153,16 @@ impl Follower {
     }
 }
 
-/// A meter that reads the lines of a text that are not on a white list.
+/// A meter that reads the lines of a text that are not on the white list.
 pub(crate) struct Lines {
     ignore: Ignore,
     meter: Box<dyn TextMeter>,
     follower: Option<Follower>,
     beginning: Beginning,
-    /// What waits of the line that is read, and all its chars.
+    /// The held back text of the current line, and the number of all its chars.
     line: String,
     chars: usize,
-    /// Chars that `meter` has read.
+    /// The number of chars that `meter` has read.
     read: u64,
     left: Left,
 }
@@ -180,7 +183,7 @@ impl Lines {
         }
     }
 
-    /// The line is whole, or what waits of it is free: it is read or left out.
+    /// Reads a line, or leaves it out. The line is whole, or no pattern can match it any more.
     fn end(&mut self, line: &str, facts: &mut Vec<Fact>) {
         let chars = Chars::of(line).0;
         if self.beginning != Beginning::Free && self.ignore.leaves_out(line) {
@@ -197,7 +200,7 @@ impl Lines {
         }
     }
 
-    /// Reads what follows in a line that no pattern can match.
+    /// Reads text of a line that no pattern can match any more.
     fn pass(&mut self, text: &str, facts: &mut Vec<Fact>) {
         let known = facts.len();
         self.meter.push(text, facts);
@@ -209,7 +212,8 @@ impl Lines {
         }
     }
 
-    /// Follows a part of a line until no pattern can match it. Returns how many bytes that takes; `None`: one still can.
+    /// Follows a part of a line until no pattern can match it. Returns the number of bytes up to there. `None` if a
+    /// pattern still can.
     fn free_after(&mut self, part: &str) -> Option<usize> {
         let follower = self.follower.as_mut()?;
         for (at, c) in part.char_indices() {
@@ -263,7 +267,7 @@ impl TextMeter for Lines {
     }
 }
 
-/// The beginning of a text up to its first line end, at most `most` chars of it, and how many they are.
+/// Returns the beginning of a text up to its first line end, at most `most` chars, and the number of chars.
 fn up_to(text: &str, most: usize) -> (&str, usize) {
     let line = text.find('\n').map_or(text, |end| &text[..=end]);
     if line.len() <= most {
@@ -274,14 +278,14 @@ fn up_to(text: &str, most: usize) -> (&str, usize) {
     (part, part.chars().count())
 }
 
-/// Where text was left out.
+/// The places at which text was left out.
 #[derive(Default)]
 struct Left {
-    /// The chars that were read before a place, and all that was left out up to there; both rise.
+    /// For each place, the chars read before it and all chars left out up to it. Both rise.
     places: VecDeque<(u64, u64)>,
-    /// What was left out before the places that are remembered.
+    /// The chars that were left out before the remembered places.
     before: u64,
-    /// All that was left out.
+    /// The chars that were left out in all.
     total: u64,
 }
 
@@ -297,8 +301,8 @@ impl Left {
         }
     }
 
-    /// The position in the text of the char before which `read` chars were read. Only the newest places are remembered: the
-    /// position of an older char comes out too large.
+    /// Returns the position in the text of the char before which `read` chars were read. Only the newest places are
+    /// remembered, so the position of an older char is too large.
     fn place(&self, read: u64) -> u64 {
         let after = self.places.partition_point(|(at, _)| *at <= read);
         let last = after.checked_sub(1).and_then(|i| self.places.get(i));

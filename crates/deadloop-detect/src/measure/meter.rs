@@ -1,6 +1,7 @@
-//! The measuring half of a detector: a [`Meter`] reads the events of one stream, and a [`Recipe`] is what
-//! meters are made from. A detector of text writes a [`TextMeter`], which knows of chars alone; the adapter
-//! here finds its channel's text among the events.
+//! [`Meter`]: the measuring half of a detector. [`Recipe`]: a factory of meters.
+//!
+//! A text detector implements [`TextMeter`], which reads chars alone. The adapter here selects the channel's text from
+//! the events.
 
 use std::sync::Arc;
 
@@ -15,30 +16,29 @@ use crate::settings::params::Params;
 use crate::settings::value::Value;
 use crate::stream::{Channel, Chars, Event, EventPlace};
 
-/// The measuring half: one per stream. A fresh meter is the reset.
+/// The measuring half of a detector, one for each stream. A fresh meter is the reset.
 ///
-/// It is not told that a stream has ended: what is only known then is not an alarm.
+/// A meter does not learn that a stream has ended: alarms cannot depend on the end.
 pub trait Meter: Send + Sync {
-    /// Reads the next event and appends what it shows. Of facts that a setting accepts at the same place,
-    /// the one that is listed first counts.
+    /// Reads the next event and appends the facts that it shows. Of facts that a setting accepts at the same place, the
+    /// first one counts.
     ///
-    /// How a text is cut into events does not change which setting accepts what where. `place`: where in the stream the
-    /// event is. A meter of one text does not look at it.
+    /// The cuts of a text into events do not change which setting accepts which fact at which place. `place` is the
+    /// event's place in the stream. A meter of one text does not use it.
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>);
 }
 
 /// A meter of one text.
 pub trait TextMeter: Send + Sync {
-    /// Reads the next piece of the text and appends what it shows. Of facts that a setting
-    /// accepts at the same char, the one that is listed first counts.
+    /// Reads the next piece of the text and appends the facts that it shows. Of facts that a setting accepts at the
+    /// same char, the first one counts.
     ///
-    /// How the text is cut into pieces does not change which setting accepts what where: a stretch
-    /// that continues past the end of a piece is reported in parts.
+    /// The cuts of the text into pieces do not change which setting accepts which fact at which place. A stretch that
+    /// continues past the end of a piece is reported in parts.
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>);
 }
 
-/// What a meter is made from, compiled once and shared: the immutable half of a detector, of which
-/// each stream gets a fresh [`Meter`].
+/// A factory of meters: the immutable half of a detector, compiled once and shared. Each stream gets a fresh [`Meter`].
 #[derive(Clone)]
 pub struct Recipe(Make);
 
@@ -55,14 +55,15 @@ enum Make {
 }
 
 impl Recipe {
-    /// A recipe from what makes a fresh meter of a text. The parameters of every detector of text are read here.
+    /// Returns a recipe from a function that makes a fresh text meter. Reads the parameters that every text detector
+    /// has.
     pub fn text(
         params: &Params,
         make: impl Fn() -> Box<dyn TextMeter> + Send + Sync + 'static,
     ) -> Self {
         let patterns = params.items(IGNORE.name).iter();
         let patterns: Vec<&str> = patterns.filter_map(Value::as_text).collect();
-        // What is checked is a white list.
+        // The parameter was checked, so the list compiles.
         let ignore = Ignore::new(&patterns).unwrap_or_default();
         Self(Make::Text {
             make: if ignore.is_empty() {
@@ -75,27 +76,27 @@ impl Recipe {
         })
     }
 
-    /// A recipe from what makes a fresh meter of a whole run.
+    /// Returns a recipe from a function that makes a fresh meter of a whole run.
     pub fn run(make: impl Fn() -> Box<dyn Meter> + Send + Sync + 'static) -> Self {
         Self(Make::Run(Arc::new(make)))
     }
 
-    /// Whether its meters listen to messages of users beside their text.
+    /// Returns whether its meters read user messages beside their text.
     pub fn hears_users(&self) -> bool {
         matches!(self.0, Make::Text { skips_prompt, .. } if skips_prompt)
     }
 
-    /// Whether its meters begin anew at a turn.
+    /// Returns whether its meters begin anew at a turn.
     pub fn begins_anew(&self) -> bool {
         matches!(self.0, Make::Text { by_turn, .. } if by_turn)
     }
 
-    /// Whether its meters read the whole run, and not one channel's text.
+    /// Returns whether its meters read the whole run, and not one channel's text.
     pub fn reads_run(&self) -> bool {
         matches!(self.0, Make::Run(_))
     }
 
-    /// A fresh meter. One of text reads `channel` and ignores all other events.
+    /// Returns a fresh meter. A text meter reads `channel` and ignores all other events.
     pub fn meter(&self, channel: Channel) -> Box<dyn Meter> {
         match &self.0 {
             Make::Run(make) => make(),
@@ -118,18 +119,18 @@ impl std::fmt::Debug for Recipe {
     }
 }
 
-/// The text of one channel among the events. The arguments of each call are a text of their own, and where it is so
-/// made the text of each turn: the meter starts anew, and positions go on over the run.
+/// The text of one channel among the events. The arguments of each call are a text of their own, and with `per =
+/// "turn"` so is the text of each turn: the meter starts anew, and positions go on over the run.
 struct Lane {
     channel: Channel,
     by_turn: bool,
     make: Made<dyn TextMeter>,
     meter: Box<dyn TextMeter>,
-    /// Where the text that `meter` reads begins in the channel.
+    /// The position in the channel at which the text of `meter` begins.
     base: Chars,
-    /// Chars of the channel read; counted where texts may begin anew.
+    /// The number of chars read of the channel, counted if texts may begin anew.
     read: Chars,
-    /// What the user wrote, where that is skipped.
+    /// The user's text, if it is skipped.
     said: Option<Said>,
 }
 

@@ -1,10 +1,10 @@
-//! The measuring half of a detector, and what joins it to the deciding half.
+//! The measuring half of a detector, and its link to the deciding half.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what reads a stream, and what such a reader is made from | `meter` |
-//! | what a meter saw, and the rule that accepts it | `fact` |
-//! | parameters of every detector of text: lines that are not read, what the user wrote, turns | `ignore`, `prompt`, `per` |
+//! | meters, which read a stream, and their factories | `meter` |
+//! | the facts of a meter, and the rule that accepts them | `fact` |
+//! | parameters of every text detector: ignored lines, the user's text, turns | `ignore`, `prompt`, `per` |
 //! | values that stay low for several samples | `hold` |
 
 pub(crate) mod fact;

@@ -1,63 +1,66 @@
-//! [`Said`]: what the user wrote, which a detector of text may skip.
+//! [`Said`]: the user's text, which a text detector may skip.
 
 use crate::measure::fact::{Bound, Fact};
 use crate::settings::param::Param;
 use crate::stream::Chars;
 
-/// The parameter of every detector of repetition in a text.
+/// The parameter `prompt`, which every detector of repetition in a text has.
 pub(crate) const PROMPT: Param = Param::word("prompt", "check", &["check", SKIP])
     .doc("skip: repetition counts only beyond what the user wrote");
 
-/// The value of [`PROMPT`] with which an alarm waits as long as all that repeats, from the first copy to the end of the
-/// last one, stands word for word in the last [`PROMPT_CHARS`] of what the user wrote.
+/// The value of [`PROMPT`] that delays alarms about text of the user. An alarm waits while everything that repeats,
+/// from the first copy to the end of the last one, is found word for word in the last [`PROMPT_CHARS`] chars of the
+/// user's text.
 pub(crate) const SKIP: &str = "skip";
 
-/// How much of what the user wrote is kept where it is skipped, in chars: the last of it.
+/// The number of chars of the user's text that are kept if it is skipped, counted from the end.
 pub const PROMPT_CHARS: usize = 32_768;
 
-/// The most chars after the last copy at which a checkpoint is, as far as that matters here.
+/// The most chars after the last copy at which a checkpoint is expected.
 const AFTER: usize = 2048;
 
-/// What the user wrote, and as much of the text that is read as could stand in it.
+/// The user's text, and as much of the current text as could be found in it.
 #[derive(Default)]
 pub(crate) struct Said {
-    /// The messages, a line feed after each.
+    /// The user's messages, with a line feed after each.
     said: Window,
-    /// The end of the text, and how many chars of it have been read.
+    /// The end of the current text, and the number of its chars that have been read.
     text: Window,
     read: u64,
 }
 
 impl Said {
-    /// A message of the user.
+    /// Adds a message of the user.
     pub(crate) fn hear(&mut self, message: &str) {
-        // What would be dropped at once is not copied.
+        // Text that would be dropped at once is not copied.
         let before = message.chars().count().saturating_sub(PROMPT_CHARS);
         let kept = &message[beginning(message, before as u64).len()..];
         self.said.push(kept, PROMPT_CHARS);
         self.said.push("\n", PROMPT_CHARS);
     }
 
-    /// Another text begins.
+    /// Begins another text.
     pub(crate) fn begin_anew(&mut self) {
         self.text = Window::default();
         self.read = 0;
     }
 
-    /// Reads a piece of the text, and keeps of the facts that were told of it what goes beyond what the user wrote.
+    /// Reads a piece of the text. Reduces the facts about it, those after the first `known`, to the parts that go
+    /// beyond the user's text.
     pub(crate) fn beyond(&mut self, piece: &str, facts: &mut Vec<Fact>, known: usize) {
         self.read += Chars::of(piece).0;
         if self.said.chars == 0 {
             return;
         }
-        // Nothing longer than all that was said stands in it: one char more shows that. Some may follow the last copy.
+        // A text longer than all of the user's text cannot be found in it, so one char more is enough. Some chars may
+        // follow the last copy.
         let most = self.said.chars + 1 + AFTER + Chars::of(piece).0 as usize;
         self.text.push(piece, most);
         let told: Vec<Fact> = facts.drain(known..).collect();
         facts.extend(told.into_iter().filter_map(|fact| self.rest(fact)));
     }
 
-    /// What is left of a fact: its steps after the longest beginning of its tail that the user wrote too.
+    /// Returns the part of a fact at which the repeated text is no longer found in the user's text.
     fn rest(&self, fact: Fact) -> Option<Fact> {
         let start = fact.onset.count().saturating_sub(fact.period.count());
         let Some(tail) = self.text.last(self.read.saturating_sub(start)) else {
@@ -65,7 +68,7 @@ impl Said {
         };
         let stands = |chars: u64| self.said.text.contains(beginning(tail, chars));
         let known = fact.position(fact.at).count().saturating_sub(start);
-        // Where copies were counted once, as at a checkpoint, other text may follow the last of them.
+        // Where copies were counted at one place, as at a checkpoint, other text may follow the last of them.
         let copies = match fact.copies {
             Bound::Fixed(copies) => u64::try_from(copies).unwrap_or(0) * fact.period.count(),
             _ => 0,
@@ -76,7 +79,7 @@ impl Said {
         if !stands(known) {
             return Some(fact);
         }
-        // It stands there up to `low` chars, and not with `high`.
+        // Bisection: `low` chars are found in the user's text, and `high` chars are not.
         let (mut low, mut high) = (known, Chars::of(tail).0 + 1);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
@@ -90,7 +93,7 @@ impl Said {
     }
 }
 
-/// The first chars of a text.
+/// Returns the first chars of a text.
 fn beginning(text: &str, chars: u64) -> &str {
     let chars = usize::try_from(chars).unwrap_or(usize::MAX);
     let end = text
@@ -100,7 +103,7 @@ fn beginning(text: &str, chars: u64) -> &str {
     &text[..end]
 }
 
-/// The last chars of a text that is written on.
+/// The last chars of a growing text.
 #[derive(Default)]
 struct Window {
     text: String,
@@ -120,7 +123,7 @@ impl Window {
         }
     }
 
-    /// The last chars, as many as asked for. `None`: fewer are kept.
+    /// Returns the last `chars` chars. `None` if fewer are kept.
     fn last(&self, chars: u64) -> Option<&str> {
         let before = (self.chars as u64).checked_sub(chars)?;
         Some(&self.text[beginning(&self.text, before).len()..])

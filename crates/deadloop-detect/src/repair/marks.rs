@@ -1,28 +1,28 @@
 //! [`Marks`]: fixed texts, such as tags, that are looked for in a stream.
 
-/// What a text is, compared with some marks.
+/// The result of comparing a text with some marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// It cannot become a mark.
+    /// The text cannot become a mark.
     Nothing,
-    /// It may be the beginning of a mark.
+    /// The text may be the beginning of a mark.
     Cut,
-    /// It is the mark with this index.
+    /// The text is the mark with this index.
     Mark(usize),
 }
 
-/// A list of marks, none of which is the beginning of another.
+/// A list of marks, each distinguishable from the others by its beginning.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
     marks: Vec<Vec<char>>,
     fold: bool,
 }
 
-/// The lengths of a mark, in chars.
+/// The allowed lengths of a mark, in chars.
 pub(super) const LENGTHS: std::ops::RangeInclusive<usize> = 3..=64;
 
 impl Marks {
-    /// `fold`: ASCII letters count as the same in either case.
+    /// Returns a list of marks. `fold`: the case of ASCII letters does not count.
     pub(super) fn new(marks: &[String], fold: bool) -> Self {
         let chars = |mark: &String| mark.chars().collect();
         Self {
@@ -31,14 +31,14 @@ impl Marks {
         }
     }
 
-    /// Whether a mark can begin with this char.
+    /// Returns whether a mark can begin with this char.
     pub(super) fn lead(&self, c: char) -> bool {
         self.marks
             .iter()
             .any(|mark| mark.first().is_some_and(|first| self.same(*first, c)))
     }
 
-    /// Compares the text held so far with the marks. Adds the number of compared chars to `work`.
+    /// Compares the held text with the marks. Adds the number of compared chars to `work`.
     pub(super) fn look(&self, held: &[char], work: &mut u64) -> Look {
         let mut cut = false;
         for (at, mark) in self.marks.iter().enumerate() {
@@ -60,8 +60,8 @@ impl Marks {
         a == b || (self.fold && a.eq_ignore_ascii_case(&b))
     }
 
-    /// Returns why these marks cannot be used; `None` if they can. Two marks cannot be told apart if one is the beginning
-    /// of the other.
+    /// Returns the reason why these marks cannot be used, or `None`. Two marks cannot be told apart if one is the
+    /// beginning of the other.
     pub(super) fn refuse(marks: &[String], fold: bool) -> Option<String> {
         let own = |mark: &String| {
             if fold {
@@ -91,7 +91,7 @@ impl Marks {
     }
 }
 
-/// Blanks: Unicode's, and the four separators that Python's `\s` has in addition.
+/// Returns whether a char is a blank of Unicode, or one of the four separators that Python's `\s` has in addition.
 pub(super) fn is_blank(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }

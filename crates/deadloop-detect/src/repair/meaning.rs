@@ -1,9 +1,9 @@
-//! What a stream meant: reasoning, text and actions; or events, each once and in order.
+//! [`Meaning`]: a stream's reasoning, text and actions. [`Delivered`]: an event.
 
-/// Something that a text asks a program to do: a tag with its fields and content.
+/// An action that a text requests from a program: a tag with its fields and content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Action {
-    /// What is to be done: the name of the tag, in its known spelling.
+    /// The action: the name of the tag, in its known spelling.
     pub name: String,
     /// The number after the name, as in `<confirm2>`.
     pub number: Option<u32>,
@@ -13,14 +13,14 @@ pub struct Action {
     pub content: String,
 }
 
-/// A part of what a stream meant.
+/// A part of a stream's meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// Thinking: not for the user.
     Reasoning(String),
-    /// What is passed on: text for the user, arguments, a name.
+    /// Text that is passed on: text for the user, arguments, a name.
     Text(String),
-    /// Something to do.
+    /// An action for the program.
     Action(Action),
 }
 
@@ -29,12 +29,13 @@ pub enum Piece {
 pub struct Pieces(Vec<Piece>);
 
 impl Pieces {
-    /// The parts so far.
+    /// Returns the parts so far.
     pub fn parts(&self) -> &[Piece] {
         &self.0
     }
 
-    /// How many parts there are, and the bytes of the last one's text: both stay as long as nothing is added.
+    /// Returns the number of parts, and the bytes of the last one's text. Both are unchanged as long as nothing is
+    /// added.
     pub fn extent(&self) -> (usize, usize) {
         let last = match self.0.last() {
             Some(Piece::Text(text) | Piece::Reasoning(text)) => text.len(),
@@ -66,12 +67,12 @@ impl Pieces {
         }
     }
 
-    /// Adds something to do.
+    /// Adds an action.
     pub fn action(&mut self, action: Action) {
         self.0.push(Piece::Action(action));
     }
 
-    /// All parts together.
+    /// Returns all parts together.
     pub fn meaning(&self) -> Meaning {
         let mut meaning = Meaning::default();
         meaning.add(self);
@@ -92,26 +93,26 @@ impl Meaning {
     }
 }
 
-/// What a whole stream meant.
+/// The meaning of a whole stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Meaning {
     /// All thinking.
     pub reasoning: String,
-    /// All that is passed on.
+    /// The text that is passed on.
     pub text: String,
-    /// All that is to be done, in its order.
+    /// The actions, in their order.
     pub actions: Vec<Action>,
 }
 
 /// An event of a stream, as it is delivered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delivered {
-    /// Its id, if it has one.
+    /// The id, if the event has one.
     pub id: Option<String>,
-    /// Its place in the row, if it is given. Rows count from 0, or from wherever they begin.
+    /// The position in the row, if it is given. Rows count from 0 or from any other number.
     pub position: Option<u64>,
-    /// What it says.
+    /// The text of the event.
     pub text: String,
-    /// Whether it is the end mark, `[DONE]`.
+    /// Whether the event is the end mark, `[DONE]`.
     pub done: bool,
 }

@@ -1,8 +1,8 @@
-//! Repairers: they find out what a damaged stream meant.
+//! Repairers: they recover the intended content of a damaged stream.
 //!
-//! A repairer depends only on what has arrived and on whether the stream has ended: [`TextRepair::push`]
-//! adds what is certain by now, [`TextRepair::finish`] adds the rest. The result does not depend on how
-//! the stream was cut into chunks. Parameters bound how much text waits. The work is linear in the text.
+//! A repairer depends only on the text that has arrived and on whether the stream has ended. [`TextRepair::push`] adds
+//! the parts that are now certain, and [`TextRepair::finish`] adds the rest. The result does not depend on how the
+//! stream was cut into chunks. Parameters limit how much text waits. The work is linear in the text.
 //!
 //! ```
 //! use deadloop_detect::repair::{Pieces, Repairer};
@@ -22,7 +22,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | a repairer, its parameters and presets | `<name>` |
-//! | what comes out | `meaning` |
+//! | the output of repairers | `meaning` |
 //! | marks in a stream | `marks` |
 
 mod filter;

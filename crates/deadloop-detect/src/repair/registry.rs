@@ -1,5 +1,7 @@
-//! The registry of repairers. To add one, add a folder beside this file, `mod x;` in `mod.rs` and
-//! `&x::ENTRY` here. Listings, docs and the laws in `tests/` read the registry.
+//! The registry of repairers.
+//!
+//! To add one, add a folder beside this file, `mod x;` in `mod.rs` and `&x::ENTRY` here. Listings, docs and the laws in
+//! `tests/` read the registry.
 
 use std::ops::{Deref, RangeInclusive};
 
@@ -13,7 +15,7 @@ use super::json;
 use super::meaning::{Delivered, Meaning, Pieces};
 use super::{filter, names, replay, tags, think};
 
-/// Every repairer, in the order of listings.
+/// All repairers, in the order of listings.
 pub static REPAIRERS: &[&Repairer] = &[
     &think::ENTRY,
     &tags::ENTRY,
@@ -24,22 +26,22 @@ pub static REPAIRERS: &[&Repairer] = &[
     &replay::ENTRY,
 ];
 
-/// A repairer: its description, what it reads, and how to make one.
+/// A repairer: its description, its input, and its constructor.
 #[derive(Debug)]
 pub struct Repairer {
-    /// Its name, its parameters and presets: [`Spec`]'s fields are read as its own. All parameters are
-    /// [structural](crate::harness::Mark::Structural).
+    /// The name, the parameters and the presets. [`Spec`]'s fields can be read as the repairer's own. All parameters
+    /// are [structural](crate::harness::Mark::Structural).
     pub spec: Spec,
-    /// What it reads.
+    /// The kind of stream that it reads.
     pub stream: StreamKind,
-    /// What it mends in a live stream.
+    /// The part of a live stream that it repairs.
     pub mends: Mends,
-    /// Makes a repairer for one stream, from checked parameters.
+    /// The constructor of a repairer for one stream, from checked parameters.
     pub make: Make,
 }
 
 crate::words! {
-    /// What kind of stream a repairer reads: the value of `meta.stream` of such streams.
+    /// The kind of stream that a repairer reads: the value of `meta.stream` of such streams.
     pub enum StreamKind {
         /// An answer with tags of actions in it.
         Tags = "tags",
@@ -57,13 +59,13 @@ crate::words! {
 }
 
 impl StreamKind {
-    /// Whether it is an answer.
+    /// Returns whether the stream is an answer.
     pub fn is_answer(self) -> bool {
         matches!(self, Self::Tags | Self::Think | Self::Text)
     }
 }
 
-/// What a repairer mends in a live stream, in the order in which `watch --repair` does so.
+/// The part of a live stream that a repairer repairs, in the order of `watch --repair`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mends {
     /// The answer, which passes through such repairers in the order of these numbers.
@@ -72,38 +74,38 @@ pub enum Mends {
     Name,
     /// The arguments of a call.
     Arguments,
-    /// Nothing: it reads rows of events.
+    /// No part of a live stream: the repairer reads rows of events.
     Nothing,
 }
 
-/// Makes a repairer, by what it reads.
+/// The constructor of a repairer, by its input.
 #[derive(Clone, Copy, Debug)]
 pub enum Make {
-    /// It reads a text: an answer, arguments, or a name.
+    /// A repairer of text: an answer, arguments, or a name.
     Text(fn(&Params) -> Box<dyn TextRepair>),
-    /// It reads events as they are delivered.
+    /// A repairer of events as they are delivered.
     Events(fn(&Params) -> Box<dyn EventRepair>),
 }
 
-/// Repairs one text as it streams in.
+/// Repairer of one text as it streams in.
 pub trait TextRepair: Send {
-    /// Takes the next chunk. Adds to `out` what is certain by now, in order.
+    /// Takes the next chunk. Adds the parts that are now certain to `out`, in order.
     fn push(&mut self, chunk: &str, out: &mut Pieces);
-    /// Takes the end of the stream. Adds the rest to `out`. Nothing is pushed afterwards.
+    /// Takes the end of the stream. Adds the rest to `out`. It is the last call.
     fn finish(&mut self, out: &mut Pieces);
-    /// How many chars wait because it is not certain yet what they are.
+    /// Returns the number of chars that wait because their meaning is not certain yet.
     fn held(&self) -> usize;
-    /// The steps so far: chars read, compared and read again. They are linear in the text.
+    /// Returns the number of steps so far: chars read, compared and read again. It is linear in the text.
     fn work(&self) -> u64;
 }
 
-/// Repairs one row of events as it is delivered.
+/// Repairer of one row of events as it is delivered.
 pub trait EventRepair: Send {
-    /// Takes the next event. Adds to `out` what is certain by now, in order.
+    /// Takes the next event. Adds the events that are now certain to `out`, in order.
     fn push(&mut self, event: Delivered, out: &mut Vec<Delivered>);
-    /// Takes the end of the row. Adds the rest to `out`. Nothing is pushed afterwards.
+    /// Takes the end of the row. Adds the rest to `out`. It is the last call.
     fn finish(&mut self, out: &mut Vec<Delivered>);
-    /// How many events wait, and how many keys are remembered, together.
+    /// Returns the number of events that wait plus the number of keys that are remembered.
     fn held(&self) -> usize;
 }
 
@@ -116,15 +118,15 @@ impl Deref for Repairer {
 }
 
 impl Repairer {
-    /// The repairer with this name.
+    /// Returns the repairer with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         REPAIRERS.iter().copied().find(|r| r.name == name)
     }
 
-    /// The parameters of a preset: the defaults, changed by what the preset says.
+    /// Returns the parameters of a preset: the defaults, changed by the preset.
     ///
     /// # Errors
-    /// If no preset has this name, returns which presets there are; or the mistake in the file.
+    /// If no preset has this name, returns the existing names. Otherwise returns the mistake in the file.
     pub fn preset(&self, name: &str) -> Result<Params, Unfit> {
         let presets = self.presets()?;
         let Some(preset) = presets.iter().find(|preset| preset.name == name) else {
@@ -138,7 +140,7 @@ impl Repairer {
         Ok(self.with(preset))
     }
 
-    /// A repairer for one text, from checked parameters. `None` if this repairer reads events.
+    /// Returns a repairer for one text, from checked parameters. `None` if this repairer reads events.
     pub fn text(&self, params: &Params) -> Option<Box<dyn TextRepair>> {
         match self.make {
             Make::Text(make) => Some(make(params)),
@@ -146,7 +148,7 @@ impl Repairer {
         }
     }
 
-    /// A repairer for one row of events, from checked parameters. `None` if this repairer reads text.
+    /// Returns a repairer for one row of events, from checked parameters. `None` if this repairer reads text.
     pub fn events(&self, params: &Params) -> Option<Box<dyn EventRepair>> {
         match self.make {
             Make::Events(make) => Some(make(params)),
@@ -154,7 +156,7 @@ impl Repairer {
         }
     }
 
-    /// Repairs a whole text and returns what it meant. `None` if this repairer reads events.
+    /// Repairs a whole text and returns its meaning. `None` if this repairer reads events.
     pub fn mend(&self, params: &Params, text: &str) -> Option<Meaning> {
         let mut machine = self.text(params)?;
         let mut pieces = Pieces::default();
@@ -164,16 +166,16 @@ impl Repairer {
     }
 }
 
-/// The bounds of a parameter `hold`: how many chars may wait.
+/// The bounds of a parameter `hold`, the number of chars that may wait.
 pub(super) const HOLD: RangeInclusive<i64> = 1..=1_000_000;
 
-/// The texts of a parameter that is a list.
+/// Returns the texts of a list parameter.
 pub(super) fn list(params: &Params, name: &str) -> Vec<String> {
     let texts = params.items(name).iter().filter_map(Value::as_text);
     texts.map(str::to_owned).collect()
 }
 
-/// The value of a parameter that counts, as a `usize`.
+/// Returns the value of a count parameter as a `usize`.
 pub(super) fn size(params: &Params, name: &str) -> usize {
     usize::try_from(params.count(name)).unwrap_or(usize::MAX)
 }

@@ -1,9 +1,9 @@
-//! Suggests the known word that a misspelt one probably stands for.
+//! Suggests the nearest known word for a misspelt one.
 
-/// How alike two words have to be, from 0 to 1: about one letter wrong in three.
+/// The least similarity of two words, from 0 to 1: about one wrong letter in three.
 const ALIKE: f64 = 0.6;
 
-/// Longer words are not compared: that takes their length times their length.
+/// The longest word that is compared, in bytes. The time grows with the product of the lengths.
 const LONGEST: usize = 200;
 
 /// Returns ` (did you mean "periodic"?)` for `periodc`, for the end of an error. Empty if `word` is known, or if no known

@@ -1,4 +1,4 @@
-//! [`Settings`]: what production loads. TOML in, one checked [`Setting`] a model out.
+//! [`Settings`]: a settings file in TOML, as one checked [`Setting`] a model.
 //!
 //! ```toml
 //! deployment_loop_rate = 0.003   # share of production's outputs that loop; optional
@@ -55,25 +55,25 @@ pub use placed::{Placed, read_toml};
 use table::setting;
 pub use table::{GuardTable, Named, resolve, share};
 
-/// Which guard watches which model.
+/// The guards of a settings file, and the models that each is for.
 #[derive(Clone, Debug)]
 pub struct Settings {
     guard: Setting,
     models: ModelList,
-    /// Of each glob of `models`.
+    /// The guard of each entry of `models`.
     own: Vec<Setting>,
-    /// Share of production's outputs that loop, where somebody said it: a labelled set is enriched with loops.
+    /// The share of production's outputs that loop, if given. Labelled sets are enriched with loops.
     pub deployment_loop_rate: Option<f64>,
 }
 
-/// What is wrong with a settings file, and where.
+/// An error in a settings file, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsError {
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: usize,
-    /// Column in chars, from 1.
+    /// The column in chars, from 1.
     pub column: usize,
-    /// What is wrong and what was expected, a lower-case fragment.
+    /// The error and what was expected, a lower-case fragment.
     pub what: String,
 }
 
@@ -86,7 +86,8 @@ impl fmt::Display for SettingsError {
 impl std::error::Error for SettingsError {}
 
 impl SettingsError {
-    /// An error at a byte range of `text`. Of what it quotes, line ends and the like are escaped.
+    /// Returns an error at a byte range of `text`. Control characters in `what`, such as line ends of quoted text, are
+    /// escaped.
     pub fn at(text: &str, span: Range<usize>, what: impl Into<String>) -> Self {
         let before = text.get(..span.start).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |i| i + 1);
@@ -109,14 +110,14 @@ fn one_line(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// The guard that deadloop recommends, on every model and both text channels, as a settings file.
+/// The recommended guard, for every model and both text channels, as a settings file.
 pub const RECOMMENDED: &str = include_str!("../recommended.toml");
 
-/// The guard on runs of agents that deadloop recommends, as a settings file. It is used beside [`RECOMMENDED`], which
-/// reads their text.
+/// The recommended guard for agent runs, as a settings file. It is used beside [`RECOMMENDED`], which reads the text of
+/// the runs.
 pub const RECOMMENDED_AGENTS: &str = include_str!("../recommended-agents.toml");
 
-/// [`RECOMMENDED`], read.
+/// Parses [`RECOMMENDED`].
 impl Default for Settings {
     #[allow(
         clippy::expect_used,
@@ -151,7 +152,7 @@ struct ModelTable {
 }
 
 impl ModelTable {
-    /// For whom it is, and its guard.
+    /// Returns the globs of the table, and its guard.
     fn read(&self, text: &str) -> Result<(OverrideGlob, Setting), SettingsError> {
         let spans = self.r#match.iter().chain(&self.task).map(Placed::span);
         let guards = self.guard.iter().map(|guard| guard.detector.span());
@@ -173,7 +174,7 @@ impl ModelTable {
     }
 }
 
-/// The glob of a key, where it is there.
+/// Compiles the glob of a key, if the key is present.
 fn glob(
     key: &str,
     value: Option<&Placed<String>>,
@@ -188,7 +189,7 @@ fn glob(
 }
 
 impl Settings {
-    /// One guard for every model.
+    /// Returns settings with one guard for every model.
     pub fn of(guard: Setting) -> Self {
         Self {
             guard,
@@ -198,7 +199,7 @@ impl Settings {
         }
     }
 
-    /// Reads a settings file. Everything is checked: names, bounds, what is impossible together.
+    /// Parses a settings file. Checks everything: names, bounds, impossible combinations.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let mut wire: Wire = read_toml(text)?;
         let models = wire.model.iter_mut().flat_map(|model| &mut model.guard);
@@ -223,9 +224,9 @@ impl Settings {
         })
     }
 
-    /// The guard of a model, or of a model at a task ([`Work`]): of the first `[[model]]` that matches, else the general
-    /// one. The globs have to match the whole names, in their case: `deepseek-*` is neither `DeepSeek-R1` nor
-    /// `org/deepseek-r1`.
+    /// Returns the guard of a model, or of a model at a task ([`Work`]): that of the first `[[model]]` that matches, or
+    /// else the general one. A glob must match the whole name, case included: `deepseek-*` matches neither
+    /// `DeepSeek-R1` nor `org/deepseek-r1`.
     ///
     /// ```
     /// use deadloop_detect::{Settings, Work};
@@ -243,23 +244,23 @@ impl Settings {
         own.unwrap_or(&self.guard)
     }
 
-    /// The globs of the [overrides](Self::overrides), to ask which of them is for a model.
+    /// Returns the globs of the [overrides](Self::overrides), which select the one for a model.
     pub fn models(&self) -> &ModelList {
         &self.models
     }
 
-    /// The general guard.
+    /// Returns the general guard.
     pub fn guard(&self) -> &Setting {
         &self.guard
     }
 
-    /// The guards of particular models, in the order in which they are tried.
+    /// Returns the guards of particular models, in the order in which they are tried.
     pub fn overrides(&self) -> impl Iterator<Item = (&OverrideGlob, &Setting)> {
         self.models.globs().iter().zip(&self.own)
     }
 
-    /// Splits the settings by [level](Response::level), the hardest first: what stops (and refuses), what
-    /// warns, what only observes; those levels that some guard has. A replay scores each by itself.
+    /// Splits the settings by [level](Response::level), the strictest first: members that stop or refuse, members that
+    /// warn, members that observe. Levels without members are left out. A replay scores each level by itself.
     pub fn levels(&self) -> Vec<(Response, Self)> {
         let levels = Response::ALL.into_iter().filter(|r| r.level() == *r);
         let parts = levels.map(|level| (level, self.part(|m| m.response.level() == level)));
@@ -277,14 +278,13 @@ impl Settings {
         }
     }
 
-    /// The same where detectors of text take `per` for one text in a run.
+    /// Sets `per` as the text of a run for all text detectors.
     #[must_use]
     pub fn read_per(self, per: Per) -> Self {
         self.each(|guard| guard.read_per(per))
     }
 
-    /// The same where every guard whose members have a parameter `allow` lets the calls of these tools pass too: globs of
-    /// their names.
+    /// Lets the calls of more tools pass every guard with a parameter `allow`. `tools` are globs on tool names.
     #[must_use]
     pub fn allowing(self, tools: &[String]) -> Self {
         self.each(|guard| guard.allowing(tools))
@@ -298,13 +298,13 @@ impl Settings {
         }
     }
 
-    /// Whether no guard has a member: nothing can alarm.
+    /// Returns whether no guard has a member, so that there can be no alarm.
     pub fn is_off(&self) -> bool {
         let mut guards = self.overrides().map(|(_, s)| s).chain([&self.guard]);
         guards.all(|guard| guard.members.is_empty())
     }
 
-    /// A short name: the setting's own where there is one for all models, else a hash of the list.
+    /// Returns a short name: the setting's own if there is one for all models, else a hash of the list.
     pub fn id(&self) -> String {
         if self.own.is_empty() {
             return self.guard.id();

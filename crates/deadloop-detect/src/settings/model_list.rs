@@ -1,16 +1,16 @@
-//! [`ModelList`]: the globs of a `[[model]]` list, and which of them a model at a task meets first. [`Work`]: those two.
+//! [`ModelList`]: the globs of a `[[model]]` list. [`Work`]: a model and its task.
 
 use std::fmt;
 use std::sync::Arc;
 
 use globset::{GlobMatcher, GlobSet};
 
-/// Whose text is watched: which model, at which task. A name alone is a model at a task that nobody named.
+/// A watched model and its task. A model's name alone converts to a model at an unknown task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work<'a> {
     /// The model's name.
     pub model: &'a str,
-    /// The name of its task; empty: not known.
+    /// The name of the task. Empty if unknown.
     pub task: &'a str,
 }
 
@@ -29,14 +29,14 @@ impl<'a> From<&'a String> for Work<'a> {
 /// A glob on names of models, or one on names of tasks, or both.
 #[derive(Clone, Debug)]
 pub struct OverrideGlob {
-    /// `None`: every model.
+    /// The glob on models. `None` matches every model.
     pub(super) model: Option<GlobMatcher>,
-    /// `None`: every task, also one that is not known.
+    /// The glob on tasks. `None` matches every task, also an unknown one.
     pub(super) task: Option<GlobMatcher>,
 }
 
 impl OverrideGlob {
-    /// Whether it matches the whole names, in their case. A glob on tasks matches no task that is not known.
+    /// Returns whether the globs match the whole names, case included. A glob on tasks never matches an unknown task.
     pub fn is_match<'a>(&self, work: impl Into<Work<'a>>) -> bool {
         let work = work.into();
         let is = |glob: &Option<GlobMatcher>, name: &str| {
@@ -47,18 +47,18 @@ impl OverrideGlob {
             && is(&self.task, work.task)
     }
 
-    /// The glob on names of models as it was written; `None`: every model.
+    /// Returns the glob on models as written. `None` matches every model.
     pub fn model(&self) -> Option<&str> {
         self.model.as_ref().map(|glob| glob.glob().glob())
     }
 
-    /// The glob on names of tasks as it was written; `None`: every task.
+    /// Returns the glob on tasks as written. `None` matches every task.
     pub fn task(&self) -> Option<&str> {
         self.task.as_ref().map(|glob| glob.glob().glob())
     }
 }
 
-/// As it was written.
+/// Writes the globs as in the settings.
 impl fmt::Display for OverrideGlob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.model().unwrap_or("*"))?;
@@ -69,18 +69,19 @@ impl fmt::Display for OverrideGlob {
 
 /// The globs of a `[[model]]` list, in the order in which they are tried.
 ///
-/// A list may have thousands of them, and every transcript and request asks: all are looked at in one go.
+/// A list may have thousands of globs, and each transcript and request is matched against the list, so all globs are
+/// matched at once.
 #[derive(Clone, Debug, Default)]
 pub struct ModelList {
     globs: Arc<[OverrideGlob]>,
-    /// Those on models, and the place of each; `None`: they are too large to be looked at in one go.
+    /// The globs on models, and the index of each. `None` if they are too large to be matched at once.
     by_model: Option<Arc<(GlobSet, Vec<usize>)>>,
-    /// The places of those on tasks alone.
+    /// The indices of the globs on tasks alone.
     by_task: Vec<usize>,
 }
 
 impl ModelList {
-    /// The list of these globs.
+    /// Builds the list.
     pub(crate) fn new(globs: Vec<OverrideGlob>) -> Self {
         let (mut set, mut places, mut by_task) = (GlobSet::builder(), Vec::new(), Vec::new());
         for (place, glob) in globs.iter().enumerate() {
@@ -98,17 +99,17 @@ impl ModelList {
         }
     }
 
-    /// The globs.
+    /// Returns the globs.
     pub fn globs(&self) -> &[OverrideGlob] {
         &self.globs
     }
 
-    /// Whether some glob is on tasks.
+    /// Returns whether some glob is on tasks.
     pub fn by_task(&self) -> bool {
         self.globs.iter().any(|glob| glob.task.is_some())
     }
 
-    /// Returns the index of the first glob that matches the whole names, in their case; `None` where none does.
+    /// Returns the index of the first glob that matches the whole names, case included. `None` if none matches.
     pub fn first<'a>(&self, work: impl Into<Work<'a>>) -> Option<usize> {
         let work = work.into();
         let Some(by_model) = &self.by_model else {
@@ -144,8 +145,8 @@ mod tests {
         }
     }
 
-    /// Names of models and tasks in all pairs, asked three times, of two clones: the globs themselves say the same. What is
-    /// remembered of a model is not what is remembered of it at a task.
+    /// Looks up all pairs of models and tasks three times, in two clones, and compares with the globs tried one by one.
+    /// A result cached for a model must not be used for that model at a task.
     #[test]
     fn a_task_is_asked_beside_the_model() {
         let own = ModelList::new(vec![

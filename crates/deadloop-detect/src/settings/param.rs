@@ -1,5 +1,6 @@
-//! [`Param`]: all that is known about one parameter of a detector. Validation, `deadloop detectors`
-//! and the documentation are derived from it.
+//! [`Param`]: the description of one parameter of a detector.
+//!
+//! Validation, `deadloop detectors` and the documentation are derived from it.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -11,26 +12,26 @@ use crate::measure::ignore::Ignore;
 use crate::settings::unfit::Unfit;
 use crate::settings::value::{Literal, Value};
 
-/// One parameter of a detector.
+/// The description of one parameter of a detector.
 #[derive(Debug)]
 pub struct Param {
-    /// Its name in settings and grids.
+    /// The name in settings and grids.
     pub name: &'static str,
-    /// Whether it changes what is measured, or only what is accepted.
+    /// The part of the detector that the parameter belongs to: the meter or the rule.
     pub mark: Mark,
-    /// Its value where nothing is said.
+    /// The default value.
     pub default: Literal,
-    /// Which values it takes.
+    /// The allowed values.
     pub domain: Domain,
-    /// What a number counts; empty for a word.
+    /// The unit of a number. Empty for a word.
     pub unit: &'static str,
-    /// What it does, in one line.
+    /// The effect of the parameter, in one line.
     pub doc: &'static str,
 }
 
-/// Builders. A parameter is structural, without a unit, until one of the methods below says otherwise.
+/// Builders. A parameter is structural and has no unit, unless one of the methods below changes that.
 impl Param {
-    /// A parameter of any domain; the functions below are for those that are used often.
+    /// Returns a parameter of any domain. The functions below cover the frequent domains.
     pub const fn new(name: &'static str, default: Literal, domain: Domain) -> Self {
         Self {
             name,
@@ -42,39 +43,39 @@ impl Param {
         }
     }
 
-    /// A whole number in `range`.
+    /// Returns a whole number in `range`.
     pub const fn count(name: &'static str, default: i64, range: RangeInclusive<i64>) -> Self {
         let (min, max) = (*range.start(), *range.end());
         Self::new(name, Literal::Int(default), Domain::Int { min, max })
     }
 
-    /// A number in `range`.
+    /// Returns a number in `range`.
     pub const fn number(name: &'static str, default: f64, range: RangeInclusive<f64>) -> Self {
         let (min, max) = (*range.start(), *range.end());
         Self::new(name, Literal::Float(default), Domain::Float { min, max })
     }
 
-    /// A number from 0 to 1.
+    /// Returns a number from 0 to 1.
     pub const fn share(name: &'static str, default: f64) -> Self {
         Self::number(name, default, 0.0..=1.0)
     }
 
-    /// Yes or no.
+    /// Returns a yes or no.
     pub const fn flag(name: &'static str, default: bool) -> Self {
         Self::new(name, Literal::Bool(default), Domain::Flag)
     }
 
-    /// One of `words`.
+    /// Returns a parameter with `words` as its values.
     pub const fn word(name: &'static str, default: &'static str, words: Texts) -> Self {
         Self::new(name, Literal::Text(default), Domain::Word(words))
     }
 
-    /// Any number of `words`, each once.
+    /// Returns a list of any of `words`, each at most once.
     pub const fn words(name: &'static str, default: Texts, words: Texts) -> Self {
         Self::new(name, Literal::Texts(default), Domain::Words(words))
     }
 
-    /// One of `words`, or a whole number in `range`.
+    /// Returns a parameter with `words` and the whole numbers in `range` as its values.
     pub const fn word_or_count(
         name: &'static str,
         default: &'static str,
@@ -86,49 +87,49 @@ impl Param {
         Self::new(name, Literal::Text(default), domain)
     }
 
-    /// Any number of texts, none of them empty.
+    /// Returns a list of texts that are not empty.
     pub const fn texts(name: &'static str, default: Texts) -> Self {
         Self::new(name, Literal::Texts(default), Domain::Texts)
     }
 
-    /// Any number of globs. None is the default.
+    /// Returns a list of globs, empty by default.
     pub const fn globs(name: &'static str) -> Self {
         Self::new(name, Literal::Texts(&[]), Domain::Globs)
     }
 
-    /// A table of any values. An empty one is the default.
+    /// Returns a table of any values, empty by default.
     pub const fn table(name: &'static str) -> Self {
         Self::new(name, Literal::EmptyTable, Domain::Free)
     }
 
-    /// What a number counts.
+    /// Sets the unit of a number.
     pub const fn unit(mut self, unit: &'static str) -> Self {
         self.unit = unit;
         self
     }
 
-    /// What it does, in one line.
+    /// Sets the description of the effect, in one line.
     pub const fn doc(mut self, doc: &'static str) -> Self {
         self.doc = doc;
         self
     }
 
-    /// Makes it a threshold that a fact's bound has to reach.
+    /// Makes the parameter a threshold that a fact's bound has to reach.
     pub const fn at_most(self) -> Self {
         self.threshold(Threshold::AT_MOST)
     }
 
-    /// Makes it a threshold that a fact's bound must not pass.
+    /// Makes the parameter a threshold that a fact's bound must not exceed.
     pub const fn at_least(self) -> Self {
         self.threshold(Threshold::AT_LEAST)
     }
 
-    /// Makes it a threshold that a number of copies has to reach.
+    /// Makes the parameter a threshold that a number of copies has to reach.
     pub const fn copies(self) -> Self {
         self.threshold(Threshold::COPIES)
     }
 
-    /// A threshold: a written 0 stands for this.
+    /// Sets the meaning of a written 0, for a threshold.
     pub const fn zero(mut self, zero: Zero) -> Self {
         if let Mark::Threshold(threshold) = self.mark {
             self.mark = Mark::Threshold(Threshold { zero, ..threshold });
@@ -147,51 +148,51 @@ impl Param {
 
 type Texts = &'static [&'static str];
 
-/// Whether a parameter belongs to the meter or to the rule.
+/// The part of the detector that a parameter belongs to: the meter or the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// It changes what is measured: a sweep measures once for each value.
+    /// The parameter changes the measurement. A sweep measures once for each value.
     Structural,
-    /// It changes only what is accepted: a sweep answers each value from the same facts.
+    /// The parameter changes only the acceptance. A sweep decides about each value on the same facts.
     Threshold(Threshold),
 }
 
-/// How a threshold decides. It is compared as a whole number: what is not one is counted in
+/// The comparison of a threshold with a fact's bound. Numbers are compared as whole numbers; others are converted into
 /// [millionths](DECIMAL).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threshold {
-    /// On which side of a fact's bound the setting's value must be.
+    /// The side of a fact's bound on which the setting's value must be.
     pub side: ThresholdSide,
-    /// Whether it counts copies: among settings that are equally good, the one that asks for more
-    /// copies is the more careful.
+    /// Whether the threshold counts copies. Among equally good settings, the one that requires more copies is the more
+    /// careful.
     pub repeats: bool,
-    /// What a written 0 stands for.
+    /// The meaning of a written 0.
     pub zero: Zero,
-    /// By how much a written value is multiplied before it is compared: 1, or [`DECIMAL`].
+    /// The factor by which a written value is multiplied before it is compared: 1, or [`DECIMAL`].
     pub scale: i64,
 }
 
 /// The scale of thresholds that are not whole numbers.
 pub const DECIMAL: i64 = 1_000_000;
 
-/// A threshold accepts a fact where the setting's value is at most, or at least, the fact's bound.
+/// The side of a fact's bound on which a setting's value accepts the fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThresholdSide {
-    /// Accepted while value <= bound: a higher value is the more careful one.
+    /// Accepts while value <= bound. A higher value is more careful.
     AtMost,
-    /// Accepted while value >= bound: a lower value is the more careful one.
+    /// Accepts while value >= bound. A lower value is more careful.
     AtLeast,
 }
 
-/// What a written 0 stands for.
+/// The meaning of a written 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zero {
-    /// The number.
+    /// The number 0.
     Number,
-    /// No bound at all.
+    /// No bound.
     NoBound,
-    /// "As another parameter says": it satisfies no bound but [`Bound::Exactly`](crate::harness::Bound) its
-    /// own effective value, [`Threshold::elsewhere`].
+    /// "The value of another parameter". It satisfies no bound except [`Bound::Exactly`](crate::harness::Bound) with
+    /// its own effective value, [`Threshold::elsewhere`].
     Elsewhere,
 }
 
@@ -203,7 +204,7 @@ impl Threshold {
         zero: Zero::Number,
         scale: 1,
     };
-    /// A whole number that a fact's bound must not pass.
+    /// A whole number that a fact's bound must not exceed.
     pub const AT_LEAST: Self = Self {
         side: ThresholdSide::AtLeast,
         ..Self::AT_MOST
@@ -215,7 +216,7 @@ impl Threshold {
         ..Self::AT_MOST
     };
 
-    /// The same for numbers that are not whole: they are compared in millionths.
+    /// Makes the threshold one of decimal numbers, which are compared in millionths.
     pub const fn decimal(self) -> Self {
         Self {
             scale: DECIMAL,
@@ -223,7 +224,7 @@ impl Threshold {
         }
     }
 
-    /// The number that is compared, for a written value.
+    /// Returns the number that a written value is compared as.
     pub fn number(self, written: &Value) -> i64 {
         match (self.scale, written) {
             (1, Value::Int(n)) => self.effective(*n),
@@ -244,7 +245,7 @@ impl Threshold {
         }
     }
 
-    /// The value that would be written for a compared number.
+    /// Returns the written value of a compared number.
     pub fn written(self, number: i64) -> Value {
         match (self.scale, self.zero) {
             (_, Zero::Elsewhere) if number == self.elsewhere() => Value::Int(0),
@@ -255,7 +256,7 @@ impl Threshold {
         }
     }
 
-    /// The bound that every value satisfies.
+    /// Returns the bound that every value satisfies.
     pub fn always(self) -> i64 {
         match self.side {
             ThresholdSide::AtMost => i64::MAX,
@@ -263,8 +264,8 @@ impl Threshold {
         }
     }
 
-    /// The effective value of a 0 that stands for "as another parameter says": the strictest, below
-    /// that of the bound that all satisfy.
+    /// Returns the effective value of a 0 that stands for another parameter's value: the strictest value except the
+    /// bound that all values satisfy.
     pub fn elsewhere(self) -> i64 {
         match self.side {
             ThresholdSide::AtMost => i64::MAX - 1,
@@ -272,13 +273,13 @@ impl Threshold {
         }
     }
 
-    /// Whether a written value asks for nothing: a 0 that is no bound, or that anything reaches.
+    /// Returns whether a written value accepts everything: a 0 that is no bound, or that every bound reaches.
     pub fn is_idle(self, written: &Value) -> bool {
         *written == Value::Int(0)
             && (self.zero != Zero::Number || self.side == ThresholdSide::AtMost)
     }
 
-    /// Whether a setting's (effective) value accepts a fact with this bound.
+    /// Returns whether a setting's (effective) value accepts a fact with this bound.
     pub fn accepts(self, value: i64, bound: i64) -> bool {
         match self.side {
             ThresholdSide::AtMost => value <= bound,
@@ -286,7 +287,7 @@ impl Threshold {
         }
     }
 
-    /// Whether `a` is the looser of two effective values.
+    /// Returns whether `a` is the looser of two effective values.
     pub fn looser(self, a: i64, b: i64) -> bool {
         match self.side {
             ThresholdSide::AtMost => a < b,
@@ -302,7 +303,7 @@ impl Threshold {
     }
 }
 
-/// Which values a parameter takes.
+/// The values that a parameter may have.
 #[derive(Clone, Copy, Debug)]
 pub enum Domain {
     /// A whole number from `min` to `max`.
@@ -321,9 +322,9 @@ pub enum Domain {
     },
     /// Yes or no.
     Flag,
-    /// One of these words.
+    /// A word of this list.
     Word(&'static [&'static str]),
-    /// One of these words, or a whole number from `min` to `max`.
+    /// A word of this list, or a whole number from `min` to `max`.
     WordOrInt {
         /// The words.
         words: &'static [&'static str],
@@ -332,7 +333,7 @@ pub enum Domain {
         /// The greatest number.
         max: i64,
     },
-    /// Any number of these words, each once.
+    /// Any of these words, each at most once.
     Words(&'static [&'static str]),
     /// Whole numbers from `min` to `max`, at least one, each greater than the one before.
     Rising {
@@ -341,17 +342,17 @@ pub enum Domain {
         /// The greatest.
         max: i64,
     },
-    /// At least one char, each of which counts for itself.
+    /// A set of chars, written as a text of at least one char.
     CharSet,
     /// A regular expression in the syntax of the `regex` crate.
     Regex,
-    /// Any number of regular expressions, none of which matches every line.
+    /// A list of regular expressions. A pattern that matches every line is rejected.
     Regexes,
-    /// Any number of texts, none of them empty.
+    /// A list of texts that are not empty.
     Texts,
-    /// Any number of globs: `*`, `?`, `[a-z]`, `{this,that}`.
+    /// A list of globs: `*`, `?`, `[a-z]`, `{this,that}`.
     Globs,
-    /// Any number of tables, each with exactly these whole numbers, none below 1.
+    /// A list of tables, each with exactly these whole numbers, none below 1.
     Rows(&'static [&'static str]),
     /// A program and its arguments.
     Program,
@@ -360,7 +361,7 @@ pub enum Domain {
 }
 
 impl Domain {
-    /// Whether a grid's list is one value of this parameter rather than several.
+    /// Returns whether a grid's list is one value of this parameter rather than several values.
     pub fn is_list(&self) -> bool {
         matches!(
             self,
@@ -374,10 +375,10 @@ impl Domain {
         )
     }
 
-    /// Whether `value` is allowed.
+    /// Checks that `value` is allowed.
     ///
     /// # Errors
-    /// Returns what was expected.
+    /// Returns a description of the allowed values.
     pub fn check(&self, value: &Value) -> Result<(), Unfit> {
         self.fits(value).map_err(Unfit)
     }
@@ -440,7 +441,7 @@ fn is_row(row: &Value, fields: &[&str]) -> bool {
     matches!(row, Value::Table(table) if table.len() == fields.len()) && fields.iter().all(whole)
 }
 
-/// Whether a text is a regular expression; else what is wrong with it.
+/// Checks that a text is a regular expression. Returns the error in it if not.
 pub(crate) fn pattern(text: &str) -> Result<(), String> {
     match Regex::new(text) {
         Ok(_) => Ok(()),

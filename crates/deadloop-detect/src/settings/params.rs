@@ -1,4 +1,6 @@
-//! [`Params`]: the values of all parameters of a detector. It knows no detector, so that detectors can read it.
+//! [`Params`]: the values of all parameters of a detector.
+//!
+//! The module depends on no detector, so that detectors can use it.
 
 use crate::settings::param::Param;
 use crate::settings::value::Value;
@@ -8,18 +10,18 @@ use crate::settings::value::Value;
 pub struct Params(Vec<(&'static str, Value)>);
 
 impl Params {
-    /// The defaults of these parameters.
+    /// Returns the defaults of these parameters.
     pub fn defaults(params: &[Param]) -> Self {
         let defaults = params.iter().map(|p| (p.name, p.default.into()));
         Self(defaults.collect())
     }
 
-    /// Each name and value.
+    /// Returns each name and value.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         self.0.iter().map(|(name, value)| (*name, value))
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0
             .iter()
@@ -27,39 +29,39 @@ impl Params {
             .map(|(_, value)| value)
     }
 
-    /// Replaces the value of a parameter; a name that the detector does not have changes nothing.
+    /// Replaces the value of a parameter. Ignores names that the detector does not have.
     pub fn set(&mut self, name: &str, value: Value) {
         if let Some((_, old)) = self.0.iter_mut().find(|(n, _)| *n == name) {
             *old = value;
         }
     }
 
-    /// A whole number; 0 for a parameter that does not hold one, which a checked one always does.
+    /// Returns a whole number. 0 for a parameter of another type, which checked parameters never have.
     pub fn int(&self, name: &str) -> i64 {
         self.get(name).and_then(Value::as_int).unwrap_or(0)
     }
 
-    /// A whole number that counts something: [`int`](Self::int), not below 0.
+    /// Returns a whole number as a count: [`int`](Self::int), but at least 0.
     pub fn count(&self, name: &str) -> u64 {
         self.int(name).max(0).unsigned_abs()
     }
 
-    /// A number, whole or not; 0 for a parameter that does not hold one.
+    /// Returns a number, whole or not. 0 for a parameter of another type.
     pub fn float(&self, name: &str) -> f64 {
         self.get(name).and_then(Value::as_number).unwrap_or(0.0)
     }
 
-    /// A word; empty for a parameter that does not hold one.
+    /// Returns a word. Empty for a parameter of another type.
     pub fn text(&self, name: &str) -> &str {
         self.get(name).and_then(Value::as_text).unwrap_or("")
     }
 
-    /// Yes or no; no for a parameter that does not hold one.
+    /// Returns a yes or no. No for a parameter of another type.
     pub fn flag(&self, name: &str) -> bool {
         matches!(self.get(name), Some(Value::Bool(true)))
     }
 
-    /// The items of a list; none for a parameter that does not hold one.
+    /// Returns the items of a list. Empty for a parameter of another type.
     pub fn items(&self, name: &str) -> &[Value] {
         self.get(name).map_or(&[], Value::items)
     }

@@ -1,4 +1,4 @@
-//! [`Placed`]: a value with its place in a file, and the reader of such files.
+//! [`Placed`]: a value with its place in a file. [`read_toml`]: reads such files.
 
 use std::ops::Range;
 
@@ -19,17 +19,17 @@ pub struct Placed<T> {
 }
 
 impl<T> Placed<T> {
-    /// The value.
+    /// Returns the value.
     pub fn get_ref(&self) -> &T {
         &self.value
     }
 
-    /// Its place: a range of bytes of the file.
+    /// Returns the value's place: a range of bytes of the file.
     pub fn span(&self) -> Range<usize> {
         self.start..self.end
     }
 
-    /// Another value in the same place.
+    /// Returns another value in the same place.
     pub(super) fn with<V>(&self, value: impl Into<V>) -> Placed<V> {
         Placed {
             value: value.into(),
@@ -51,10 +51,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Placed<T> {
     }
 }
 
-/// Reads the text of a TOML file.
+/// Parses the text of a TOML file.
 ///
 /// # Errors
-/// It is no TOML, or not of this shape: with its place, on one line.
+/// The text is no TOML, or not of this shape. The error has the place, and one line.
 pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, SettingsError> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
         let what = error.message().trim().replace('\n', ", ");
@@ -63,7 +63,7 @@ pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, SettingsError> {
     })
 }
 
-/// What to do about an unknown field: the table that a parameter belongs to, or the field that was meant.
+/// Returns a hint about an unknown field: the table that a parameter belongs to, or the nearest known field.
 fn hint(what: &str) -> String {
     let Some((word, known)) = what
         .strip_prefix("unknown field `")

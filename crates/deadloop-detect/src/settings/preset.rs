@@ -1,5 +1,6 @@
-//! [`Preset`]: parameters under a name, and where they come from. Presets are data: TOML beside
-//! their detector.
+//! [`Preset`]: parameters under a name, with their source.
+//!
+//! Presets are data: TOML files beside their detectors.
 
 use std::collections::BTreeMap;
 
@@ -7,37 +8,37 @@ use serde::Deserialize;
 
 use crate::settings::value::Value;
 
-/// Parameters under a name.
+/// Parameters under a name, with their source.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub struct Preset {
-    /// What settings call it.
+    /// The name in settings.
     #[serde(skip)]
     pub name: String,
-    /// What it stands for, in one line.
+    /// The preset's description, in one line.
     pub about: String,
-    /// Where it comes from.
+    /// The source of the parameters.
     #[serde(flatten)]
     pub source: Source,
-    /// What of the original is not carried, and why.
+    /// The parts of the original that are left out, and the reason.
     pub left_out: String,
-    /// Megabytes that one stream holds at most: 1, as every detector's defaults do, or what the
-    /// original's window takes.
+    /// The most megabytes that one stream takes: 1, as for every detector's defaults, or the size of the original's
+    /// window.
     #[serde(default = "one")]
     pub megabytes: u32,
     /// The parameters that differ from the detector's defaults.
     pub params: BTreeMap<String, Value>,
 }
 
-/// Where a preset comes from.
+/// The source of a preset.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub struct Source {
-    /// The project.
+    /// The name of the project.
     pub project: String,
-    /// The file in it.
+    /// The file in the project.
     pub file: String,
-    /// Its version or commit.
+    /// The version or commit of the project.
     pub version: String,
-    /// When that was.
+    /// The date of the version.
     pub date: String,
 }
 
@@ -45,7 +46,8 @@ fn one() -> u32 {
     1
 }
 
-/// Reads presets, in the order of their names. An error is a mistake in a file that deadloop ships; a test reads them all.
+/// Parses presets, in the order of their names. An error is a mistake in a file that deadloop ships; a test reads all
+/// such files.
 pub(crate) fn read(text: &str) -> Result<Vec<Preset>, String> {
     let presets: BTreeMap<String, Preset> = toml::from_str(text).map_err(|e| e.to_string())?;
     let named = presets.into_iter();

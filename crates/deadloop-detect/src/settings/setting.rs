@@ -1,4 +1,4 @@
-//! [`Setting`]: all parameters of a guard, every default filled in, checked and ready to run.
+//! [`Setting`]: all parameters of a guard, checked, with every default filled in.
 
 use std::fmt::Write as _;
 
@@ -14,33 +14,33 @@ use crate::settings::params::Params;
 use crate::settings::value::Value;
 use crate::stream::{Channel, Unit};
 
-/// One detector of a guard.
+/// A detector in a guard, with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
     /// The detector.
     pub detector: &'static Detector,
-    /// The channel that it reads; `None`: that of its detector, which for a detector of text is `reasoning`
-    /// and `answer`, each with a meter of its own.
+    /// The channel that it reads. `None` selects the detector's own, which for a text detector are `reasoning` and
+    /// `answer`, each with a meter of its own.
     pub channel: Option<Channel>,
-    /// All its parameters.
+    /// The values of all its parameters.
     pub params: Params,
-    /// What its alarms do.
+    /// The response to its alarms.
     pub response: Response,
 }
 
 impl Member {
-    /// Refuses a value outside its parameter's domain, parameters that are impossible together, and
-    /// those that can never fire.
+    /// Checks the parameters. Rejects a value outside its parameter's domain, impossible combinations, and parameters
+    /// that can never fire.
     pub fn check(&self) -> Result<(), Refusal> {
         self.detector.spec.check(&self.params)
     }
 
-    /// Its checks that can never fire, while others can: each parameter and the reason.
+    /// Returns the checks that can never fire, while others can: each with its parameter and the reason.
     pub fn dead_checks(&self) -> Vec<Refusal> {
         (self.detector.dead)(&self.params)
     }
 
-    /// A detector with these parameters, on its own channels and with its own response.
+    /// Returns a detector with these parameters, on its own channels and with its own response.
     pub fn new(detector: &'static Detector, params: Params) -> Self {
         Self {
             detector,
@@ -50,17 +50,17 @@ impl Member {
         }
     }
 
-    /// Takes `per` for one text in a run, if its detector reads text.
+    /// Sets `per` as the text of a run, if the detector reads text.
     pub fn read_per(&mut self, per: Per) {
         self.params.set(PER.name, Value::Text(per.name().into()));
     }
 
-    /// What its alarms do, where that is not what its detector says.
+    /// Returns the response to its alarms, if it is not the detector's own.
     fn own_response(&self) -> Option<Response> {
         (self.response != self.detector.response).then_some(self.response)
     }
 
-    /// Whether positions of its alarms may be in `channel`.
+    /// Returns whether its alarms may have positions in `channel`.
     pub fn watches(&self, channel: Channel) -> bool {
         match self.channel {
             Some(own) => own == channel,
@@ -68,7 +68,7 @@ impl Member {
         }
     }
 
-    /// In what it counts; `None`: it is a program, which may alarm anywhere.
+    /// Returns the unit in which it counts. `None` for a program, which may alarm anywhere.
     pub fn unit(&self) -> Option<Unit> {
         match self.detector.measure {
             Measuring::Text(_) => Some(Unit::Chars),
@@ -77,13 +77,13 @@ impl Member {
         }
     }
 
-    /// The channels in which it has a meter each, in their order: one for a detector of runs.
+    /// Returns the channels in which it has a meter each, in their order. A run detector has one.
     pub fn channels(&self) -> impl Iterator<Item = Channel> {
         Channel::ALL.into_iter().filter(|c| self.watches(*c))
     }
 
-    /// What its meters are made from: they tell all that these parameters, or more careful ones,
-    /// accept. `None`: it is a [program](Self::program).
+    /// Returns the factory of its meters, which measure everything that these parameters, or stricter ones, accept.
+    /// `None` for a [program](Self::program).
     pub fn recipe(&self) -> Option<Recipe> {
         match self.detector.measure {
             Measuring::Text(recipe) | Measuring::Run(_, recipe) => Some(recipe(&self.params)),
@@ -91,7 +91,7 @@ impl Member {
         }
     }
 
-    /// Returns the program of a `command` detector; `None` for other detectors.
+    /// Returns the program of a `command` detector. `None` for other detectors.
     pub fn program(&self) -> Option<Program> {
         match self.detector.measure {
             Measuring::Text(_) | Measuring::Run(..) => None,
@@ -99,13 +99,13 @@ impl Member {
         }
     }
 
-    /// The rule of its thresholds.
+    /// Returns the rule of its thresholds.
     pub fn rule(&self) -> Rule {
         let thresholds = self.detector.thresholds();
         Rule::new(thresholds.map(|(p, t)| (p.name, t, self.number(p, t))))
     }
 
-    /// The number that a threshold of this member is compared as.
+    /// Returns the number that a threshold of this member is compared as.
     pub fn number(&self, param: &Param, threshold: Threshold) -> i64 {
         self.params
             .get(param.name)
@@ -130,7 +130,7 @@ impl Member {
         changed
     }
 
-    /// What its meter depends on: two members that agree in it measure the same facts.
+    /// Returns a key of everything that its meter depends on. Two members with the same key measure the same facts.
     pub fn structure(&self) -> String {
         let mut key = format!("{}@{}", self.detector.name, self.detector.version);
         for param in self
@@ -148,16 +148,16 @@ impl Member {
     }
 }
 
-/// All parameters of a guard: several detectors, one alarm. No member: it never fires.
+/// All parameters of a guard: several detectors, one alarm. A guard without members never fires.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setting {
-    /// The detectors; at the same char the one that is listed first wins.
+    /// The detectors. At the same char the one that is listed first wins.
     pub members: Vec<Member>,
 }
 
 impl Setting {
-    /// A short hash of every parameter and of the detectors' versions: the same setting has the
-    /// same name in every run. 12 hexadecimal digits.
+    /// Returns a short hash of every parameter and of the detectors' versions, so that the same setting has the same
+    /// name in every run. It has 12 hexadecimal digits.
     pub fn id(&self) -> String {
         short_hash(&self.canonical())
     }
@@ -171,7 +171,7 @@ impl Setting {
         }
     }
 
-    /// The same where detectors of text take `per` for one text in a run.
+    /// Sets `per` as the text of a run for all text detectors.
     #[must_use]
     pub fn read_per(mut self, per: Per) -> Self {
         let members = self.members.iter_mut();
@@ -179,7 +179,7 @@ impl Setting {
         self
     }
 
-    /// The same where each member with a parameter `allow` lets the calls of these tools pass too.
+    /// Lets the calls of more tools pass each member with a parameter `allow`.
     pub(crate) fn allowing(mut self, tools: &[String]) -> Self {
         let with = |params: &mut Params| {
             let Some(Value::List(allowed)) = params.get("allow") else {
@@ -197,13 +197,13 @@ impl Setting {
         self
     }
 
-    /// Whether a member reads `channel`.
+    /// Returns whether a member reads `channel`.
     pub fn watches(&self, channel: Channel) -> bool {
         self.members.iter().any(|m| m.watches(channel))
     }
 
-    /// Each parameter as `guard.param`, where `guard` is the detector's name, with `-2`, `-3` … for
-    /// a detector that is listed more than once.
+    /// Returns each parameter as `guard.param`, where `guard` is the detector's name, with `-2`, `-3` … for a detector
+    /// that is listed more than once.
     pub fn columns(&self) -> Vec<(String, Value)> {
         let names = self.member_names();
         let of = |(name, member): (&String, &Member)| {
@@ -213,7 +213,7 @@ impl Setting {
         names.iter().zip(&self.members).flat_map(of).collect()
     }
 
-    /// What each member is called in columns and tables.
+    /// Returns the name of each member in columns and tables.
     pub fn member_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for (i, member) in self.members.iter().enumerate() {
@@ -231,8 +231,8 @@ impl Setting {
         names
     }
 
-    /// Writes the setting as TOML of a settings file: a `[[table]]` a member, all parameters said; of
-    /// no member, one that is switched off.
+    /// Writes the setting as TOML of a settings file: a `[[table]]` for each member, with all parameters. A setting
+    /// without members is written as one that is switched off.
     pub fn to_toml(&self, table: &str) -> String {
         let mut text = String::new();
         if self.members.is_empty() {
@@ -256,7 +256,7 @@ impl Setting {
         text
     }
 
-    /// Everything that tells this setting from another, one fact a line.
+    /// Returns all facts that distinguish this setting from others, one a line.
     fn canonical(&self) -> String {
         self.said(|text, _, name, value| {
             // Writing into a String cannot fail.
@@ -264,7 +264,8 @@ impl Setting {
         })
     }
 
-    /// The same, where `param` writes the parameters of each member, which is counted from 0.
+    /// Writes the [canonical](Self::canonical) form with parameters written by `param`, which takes the index of the
+    /// member, the name and the value.
     fn said(&self, mut param: impl FnMut(&mut String, usize, &str, &Value)) -> String {
         let mut text = String::new();
         for (at, member) in self.members.iter().enumerate() {
@@ -286,21 +287,21 @@ impl Setting {
     }
 }
 
-/// The [ids](Setting::id) of settings that differ in some values: of what two in a row have in common, the beginning is
-/// hashed once.
+/// The [ids](Setting::id) of settings that differ in some values. The common beginning of two consecutive settings is
+/// hashed only once.
 #[derive(Clone, Debug)]
 pub struct SettingIds {
-    /// For each parameter that differs what each of its values says, with all that follows up to the next.
+    /// For each parameter that differs, the text of each of its values, with all text up to the next such parameter.
     said: Vec<Vec<String>>,
-    /// The hash of what comes before the first of them, then through each value of the last setting.
+    /// The hash of the text before the first such parameter, then the hash after each value of the last setting.
     states: Vec<Sha256>,
     /// The values of the last setting.
     last: Vec<u16>,
 }
 
 impl SettingIds {
-    /// Those of settings like `base` but for some parameters: the member, counted from 0, the name, the values. `None`:
-    /// they are not in the order in which a setting says them.
+    /// Returns the ids of settings that equal `base` except for some parameters, each given by the index of its member,
+    /// its name and its values. `None` if the parameters are not in their order in a setting.
     pub fn new(base: &Setting, varying: &[(usize, &str, &[Value])]) -> Option<Self> {
         let mut pieces = Vec::new();
         let rest = base.said(
@@ -327,7 +328,7 @@ impl SettingIds {
         })
     }
 
-    /// That of the setting with the values of these numbers.
+    /// Returns the id of the setting with the values at these indices.
     pub fn of(&mut self, at: &[u16]) -> String {
         let same = at.iter().zip(&self.last).take_while(|(a, b)| a == b);
         let same = same.count();
@@ -344,12 +345,12 @@ impl SettingIds {
     }
 }
 
-/// A guard that only a replay can run: the detector that is a program.
+/// The error of a guard that only a replay can run, because a detector is a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the detector \"{0}\" is a program: it is replayed, it cannot watch a live stream")]
 pub struct NotLive(pub &'static str);
 
-/// The first 12 hexadecimal digits of SHA-256.
+/// Returns the first 12 hexadecimal digits of SHA-256.
 pub fn short_hash(text: &str) -> String {
     short(&Sha256::digest(text.as_bytes()))
 }

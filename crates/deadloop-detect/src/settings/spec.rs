@@ -1,5 +1,6 @@
-//! [`Spec`]: the description of everything that has parameters: a detector, a repairer, a budget of context. Listings,
-//! schemas, grids and settings are derived from it.
+//! [`Spec`]: the description of a detector, a repairer or a context budget.
+//!
+//! Listings, schemas, grids and settings are derived from it.
 
 use crate::detectors::Refusal;
 use crate::settings::param::Param;
@@ -7,28 +8,28 @@ use crate::settings::params::Params;
 use crate::settings::preset::{self, Preset};
 use crate::settings::unfit::Unfit;
 
-/// What something with parameters is called, what it does, and which values it takes.
+/// The name, the description and the parameters of a detector, a repairer or a context budget.
 #[derive(Debug)]
 pub struct Spec {
-    /// Its name in settings and grids.
+    /// The name in settings and grids.
     pub name: &'static str,
-    /// Raised whenever the same input and parameters may have another result; part of a
-    /// [setting's name](crate::Setting::id).
+    /// The version, raised whenever the same input and parameters may have another result. It is part of a [setting's
+    /// name](crate::Setting::id).
     pub version: u32,
-    /// What it does, in one line.
+    /// The description, in one line.
     pub about: &'static str,
-    /// Its exact definition, in Markdown: enough to write it again; empty for a program.
+    /// The exact definition, in Markdown, complete enough for another implementation. Empty for a program.
     pub exactly: &'static str,
-    /// Its parameters, in the order of listings and grids.
+    /// The parameters, in the order of listings and grids.
     pub params: &'static [Param],
-    /// Its presets, as TOML; read with [`presets`](Self::presets).
+    /// The presets, as TOML. Read them with [`presets`](Self::presets).
     pub presets: &'static str,
-    /// Refuses parameters that are each allowed but impossible together, or that do nothing.
+    /// Rejects parameters that are each allowed but impossible together, or without effect.
     pub check: fn(&Params) -> Result<(), Refusal>,
 }
 
 impl Spec {
-    /// One without a name, presets and anything to refuse: what entries leave out.
+    /// A description with empty fields, for the fields that entries leave out.
     pub const PLAIN: Self = Self {
         name: "",
         version: 1,
@@ -39,17 +40,17 @@ impl Spec {
         check: |_| Ok(()),
     };
 
-    /// The parameter with this name.
+    /// Returns the parameter with this name.
     pub fn param(&self, name: &str) -> Option<&'static Param> {
         self.params.iter().find(|p| p.name == name)
     }
 
-    /// Its parameters with their default values.
+    /// Returns the parameters with their default values.
     pub fn defaults(&self) -> Params {
         Params::defaults(self.params)
     }
 
-    /// Its presets, in the order of their names.
+    /// Returns the presets, in the order of their names.
     ///
     /// # Errors
     /// Returns the mistake in the file that deadloop ships. A test reads all such files.
@@ -57,7 +58,7 @@ impl Spec {
         preset::read(self.presets).map_err(Unfit)
     }
 
-    /// The defaults, changed by what a preset says.
+    /// Returns the defaults, changed by a preset.
     pub fn with(&self, preset: &Preset) -> Params {
         let mut params = self.defaults();
         for (name, value) in &preset.params {
@@ -66,10 +67,10 @@ impl Spec {
         params
     }
 
-    /// Refuses a value outside its parameter's domain, and parameters that are impossible together.
+    /// Rejects a value outside its parameter's domain, and parameters that are impossible together.
     ///
     /// # Errors
-    /// Returns the parameter to change, and why.
+    /// Returns the parameter to change, and the reason.
     pub fn check(&self, params: &Params) -> Result<(), Refusal> {
         for param in self.params {
             let Some(value) = params.get(param.name) else {

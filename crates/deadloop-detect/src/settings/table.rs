@@ -22,24 +22,24 @@ use crate::stream::Channel;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuardTable {
-    /// The detector's name.
+    /// The name of the detector.
     pub detector: Placed<String>,
     /// The preset to start from.
     pub preset: Option<Placed<String>>,
-    /// The channel; absent: `reasoning` and `answer`, or the one that a detector of runs counts on.
+    /// The channel. If absent, `reasoning` and `answer`, or the channel in which a run detector counts.
     pub channel: Option<Placed<String>>,
-    /// What its alarms do; absent: what its detector says.
+    /// The response to its alarms. If absent, the detector's own.
     pub response: Option<Placed<String>>,
-    // Parameters that stood here until 0.1; `share` moves them to `params`.
+    // Parameters that were keys of this table until 0.1. `share` moves them to `params`.
     per: Option<Placed<Value>>,
     ignore: Option<Placed<Value>>,
     prompt: Option<Placed<Value>>,
-    /// How many chars a token has: then what stands in `params` in chars is meant in tokens; absent: in chars.
+    /// The chars in a token. If present, values of `params` in chars are given in tokens.
     pub chars_per_token: Option<Placed<f64>>,
-    /// Whether it is switched on.
+    /// Whether the guard is switched on.
     #[serde(default = "switched_on")]
     pub enabled: bool,
-    /// Parameters, by name.
+    /// The parameters by name.
     #[serde(default)]
     pub params: BTreeMap<Placed<String>, Placed<Value>>,
 }
@@ -62,7 +62,7 @@ impl GuardTable {
         }
     }
 
-    /// Adds patterns before those that the table names.
+    /// Adds patterns before the table's own.
     fn ignore_too(&mut self, list: Placed<Value>) {
         match self.param(IGNORE.name) {
             Some(own) => *own = own.with(both(list.get_ref(), own.get_ref())),
@@ -84,18 +84,18 @@ impl GuardTable {
         }
     }
 
-    /// Whether its detector looks for repetition in a text, and so has a white list.
+    /// Returns whether its detector looks for repetition in a text, and so has a white list.
     fn takes_ignore(&self) -> bool {
         let detector = Detector::find(self.detector.get_ref());
         detector.is_some_and(|detector| detector.param(IGNORE.name).is_some())
     }
 }
 
-/// Gives the `ignore` and the `prompt` of a file to its guards of repetition in a text. A guard has the patterns of the
-/// file beside its own, and the file's `prompt` if it has none.
+/// Applies the `ignore` and the `prompt` of a file to its guards of repetition in a text. A guard has the patterns of
+/// the file in addition to its own, and the file's `prompt` if it has none.
 ///
 /// # Errors
-/// There is a white list, and no such guard.
+/// The file has a white list, but no such guard.
 pub fn share<'t>(
     tables: impl IntoIterator<Item = &'t mut GuardTable>,
     ignore: Option<&Placed<Vec<String>>>,
@@ -127,7 +127,8 @@ pub fn share<'t>(
     }
 }
 
-/// The items of both lists, each once; if the second is a list of lists, as in a grid, those of the first and of each.
+/// Returns the items of both lists, each once. If the second is a list of lists, as in a grid, joins the first with
+/// each of them.
 fn both(first: &Value, second: &Value) -> Value {
     let Value::List(own) = second else {
         return second.clone();
@@ -141,7 +142,7 @@ fn both(first: &Value, second: &Value) -> Value {
     Value::List(all)
 }
 
-/// The guard of a list of `[[guard]]` tables, all of them checked.
+/// Returns the guard of a list of `[[guard]]` tables, after checking each table.
 pub(super) fn setting(tables: &[GuardTable], text: &str) -> Result<Setting, SettingsError> {
     // What is switched off is checked too: it must still be a guard when it is switched on.
     let all = tables
@@ -154,7 +155,7 @@ pub(super) fn setting(tables: &[GuardTable], text: &str) -> Result<Setting, Sett
     })
 }
 
-/// One `[[guard]]` table, with its parameters read and checked.
+/// Reads a `[[guard]]` table and checks its parameters.
 fn member(table: &GuardTable, text: &str) -> Result<Member, SettingsError> {
     let (mut member, named) = resolve(table, text)?;
     let ratio = ratio(table, &named, member.detector, text)?;
@@ -181,7 +182,7 @@ fn member(table: &GuardTable, text: &str) -> Result<Member, SettingsError> {
 /// The fewest and the most chars that a token may have on average.
 const TOKEN: RangeInclusive<f64> = 0.1..=100.0;
 
-/// How many chars a token has, where the table says so, and says something in tokens.
+/// Returns the chars in a token, if the table has the key and a parameter in tokens.
 fn ratio(
     table: &GuardTable,
     named: &Named<'_>,
@@ -218,13 +219,13 @@ fn ratio(
     Ok(Some(*ratio.get_ref()))
 }
 
-/// Whether a parameter is in chars.
+/// Returns whether a parameter is in chars.
 fn is_in_chars(detector: &'static Detector, name: &Placed<String>) -> bool {
     let param = detector.param(name.get_ref());
     param.is_some_and(|param| param.unit == "chars")
 }
 
-/// Numbers of tokens as numbers of chars, to the nearest; whatever else stands there stays.
+/// Converts numbers of tokens into numbers of chars, rounded to the nearest. Other values stay.
 fn in_chars(value: Value, ratio: f64) -> Value {
     match value {
         // Exact below 2^53; a number above that is out of every parameter's bounds, and so is what it becomes.
@@ -234,11 +235,11 @@ fn in_chars(value: Value, ratio: f64) -> Value {
     }
 }
 
-/// The parameters that a `[[guard]]` table names, unread, each known to its detector.
+/// The parameters of a `[[guard]]` table, unread, each known to its detector.
 pub type Named<'a> = Vec<(&'a Placed<String>, &'a Placed<Value>)>;
 
-/// A `[[guard]]` table with its detector, channel and preset looked up: the member before its own
-/// parameters, and those. `text` is the file, for the places in errors.
+/// Looks up the detector, the channel and the preset of a `[[guard]]` table. Returns the member without the table's own
+/// parameters, and these parameters. `text` is the file, for the places in errors.
 pub fn resolve<'a>(
     table: &'a GuardTable,
     text: &str,
@@ -277,7 +278,7 @@ pub fn resolve<'a>(
     Ok((member, named.collect::<Result<_, _>>()?))
 }
 
-/// The defaults, and a preset over them.
+/// Returns the defaults, changed by a preset if there is one.
 fn start(
     detector: &'static Detector,
     preset: Option<&Placed<String>>,
@@ -301,7 +302,7 @@ fn start(
     Ok(detector.with(found))
 }
 
-/// The response that a table names, or that of its detector.
+/// Returns the table's response, or the detector's own.
 fn response(
     detector: &'static Detector,
     name: Option<&Placed<String>>,
@@ -316,7 +317,7 @@ fn response(
     })
 }
 
-/// The channel that a table names, if its detector reads it.
+/// Returns the table's channel, if its detector reads it.
 fn channel(
     detector: &'static Detector,
     name: Option<&Placed<String>>,
@@ -333,7 +334,8 @@ fn channel(
     })
 }
 
-/// The error of a word that is not one of `known`: `what` is wrong, the word that was probably meant, and all known ones.
+/// Returns the error of a word that is not one of `known`. The message has `what`, the nearest known word, and all
+/// known words.
 fn unknown<'a>(
     word: &Placed<String>,
     what: &str,

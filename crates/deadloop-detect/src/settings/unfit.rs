@@ -1,8 +1,8 @@
-//! [`Unfit`]: what is wrong with a value or with presets.
+//! [`Unfit`]: an error in a value or in presets.
 
 use thiserror::Error;
 
-/// What is wrong with a value, with a name or with presets, as a clause.
+/// An error in a value, a name or a preset, as a clause.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct Unfit(pub(crate) String);

@@ -1,4 +1,4 @@
-//! [`Value`]: what a parameter can hold, read from and printed as TOML.
+//! [`Value`]: the value of a parameter, read from and printed as TOML.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,12 +19,12 @@ pub enum Value {
     Text(String),
     /// Several values.
     List(Vec<Value>),
-    /// Values under names.
+    /// A table of values by name.
     Table(BTreeMap<String, Value>),
 }
 
 impl Value {
-    /// The value of a TOML item; a date is not a parameter's value.
+    /// Converts a TOML item. Rejects dates, which are no parameter values.
     fn of(item: toml::Value) -> Result<Self, &'static str> {
         Ok(match item {
             toml::Value::Integer(n) => Self::Int(n),
@@ -57,7 +57,7 @@ impl Value {
         }
     }
 
-    /// The number, if it is a whole one.
+    /// Returns the number, if it is a whole one.
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Self::Int(n) => Some(*n),
@@ -65,7 +65,7 @@ impl Value {
         }
     }
 
-    /// The number, whole or not.
+    /// Returns the number, whole or not.
     pub fn as_number(&self) -> Option<f64> {
         match self {
             // A parameter's whole numbers are far below 2^52.
@@ -76,7 +76,7 @@ impl Value {
         }
     }
 
-    /// The value under that name, in a table.
+    /// Returns the value under `name`, if this is a table.
     pub fn field(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Table(table) => table.get(name),
@@ -84,7 +84,7 @@ impl Value {
         }
     }
 
-    /// The word, if it is one.
+    /// Returns the text, if this is one.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(s) => Some(s),
@@ -92,7 +92,7 @@ impl Value {
         }
     }
 
-    /// The items of a list; nothing for what is not one.
+    /// Returns the items of a list. Empty for other values.
     pub fn items(&self) -> &[Self] {
         match self {
             Self::List(items) => items,
@@ -101,7 +101,7 @@ impl Value {
     }
 }
 
-/// As TOML, on one line.
+/// Writes the value as TOML, on one line.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -125,7 +125,7 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
-/// A value that a program's text can hold: what a [parameter](crate::harness::Param)'s default is written in.
+/// A constant from which a [parameter](crate::harness::Param)'s default is made.
 #[derive(Clone, Copy, Debug)]
 pub enum Literal {
     /// A whole number.
@@ -140,7 +140,7 @@ pub enum Literal {
     Ints(&'static [i64]),
     /// Words or patterns.
     Texts(&'static [&'static str]),
-    /// A table with nothing in it.
+    /// An empty table.
     EmptyTable,
 }
 

@@ -1,8 +1,9 @@
-//! [`words!`](crate::words): an enum whose variants have names in files, each said once.
+//! [`words!`](crate::words): defines enums whose variants have names in files.
 
-/// Makes enums of words: what a variant is called in files stands beside it, and all else follows: `ALL` (in the order of
-/// tables), `name`, `named`, how it is displayed, and how serde writes and reads it. A word may have older spellings,
-/// which are read and never written. Behind a bar at the end may stand one variant that holds another such enum.
+/// Defines enums whose variants have names in files. The name is written beside the variant, and everything else is
+/// derived: `ALL` (in the order of tables), `name`, `named`, `Display`, and serde's two traits. A variant may have
+/// older names, which are read and never written. After a bar at the end there may be one variant that holds another
+/// such enum.
 ///
 /// ```
 /// use deadloop_detect::words;
@@ -39,13 +40,13 @@ macro_rules! words {
 
         #[allow(dead_code, reason = "one that is not public may not need all of these")]
         impl $words {
-            /// All of them, in the order of tables; without those that another enum has.
+            /// All variants, in the order of tables, without those of an inner enum.
             $vis const ALL: [Self; Self::NAMES.len()] = [$(Self::$variant),+];
 
-            /// Their names.
+            /// The names of [`ALL`](Self::ALL).
             $vis const NAMES: [&'static str; [$($word),+].len()] = [$($word),+];
 
-            /// The name used in files and commands.
+            /// Returns the name used in files and commands.
             $vis const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
@@ -53,7 +54,7 @@ macro_rules! words {
                 }
             }
 
-            /// The one with this name; `None` where none has it.
+            /// Returns the variant with this name. `None` if there is none.
             $vis fn named(name: &str) -> Option<Self> {
                 match name {
                     $($word $(| $older)* => Some(Self::$variant),)+

@@ -1,11 +1,11 @@
-//! [`Channel`]: what positions are counted on; [`TextChannel`]: those of them that carry text.
+//! [`Channel`]: a stream inside a transcript. [`TextChannel`]: a channel that carries text.
 
 use std::fmt;
 
 use super::units::{Calls, Chars, Turns, Unit, Units};
 
 crate::words! {
-    /// A stream inside a transcript. Positions are counted in each one apart.
+    /// A stream inside a transcript. Positions are counted in each channel separately.
     pub enum Channel {
         /// Text of the model's thinking, in chars.
         Reasoning = "reasoning",
@@ -21,11 +21,10 @@ crate::words! {
 }
 
 impl Channel {
-    /// The channels that a text detector watches unasked, in the order in which a model usually fills
-    /// them.
+    /// The channels that a text detector watches by default, in the order in which a model usually fills them.
     pub const TEXT: [Self; 2] = [Self::Reasoning, Self::Answer];
 
-    /// The channels that carry text: a detector of text can read any of them.
+    /// The channels that carry text. A text detector can read any of them.
     pub const LANES: [Self; 3] = [Self::Reasoning, Self::Answer, Self::Arguments];
     /// Returns the unit in which its positions are counted.
     pub fn unit(self) -> Unit {
@@ -36,12 +35,12 @@ impl Channel {
         }
     }
 
-    /// The channel as one that carries text; `None` of tools and turns.
+    /// Returns the channel as a [`TextChannel`]. `None` for tools and turns.
     pub fn text(self) -> Option<TextChannel> {
         TextChannel::named(self.name())
     }
 
-    /// `count` of the units of this channel.
+    /// Returns a count in the unit of this channel.
     pub fn units(self, count: u64) -> Units {
         match self {
             Self::Reasoning | Self::Answer | Self::Arguments => Chars(count).into(),
@@ -51,7 +50,7 @@ impl Channel {
     }
 }
 
-/// A channel that carries text: only in such a one text can arrive. Positions are counted in chars.
+/// A channel that carries text. Text can arrive only in such a channel. Positions are counted in chars.
 ///
 /// ```compile_fail
 /// use deadloop_detect::{Channel, Event};
@@ -76,12 +75,12 @@ impl TextChannel {
     /// Every channel that carries text.
     pub const ALL: [Self; 3] = [Self::Reasoning, Self::Answer, Self::Arguments];
 
-    /// The channel that carries text and has this name in files.
+    /// Returns the text channel with this name in files.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|channel| channel.name() == name)
     }
 
-    /// The name used in files and commands.
+    /// Returns the name used in files and commands.
     pub fn name(self) -> &'static str {
         Channel::from(self).name()
     }

@@ -1,5 +1,6 @@
-//! [`EventOf`]: one thing that arrives. There is one definition, in two forms: an [`Event`] borrows its texts
-//! from whoever has them, an [`OwnedEvent`] keeps them.
+//! [`EventOf`]: an event of a stream, generic over its texts.
+//!
+//! An [`Event`] borrows its texts, and an [`OwnedEvent`] owns them.
 
 use std::borrow::Cow;
 
@@ -8,28 +9,27 @@ use serde_json::Value;
 use super::channel::TextChannel;
 use crate::text::json_scan::JsonScan;
 
-/// An event whose texts are borrowed: what a guard is pushed.
+/// An event with borrowed texts, as a guard takes it.
 pub type Event<'a> = EventOf<&'a str, &'a Value>;
 
-/// An event that holds its texts: what a reader of bytes hands out.
+/// An event with its own texts, as a reader of bytes returns it.
 pub type OwnedEvent = EventOf<String, Value>;
 
-/// One thing that arrives in a stream, or is in a recording. `S` is a text, `V` a JSON value: borrowed in an
-/// [`Event`], held in an [`OwnedEvent`].
+/// An event of a stream or of a recording. `S` is a text, `V` a JSON value: borrowed in an [`Event`], owned in an
+/// [`OwnedEvent`].
 ///
-/// There is no clock in here: who has one says how long nothing came (`Silence`).
+/// Events have no clock. A caller that has one reports silence (`Silence`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EventOf<S, V> {
-    /// A piece of a channel that carries text. Live, the arguments of a call come as text before the
-    /// call itself.
+    /// A piece of text. In a live stream, the arguments of a call come as text before the call itself.
     Text(TextChannel, S),
-    /// A tool is called: what is known before it runs.
+    /// A call of a tool, before it runs.
     Call {
-        /// Joins the call to its result.
+        /// The id that joins the call to its result.
         id: Option<S>,
-        /// The tool.
+        /// The name of the tool.
         name: S,
-        /// Its arguments.
+        /// The arguments.
         arguments: ArgumentsOf<S, V>,
     },
     /// The result of a call.
@@ -38,42 +38,41 @@ pub enum EventOf<S, V> {
         id: Option<S>,
         /// The text of the result.
         content: S,
-        /// Whether the call failed; `None`: unknown, which counts as not failed.
+        /// Whether the call failed. `None`: unknown, which counts as not failed.
         error: Option<bool>,
-        /// What is known about the whole text if `content` is cut.
+        /// The length and hash of the whole text, if `content` is cut.
         cut: Option<CutOf<S>>,
     },
     /// A message from outside. The first is the task.
     User(S),
     /// A prompt or a tool's definition.
     System,
-    /// A turn begins.
+    /// The beginning of a turn.
     Turn {
-        /// Whose turn, where there are several agents.
+        /// The agent whose turn it is, if there are several.
         agent: Option<S>,
     },
-    /// One agent chose the next.
+    /// A handoff from one agent to the next.
     Handoff {
-        /// Who chose.
+        /// The agent that hands off.
         from: S,
-        /// Who is next.
+        /// The next agent.
         to: S,
     },
-    /// Nothing has come for this number of milliseconds.
+    /// A silence of this number of milliseconds.
     Silence(u64),
-    /// The stream ended. The reason, if the stream says it.
+    /// The end of the stream, with its reason, if given.
     Finish(Option<S>),
-    /// The connection is gone.
+    /// The end of the connection.
     Closed,
 }
 
-/// The arguments of a call: the raw text where there is one (it may be broken JSON), or the value that was
-/// made of it.
+/// The arguments of a call: the raw text if available, which may be broken JSON, or else the parsed value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ArgumentsOf<S, V> {
-    /// As the model wrote them.
+    /// The text that the model wrote.
     Raw(S),
-    /// As some program has read them.
+    /// The parsed value.
     Json(V),
 }
 
@@ -81,7 +80,7 @@ pub enum ArgumentsOf<S, V> {
 pub type Arguments<'a> = ArgumentsOf<&'a str, &'a Value>;
 
 impl OwnedEvent {
-    /// The event as a guard takes it.
+    /// Returns the event as a guard takes it.
     pub fn borrowed(&self) -> Event<'_> {
         match self {
             Self::Text(channel, text) => Event::Text(*channel, text),
@@ -125,7 +124,7 @@ impl OwnedEvent {
 }
 
 impl Event<'_> {
-    /// The event with copies of its texts.
+    /// Returns the event with copies of its texts.
     pub fn owned(&self) -> OwnedEvent {
         let text = |text: Option<&str>| text.map(str::to_owned);
         match *self {
@@ -171,7 +170,7 @@ impl Event<'_> {
 }
 
 impl<'a> Arguments<'a> {
-    /// The text: as it was written, or the value as JSON, its keys in their order.
+    /// Returns the text: as written, or the value as JSON, with its keys in their order.
     pub fn text(self) -> Cow<'a, str> {
         match self {
             Self::Raw(text) => Cow::Borrowed(text),
@@ -180,13 +179,14 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// What two calls are compared by: the JSON value with its keys in order, whichever order they came in;
-    /// of text that is no JSON, the text without white space at both ends.
+    /// Returns the form in which two calls are compared: the JSON value with sorted keys. For text that is no JSON,
+    /// returns the text without white space at both ends.
     ///
-    /// 1 is not 1.0. A zero that is no plain `0` has no sign: `-0`, `-0.0`, `0.0` and `0e5` are one value, which
-    /// is not `0`, and so it is whether a call came as text or as an object.
+    /// 1 is not 1.0. Zeros other than a plain `0` have no sign: `-0`, `-0.0`, `0.0` and `0e5` are one value, which is
+    /// not `0`. This holds for calls that came as text and for calls that came as objects.
     ///
-    /// Arguments of more than 16,384 values are compared by their text: as values they would take fifty times its memory.
+    /// Arguments of more than 16,384 values are compared by their text. As values they would take fifty times its
+    /// memory.
     pub fn canonical(self) -> String {
         let text = match self {
             Self::Raw(text) => text,
@@ -204,10 +204,10 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Values that arguments are compared by, at most.
+/// The most values with which arguments are still compared as values.
 const MOST_VALUES: usize = 1 << 14;
 
-/// The elements and fields in a value, at every depth.
+/// Counts the elements and fields in a value, at every depth.
 fn values(value: &Value) -> usize {
     let inner = |items: &mut dyn Iterator<Item = &Value>| items.map(|item| 1 + values(item)).sum();
     match value {
@@ -217,14 +217,15 @@ fn values(value: &Value) -> usize {
     }
 }
 
-/// The same of a text of JSON, or one more for each list and object that is empty; of any other text some number.
+/// Estimates [`values`] of a JSON text: the same number, or one more for each empty list and object. The result for
+/// other text has no meaning.
 fn written_values(text: &str) -> usize {
     let mut scan = JsonScan::default();
     let outside = text.chars().filter_map(|c| scan.outside(c));
     outside.filter(|c| matches!(c, ',' | '[' | '{')).count()
 }
 
-/// The value with the keys of every object in order. Its depth is that of JSON that could be read.
+/// Returns the value with sorted keys in every object. Its depth is that of parsed JSON.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Array(items) => items.into_iter().map(sorted).collect(),
@@ -240,16 +241,16 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-/// What is known of a text that was cut.
+/// The length and hash of a text that was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CutOf<S> {
-    /// Chars of the whole text, where recorded.
+    /// The length of the whole text in chars, if recorded.
     pub length: Option<u64>,
-    /// The first hexadecimal digits of its SHA-256.
+    /// The first hexadecimal digits of the whole text's SHA-256.
     pub sha256: S,
 }
 
-/// What is known of a text of an [`Event`] that was cut.
+/// The length and hash of a borrowed [`Event`]'s text that was cut.
 pub type Cut<'a> = CutOf<&'a str>;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! [`Fault`]: in what way a stream is damaged.
+//! [`Fault`]: the kind of damage of a stream.
 
 crate::words! {
-    /// How a stream is damaged: what a detector of faults names, and what `deadloop synth` makes. N is the severity of one that
-    /// was made.
+    /// The kind of damage of a stream. Fault detectors report it, and `deadloop synth` produces it. N is the severity
+    /// of a produced fault.
     #[non_exhaustive]
     pub enum Fault {
         /// N closing tags are missing.
@@ -21,13 +21,13 @@ crate::words! {
         NumberMismatch = "number-mismatch",
         /// N tags inside of elements are missing, with their text.
         MissingField = "missing-field",
-        /// The text outside of elements is missing: after the last one; from N = 2 also before the first; from N = 3 all of
-        /// it.
+        /// The text outside of elements is missing: with N = 1 after the last one, with N = 2 also before the first,
+        /// with N = 3 everywhere.
         Empty = "empty",
         /// N control marks are in the text.
         LeakedControl = "leaked-control",
-        /// JSON is broken in N ways: cut, a quote or bracket missing, a comment, a comma too many, a raw line end, a second
-        /// object.
+        /// JSON is broken in N ways: cut, a missing quote or bracket, a comment, an extra comma, a raw line end, a
+        /// second object.
         BrokenJson = "broken-json",
         /// The closing tag of the thinking is missing.
         ThinkOpen = "think-open",
@@ -43,7 +43,7 @@ crate::words! {
         Pseudo = "pseudo",
         /// N confirmations replace the text.
         Confirmation = "confirmation",
-        /// The text ends in the middle: up to N quarters of it are missing.
+        /// The text ends in the middle. Up to N quarters of it are missing.
         Cut = "cut",
         /// N events are lost.
         ReplayLost = "replay-lost",
@@ -51,7 +51,7 @@ crate::words! {
         ReplayDoubled = "replay-doubled",
         /// N events are out of order.
         ReplayOrder = "replay-order",
-        /// The text is whole, but nothing says that it has ended. This fault and those after it are of whole streams: they
+        /// The text is whole, but its end is not marked. This fault and those after it are of whole streams: they
         /// change no text and no row of events.
         NoDone = "no-done",
         /// The stream stops without an end.

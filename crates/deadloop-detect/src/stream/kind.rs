@@ -1,37 +1,37 @@
-//! [`Kind`]: what kind of loop it is.
+//! [`Kind`]: the kind of a loop.
 
 use super::fault::Fault;
 
 crate::words! {
-    /// What kind of loop it is: of an alarm (what the detector saw) and of a label (the truth). `ALL` has those of loops;
-    /// those of faults are [`Fault::ALL`].
+    /// The kind of a loop, detected in an alarm or given in a label. `ALL` has the kinds of loops; the kinds
+    /// of faults are [`Fault::ALL`].
     #[non_exhaustive]
     pub enum Kind {
-        /// A short unit over and over: "thinkthinkthink".
+        /// A short unit, repeated: "thinkthinkthink".
         ShortSequence = "short-sequence",
-        /// The same sentences or paragraphs.
+        /// Repeated sentences or paragraphs.
         Paragraph = "paragraph",
-        /// The same list items under rising numbers.
+        /// Repeated list items under rising numbers.
         OrderedList = "ordered-list",
         /// Copies that differ in a word, a number, a name.
         NearRepeat = "near-repeat",
-        /// The same few ideas again, in other words.
+        /// A few ideas, repeated in other words.
         Circling = "circling",
-        /// One tool call over and over.
+        /// A repeated tool call.
         IdenticalCall = "identical-call" | "tool-repeat",
-        /// One tool call over and over, with the same result each time.
+        /// A repeated tool call with the same result each time.
         SameCallSameResult = "same-call-same-result",
         /// A cycle of tool calls.
         Cycle = "cycle" | "tool-cycle",
-        /// The same calls and results come back, with others between.
+        /// Repeated calls and results, with others between.
         Interleaved = "interleaved",
-        /// Calls that bring nothing new, in no fixed order.
+        /// Calls without new information, in no fixed order.
         AperiodicStagnation = "aperiodic-stagnation",
-        /// An error is met again and again.
+        /// An error that occurs again and again.
         ErrorRetry = "error-retry",
         /// Turns without a call, in a row.
         Monologue = "monologue",
-        /// Agents hand the work to each other and back.
+        /// Handoffs of the work between agents and back.
         Handoff = "handoff",
         /// More turns or calls than are allowed.
         Iterations = "iterations",
@@ -39,14 +39,13 @@ crate::words! {
         Budget = "budget",
         /// Anything else.
         Other = "other",
-        | /// No loop: the stream is damaged, and how.
+        | /// A damaged stream without a loop.
         Fault(Fault),
     }
 }
 
 impl Kind {
-    /// Says what the model was doing, as a clause for the reader of the answer: `was repeating
-    /// itself`.
+    /// Returns a clause about the model's activity, for the reader of the answer: `was repeating itself`.
     pub fn was_doing(self) -> &'static str {
         match self {
             Self::ShortSequence | Self::Paragraph | Self::OrderedList => "was repeating itself",

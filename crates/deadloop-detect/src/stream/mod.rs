@@ -1,18 +1,18 @@
-//! The ground floor: what a live stream and a recording have in common.
+//! The types that live streams and recordings share.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what arrives: text, calls, results, turns | [`EventOf`]: borrowed an [`Event`], held an [`OwnedEvent`] |
-//! | what positions are counted on, and in what | [`Channel`], [`Unit`], [`Units`] |
+//! | an event: text, call, result, turn | [`EventOf`]: borrowed an [`Event`], owned an [`OwnedEvent`] |
+//! | channels, and the units of their positions | [`Channel`], [`Unit`], [`Units`] |
 //! | the channels in which text arrives | [`TextChannel`] |
-//! | where in a stream an event is | [`EventPlace`] |
-//! | how much of each channel had arrived | [`Seen`] |
+//! | the place of an event in a stream | [`EventPlace`] |
+//! | how much of each channel has arrived | [`Seen`] |
 //! | a place in a transcript, which can be ordered | [`Cursor`] |
-//! | what kind of loop it is | [`Kind`] |
-//! | how a stream is damaged | [`Fault`] |
+//! | the kind of a loop | [`Kind`] |
+//! | the kind of damage of a stream | [`Fault`] |
 //!
-//! A position is a number of units of **its** channel. Chars, calls and turns are types of their own, so
-//! that the compiler refuses to add or compare them:
+//! A position is a number of units of **its** channel. Chars, calls and turns are separate types, so that the compiler
+//! rejects their sums and comparisons:
 //!
 //! ```compile_fail
 //! use deadloop_detect::{Calls, Chars};

@@ -1,26 +1,27 @@
-//! [`EventPlace`]: where in a stream an event is; [`EventPlaces`] counts them.
+//! [`EventPlace`]: the place of an event. [`EventPlaces`]: a counter of places.
 
 use super::{Calls, Chars, Event, TextChannel, Turns};
 
-/// Where in a stream an event is. Whoever runs meters counts, once for all of them, and hands it over with the event.
+/// The place of an event in a stream. The code that runs meters counts places once for all of them, and passes the
+/// place with the event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventPlace {
     /// The number of the event, from 0.
     pub event: u64,
-    /// Calls issued by then, the event's own included.
+    /// The number of calls so far, the event's own included.
     pub calls: Calls,
-    /// Turns begun before the event: at the beginning of a turn, those that have ended.
+    /// The number of turns begun before the event. At the beginning of a turn, those that have ended.
     pub turns: Turns,
-    /// Chars of the answer by then, the event's own included.
+    /// The number of chars of the answer so far, the event's own included.
     pub answer: Chars,
 }
 
-/// Counts the places of a stream's events, from the first on.
+/// Counter of the places of a stream's events, from the first on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EventPlaces(EventPlace);
 
 impl EventPlaces {
-    /// The place of the next event.
+    /// Returns the place of the next event.
     pub fn of(&mut self, event: &Event<'_>) -> EventPlace {
         let mut here = self.0;
         match event {

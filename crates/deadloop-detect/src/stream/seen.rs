@@ -1,4 +1,4 @@
-//! [`Seen`]: how much of each channel had arrived; [`Cursor`]: where in a transcript that was.
+//! [`Seen`]: how much of each channel has arrived. [`Cursor`]: a place in a transcript.
 
 use std::cmp::Ordering;
 
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::channel::Channel;
 use super::units::{Calls, Chars, Turns, Unit, Units};
 
-/// How much of a transcript had arrived at some moment, channel by channel.
+/// The length of each channel at some moment of a transcript.
 ///
-/// Of two moments of one transcript the later has no less of any channel: that is what orders positions in
+/// Of two moments of one transcript, the later has at least as much of every channel. This orders positions in
 /// different channels, and no sum of them is ever needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Seen {
@@ -33,7 +33,7 @@ fn is_none<T: Default + PartialEq>(count: &T) -> bool {
 }
 
 impl Seen {
-    /// What had arrived of `channel`, in its unit.
+    /// Returns the length of `channel`, in its unit.
     pub fn units(self, channel: Channel) -> Units {
         match channel {
             Channel::Reasoning => self.reasoning.into(),
@@ -44,23 +44,23 @@ impl Seen {
         }
     }
 
-    /// The bare number of [`units`](Self::units).
+    /// Returns the bare number of [`units`](Self::units).
     pub fn count(self, channel: Channel) -> u64 {
         self.units(channel).count()
     }
 
-    /// The chars of the channels that text detectors watch unasked.
+    /// Returns the chars of the channels that text detectors watch by default.
     pub fn text(self) -> Chars {
         self.reasoning + self.answer
     }
 
-    /// Adds that many units of `channel`.
+    /// Returns the lengths with `count` more units of `channel`.
     #[must_use]
     pub fn plus(self, channel: Channel, count: u64) -> Self {
         self.with(channel, self.count(channel).saturating_add(count))
     }
 
-    /// Takes away that many units of `channel`, down to 0.
+    /// Returns the lengths with `count` fewer units of `channel`, down to 0.
     #[must_use]
     pub fn minus(self, channel: Channel, count: u64) -> Self {
         self.with(channel, self.count(channel).saturating_sub(count))
@@ -78,7 +78,7 @@ impl Seen {
     }
 }
 
-/// `None` where neither is the later one: they are not of one transcript.
+/// Orders two moments of one transcript. `None` if neither is later, as for moments of different transcripts.
 impl PartialOrd for Seen {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         let of = |channel| self.count(channel).cmp(&other.count(channel));
@@ -91,19 +91,19 @@ impl PartialOrd for Seen {
     }
 }
 
-/// A place in a transcript. Places are ordered, whichever channels they are in.
+/// A place in a transcript. Places are ordered, even in different channels.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct Cursor {
     /// The event, counted from 0.
     pub event: u64,
-    /// The chars of its text that had been read; 0 in an event without text.
+    /// The number of chars of its text that had been read. 0 in an event without text.
     pub offset: u64,
 }
 
 impl Unit {
-    /// The channels that are counted in it.
+    /// Returns the channels that are counted in this unit.
     pub fn channels(self) -> impl Iterator<Item = Channel> {
         Channel::ALL.into_iter().filter(move |c| c.unit() == self)
     }

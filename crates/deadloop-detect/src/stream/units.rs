@@ -1,4 +1,6 @@
-//! Counts of chars, calls and turns, each in a type of its own, and [`Units`]: one of them.
+//! Counts of chars, calls and turns, each of its own type.
+//!
+//! [`Units`] is one of these counts.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -6,7 +8,7 @@ use std::ops::{Add, Sub};
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Defines a count that adds to and compares with nothing but its like.
+/// Defines a count type that adds to and compares with only itself.
 macro_rules! count {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -17,7 +19,7 @@ macro_rules! count {
         pub struct $name(pub u64);
 
         impl $name {
-            /// `self - other`, or 0 where that would be negative.
+            /// Returns `self - other`, or 0 if that is negative.
             #[must_use]
             pub fn saturating_sub(self, other: Self) -> Self {
                 Self(self.0.saturating_sub(other.0))
@@ -53,28 +55,28 @@ macro_rules! count {
 }
 
 count! {
-    /// A count of Unicode scalar values ("chars"), or a position counted in them from the start of a
-    /// channel. Bytes, UTF-16 units and tokens are other things and never cross a public function.
+    /// A count of Unicode scalar values ("chars"), or a position in chars from the start of a channel. Counts of bytes,
+    /// UTF-16 units and tokens never cross a public function.
     Chars
 }
 count! {
-    /// A count of tool calls, or a position counted in them from the start of a run.
+    /// A count of tool calls, or a position in calls from the start of a run.
     Calls
 }
 count! {
-    /// A count of turns of an agent, or a position counted in them from the start of a run.
+    /// A count of an agent's turns, or a position in turns from the start of a run.
     Turns
 }
 
 impl Chars {
-    /// How many chars `text` has.
+    /// Returns the number of chars in `text`.
     pub fn of(text: &str) -> Self {
         Self(text.chars().count() as u64)
     }
 }
 
 crate::words! {
-    /// The unit of a count: that of a channel, in which positions and labels are given.
+    /// The unit of a channel, in which its positions and labels are counted.
     #[derive(Default)]
     pub enum Unit {
         /// Unicode scalar values.
@@ -87,8 +89,8 @@ crate::words! {
     }
 }
 
-/// A length in a channel, or a position counted from its start, in the channel's own unit. Counts of
-/// different units are neither equal nor ordered, and nothing adds them.
+/// A length in a channel, or a position counted from its start, in the channel's own unit. Counts of different units
+/// are neither equal nor ordered, and cannot be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Units {
     /// A number of chars.
@@ -100,14 +102,14 @@ pub enum Units {
 }
 
 impl Units {
-    /// The bare number, for what is written. Two of these may be of different units.
+    /// Returns the bare number, for output. Two bare numbers may be of different units.
     pub fn count(self) -> u64 {
         match self {
             Self::Chars(Chars(n)) | Self::Calls(Calls(n)) | Self::Turns(Turns(n)) => n,
         }
     }
 
-    /// Returns the unit in which it is counted.
+    /// Returns the unit of the count.
     pub fn unit(self) -> Unit {
         match self {
             Self::Chars(_) => Unit::Chars,
@@ -116,8 +118,7 @@ impl Units {
         }
     }
 
-    /// How many units lie between `from` and here: 0 where `from` comes later, and where it is of
-    /// another unit.
+    /// Returns the number of units from `from` to `self`. 0 if `from` comes later or has another unit.
     pub fn since(self, from: Self) -> u64 {
         if self.unit() == from.unit() {
             self.count().saturating_sub(from.count())
@@ -133,7 +134,7 @@ impl PartialOrd for Units {
     }
 }
 
-/// The number alone: the unit is that of the channel beside it.
+/// Writes the number alone. The unit is that of the channel beside it.
 impl fmt::Display for Units {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.count().fmt(f)

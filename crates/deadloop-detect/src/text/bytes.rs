@@ -1,17 +1,17 @@
-//! [`Bytes`]: sixteen bytes of text, tested at once; and [`runs`] of letters and digits, found with them.
+//! [`Bytes`]: sixteen bytes of text, tested at once. [`runs`]: runs of letters and digits.
 
 use std::ops::Range;
 
 use wide::i8x16;
 
-/// Sixteen bytes of text, tested all at once; bit n of a result is for byte n.
+/// Sixteen bytes of text, tested all at once. Bit n of a result is for byte n.
 pub(crate) struct Bytes(pub(crate) [u8; Bytes::MOST as usize]);
 
 impl Bytes {
-    /// How many they are.
+    /// The number of bytes.
     pub(crate) const MOST: u32 = 16;
 
-    /// The first bytes of a text; after its end there are zeros.
+    /// Returns the first bytes of a text, padded with zeros.
     #[inline]
     pub(crate) fn first(text: &[u8]) -> Self {
         Self(text.first_chunk().copied().unwrap_or_else(|| {
@@ -26,7 +26,7 @@ impl Bytes {
         i8x16::new(self.0.map(u8::cast_signed))
     }
 
-    /// Those that equal this one.
+    /// Returns the bytes that equal `byte`.
     #[inline]
     pub(crate) fn equal(&self, byte: u8) -> u32 {
         self.wide()
@@ -34,19 +34,19 @@ impl Bytes {
             .to_bitmask()
     }
 
-    /// Those that are not ASCII, can end an element or be a number.
+    /// Returns the bytes that are not ASCII, may end an element, or are digits.
     #[inline]
     pub(crate) fn ends(&self) -> u32 {
         let wide = self.wide();
         let equal = |byte: u8| wide.simd_eq(i8x16::splat(byte.cast_signed()));
-        // What is not ASCII is negative.
+        // Bytes that are not ASCII are negative.
         let low = wide.simd_lt(i8x16::splat(b' '.cast_signed()));
         let signs = equal(b'.') | equal(b';') | equal(b'!') | equal(b'?');
         (low | signs | within(wide, b'0', b'9')).to_bitmask()
     }
 
-    /// How many there are before the first that is not ASCII, can end a sentence, or is a blank but a space between two others;
-    /// `spaced`: a space came before.
+    /// Counts the bytes before the first that is not ASCII, may end a sentence, or is a blank other than a single
+    /// space. `spaced`: a space came before.
     #[inline]
     pub(crate) fn of_sentence(&self, spaced: bool) -> usize {
         let wide = self.wide();
@@ -59,7 +59,7 @@ impl Bytes {
         stops.trailing_zeros().min(Self::MOST) as usize
     }
 
-    /// How many come before the first that is not ASCII, ends a line or is a digit, of those that there are.
+    /// Counts the bytes before the first that is not ASCII, ends a line or is a digit.
     #[inline]
     pub(crate) fn passing(&self) -> usize {
         let wide = self.wide();
@@ -68,14 +68,14 @@ impl Bytes {
         stops.trailing_zeros().min(Self::MOST) as usize
     }
 
-    /// ASCII letters.
+    /// Returns the ASCII letters.
     #[inline]
     pub(crate) fn letters(&self) -> u32 {
         let lower = self.wide() | i8x16::splat(0x20);
         within(lower, b'a', b'z').to_bitmask()
     }
 
-    /// ASCII letters and digits, and this char.
+    /// Returns the ASCII letters and digits, and the char `also`.
     #[inline]
     fn of_words(&self, also: u8) -> u32 {
         let wide = self.wide();
@@ -84,25 +84,26 @@ impl Bytes {
         (letters | within(wide, b'0', b'9') | also).to_bitmask()
     }
 
-    /// Those that are not ASCII.
+    /// Returns the bytes that are not ASCII.
     #[inline]
     fn others(&self) -> u32 {
         self.wide().simd_lt(i8x16::splat(0)).to_bitmask()
     }
 }
 
-/// The bytes from `first` to `last`, both ASCII.
+/// Returns the bytes from `first` to `last`, both ASCII.
 #[inline]
 fn within(bytes: i8x16, first: u8, last: u8) -> i8x16 {
     let above = bytes.simd_gt(i8x16::splat(first.cast_signed() - 1));
     above & bytes.simd_lt(i8x16::splat(last.cast_signed() + 1))
 }
 
-/// Bytes that are cut into runs at once.
+/// The number of bytes that are cut into runs at once.
 const BLOCK: usize = 64;
 
-/// Cuts the ASCII that a text begins with into runs of letters, digits and the char `also`, and of others. `each` takes a
-/// run and whether it is one of the former; a run can be taken in parts. Returns how many bytes there are.
+/// Cuts the ASCII at the start of a text into runs of letters, digits and the char `also`, and runs of other chars.
+/// `each` takes a run and whether it is of the first sort. A run may be passed in parts. Returns the number of ASCII
+/// bytes.
 #[inline]
 pub(crate) fn runs(text: &[u8], also: u8, mut each: impl FnMut(Range<usize>, bool)) -> usize {
     let mut base = 0;

@@ -1,32 +1,34 @@
-//! [`Classes`]: what a char is, from one table: the standard library's own answers each cost a search.
+//! [`Classes`]: the classes of chars, from one table.
+//!
+//! The standard library's own functions each cost a search.
 
 use std::sync::LazyLock;
 
 use crate::text::element::{ends_clause, ends_sentence};
 use crate::text::script::is_wide;
 
-/// What a char is: some of the bits below.
+/// The classes of a char, as a set of the bits below.
 pub(crate) type Class = u8;
 
 /// White space.
 pub(crate) const BLANK: Class = 1;
 /// A letter or a number.
 pub(crate) const NAMED: Class = 2;
-/// A digit of some script, or a number by itself.
+/// A digit of some script, or a number in itself.
 pub(crate) const NUMBER: Class = 4;
-/// A sentence ends with it.
+/// A char that ends a sentence.
 pub(crate) const ENDS: Class = 8;
-/// A Chinese numeral: a letter to Unicode, but for 〇.
+/// A Chinese numeral. Unicode counts all but 〇 as letters.
 pub(crate) const HAN: Class = 16;
-/// A clause of Chinese or Japanese ends with it, but no sentence.
+/// A char that ends a clause of Chinese or Japanese, but no sentence.
 pub(crate) const CLAUSE: Class = 32;
-/// A Chinese or Japanese char: one is worth two or three letters of an alphabet.
+/// A Chinese or Japanese char, worth two or three letters of an alphabet.
 pub(crate) const WIDE: Class = 64;
 
-/// The Chinese numerals, those for papers of value too.
+/// The Chinese numerals, with the formal ones of financial documents.
 const HAN_NUMERALS: &str = "〇零一二两兩三四五六七八九十百千万萬亿億壹贰叁肆伍陆柒捌玖拾佰仟";
 
-/// The classes of the chars of the first two planes, which nearly all text is made of.
+/// The classes of the chars of the first two planes, which make up nearly all text.
 #[derive(Clone, Copy)]
 pub(crate) struct Classes(&'static [Class]);
 
@@ -36,12 +38,12 @@ static TABLE: LazyLock<Vec<Class>> = LazyLock::new(|| {
 });
 
 impl Classes {
-    /// The table, which all share.
+    /// Returns the shared table.
     pub(crate) fn new() -> Self {
         Self(&TABLE)
     }
 
-    /// What a char is.
+    /// Returns the classes of a char.
     #[inline]
     pub(crate) fn of(self, c: char) -> Class {
         self.0.get(c as usize).copied().unwrap_or_else(|| class(c))

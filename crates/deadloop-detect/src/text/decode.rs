@@ -1,7 +1,8 @@
-//! [`append`]: the chars of a text at the end of a vector. Most text is mostly ASCII, which is widened
-//! many bytes at a time; decoding char by char costs several times as much.
+//! [`append`]: decodes a text's chars to the end of a vector.
+//!
+//! Most text is mostly ASCII, which is widened many bytes at a time. Decoding char by char costs several times as much.
 
-/// Bytes that are looked at together.
+/// The number of bytes that are tested together.
 const BLOCK: usize = 32;
 
 /// Appends each char of a text.

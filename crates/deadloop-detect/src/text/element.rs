@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Whether a sentence ends with this char; a line ends at `\n` alone.
+/// Returns whether a sentence ends with this char. A line ends only at `\n`.
 #[inline]
 pub(crate) fn ends_sentence(c: char) -> bool {
     matches!(c, '。' | '.' | '；' | ';' | '！' | '!' | '？' | '?' | '\n')
@@ -14,8 +14,8 @@ pub(crate) fn ends_clause(c: char) -> bool {
     matches!(c, '，' | '、' | '､')
 }
 
-/// The chars of one element so far: blanks at both ends are left out, others taken together. Two
-/// different ones have one hash once in 2^64 pairs.
+/// The chars of one element so far. Blanks at both ends are left out, and blanks within count as one. Two different
+/// elements have the same hash once in 2^64 pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Element {
     hash: Hash,
@@ -44,8 +44,8 @@ impl Element {
         self.hash.add_word(text, word);
     }
 
-    /// Adds the ASCII of this range of a text: no blank but single spaces, none at its beginning where one was added last or
-    /// nothing.
+    /// Adds the ASCII of this range of a text. Its only blanks are single spaces, with none at its beginning if a blank
+    /// was added last or the element is empty.
     #[inline]
     pub(crate) fn add_ascii(&mut self, text: &[u8], mut range: Range<usize>) {
         let spaced = text[range.clone()].last() == Some(&b' ');
@@ -58,17 +58,17 @@ impl Element {
         self.hash.add_ascii(text, range);
     }
 
-    /// Whether blanks are left out now: there was nothing, or a blank was added last.
+    /// Returns whether blanks are left out now: the element is empty, or a blank was added last.
     pub(crate) fn leaves_out_blanks(&self) -> bool {
         self.blank || self.is_empty()
     }
 
-    /// Whether it has nothing but blanks.
+    /// Returns whether the element has only blanks.
     pub(crate) fn is_empty(&self) -> bool {
         self.chars == 0
     }
 
-    /// The hash and the length of what was gathered; `None`: nothing but blanks.
+    /// Returns the element's hash and length, and begins a new one. `None` if the element has only blanks.
     #[inline]
     pub(crate) fn finish(&mut self) -> Option<(u64, u64)> {
         let done = std::mem::take(self);
@@ -82,14 +82,15 @@ impl Element {
     }
 }
 
-/// The hash of a text that is read in pieces: of its bytes, eight at a time, wherever pieces end.
+/// The hash of a text that is read in pieces. It takes the bytes eight at a time, so that it does not depend on the
+/// pieces.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hash {
-    /// Of the whole blocks of eight bytes.
+    /// The hash of the whole blocks of eight bytes.
     hash: u64,
-    /// The bytes after them, the first one lowest.
+    /// The bytes after the blocks, the first one lowest.
     rest: u64,
-    /// How many bits they have.
+    /// The number of bits in `rest`.
     bits: u32,
 }
 
@@ -111,8 +112,8 @@ impl Hash {
         self.bytes(byte, 8);
     }
 
-    /// Adds the ASCII letters, digits and `_` of this range of a text, letters in lower case. (A `_` becomes a byte that no
-    /// other of them is.)
+    /// Adds the ASCII letters, digits and `_` of this range of a text, letters in lower case. (A `_` becomes a byte
+    /// that none of the others becomes.)
     #[inline]
     pub(crate) fn add_word(&mut self, text: &[u8], word: Range<usize>) {
         self.add_all(text, word, 0x2020_2020_2020_2020);
@@ -124,7 +125,7 @@ impl Hash {
         self.add_all(text, range, 0);
     }
 
-    /// Adds bytes, with these bits set in each eight.
+    /// Adds bytes, with the bits `set` set in each eight.
     #[inline]
     fn add_all(&mut self, text: &[u8], range: Range<usize>, set: u64) {
         let mut at = range.start;
@@ -142,13 +143,13 @@ impl Hash {
         }
     }
 
-    /// The hash of all that was added.
+    /// Returns the hash of all added bytes.
     #[inline]
     pub(crate) fn value(self) -> u64 {
         mixed(mixed(self.hash, self.rest), u64::from(self.bits))
     }
 
-    /// Adds up to eight bytes; they have `bits` bits.
+    /// Adds up to eight bytes, which have `bits` bits.
     #[inline]
     fn bytes(&mut self, bytes: u64, bits: u32) {
         self.rest |= bytes << self.bits;
@@ -162,7 +163,7 @@ impl Hash {
     }
 }
 
-/// The two halves of a product, together: each bit of the word moves about half of all others.
+/// Multiplies and joins the two halves of the product. Each bit of the word changes about half of all other bits.
 #[inline]
 fn mixed(hash: u64, word: u64) -> u64 {
     let word = hash ^ word ^ 0x2545_F491_4F6C_DD1D;

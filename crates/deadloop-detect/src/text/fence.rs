@@ -1,17 +1,18 @@
-//! Code fences: which parts of a stream are between lines that begin with three backticks, or between
-//! any three backticks and the next.
+//! Code fences: the parts of a stream between backticks.
+//!
+//! [`Fence`] takes lines that begin with three backticks, and [`Ticks`] takes any three backticks.
 
-/// Follows a stream char by char and knows whether it is inside a fence.
+/// Tracker of a stream's fences, char by char.
 ///
-/// A fence line is one whose first chars, after blanks, are three backticks; it opens or closes a
-/// fence and belongs to it. A fence that is never closed goes on to the end.
+/// A fence line has three backticks as its first chars, after blanks. It opens or closes a fence and belongs to it. A
+/// fence that is never closed goes on to the end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fence {
     open: bool,
     line: Line,
 }
 
-/// What the current line is, as far as it has been read.
+/// The kind of the current line, as far as it has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
     /// Blanks, then this number of backticks.
@@ -29,7 +30,7 @@ impl Default for Line {
 }
 
 impl Fence {
-    /// Reads what has left the window.
+    /// Reads text that has left the window.
     pub(crate) fn read(&mut self, text: &str) {
         text.chars().for_each(|c| self.step(c));
     }
@@ -49,24 +50,24 @@ impl Fence {
         };
     }
 
-    /// Whether no fence can begin or end before the next line.
+    /// Returns whether no fence can begin or end before the next line.
     pub(crate) fn is_past(self) -> bool {
         !matches!(self.line, Line::Start(_))
     }
 
-    /// Whether the last char is on a fence line, from its third backtick on.
+    /// Returns whether the last char is on a fence line, from its third backtick on.
     pub(crate) fn is_line(self) -> bool {
         self.line == Line::Fence
     }
 
-    /// Whether the last char is inside a fence or on one of its lines, as far as is known: the first
-    /// two backticks of a fence line are told from text by the third.
+    /// Returns whether the last char is inside a fence or on a fence line, as far as known: the first two backticks of
+    /// a fence line still count as text.
     pub(crate) fn is_inside(self) -> bool {
         self.open || self.is_line()
     }
 
-    /// Cuts `text`, which follows what was read, into parts that are all inside or all outside,
-    /// line by line: byte range and whether it is inside.
+    /// Cuts `text`, which follows the text that was read, line by line into parts that are all inside or all outside.
+    /// Each part has its byte range and whether it is inside.
     pub(crate) fn parts(mut self, text: &str) -> Vec<(std::ops::Range<usize>, bool)> {
         let mut parts: Vec<(std::ops::Range<usize>, bool)> = Vec::new();
         let mut start = 0;
@@ -85,12 +86,12 @@ impl Fence {
     }
 }
 
-/// Follows a stream char by char and knows whether it is between three backticks and the next three,
-/// wherever in a line they are, or on the last of them. Of four the first three count.
+/// Tracker of text between three backticks and the next three, at any place in a line. The last of the three counts as
+/// inside. Of four backticks the first three count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ticks {
     open: bool,
-    /// How many of three backticks have been read; after 3 the count begins again.
+    /// The number of backticks read of the current three. After 3 the count begins again.
     read: u8,
 }
 
@@ -104,18 +105,18 @@ impl Ticks {
         self.open ^= self.are_read();
     }
 
-    /// Whether the last char is no backtick.
+    /// Returns whether the last char is no backtick.
     pub(crate) fn are_none(self) -> bool {
         self.read == 0
     }
 
-    /// Whether the last char is the last of three.
+    /// Returns whether the last char is the last of three backticks.
     pub(crate) fn are_read(self) -> bool {
         self.read == 3
     }
 
-    /// Whether the last char is inside or the last of three, as far as is known: the first two of the
-    /// opening three are told from text by the third.
+    /// Returns whether the last char is inside or the last of three, as far as known: the first two of the opening
+    /// three still count as text.
     pub(crate) fn is_inside(self) -> bool {
         self.open || self.are_read()
     }

@@ -1,15 +1,17 @@
-//! Fixed 64-bit hashes of what is read symbol by symbol: the same on every platform, and in any chunks.
+//! Fixed 64-bit hashes of sequences of symbols.
+//!
+//! They are the same on every platform, and for any chunks.
 
-/// The base of the polynomial that hashes of sequences are: odd, with bits everywhere.
+/// The base of the polynomial hashes of sequences: odd, with bits everywhere.
 pub(crate) const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A hash of what had `hash` and one thing more.
+/// Returns the hash of a sequence with one more item.
 pub(crate) fn join(hash: u64, next: u64) -> u64 {
     hash.wrapping_mul(BASE).wrapping_add(next).wrapping_add(1)
 }
 
-/// Lets every bit of a number decide every bit of the result, which no other number has (the finaliser of SplitMix64:
-/// Steele, Lea and Flood 2014).
+/// Spreads every bit of a number over the whole result, without collisions (the finaliser of SplitMix64: Steele, Lea
+/// and Flood 2014).
 pub(crate) fn spread(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

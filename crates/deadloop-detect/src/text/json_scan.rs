@@ -1,6 +1,6 @@
-//! [`JsonScan`]: the signs of a JSON text that stand outside of its strings.
+//! [`JsonScan`]: finds the chars of JSON text outside of its strings.
 
-/// Follows the strings and brackets of a JSON text, char by char. The rest of the syntax is not looked at.
+/// Tracker of the strings and brackets of a JSON text, char by char. Other syntax is not checked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JsonScan {
     depth: usize,
@@ -9,7 +9,7 @@ pub struct JsonScan {
 }
 
 impl JsonScan {
-    /// Takes the next char. Returns it if it stands outside of strings.
+    /// Takes the next char. Returns it if it is outside of strings.
     pub fn outside(&mut self, c: char) -> Option<char> {
         match c {
             _ if self.escaped => self.escaped = false,

@@ -1,13 +1,13 @@
-//! What detectors of text share.
+//! Text functions that several detectors use.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | chars out of bytes, and which scripts and classes they are of | `bytes`, `decode`, `script`, `class` |
+//! | decoding of bytes into chars, their scripts and classes | `bytes`, `decode`, `script`, `class` |
 //! | sentences and lines as elements; the last whole sentence | `element`, `sentence` |
 //! | code fences | `fence` |
-//! | what a text repeats | `repeated` |
+//! | the unit that a text repeats | `repeated` |
 //! | hashes, rings | `hash`, `ring` |
-//! | names that are nearly known | `nearest` |
+//! | the nearest known name | `nearest` |
 //! | strings and brackets of JSON | `json_scan` |
 
 pub(crate) mod bytes;

@@ -1,6 +1,6 @@
-//! [`Nearest`]: finds the known name that a misspelt name was meant to be.
+//! [`Nearest`]: finds the known name nearest to a misspelt one.
 
-/// The known names, and how much a name may differ from one.
+/// The known names, and the number of edits by which a misspelt name may differ.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Nearest {
     known: Vec<String>,
@@ -8,26 +8,26 @@ pub(crate) struct Nearest {
     edits: usize,
 }
 
-/// A known name allows one edit for each three letters, so no other name counts as a misspelling of `id`.
+/// The letters of a known name that allow one edit, so that no other name counts as a misspelling of `id`.
 const LETTERS_PER_EDIT: usize = 3;
 /// The longest name that is compared, in chars.
 pub(crate) const LONGEST: usize = 64;
 
 impl Nearest {
-    /// `fold`: the case of ASCII letters does not count. `edits`: how many chars may be added, left out,
-    /// changed or swapped with a neighbour; at most one for each three letters of the known name.
+    /// Returns the known names. `fold`: the case of ASCII letters does not count. `edits`: the most chars that may be
+    /// added, left out, changed or swapped with a neighbour; at most one for each three letters of the known name.
     pub(crate) fn new(known: Vec<String>, fold: bool, edits: usize) -> Self {
         Self { known, fold, edits }
     }
 
-    /// The known names.
+    /// Returns the known names.
     pub(crate) fn known(&self) -> &[String] {
         &self.known
     }
 
     /// Returns the index of the known name that equals this one or is nearest to it, and the edits between them. `None`
-    /// if no name is near enough, or if two are equally near: a guess there does harm. Adds the number of compared chars
-    /// to `work`.
+    /// if no name is near enough, or if two are equally near, since a wrong guess does harm. Adds the number of
+    /// compared chars to `work`.
     pub(crate) fn find(&self, name: &str, work: &mut u64) -> Option<(usize, usize)> {
         let own = |text: &str| {
             if self.fold {

@@ -1,5 +1,6 @@
-//! What detectors report about a repeated unit: its text, from the chars that were [read
-//! last](Recent), and its [kind].
+//! The text of a repeated unit, and its kind, for reports.
+//!
+//! The text is taken from the [last chars](Recent) of the stream. The kind is found by [`kind`].
 
 use std::sync::LazyLock;
 
@@ -7,24 +8,24 @@ use regex::Regex;
 
 use crate::stream::Kind;
 
-/// The last chars of a stream: what units are told from. Pieces are kept as they come, and chars are counted while they
+/// The last chars of a stream, from which units are cut. Pieces are kept as they come, and chars are counted as they
 /// are read.
 #[derive(Default)]
 pub(crate) struct Recent {
     read: u64,
-    /// The end of the text, up to the end of the piece that is read.
+    /// The end of the text, up to the end of the current piece.
     text: String,
-    /// The chars before it.
+    /// The number of chars before `text`.
     before: u64,
-    /// The place that was looked for last, in chars and in bytes of `text`: the next one is near it.
+    /// The last position that was looked up, in chars and in bytes of `text`. The next lookup is near it.
     found: (u64, usize),
 }
 
-/// So many chars are kept at least; when it is twice as many, half is dropped.
+/// The fewest chars that are kept. At twice as many, half is dropped.
 const KEPT: u64 = 4096;
 
 impl Recent {
-    /// Begins a piece, all of whose chars are read then.
+    /// Begins a piece. All chars of the piece before it have been read.
     pub(crate) fn begin(&mut self, piece: &str) {
         let gone = self.base() - self.before;
         if gone > 0 {
@@ -42,29 +43,29 @@ impl Recent {
         self.read += 1;
     }
 
-    /// Reads the chars of the piece up to this count of all chars.
+    /// Reads chars of the piece until `read` chars have been read in all.
     #[inline]
     pub(crate) fn read_to(&mut self, read: u64) {
         self.read = read;
     }
 
-    /// Reads what is left of the piece.
+    /// Reads the remaining chars of the piece.
     pub(crate) fn read_to_end(&mut self) {
         let (chars, bytes) = self.found;
         self.read = chars + self.text[bytes..].chars().count() as u64;
     }
 
-    /// Chars read.
+    /// Returns the number of chars read.
     pub(crate) fn read(&self) -> u64 {
         self.read
     }
 
-    /// The position of the first char that is kept.
+    /// Returns the position of the first kept char.
     pub(crate) fn base(&self) -> u64 {
         KEPT * self.read.div_ceil(KEPT).saturating_sub(2)
     }
 
-    /// The chars from position `from` to `to`, as far as they are kept.
+    /// Returns the chars from position `from` to `to`, as far as they are kept.
     pub(crate) fn text(&mut self, from: u64, to: u64) -> &str {
         let (base, read) = (self.base(), self.read);
         let known = |at: u64| at.clamp(base, read);
@@ -74,7 +75,7 @@ impl Recent {
         &self.text[from_byte..to_byte]
     }
 
-    /// Where a char of `text` begins, in bytes, by its position.
+    /// Returns the byte of `text` at which the char of a position begins.
     fn place(&mut self, at: u64) -> usize {
         let (chars, bytes) = self.found;
         let (before, after) = self.text.split_at(bytes);
@@ -99,7 +100,7 @@ impl Recent {
     }
 }
 
-/// A line that begins with a list number.
+/// The pattern of a line that begins with a list number.
 #[allow(
     clippy::expect_used,
     reason = "a constant pattern; every test would see it fail"
@@ -107,10 +108,10 @@ impl Recent {
 static LISTED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?m)^\s*\**[(（]?\d+[.)）、]").expect("a pattern"));
 
-/// Units of fewer chars are short sequences.
+/// The number of chars below which a unit is a short sequence.
 pub(crate) const SHORT: u64 = 40;
 
-/// The kind of a loop of this text; `short`: its unit has fewer than [`SHORT`] chars.
+/// Returns the kind of a loop of this text. `short`: its unit has fewer than [`SHORT`] chars.
 pub(crate) fn kind(text: &str, short: bool) -> Kind {
     if LISTED.is_match(text) {
         Kind::OrderedList
@@ -127,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps every char by itself, as the definition has it.
+    /// Keeps every char separately, as in the definition.
     #[derive(Default)]
     struct Slow {
         chars: Vec<char>,

@@ -1,6 +1,6 @@
-//! Numbered things in a ring: where each stands, and how far two are apart.
+//! Places and distances of numbered items in a ring.
 
-/// A number modulo a length that is a power of two.
+/// Returns a number modulo a length that is a power of two.
 #[inline]
 pub(crate) fn place(number: u64, length: usize) -> usize {
     // The length is no larger than fits.
@@ -9,7 +9,7 @@ pub(crate) fn place(number: u64, length: usize) -> usize {
     place
 }
 
-/// A distance between two that are kept, of which there are a million at most.
+/// Narrows a distance between two of at most a million items.
 #[inline]
 pub(crate) fn narrow(distance: u64) -> u32 {
     u32::try_from(distance).unwrap_or(u32::MAX)

@@ -1,6 +1,6 @@
 //! Scripts that write without blanks between words.
 
-/// Ideographs, kana and hangul: scripts in which a char says as much as a word, or nearly.
+/// Returns whether a char is an ideograph, a kana or a hangul. Such chars carry about as much as a word.
 pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{1100}'..='\u{11FF}' | '\u{2E80}'..='\u{2FDF}' | '\u{3005}'..='\u{3007}'

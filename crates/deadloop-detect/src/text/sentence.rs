@@ -1,18 +1,19 @@
-//! [`Sentence`]: the last line or sentence of a stream, which detectors without an exact unit show.
+//! [`Sentence`]: a stream's last line or sentence.
+//!
+//! Detectors without an exact unit show it.
 
 use crate::measure::fact::UNIT_CHARS;
 
-/// Follows a stream and keeps its last line or sentence that has a letter or number, cut to
-/// [`UNIT_CHARS`].
+/// Keeps the last line or sentence of a stream that has a letter or number, cut to [`UNIT_CHARS`].
 #[derive(Default)]
 pub(crate) struct Sentence {
-    /// The last one that is complete.
+    /// The last complete sentence.
     last: String,
-    /// The one that is read, and how many of its chars are kept.
+    /// The unfinished sentence, and how many of its chars are kept.
     open: String,
     kept: usize,
     named: bool,
-    /// Whether the char before ends a sentence where a blank follows.
+    /// Whether the last char ends a sentence if a blank follows.
     ending: bool,
 }
 
@@ -35,7 +36,7 @@ impl Sentence {
         }
     }
 
-    /// It, without blanks around it; the unfinished first one while there is no other.
+    /// Returns the last complete sentence, without blanks around it. If there is none yet, returns the unfinished one.
     pub(crate) fn text(&self) -> String {
         let text = if self.last.is_empty() {
             &self.open
@@ -46,14 +47,14 @@ impl Sentence {
     }
 }
 
-/// A stream whose [`Sentence`] is only asked for now and then: what came since is kept, and read when it is.
+/// A stream whose [`Sentence`] is needed only now and then. New text is kept, and is read on demand.
 #[derive(Default)]
 pub(crate) struct Unread {
     sentence: Sentence,
     rest: String,
 }
 
-/// So many bytes are kept unread at most, and a piece more.
+/// The most unread bytes that are kept, besides the newest piece.
 const MOST_UNREAD: usize = 1 << 14;
 
 impl Unread {
@@ -64,14 +65,14 @@ impl Unread {
         }
     }
 
-    /// The last line or sentence so far.
+    /// Returns the last line or sentence so far.
     pub(crate) fn text(&mut self) -> String {
         self.read();
         self.sentence.text()
     }
 
-    /// Reads from a late end of a sentence on where another one is complete from there on: what stands before an end
-    /// has no say then.
+    /// Reads the unread text. If a complete sentence follows a late sentence end, reads only from that end on: earlier
+    /// text cannot change the result.
     fn read(&mut self) {
         let rest = &self.rest;
         let before = rest.floor_char_boundary(rest.len().saturating_sub(4 * UNIT_CHARS));

@@ -1,8 +1,9 @@
-//! Lines into the texts of JSON objects: bare ones, and the data of server-sent events. Whether they
-//! are objects is for those to find who read them.
+//! Parses lines into texts of JSON objects, bare or in server-sent events.
 //!
-//! A `data` line that is a whole object is passed on at once, without the blank line that ends its
-//! event: an alarm must not wait for it. Only an object that goes on in further `data` lines does.
+//! Whether the texts are objects is checked by the caller.
+//!
+//! A `data` line with a whole object is passed on at once, without the blank line that ends its event: an alarm must
+//! not wait for it. An object that goes on in further `data` lines waits for its end.
 
 use std::borrow::Cow;
 
@@ -11,38 +12,39 @@ use serde_json::{Map, Value};
 
 use crate::wire::{WireFault, kind, parse, utf8};
 
-/// What many servers send last.
+/// The last message of many servers.
 pub(super) const DONE: &str = "[DONE]";
-/// The fields of server-sent events. What an event is called says nothing that its data do not, unless it is an error.
+/// The fields of server-sent events. The name of an event carries no information beyond its data, unless it is an
+/// error.
 pub(super) const FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
 
-/// What a line completes, or what is wrong with it.
+/// A finished frame, or the fault in a line.
 pub type Frame<'a> = Result<Framed<'a>, WireFault>;
 
-/// What a line completes.
+/// A frame that a line finishes.
 pub enum Framed<'a> {
-    /// The text of what should be an object, for [`object`].
+    /// The text of a possible object, for [`object`].
     Object(Cow<'a, str>),
     /// `[DONE]`.
     Done,
 }
 
-/// Takes lines in order.
+/// Parser of lines, which must come in order.
 #[derive(Debug)]
 pub struct Frames {
-    /// Whether fields of server-sent events are taken.
+    /// Whether fields of server-sent events are parsed.
     fields: bool,
-    /// The data of an event that has not ended; at most `limit` bytes.
+    /// The data of the unfinished event: at most `limit` bytes.
     data: String,
-    /// Whether the event that has not ended is called an error.
+    /// Whether the unfinished event is named `error`.
     error: bool,
-    /// Whether the last line was blank: the event has ended, and the next has no name yet.
+    /// Whether the last line was blank: the event has ended, and the next one has no name yet.
     blank: bool,
     pub(super) limit: usize,
 }
 
 impl Frames {
-    /// `fields`: whether fields of server-sent events are taken. An event has at most `limit` bytes.
+    /// Returns a parser. `fields`: whether fields of server-sent events are parsed. An event has at most `limit` bytes.
     pub fn new(fields: bool, limit: usize) -> Self {
         Self {
             fields,
@@ -53,7 +55,7 @@ impl Frames {
         }
     }
 
-    /// The next line, without its ending; what it completes.
+    /// Takes the next line, without its ending. Returns the frame that it finishes.
     pub fn line<'a>(&mut self, line: &'a [u8]) -> Option<Frame<'a>> {
         let line = match utf8(line) {
             Ok(line) => line,
@@ -78,12 +80,12 @@ impl Frames {
         }))
     }
 
-    /// Whether the event that the last line was of is called an error.
+    /// Returns whether the event of the last line is named `error`.
     pub(super) fn is_error(&self) -> bool {
         self.error
     }
 
-    /// The event has ended: a blank line, or the end of the stream.
+    /// Ends the event, at a blank line or the end of the stream. Returns its frame.
     pub fn end(&mut self) -> Option<Frame<'static>> {
         let data = std::mem::take(&mut self.data);
         (!data.is_empty()).then_some(Ok(Framed::Object(data.into())))
@@ -114,7 +116,7 @@ impl Frames {
     }
 }
 
-/// A comment (without a name) or a field of server-sent events.
+/// Parses a field of server-sent events, or a comment, whose name is empty.
 fn field(line: &str) -> Option<(&str, &str)> {
     if line.starts_with('{') {
         return None;
@@ -123,16 +125,16 @@ fn field(line: &str) -> Option<(&str, &str)> {
     (name.is_empty() || FIELDS.contains(&name)).then_some((name, value))
 }
 
-/// The most values of an object in a stream whose lines have at most `limit` bytes: a list of zeros takes fifty times
-/// the memory of its text, so that values are bounded as lines are.
+/// Returns the most values of an object in a stream whose lines have at most `limit` bytes. A list of zeros takes fifty
+/// times the memory of its text, so values are limited as well as lines.
 pub(super) fn values(limit: usize) -> u32 {
     u32::try_from(limit / 64).unwrap_or(u32::MAX)
 }
 
-/// A text that should be one JSON object, of at most `most` values in its lists and objects.
+/// Parses a text as one JSON object with at most `most` values in its lists and objects.
 ///
 /// # Errors
-/// It is no object, or has more values.
+/// The text is no JSON object, or has more values.
 pub fn object(text: &str, most: u32) -> Result<Map<String, Value>, WireFault> {
     match parse(text, most) {
         Ok(Value::Object(map)) => Ok(map),

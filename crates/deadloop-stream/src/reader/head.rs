@@ -1,43 +1,43 @@
 //! Recognises a stream's format by its first bytes, as early as they allow.
 //!
-//! Text must not wait, so whatever cannot begin a stream of objects any more is text: an object is
-//! taken for a chunk only if its first key is one that some family's chunks begin with, and its
-//! whole line one that some family knows. `--from` is for the answers that look like chunks.
+//! Text must not wait, so a beginning that cannot be one of a stream of objects is text. An object counts as a chunk
+//! only if chunks of some family begin with its first key, and some family knows its whole line. Answers that look like
+//! chunks need `--from`.
 
 use super::StreamFormat;
 use super::families;
 use super::frames::{DONE, FIELDS, object, values};
 use crate::{BOM, MAX_LINE};
 
-/// Longest beginning, in bytes, that is held back for the end of its line; a chunk that comes first
-/// is shorter.
+/// The longest beginning, in bytes, that is held back for the end of its line. First chunks are shorter.
 const OBJECT: usize = 1 << 16;
-/// The same where it may be a field of server-sent events: those before the first data are short.
+/// The longest beginning that is held back as a possible field of server-sent events. Fields before the first data are
+/// short.
 const FIELD: usize = 1 << 10;
-/// Longest beginning that is held back at all, as keep-alives before the first data are.
+/// The longest beginning that is held back at all, such as keep-alives before the first data.
 const HEAD: usize = 2 * OBJECT;
-/// Longest key that an object is looked at for.
+/// The longest first key of an object that is compared.
 const KEY: usize = 64;
 
-/// What one line says.
+/// The evidence that one line gives about the format.
 enum Sign {
-    /// Nothing: blank.
+    /// A blank line, which carries no information.
     Blank,
-    /// Server-sent events, most likely: a comment or a field without data.
+    /// A comment or a field without data, most likely of server-sent events.
     Field,
-    /// The format.
+    /// The format, decided.
     Format(StreamFormat),
-    /// Its end has to be seen.
+    /// A line whose end is needed.
     Wait,
 }
 
-/// The format of a stream that begins with `head`. `None` if more has to be seen first; for a stream
-/// that has `ended`, only if it is empty.
+/// Returns the format of a stream that begins with `head`. `None` if more bytes are needed; for a stream that has
+/// `ended`, only if it is empty.
 pub(super) fn tell(head: &[u8], ended: bool) -> Option<StreamFormat> {
     if !ended && BOM.starts_with(head) {
         return None;
     }
-    // What is further on is not looked at, so that it does not matter how much came at once.
+    // Later bytes are not read, so that the result does not depend on the size of the first chunk.
     let (seen, over) = (&head[..head.len().min(HEAD)], head.len() > HEAD);
     let lines = seen.strip_prefix(BOM).unwrap_or(seen);
     let mut fields = false;
@@ -86,7 +86,7 @@ fn sign(line: &[u8], whole: bool) -> Sign {
     Sign::Format(StreamFormat::Text)
 }
 
-/// A sign that counts once its line is whole.
+/// Returns the sign of a line that counts only once it is whole.
 fn waiting(sign: Sign, line: &[u8], whole: bool) -> Sign {
     match whole {
         _ if line.len() > FIELD => Sign::Format(StreamFormat::Text),
@@ -109,7 +109,7 @@ fn data(value: &[u8], line: &[u8], whole: bool) -> Sign {
     Sign::Format(StreamFormat::Text)
 }
 
-/// A line that begins as an object does.
+/// Returns the sign of a line that begins with a brace.
 fn brace(line: &[u8], whole: bool) -> Sign {
     const TEXT: Sign = Sign::Format(StreamFormat::Text);
     let after = line[1..].trim_ascii_start();
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(ended(""), None);
     }
 
-    /// What is reported at once is what is reported piece by piece.
+    /// Checks that the result of one chunk is that of piece by piece.
     #[test]
     fn how_much_comes_at_once_makes_no_difference() {
         let object = |n: usize| format!("{{\"type\":\"answer\",\"text\":\"{}\"}}\n", "x".repeat(n));

@@ -1,33 +1,34 @@
-//! Bytes into lines, in bounded memory. A line ends with LF, CR LF or CR alone, as server-sent events may; no JSON has
-//! either within a line.
+//! Splits bytes into lines, in bounded memory.
+//!
+//! A line ends with LF, CR LF or CR alone, as in server-sent events. JSON has no raw LF or CR within a line.
 
 use crate::wire::WireFault;
 
 /// The lines of a stream that arrives in pieces.
 pub(super) struct Lines {
-    /// What was fed and not passed on yet, from `start`.
+    /// The bytes of the stream that are kept. Those before `start` were passed on.
     held: Vec<u8>,
     start: usize,
-    /// Up to where there is no line ending.
+    /// The end of the bytes that are known to hold no line end.
     searched: usize,
-    /// Bytes of the stream before `held`.
+    /// The number of stream bytes before `held`.
     before: u64,
     pub(super) limit: usize,
-    /// Inside a line that was found too long.
+    /// Whether the current line was already reported as too long.
     skipping: bool,
     ended: bool,
 }
 
-/// A line.
+/// A line of the stream.
 pub(super) struct Line<'a> {
-    /// Its bytes without the ending, or that there are more than the limit.
+    /// The bytes without the line end, or the fault of a line over the limit.
     pub(super) bytes: Result<&'a [u8], WireFault>,
-    /// Where the stream stands after it, in bytes.
+    /// The position in the stream after the line, in bytes.
     pub(super) end: u64,
 }
 
 impl Lines {
-    /// Of at most `limit` bytes each.
+    /// Returns a splitter whose lines have at most `limit` bytes each.
     pub(super) fn new(limit: usize) -> Self {
         Self {
             held: Vec::new(),
@@ -48,12 +49,12 @@ impl Lines {
         self.held.extend_from_slice(bytes);
     }
 
-    /// No more comes: what is left is a line.
+    /// Ends the stream. The remaining bytes are a line.
     pub(super) fn end(&mut self) {
         self.ended = true;
     }
 
-    /// The next line that is complete.
+    /// Returns the next complete line.
     pub(super) fn next_line(&mut self) -> Option<Line<'_>> {
         loop {
             let start = self.start;
@@ -86,8 +87,8 @@ impl Lines {
         }
     }
 
-    /// Where the next line ends: at LF, or at a CR that is not the first half of a line's end. Of a CR at the end of what
-    /// has come this is not known yet.
+    /// Returns the position of the next line end: an LF, or a CR without an LF after it. A CR that is the last byte so
+    /// far is undecided.
     fn line_end(&self) -> Option<usize> {
         let (from, held) = (self.searched, &self.held);
         let ends = held[from..]
@@ -102,7 +103,7 @@ impl Lines {
         })
     }
 
-    /// Up to where no line ends: a CR at the end of what has come may end one.
+    /// Returns the end of the bytes that are surely no line end. A CR that is the last byte so far may be one.
     fn undecided(&self) -> usize {
         let cr = self.held[self.start..].ends_with(b"\r");
         self.held.len() - usize::from(cr && !self.ended)
@@ -118,7 +119,8 @@ impl Lines {
 mod tests {
     use super::*;
 
-    /// The lines of `text` fed in pieces of `size`: their text, none where too long, and their ends.
+    /// Returns the lines of `text` fed in pieces of `size`: their text, `None` for a line that is too long, and their
+    /// ends.
     fn lines(text: &str, size: usize) -> Vec<(Option<String>, u64)> {
         let mut lines = Lines::new(8);
         let mut all = Vec::new();

@@ -1,14 +1,14 @@
-//! A live stream of one generation: bytes in as they arrive, events out as soon as they are known.
+//! Reader of one generation's live stream: bytes in, events out.
 //!
-//! [`StreamReader`] takes plain text, JSON lines and server-sent events, and tells them apart. It does
-//! no I/O and never fails: what cannot be read is counted and named, and reading goes on.
+//! [`StreamReader`] takes plain text, JSON lines and server-sent events, and recognises the format. It does no I/O and
+//! never fails: unreadable parts are counted and reported, and reading goes on.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | how the format is recognised from the first bytes | `head` |
+//! | recognition of the format from the first bytes | `head` |
 //! | text, its cut chars and its `<think>` | `text` |
-//! | bytes cut into lines, lines into JSON objects | `lines`, `frames` |
-//! | what an object of some API says | `families` |
+//! | bytes into lines, lines into JSON objects | `lines`, `frames` |
+//! | the parsers of each API's objects | `families` |
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -32,39 +32,41 @@ use objects::Objects;
 use text::Text;
 
 deadloop_detect::words! {
-    /// How a stream is written.
+    /// The format of a stream.
     pub enum StreamFormat {
-        /// Plain text: the answer, and before it what is between `<think>` and `</think>`.
+        /// Plain text: the answer, after thinking between `<think>` and `</think>`, if any.
         Text = "text",
-        /// One JSON object a line: events as in a transcript, or an API's chunks.
+        /// JSON lines, one object each: events as in a transcript, or an API's chunks.
         Jsonl = "jsonl",
-        /// Server-sent events whose `data` are such objects. Bare objects are taken too.
+        /// Server-sent events with such objects as `data`. Bare objects are read too.
         Sse = "sse",
     }
 }
 
-/// One event of a stream, and where it ended there.
+/// An event of a stream, and the position of its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrival {
-    /// What arrived; no text of it is empty.
+    /// The event. Texts are never empty.
     pub event: OwnedEvent,
     /// Bytes from the start of the stream to the end of the line that held the event, its line
     /// ending included; in plain text, to the end of the event's own last char.
     pub end: u64,
 }
 
-/// How the texts of a model are split.
+/// Function from a model's name to the options by which its texts are split.
 pub type ThinkOf = Box<dyn Fn(&str) -> ThinkOptions + Send + Sync>;
 
-/// Most bad lines that are kept with their places; further ones are only counted.
+/// The most bad lines that are kept with their places. Further ones are only counted.
 const NAMED: usize = 20;
 
-/// Reads one stream. [`feed`](Self::feed) it what arrived and call [`next_event`](Self::next_event)
-/// until it returns `None`; at the end of the stream call [`end`](Self::end) and take the rest. Where
-/// the bytes were cut makes no difference, except that plain text becomes one event for each cut.
+/// Reader of one stream.
 ///
-/// Memory is bounded by what is fed at once, and by one line of at most [`MAX_LINE`] bytes or of as many as
-/// [`with_lines_up_to`](Self::with_lines_up_to) says. A longer line is a bad line.
+/// Pass each arriving piece to [`feed`](Self::feed) and call [`next_event`](Self::next_event) until it returns `None`.
+/// At the end of the stream call [`end`](Self::end) and take the remaining events. The events do not depend on how the
+/// bytes were cut, except that plain text becomes one event for each cut.
+///
+/// Memory is bounded by the size of one `feed` and of one line, which has at most [`MAX_LINE`] bytes or the limit of
+/// [`with_lines_up_to`](Self::with_lines_up_to). A longer line is a bad line.
 ///
 /// ```
 /// use deadloop_stream::detect::{OwnedEvent, TextChannel};
@@ -89,15 +91,15 @@ pub struct StreamReader {
 }
 
 enum Stage {
-    /// Too few bytes to tell the format.
+    /// The first bytes, too few to recognise the format.
     Head(Vec<u8>),
     Text(Text),
     Objects(Box<Objects>),
 }
 
 impl StreamReader {
-    /// A reader of a stream that problems call `name`. `format`: none to tell it by the first
-    /// bytes. `think`: how text that may hold `<think>` is split.
+    /// Returns a reader of a stream that problems call `name`. `format`: the format, or `None` to recognise it by the
+    /// first bytes. `think`: how text that may hold `<think>` is split.
     pub fn new(
         name: impl Into<PathBuf>,
         format: Option<StreamFormat>,
@@ -114,8 +116,8 @@ impl StreamReader {
         }
     }
 
-    /// Returns the reader with other options for the time after the stream has named its model.
-    /// Plain text names none.
+    /// Returns the reader with think options by model, which apply once the stream has named its model. Plain text
+    /// names none.
     #[must_use]
     pub fn splitting_by(
         mut self,
@@ -129,7 +131,8 @@ impl StreamReader {
         self
     }
 
-    /// Bounds the bytes of a line, instead of [`MAX_LINE`]. Call it before anything is fed; plain text has no lines.
+    /// Returns the reader with another limit on the bytes of a line than [`MAX_LINE`]. Call it before anything is fed.
+    /// Plain text has no lines.
     #[must_use]
     pub fn with_lines_up_to(mut self, bytes: usize) -> Self {
         self.limit = bytes;
@@ -139,7 +142,7 @@ impl StreamReader {
         self
     }
 
-    /// The first model that the stream has named.
+    /// Returns the first model that the stream has named.
     pub fn model(&self) -> Option<&str> {
         match &self.stage {
             Stage::Objects(objects) => objects.model(),
@@ -147,7 +150,7 @@ impl StreamReader {
         }
     }
 
-    /// Whether events as in a transcript have come: these may be a whole run of an agent.
+    /// Returns whether events in the form of a transcript have come, which may be a whole agent run.
     pub fn tells_runs(&self) -> bool {
         match &self.stage {
             Stage::Objects(objects) => objects.tells_runs(),
@@ -155,7 +158,7 @@ impl StreamReader {
         }
     }
 
-    /// What the server said went wrong, the first such messages.
+    /// Returns the server's first error messages.
     pub fn errors(&self) -> &[String] {
         match &self.stage {
             Stage::Objects(objects) => objects.errors(),
@@ -163,7 +166,7 @@ impl StreamReader {
         }
     }
 
-    /// The next bytes of the stream.
+    /// Takes the next bytes of the stream.
     pub fn feed(&mut self, bytes: &[u8]) {
         match &mut self.stage {
             Stage::Head(head) => {
@@ -175,7 +178,7 @@ impl StreamReader {
         }
     }
 
-    /// The stream has ended: what was held back is passed on.
+    /// Ends the stream, so that held back text is passed on.
     pub fn end(&mut self) {
         if std::mem::replace(&mut self.ended, true) {
             return;
@@ -188,7 +191,7 @@ impl StreamReader {
         }
     }
 
-    /// The next event that is known; none until more is fed.
+    /// Returns the next finished event. `None` until more is fed.
     pub fn next_event(&mut self) -> Option<Arrival> {
         if let Stage::Objects(objects) = &mut self.stage {
             objects.read(&mut self.ready, &mut self.bad);
@@ -196,7 +199,7 @@ impl StreamReader {
         self.ready.pop_front()
     }
 
-    /// Returns the format; `None` until it is recognised.
+    /// Returns the format. `None` until it is recognised.
     pub fn format(&self) -> Option<StreamFormat> {
         match &self.stage {
             Stage::Head(_) => None,
@@ -205,12 +208,12 @@ impl StreamReader {
         }
     }
 
-    /// How many lines could not be read; in plain text, how many sequences that are not UTF-8.
+    /// Returns the number of unreadable lines; in plain text, of byte sequences that are not UTF-8.
     pub fn bad_lines(&self) -> u64 {
         self.bad.count
     }
 
-    /// The first of them, with their places.
+    /// Returns the first problems with unreadable lines.
     pub fn problems(&self) -> &[Problem] {
         &self.bad.named
     }
@@ -221,7 +224,7 @@ impl StreamReader {
         };
         if let Some(format) = head::tell(head, self.ended) {
             let head = std::mem::take(head);
-            // ToldEvent by content, a stream may hold both kinds of lines.
+            // A stream that was recognised by its content may have both kinds of lines.
             let taken = match format {
                 StreamFormat::Jsonl => StreamFormat::Sse,
                 other => other,
@@ -237,7 +240,7 @@ impl StreamReader {
 }
 
 impl Stage {
-    /// To read a stream that is called `format`, with all that `taken` allows.
+    /// Returns the stage that reads a stream with the name `format` by the rules of `taken`.
     fn of(format: StreamFormat, taken: StreamFormat, think: ThinkOptions) -> Self {
         match taken {
             StreamFormat::Text => Self::Text(Text::new(think)),
@@ -249,7 +252,7 @@ impl Stage {
     }
 }
 
-/// What could not be read.
+/// The unreadable parts of a stream.
 struct Bad {
     stream: Arc<PathBuf>,
     count: u64,
@@ -265,7 +268,7 @@ impl Bad {
         }
     }
 
-    /// Notes what is wrong with a line, counted from 1.
+    /// Records the fault of a line, counted from 1.
     fn note(&mut self, line: u64, fault: WireFault) {
         self.count += 1;
         if self.named.len() < NAMED {

@@ -1,4 +1,4 @@
-//! A stream of JSON objects: lines into objects, objects into events.
+//! Reader of a stream of JSON objects: lines into objects, objects into events.
 
 use std::collections::VecDeque;
 
@@ -20,27 +20,27 @@ use crate::{Body, RecordedEvent};
 pub(super) struct Objects {
     format: StreamFormat,
     lines: Lines,
-    /// The line read last, from 1, and where the stream stood after it, in bytes.
+    /// The number of the last line, from 1, and the position in the stream after it, in bytes.
     line: u64,
     at: u64,
     frames: Frames,
     think: ThinkOptions,
     by_model: Option<ThinkOf>,
-    /// What the objects name so far.
+    /// The model that the objects have named.
     model: Option<String>,
-    /// What the server said went wrong.
+    /// The server's error messages.
     errors: Vec<String>,
-    /// For answers of APIs, which hold `<think>` where the server does not split; none once
-    /// thinking came in a field of its own.
+    /// The splitter for answers of APIs, which hold `<think>` if the server does not split. `None` once thinking has
+    /// come in a field of its own.
     splitter: Option<ThinkSplitter>,
     calls: Calls,
-    /// Whether the objects may be of a whole run.
+    /// Whether the objects may belong to a whole agent run.
     run: bool,
     ended: bool,
 }
 
 impl Objects {
-    /// `fields`: whether fields of server-sent events are taken. Lines have at most `limit` bytes.
+    /// Returns a reader. `fields`: whether fields of server-sent events are taken. Lines have at most `limit` bytes.
     pub(super) fn new(
         format: StreamFormat,
         fields: bool,
@@ -64,7 +64,7 @@ impl Objects {
         }
     }
 
-    /// Bounds the bytes of a line, and of an event of several lines, from now on.
+    /// Limits the bytes of a line, and of an event of several lines, from now on.
     pub(super) fn limit(&mut self, bytes: usize) {
         self.lines.limit = bytes;
         self.frames.limit = bytes;
@@ -74,7 +74,7 @@ impl Objects {
         self.format
     }
 
-    /// How texts are split once the stream names its model.
+    /// Sets how texts are split once the stream names its model.
     pub(super) fn split_by(&mut self, by_model: Option<ThinkOf>) {
         self.by_model = by_model;
     }
@@ -100,8 +100,7 @@ impl Objects {
         self.ended = true;
     }
 
-    /// Reads lines until there is an event, and no further: what is after an alarm is not
-    /// looked at.
+    /// Reads lines until there is an event, and no further: lines after an alarm are not read.
     pub(super) fn read(&mut self, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
         let limit = self.lines.limit;
         while out.is_empty() {
@@ -160,7 +159,7 @@ impl Objects {
         }
     }
 
-    /// A piece of a call. Before a call all text is over.
+    /// Takes a piece of a call. A new call ends the text before it.
     fn call(&mut self, call: Call, out: &mut VecDeque<Arrival>) {
         if self.splitter.is_some() && !self.calls.knows(&call) {
             self.release(out);
@@ -169,8 +168,8 @@ impl Objects {
         self.calls.piece(call, self.at, out);
     }
 
-    /// The model, where an object is the first to name one: what comes is split by its rules. A server may go on under
-    /// another name of the same model; it is one response all the same.
+    /// Takes the model's name from the first object that has one, and splits later texts by that model's rules. Later
+    /// names are ignored: a server may go on under another name of the same model within one response.
     fn named(&mut self, model: Option<&str>, out: &mut VecDeque<Arrival>) {
         let (None, Some(model)) = (&self.model, model) else {
             return;
@@ -211,7 +210,7 @@ impl Objects {
         out.push_back(Arrival { event, end });
     }
 
-    /// No tag is looked for any more: what was held back is text.
+    /// Drops the splitter. Text that it held back is passed on.
     fn release(&mut self, out: &mut VecDeque<Arrival>) {
         let end = self.at;
         if let Some(splitter) = self.splitter.take() {
@@ -223,10 +222,10 @@ impl Objects {
     }
 }
 
-/// An object, or what is wrong with it.
+/// A parsed object, or the fault in its text.
 type Read = Result<Map<String, Value>, WireFault>;
 
-/// What comes after `[DONE]`, if anything does, is read on.
+/// Parses the object of a frame. Returns `None` for `[DONE]`, after which reading goes on.
 fn read(frame: Frame<'_>, limit: usize) -> Option<Read> {
     match frame {
         Ok(Framed::Done) => None,
@@ -235,7 +234,7 @@ fn read(frame: Frame<'_>, limit: usize) -> Option<Read> {
     }
 }
 
-/// What an event that is called an error holds: an error, where no API knows it.
+/// Wraps the data of an event that is named `error` as an error, unless some API knows the object.
 fn error(object: Map<String, Value>) -> Map<String, Value> {
     match families::of(&object) {
         Some(_) => object,
@@ -243,9 +242,9 @@ fn error(object: Map<String, Value>) -> Map<String, Value> {
     }
 }
 
-/// What an object says went wrong at the server.
+/// Returns an object's error message.
 fn failure(object: &Map<String, Value>) -> Option<String> {
-    /// Chars of it that are kept.
+    /// The most chars of a message that are kept.
     const MOST: usize = 300;
     let message = |object: &Map<String, Value>| {
         let message = object.get("message").and_then(Value::as_str);
@@ -260,7 +259,7 @@ fn failure(object: &Map<String, Value>) -> Option<String> {
     said.map(|text| text.chars().take(MOST).collect())
 }
 
-/// The events of an object, and the family that knows it.
+/// Returns the events of an object, and the family that knows the object.
 fn events(object: Map<String, Value>) -> Result<(&'static Family, Said), WireFault> {
     let family = families::of(&object).ok_or_else(|| {
         let names: Vec<&str> = families::FAMILIES.iter().map(|f| f.name).collect();

@@ -1,75 +1,76 @@
-//! What an object of some API says: what a live stream is watched for, and all else that a recording
-//! keeps of it.
+//! [`Said`]: the content of one API object.
+//!
+//! It has the parts that a live stream is watched for, and everything else that a recording keeps.
 
 use serde_json::Value;
 
 use crate::take::Object;
 use crate::{Body, RecordedEvent};
 
-/// What an object says.
+/// The content of one API object.
 #[derive(Debug, Default)]
 pub struct Said {
-    /// The response that it belongs to, where it says.
+    /// The id of the response that the object belongs to, if it has one.
     pub response: Option<String>,
-    /// The model, where it says.
+    /// The name of the model, if the object has one.
     pub model: Option<String>,
-    /// When it was made, in milliseconds since 1970, where each object says.
+    /// The creation time, in milliseconds since 1970, if each object has one.
     pub at: Option<f64>,
-    /// What happens, of each choice (0 where there is but one), in order. Texts may be empty.
+    /// The events and calls, in order, each with the index of its choice (0 if there is only one). Texts may be empty.
     pub parts: Vec<(u64, SaidPart)>,
-    /// What it says of the response as a whole, by name: usage, fingerprint and the like.
+    /// Facts about the whole response by name, such as usage and fingerprint.
     pub about: Vec<(&'static str, Value)>,
-    /// Tokens that the response has in all.
+    /// The number of tokens of the whole response.
     pub tokens: Option<Tokens>,
-    /// Milliseconds that the response took in all.
+    /// The duration of the whole response, in milliseconds.
     pub took: Option<f64>,
-    /// Whether a response begins with it.
+    /// Whether a response begins with the object.
     pub begins: bool,
-    /// Whether a response ends with it.
+    /// Whether a response ends with the object.
     pub ends: bool,
-    /// Whether it cannot begin a response, because its API marks beginnings and this has no mark.
+    /// Whether the object cannot begin a response, because its API marks beginnings and the object has no such mark.
     pub goes_on: bool,
-    /// What was not understood, and where in the object it stands.
+    /// The fields that were not understood, with their paths in the object.
     pub rest: Vec<(&'static str, Object)>,
 }
 
-/// Tokens of a response.
+/// The numbers of tokens of a response.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokens {
-    /// Of all that the model wrote.
+    /// The tokens of all output.
     pub all: u64,
-    /// Of its thinking, where that is counted.
+    /// The tokens of the thinking, if counted.
     pub reasoning: Option<u64>,
 }
 
-/// One thing that happens.
+/// An event, or a part of a call.
 #[derive(Debug)]
 pub enum SaidPart {
     /// Text, or the end.
     Event(RecordedEvent),
     /// A call of a tool, or a piece of one.
     Call(Call),
-    /// The call with this key is over.
+    /// The end of the call with this key.
     Over(String),
 }
 
 /// A call of a tool, or a piece of one. A field that is empty or `None` came in another piece.
 #[derive(Debug, Default)]
 pub struct Call {
-    /// What joins the pieces of one call; empty where it comes whole.
+    /// The key that joins the pieces of one call. Empty if the call comes whole.
     pub key: String,
-    /// Joins the call to its result.
+    /// The id that joins the call to its result.
     pub id: Option<String>,
-    /// The tool.
+    /// The name of the tool.
     pub name: Option<String>,
-    /// A piece of its arguments, JSON text.
+    /// A piece of the arguments, JSON text.
     pub arguments: String,
-    /// Whether the API says when it is over: else that is when another begins.
+    /// Whether the API marks the call's end. If not, the call ends where another begins.
     pub ends: bool,
 }
 
 impl Said {
-    /// Of one event of the only choice.
+    /// Returns the content of an object with one event of the only choice.
     pub fn of(event: impl IntoIterator<Item = RecordedEvent>) -> Self {
         let parts = event.into_iter().map(|event| (0, SaidPart::Event(event)));
         Self {
@@ -78,18 +79,18 @@ impl Said {
         }
     }
 
-    /// Adds what happens to a choice, where something does.
+    /// Adds the event of a choice, if there is one.
     pub fn event(&mut self, choice: u64, event: Option<RecordedEvent>) {
         self.parts
             .extend(event.map(|event| (choice, SaidPart::Event(event))));
     }
 
-    /// What it says of the response as a whole, where it says it.
+    /// Keeps a fact about the whole response, if there is a value.
     pub fn keep(&mut self, name: &'static str, value: Option<Value>) {
         self.about.extend(value.map(|value| (name, value)));
     }
 
-    /// Whether nothing is said of any response, as in a keep-alive.
+    /// Returns whether the object carries no information about any response, as a keep-alive.
     pub fn is_empty(&self) -> bool {
         let part = |(_, part): &(u64, SaidPart)| !matches!(part, SaidPart::Over(_));
         let spoken =
@@ -97,7 +98,7 @@ impl Said {
         !spoken && self.response.is_none() && self.model.is_none()
     }
 
-    /// Whether there is text in it.
+    /// Returns whether the object holds text.
     pub fn has_text(&self) -> bool {
         let text = |part: &SaidPart| match part {
             SaidPart::Event(event) => matches!(event.body, Body::Reasoning(_) | Body::Answer(_)),
@@ -106,21 +107,21 @@ impl Said {
         self.parts.iter().any(|(_, part)| text(part))
     }
 
-    /// What is left of an object that stands at `path`.
+    /// Records the remaining fields of the part at `path` as not understood.
     pub fn left(&mut self, path: &'static str, object: Object) {
         if !object.is_empty() {
             self.rest.push((path, object));
         }
     }
 
-    /// What was left at a path.
+    /// Returns the fields at `path` that were not understood.
     pub fn rest_of(&mut self, path: &str) -> Option<&mut Object> {
         let mut rests = self.rest.iter_mut();
         let (_, rest) = rests.find(|(at, _)| *at == path)?;
         Some(rest)
     }
 
-    /// What a live stream is watched for: what happens of the first choice.
+    /// Returns the parts that a live stream is watched for: those of the first choice.
     pub fn watched(self) -> impl Iterator<Item = SaidPart> {
         let first = |(choice, part)| (choice == 0).then_some(part);
         self.parts.into_iter().filter_map(first)

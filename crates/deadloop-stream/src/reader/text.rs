@@ -1,6 +1,6 @@
-//! Plain text: bytes into chars, chars into thinking and answer.
+//! Reader of plain text: bytes into chars, chars into thinking and answer.
 //!
-//! What is held back is a char that was cut, or the beginning of a tag.
+//! Only a cut char or the beginning of a tag is held back.
 
 use std::collections::VecDeque;
 
@@ -12,17 +12,17 @@ use crate::wire::WireFault;
 
 /// A stream of plain text.
 pub(super) struct Text {
-    /// The beginning of a char.
+    /// The beginning of a cut char.
     cut: Vec<u8>,
     splitter: ThinkSplitter,
-    /// Bytes of the stream whose chars the splitter has.
+    /// The number of stream bytes whose chars the splitter has.
     at: u64,
-    /// The line that `at` is in, from 1.
+    /// The line of position `at`, from 1.
     line: u64,
     run: Option<Run>,
 }
 
-/// Text of one side without a gap in the stream: the event to be.
+/// Text of one side without a gap in the stream, which becomes one event.
 struct Run {
     side: TagSide,
     text: String,
@@ -63,7 +63,7 @@ impl Text {
         self.flush(out);
     }
 
-    /// The stream has ended.
+    /// Ends the stream.
     pub(super) fn end(&mut self, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
         let wrong = std::mem::take(&mut self.cut).len();
         if wrong > 0 {
@@ -80,8 +80,8 @@ impl Text {
         self.flush(out);
     }
 
-    /// One char at a time, so that at most one piece comes out of each and its place is known: it
-    /// ends where the chars end that the splitter still holds.
+    /// Passes the chars to the splitter one at a time, so that each yields at most one piece. The piece ends before the
+    /// chars that the splitter still holds, so its position is known.
     fn chars(&mut self, text: &str, out: &mut VecDeque<Arrival>) {
         for (from, c) in text.char_indices() {
             self.at += c.len_utf8() as u64;
@@ -102,8 +102,8 @@ impl Text {
         }
     }
 
-    /// Bytes that are no char. The mark that stands for them is an event of its own, because it is
-    /// not what the stream holds.
+    /// Takes bytes that are no char. Their replacement character is an event of its own, because the stream does not
+    /// hold it.
     fn replace(&mut self, bytes: usize, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
         bad.note(
             self.line,
@@ -138,8 +138,8 @@ impl Text {
     }
 }
 
-/// The text at the start of `bytes`, and the number of invalid bytes that follow it. `None` for the
-/// number if all bytes are text, or if the bytes that are left may be the start of a char.
+/// Returns the text at the start of `bytes`, and the number of invalid bytes after it. The number is `None` if all
+/// bytes are text, or if the rest may be the start of a char.
 fn valid(bytes: &[u8]) -> (&str, Option<usize>) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (text, None),

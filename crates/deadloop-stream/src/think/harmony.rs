@@ -1,27 +1,28 @@
-//! The harmony format of gpt-oss: a text is a row of messages, each with a header that says its
-//! channel.
+//! The harmony format of gpt-oss.
+//!
+//! A text is a sequence of messages, each with a header that names its channel.
 
 use super::TagSide;
 use super::tags::Look;
 
-/// What ends a message of the harmony format.
+/// The marks that end a message of the harmony format.
 pub(super) const ENDS: [&str; 3] = ["<|end|>", "<|return|>", "<|call|>"];
 
-/// The parts of the header of such a message, each followed by a few words of [`in_header`]. It begins with one
-/// of the first two and ends with the last.
+/// The marks of a message's header, each followed by a few words of [`in_header`] chars. The header begins with one of
+/// the first two and ends with the last.
 pub(super) const PARTS: [&str; 4] = ["<|start|>", "<|channel|>", "<|constrain|>", MESSAGE];
 const MESSAGE: &str = "<|message|>";
 const CHANNEL: usize = 1;
-/// Longest header, in bytes: a role, a channel and the name of a tool.
+/// The longest header, in bytes: a role, a channel and the name of a tool.
 pub(super) const HEADER: usize = 256;
 
-/// What roles, channels and names of tools are made of.
+/// Returns whether roles, channels and names of tools may contain this char.
 pub(super) fn in_header(c: char) -> bool {
     c.is_ascii_alphanumeric() || " _-.=/:".contains(c)
 }
 
-/// Looks for the header of a message: `<|start|>assistant<|channel|>final<|message|>`, with or
-/// without the role. Thinking is what comes in the channel `analysis`.
+/// Looks for the header of a message: `<|start|>assistant<|channel|>final<|message|>`, with or without the role. Text
+/// of the channel `analysis` is thinking.
 pub(super) fn header(text: &str) -> Look<TagSide> {
     let seen = &text[..text.floor_char_boundary(HEADER)];
     let cut = if text.len() < HEADER {

@@ -1,20 +1,20 @@
-//! The splitter: a text that holds its thinking between `<think>` and `</think>`, or other marks of
-//! its kind, cut into reasoning and answer as it streams in.
+//! Splits a streamed text into reasoning and answer by its think tags.
 //!
-//! Nothing but the marks is dropped. The first block counts only at the very start, blanks before it
-//! aside: a `<think>` that an answer talks about is text. A block ends with the closing tag of the tag
-//! that opened it; one that the prompt opened, with any. What is held back between chunks is a
-//! beginning of a mark, and so never more than the longest, 256 bytes; blanks before the first
-//! one are passed on as answer.
+//! The tags are `<think>` and `</think>`, or other marks of the kind.
 //!
-//! A text in the harmony format is a row of messages, each with a header that says its channel: all
-//! of `analysis` is reasoning, wherever it stands, since nobody talks about a channel by opening one.
+//! Only the marks are dropped. The first block counts only at the very start of the text, after blanks at most: a
+//! `<think>` that an answer mentions is text. A block ends with the closing tag of the tag that opened it, and one that
+//! the prompt opened ends with any closing tag. Between chunks only the beginning of a mark is held back, and so never
+//! more than the longest mark, 256 bytes. Blanks before the first mark are passed on as answer.
+//!
+//! A text in the harmony format is a sequence of messages, each with a header that names its channel. All text of the
+//! channel `analysis` is reasoning, at any position: unlike tags, channel headers do not occur in prose.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | which tags there are, how they are named and found | `tags` |
+//! | the tags: their names, and how they are found | `tags` |
 //! | the messages of the harmony format | `harmony` |
-//! | which count for which model | `rules` |
+//! | the tags that count for each model | `rules` |
 
 use serde::Deserialize;
 
@@ -32,15 +32,15 @@ pub use tags::Tags;
 use harmony::{ENDS, header};
 use tags::{Look, find, tag};
 
-/// How texts are split.
+/// The options by which texts are split.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThinkOptions {
     /// Which blocks are reasoning.
     pub blocks: Blocks,
     /// The tags that count.
     pub tags: Tags,
-    /// The model's template opens the tag in the prompt: the text begins as reasoning, with or
-    /// without an opening tag of its own.
+    /// Whether the model's template opens the tag in the prompt: the text begins as reasoning, with or without an
+    /// opening tag of its own.
     pub opened: bool,
 }
 
@@ -48,10 +48,10 @@ pub struct ThinkOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Blocks {
-    /// The one at the start; later tags are text.
+    /// The one at the start. Later tags are text.
     #[default]
     First,
-    /// Every block, wherever it stands.
+    /// Every block, at any position.
     All,
 }
 
@@ -60,7 +60,7 @@ pub enum Blocks {
 pub enum TagSide {
     /// Inside a block.
     Reasoning,
-    /// Outside.
+    /// Outside of blocks.
     Answer,
 }
 
@@ -73,7 +73,7 @@ impl TagSide {
         }
     }
 
-    /// A chunk of text on this side, as it is recorded.
+    /// Returns a chunk of text on this side, as recorded.
     pub fn body(self, text: String) -> Body {
         match self {
             Self::Reasoning => Body::Reasoning(text),
@@ -84,32 +84,32 @@ impl TagSide {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing but blanks so far, on this side: an opening tag is looked for right here.
+    /// Only blanks so far, on this side. An opening tag is looked for at this position alone.
     Start(TagSide),
-    /// Inside a block that this pair's tag opened: its closing tag is looked for.
+    /// Inside a block that this pair's tag opened. Its closing tag is looked for.
     Inside(usize),
-    /// Inside a block that the prompt opened: any closing tag is looked for.
+    /// Inside a block that the prompt opened. Any closing tag is looked for.
     Opened,
-    /// Outside: an opening tag is looked for.
+    /// Outside of blocks. An opening tag is looked for.
     Outside,
-    /// In a message of the harmony format, or after one: headers and ends are looked for.
+    /// In or after a message of the harmony format. Headers and ends are looked for.
     Harmony(TagSide),
-    /// No tag counts any more.
+    /// After the last block. Tags are text.
     Rest,
 }
 
-/// Splits one stream, chunk by chunk. How it was cut makes no difference to what comes out.
+/// Splitter of one stream, chunk by chunk. The result does not depend on how the stream was cut.
 #[derive(Clone, Debug)]
 pub struct ThinkSplitter {
     options: ThinkOptions,
     state: State,
     held: String,
-    /// What was passed on last ended with a back-tick.
+    /// Whether the text that was passed on last ended with a back-tick.
     ticked: bool,
 }
 
 impl ThinkSplitter {
-    /// A splitter for a new stream.
+    /// Returns a splitter for a new stream.
     pub fn new(options: ThinkOptions) -> Self {
         let side = if options.opened {
             TagSide::Reasoning
@@ -124,7 +124,7 @@ impl ThinkSplitter {
         }
     }
 
-    /// Takes the next chunk. `out` receives the pieces whose side is now certain, in order; no piece is empty.
+    /// Takes the next chunk. `out` receives the pieces whose side is now certain, in order. Pieces are never empty.
     pub fn push(&mut self, chunk: &str, out: &mut impl FnMut(TagSide, &str)) {
         let joined;
         let mut text = chunk;
@@ -140,12 +140,12 @@ impl ThinkSplitter {
         }
     }
 
-    /// The stream has ended: what was held back is text.
+    /// Ends the stream. Text that was held back is passed on.
     pub fn finish(self, out: &mut impl FnMut(TagSide, &str)) {
         emit(self.side(), &self.held, out);
     }
 
-    /// Bytes at the end of what was pushed that are held back.
+    /// Returns the number of bytes at the end of the input that are held back.
     pub fn held(&self) -> usize {
         self.held.len()
     }
@@ -158,7 +158,7 @@ impl ThinkSplitter {
         }
     }
 
-    /// Handles the start of `text` and returns the rest of it. `None` if nothing is left, or if the rest
+    /// Handles the start of `text` and returns the remaining text. `None` if nothing remains, or if the remaining text
     /// must wait for the next chunk.
     fn step<'a>(&mut self, text: &'a str, out: &mut impl FnMut(TagSide, &str)) -> Option<&'a str> {
         match self.state {
@@ -201,7 +201,7 @@ impl ThinkSplitter {
         Some(body)
     }
 
-    /// Passes on what is before the next mark, and takes that.
+    /// Passes on the text before the next mark, and takes the mark.
     fn seek<'a>(&mut self, text: &'a str, out: &mut impl FnMut(TagSide, &str)) -> Option<&'a str> {
         let side = self.side();
         let mut from = 0;
@@ -228,7 +228,7 @@ impl ThinkSplitter {
         None
     }
 
-    /// Whether a back-tick stands before the byte `at` of `text`, which follows what was passed on.
+    /// Returns whether a back-tick precedes the byte `at` of `text`, which follows the text that was passed on.
     fn is_ticked(&self, text: &str, at: usize) -> bool {
         match at {
             0 => self.ticked,
@@ -236,7 +236,7 @@ impl ThinkSplitter {
         }
     }
 
-    /// The same mark, unless it stands between back-ticks inside thinking: there it is spoken of.
+    /// Returns the found mark, unless it is between back-ticks inside thinking, where it is a mention.
     fn quoted(&self, text: &str, at: usize, found: Look<State>) -> Look<State> {
         let thinking = matches!(self.state, State::Inside(_) | State::Opened);
         let Look::Mark(length, _) = &found else {
@@ -252,7 +252,7 @@ impl ThinkSplitter {
         }
     }
 
-    /// Where the next mark may begin.
+    /// Returns the position at which the next mark may begin.
     fn lead(&self, text: &str) -> Option<usize> {
         let tags = &self.options.tags;
         match self.state {
@@ -264,7 +264,7 @@ impl ThinkSplitter {
         }
     }
 
-    /// The mark at the start of `text` that counts in this state, and the state after it.
+    /// Returns the mark at the start of `text` that counts in this state, and the state after the mark.
     fn look(&self, text: &str) -> Look<State> {
         let tags = &self.options.tags;
         let pairs = tags.pairs().iter();
@@ -302,7 +302,7 @@ impl ThinkSplitter {
     }
 }
 
-/// The first that is not nothing.
+/// Returns the first result that is not [`Look::Nothing`].
 fn first<T>(looks: impl IntoIterator<Item = Look<T>>) -> Look<T> {
     let mut looks = looks.into_iter();
     looks
@@ -325,7 +325,7 @@ pub fn split_think(text: &str, options: ThinkOptions) -> Vec<(TagSide, String)> 
     pieces
 }
 
-/// The same of a text that nobody else needs: nearly always all of it is on one side, and is not copied.
+/// Splits an owned text as [`split_think`] does. Nearly always all of the text is on one side, and is not copied.
 pub fn split_whole(text: String, options: ThinkOptions) -> Vec<(TagSide, String)> {
     let mut splitter = ThinkSplitter::new(options.clone());
     let (mut first, mut length) = (None, 0);
@@ -342,7 +342,7 @@ pub fn split_whole(text: String, options: ThinkOptions) -> Vec<(TagSide, String)
     }
 }
 
-/// Adds a piece, to the last one where that is of the same side.
+/// Adds a piece. If the last one is of the same side, the piece is appended to it.
 pub fn join(pieces: &mut Vec<(TagSide, String)>, side: TagSide, piece: &str) {
     match pieces.last_mut() {
         Some((last, text)) if *last == side => text.push_str(piece),

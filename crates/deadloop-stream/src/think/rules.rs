@@ -1,5 +1,6 @@
-//! Which texts are split how: the rules for all models and for some, as they are in a corpus card
-//! or in settings.
+//! Rules by which texts are split, for all models and for some.
+//!
+//! They are part of a corpus card or of settings.
 //!
 //! ```toml
 //! [think]
@@ -18,7 +19,7 @@ use serde::Deserialize;
 use super::{Blocks, Tags, ThinkOptions};
 use crate::ModelGlob;
 
-/// How texts are split, by model.
+/// The rules by which texts are split, by model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ThinkRules {
@@ -26,20 +27,20 @@ pub struct ThinkRules {
     pub blocks: Blocks,
     /// The tags that count; see [`Tags::new`] for how they are written.
     pub tags: Tags,
-    /// The models whose template opens the tag in the prompt, so that a closing tag with no opening
-    /// one ends the reasoning.
+    /// The models whose template opens the tag in the prompt, so that a closing tag without an opening one ends the
+    /// reasoning.
     pub opened_in_prompt: Vec<ModelGlob>,
     /// Rules for some models. The first that matches counts.
     pub model: Vec<ModelThink>,
 }
 
-/// How the texts of some models are split, where it is not as for all.
+/// The rules for some models, where they differ from those for all.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelThink {
-    /// Which models.
+    /// The models that the rule is for.
     pub r#match: ModelGlob,
-    /// Which blocks.
+    /// Which blocks are reasoning.
     pub blocks: Option<Blocks>,
     /// The tags that count.
     pub tags: Option<Tags>,
@@ -48,7 +49,7 @@ pub struct ModelThink {
 }
 
 impl ThinkRules {
-    /// How the texts of one model are split.
+    /// Returns the options for one model.
     pub fn options(&self, model: &str) -> ThinkOptions {
         let own = self.model.iter().find(|rule| rule.r#match.is_match(model));
         let opened = || {
@@ -67,9 +68,8 @@ impl ThinkRules {
 }
 
 impl ThinkOptions {
-    /// These options, changed by words, in their order: `open` (the text begins as reasoning) or
-    /// `closed`, `first` or `all` (blocks), `off` (no tag counts), or tags (only the named ones
-    /// count).
+    /// Changes the options by words, in their order: `open` (the text begins as reasoning) or `closed`, `first` or
+    /// `all` (blocks), `off` (no tag counts), or tags (only the named ones count).
     ///
     /// # Errors
     /// Returns what was expected instead of a word that is unknown.

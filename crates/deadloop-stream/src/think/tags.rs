@@ -1,4 +1,4 @@
-//! The tags that mark thinking in a text: how they are named, and where one may be.
+//! The tags that mark thinking in a text: their names and their positions.
 
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
@@ -24,7 +24,7 @@ pub struct Tags(Arc<Known>);
 struct Known {
     pairs: Vec<Pair>,
     harmony: bool,
-    /// Where opening marks may be, and closing ones.
+    /// The stems of opening marks, and of closing ones.
     opening: Stems,
     closing: Stems,
 }
@@ -37,11 +37,10 @@ impl PartialEq for Tags {
 
 impl Eq for Tags {}
 
-/// How the channels of gpt-oss are named among tags.
+/// The tag name for the channels of gpt-oss.
 const HARMONY: &str = "harmony";
 
-/// The tags that count where nothing is said: DeepSeek-R1 and most others, prompted models twice,
-/// Magistral, Kimi, Gemma, gpt-oss.
+/// The default tags: DeepSeek-R1 and most others, prompted models twice, Magistral, Kimi, Gemma, gpt-oss.
 const DEFAULT: [&str; 7] = [
     "<think>",
     "<thinking>",
@@ -52,7 +51,7 @@ const DEFAULT: [&str; 7] = [
     HARMONY,
 ];
 
-/// Longest tag that may be named, in bytes.
+/// The longest tag that may be named, in bytes.
 const LONGEST: usize = 64;
 
 impl Default for Tags {
@@ -65,7 +64,7 @@ impl Default for Tags {
 }
 
 impl Tags {
-    /// No tags: a text is all of one side.
+    /// Returns no tags, with which all text is on one side.
     pub fn none() -> Self {
         Self(Arc::new(Known {
             pairs: Vec::new(),
@@ -75,11 +74,11 @@ impl Tags {
         }))
     }
 
-    /// Tags by their names: an opening tag, which a slash after its first char closes (`<think>`,
-    /// `[THINK]`); both tags with three dots between (`<|begin|>...<|end|>`); or `harmony`.
+    /// Parses the names of tags. A name is an opening tag whose closing tag has a slash after the first char
+    /// (`<think>`, `[THINK]`), both tags with three dots between (`<|begin|>...<|end|>`), or `harmony`.
     ///
     /// # Errors
-    /// A name that is no tag, or tags that cannot be told apart; what was expected.
+    /// A name is no tag, or two tags cannot be told apart. The message has what was expected.
     pub fn new(names: &[String]) -> Result<Self, String> {
         let pairs = names.iter().filter(|name| *name != HARMONY);
         let pairs: Vec<Pair> = pairs.map(|name| name.parse()).collect::<Result<_, _>>()?;
@@ -107,31 +106,31 @@ impl Tags {
         self.0.harmony
     }
 
-    /// Where opening marks may be.
+    /// Returns the stems of opening marks.
     pub(super) fn opening(&self) -> &Stems {
         &self.0.opening
     }
 
-    /// Where closing marks may be.
+    /// Returns the stems of closing marks.
     pub(super) fn closing(&self) -> &Stems {
         &self.0.closing
     }
 }
 
-/// How marks begin: finds where one may be, fast.
+/// The beginnings of marks, to find quickly where a mark may be.
 #[derive(Debug, Default)]
 pub(super) struct Stems {
     finder: Option<AhoCorasick>,
-    /// Their first chars.
+    /// The first chars of the marks.
     leads: Vec<char>,
 }
 
-/// Chars of a mark that are looked for; none is shorter.
+/// The number of a mark's first chars that are searched for. Every mark is at least as long.
 const STEM: usize = 3;
 
 impl Stems {
-    /// Of marks of which none may begin as another does: the shorter would be known by what follows
-    /// it alone.
+    /// Returns the stems of marks. Rejects a mark that begins another one, since only the text after the shorter one
+    /// could distinguish them.
     fn new(mut marks: Vec<&str>) -> Result<Self, String> {
         marks.sort_unstable();
         let alike = marks.windows(2).find(|pair| pair[1].starts_with(pair[0]));
@@ -157,7 +156,8 @@ impl Stems {
         })
     }
 
-    /// Where the first mark may begin, or, at the end of the text, the beginning of one.
+    /// Returns the position at which the first mark may begin; at the end of the text, the position of a mark's
+    /// beginning.
     pub(super) fn find(&self, text: &str) -> Option<usize> {
         let whole = self.finder.as_ref().and_then(|finder| finder.find(text));
         whole
@@ -166,7 +166,7 @@ impl Stems {
     }
 }
 
-/// Where a closing tag may begin, or, at the end of the text, the beginning of it.
+/// Returns the position at which a closing tag may begin; at the end of the text, the position of the tag's beginning.
 pub(super) fn find(tag: &str, text: &str) -> Option<usize> {
     text.find(stem(tag))
         .or_else(|| cut(text, |c| tag.starts_with(c)))
@@ -180,7 +180,7 @@ fn stem(mark: &str) -> &str {
     &mark[..end]
 }
 
-/// Where a stem may begin that the end of the text cuts.
+/// Returns the position of a stem that the end of the text may cut.
 fn cut(text: &str, lead: impl Fn(char) -> bool) -> Option<usize> {
     let last = text.char_indices().rev().take(STEM - 1);
     last.filter(|(_, c)| lead(*c)).last().map(|(at, _)| at)
@@ -212,14 +212,14 @@ impl FromStr for Pair {
     }
 }
 
-/// What closes a tag: it, with a slash after its first char.
+/// Returns the closing tag: the opening tag, with a slash after its first char.
 fn closing(open: &str) -> String {
     let first = open.chars().next().map_or(0, char::len_utf8);
     let (first, rest) = open.split_at(first);
     format!("{first}/{rest}")
 }
 
-/// Marks of at least three chars that no word could be mistaken for, nor those of a header. A name may follow the `>`.
+/// Returns whether a text may be a tag: at least three chars, unlike any word or header. A name may follow the `>`.
 fn is_tag(tag: &str) -> bool {
     let mark = |c: Option<char>| c.is_some_and(|c| !c.is_alphanumeric() && !c.is_whitespace());
     tag.len() <= LONGEST
@@ -229,7 +229,7 @@ fn is_tag(tag: &str) -> bool {
         && (mark(tag.chars().next_back()) || tag.contains('>'))
 }
 
-/// What is at the start of a text.
+/// The result of looking for a mark at the start of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look<T> {
     /// No mark.
@@ -241,7 +241,7 @@ pub(super) enum Look<T> {
 }
 
 impl<T> Look<T> {
-    /// What the mark means, in other words.
+    /// Converts the mark's meaning.
     pub(super) fn map<U>(self, with: impl FnOnce(T) -> U) -> Look<U> {
         match self {
             Self::Nothing => Look::Nothing,
@@ -250,7 +250,7 @@ impl<T> Look<T> {
         }
     }
 
-    /// This, or where it is nothing, another.
+    /// Returns this result, or another one if this is [`Look::Nothing`].
     pub(super) fn or(self, other: impl FnOnce() -> Self) -> Self {
         match self {
             Self::Nothing => other(),
@@ -259,7 +259,7 @@ impl<T> Look<T> {
     }
 }
 
-/// Looks for one tag.
+/// Looks for one tag at the start of `text`.
 pub(super) fn tag<T>(tag: &str, text: &str, then: T) -> Look<T> {
     if text.starts_with(tag) {
         Look::Mark(tag.len(), then)

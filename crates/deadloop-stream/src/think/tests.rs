@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::harmony::HEADER;
 use super::*;
 
-/// What is on each side.
+/// Returns the reasoning and the answer of a text.
 type Sides = (String, String);
 
 fn oracle(text: &str, options: &ThinkOptions) -> Sides {
@@ -79,7 +79,7 @@ fn sides(pieces: &[(TagSide, String)]) -> Sides {
     (side(TagSide::Reasoning), side(TagSide::Answer))
 }
 
-/// The pieces of a text that comes in chunks, put together.
+/// Returns the pieces of a text that comes in chunks, joined.
 fn split_chunks<'a>(
     chunks: impl IntoIterator<Item = &'a str>,
     options: &ThinkOptions,
@@ -101,7 +101,7 @@ fn split(text: &str, options: &ThinkOptions) -> Sides {
     sides(&split_think(text, options.clone()))
 }
 
-/// First and all, closed and opened.
+/// All combinations of `first` and `all`, closed and opened.
 fn every_option(tags: &Tags) -> [ThinkOptions; 4] {
     [
         (Blocks::First, false),
@@ -225,7 +225,7 @@ fn every_message_of_the_harmony_format_goes_by_its_channel() {
     check(talk, &all, "", "use <think> and <|channel|> so");
 }
 
-/// Texts made of tags, pieces of tags, blanks and letters of one to four bytes.
+/// Strategy for texts made of tags, pieces of tags, blanks and letters of one to four bytes.
 fn text() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "<think>",
@@ -264,7 +264,7 @@ fn text() -> impl Strategy<Value = String> {
         .prop_map(move |words| words.concat().replacen("🔁", &long, 1))
 }
 
-/// Where a text is cut: at the chars whose bit is set, over and over.
+/// Cuts a text at the chars whose bit is set, with the bits repeated.
 fn cut(text: &str, at: u64) -> Vec<&str> {
     let mut chunks = Vec::new();
     let mut from = 0;
@@ -278,7 +278,7 @@ fn cut(text: &str, at: u64) -> Vec<&str> {
     chunks
 }
 
-/// Thinking and JSON, as a model would give them.
+/// Strategy for thinking and JSON, as a model would write them.
 fn answer() -> impl Strategy<Value = (String, Value)> {
     let text = "[a-z环🔁<\\\\\"\n {}/]{0,12}";
     (text, prop::collection::vec(text, 0..4)).prop_map(|(thought, texts)| {
@@ -306,7 +306,7 @@ proptest! {
         }
     }
 
-    /// The tags are made of each other's pieces.
+    /// Checks tags that are made of each other's pieces.
     #[test]
     fn no_chunking_of_all_makes_a_difference(text in "(<<a>|<a>>|</<a>|</a>>|[< a>/]){0,3}[<>a]{0,3}") {
         let tags = Tags::new(&["<<a>".into(), "<a>>".into()]).unwrap();
@@ -321,7 +321,7 @@ proptest! {
         }
     }
 
-    /// What follows the thinking still parses as the JSON that it was, bare and in a fence.
+    /// Checks that JSON after the thinking still parses, bare and in a fence.
     #[test]
     fn json_stays_the_json_it_was((thought, value) in answer(), blanks in "[ \n]{0,3}", cuts in any::<u64>()) {
         let bare = format!("<think>{thought}</think>{blanks}{value}");
@@ -339,7 +339,7 @@ proptest! {
     }
 }
 
-/// A closing tag between back-ticks is spoken of, and one in an answer too; how it is cut makes no difference.
+/// Checks that a closing tag between back-ticks, or in an answer, is text, for any cuts.
 #[test]
 fn a_tag_that_is_spoken_of_closes_nothing() {
     let cases = [

@@ -1,4 +1,4 @@
-//! The events of a record.
+//! Deserializes the events of a record.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use crate::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent};
 /// Events, each checked.
 type Checked = Vec<Result<RecordedEvent, WireFault>>;
 
-/// Reads a list of events, or null for none.
+/// Parses a list of events. Null is `None`.
 pub fn read(json: &str) -> serde_json::Result<Option<Checked>> {
     let mut reader = serde_json::Deserializer::from_str(json);
     let events = EventList(&ValueBudget::default()).deserialize(&mut reader)?;
     reader.end().map(|()| events)
 }
 
-/// The value of `events`: a list, or null for none.
+/// Deserializer of the value of `events`: a list, or null for none.
 pub struct EventList<'a>(pub &'a ValueBudget);
 
 impl<'de> DeserializeSeed<'de> for EventList<'_> {
@@ -65,7 +65,7 @@ const EVENT: [&str; 12] = [
     "to",
 ];
 
-/// One element of `events`, checked at once so that only its event is kept.
+/// Deserializer of one element of `events`. Each is checked at once, so that only its event is kept.
 struct WireEvent<'a>(&'a ValueBudget);
 
 impl<'de> DeserializeSeed<'de> for WireEvent<'_> {
@@ -95,7 +95,7 @@ impl<'de> Visitor<'de> for WireEvent<'_> {
     }
 }
 
-/// The event that an object of its own is.
+/// Converts a JSON object into an event.
 pub fn event_of(object: Map<String, Value>) -> Result<RecordedEvent, WireFault> {
     let mut fields = Fields::new(&EVENT);
     for (name, value) in object {

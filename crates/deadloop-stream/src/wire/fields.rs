@@ -1,11 +1,11 @@
-//! The fields of one JSON object, as they came, and what can be wrong with them.
+//! [`Fields`]: the fields of one JSON object. [`WireFault`]: a fault in them.
 
 use serde_json::{Map, Value};
 
 use crate::Cost;
 use crate::{Place, Problem};
 
-/// What is wrong inside a record, before it is known where the record stands.
+/// A fault inside a record, before the place of the record is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WireFault {
     what: String,
@@ -14,7 +14,7 @@ pub struct WireFault {
 }
 
 impl WireFault {
-    /// `what` is a lower-case fragment; so is what was `expected`.
+    /// Returns a fault. `what` and `expected` are lower-case fragments.
     pub fn new(what: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             what: what.into(),
@@ -23,17 +23,17 @@ impl WireFault {
         }
     }
 
-    /// The same, of something that stands at `place`.
+    /// Returns the problem of this fault at `place`.
     pub fn at(self, place: Place) -> Problem {
         Problem::new(place, self.what, self.expected).costing(self.cost)
     }
 
-    /// The same, where more is lost than the record.
+    /// Returns the fault with another cost.
     pub fn costing(self, cost: Cost) -> Self {
         Self { cost, ..self }
     }
 
-    /// Says in which part of the record it is.
+    /// Prefixes the fault with the part of the record that it is in.
     pub fn inside(self, part: &str) -> Self {
         Self {
             what: format!("{part}: {}", self.what),
@@ -41,12 +41,13 @@ impl WireFault {
         }
     }
 
-    /// A field has a value of the wrong type.
+    /// Returns the fault of a field with a value of the wrong type.
     pub fn wrong_type(name: &str, value: &Value, expected: &str) -> Self {
         Self::new(format!("`{name}` is {}", kind(value)), expected)
     }
 
-    /// From the JSON reader's own words on a source: syntax errors, and the few types it checks itself.
+    /// Converts an error of the JSON parser on `source`: a syntax error, or one of the few type errors that it finds
+    /// itself.
     pub fn json(error: &serde_json::Error, source: &str) -> Self {
         let text = error.to_string();
         if text.contains("hex escape")
@@ -70,7 +71,7 @@ impl WireFault {
     }
 }
 
-/// The first escape that is half of a char: its other half does not follow, or nothing precedes it.
+/// Returns the first escape that is half of a surrogate pair without the other half.
 fn lone_surrogate(source: &str) -> Option<&str> {
     let mut rest = source;
     while let Some((_, escape)) = rest.split_once('\\') {
@@ -103,7 +104,7 @@ fn lone_surrogate(source: &str) -> Option<&str> {
     None
 }
 
-/// The text of a line.
+/// Returns the text of a line.
 pub fn utf8(line: &[u8]) -> Result<&str, WireFault> {
     simdutf8::compat::from_utf8(line).map_err(|e| {
         let what = format!("not UTF-8 at byte {}", e.valid_up_to() + 1);
@@ -111,10 +112,10 @@ pub fn utf8(line: &[u8]) -> Result<&str, WireFault> {
     })
 }
 
-/// The JSON reader's words for a field that comes twice.
+/// The JSON parser's message for a field that occurs twice.
 pub const TWICE: &str = "a field stands here twice, expected each field once";
 
-/// What a value is, in words.
+/// Returns the name of a value's type for messages.
 pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -133,7 +134,7 @@ fn string(name: &str, value: Value) -> Result<String, WireFault> {
     }
 }
 
-/// The fields of one JSON object: the known ones by their place in `names`, the others in order.
+/// The fields of one JSON object: the known ones in the order of `names`, the others in order.
 #[derive(Debug)]
 pub struct Fields<const N: usize> {
     names: &'static [&'static str; N],
@@ -142,7 +143,7 @@ pub struct Fields<const N: usize> {
 }
 
 impl<const N: usize> Fields<N> {
-    /// None yet.
+    /// Returns no fields yet.
     pub fn new(names: &'static [&'static str; N]) -> Self {
         Self {
             names,
@@ -151,7 +152,7 @@ impl<const N: usize> Fields<N> {
         }
     }
 
-    /// Notes a field; false where a known one comes twice. Null counts as absent in known fields.
+    /// Adds a field. Returns false if a known one occurs twice. Null counts as absent in known fields.
     pub fn put(&mut self, name: String, value: Value) -> bool {
         match self.names.iter().position(|known| *known == name) {
             Some(_) if value.is_null() => true,
@@ -174,19 +175,19 @@ impl<const N: usize> Fields<N> {
         self.take(name).map(|value| string(name, value)).transpose()
     }
 
-    /// Takes a string that has to be there.
+    /// Takes a required string.
     ///
     /// # Errors
-    /// No such string is there.
+    /// The string is missing, or the value is not a string.
     pub fn need_string(&mut self, name: &str) -> Result<String, WireFault> {
         let missing = || WireFault::new(format!("no `{name}`"), format!("`{name}`, a string"));
         self.take_string(name)?.ok_or_else(missing)
     }
 
-    /// Takes a number, as `read` understands it.
+    /// Takes a number, parsed by `read`.
     ///
     /// # Errors
-    /// It does not.
+    /// `read` returns `None` for the value.
     pub fn take_number<T>(
         &mut self,
         name: &str,
@@ -203,7 +204,7 @@ impl<const N: usize> Fields<N> {
         read(&value).map(Some).ok_or_else(wrong)
     }
 
-    /// The unknown fields, and the known ones that nothing asked for.
+    /// Returns the unknown fields, and the known ones that were not taken.
     pub fn into_rest(self) -> Map<String, Value> {
         let mut rest = self.rest;
         for (name, value) in self.names.iter().zip(self.values) {

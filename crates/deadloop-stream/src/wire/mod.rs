@@ -1,4 +1,4 @@
-//! What an event may say, as it is in a file or a stream, and what can be wrong with it.
+//! The JSON form of events in files and streams, and its faults.
 
 mod events;
 mod fields;

@@ -1,5 +1,6 @@
-//! JSON values of a record whose number has a bound: a value takes up to a hundred times the chars that it is written
-//! with, so that a line of 64 MiB could ask for gigabytes.
+//! JSON values with a limit on their number.
+//!
+//! A value takes up to a hundred times the memory of its text, so a line of 64 MiB could take gigabytes.
 
 use std::cell::Cell;
 use std::fmt;
@@ -9,11 +10,11 @@ use serde_json::{Map, Value};
 
 use super::fields::WireFault;
 
-/// Most values in the lists and objects of one record, its events and their own fields not counted: some 1 GB
-/// at worst. A call of a tool has a handful.
+/// The most values in the lists and objects of one record, its events and their own fields not counted: some 1 GB at
+/// worst. A tool call has a handful.
 const MOST: u32 = 4_000_000;
 
-/// What a record may still hold.
+/// The number of values that a record may still hold.
 #[derive(Debug)]
 pub struct ValueBudget {
     most: u32,
@@ -46,12 +47,12 @@ impl ValueBudget {
     }
 }
 
-/// Reads a value, each element of a list and each field of an object on the budget.
+/// Parses a value. Each element of a list and each field of an object counts toward the limit.
 pub fn read(text: &str) -> Result<Value, WireFault> {
     parse(text, MOST).map_err(|e| WireFault::json(&e, text))
 }
 
-/// Reads a value of at most `most` values in its lists and objects.
+/// Parses a value with at most `most` values in its lists and objects.
 ///
 /// # Errors
 /// The text is not JSON, or has more values.
@@ -61,7 +62,7 @@ pub fn parse(text: &str, most: u32) -> serde_json::Result<Value> {
     value.and_then(|value| json.end().map(|()| value))
 }
 
-/// A value on a budget.
+/// Deserializer of a value that counts toward a budget.
 #[derive(Clone, Copy)]
 pub struct CountedValue<'a>(pub &'a ValueBudget);
 
@@ -142,7 +143,7 @@ mod tests {
     }
 
     proptest! {
-        /// What serde_json itself makes of it is the oracle.
+        /// Checks the result against that of serde_json itself.
         #[test]
         fn any_json_is_read_as_ever(
             whole in any::<i64>(), large in any::<u64>(), real in any::<f64>(), text in any::<String>(),

@@ -1,11 +1,13 @@
-//! Writing an event as it is in a transcript: known fields in a fixed order, what was kept after them.
+//! Writes an event as transcripts have it.
+//!
+//! Known fields come in a fixed order, and the other fields after them.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 use crate::{Body, RecordedEvent};
 
-/// As it is in a transcript.
+/// Writes the form that transcripts have.
 impl Serialize for RecordedEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -69,7 +71,7 @@ fn text_event<M: SerializeMap>(map: &mut M, kind: &str, text: &str) -> Result<()
     map.serialize_entry("text", text)
 }
 
-/// Whole milliseconds are written as they were read, without a decimal point.
+/// Returns a time as a JSON number. Whole milliseconds have no decimal point, as they were read.
 fn number(t_ms: f64) -> Value {
     const EXACT: f64 = (1_u64 << 53) as f64;
     if t_ms.fract() == 0.0 && t_ms.abs() < EXACT {
@@ -79,10 +81,10 @@ fn number(t_ms: f64) -> Value {
     }
 }
 
-/// Writes a field that has a value.
+/// Writes a field if it has a value.
 ///
 /// # Errors
-/// It cannot be written.
+/// The value cannot be written.
 pub fn optional<M: SerializeMap, T: Serialize>(
     map: &mut M,
     name: &str,
@@ -94,10 +96,10 @@ pub fn optional<M: SerializeMap, T: Serialize>(
     }
 }
 
-/// Writes these fields.
+/// Writes all fields.
 ///
 /// # Errors
-/// One cannot be written.
+/// A field cannot be written.
 pub fn all<M: SerializeMap>(map: &mut M, fields: &Map<String, Value>) -> Result<(), M::Error> {
     fields
         .iter()

@@ -1,11 +1,11 @@
-//! Decides whether a text is left out. The text waits for as long as both are possible.
+//! Decides whether a text is left out. Undecided text waits.
 
 use crate::repair::marks::is_blank;
 use crate::repair::meaning::Pieces;
 use crate::repair::registry::{TextRepair, size};
 use crate::settings::params::Params;
 
-/// Where a phrase must be in a text.
+/// The place in a text where a phrase must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Anchor {
     Start,
@@ -13,18 +13,18 @@ enum Anchor {
     Any,
 }
 
-/// What is known about the text.
+/// The decision about the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// It may pass or be left out.
+    /// Undecided.
     Open,
-    /// It passes.
+    /// The text passes.
     Passes,
-    /// It is left out, all of it.
+    /// The whole text is left out.
     Out,
 }
 
-/// Reads one text.
+/// The filter of one text.
 pub(super) struct Machine {
     phrases: Vec<Vec<char>>,
     anchor: Anchor,
@@ -41,11 +41,11 @@ pub(super) struct Machine {
     body: usize,
     /// The length of the text without the blanks before it, in chars.
     since: usize,
-    /// With `start` and `whole`: the indices of the phrases that the text may still begin with.
+    /// The indices of the phrases that the text may still begin with, for `start` and `whole`.
     alive: Vec<usize>,
     /// The length, in chars, of a phrase that was found where it must be.
     found: Option<usize>,
-    /// With `any`: how many chars of each phrase the text so far ends with.
+    /// For `any`, how many chars of each phrase the text so far ends with.
     matched: Vec<usize>,
     /// For each phrase, its [`borders`](Self::borders).
     back: Vec<Vec<usize>>,
@@ -87,8 +87,8 @@ impl Machine {
         machine
     }
 
-    /// The failure table of Knuth, Morris and Pratt: for each beginning of the phrase, the length of the longest shorter
-    /// beginning that it also ends with.
+    /// Returns the failure table of Knuth, Morris and Pratt: for each beginning of the phrase, the length of the
+    /// longest shorter beginning that it also ends with.
     fn borders(&self, phrase: &[char]) -> Vec<usize> {
         let mut borders = vec![0; phrase.len() + 1];
         for end in 1..phrase.len() {

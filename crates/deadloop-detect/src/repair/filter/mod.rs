@@ -5,10 +5,10 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and which are refused together | here |
-//! | presets and where they come from | `presets.toml` |
+//! | parameters, and the combinations that are rejected | here |
+//! | presets and their sources | `presets.toml` |
 //! | the phrases of the lists | `phrases.toml` |
-//! | how and when it decides | `machine` |
+//! | the decision and its moment | `machine` |
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub(super) static ENTRY: Repairer = Repairer {
     make: Make::Text(|params| Box::new(machine::Machine::new(params))),
 };
 
-/// The lists of phrases: the names of the tables in `phrases.toml`.
+/// The names of the lists of phrases, which are the tables in `phrases.toml`.
 pub(crate) const LISTS: &[&str] = &["zh", "en", "zh-done", "en-done"];
 
 static PARAMS: &[Param] = &[
@@ -57,7 +57,7 @@ static PARAMS: &[Param] = &[
 /// The longest phrase, in chars.
 const LONGEST: usize = 256;
 
-/// Refuses a filter without phrases, and phrases that are too long or have blanks around them.
+/// Rejects a filter without phrases, and phrases that are too long or have blanks around them.
 fn check(params: &Params) -> Result<(), Refusal> {
     let phrases = phrases(params);
     if phrases.is_empty() {
@@ -74,7 +74,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
     }
 }
 
-/// The phrases of the parameter `lists`, then those of `own`.
+/// Returns the phrases of the parameter `lists`, then those of `own`.
 pub(crate) fn phrases(params: &Params) -> Vec<String> {
     let shipped: BTreeMap<String, Vec<String>> =
         toml::from_str(include_str!("phrases.toml")).unwrap_or_default();

@@ -1,12 +1,13 @@
-//! Prepares text for the tolerant parser: removes a code fence and comments, and mends single quotes, raw
-//! line ends and escapes that JSON does not have.
+//! Prepares text for the tolerant parser.
+//!
+//! It removes a code fence and comments, and mends single quotes, raw line ends and escapes that JSON does not have.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The text without the opening of a code fence and without comments, with double quotes and proper
-/// escapes. Other text before the JSON stays, so the parser will refuse it: where the JSON begins would be a
-/// guess, since other text may contain `{}` too.
+/// Returns the text without the opening of a code fence and without comments, with double quotes and proper escapes.
+/// Other text before the JSON stays, so that the parser rejects it: the beginning of the JSON would be a guess, since
+/// other text may contain `{}` too.
 pub(super) fn clean(text: &str) -> String {
     let mut rest = unfenced(text).unwrap_or(text).chars().peekable();
     let mut all = String::with_capacity(text.len());
@@ -21,7 +22,8 @@ pub(super) fn clean(text: &str) -> String {
     all
 }
 
-/// The text after the opening of a code fence and its language. `None` if there is no fence or no JSON begins after it.
+/// Returns the text after the opening of a code fence and its language. `None` if there is no fence or no JSON begins
+/// after it.
 fn unfenced(text: &str) -> Option<&str> {
     let inside = text.trim_start().strip_prefix("```")?;
     let inside = inside.trim_start_matches(|c: char| c.is_ascii_alphanumeric());

@@ -1,15 +1,16 @@
-//! Closes what is open at the end of a text. Text that is certain passes at once; text that the end may cut
-//! off waits.
+//! Closes open brackets and quotes at the end of a text.
 //!
-//! Text is certain if it stays in the result whatever follows: a whole value, an opening bracket. A comma
-//! waits for the member after it, and a name waits for its value. With `partial = "drop"` a string or number
-//! waits for its own end.
+//! Text that is certain passes at once. Text that the end may cut off waits.
+//!
+//! Text is certain if it stays in the result whatever follows, as a whole value or an opening bracket does. A comma
+//! waits for the member after it, and a name waits for its value. With `partial = "drop"` a string or number waits for
+//! its own end.
 
 use serde_json::Value;
 
 use super::MOST_DEEP;
 
-/// An object or list that is open.
+/// An open object or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Frame {
     Object,
@@ -32,7 +33,7 @@ impl Frame {
     }
 }
 
-/// Where in the JSON the next char is.
+/// The place of the next char in the JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// A value is expected.
@@ -56,7 +57,7 @@ enum Place {
     Deep,
 }
 
-/// How much of an escape in a string has been read.
+/// The part of an escape in a string that has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Escape {
     None,
@@ -65,7 +66,7 @@ enum Escape {
     Unicode(u8),
 }
 
-/// Closes one text.
+/// The closer of one text.
 #[derive(Clone, Debug)]
 pub(super) struct Closer {
     keep: bool,
@@ -77,12 +78,12 @@ pub(super) struct Closer {
     held: String,
     /// The length of `held` in chars.
     chars: usize,
-    /// Where in `held` the last escape, number or word begins, in bytes.
+    /// The byte of `held` at which the last escape, number or word begins.
     begin: usize,
 }
 
 impl Closer {
-    /// `keep`: a string or number that the end cuts is kept; `hold`: the most chars that wait.
+    /// Returns a closer. `keep`: a string or number that the end cuts is kept. `hold`: the most chars that wait.
     pub(super) fn new(keep: bool, hold: usize) -> Self {
         Self {
             keep,
@@ -96,12 +97,12 @@ impl Closer {
         }
     }
 
-    /// How many chars are not certain yet.
+    /// Returns the number of chars that are not certain yet.
     pub(super) fn held(&self) -> usize {
         self.chars
     }
 
-    /// Takes one char; passes to `out` what is certain now.
+    /// Takes one char. Passes the text that is now certain to `out`.
     pub(super) fn char(&mut self, c: char, out: &mut impl FnMut(&str)) {
         match self.place {
             Place::Ended => return,
@@ -122,8 +123,8 @@ impl Closer {
         }
     }
 
-    /// Takes the end of the text; passes to `out` the rest and the brackets and quotes that close it. Returns whether
-    /// anything was open: an object, a list or a string.
+    /// Takes the end of the text. Passes the rest, and the brackets and quotes that close it, to `out`. Returns whether
+    /// an object, a list or a string was open.
     pub(super) fn finish(&mut self, out: &mut impl FnMut(&str)) -> bool {
         let open = !self.frames.is_empty() || self.place == Place::InText;
         match self.place {
@@ -230,7 +231,7 @@ impl Closer {
         }
     }
 
-    /// What is expected after a comma.
+    /// Returns the place after a comma.
     fn expected(&self) -> Place {
         match self.frames.last() {
             Some(Frame::Object) => Place::Name,
@@ -248,7 +249,8 @@ impl Closer {
         self.certain(frame.start(), out);
     }
 
-    /// Takes a closing bracket. It also closes what is open inside it. One without an opening bracket is left out.
+    /// Takes a closing bracket, which also closes everything open inside it. A bracket without an opening one is left
+    /// out.
     fn end(&mut self, frame: Frame, out: &mut impl FnMut(&str)) {
         if !self.frames.contains(&frame) {
             return;
@@ -290,7 +292,7 @@ impl Closer {
     }
 }
 
-/// Whether a number or word ends before this char.
+/// Returns whether a number or word ends before this char.
 fn is_end(c: char) -> bool {
     c.is_whitespace() || matches!(c, ',' | ':' | '"' | '{' | '}' | '[' | ']')
 }

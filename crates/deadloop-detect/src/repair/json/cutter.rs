@@ -2,8 +2,7 @@
 
 use crate::repair::marks::{Look, Marks};
 
-/// Passes text until a mark of control text comes. The state follows quotes, because a mark in a string may not
-/// count.
+/// Passes text until a mark of control text comes. The state tracks quotes, because a mark in a string may not count.
 #[derive(Clone, Debug)]
 pub(super) struct Cutter {
     marks: Marks,
@@ -14,12 +13,12 @@ pub(super) struct Cutter {
     /// Whether the last char was an escaping backslash in a string.
     escaped: bool,
     cut: bool,
-    /// Whether the mark at which it cut was in a string.
+    /// Whether the mark at which the text was cut was in a string.
     cut_inside: bool,
 }
 
 impl Cutter {
-    /// `inside`: marks in strings count as well.
+    /// Returns a cutter. `inside`: marks in strings count as well.
     pub(super) fn new(marks: &[String], inside: bool) -> Self {
         Self {
             marks: Marks::new(marks, false),
@@ -32,12 +31,12 @@ impl Cutter {
         }
     }
 
-    /// Whether it has cut at a mark in a string.
+    /// Returns whether the text was cut at a mark in a string.
     pub(super) fn cut_inside(&self) -> bool {
         self.cut_inside
     }
 
-    /// Takes one char; passes to `out` the chars that belong to no mark.
+    /// Takes one char. Passes the chars that belong to no mark to `out`.
     pub(super) fn char(&mut self, c: char, work: &mut u64, out: &mut impl FnMut(char)) {
         *work += 1;
         if self.cut {
@@ -64,14 +63,14 @@ impl Cutter {
         }
     }
 
-    /// Takes the end of the text: the chars held back are not a mark.
+    /// Takes the end of the text. The held back chars are not a mark.
     pub(super) fn finish(&mut self, out: &mut impl FnMut(char)) {
         for c in std::mem::take(&mut self.held) {
             self.pass(c, out);
         }
     }
 
-    /// How many chars are held back because they may be the beginning of a mark.
+    /// Returns the number of chars that are held back because they may be the beginning of a mark.
     pub(super) fn held(&self) -> usize {
         self.held.len()
     }

@@ -32,13 +32,13 @@ impl Type {
         Self::Any,
     ];
 
-    /// The type with this name.
+    /// Returns the type with this name.
     pub(crate) fn of(name: &str) -> Option<Self> {
         let at = Self::NAMES.iter().position(|known| *known == name)?;
         Self::ALL.get(at).copied()
     }
 
-    /// Whether a value is of this type.
+    /// Returns whether a value is of this type.
     pub(crate) fn holds(self, value: &Value) -> bool {
         match self {
             Self::String => value.is_string(),
@@ -51,7 +51,7 @@ impl Type {
         }
     }
 
-    /// Converts a value to this type: a number or boolean to a text that spells it, or a text to the value that it spells.
+    /// Converts a value to this type: a number or boolean to its text, or a text to the value that it spells.
     fn cast(self, value: &Value) -> Option<Value> {
         match (self, value) {
             (_, value) if self.holds(value) => Some(value.clone()),
@@ -73,7 +73,7 @@ pub(super) struct Fields(Vec<(String, Type)>);
 const EDITS: usize = 2;
 
 impl Fields {
-    /// The fields of a setting.
+    /// Returns the fields of a setting.
     pub(super) fn new(params: &Params) -> Self {
         match params.get("fields") {
             Some(crate::settings::value::Value::Table(table)) => Self::of(
@@ -85,13 +85,13 @@ impl Fields {
         }
     }
 
-    /// Fields by name and type.
+    /// Returns fields from their names and types.
     fn of(fields: impl IntoIterator<Item = (String, Type)>) -> Self {
         Self(fields.into_iter().collect())
     }
 
-    /// The JSON with names and types of fields as expected. `None` if it is not an object or a value does not fit its
-    /// type.
+    /// Returns the JSON with names and types of fields as expected. `None` if it is not an object, or a value does not
+    /// fit its type.
     pub(super) fn fit(&self, json: &str) -> Option<String> {
         let value: Value = serde_json::from_str(json).ok()?;
         let object = value.as_object()?;
@@ -108,7 +108,7 @@ impl Fields {
         }
         let mut fitted = Map::new();
         for ((name, value), field) in object.iter().zip(&meant) {
-            // Of several names that are similar to an expected one nobody knows which is meant, and one that is it means itself.
+            // Of several names that are similar to an expected one, none can be chosen. An exact name always counts.
             let field = field.and_then(|field| {
                 let alone = times[field] == 1;
                 self.0

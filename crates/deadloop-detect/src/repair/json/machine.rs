@@ -1,4 +1,4 @@
-//! The modes: some pass text on as it comes, others wait for all of it.
+//! The modes of the repairer. Some wait for the whole text.
 
 use serde::de::IgnoredAny;
 
@@ -23,7 +23,7 @@ enum Mode {
     Schema,
 }
 
-/// Reads one text.
+/// The repairer of one text.
 pub(super) struct Machine {
     mode: Mode,
     cutter: Cutter,
@@ -33,7 +33,7 @@ pub(super) struct Machine {
     /// Whether arguments with a mark in a string are refused.
     refuse_inside: bool,
     hold: usize,
-    /// The text so far, in the modes that wait for all of it.
+    /// The text so far, in the modes that wait for the whole text.
     text: String,
     /// The length of `text` in chars.
     chars: usize,
@@ -90,7 +90,7 @@ impl Machine {
         }
     }
 
-    /// The whole text as JSON. `None` if it is refused.
+    /// Returns the whole text as JSON. `None` if it is rejected.
     fn whole(&mut self) -> Option<String> {
         let text = std::mem::take(&mut self.text);
         if self.too_long {
@@ -111,7 +111,7 @@ impl Machine {
         }
     }
 
-    /// Whether control text is in a string. Then it is known where it begins, but not what it replaced.
+    /// Returns whether control text is in a string. Then its beginning is known, but not the text that it replaced.
     fn is_marked_inside(&mut self, text: &str) -> bool {
         let mut cutter = self.cutter.clone();
         for c in text.chars() {
@@ -120,7 +120,7 @@ impl Machine {
         cutter.cut_inside()
     }
 
-    /// The JSON that a text which does not parse was meant to be.
+    /// Repairs a text that does not parse. `None` if no JSON can be recovered.
     fn mend(&mut self, text: &str) -> Option<String> {
         let (mut cut, mut closed) = (String::new(), String::new());
         for c in text.chars() {

@@ -1,18 +1,18 @@
 //! `json`: recovers arguments from broken JSON.
 //!
-//! The arguments of a call are JSON that a model wrote. A limit on tokens may cut them; they may have control
-//! text after them, a raw newline, an escape of another language, or a comment. JSON that is closed by force
-//! parses but may say something else than was meant. The parameter `partial` decides what is done then.
+//! The arguments of a call are JSON that a model wrote. A limit on tokens may cut them. They may have control text
+//! after them, a raw newline, an escape of another language, or a comment. JSON that is closed by force parses, but may
+//! differ from the intended arguments. The parameter `partial` decides about such JSON.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and which are refused together | here |
-//! | presets and where they come from | `presets.toml` |
-//! | what each mode does | `machine` |
+//! | parameters, and the combinations that are rejected | here |
+//! | presets and their sources | `presets.toml` |
+//! | the modes | `machine` |
 //! | cutting control text | `cutter` |
-//! | closing what is open | `closer` |
-//! | quotes, escapes, comments before a tolerant parser sees them | `clean` |
-//! | the tolerant parser, and how its result is written | `tolerant` |
+//! | closing open brackets and quotes | `closer` |
+//! | quotes, escapes and comments, prepared for the tolerant parser | `clean` |
+//! | the tolerant parser, and the output of its result | `tolerant` |
 //! | fitting arguments to the expected fields | `fit` |
 
 use crate::detectors::Refusal;
@@ -33,7 +33,7 @@ mod tolerant;
 
 use fit::Type;
 
-/// The deepest nesting of lists and objects that is repaired. Deeper text passes unchanged or is refused.
+/// The deepest nesting of lists and objects that is repaired. Deeper text passes unchanged or is rejected.
 pub const MOST_DEEP: usize = 120;
 
 /// The registry entry.
@@ -80,7 +80,7 @@ static PARAMS: &[Param] = &[
         .doc("the most that waits; in the modes that read all of them, longer arguments are refused"),
 ];
 
-/// Refuses marks that cannot be told apart, unknown types, and parameters that the mode cannot follow.
+/// Rejects marks that cannot be told apart, unknown types, and parameters that the mode cannot follow.
 fn check(params: &Params) -> Result<(), Refusal> {
     if let Some(reason) = Marks::refuse(&list(params, "control"), false) {
         return Refusal::of("control", reason);

@@ -1,10 +1,11 @@
-//! Reads text with the tolerant parser jsonc-parser and writes the result as JSON. The parser accepts missing
-//! commas, commas too many, and names without quotes. Numbers are written as they were.
+//! Reads text with the tolerant parser jsonc-parser and writes JSON.
+//!
+//! The parser accepts missing commas, extra commas, and names without quotes. Numbers are written as they were.
 
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-/// The JSON that a text was meant to be. `None` if the parser cannot decide.
+/// Parses a text and returns it as JSON. `None` if the parser fails.
 pub(super) fn read(text: &str) -> Option<String> {
     let options = ParseOptions {
         allow_hexadecimal_numbers: false,

@@ -1,12 +1,12 @@
 //! `names`: recovers the name of a tool from a damaged one.
 //!
-//! Some servers let control text slip in after a name, as in `get_weather<|channel|>commentary`, and models
-//! misspell names. A name that is near no known one passes unchanged: whoever runs the tools decides.
+//! Some servers let control text slip in after a name, as in `get_weather<|channel|>commentary`, and models misspell
+//! names. A name without a near known one passes unchanged, and the caller that runs the tools decides about it.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and what happens at each char | here |
-//! | presets and where they come from | `presets.toml` |
+//! | parameters, and the handling of each char | here |
+//! | presets and their sources | `presets.toml` |
 
 use crate::settings::param::Param;
 use crate::settings::params::Params;
@@ -42,16 +42,16 @@ static PARAMS: &[Param] = &[
         .doc("chars by which a name may differ; one for three letters of the known name at most"),
 ];
 
-/// The longest name that is repaired, in chars; a longer one passes unchanged.
+/// The longest name that is repaired, in chars. A longer one passes unchanged.
 const LONGEST: usize = 256;
 
-/// Reads one name.
+/// The repairer of one name.
 struct Machine {
     known: Nearest,
     cut: bool,
     name: String,
     chars: usize,
-    /// Whether the name has ended; text after it is left out.
+    /// Whether the name has ended. Text after it is left out.
     ended: bool,
     work: u64,
 }

@@ -1,13 +1,13 @@
 //! `replay`: passes events after a reconnect, each once and in order, and always an end mark.
 //!
-//! A server that replays events which a client may have seen sends some of them twice. A client that joins a
-//! replay with the live stream gets some out of order. Lost events stay lost:
-//! `judge_events` counts them, and nothing is made up.
+//! A server that replays events which a client may have seen sends some of them twice. A client that joins a replay
+//! with the live stream gets some out of order. Lost events stay lost: `judge_events` counts them, and they are not
+//! replaced.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and what happens at each event | here |
-//! | presets and where they come from | `presets.toml` |
+//! | parameters, and the handling of each event | here |
+//! | presets and their sources | `presets.toml` |
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
@@ -52,7 +52,7 @@ static PARAMS: &[Param] = &[
         .doc("always: one end mark, after everything; arrived: end marks as they come"),
 ];
 
-/// What makes two events equal: the parameter `by`.
+/// The criterion by which two events are equal: the parameter `by`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Id,
@@ -60,15 +60,15 @@ enum By {
     Position,
 }
 
-/// Reads one row of events.
+/// The repairer of one row of events.
 struct Machine {
     by: By,
     window: usize,
     wait: usize,
     always: bool,
-    /// The keys that are remembered.
+    /// The remembered keys.
     seen: HashSet<u128>,
-    /// The same keys, the oldest first.
+    /// The remembered keys, the oldest first.
     order: VecDeque<u128>,
     /// The place of the next event to pass.
     next: u64,
@@ -97,7 +97,7 @@ impl Machine {
         }
     }
 
-    /// Notes a key; returns whether it is not among those remembered.
+    /// Adds a key. Returns whether it was not among the remembered ones.
     fn is_new(&mut self, key: u128) -> bool {
         if !self.seen.insert(key) {
             return false;
@@ -130,7 +130,7 @@ impl Machine {
         }
     }
 
-    /// Gives up the missing event and passes the first that waits.
+    /// Gives up the missing event and passes the first waiting one.
     fn skip(&mut self, out: &mut Vec<Delivered>) {
         if let Some((place, event)) = self.waiting.pop_first() {
             out.push(event);

@@ -1,4 +1,6 @@
-//! Tells code from text: spans between backticks in a line, and fences. A tag in code is shown, not meant.
+//! Separates code from text: spans between backticks in a line, and fences.
+//!
+//! A tag in code is shown, and is no action.
 
 /// A stretch of the stream, as far as it is certain.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,33 +9,34 @@ pub(super) enum Piece {
     Plain(char),
     /// Code, with its backticks.
     Code(String),
-    /// Code, and a char behind it that is still to be read.
+    /// Code, and a char after it that is still to be read.
     Then(String, char),
-    /// Backticks that no others close, and what is behind them, still to be read.
+    /// Backticks that no others close, and the text after them, still to be read.
     Open(String, String),
 }
 
-/// The longest span in chars: it is held back until it is closed. A span ends with its line at the latest.
+/// The longest span in chars. A span is held back until it is closed, and ends with its line at the latest.
 const LONGEST: usize = 1000;
 
-/// Backticks of a fence, at least.
+/// The fewest backticks of a fence.
 const FENCE: usize = 3;
 
-/// Reads the text outside of actions.
+/// The code spans and fences of the text outside of actions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Code {
     /// Whether the line holds no more than blanks so far.
     begun: bool,
-    /// Inside a fence: backticks at the beginning of the line, if nothing but blanks is before them.
+    /// Inside a fence, the number of backticks at the beginning of the line. The inner `None`: other text is before
+    /// them.
     fence: Option<Option<usize>>,
-    /// A span that may be one, from its first backtick on, and its length in chars.
+    /// A possible span, from its first backtick on, and its length in chars.
     held: String,
     chars: usize,
     /// Whether the held backticks are the first of their line.
     first: bool,
-    /// How many backticks open the span; 0: they are still being counted.
+    /// The number of backticks that open the span. 0 while they are still being counted.
     open: usize,
-    /// How many backticks were read last.
+    /// The number of backticks that were read last.
     run: usize,
 }
 
@@ -66,7 +69,7 @@ impl Code {
         };
     }
 
-    /// What is held back at the end of the stream.
+    /// Returns the text that is held back at the end of the stream.
     pub(super) fn end(&mut self) -> Option<Piece> {
         match self.held.is_empty() {
             true => None,
@@ -75,7 +78,7 @@ impl Code {
         }
     }
 
-    /// How many chars are held back because they may become a span.
+    /// Returns the number of chars that are held back because they may become a span.
     pub(super) fn held(&self) -> usize {
         if self.held.is_empty() { 0 } else { self.chars }
     }
@@ -133,7 +136,7 @@ impl Code {
 mod tests {
     use super::*;
 
-    /// The text with what is code in brackets.
+    /// Returns the text with code in brackets.
     fn told(text: &str) -> String {
         let (mut code, mut told) = (Code::default(), String::new());
         let mut left: Vec<char> = text.chars().rev().collect();

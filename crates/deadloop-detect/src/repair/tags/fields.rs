@@ -17,8 +17,8 @@ pub(super) struct Inside {
     pub(super) tagged: bool,
 }
 
-/// Splits the content of an action. `ends`: a field without a closing tag ends at the next field, or with the
-/// action. With [`Stray::Keep`] tags without a partner are text.
+/// Splits the content of an action. `ends`: a field without a closing tag ends at the next field, or with the action.
+/// With [`Stray::Keep`] tags without a partner are text.
 pub(super) fn split(body: &str, names: &Names, ends: bool, stray: Stray, work: &mut u64) -> Inside {
     let mut lexemes = Vec::new();
     let mut lexer = Lexer::default();
@@ -62,7 +62,7 @@ struct Open {
     value: String,
 }
 
-/// What has been read of an action.
+/// The state of reading an action's content.
 struct Reader {
     keep: bool,
     open: Option<Open>,
@@ -81,7 +81,7 @@ impl Reader {
         }
     }
 
-    /// Takes a tag that is not a field's: it is text.
+    /// Takes a tag that is no field. It is text.
     fn tag(&mut self, written: &str) {
         self.inside.tagged |= self.open.is_none();
         self.add(written);

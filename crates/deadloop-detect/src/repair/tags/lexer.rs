@@ -1,15 +1,17 @@
-//! Finds tags in a stream of chars: `<name>`, `</name>` and `<name attributes>`. All else is text.
+//! Finds tags in a stream of chars: `<name>`, `</name>` and `<name attributes>`.
+//!
+//! Everything else is text.
 
 /// A piece of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Lexeme {
     /// Text outside of tags.
     Text(String),
-    /// A tag, known or not, as it was written.
+    /// A tag, known or unknown, as written.
     Tag(String),
 }
 
-/// Finds tags in a stream.
+/// Lexer of tags in a stream.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lexer {
     /// Text that may become a tag: it begins with `<` and has no other `<`.
@@ -19,7 +21,7 @@ pub(super) struct Lexer {
     place: Place,
 }
 
-/// Where in a tag the last char is.
+/// The place of the last char in a tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
     /// Outside of tags.
@@ -39,7 +41,7 @@ enum Place {
 const LONGEST: usize = 256;
 
 impl Lexer {
-    /// Takes one char; passes to `out` what is certain now.
+    /// Takes one char. Passes the lexemes that are now certain to `out`.
     pub(super) fn char(&mut self, c: char, out: &mut impl FnMut(Lexeme)) {
         if c == '<' {
             self.release(out);
@@ -67,12 +69,12 @@ impl Lexer {
         }
     }
 
-    /// Takes the end of the stream: the text held back is not a tag.
+    /// Takes the end of the stream. The held back text is no tag.
     pub(super) fn finish(&mut self, out: &mut impl FnMut(Lexeme)) {
         self.release(out);
     }
 
-    /// How many chars are held back because they may become a tag.
+    /// Returns the number of chars that are held back because they may become a tag.
     pub(super) fn held(&self) -> usize {
         self.chars
     }
@@ -92,12 +94,12 @@ impl Lexer {
     }
 }
 
-/// Whether a name can begin with this char.
+/// Returns whether a name can begin with this char.
 pub(super) fn is_first(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
-/// Whether a name can contain this char after its first.
+/// Returns whether a name can contain this char after its first.
 pub(super) fn is_inner(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
 }

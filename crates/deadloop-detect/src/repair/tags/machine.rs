@@ -1,4 +1,6 @@
-//! Turns tags and text into actions. Text outside of actions passes at once; an action waits for its end.
+//! Turns tags and text into actions.
+//!
+//! Text outside of actions passes at once. An action waits for its end.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,7 +14,7 @@ use super::lexer::{Lexeme, Lexer};
 use super::needs::Needs;
 use super::tag::{Names, Role, Tag};
 
-/// Where an action without a closing tag ends: the parameter `close`.
+/// The end of an action without a closing tag: the parameter `close`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Close {
     Refuse,
@@ -20,7 +22,7 @@ enum Close {
     End,
 }
 
-/// Whether the number of the opening or the closing tag counts: the parameter `numbers`.
+/// The tag whose number counts, the opening or the closing one: the parameter `numbers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Numbers {
     First,
@@ -28,12 +30,12 @@ enum Numbers {
     Refuse,
 }
 
-/// What happens to known tags without a partner: the parameter `stray`.
+/// The treatment of known tags without a partner: the parameter `stray`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stray {
     Keep,
     Drop,
-    /// They are left out, and so is an action that contains one.
+    /// Such tags are left out, and so is an action that contains one.
     Refuse,
 }
 
@@ -46,7 +48,7 @@ enum Part {
     Closing(Tag),
 }
 
-/// Reads one text.
+/// The repairer of one text.
 pub(super) struct Machine {
     names: Names,
     close: Close,
@@ -54,12 +56,12 @@ pub(super) struct Machine {
     numbers: Numbers,
     stray: Stray,
     needs: Needs,
-    /// Whether a whole action waits for the next tag, which may show that its closing tag came too early: the
-    /// parameter `settle`.
+    /// Whether a whole action waits for the next tag, which may show that its closing tag came too early: the parameter
+    /// `settle`.
     later: bool,
     max_open: usize,
 
-    /// Follows code: the parameter `code` is text.
+    /// The tracker of code, if the parameter `code` is `text`.
     code: Option<Code>,
     lexer: Lexer,
     parts: Vec<Part>,
@@ -67,12 +69,12 @@ pub(super) struct Machine {
     chars: usize,
     /// The indices of the parts that are open tags, by [`Key`].
     open: BTreeMap<Key, VecDeque<usize>>,
-    /// With `settle = "later"`: the last action. While it waits, no tag is open.
+    /// The last action, with `settle = "later"`. While it waits, no tag is open.
     waits: Option<Waiting>,
     work: u64,
 }
 
-/// What an opening tag and its closing tag have in common: their role and, if numbers must agree, their number.
+/// The common part of an opening tag and its closing tag: their role and, if numbers must agree, their number.
 type Key = (Role, Option<u32>);
 
 /// An action that is whole and has not been passed on yet.
@@ -115,7 +117,7 @@ impl Machine {
         }
     }
 
-    /// Reads a char, first for whether it is code.
+    /// Takes a char. Checks first whether it is code.
     fn char(&mut self, c: char, out: &mut Pieces) {
         self.work += 1;
         let outside = self.parts.is_empty();
@@ -148,7 +150,7 @@ impl Machine {
         }
     }
 
-    /// Text that is code. What the lexer holds is no tag: a backtick came before its end.
+    /// Passes on code as text. The text that the lexer holds is no tag, because a backtick came before its end.
     fn shown(&mut self, code: &str, out: &mut Pieces) {
         let mut lexer = std::mem::take(&mut self.lexer);
         lexer.finish(&mut |lexeme| self.lexeme(lexeme, out));
@@ -188,7 +190,7 @@ impl Machine {
         self.grown(text, out);
     }
 
-    /// Counts text that was added. Text that is too long for an action stops waiting for one.
+    /// Counts text that was added. Text that is too long for an action stops waiting.
     fn grown(&mut self, added: &str, out: &mut Pieces) {
         self.chars += added.chars().count();
         if self.chars > self.max_open {
@@ -209,7 +211,7 @@ impl Machine {
         }
     }
 
-    /// Passes on the action that waits.
+    /// Passes on the waiting action.
     fn release(&mut self, out: &mut Pieces) {
         if let Some(waiting) = self.waits.take() {
             out.action(waiting.action);
@@ -268,8 +270,8 @@ impl Machine {
         (tag.role, number)
     }
 
-    /// Ends the wait of all parts: a tag with a partner is an action, and so is the first tag if `ends` says that it may
-    /// end with the text. Everything else is text.
+    /// Ends the wait of all parts. A tag with a partner is an action, and so is the first tag if `ends` is set, so that
+    /// it may end with the text. Everything else is text.
     fn settle(&mut self, ends: bool, out: &mut Pieces) {
         let parts = std::mem::take(&mut self.parts);
         self.chars = 0;

@@ -1,18 +1,18 @@
 //! `tags`: recovers actions and visible text from a text with damaged tags.
 //!
-//! A model asks for something in tags, as in `<create_note><id>3</id>…</create_note>`, and gets them wrong: it
-//! forgets to close one, misspells it, writes it in capitals, or numbers it `<confirm1>…</confirm2>`.
+//! A model requests an action in tags, as in `<create_note><id>3</id>…</create_note>`, and gets them wrong: it forgets
+//! to close one, misspells it, writes it in capitals, or numbers it `<confirm1>…</confirm2>`.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and which are refused together | here |
-//! | presets and where they come from | `presets.toml` |
-//! | code, in which no tag is meant | `code` |
+//! | parameters, and the combinations that are rejected | here |
+//! | presets and their sources | `presets.toml` |
+//! | code, in which tags are text | `code` |
 //! | from chars to tags | `lexer` |
-//! | which known tag a tag is, its number and attributes | `tag` |
+//! | recognition of known tags, their numbers and attributes | `tag` |
 //! | from tags and text to actions | `machine` |
 //! | the fields of an action | `fields` |
-//! | what an action must have, and must not | `needs` |
+//! | checks of a whole action | `needs` |
 
 use crate::detectors::Refusal;
 use crate::settings::param::Param;
@@ -84,7 +84,7 @@ static PARAMS: &[Param] = &[
         .doc("longest action; what is longer is text"),
 ];
 
-/// Refuses names that no tag can have, and `aliases` and `need` for names that are not known.
+/// Rejects names that no tag can have, and `aliases` and `need` for unknown names.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (tags, fields) = (list(params, "tags"), list(params, "fields"));
     let mut names: Vec<&str> = tags.iter().chain(&fields).map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! Checks what an action must have and must not have.
+//! Checks the required fields and the forbidden control text of actions.
 
 use crate::repair::meaning::Action;
 use crate::repair::registry::list;
@@ -7,13 +7,13 @@ use crate::settings::value::Value;
 
 /// The field whose value may also be the text outside of all fields.
 const CONTENT: &str = "content";
-/// The name by which `need` asks for the number of an action.
+/// The name of an action's number in `need`.
 pub(super) const NUMBER: &str = "number";
 
-/// The demands of a setting.
+/// The requirements of a setting.
 #[derive(Clone, Debug)]
 pub(super) struct Needs {
-    /// The fields of each action that has to have some.
+    /// The required fields of each action that has some.
     fields: Vec<(String, Vec<String>)>,
     control: Vec<String>,
 }
@@ -26,8 +26,8 @@ impl Needs {
         }
     }
 
-    /// Whether an action has what it needs and no control text. `tagged`: its content has a tag, which may be
-    /// a field under another name, so the content does not count as the field `content`.
+    /// Returns whether an action has the required fields and no control text. `tagged`: its content has a tag, which
+    /// may be a misnamed field, so the content does not count as the field `content`.
     pub(super) fn hold(&self, action: &Action, tagged: bool, work: &mut u64) -> bool {
         let needed = self.fields.iter().find(|(name, _)| *name == action.name);
         let mut needed = needed.iter().flat_map(|(_, fields)| fields);
@@ -51,7 +51,7 @@ fn has(action: &Action, field: &str, tagged: bool) -> bool {
         || (field == CONTENT && !action.content.is_empty() && !tagged)
 }
 
-/// The parameter `need`: names of actions, each with the names of its fields.
+/// Returns the parameter `need`: names of actions, each with the names of its fields.
 pub(super) fn fields(params: &Params) -> Vec<(String, Vec<String>)> {
     let Some(Value::Table(table)) = params.get("need") else {
         return Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn fields(params: &Params) -> Vec<(String, Vec<String>)> {
     table.iter().map(row).collect()
 }
 
-/// A name. A value that is not a text becomes the empty name, which nothing has.
+/// Returns a name. A value of another type becomes the empty name, which no field has.
 fn name(value: &Value) -> String {
     value.as_text().unwrap_or_default().to_owned()
 }

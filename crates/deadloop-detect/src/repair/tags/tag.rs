@@ -1,4 +1,4 @@
-//! Finds out which known tag a tag is, with its number and its attributes.
+//! Recognises known tags, with their numbers and attributes.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::text::nearest::{LONGEST, Nearest};
 
 use super::lexer::{is_first, is_inner};
 
-/// What a tag is for.
+/// The role of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Role {
     /// An action, by its index among the known ones.
@@ -20,7 +20,7 @@ pub(super) enum Role {
     Field(usize),
 }
 
-/// A tag that is known.
+/// A known tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tag {
     pub(super) role: Role,
@@ -29,11 +29,11 @@ pub(super) struct Tag {
     pub(super) number: Option<u32>,
     /// The fields among its attributes.
     pub(super) attributes: Vec<(String, String)>,
-    /// The tag as it was written.
+    /// The tag as written.
     pub(super) written: String,
 }
 
-/// What happens to attributes: the parameter `attributes`.
+/// The treatment of attributes: the parameter `attributes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Attributes {
     Refuse,
@@ -41,16 +41,16 @@ enum Attributes {
     Fields,
 }
 
-/// The names of a setting.
+/// The names of tags in a setting.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
     /// The names of actions, then of fields, then aliases.
     nearest: Nearest,
-    /// How many of them are actions.
+    /// The number of names of actions.
     actions: usize,
-    /// How many of them are fields.
+    /// The number of names of fields.
     fields: usize,
-    /// For each alias, the index of the name that it stands for.
+    /// For each alias, the index of the name that it replaces.
     aliases: Vec<usize>,
     attributes: Attributes,
 }
@@ -86,7 +86,7 @@ impl Names {
         }
     }
 
-    /// The name of an action or field.
+    /// Returns the name of an action or field.
     pub(super) fn name(&self, role: Role) -> &str {
         let at = match role {
             Role::Action(at) => at,
@@ -95,7 +95,7 @@ impl Names {
         self.nearest.known().get(at).map_or("", String::as_str)
     }
 
-    /// The known tag that a written tag is. `None` if it is not known.
+    /// Returns the known tag for a written tag. `None` if it is unknown.
     pub(super) fn tag(&self, written: &str, work: &mut u64) -> Option<Tag> {
         *work += written.len() as u64;
         let inner = written.strip_prefix('<')?.strip_suffix('>')?;
@@ -122,7 +122,7 @@ impl Names {
         })
     }
 
-    /// The role of a name, and the number after it.
+    /// Returns the role of a name, and the number after it.
     fn role(&self, name: &str, work: &mut u64) -> Option<(Role, Option<u32>)> {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let digits = &name[stem.len()..];
@@ -141,7 +141,7 @@ impl Names {
         Some((role, number))
     }
 
-    /// The fields among the attributes; other attributes are left out.
+    /// Returns the fields among the attributes. Other attributes are left out.
     fn read(&self, text: &str, work: &mut u64) -> Vec<(String, String)> {
         static ATTRIBUTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
             Regex::new(r#"([^\s=<>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))"#).ok()
@@ -162,7 +162,7 @@ impl Names {
     }
 }
 
-/// Whether a text can be the name of a tag. A number at its end would not be part of the name.
+/// Returns whether a text can be the name of a tag. A number at its end would not be part of the name.
 pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(is_first)
         && text.chars().all(is_inner)

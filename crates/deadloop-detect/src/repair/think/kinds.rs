@@ -1,15 +1,15 @@
-//! The marks, and what each means: it opens a block, closes one, or ends thinking.
+//! [`Kinds`]: the marks of thinking, and their meanings.
 
 use crate::repair::marks::{Look, Marks};
 
-/// What a mark means.
+/// The meaning of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It opens a block of the pair with this index.
+    /// An opening tag of the pair with this index.
     Open(usize),
-    /// It closes a block. The index is that of the closing tag among the different ones; several pairs may share it.
+    /// A closing tag. The index counts the different closing tags, which several pairs may share.
     Close(usize),
-    /// It ends thinking, and stays in the answer.
+    /// A mark that ends thinking, and stays in the answer.
     Tool,
 }
 
@@ -23,10 +23,11 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    /// `tags`: the tags of blocks; `tool`: marks that end thinking; `fold`: the case of ASCII letters does not count.
+    /// Returns the marks. `tags`: the tags of blocks. `tool`: marks that end thinking. `fold`: the case of ASCII
+    /// letters does not count.
     ///
     /// # Errors
-    /// Returns which marks cannot be told apart.
+    /// Returns the marks that cannot be told apart.
     pub(super) fn new(tags: &[String], tool: &[String], fold: bool) -> Result<Self, String> {
         let (mut texts, mut kinds, mut closes) = (Vec::new(), Vec::new(), Vec::new());
         let mut closing: Vec<String> = Vec::new();
@@ -56,7 +57,7 @@ impl Kinds {
         }
     }
 
-    /// No marks at all.
+    /// Returns no marks.
     pub(super) fn none() -> Self {
         Self {
             marks: Marks::default(),
@@ -65,28 +66,28 @@ impl Kinds {
         }
     }
 
-    /// Whether a mark can begin with this char.
+    /// Returns whether a mark can begin with this char.
     pub(super) fn lead(&self, c: char) -> bool {
         self.marks.lead(c)
     }
 
-    /// Compares the text held so far with the marks.
+    /// Compares the held text with the marks.
     pub(super) fn look(&self, held: &[char], work: &mut u64) -> Look {
         self.marks.look(held, work)
     }
 
-    /// The meaning of the mark with this index.
+    /// Returns the meaning of the mark with this index.
     pub(super) fn kind(&self, mark: usize) -> Kind {
         self.kinds.get(mark).copied().unwrap_or(Kind::Tool)
     }
 
-    /// Whether a closing tag closes blocks of this pair.
+    /// Returns whether a closing tag closes blocks of this pair.
     pub(super) fn closes(&self, close: usize, pair: usize) -> bool {
         self.closes.get(pair) == Some(&close)
     }
 }
 
-/// The closing tag of a tag: the tag with a slash after its first char.
+/// Returns the closing tag of a tag: the tag with a slash after its first char.
 fn slashed(open: &str) -> String {
     let mut chars = open.chars();
     chars

@@ -1,4 +1,6 @@
-//! Splits a text char by char. Chars that may begin a mark are held back until it is certain whether they do.
+//! Splits a text into reasoning and answer, char by char.
+//!
+//! Chars that may begin a mark are held back until they are certain.
 
 use crate::repair::marks::{Look, is_blank};
 use crate::repair::meaning::Pieces;
@@ -15,7 +17,7 @@ enum Blocks {
     All,
 }
 
-/// What has come since the start of the text, or since the last block.
+/// The kind of text since the start, or since the last block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Seen {
     Nothing,
@@ -23,25 +25,25 @@ enum Seen {
     Text,
 }
 
-/// What the next char belongs to.
+/// The side that the next char belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Answer,
-    /// A block of thinking: of the pair with this index; `None`: the prompt opened it.
+    /// A block of thinking: of the pair with this index, or `None` if the prompt opened it.
     Block(Option<usize>),
 }
 
-/// What the text waits for.
+/// The event that the text waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
     Nothing,
-    /// For a closing tag that makes all text so far reasoning.
+    /// A closing tag, which makes all text so far reasoning.
     Orphan,
-    /// For the end of its block: a block without an end is text.
+    /// The end of the block. A block without an end is text.
     End,
 }
 
-/// Splits one text.
+/// The splitter of one text.
 pub(super) struct Machine {
     kinds: Kinds,
     blocks: Blocks,
@@ -58,17 +60,17 @@ pub(super) struct Machine {
     wait: Wait,
     /// The chars that may be the beginning of a mark.
     held: Vec<char>,
-    /// The text that waits. That of a block begins with the opening tag.
+    /// The waiting text. Text of a block begins with the opening tag.
     waiting: String,
     /// The length of `waiting` in chars.
     waiting_chars: usize,
     /// The length of the opening tag in `waiting`, in bytes.
     opening: usize,
-    /// The blanks that the block ends with so far; they are left out if it ends there.
+    /// The blanks at the end of the block so far, which are left out if the block ends here.
     blanks: String,
     /// The length of `blanks` in chars.
     blank_chars: usize,
-    /// Whether blanks are left out until something else comes.
+    /// Whether blanks are left out until another char comes.
     skip: bool,
     work: u64,
 }
@@ -163,7 +165,7 @@ impl Machine {
         }
     }
 
-    /// Whether an opening tag in the answer opens a block.
+    /// Returns whether an opening tag in the answer opens a block.
     fn counts(&self) -> bool {
         match (self.blocks_seen, self.blocks) {
             (false, _) => self.seen <= self.before,
@@ -186,7 +188,7 @@ impl Machine {
         }
     }
 
-    /// Ends a block: the text that waited for its end is reasoning.
+    /// Ends a block. The text that waited for its end is reasoning.
     fn close(&mut self, out: &mut Pieces) {
         let block = std::mem::take(&mut self.waiting);
         let mut block = block.get(self.opening..).unwrap_or("");
@@ -201,7 +203,7 @@ impl Machine {
         self.skip = self.trim_after;
     }
 
-    /// Ends the wait: the text that waited is part of the answer.
+    /// Ends the wait. The waiting text is part of the answer.
     fn release(&mut self, out: &mut Pieces) {
         out.text(&std::mem::take(&mut self.waiting));
         self.forget();
@@ -253,7 +255,7 @@ impl Machine {
         }
     }
 
-    /// Gives up waiting: the text that waits is part of the answer, and so is the rest of its block.
+    /// Gives up waiting. The waiting text is part of the answer, and so is the rest of its block.
     fn give_up(&mut self, out: &mut Pieces) {
         if self.wait == Wait::End {
             self.side = Side::Answer;

@@ -1,13 +1,13 @@
 //! `think`: separates reasoning from the answer, in a text with its thinking between tags.
 //!
-//! The splitter of deadloop-corpus reads recordings and drops nothing but marks. This repairer mends text as
-//! servers do in production; its parameters are the points in which servers differ.
+//! The splitter of deadloop-corpus reads recordings and drops only marks. This repairer mends text as servers do in
+//! production, and its parameters are the points in which servers differ.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and which are refused together | here |
-//! | presets and where they come from | `presets.toml` |
-//! | the marks: what opens, what closes, what ends thinking | `kinds` |
+//! | parameters, and the combinations that are rejected | here |
+//! | presets and their sources | `presets.toml` |
+//! | marks that open, close or end thinking | `kinds` |
 //! | splitting a text char by char | `machine` |
 
 use crate::detectors::Refusal;
@@ -61,7 +61,7 @@ static PARAMS: &[Param] = &[
         .doc("the most that waits; then it is what it would be at the end"),
 ];
 
-/// Refuses marks that cannot be told apart, and waiting for two things at once.
+/// Rejects marks that cannot be told apart, and waiting for two things at once.
 fn check(params: &Params) -> Result<(), Refusal> {
     let fold = params.text("case") == "ignore";
     let refuse = |param, reason| Err(Refusal { param, reason });

@@ -1,8 +1,8 @@
-//! Events of an agent server (`event_type`, `agent_source`, `payload`), bare or as server-sent events.
+//! Events of an agent server (`event_type`, `agent_source`, `payload`), bare or server-sent.
 //!
-//! Nobody has listed the fields of a payload: it is taken as a text, or as an object with
-//! one in `content`, `text`, `delta`, `data` or `message`. Thinking is what the names of the event or
-//! of its content say is thinking.
+//! The fields of a payload are undocumented. It is read as a text, or as an object with one in `content`, `text`,
+//! `delta`, `data` or `message`. A text is thinking if the name of the event or of its content type is one for
+//! thinking.
 
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ pub const ENTRY: Family = Family {
     quick: None,
 };
 
-/// The schema of the document: `event_type: str, agent_source: str, timestamp: str, payload`.
+/// Checks an event against the documented schema: `event_type: str, agent_source: str, timestamp: str, payload`.
 fn check(object: &Object) -> Result<(), WireFault> {
     for name in ["event_type", "agent_source"] {
         match object.get(name) {
@@ -52,9 +52,9 @@ fn check(object: &Object) -> Result<(), WireFault> {
     }
 }
 
-/// Takes the marks of a replay (`is_replay`, `is_realtime`, `phase`; in the event, its payload or the `metadata` of
-/// either) off an event. Whether they say that it was sent before: the document sends history again once a client
-/// comes back, and then goes on live.
+/// Removes the marks of a replay (`is_replay`, `is_realtime`, `phase`) from an event, its payload and the `metadata` of
+/// both. Returns whether they mark the event as sent before: when a client comes back, the server sends the history
+/// again and then goes on live.
 pub fn is_replay(object: &mut Object) -> bool {
     let mut replay = marked(object);
     if let Some(Value::Object(payload)) = object.get_mut("payload") {
@@ -116,7 +116,7 @@ fn read(mut object: Object) -> Result<Said, WireFault> {
     said.response = take::label(&mut object, "agent_source");
     said.keep("error", error.map(Value::String));
     said.at = take::any(&mut object, "timestamp").and_then(|at| millis(&at));
-    // What kind of content it is was asked for its text alone; each event has an id of its own.
+    // The content type matters only for text. Each event has an id of its own.
     if said.parts.is_empty() {
         said.left("payload", payload);
     } else {

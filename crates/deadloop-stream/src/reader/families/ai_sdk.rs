@@ -1,5 +1,7 @@
-//! The UI message stream of Vercel's AI SDK 5: parts with a `type` (`text-delta`, `reasoning-delta`,
-//! `tool-input-available`, …), between `start` and `finish`.
+//! The UI message stream of Vercel's AI SDK 5.
+//!
+//! Its parts have a `type` (`text-delta`, `reasoning-delta`, `tool-input-available`, …) and come between `start` and
+//! `finish`.
 //!
 //! The format: <https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol>.
 
@@ -12,7 +14,7 @@ use crate::take::{self, Object};
 use crate::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
-/// Parts of the stream, each with the field that it has to have.
+/// The parts of the stream, each with its required field.
 const PARTS: [(&str, &str); 18] = [
     ("start", "messageId"),
     ("start-step", ""),
@@ -101,7 +103,7 @@ fn read(mut object: Object) -> Result<Said, WireFault> {
     Ok(said)
 }
 
-/// A call whose arguments are whole.
+/// Adds a call with its whole arguments.
 fn call(object: &mut Object, said: &mut Said) -> Result<(), WireFault> {
     let made = Call {
         id: take::label(object, "toolCallId"),

@@ -1,5 +1,6 @@
-//! Events of Anthropic's Messages API, and its messages that are not streamed. Signatures and
-//! citations are no text.
+//! Events of Anthropic's Messages API, and messages that are not streamed.
+//!
+//! Signatures and citations are not read as text.
 
 use serde_json::Value;
 
@@ -44,7 +45,7 @@ pub const ENTRY: Family = Family {
     quick: None,
 };
 
-/// A message that is not streamed.
+/// Returns whether the object is a message that is not streamed.
 fn whole(object: &Object) -> bool {
     kind(object) == "message" && object.get("content").is_some_and(Value::is_array)
 }
@@ -95,7 +96,7 @@ fn read(mut object: Object) -> Result<Said, WireFault> {
     Ok(said)
 }
 
-/// A message: all of it, or as it starts.
+/// Reads a message, whole or at its start.
 fn message(mut message: Object, said: &mut Said) -> Result<(), WireFault> {
     said.response = take::label(&mut message, "id");
     said.model = take::label(&mut message, "model");
@@ -130,7 +131,7 @@ fn usage(object: &mut Object, said: &mut Said) {
     said.keep("usage", usage);
 }
 
-/// A block as it starts, which may hold text already, or what is added to one.
+/// Reads the start of a block, which may hold text already, or a delta of one.
 fn block(
     mut block: Object,
     index: u64,

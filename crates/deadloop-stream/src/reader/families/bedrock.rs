@@ -1,5 +1,7 @@
-//! The Converse API of Amazon Bedrock: a response (`output.message`, `stopReason`), and the events of
-//! `ConverseStream`, one key each (`messageStart`, `contentBlockDelta`, …).
+//! The Converse API of Amazon Bedrock.
+//!
+//! A response has `output.message` and `stopReason`. The events of `ConverseStream` have one key each (`messageStart`,
+//! `contentBlockDelta`, …).
 //!
 //! The format: <https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html>.
 
@@ -11,7 +13,7 @@ use crate::reasons::usual;
 use crate::take::{self, Object};
 use crate::wire::WireFault;
 
-/// Events of a stream that hold text, or say how it goes on.
+/// The stream events that hold text or mark the stream's progress.
 const EVENTS: [&str; 5] = [
     "messageStart",
     "contentBlockStart",
@@ -42,7 +44,7 @@ pub const ENTRY: Family = Family {
     quick: None,
 };
 
-/// A response that is not streamed.
+/// Returns whether the object is a response that is not streamed.
 fn whole(object: &Object) -> bool {
     let message = object
         .get("output")
@@ -55,7 +57,7 @@ fn event(object: &Object) -> bool {
     object.len() <= 2 && EVENTS.iter().any(known)
 }
 
-/// The last event of a stream.
+/// Returns whether the object is the last event of a stream.
 fn metadata(object: &Object) -> bool {
     let metadata = object.get("metadata");
     object.len() == 1 && metadata.is_some_and(|metadata| metadata.get("usage").is_some())
@@ -131,7 +133,7 @@ fn usage(object: &mut Object, said: &mut Said) {
     said.took = take::any(object, "metrics").and_then(|m| m.get("latencyMs")?.as_f64());
 }
 
-/// A block, or what is added to one.
+/// Reads the start of a block, or a delta of one.
 fn block(mut block: Object, at: u64, said: &mut Said) -> Result<(), WireFault> {
     let text = take::string(&mut block, "text")?;
     said.event(0, answer(text));

@@ -1,9 +1,10 @@
-//! Chunks of chat completions, of OpenAI and the many servers that speak like it, and of the older
-//! text completions; a response that is not streamed is one chunk with a `message`.
+//! Chunks of chat completions and of the older text completions.
 //!
-//! Thinking comes as `reasoning_content` (DeepSeek, SGLang, llama.cpp) or `reasoning` (OpenRouter,
-//! Groq, newer vLLM); a server that sends both sends the same text twice. Of several choices each is
-//! a stream of its own; only the first is watched.
+//! OpenAI and many compatible servers send them. A response that is not streamed is one chunk with a `message`.
+//!
+//! Thinking comes as `reasoning_content` (DeepSeek, SGLang, llama.cpp) or `reasoning` (OpenRouter, Groq, newer vLLM). A
+//! server that sends both sends the same text twice. Each of several choices is a stream of its own, and only the first
+//! is watched.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -36,19 +37,20 @@ pub const ENTRY: Family = Family {
     quick: Some(quick),
 };
 
-/// A chunk that says by its name that it is one, and has no choices: some servers send the usage so.
+/// Returns whether the object is a chunk by its `object` field although it has no choices. Some servers send the usage
+/// so.
 fn bare(object: &Object) -> bool {
     let name = object.get("object").and_then(Value::as_str);
     object.get("choices").is_none_or(Value::is_null) && name == Some("chat.completion.chunk")
 }
 
-/// Sent in place of a chunk.
+/// Returns whether the object is an error that is sent in place of a chunk.
 fn error(object: &Object) -> bool {
     object.get("error").is_some_and(Value::is_object)
 }
 
-/// A chunk, or a response that is not streamed. JSON text that is as it should be is read right into
-/// it; an object field by field, so that what is wrong can be named.
+/// A chunk, or a response that is not streamed. Valid JSON text is parsed directly into it. Other objects are read
+/// field by field, so that messages can name the fault.
 #[derive(Deserialize)]
 struct Chunk {
     id: Option<String>,
@@ -63,11 +65,11 @@ struct Chunk {
     rest: Rest,
 }
 
-/// One of the answers, as far as the chunk has it.
+/// The chunk's part of one choice.
 #[derive(Deserialize)]
 struct Choice {
     index: Option<u64>,
-    /// In boxes: a chunk of thousands of choices says nothing in most.
+    /// Boxed, since most choices of a chunk with thousands are empty.
     delta: Option<Box<Delta>>,
     message: Option<Box<Delta>>,
     text: Option<String>,
@@ -76,7 +78,7 @@ struct Choice {
     rest: Rest,
 }
 
-/// What is new in it, or all of it.
+/// The new part of a choice, or the whole choice.
 #[derive(Deserialize)]
 struct Delta {
     reasoning_content: Option<String>,
@@ -85,7 +87,7 @@ struct Delta {
     refusal: Option<String>,
     tool_calls: Option<Vec<Value>>,
     function_call: Option<Object>,
-    /// The first piece of an answer has one.
+    /// The role, which only the first piece of an answer has.
     role: Option<IgnoredAny>,
     #[serde(flatten)]
     rest: Rest,
@@ -168,7 +170,7 @@ impl Choice {
         })
     }
 
-    /// Whether it is a piece, and not the first.
+    /// Returns whether the choice is a piece after the first.
     fn goes_on(&self) -> bool {
         let piece = self.delta.as_ref().filter(|delta| delta.role.is_none());
         piece.is_some() && self.message.is_none() && self.text.is_none()
@@ -189,8 +191,8 @@ impl Choice {
     }
 }
 
-/// A server's own verdict that the response loops, where vLLM says it beside a finish reason: it is the reason why the
-/// response ended. The server's word is kept beside it.
+/// Reads a server's own verdict that the response loops, which vLLM sends beside a finish reason. The verdict becomes
+/// the reason of the end, and the server's value is kept as `raw_reason`.
 fn verdict(rest: &mut Object) -> Option<RecordedEvent> {
     let raw = rest.get("stop_reason")?.as_str()?;
     if !raw.contains("repetition") {
@@ -244,7 +246,7 @@ impl Delta {
     }
 }
 
-/// A block of content, as Mistral sends thinking.
+/// Reads a block of content, the form in which Mistral sends thinking.
 fn read_block(mut block: Object, index: u64, said: &mut Said) -> Result<(), WireFault> {
     take::any(&mut block, "type");
     for part in take::list(&mut block, "thinking")?.unwrap_or_default() {
@@ -257,7 +259,7 @@ fn read_block(mut block: Object, index: u64, said: &mut Said) -> Result<(), Wire
     Ok(())
 }
 
-/// `at`: the choice, and the call's place among those of this object.
+/// Reads a call. `at` is the choice, and the call's index within this object.
 fn read_call(mut call: Object, at: (u64, u64), said: &mut Said) -> Result<(), WireFault> {
     let (choice, place) = at;
     let index = take::count(&mut call, "index")?.unwrap_or(place);
@@ -292,7 +294,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::path::Path;
 
-    /// The objects of the samples, and each with every value of it in turn as something else.
+    /// Returns the objects of the samples, and variants of each with one value replaced.
     fn texts() -> Vec<String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats");
         let mut texts = Vec::new();
@@ -322,7 +324,7 @@ mod tests {
         texts
     }
 
-    /// All that is said, without what says nothing.
+    /// Returns the parts of an object without the empty ones.
     fn told(mut said: Said) -> String {
         let rest = std::mem::take(&mut said.rest).into_iter();
         let rest = rest.flat_map(|(path, rest)| {

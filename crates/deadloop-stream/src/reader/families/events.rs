@@ -1,4 +1,4 @@
-//! deadloop's own events, as they are in a transcript.
+//! deadloop's own events, in the form that transcripts have.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,8 @@ use super::{Family, kind};
 use crate::reader::said::Said;
 use crate::wire::{EVENT_TYPES, event_of};
 
-/// Other programs have objects of type `user` and `system` too, with other fields.
+/// Returns whether the object is one of deadloop's events. Other programs have types `user` and `system` too, with
+/// other fields.
 fn knows(object: &Map<String, Value>) -> bool {
     let has = |field: &str| object.contains_key(field);
     match kind(object) {

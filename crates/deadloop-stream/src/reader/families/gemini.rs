@@ -1,6 +1,7 @@
-//! The Gemini API of Google (`generateContent`, `streamGenerateContent`, Vertex AI): a response, or a
-//! chunk of one, has `candidates`. Thoughts are parts with a flag. A chunk names its response in
-//! `responseId`, older servers none.
+//! The Gemini API of Google (`generateContent`, `streamGenerateContent`, Vertex AI).
+//!
+//! Responses and their chunks have `candidates`. Thoughts are parts with a flag. A chunk names its response in
+//! `responseId`, which older servers leave out.
 //!
 //! The format: <https://ai.google.dev/api/generate-content>.
 

@@ -1,5 +1,6 @@
-//! llama.cpp's own `/completion`, streamed or not: `content` with `stop`; the last piece says why it
-//! stopped (`stop_type`).
+//! llama.cpp's own `/completion`, streamed or not.
+//!
+//! Its pieces have `content` and `stop`. The last piece has the stop reason (`stop_type`).
 //!
 //! The format: `tools/server/README.md` of llama.cpp, builds of 2025.
 

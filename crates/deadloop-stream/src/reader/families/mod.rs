@@ -1,7 +1,7 @@
-//! What the objects of a stream say: one file for each API, all of them in [`FAMILIES`].
+//! Parsers of stream objects, one file for each API, registered in [`FAMILIES`].
 //!
-//! To add one: a file beside this one with an `ENTRY`, `mod x;` and `&x::ENTRY` here. No two may
-//! know the same object; the tests hold them to it on every sample.
+//! To add an API, write a file beside this one with an `ENTRY`, and add `mod x;` and `&x::ENTRY` here. Only one family
+//! may know an object; the tests check this on every sample.
 
 use serde_json::{Map, Value};
 
@@ -21,7 +21,7 @@ pub mod ollama;
 pub mod responses;
 pub mod tgi;
 
-/// Every family that is read.
+/// All API families.
 pub const FAMILIES: &[&Family] = &[
     &events::ENTRY,
     &chat::ENTRY,
@@ -36,31 +36,31 @@ pub const FAMILIES: &[&Family] = &[
     &ai_sdk::ENTRY,
 ];
 
-/// What keeps an object from being what its API says.
+/// Checks that a recorded object conforms to its API.
 pub type Check = fn(&Map<String, Value>) -> Result<(), WireFault>;
 
-/// What a family has to say about itself.
+/// The parser of one API's objects, and how to recognise them.
 pub struct Family {
-    /// What it is called in messages.
+    /// The family's name in messages.
     pub name: &'static str,
-    /// Keys that its objects may begin with.
+    /// The keys that its objects may begin with.
     pub keys: &'static [&'static str],
-    /// Whether its answers may hold `<think>`.
+    /// Whether its answers may hold `<think>` tags.
     pub tags: bool,
-    /// Whether a whole run of an agent may come in such objects, with what tools and users said.
+    /// Whether its objects may hold a whole agent run, with tool results and user messages.
     pub run: bool,
-    /// Whether an object is one of its own.
+    /// Returns whether an object belongs to the family.
     pub knows: fn(&Map<String, Value>) -> bool,
-    /// What keeps a recorded object from being what its API says; a live stream is watched all the same.
+    /// Checks that a recorded object conforms to the API. A live stream is watched without this check.
     pub check: Option<Check>,
-    /// What such an object says.
+    /// Reads an object of the family.
     pub read: fn(Map<String, Value>) -> Result<Said, WireFault>,
-    /// Reads the JSON text of such an object in a fraction of the time. Returns `None` if the text is no
-    /// such object or needs the full reader. For families of which a stream has a great many objects.
+    /// Reads the JSON text of such an object in a fraction of the time, for families whose streams have a great many
+    /// objects. Returns `None` if the text is no such object or needs the full reader.
     pub quick: Option<fn(&str) -> Option<Said>>,
 }
 
-/// The family of an object.
+/// Returns the family of an object.
 pub fn of(object: &Map<String, Value>) -> Option<&'static Family> {
     FAMILIES
         .iter()
@@ -68,28 +68,28 @@ pub fn of(object: &Map<String, Value>) -> Option<&'static Family> {
         .find(|family| (family.knows)(object))
 }
 
-/// Whether objects of some family may begin with this key.
+/// Returns whether objects of some family may begin with this key.
 pub fn begins(key: &[u8]) -> bool {
     let mut keys = FAMILIES.iter().flat_map(|family| family.keys);
     keys.any(|known| known.as_bytes() == key)
 }
 
-/// The value of the field `type`; empty if the field is absent.
+/// Returns the value of the field `type`. Empty if the field is absent.
 fn kind(object: &Map<String, Value>) -> &str {
     object.get("type").and_then(Value::as_str).unwrap_or("")
 }
 
-/// A chunk of thinking, of a field that may be absent, null or empty.
+/// Returns a chunk of thinking from a field that may be absent, null or empty.
 fn reasoning(text: Option<String>) -> Option<RecordedEvent> {
     filled(text).map(|text| RecordedEvent::of(Body::Reasoning(text)))
 }
 
-/// A chunk of the answer, of a field that may be absent, null or empty.
+/// Returns a chunk of the answer from a field that may be absent, null or empty.
 fn answer(text: Option<String>) -> Option<RecordedEvent> {
     filled(text).map(|text| RecordedEvent::of(Body::Answer(text)))
 }
 
-/// The end of the response, where the field says why.
+/// Returns the end of the response if the field has a reason.
 fn finish(reason: Option<String>) -> Option<RecordedEvent> {
     filled(reason).map(|reason| {
         RecordedEvent::of(Body::Finish {
@@ -98,13 +98,13 @@ fn finish(reason: Option<String>) -> Option<RecordedEvent> {
     })
 }
 
-/// The server gave up.
+/// Returns the end of a response that failed on the server.
 fn failed() -> RecordedEvent {
     let reason = Some("error".to_owned());
     RecordedEvent::of(Body::Finish { reason })
 }
 
-/// Servers send empty texts for fields that a chunk is not about.
+/// Returns the text unless it is empty. Servers send empty texts for unused fields.
 fn filled(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
@@ -120,7 +120,7 @@ mod tests {
         crate::registered("src/reader/families", names.collect());
     }
 
-    /// Every object of the samples in `tests/formats` that hold objects.
+    /// Returns every object of the samples in `tests/formats` that hold objects.
     fn samples() -> Vec<Map<String, Value>> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats");
         let mut objects = Vec::new();

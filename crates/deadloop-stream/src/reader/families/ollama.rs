@@ -32,19 +32,20 @@ pub const ENTRY: Family = Family {
     quick: None,
 };
 
-/// Sent in place of a chunk: an error that says something, and no field that only another API has.
+/// Returns whether the object is an error that is sent in place of a chunk: a nonempty error, without fields of other
+/// APIs.
 fn failure(object: &Object) -> bool {
     const BESIDE: [&str; 4] = ["error", "model", "created_at", "done"];
     error(object) && object.keys().all(|key| BESIDE.contains(&key.as_str()))
 }
 
-/// Whether it says that something went wrong.
+/// Returns whether the object has a nonempty error.
 fn error(object: &Object) -> bool {
     let error = object.get("error").and_then(Value::as_str);
     error.is_some_and(|error| !error.is_empty())
 }
 
-/// What the last line says of the response as a whole.
+/// The fields of the last line that describe the whole response.
 const ABOUT: [&str; 7] = [
     "total_duration",
     "load_duration",
@@ -96,7 +97,7 @@ fn read(mut object: Object) -> Result<Said, WireFault> {
     Ok(said)
 }
 
-/// Calls come whole.
+/// Reads a call, which is always whole.
 fn read_call(mut call: Object, said: &mut Said) -> Result<(), WireFault> {
     let id = take::label(&mut call, "id");
     let mut function = take::object(&mut call, "function")?.unwrap_or_default();

@@ -1,8 +1,7 @@
 //! Events of OpenAI's Responses API, and its responses that are not streamed.
 //!
-//! Text comes in events that end in `.delta`; those that end in `.done`, and the last one, hold it
-//! all once more and are not read. A summary of the thinking counts as thinking: it is all of it that
-//! some models show.
+//! Text comes in events whose type ends in `.delta`. Events that end in `.done`, and the last event, repeat the whole
+//! text and are not read. A summary of the thinking counts as thinking, since some models show no more than that.
 
 use serde_json::Value;
 
@@ -33,7 +32,7 @@ pub const ENTRY: Family = Family {
     quick: None,
 };
 
-/// A response that is not streamed.
+/// Returns whether the object is a response that is not streamed.
 fn whole(object: &Object) -> bool {
     object.get("object").and_then(Value::as_str) == Some("response")
         && object.get("output").is_some_and(Value::is_array)
@@ -60,7 +59,7 @@ fn read_whole(mut object: Object) -> Result<Said, WireFault> {
     Ok(said)
 }
 
-/// Where in the response an event belongs: it is told by the order too.
+/// The fields that locate an event in the response. The order of the events gives the same information.
 const PLACES: [&str; 5] = [
     "item_id",
     "output_index",
@@ -126,7 +125,7 @@ fn read_event(mut object: Object) -> Result<Said, WireFault> {
     Ok(said)
 }
 
-/// Events that say nothing that others do not.
+/// Returns whether events of this type only repeat what others contain.
 fn repeats(kind: &str) -> bool {
     const PARTS: [&str; 4] = [
         "response.in_progress",
@@ -137,7 +136,7 @@ fn repeats(kind: &str) -> bool {
     kind.ends_with(".done") || PARTS.contains(&kind)
 }
 
-/// The response itself at its end.
+/// Reads the response object of the last event.
 fn end(mut response: Object, said: &mut Said) -> Result<(), WireFault> {
     let status = take::string(&mut response, "status")?;
     let details = take::object(&mut response, "incomplete_details")?;
@@ -156,8 +155,8 @@ fn end(mut response: Object, said: &mut Said) -> Result<(), WireFault> {
     Ok(())
 }
 
-/// What a response says of itself, as it begins and as it ends. Its settings are repeated from the
-/// request and are no part of what the model said.
+/// Reads the fields that describe a response, at its beginning and at its end. Its settings repeat the request and are
+/// no model output.
 fn about(mut response: Object, said: &mut Said) -> Result<(), WireFault> {
     said.response = take::label(&mut response, "id");
     said.model = take::label(&mut response, "model");
@@ -181,7 +180,7 @@ fn tokens(usage: &Value) -> Option<Tokens> {
     })
 }
 
-/// An item as it starts: of a call its name.
+/// Reads an item at its start. Only calls are read, for their names.
 fn added(mut item: Object, said: &mut Said) -> Result<(), WireFault> {
     if matches!(
         kind(&item),
@@ -199,7 +198,7 @@ fn added(mut item: Object, said: &mut Said) -> Result<(), WireFault> {
     Ok(())
 }
 
-/// An item of a response that is not streamed.
+/// Reads an item of a response that is not streamed.
 fn read_item(mut item: Object, said: &mut Said) -> Result<(), WireFault> {
     match kind(&item) {
         "reasoning" => {

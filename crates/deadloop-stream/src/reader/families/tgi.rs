@@ -1,5 +1,7 @@
-//! Hugging Face's text-generation-inference: `/generate` (`generated_text` with `details`) and the
-//! events of `/generate_stream`, a token each, of which the last has the whole text once more.
+//! Hugging Face's text-generation-inference.
+//!
+//! `/generate` returns `generated_text` with `details`. `/generate_stream` sends one event for each token, and the last
+//! event repeats the whole text.
 //!
 //! The format: <https://huggingface.github.io/text-generation-inference/>, version 3.
 
