@@ -29,8 +29,8 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
         .iter()
         .map(|rung| row(data, rung, limited))
         .collect();
-    let note = "For each limit, the best setting within it. The figures are held out: in each fold they are those of the setting that was \
-                chosen on the other folds; below them, in-sample ones, of the setting of the row on all transcripts. “Would ship”: the rule by \
+    let note = "For each limit, the best setting that keeps it. The figures are held out: each fold is scored with the setting chosen on the \
+                other folds. Below them are the in-sample figures of the row's setting on all transcripts. “Would ship”: the rule by \
                 which the row would replace the best ready guard, or the setting in use where none is better.";
     Table::new("What a limit costs", note, columns, rows)
 }
@@ -57,6 +57,11 @@ fn row(data: &ReportData, rung: &Rung, limited: Metric) -> Row {
         cells: vec![
             Cell {
                 text: rung.name(limited),
+                small: if rung.breaks_its_limit(limited, data.run.unit) {
+                    "above it, held out".to_owned()
+                } else {
+                    String::new()
+                },
                 sort: Some(rung.at_most),
                 ..Cell::default()
             },

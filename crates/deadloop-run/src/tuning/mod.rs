@@ -91,7 +91,7 @@ pub struct Tuned {
 }
 
 /// Replays the plan over the corpus of `request`, chooses a setting, and writes the files. `next` returns the next
-/// commands for the user.
+/// commands for the user, given the choices and whether the settings file can guard a live stream.
 ///
 /// # Errors
 /// Returns the errors of [`replay`], or an error if a file cannot be written or the host stops it.
@@ -99,7 +99,7 @@ pub fn tune(
     request: &Request<'_>,
     tuning: &Tuning,
     plan: TunePlan,
-    next: impl FnOnce(&Choices) -> Vec<String>,
+    next: impl FnOnce(&Choices, bool) -> Vec<String>,
 ) -> RunResult<Done<Tuned>> {
     replay(request, &plan.plan, &tuning.settings)?.then(|mut done| {
         let mut options = tuning.options(request, &plan, &done);
@@ -116,7 +116,8 @@ pub fn tune(
         let file = written(&choices);
         let mut to_do = remedies.sentences(&choices, &file)?;
         let settings = Settings::parse(&file).map_err(|e| Code::Unexpected.error(e))?;
-        if let Err(not_live) = Guards::new(&settings) {
+        let live = Guards::new(&settings);
+        if let Err(not_live) = &live {
             to_do.push(format!("Take another guard for live streams: {not_live}."));
         }
         let work = Work {
@@ -129,7 +130,7 @@ pub fn tune(
         let (scored, head) = work.write(&mut done, &choices, &tuning.settings)?;
         to_do.extend(head.disputed());
         choices.advice.to_do = to_do;
-        choices.advice.next = next(&choices);
+        choices.advice.next = next(&choices, live.is_ok());
         done.run.manifest.advice = Some(choices.advice.clone());
         let dir = done.run.folder.path();
         write_choice(dir, &choices, &options)?;

@@ -9,7 +9,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
-use deadloop_replay::detect::Value;
+use deadloop_replay::detect::{Unit, Value};
 use serde::{Deserialize, Serialize};
 
 use super::candidates::CellCounts;
@@ -17,7 +17,7 @@ use super::verdict::{Figures, Provenance, Won};
 use super::{Candidate, Chooser, FOLDS, PairedTest, Sample, Ship};
 use crate::constraint::Constraint;
 use crate::intervals::{ByGroup, Resampling, percentile};
-use crate::measure::{Measure, MeasureUnit, SAVED};
+use crate::measure::{Measure, MeasureUnit, SAVED, wrong_rate};
 use crate::tally::{Count, Tally};
 
 /// The rungs: wrong alarms per million chars or per thousand calls or turns; for a share, percent.
@@ -60,6 +60,12 @@ impl Rung {
         } else {
             short(self.at_most)
         }
+    }
+
+    /// Returns whether the held-out rate of wrong alarms is above the limit of the row. False where the limit is on
+    /// another measure.
+    pub fn breaks_its_limit(&self, limited: &Measure, unit: Unit) -> bool {
+        limited == wrong_rate(unit) && self.held_out.rate.is_some_and(|rate| rate > self.at_most)
     }
 }
 
@@ -157,7 +163,7 @@ impl Search {
 
     /// Tries all rungs against the winner of step 1, or only those up to a rate: the limit or the winner's, if larger.
     ///
-    /// Rungs with the same candidate are tried once.
+    /// Rungs with the same candidate are tried once. A rung that no setting keeps on all transcripts is left out.
     pub(super) fn climb(
         &self,
         chooser: &Chooser<'_>,
@@ -182,7 +188,9 @@ impl Search {
         };
         let near = Distances::new(chooser, winner.cell);
         for at_most in self.rungs_up_to(top, own) {
-            let candidate = self.candidate(chooser, at_most, winner, &near);
+            let Some(candidate) = self.candidate(chooser, at_most, winner, &near) else {
+                continue;
+            };
             if all.iter().any(|tried| tried.candidate == candidate) {
                 continue;
             }
@@ -287,24 +295,23 @@ impl Search {
         rungs
     }
 
-    /// Selects the best cell within a rung, on all transcripts and without each fold.
+    /// Selects the best cell within a rung, on all transcripts and without each fold. `None` if no cell is within it on
+    /// all transcripts; a fold without one keeps the winner.
     fn candidate(
         &self,
         chooser: &Chooser<'_>,
         at_most: f64,
         winner: &Candidate,
         near: &Distances<'_>,
-    ) -> Candidate {
-        let of = |nth: usize, otherwise: usize| {
-            self.select(chooser, nth, at_most, near)
-                .unwrap_or(otherwise)
-        };
-        Candidate {
-            cell: of(0, winner.cell),
+    ) -> Option<Candidate> {
+        let of = |nth: usize| self.select(chooser, nth, at_most, near);
+        let cell = of(0)?;
+        Some(Candidate {
+            cell,
             without: Some(std::array::from_fn(|fold| {
-                of(fold + 1, winner.held_out(fold))
+                of(fold + 1).unwrap_or_else(|| winner.held_out(fold))
             })),
-        }
+        })
     }
 
     /// Selects the cell with the fewest wrong alarms among those within the rung and one point of the best.

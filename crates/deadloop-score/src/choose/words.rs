@@ -144,7 +144,12 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
                 chooser.evidence.plan.setting(rung.cell).members[0].detector.name
             )
         });
-        return format!("Keep {now}: no ready guard is better.{hint}");
+        let within = if options.constraints.is_empty() {
+            String::new()
+        } else {
+            format!(" within {}", limits(options))
+        };
+        return format!("Keep {now}: no ready guard is better{within}.{hint}");
     }
     let Some(rung) = all.clone().find(|rung| keeps(rung)).or_else(|| all.next()) else {
         return format!("Keep {now}: nothing that was tried is better.");
@@ -302,7 +307,7 @@ fn by_themselves(choices: &Choices, options: &ChooseOptions) -> Option<String> {
     };
     let who = capital(&who(choices, options));
     Some(format!(
-        "{who} also makes {stops}{before}; no rate counts them (--transient)."
+        "{who} also makes {stops}{before}. They are not in the wrong alarms; --transient clean counts them there."
     ))
 }
 
@@ -313,11 +318,14 @@ fn doubts(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
         return None;
     }
     let options = chooser.options;
-    let (labels, are) = (several(n, "label"), if n == 1 { "is" } else { "are" });
+    let labels = several(n, "label");
+    let (are, them) = if n == 1 {
+        ("is", "it")
+    } else {
+        ("are", "them")
+    };
     let mut text = format!(
-        "{labels} {are} in doubt and left out of the choice: nobody confirmed {}, and the offline finder contradicts {} where guards do (deadloop label --disputes).",
-        if n == 1 { "it" } else { "them" },
-        if n == 1 { "it" } else { "them" }
+        "{labels} {are} in doubt and left out of the choice: no person confirmed {them}, and the finder and good guards contradict {them} (deadloop label --disputes)."
     );
     let difference = |tallies: [&Tally; 2]| {
         let [new, old] = tallies.map(|tally| options.objective.value(tally, &options.worth));
@@ -364,7 +372,7 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
             let spared = tally.get(Count::Saved) as f64 / tally.loops().max(1) as f64;
             let share = wasted / (spared + wasted);
             format!(
-                "{who} cut no clean {} here. With 95 % confidence {} where more than {}.",
+                "{who} cut no clean {} here. Even at the upper 95 % bound of that, {} where more than {}.",
                 many.trim_end_matches('s'),
                 if pay == "pay" { "they pay" } else { "it pays" },
                 words::looping(share, options.judge.unit)

@@ -29,7 +29,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     }
     let host = Terminal::of(global);
     let request = args.request(&host, plan.text.clone(), &tuning)?;
-    let next = |choices: &Choices| told::next(choices, args);
+    let next = |choices: &Choices, is_live| told::next(choices, is_live, args);
     let done = tune(&request, &tuning, plan, next)?;
     let Some(tuned) = ran(done, &request, global)? else {
         return Ok(());

@@ -20,16 +20,19 @@ use crate::visible::visible_lines;
 const ROWS: usize = 12;
 
 /// Returns the next commands, with CORPUS and DIR for the corpus and the folder of results. Only the request in the
-/// manifest may hold a path.
-pub(super) fn next(choices: &Choices, args: &Tune) -> Vec<String> {
+/// manifest may hold a path. `watch` is among them if the settings file can guard a live stream.
+pub(super) fn next(choices: &Choices, is_live: bool, args: &Tune) -> Vec<String> {
     let replayed = args.select.typed() + &args.judge.typed();
     match choices.advice.verdict {
-        Ruling::Ship => vec![
-            format!(
+        Ruling::Ship => {
+            let mut all = vec![format!(
                 "deadloop replay CORPUS{replayed} --settings DIR/settings.toml --out DIR-check"
-            ),
-            "deadloop watch --settings DIR/settings.toml < stream.jsonl".to_owned(),
-        ],
+            )];
+            if is_live {
+                all.push("deadloop watch --settings DIR/settings.toml < stream.jsonl".to_owned());
+            }
+            all
+        }
         Ruling::Collect => vec![
             "deadloop check CORPUS".to_owned(),
             "deadloop label CORPUS --review".to_owned(),
@@ -292,15 +295,12 @@ fn limits(tuned: &Tuned) -> String {
     let in_use = plan.plan.setting(plan.in_use);
     let differ = beside(&in_use, &settings.iter().collect::<Vec<_>>());
     let row = |(rung, differ): (&deadloop_score::choose::Rung, String)| {
-        let at_most = format!(
-            "{}{}",
-            rung.name(options.limited()),
-            if rung.cell == tuned.choices.all.cell {
-                " *"
-            } else {
-                ""
-            }
-        );
+        let mark = match () {
+            () if rung.cell == tuned.choices.all.cell => " *",
+            () if rung.breaks_its_limit(options.limited(), options.judge.unit) => " !",
+            () => "",
+        };
+        let at_most = rung.name(options.limited()) + mark;
         let cells = cells(&rung.held_out, options);
         std::iter::once(at_most)
             .chain(cells)
@@ -317,13 +317,18 @@ fn limits(tuned: &Tuned) -> String {
         0 => String::new(),
         n => format!("\n{} on the page", show::several(n as u64, "more row")),
     };
-    if rows.iter().any(|row| row[0].ends_with('*')) {
-        left += "\n* in settings.toml";
+    for (mark, meaning) in [
+        ("*", "in settings.toml"),
+        ("!", "above its limit, held out"),
+    ] {
+        if rows.iter().any(|row| row[0].ends_with(mark)) {
+            left += &format!("\n{mark} {meaning}");
+        }
     }
     format!(
         "{}\n{}{left}",
         show::prose(&format!(
-            "What a limit on {} costs: the best setting of the grids within each limit. It is chosen on four fifths of the groups and scored on the last fifth, so a row may break its own limit",
+            "What a limit on {} costs: in each row, the best setting of the grids that keeps the limit on four fifths of the groups, scored on the last fifth",
             options.limited().name
         )),
         show::table_of(&titles, &rows, numbers)
@@ -333,14 +338,16 @@ fn limits(tuned: &Tuned) -> String {
 /// Formats the held-out `saved_at_1` of each grid.
 fn saved_at_1(grids: &[SavedAt1], options: &ChooseOptions) -> String {
     let row = |grid: &SavedAt1| {
-        let [value, lo, hi] = [grid.value, grid.lo, grid.hi].map(|x| told(&SAVED, x));
-        vec![grid.grid.clone(), value, format!("{lo} to {hi}")]
+        let ends = grid.lo.zip(grid.hi);
+        let ends = ends.map(|ends| <[f64; 2]>::from(ends).map(|x| told(&SAVED, Some(x))));
+        let ends = ends.map_or_else(|| "n/a".to_owned(), |[lo, hi]| format!("{lo} to {hi}"));
+        vec![grid.grid.clone(), told(&SAVED, grid.value), ends]
     };
     let rows: Vec<Vec<String>> = grids.iter().map(row).collect();
     format!(
         "{}\n{}",
         show::prose(&format!(
-            "saved_at_1: the mean of saved over limits from 0 to 1 {}, held out; copies count once, labels in doubt not at all",
+            "saved_at_1: how much a grid saves within a limit, as the mean over the limits 0, 0.05, … 1 {}, held out. Copies count once; labels in doubt do not count",
             show::per(options.judge.unit)
         )),
         show::table(&["grid", "saved_at_1", "95 %"], &rows, 1)
