@@ -1,5 +1,7 @@
 //! Label counts, and the best result they can prove.
 
+use std::collections::BTreeSet;
+
 use deadloop_detect::Unit;
 use deadloop_score::{Case, Class, poisson_upper, proportion_lower};
 
@@ -40,23 +42,23 @@ pub(crate) struct LabelEvidence {
 }
 
 impl LabelEvidence {
-    /// Creates empty counts.
-    pub(crate) fn new(unit: Unit) -> Self {
-        Self {
+    /// Counts the given cases. Copies count once.
+    pub(crate) fn of<'a>(cases: impl IntoIterator<Item = &'a Case>, unit: Unit) -> Self {
+        let mut evidence = Self {
             unit,
             ..Self::default()
+        };
+        let mut keys = BTreeSet::new();
+        for case in cases {
+            if keys.insert(case.copy_key(unit)) {
+                evidence.add(case);
+            }
         }
-    }
-
-    /// Counts the given cases.
-    pub(crate) fn of(cases: &[Case], unit: Unit) -> Self {
-        let mut evidence = Self::new(unit);
-        cases.iter().for_each(|case| evidence.add(case));
         evidence
     }
 
     /// Adds a case.
-    pub(crate) fn add(&mut self, case: &Case) {
+    fn add(&mut self, case: &Case) {
         match case.class_in(self.unit) {
             Some(Class::Loop) => self.loops += 1,
             Some(Class::Clean) => {

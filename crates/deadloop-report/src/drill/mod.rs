@@ -61,9 +61,7 @@ pub(crate) fn drill(data: &ReportData) -> Vec<Drill> {
             ),
         };
         let disputed = head.disputed().filter(|_| group == Group::FalseAlarm);
-        let disputed = disputed.map_or(String::new(), |many| {
-            format!(" {many}: deadloop label CORPUS --disputes DIR lists them.")
-        });
+        let disputed = disputed.map_or(String::new(), |many| format!(" {many}"));
         (!opened.is_empty()).then_some(Drill {
             name,
             title,

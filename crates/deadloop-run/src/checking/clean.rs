@@ -10,8 +10,8 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "clean-repeats",
     severity: Severity::Warning,
     title: "clean labels on text that plainly repeats",
-    why: "a detector that is right there is charged with a wrong alarm",
-    advice: "look at them (deadloop label --review): loop, transient, or unsure; clean where the repetition was asked for",
+    why: "a detector that alarms there is right, and is charged with a wrong alarm",
+    advice: "review them with deadloop label --review; keep clean where the user asked for the repetition",
     find: Find::Text(repeats),
 };
 

@@ -6,8 +6,8 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "clock-backwards",
     severity: Severity::Warning,
     title: "chunk times that run backwards",
-    why: "latency in milliseconds is a difference of these times",
-    advice: "record t_ms with a clock that is never set, as milliseconds since the request; or leave it out",
+    why: "latency in milliseconds is computed from these times",
+    advice: "record t_ms as milliseconds since the request, with a monotonic clock, or leave it out",
     find: Find::Text(backwards),
 };
 

@@ -10,9 +10,9 @@ use crate::words;
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "counted-once",
     severity: Severity::Warning,
-    title: "transcripts that are copies of one another, inside a group too",
-    why: "equal texts, texts that differ in numbers alone, and runs with equal calls and results say no more than one of them: intervals, assurance, budgets and gates count them once, rates count each",
-    advice: "record other ones, or keep one of each: it is their number, not that of the transcripts, that shows something",
+    title: "copies of a transcript",
+    why: "copies are equal texts, texts that differ only in numbers, and runs with equal calls and results. Rates count each copy; intervals and gates count one, because the others add no evidence",
+    advice: "record other transcripts, or keep one of each",
     find: Find::Corpus(copies),
 };
 

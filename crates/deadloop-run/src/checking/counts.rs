@@ -91,7 +91,7 @@ impl CorpusCounts {
         lines.extend(self.units.iter().map(|(evidence, loops, clean)| {
             let unit = evidence.unit;
             format!(
-                "provable in {unit} at 95 %, by a guard without an error: recall >= {} ({} in {}), wrong alarms <= {} {} ({} clean {unit} in {})",
+                "provable in {unit} at 95 % by a guard without an error (copies count once): recall >= {} ({} in {}), wrong alarms <= {} {} ({} clean {unit} in {})",
                 percent(evidence.recall()),
                 several(evidence.loops, "loop"),
                 several(*loops, "group"),

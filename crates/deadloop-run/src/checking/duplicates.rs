@@ -16,7 +16,7 @@ pub(super) static ACROSS_SPLITS: CorpusCheck = CorpusCheck {
     name: "near-duplicates-across-splits",
     severity: Severity::Warning,
     title: "near-duplicate transcripts in several splits",
-    why: "a text that was tuned on is tested on again, so the test says nothing new",
+    why: "a setting is tested on a text that it was tuned on",
     advice: "put them into one split, or keep one of each",
     find: Find::Corpus(|seen| found(seen, Spread::Splits)),
 };
@@ -25,7 +25,7 @@ pub(super) static ACROSS_GROUPS: CorpusCheck = CorpusCheck {
     name: "near-duplicates-across-groups",
     severity: Severity::Warning,
     title: "near-duplicate transcripts in several groups",
-    why: "folds keep groups together, not texts: what is chosen in one fold is judged on the same text in another, and intervals count one text as several independent ones",
+    why: "folds separate groups. A text in two groups can be in both the choice and the test, and intervals count it as independent evidence",
     advice: "give them one group, or keep one of each",
     find: Find::Corpus(|seen| found(seen, Spread::Groups)),
 };
@@ -34,8 +34,8 @@ pub(super) static IN_A_GROUP: CorpusCheck = CorpusCheck {
     name: "near-duplicates-in-a-group",
     severity: Severity::Note,
     title: "near-duplicate transcripts inside a group",
-    why: "one text counts several times in every rate; folds and intervals allow for it, rates do not",
-    advice: "keep one of each, unless that is how often it happens in production",
+    why: "every rate counts the text several times; folds and intervals do not",
+    advice: "keep one of each, unless production repeats it as often",
     find: Find::Corpus(|seen| found(seen, Spread::Nothing)),
 };
 

@@ -9,9 +9,9 @@ use deadloop_score::proposing::BY_ITSELF;
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "loop-that-finished",
     severity: Severity::Warning,
-    title: "loops without an end in streams that the model ended itself",
-    why: "a list that stops at the wanted count is no dead loop: who leaves it alone counts as a miss, and what an alarm saves is made up",
-    advice: "look at them: transient, clean, a loop with an `end`, or a recording that was cut before the model got out",
+    title: "loops without an `end` in streams that the model ended",
+    why: "a list that stops at the requested count is not a dead loop. A guard that passes it is charged with a miss, and the savings of an alarm are not real",
+    advice: "label them transient or clean, or give the loop an `end`; keep the label where the recording was cut",
     find: Find::Text(finished),
 };
 

@@ -9,8 +9,8 @@ pub(super) static UNLABELLED: CorpusCheck = CorpusCheck {
     name: "unlabelled",
     severity: Severity::Note,
     title: "transcripts without a label, or with the label unsure",
-    why: "they are counted and not scored; where they are not a random part, what is left is not typical",
-    advice: "deadloop label proposes labels",
+    why: "they are counted but not scored; if they are not a random sample, the scores are biased",
+    advice: "propose labels with deadloop label",
     find: Find::Corpus(|seen| {
         let unknown = |case: &Case| matches!(case.class(), None | Some(Class::Unsure));
         gap(seen, unknown, "are not scored")
@@ -21,16 +21,16 @@ pub(super) static UNGROUPED: CorpusCheck = CorpusCheck {
     name: "ungrouped",
     severity: Severity::Note,
     title: "transcripts without a group",
-    why: "each stands for itself: answers to one prompt may be torn apart by folds, and intervals come out too narrow",
-    advice: "set `group`, usually to the prompt",
+    why: "each is a group of its own, so answers to one prompt can be in several folds, and intervals are too narrow",
+    advice: "set `group`, usually to the id of the prompt",
     find: Find::Corpus(|seen| gap(seen, |case| case.group.is_none(), "have no group")),
 };
 
 pub(super) static UNSPLIT: CorpusCheck = CorpusCheck {
     name: "unsplit",
     severity: Severity::Note,
-    title: "transcripts that stand in no split",
-    why: "no --split selects them: they are in neither the choice nor the test",
+    title: "transcripts in no split",
+    why: "no --split selects them, so they are in neither the choice nor the test",
     advice: "add their rows to splits.csv",
     find: Find::Corpus(|seen| {
         let splits = seen.cases.iter().any(|case| case.split.is_some());
@@ -46,7 +46,7 @@ pub(super) static UNTIMED: CorpusCheck = CorpusCheck {
     name: "untimed",
     severity: Severity::Note,
     title: "transcripts without chunk times",
-    why: "an alarm is taken to arrive at its own char, where a live stream delivers the chunk's end; latency in milliseconds is n/a",
+    why: "an alarm is assumed at its own char, but a live stream raises it at the end of a chunk. Latency in milliseconds is n/a",
     advice: "record t_ms with every chunk, or replay with --chunks N",
     find: Find::Corpus(|seen| gap(seen, |case| !case.timed, "have no times")),
 };

@@ -8,9 +8,9 @@ use super::{CorpusCheck, Exhibit, Find, Severity};
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "label-fields",
     severity: Severity::Note,
-    title: "labels with fields that deadloop does not know",
-    why: "they are kept and not read: of a misspelt `earliest` or `end` nothing is left",
-    advice: "mend them where they are misspelt; what is meant for others may stay",
+    title: "unknown fields of labels",
+    why: "they are kept but not read, so a misspelt `earliest` or `end` has no effect",
+    advice: "correct the misspelt ones; fields for other tools can stay",
     find: Find::Text(unknown),
 };
 

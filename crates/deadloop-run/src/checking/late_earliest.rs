@@ -5,9 +5,9 @@ use super::{CorpusCheck, Exhibit, Find, Severity};
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "late-earliest",
     severity: Severity::Warning,
-    title: "labels with an earliest after the onset",
-    why: "`earliest` is for alarms that are right before the onset; after it, it makes right alarms premature",
-    advice: "take it out, or set it to where near-copies before the onset can be seen to repeat",
+    title: "labels with `earliest` after the onset",
+    why: "`earliest` admits alarms before the onset. After the onset it turns right alarms into premature ones",
+    advice: "remove it, or set it to the second of the near-copies before the onset",
     find: Find::Text(late),
 };
 

@@ -7,9 +7,9 @@ use deadloop_score::Class;
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "no-earliest",
     severity: Severity::Warning,
-    title: "loops that near-copies lead into, without an earliest",
-    why: "the repetition can be seen before the exact copies begin, and who stops there is counted as a wrong alarm and a miss",
-    advice: "set `earliest` to the second of the near-copies, or the onset where it should have been",
+    title: "loops that begin with near-copies, without `earliest`",
+    why: "a guard that stops at the near-copies is charged with a premature alarm",
+    advice: "set `earliest` to the second of the near-copies, or correct the onset",
     find: Find::Text(lead_in),
 };
 

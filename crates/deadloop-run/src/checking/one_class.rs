@@ -11,8 +11,8 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "one-class",
     severity: Severity::Note,
     title: "models with labels of only one class",
-    why: "recall comes from some models and wrong alarms from others, so a detector that tells models apart looks as if it told loops apart; and no setting can be chosen for such a model",
-    advice: "record what is missing: what the model writes when it loops, or when it does not",
+    why: "recall comes from some models and wrong alarms from others, so a detector that recognises a model seems to recognise loops. No setting can be chosen for such a model",
+    advice: "record the missing class of each model: loops, or healthy text",
     find: Find::Corpus(one_class),
 };
 

@@ -7,8 +7,8 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "onset-contradicted",
     severity: Severity::Warning,
     title: "onsets that the text contradicts",
-    why: "an onset is the first char of the second copy: every delay is measured from it, and an alarm before it counts as premature",
-    advice: "look at them (deadloop explain), move the onset, or label them unsure",
+    why: "the onset is the first char of the second copy. Delays are measured from it, and an alarm before it is premature",
+    advice: "inspect them with deadloop explain; move the onset, or label them unsure",
     find: Find::Text(contradicted),
 };
 
@@ -37,7 +37,7 @@ fn no_copy(text: &[char], claim: Claim) -> Option<String> {
     let like = likeness(first, &text[claim.onset..until]);
     (like < A_COPY).then(|| {
         format!(
-            "the second copy does not start at {}: what stands there has {:.0} % of the {} chars before it",
+            "no second copy starts at {}: the text there shares {:.0} % of the {} chars before it",
             claim.onset,
             100.0 * like,
             claim.period,
@@ -52,7 +52,7 @@ fn copy_before(text: &[char], claim: Claim) -> Option<String> {
     let same = claim.period >= LEAST_CHARS && &text[before..claim.start] == first;
     same.then(|| {
         format!(
-            "the second copy starts before {}: the {} chars of the first one stand at {before} too",
+            "the second copy starts before {}: the {} chars of the first one are at {before} too",
             claim.onset, claim.period,
         )
     })

@@ -8,9 +8,9 @@ use crate::words;
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "message-order",
     severity: Severity::Note,
-    title: "runs whose messages stand in another order than chat APIs ask for",
-    why: "after a turn with calls come the results of its calls, every result has its call, and no turn is empty: a run that is otherwise cannot be sent again as it stands, and guards on results see less than there was",
-    advice: "look at the events that are named; a converter that loses or moves results is mended at its source",
+    title: "runs with messages in an order that chat APIs refuse",
+    why: "APIs expect the results right after the turn with their calls, a call for each result, and no empty turn. Guards on results miss the others",
+    advice: "inspect the listed events, and fix the converter that lost or moved the results",
     find: Find::Text(order),
 };
 

@@ -11,18 +11,18 @@ use crate::words;
 pub(super) static UNPAIRED: CorpusCheck = CorpusCheck {
     name: "unpaired",
     severity: Severity::Warning,
-    title: "results without a call, second results, calls whose id is taken",
-    why: "guards leave such a result out, and of two open calls with one id only one can be answered: rows of pairs come out shorter than they were",
-    advice: "look how the run was recorded: parts may be missing, or two runs may stand in one",
+    title: "results without a call, second results, calls with the id of an open call",
+    why: "guards skip such results, and of two open calls with one id only one gets its result, so they count fewer repetitions than there were",
+    advice: "inspect the recording: parts may be missing, or two runs may be mixed",
     find: Find::Text(|exhibit| Pairs::of(&exhibit.entry.transcript.events).unpaired()),
 };
 
 pub(super) static UNSAID: CorpusCheck = CorpusCheck {
     name: "unsaid-of-calls",
     severity: Severity::Note,
-    title: "calls without a result, arguments that are no JSON, results that do not say whether they failed",
-    why: "a call without a result is in no pair; broken arguments are compared as text; a failure that is not recorded is none to guards on errors",
-    advice: "record `error` with each result; the rest may be as it was",
+    title: "calls without a result, arguments that are not JSON, results without a status",
+    why: "guards on results skip a call without a result, compare broken arguments as text, and see no failure where none is recorded",
+    advice: "record `error` with each result; the rest may be true of the run",
     find: Find::Text(unsaid),
 };
 

@@ -12,8 +12,8 @@ pub(super) static FOR_A_CLAIM: CorpusCheck = CorpusCheck {
     name: "too-few-labels",
     severity: Severity::Warning,
     title: "too few labels for any claim",
-    why: "with so few, a detector that is bad passes by luck: a perfect score proves next to nothing",
-    advice: "label more of that class; print the intervals with every number",
+    why: "a bad detector can reach a perfect score on so few labels by luck",
+    advice: "label more of that class, and quote figures with their intervals",
     find: Find::Corpus(for_a_claim),
 };
 
@@ -21,8 +21,8 @@ pub(super) static FOR_A_MODEL: CorpusCheck = CorpusCheck {
     name: "model-with-few-labels",
     severity: Severity::Note,
     title: "models with too few labels for a claim of their own",
-    why: "their own figures are mostly chance; tune chooses for them from all models together (choice.csv: pooled)",
-    advice: "trust the figures of all models for them, or label more",
+    why: "their figures are mostly chance. tune gives them the setting chosen on all models",
+    advice: "use the figures of all models, or label more",
     find: Find::Corpus(for_a_model),
 };
 
@@ -78,14 +78,12 @@ fn by(
     unit: Unit,
     part: fn(&Case) -> Option<&str>,
 ) -> BTreeMap<&str, LabelEvidence> {
-    let mut parts: BTreeMap<&str, LabelEvidence> = BTreeMap::new();
+    let mut parts: BTreeMap<&str, Vec<&Case>> = BTreeMap::new();
     for case in &seen.cases {
         if let Some(part) = part(case) {
-            parts
-                .entry(part)
-                .or_insert_with(|| LabelEvidence::new(unit))
-                .add(case);
+            parts.entry(part).or_default().push(case);
         }
     }
-    parts
+    let of = |(part, cases): (_, Vec<&Case>)| (part, LabelEvidence::of(cases, unit));
+    parts.into_iter().map(of).collect()
 }

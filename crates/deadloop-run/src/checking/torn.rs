@@ -8,7 +8,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "torn-group",
     severity: Severity::Warning,
     title: "groups in several splits",
-    why: "a group is what belongs together, usually a prompt: settings are chosen on one half of it and tested on the other, and look better than they are",
+    why: "the transcripts of a group belong together, usually by prompt. Settings chosen on a part of a group and tested on the rest look better than they are",
     advice: "give all transcripts of a group one split in splits.csv",
     find: Find::Corpus(torn),
 };

@@ -6,8 +6,8 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "bad-input",
     severity: Severity::Error,
     title: "the corpus is not whole",
-    why: "nothing is scored on a corpus that is not whole: what is missing would not be missing by chance",
-    advice: "mend each line, or leave them out with --on-bad skip, which counts and lists them",
+    why: "a corpus with bad lines is not scored, because they are seldom a random sample",
+    advice: "fix each line, or use --on-bad skip, which leaves them out, counts and lists them",
     find: Find::Corpus(|seen| {
         let problems = seen.problems.iter().map(|problem| Finding {
             place: Some(problem.place.clone()),

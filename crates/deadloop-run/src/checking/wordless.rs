@@ -8,9 +8,9 @@ use super::{CorpusCheck, Exhibit, Find, Severity};
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "wordless-loop",
     severity: Severity::Note,
-    title: "loops of punctuation or digits only",
-    why: "floods of dots, zeros or rules are found by other means than loops of words, and many detectors pass them over on purpose: one recall for both hides that",
-    advice: "report them apart (--by), or leave them out where the product shows such floods anyway",
+    title: "loops of punctuation or digits alone",
+    why: "many detectors pass over floods of dots, zeros or rules on purpose, so one recall for both kinds hides a difference",
+    advice: "report them separately (--by), or leave them out where the product tolerates them",
     find: Find::Text(wordless),
 };
 

@@ -73,7 +73,11 @@ impl ExcerptsHead {
         } else {
             "look like loops"
         };
-        (many > 0).then(|| format!("{many} of {of} wrong alarms {look} that the label lacks"))
+        (many > 0).then(|| {
+            format!(
+                "{many} of {of} wrong alarms {look} without a label: deadloop label CORPUS --disputes DIR lists them."
+            )
+        })
     }
 }
 

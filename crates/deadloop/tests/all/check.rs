@@ -402,7 +402,7 @@ fn an_onset_where_nothing_is_repeated() {
     let label = &mut corpus.at("loop3")["labels"][0];
     (label["start"], label["onset"]) = (300.into(), 382.into());
     let finding = corpus.only("onset-contradicted");
-    says(&finding, "the second copy does not start at 382");
+    says(&finding, "no second copy starts at 382");
     assert_eq!(finding["line"], 124);
 }
 
