@@ -64,6 +64,13 @@ pub(crate) fn looping(share: f64, unit: Unit) -> String {
     format!("1 in {} {what} loops", thousands(n as i64))
 }
 
+/// Returns the text with a capital first letter.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(chars).collect()
+}
+
 /// Formats a count of things: `1 loop`, `1,055 loops`.
 pub fn several(n: u64, what: &str) -> String {
     let s = if n == 1 { "" } else { "s" };

@@ -141,6 +141,25 @@ pub(crate) struct Output {
     pub(crate) sharded: Sharded,
 }
 
+/// The options for the tables of a measurement.
+#[derive(Debug, Args, Serialize, Deserialize)]
+pub(crate) struct Tables {
+    /// Also write the rows as CSV
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Overwrite what is in the folder
+    #[arg(long)]
+    #[serde(skip)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    #[serde(skip)]
+    pub(crate) sharded: Sharded,
+    /// Where the results go
+    #[arg(long, value_name = "DIR")]
+    #[serde(skip)]
+    pub(crate) out: std::path::PathBuf,
+}
+
 /// The shard of a corpus to read, or the parts to merge.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Sharded {

@@ -23,8 +23,8 @@ pub(crate) struct Told {
     pub(crate) changes: Vec<Line>,
     /// The number of changes that are not listed.
     pub(crate) more: usize,
-    /// The sentence in place of the list, if it is long. Empty otherwise.
-    pub(crate) many: String,
+    /// The sentence in place of a long list.
+    pub(crate) many: Option<String>,
     /// The quality of each grid, a line each.
     pub(crate) saved_at_1: Vec<String>,
     /// The remedies for wrong alarms.
@@ -71,12 +71,10 @@ pub(super) fn told(data: &ReportData) -> Option<Told> {
         },
         in_use_is: data.in_use_is(),
         more: changes.len().saturating_sub(CHANGES),
-        many: if changes.len() > FEW {
+        many: (changes.len() > FEW).then(|| {
             let (is, old) = (visible(&advice.is), visible(&advice.in_use_is));
             format!("{is} replaces {old}: {} changes", changes.len())
-        } else {
-            String::new()
-        },
+        }),
         changes: changes.iter().take(CHANGES).map(line).collect(),
         saved_at_1: advice.saved_at_1.iter().map(saved_at_1).collect(),
         to_do: advice.to_do.iter().map(shown).collect(),

@@ -8,7 +8,7 @@ use crate::numbers::{Estimate, UNDEFINED, chars, count, decimal, percent, range}
 use deadloop_score::choose::{Advice, Figures, within};
 use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED};
 use deadloop_score::replay::detect::Unit;
-use deadloop_score::words::{spared, wrong_and_transient};
+use deadloop_score::words::{capital, spared, wrong_and_transient};
 use deadloop_score::{Count, Metric};
 use next::{next, subject};
 use serde::Serialize;
@@ -297,12 +297,6 @@ fn sentence(data: &ReportData, line: &Line) -> String {
         chars(line.delay.value),
         data.run.unit,
     )
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(chars).collect()
 }
 
 fn bracket(interval: Estimate, write: fn(Option<f64>) -> String) -> String {

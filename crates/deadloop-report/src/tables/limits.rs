@@ -57,10 +57,9 @@ fn row(data: &ReportData, rung: &Rung, limited: Metric) -> Row {
         cells: vec![
             Cell {
                 text: rung.name(limited),
-                small: if rung.breaks_its_limit(limited, data.run.unit) {
-                    "above it, held out".to_owned()
-                } else {
-                    String::new()
+                small: match rung.breaks_its_limit(limited, data.run.unit) {
+                    true => "above it, held out".to_owned(),
+                    false => String::new(),
                 },
                 sort: Some(rung.at_most),
                 ..Cell::default()

@@ -12,7 +12,7 @@ use super::{
 use crate::intervals::poisson_upper;
 use crate::measure::{BREAK_EVEN, Measure, MeasureUnit, wrong_rate};
 use crate::tally::{Count, Tally};
-use crate::words::{self, several, thousands};
+use crate::words::{self, capital, several, thousands};
 
 /// Formats a value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
 pub fn told(measure: &Measure, value: Option<f64>) -> String {
@@ -144,12 +144,8 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
                 chooser.evidence.plan.setting(rung.cell).members[0].detector.name
             )
         });
-        let within = if options.constraints.is_empty() {
-            String::new()
-        } else {
-            format!(" within {}", limits(options))
-        };
-        return format!("Keep {now}: no ready guard is better{within}.{hint}");
+        let limits = limits(options);
+        return format!("Keep {now}: no ready guard is better within {limits}.{hint}");
     }
     let Some(rung) = all.clone().find(|rung| keeps(rung)).or_else(|| all.next()) else {
         return format!("Keep {now}: nothing that was tried is better.");
@@ -457,10 +453,4 @@ fn exposure(unit: Unit) -> &'static str {
         Unit::Turns => "thousand turns",
         _ => "million chars",
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(chars).collect()
 }

@@ -178,15 +178,15 @@ fn merged(args: &merge::Merge, global: Global) -> Outcome {
             replay::run(&replay, global)
         }
         OfShards::Repair(mut repair) => {
-            args.place(&parts, &mut repair.corpus, &mut repair.out);
-            repair.force = args.force;
-            repair.sharded.parts = Some(parts);
+            args.place(&parts, &mut repair.corpus, &mut repair.tables.out);
+            repair.tables.force = args.force;
+            repair.tables.sharded.parts = Some(parts);
             repair::run(&repair, global)
         }
         OfShards::Budget(mut budget) => {
-            args.place(&parts, &mut budget.corpus, &mut budget.out);
-            budget.force = args.force;
-            budget.sharded.parts = Some(parts);
+            args.place(&parts, &mut budget.corpus, &mut budget.tables.out);
+            budget.tables.force = args.force;
+            budget.tables.sharded.parts = Some(parts);
             budget::run(&budget, global)
         }
     }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 mod tables;
 
-use crate::args::{Global, Select, Sharded};
+use crate::args::{Global, Select, Tables};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::replaying::{bare_request, ran, say};
@@ -34,20 +34,9 @@ pub(crate) struct Budget {
     pub(crate) by: Option<String>,
     #[command(flatten)]
     pub(crate) select: Select,
-    /// Also budgets.csv
-    #[arg(long)]
-    pub(crate) csv: bool,
-    /// Overwrite what is in the folder
-    #[arg(long)]
-    #[serde(skip)]
-    pub(crate) force: bool,
     #[command(flatten)]
-    #[serde(skip)]
-    pub(crate) sharded: Sharded,
-    /// Where the results go
-    #[arg(long, value_name = "DIR")]
-    #[serde(skip)]
-    pub(crate) out: PathBuf,
+    #[serde(flatten)]
+    pub(crate) tables: Tables,
 }
 
 pub(super) fn run(args: &Budget, global: Global) -> Outcome {
@@ -67,14 +56,14 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
         opens: false,
         by: &by,
         by_default: args.by.is_none(),
-        csv: args.csv,
-        force: args.force,
+        csv: args.tables.csv,
+        force: args.tables.force,
         read: args.grid.iter().map(PathBuf::as_path).collect(),
         grid: Some(text),
         asked: json!({"budget": args}),
         ..bare_request(
-            (&args.corpus, &args.out),
-            (&args.select, &args.sharded),
+            (&args.corpus, &args.tables.out),
+            (&args.select, &args.tables.sharded),
             &host,
         )?
     };

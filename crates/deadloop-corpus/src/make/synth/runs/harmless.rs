@@ -3,9 +3,9 @@
 //! Its stretches are listed in `meta.benign`, and the run's label is clean.
 
 use super::host::{Host, Turn, called};
+use super::loops::behind;
 use super::reworded::of_others;
 use super::{Asked, Failed, Planted, clean};
-use crate::Body;
 use crate::find::Reason;
 use crate::make::plant::Rng;
 use crate::make::synth::spec::Harmless;
@@ -17,12 +17,20 @@ pub(super) fn planted(
     harmless: Harmless,
     rng: &mut Rng,
 ) -> Result<Planted, Failed> {
-    let at = behind(asked, host, rng)?;
+    let place = |at: usize, places: &[usize]| places[at + 1];
+    let works = |turn: &Turn| turn.pair().is_some_and(|pair| pair.3 != Some(true));
+    let at = behind(asked, host, (place, works), rng)?;
     let count = asked.item.repeats.copies.draw(rng);
     let reason = harmless.reason();
     let (instead, skipped) = match harmless {
-        Harmless::Own(Reason::Poll) => (polled(asked, &host.turns[at], count, rng)?, 1),
-        Harmless::Own(Reason::Retry) => (retried(asked, &host.turns[at], count, rng)?, 1),
+        Harmless::Own(Reason::Poll) => (
+            repeated_until(asked, (&host.turns[at], false), count, rng)?,
+            1,
+        ),
+        Harmless::Own(Reason::Retry) => (
+            repeated_until(asked, (&host.turns[at], true), count, rng)?,
+            1,
+        ),
         Harmless::Own(Reason::Batch) => (batch(&host.turns[at], count)?, 1),
         Harmless::Own(Reason::Verify) => verified(host, at, count)?,
         Harmless::Game => (moves(count, rng), 0),
@@ -43,52 +51,20 @@ pub(super) fn planted(
     })
 }
 
-/// Draws a turn of the host with one successful call, at which the repetition can begin.
-fn behind(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<usize, Failed> {
-    let places = host.places();
-    let fits = |at: &usize| {
-        let turn = &host.turns[*at];
-        let spoken = turn
-            .events
-            .iter()
-            .any(|event| matches!(event.body, Body::User(_)));
-        let works = turn.pair().is_some_and(|pair| pair.3 != Some(true));
-        asked.onset.holds(places[at + 1]) && !spoken && works && turn.benign.is_none()
-    };
-    let turns: Vec<usize> = (0..host.turns.len()).filter(fits).collect();
-    rng.pick(&turns)
-        .copied()
-        .ok_or("no turn of a run at the wanted onset that can be repeated")
-}
-
-/// Returns a call that is repeated until its answer is ready. Each answer before differs from the last.
-fn polled(
+/// Returns a call that is repeated until its answer is ready, or until it succeeds. Where the text of the answers before
+/// counts, each of them differs from the last.
+fn repeated_until(
     asked: &Asked<'_>,
-    turn: &Turn,
+    (turn, fails): (&Turn, bool),
     count: usize,
     rng: &mut Rng,
 ) -> Result<Vec<Turn>, Failed> {
     let text = asked.text(rng)?;
-    let mut turns = Vec::new();
-    for nth in 1..count {
+    let before = (1..count).map(|nth| {
         let done = 100 * nth / count;
-        turns.push(turn.answered(&text.replace("{}", &done.to_string()), Some(false)));
-    }
-    turns.push(turn.clone());
-    Ok(turns)
-}
-
-/// Returns a call that is repeated until it succeeds.
-fn retried(
-    asked: &Asked<'_>,
-    turn: &Turn,
-    count: usize,
-    rng: &mut Rng,
-) -> Result<Vec<Turn>, Failed> {
-    let text = asked.text(rng)?;
-    let mut turns = vec![turn.answered(text, Some(true)); count.saturating_sub(1)];
-    turns.push(turn.clone());
-    Ok(turns)
+        turn.answered(&text.replace("{}", &done.to_string()), Some(fails))
+    });
+    Ok(before.chain([turn.clone()]).collect())
 }
 
 /// Returns the same call for many things, each with its own answer.

@@ -81,7 +81,12 @@ fn of_kind(asked: &Asked<'_>, host: &Host, kind: Kind, rng: &mut Rng) -> Result<
         Kind::Handoff => at + 3,
         _ => places[at + 1],
     };
-    let at = behind(asked, host, (place, !in_turns), rng)?;
+    let fits: fn(&Turn) -> bool = if in_turns {
+        |_| true
+    } else {
+        |turn| turn.pair().is_some()
+    };
+    let at = behind(asked, host, (place, fits), rng)?;
     match kind {
         Kind::Monologue | Kind::Handoff => said(asked, host, kind, at, rng),
         Kind::Interleaved => interleaved(asked, host, at, rng),
@@ -92,25 +97,23 @@ fn of_kind(asked: &Asked<'_>, host: &Host, kind: Kind, rng: &mut Rng) -> Result<
 }
 
 /// Draws a turn after which the second copy can begin. `place` returns the position of the second copy, given the
-/// turn and the number of calls before each turn. No user may speak at the end of the turn. With `repeats`, the turn
-/// must have a call that can be repeated.
+/// turn and the number of calls before each turn. No user may speak at the end of the turn, and the turn must fit.
 pub(super) fn behind(
     asked: &Asked<'_>,
     host: &Host,
-    (place, repeats): (impl Fn(usize, &[usize]) -> usize, bool),
+    (place, fits): (impl Fn(usize, &[usize]) -> usize, fn(&Turn) -> bool),
     rng: &mut Rng,
 ) -> Result<usize, Failed> {
     let places = host.places();
-    let fits = |at: &usize| {
+    let may = |at: &usize| {
         let turn = &host.turns[*at];
         let spoken = turn
             .events
             .iter()
             .any(|event| matches!(event.body, Body::User(_)));
-        let lacks = repeats && turn.pair().is_none();
-        asked.onset.holds(place(*at, &places)) && !spoken && !lacks && turn.benign.is_none()
+        asked.onset.holds(place(*at, &places)) && !spoken && fits(turn) && turn.benign.is_none()
     };
-    let turns: Vec<usize> = (0..host.turns.len()).filter(fits).collect();
+    let turns: Vec<usize> = (0..host.turns.len()).filter(may).collect();
     rng.pick(&turns)
         .copied()
         .ok_or("no turn of a run at the wanted onset that can be repeated")

@@ -42,7 +42,7 @@ fn line(words: usize, rng: &mut Rng) -> String {
 /// Draws a series of documents, each rejected with the same error.
 fn writes(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let place = |at: usize, places: &[usize]| places[at + 1] + 1;
-    let at = behind(asked, host, (place, false), rng)?;
+    let at = behind(asked, host, (place, |_| true), rng)?;
     let text = asked.text(rng)?.to_owned();
     let count = asked.item.repeats.copies.draw(rng);
     let one = |_| {
@@ -67,7 +67,7 @@ fn windows(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fail
     let a_round = asked.item.repeats.period.draw(rng);
     let rounds = asked.item.repeats.copies.draw(rng);
     let place = |at: usize, places: &[usize]| places[at + 1] + a_round;
-    let at = behind(asked, host, (place, false), rng)?;
+    let at = behind(asked, host, (place, |_| true), rng)?;
     let step = rng.between(2 * rounds, 2 * rounds + 20);
     let later = rng.between(1, (step - 1) / rounds);
     let length = step * a_round - later;
@@ -97,7 +97,7 @@ const TELLING: usize = 30;
 /// Draws a growing command: each call holds one more copy of the command.
 fn growing(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let place = |at: usize, places: &[usize]| places[at + 1];
-    let at = behind(asked, host, (place, true), rng)?;
+    let at = behind(asked, host, (place, |turn| turn.pair().is_some()), rng)?;
     let turn = &unit(host, at, 1)?[0];
     let (_, arguments, result, _) = turn.pair().ok_or("no result")?;
     if result.chars().count() < TELLING {
@@ -124,7 +124,7 @@ fn growing(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fail
 /// Draws rounds of the last calls, with the plan before each round and a compaction after it.
 fn replanned(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let place = |at: usize, places: &[usize]| places[at + 1];
-    let at = behind(asked, host, (place, true), rng)?;
+    let at = behind(asked, host, (place, |turn| turn.pair().is_some()), rng)?;
     let period = asked.item.repeats.period.draw(rng);
     let plan = asked.text(rng)?;
     let mut round = unit(host, at, period)?.to_vec();
@@ -169,7 +169,7 @@ fn answered(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fai
         "Please translate the second paragraph.",
         "How many of them are there in all?",
     ];
-    let at = behind(asked, host, (|at, _: &[usize]| at + 2, false), rng)?;
+    let at = behind(asked, host, (|at, _: &[usize]| at + 2, |_| true), rng)?;
     let text = asked.text(rng)?;
     let mut questions = QUESTIONS.to_vec();
     rng.shuffle(&mut questions);
@@ -203,7 +203,7 @@ fn answered(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fai
 
 /// Draws turns of the host, with the same text before each call.
 fn narrated(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
-    let at = behind(asked, host, (|at, _: &[usize]| at + 2, false), rng)?;
+    let at = behind(asked, host, (|at, _: &[usize]| at + 2, |_| true), rng)?;
     let text = asked.text(rng)?;
     let count = asked.item.repeats.copies.draw(rng);
     let works = |turn: &&Turn| turn.pair().is_some();
