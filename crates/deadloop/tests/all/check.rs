@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Output;
 
-use program::{deadloop, stderr, stdout};
+use program::{Ran, deadloop, stderr, stdout};
 use serde_json::{Value, json};
 
 /// A corpus as it is written to disk.
@@ -593,13 +593,11 @@ fn warnings_fail_where_that_is_asked_for_and_all_are_shown() {
     }
     let dir = tempfile::tempdir().expect("a temporary folder");
     corpus.write(dir.path());
-    let few = check(dir.path(), &[]);
-    assert_eq!(few.status.code(), Some(0));
+    let few = check(dir.path(), &[]).ends(0);
     assert_eq!(stdout(&few).matches("came at 9 ms").count(), 5);
-    assert!(stdout(&few).contains("… and 2 more (--all)"));
+    few.shows("… and 2 more (--all)");
     assert!(stdout(&few).ends_with("0 errors, 7 warnings, 0 notes\n"));
-    let all = check(dir.path(), &["--all", "--strict"]);
-    assert_eq!(all.status.code(), Some(2));
+    let all = check(dir.path(), &["--all", "--strict"]).ends(2);
     assert_eq!(stdout(&all).matches("came at 9 ms").count(), 7);
     assert_eq!(stderr(&all), "deadloop: 7 warnings (--strict)\n");
 }

@@ -5,7 +5,7 @@
 
 use crate::program;
 
-use program::{STARTER, code, deadloop, file, started, stderr, until};
+use program::{Ran, STARTER, code, deadloop, file, started, stderr, until};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -88,8 +88,7 @@ fn a_killed_sweep_goes_on_and_decides_nothing_twice() {
         args.map(str::to_owned)
     };
     let run = |out: &Path| {
-        let run = deadloop(&args(out).each_ref().map(String::as_str));
-        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        deadloop(&args(out).each_ref().map(String::as_str)).ends(0);
     };
     run(&whole);
     let mut killed = started(&args(&cut).each_ref().map(String::as_str));
@@ -179,8 +178,7 @@ fn a_signal_ends_it_and_the_same_command_goes_on() {
     let run = |out: &Path| {
         let args = args(out);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let run = deadloop(&args);
-        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        deadloop(&args).ends(0);
     };
     run(&whole);
     for (mark, signal) in [
@@ -220,8 +218,7 @@ fn a_file_that_cannot_be_written_is_named_and_no_half_of_it_stays() {
             .output()
             .expect("bash is there")
     };
-    let run = replay(&whole, "unlimited");
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    replay(&whole, "unlimited").ends(0);
     let mut stopped_at = std::collections::BTreeSet::new();
     for kilobytes in ["0", "12", "16", "64", "128"] {
         let out = dir.path().join(kilobytes);
@@ -280,7 +277,7 @@ fn a_full_disk_stops_it_and_it_goes_on_when_there_is_room() {
             .output()
             .expect("it ran before")
     };
-    let run = deadloop(&[
+    deadloop(&[
         "replay",
         STARTER,
         "--presets",
@@ -288,8 +285,8 @@ fn a_full_disk_stops_it_and_it_goes_on_when_there_is_room() {
         "-q",
         "--out",
         &whole.display().to_string(),
-    ]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    ])
+    .ends(0);
     for size in ["4k", "3m"] {
         let run = on_small_disk(size);
         assert_eq!(code(&run), Some(1), "{size}: {}", stderr(&run));
@@ -334,13 +331,8 @@ fn a_finished_folder_is_left_alone() {
         )
     };
     assert_eq!(code(&sweep(&[])), Some(0));
-    let again = sweep(&[]);
-    assert_eq!(code(&again), Some(0));
-    assert!(
-        stderr(&again).contains("nothing to do"),
-        "{}",
-        stderr(&again)
-    );
+    let again = sweep(&[]).ends(0);
+    again.says("nothing to do");
     assert_eq!(
         code(&sweep(&["--transient", "loop"])),
         Some(2),
@@ -458,13 +450,11 @@ fn the_transcript_of_a_bad_row_is_not_scored_by_its_other_rows() {
     let corpus = labelled(dir.path(), rows);
     let out = dir.path().join("out").display().to_string();
     let args = ["replay", &corpus, "--out", &out, "--csv"];
-    let run = deadloop(&args);
+    let run = deadloop(&args).ends(2);
     let said = stderr(&run);
-    assert_eq!(code(&run), Some(2), "{said}");
     let at = |line: &str| said.find(line).expect(line);
     assert!(at("labels.csv:4: unknown class") < at("labels.csv:5: onset 99"));
-    let run = deadloop(&[&args[..], &["--on-bad", "skip"]].concat());
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    deadloop(&[&args[..], &["--on-bad", "skip"]].concat()).ends(0);
     let outcomes = std::fs::read_to_string(format!("{out}/outcomes.csv")).expect("it is written");
     let ids: Vec<&str> = outcomes.lines().skip(1).map(|row| &row[..2]).collect();
     assert!(
@@ -479,8 +469,7 @@ fn a_broken_result_is_named_and_is_no_accident() {
     let corpus = labelled(dir.path(), "a,clean,,,,,,,,,\n");
     let out = dir.path().join("out");
     let shown = out.display().to_string();
-    let run = deadloop(&["replay", &corpus, "--out", &shown, "-q"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    deadloop(&["replay", &corpus, "--out", &shown, "-q"]).ends(0);
     let report = |more: &[&str]| deadloop(&[&["report", &shown, "-q"], more].concat());
     for name in ["outcomes.parquet", "scores.parquet", "manifest.json"] {
         let path = out.join(name);
@@ -488,7 +477,7 @@ fn a_broken_result_is_named_and_is_no_accident() {
         std::fs::write(&path, &whole[..whole.len() / 2]).expect("it is writable");
         let run = report(&[]);
         assert_eq!(code(&run), Some(2), "{name}: {}", stderr(&run));
-        assert!(stderr(&run).contains(name), "{}", stderr(&run));
+        run.says(name);
         std::fs::write(&path, whole).expect("it is writable");
     }
     assert_eq!(code(&report(&[])), Some(0));
@@ -499,10 +488,9 @@ fn a_field_that_no_transcript_has_is_told() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let corpus = labelled(dir.path(), "a,clean,,,,,,,,,\n");
     let out = dir.path().join("out").display().to_string();
-    let run = deadloop(&["replay", &corpus, "--out", &out, "--by", "meta.sorce"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let run = deadloop(&["replay", &corpus, "--out", &out, "--by", "meta.sorce"]).ends(0);
     let words = "--by meta.sorce: no transcript has the field; there are id, meta.source, model";
-    assert!(stderr(&run).contains(words), "{}", stderr(&run));
+    run.says(words);
 }
 
 /// What a process left that was killed is in nobody's way.
@@ -516,8 +504,7 @@ fn leftovers_of_processes_that_are_gone_are_swept() {
     let out = dir.path().join("out");
     std::fs::create_dir(&out).expect("it is writable");
     file(&out, &format!(".deadloop-{}-x", gone.id()), "half");
-    let run = deadloop(&["replay", &corpus, "--out", &out.display().to_string()]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    deadloop(&["replay", &corpus, "--out", &out.display().to_string()]).ends(0);
     assert!(!holds(&out, ".deadloop-"));
 }
 
@@ -557,8 +544,7 @@ fn no_loop_or_no_clean_transcript_is_not_zero() {
         "c.jsonl",
         "{\"id\":\"a\",\"answer\":\"fine\",\"labels\":[{\"class\":\"clean\"}]}\n",
     );
-    let run = deadloop(&["replay", &clean, "--out", &out]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let run = deadloop(&["replay", &clean, "--out", &out]).ends(0);
     let shown = String::from_utf8_lossy(&run.stdout).into_owned();
     assert!(shown.contains("n/a"), "{shown}");
     assert_eq!(

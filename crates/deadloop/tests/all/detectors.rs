@@ -4,7 +4,7 @@
 
 use crate::program;
 
-use program::{STARTER, code, deadloop, file, stderr, stdout};
+use program::{Ran, STARTER, code, deadloop, file, stderr, stdout};
 use serde_json::Value;
 
 fn names() -> Vec<String> {
@@ -67,8 +67,7 @@ fn an_unknown_one_is_refused_with_the_one_that_was_meant() {
         &["detectors", "periodc"][..],
         &["detectors", "periodc", "--grid"],
     ] {
-        let run = deadloop(words);
-        assert_eq!(code(&run), Some(2));
+        let run = deadloop(words).ends(2);
         let said = stderr(&run);
         assert!(said.contains("(did you mean \"periodic\"?)"), "{said}");
     }
@@ -86,7 +85,7 @@ fn every_grid_is_planned_as_it_is_printed() {
         let run = deadloop(&["tune", STARTER, "--grid", &grid, "--dry-run"]);
         if name == "circling" {
             // What warns is swept, and chosen by nobody.
-            assert!(stderr(&run).contains("tune chooses among what stops"));
+            run.says("tune chooses among what stops");
             continue;
         }
         let told = stdout(&run);

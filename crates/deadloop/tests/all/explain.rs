@@ -7,7 +7,7 @@ use crate::program;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use program::{command, stderr};
+use program::{Ran, command, stderr};
 use serde_json::{Value, json};
 
 /// A corpus of one file, and settings.
@@ -182,25 +182,18 @@ fn json_has_all_of_it() {
 #[test]
 fn an_unknown_id_is_code_4_and_a_bad_corpus_code_2() {
     let place = Place::new(&[looping(), quiet()]);
-    let run = place.explain(&["LOOP"]);
-    assert_eq!(run.status.code(), Some(4));
-    assert!(
-        stderr(&run).contains("1 contains that: runs/loop"),
-        "{}",
-        stderr(&run)
-    );
-    let run = place.explain(&["\u{1b}[2Jx"]);
-    assert_eq!(run.status.code(), Some(4));
-    assert!(stderr(&run).contains("\\u{1b}[2Jx"), "{}", stderr(&run));
+    let run = place.explain(&["LOOP"]).ends(4);
+    run.says("1 contains that: runs/loop");
+    let run = place.explain(&["\u{1b}[2Jx"]).ends(4);
+    run.says("\\u{1b}[2Jx");
 
     let bad = Path::new("corpus.jsonl");
     let text = std::fs::read_to_string(place.dir.path().join(bad)).expect("it is there");
     place.file("corpus.jsonl", &format!("{text}\nnot JSON\n"));
-    let run = place.explain(&["runs/loop"]);
-    assert_eq!(run.status.code(), Some(2));
-    assert!(stderr(&run).contains("corpus.jsonl:3"), "{}", stderr(&run));
+    let run = place.explain(&["runs/loop"]).ends(2);
+    run.says("corpus.jsonl:3");
     let run = place.explain(&["runs/loop", "--on-bad", "skip"]);
-    assert!(stdout(&run).contains("transcript  runs/loop"));
+    run.shows("transcript  runs/loop");
 }
 
 /// A corpus folder may hold a manifest of somebody else's: it is no result for that.
@@ -213,7 +206,7 @@ fn a_corpus_with_a_manifest_beside_its_transcripts_is_a_corpus() {
     program::file(dir.path(), "manifest.json", "not deadloop's");
     let corpus = dir.path().display().to_string();
     let run = program::deadloop(&["explain", &corpus, "runs/loop"]);
-    assert!(stdout(&run).contains("transcript  runs/loop"));
+    run.shows("transcript  runs/loop");
 }
 
 #[test]

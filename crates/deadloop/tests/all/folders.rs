@@ -8,7 +8,7 @@ use std::path::Path;
 
 use deadloop_corpus::{MAX_T_MS, MAX_TOKENS};
 
-use program::{STARTER, code, deadloop, deadloop_in, file, stderr, stdout};
+use program::{Ran, STARTER, code, deadloop, deadloop_in, file, stderr, stdout};
 
 const CLEAN: &str =
     "{\"id\":\"a\",\"answer\":\"It is fine.\",\"labels\":[{\"class\":\"clean\"}]}\n";
@@ -48,7 +48,7 @@ fn a_failure_stays_one_when_the_command_is_repeated() {
         assert_eq!(stdout(&again), stdout(&first), "{name}");
         let reason = said["reason"].as_str().unwrap();
         assert!(stderr(&again).contains("nothing to do"), "{name}");
-        assert!(stderr(&again).contains(reason), "{}", stderr(&again));
+        again.says(reason);
     }
 }
 
@@ -67,8 +67,7 @@ fn a_finished_run_says_again_what_it_said_and_what_is_damaged_is_told() {
             .concat(),
         )
     };
-    let first = replay(&[]);
-    assert_eq!(code(&first), Some(0), "{}", stderr(&first));
+    let first = replay(&[]).ends(0);
     std::fs::remove_file(out.join("report.html")).unwrap();
     let again = replay(&[]);
     assert_eq!((code(&again), stdout(&again)), (Some(0), stdout(&first)));
@@ -83,7 +82,7 @@ fn a_finished_run_says_again_what_it_said_and_what_is_damaged_is_told() {
         }
         let run = replay(&[]);
         assert_eq!(code(&run), Some(2), "{name}: {}", stderr(&run));
-        assert!(stderr(&run).contains(name), "{}", stderr(&run));
+        run.says(name);
         assert_eq!(code(&replay(&["--force"])), Some(0));
     }
     assert_eq!(stdout(&replay(&[])), stdout(&first));
@@ -233,13 +232,11 @@ fn links_stay_links_and_what_is_no_file_stays() {
     let _listens = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     for out in [&nothing, &socket, &store] {
         let before = out.symlink_metadata().unwrap().file_type();
-        let run = label(out);
-        assert_eq!(code(&run), Some(2), "{}", stderr(&run));
-        assert!(stderr(&run).contains("is no file"), "{}", stderr(&run));
+        let run = label(out).ends(2);
+        run.says("is no file");
         assert_eq!(out.symlink_metadata().unwrap().file_type(), before);
     }
-    let refused = deadloop(&["import", &rec, "--out", &nothing.display().to_string()]);
-    assert_eq!(code(&refused), Some(2), "{}", stderr(&refused));
+    deadloop(&["import", &rec, "--out", &nothing.display().to_string()]).ends(2);
 }
 
 #[test]
@@ -268,13 +265,8 @@ fn numbers_of_any_size_and_names_of_any_kind_are_no_panic() {
         "every.jsonl",
         "{\"id\":\"a\",\"model\":\"*\",\"answer\":\"x\"}\n",
     );
-    let run = deadloop(&["replay", &every, "--out", &out, "--force"]);
-    assert_eq!(code(&run), Some(2), "{}", stderr(&run));
-    assert!(
-        stderr(&run).contains("all models together"),
-        "{}",
-        stderr(&run)
-    );
+    let run = deadloop(&["replay", &every, "--out", &out, "--force"]).ends(2);
+    run.says("all models together");
 }
 
 /// A folder whose name is no UTF-8 is written to the end.
@@ -288,8 +280,8 @@ fn a_name_that_is_no_utf8_is_a_folder_like_any_other() {
     let run = program::command(&["replay", &clean, "--json", "--out"])
         .arg(&out)
         .output()
-        .unwrap();
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        .unwrap()
+        .ends(0);
     serde_json::from_str::<serde_json::Value>(&stdout(&run)).unwrap();
     assert!(out.join("report.html").is_file() && out.join("manifest.json").is_file());
 }

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
-use program::{command, stderr, stdout};
+use program::{Ran, command, has, stderr, stdout};
 use serde_json::{Value, json};
 
 struct Place {
@@ -108,9 +108,8 @@ fn proposals_are_written_beside_the_corpus_and_nothing_is_overwritten() {
     assert_eq!(row(&labels, "over")[1], "transient");
     assert_eq!(row(&labels, "over")[5], "98");
 
-    let again = place.label(&["c.jsonl"], "");
-    assert_eq!(again.status.code(), Some(2));
-    assert!(stderr(&again).contains("--force"));
+    let again = place.label(&["c.jsonl"], "").ends(2);
+    again.says("--force");
     fine(&place.label(&["c.jsonl", "--force", "--jobs", "1"], ""));
     assert_eq!(
         place.read("c.labels.csv"),
@@ -125,10 +124,7 @@ fn a_review_saves_every_answer_and_goes_on_where_it_stopped() {
     let args = ["c.jsonl", "--review", "--reviewer", "ann", "--out", "l.csv"];
     // The most uncertain is `doubt`; then the input ends.
     let told = fine(&place.label(&args, ">\n>\n[\nt\n"));
-    assert!(
-        told.contains("1 of 4   proposed: clean, confidence 0.666   doubt"),
-        "{told}"
-    );
+    has(&told, "1 of 4   proposed: clean, confidence 0.666   doubt");
     assert!(told.contains("1 answered, 3 left"), "{told}");
     let labels = place.read("l.csv");
     let doubt = row(&labels, "doubt");
@@ -162,10 +158,7 @@ fn hostile_text_is_shown_and_not_obeyed() {
         !told.contains('\u{1b}') && !told.contains('\u{202e}'),
         "{told:?}"
     );
-    assert!(
-        told.contains("⟦Let me think about it once more. ⟧"),
-        "{told}"
-    );
+    has(&told, "⟦Let me think about it once more. ⟧");
 }
 
 #[test]
@@ -216,9 +209,10 @@ fn disputes_of_a_replay_with_its_labels_come_worst_first_and_can_be_reviewed() {
     assert_eq!(row(&labels, "right")[9], "auto", "{labels}");
     assert_eq!(labels.matches("review:me").count(), 2, "{labels}");
 
-    let nowhere = place.label(&["d.jsonl", "--disputes", "nowhere"], "");
-    assert_eq!(nowhere.status.code(), Some(2));
-    assert!(stderr(&nowhere).contains("nowhere"));
+    let nowhere = place
+        .label(&["d.jsonl", "--disputes", "nowhere"], "")
+        .ends(2);
+    nowhere.says("nowhere");
 }
 
 #[test]
@@ -226,15 +220,13 @@ fn wrong_usage_is_told() {
     let place = Place::new();
     assert_eq!(place.label(&[], "").status.code(), Some(2));
     assert_eq!(place.label(&["nowhere"], "").status.code(), Some(2));
-    let none = place.label(&["c.jsonl", "--model", "nobody"], "");
-    assert_eq!(none.status.code(), Some(4));
+    place.label(&["c.jsonl", "--model", "nobody"], "").ends(4);
     place.file(
         "bad.jsonl",
         "{\"id\": 1}\n{\"id\": \"a\", \"answer\": \"x\"}\n",
     );
-    let bad = place.label(&["bad.jsonl"], "");
-    assert_eq!(bad.status.code(), Some(2));
-    assert!(stderr(&bad).contains("bad.jsonl:1:"));
+    let bad = place.label(&["bad.jsonl"], "").ends(2);
+    bad.says("bad.jsonl:1:");
     assert!(!place.path("bad.labels.csv").exists());
     fine(&place.label(&["bad.jsonl", "--on-bad", "skip"], ""));
     assert!(place.path("bad.labels.csv").exists());
@@ -254,36 +246,18 @@ fn a_label_is_opened_again_and_a_filter_that_matches_nothing_is_no_review() {
     let run = |more: &[&str], keys: &str| place.label(&[&review[..], more].concat(), keys);
     assert_eq!(run(&[], "c\nc\nc\nc\n").status.code(), Some(0));
     // All were answered: nothing is asked, and how to ask again is said.
-    let done = run(&[], "");
-    assert_eq!(done.status.code(), Some(0));
-    assert!(
-        stdout(&done).contains("0 answered, 0 left"),
-        "{}",
-        stdout(&done)
-    );
-    assert!(
-        stderr(&done).contains("--review --again"),
-        "{}",
-        stderr(&done)
-    );
-    let one = run(&["loop"], "l\n");
-    assert_eq!(one.status.code(), Some(0), "{}", stderr(&one));
-    assert!(
-        stdout(&one).contains("1 answered, 0 left"),
-        "{}",
-        stdout(&one)
-    );
+    let done = run(&[], "").ends(0);
+    done.shows("0 answered, 0 left");
+    done.says("--review --again");
+    let one = run(&["loop"], "l\n").ends(0);
+    one.shows("1 answered, 0 left");
     assert!(
         place.read("l.csv").contains("loop,loop,"),
         "{}",
         place.read("l.csv")
     );
     let again = run(&["--again"], "u\nq\n");
-    assert!(
-        stdout(&again).contains("1 answered, 3 left"),
-        "{}",
-        stdout(&again)
-    );
+    again.shows("1 answered, 3 left");
     for more in [
         &["--model", "nobody*"][..],
         &["lop"],
@@ -293,8 +267,9 @@ fn a_label_is_opened_again_and_a_filter_that_matches_nothing_is_no_review() {
         assert_eq!(run.status.code(), Some(4), "{more:?}: {}", stderr(&run));
     }
     assert!(stderr(&run(&["lop"], "")).contains("did you mean \"loop\"?"));
-    let alone = place.label(&["c.jsonl", "--out", "m.csv", "--again"], "");
-    assert_eq!(alone.status.code(), Some(2));
+    place
+        .label(&["c.jsonl", "--out", "m.csv", "--again"], "")
+        .ends(2);
 }
 
 #[test]

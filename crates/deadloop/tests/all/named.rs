@@ -6,7 +6,7 @@ use crate::program;
 
 use std::path::Path;
 
-use program::{code, deadloop, file, stderr};
+use program::{Ran, code, deadloop, file, has, stderr};
 
 const LINES: &str = "{\"id\":\"a\",\"answer\":\"It is fine.\",\"labels\":[{\"class\":\"clean\"}]}\n\
                      {\"id\":\"b\",\"answer\":\"So is it.\",\"labels\":[{\"class\":\"clean\"}]}\n";
@@ -64,8 +64,7 @@ fn a_part_of_a_result_that_cannot_be_read_is_named() {
     for how in ["link", "folder", "pipe"] {
         let out = dir.path().join(how);
         let out_is = out.display().to_string();
-        let run = deadloop(&["replay", &corpus, "--out", &out_is, "--quiet"]);
-        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+        deadloop(&["replay", &corpus, "--out", &out_is, "--quiet"]).ends(0);
         put(&out.join("settings.toml"), how);
         let run = deadloop(&["report", &out_is]);
         let said = stderr(&run);
@@ -102,8 +101,7 @@ fn so_is_a_part_of_a_result() {
     let dir = tempfile::tempdir().unwrap();
     let corpus = file(dir.path(), "t.jsonl", LINES);
     let out = dir.path().join("out").display().to_string();
-    let run = deadloop(&["replay", &corpus, "--out", &out, "--quiet"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    deadloop(&["replay", &corpus, "--out", &out, "--quiet"]).ends(0);
     for part in ["outcomes.parquet", "choice.csv"] {
         for how in ["link", "folder", "pipe"] {
             let path = Path::new(&out).join(part);
@@ -140,17 +138,10 @@ fn a_file_that_cannot_be_read_is_told_and_not_each_of_its_labels() {
         "labels.csv",
         &format!("{header}a,clean,,,,,,,,,\n{rows}"),
     );
-    let run = deadloop(&["check", &corpus.display().to_string(), "--quiet"]);
+    let run = deadloop(&["check", &corpus.display().to_string(), "--quiet"]).ends(2);
     let said = stderr(&run);
-    assert_eq!(code(&run), Some(2), "{said}");
-    assert!(
-        said.contains("b.jsonl: cannot be read: a link to /nowhere"),
-        "{said}"
-    );
-    assert!(
-        said.contains("50 labels for no transcript that could be read"),
-        "{said}"
-    );
+    has(&said, "b.jsonl: cannot be read: a link to /nowhere");
+    has(&said, "50 labels for no transcript that could be read");
     assert_eq!(said.lines().count(), 3, "{said}");
 }
 

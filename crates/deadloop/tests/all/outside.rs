@@ -4,13 +4,12 @@
 
 use crate::program;
 
-use program::{code, deadloop, file, stderr, stdout};
+use program::{Ran, code, deadloop, file, has, stdout};
 use serde_json::Value;
 
 #[test]
 fn an_export_is_what_the_engine_reads() {
-    let run = deadloop(&["export", "vllm", "--to", "vllm", "--json"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let run = deadloop(&["export", "vllm", "--to", "vllm", "--json"]).ends(0);
     let said: Value = serde_json::from_str(&stdout(&run)).expect("--json prints JSON");
     let config: Value = said["config"]
         .as_str()
@@ -28,13 +27,8 @@ fn a_setting_that_an_engine_has_no_word_for_is_refused() {
         "novelty.toml",
         "[[guard]]\ndetector = \"novelty\"\n",
     );
-    let run = deadloop(&["export", &novelty, "--to", "litellm"]);
-    assert_eq!(code(&run), Some(2));
-    assert!(
-        stderr(&run).contains("novelty.toml: litellm can only be told of exact copies"),
-        "{}",
-        stderr(&run)
-    );
+    let run = deadloop(&["export", &novelty, "--to", "litellm"]).ends(2);
+    run.says("novelty.toml: litellm can only be told of exact copies");
     assert_eq!(stdout(&run), "");
     assert_eq!(
         code(&deadloop(&["export", "recommended", "--to", "nobody"])),
@@ -43,17 +37,9 @@ fn a_setting_that_an_engine_has_no_word_for_is_refused() {
     let own = "[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"a*\"\n[[model.guard]]\ndetector = \"periodic\"\n[model.guard.params]\nmin_copies = 9\n";
     let own = file(dir.path(), "own.toml", own);
     let run = deadloop(&["export", &own, "--to", "vllm"]);
-    assert!(
-        stderr(&run).contains("what matches a* has a guard of its own: export it with --for NAME"),
-        "{}",
-        stderr(&run)
-    );
+    run.says("what matches a* has a guard of its own: export it with --for NAME");
     let run = deadloop(&["export", &own, "--to", "vllm", "--for", "abc"]);
-    assert!(
-        stdout(&run).contains("\"min_count\": 9"),
-        "{}",
-        stderr(&run)
-    );
+    run.shows("\"min_count\": 9");
     let own = std::fs::read_to_string(&own)
         .expect("it was written")
         .replace("match", "task");
@@ -61,7 +47,7 @@ fn a_setting_that_an_engine_has_no_word_for_is_refused() {
     let run = deadloop(&["export", &own, "--to", "vllm"]);
     let says =
         "what matches * at task a* has a guard of its own: by its task, which no engine knows";
-    assert!(stderr(&run).contains(says), "{}", stderr(&run));
+    run.says(says);
 }
 
 /// The real program between a server that loops and a client; SIGTERM while a stream is under way.
@@ -127,10 +113,7 @@ fn the_proxy_ends_a_loop_and_is_stopped_without_a_stream_being_cut() {
     );
     line.clear();
     said.read_line(&mut line).expect("it tells of the alarm");
-    assert!(
-        line.contains("dead loop: short-sequence in answer"),
-        "{line}"
-    );
+    has(&line, "dead loop: short-sequence in answer");
     let mut slow = get("slow");
     // Of the head alone.
     slow.read_exact(&mut [0; 20]).expect("it has begun");

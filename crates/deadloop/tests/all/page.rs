@@ -6,7 +6,7 @@ use crate::program;
 
 use std::path::Path;
 
-use program::{code, stderr, stdout};
+use program::{Ran, code, has, stderr, stdout};
 
 fn deadloop(args: &[&str]) {
     let run = program::deadloop(args);
@@ -98,10 +98,7 @@ fn an_unlabelled_replay_says_what_would_be_cut_and_how_to_explain_it() {
     assert!(page.contains("deadloop explain . loops<"));
     let run = program::deadloop(&["explain", &out, "loops"]);
     let told = String::from_utf8_lossy(&run.stdout).into_owned();
-    assert!(
-        told.contains("recommended with guard.params.min_copies=4"),
-        "{told}"
-    );
+    has(&told, "recommended with guard.params.min_copies=4");
 }
 
 #[test]
@@ -112,8 +109,7 @@ fn a_folder_remembers_that_it_was_redacted() {
     let out = path(dir.path(), "out");
     let replay = ["replay", &corpus, "--out", &out, "-q"];
     deadloop(&replay);
-    let run = deadloop(&["report", &out, "--redact"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let run = deadloop(&["report", &out, "--redact"]).ends(0);
     let told = stdout(&run);
     for words in ["safe to share: report.html", "look first at: ids"] {
         assert!(told.contains(words), "{words:?} is not in {told}");
@@ -169,8 +165,7 @@ fn names_of_strangers_call_nobody_and_run_nothing() {
     let corpus = path(dir.path(), "c.jsonl");
     std::fs::write(&corpus, lines.join("\n")).expect("it is writable");
     let out = path(dir.path(), "out");
-    let run = deadloop(&["replay", &corpus, "--presets", "--out", &out, "-q"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    deadloop(&["replay", &corpus, "--presets", "--out", &out, "-q"]).ends(0);
     let report = std::fs::read_to_string(Path::new(&out).join("report.md")).expect("written");
     assert!(
         report.contains("@&#8203;everyone") && !report.contains("@everyone"),

@@ -7,7 +7,7 @@ use crate::program;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use program::{code, deadloop, file, stderr};
+use program::{Ran, deadloop, file};
 use serde_json::{Value, json};
 
 /// A run of so many turns, each a call with a result; from call 4 on the same one.
@@ -60,8 +60,7 @@ fn a_turn_is_a_text_of_its_own_unless_the_run_is_asked_for() {
             "--out",
             &out,
         ];
-        let ran = deadloop(&[&asked[..], per].concat());
-        assert_eq!(code(&ran), Some(0), "{}", stderr(&ran));
+        deadloop(&[&asked[..], per].concat()).ends(0);
         let rows = rows(&dir.path().join(name));
         let alarms = rows
             .iter()

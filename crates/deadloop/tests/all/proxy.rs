@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 
-use program::{code, command, deadloop, ended, file, send, stderr, until};
+use program::{Ran, code, command, deadloop, ended, file, send, stderr, until};
 
 const BLIND: &str = "[[guard]]\ndetector = \"duplicate\"\nresponse = \"refuse\"\n[[guard]]\ndetector = \"error-run\"\n[[model]]\nmatch = \"big-*\"\n[[model.guard]]\ndetector = \"error-run\"\n";
 const NAMED: &str = "a response can never feed some guards: error-run: no results; error-run: no results (for big-*)";
@@ -24,8 +24,7 @@ fn strict_refuses_guards_that_no_response_can_feed() {
         "--upstream",
         "http://127.0.0.1:1",
     ];
-    let strict = deadloop(&[&words[..], &["--strict", "--settings", &settings]].concat());
-    assert_eq!(code(&strict), Some(2));
+    let strict = deadloop(&[&words[..], &["--strict", "--settings", &settings]].concat()).ends(2);
     assert!(
         stderr(&strict).contains(&format!(
             "--strict: {NAMED}; expected a guard in the program that runs the tools"

@@ -8,7 +8,7 @@ use crate::program;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
-use program::{code, command, deadloop_in, file, stderr, stdout};
+use program::{Ran, code, command, deadloop_in, file, stderr, stdout};
 use serde_json::Value;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -18,8 +18,7 @@ const WARNS: &str =
     "[[guard]]\ndetector = \"checkpoint\"\npreset = \"document\"\nresponse = \"warn\"\n";
 
 fn deadloop(args: &[&str]) -> Output {
-    let run = deadloop_in(Path::new(ROOT), args);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let run = deadloop_in(Path::new(ROOT), args).ends(0);
     run
 }
 
@@ -96,8 +95,7 @@ fn watch_goes_on_after_a_warning() {
         drop(stdin);
         child.wait_with_output().expect("it ends")
     };
-    let run = watch(&warns);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let run = watch(&warns).ends(0);
     let told: Value = serde_json::from_str(&stdout(&run)).expect("JSON");
     let warnings = told["warnings"].as_array().expect("a list");
     assert_eq!(
@@ -161,11 +159,7 @@ fn tune_keeps_a_warning() {
             told,
             "--force",
         ],
-    );
-    assert_eq!(code(&run), Some(2));
-    assert!(
-        stderr(&run).contains("tune chooses among what stops"),
-        "{}",
-        stderr(&run)
-    );
+    )
+    .ends(2);
+    run.says("tune chooses among what stops");
 }

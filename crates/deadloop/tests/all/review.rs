@@ -12,6 +12,8 @@ use std::time::Duration;
 use nix::pty::{Winsize, openpty};
 use serde_json::{Value, json};
 
+use crate::program::has;
+
 /// The end of every page.
 const LAST: &str = "q quit";
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -152,10 +154,7 @@ fn every_key_does_what_the_page_says_and_every_answer_is_saved() {
     let dir = corpus("doubt", "");
     let mut terminal = Terminal::open(&dir);
     let first = terminal.page();
-    assert!(
-        first.contains("1 of 4   proposed: clean, confidence 0.666   doubt"),
-        "{first}"
-    );
+    has(&first, "1 of 4   proposed: clean, confidence 0.666   doubt");
     let (at, copy) = (onset(&first), 36);
     let before = terminal.saved();
 

@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::program::{command, deadloop, ended, file, stderr, stdout};
+use crate::program::{Ran, command, deadloop, ended, file, has, stderr, stdout};
 use crate::review::corpus;
 
 /// A review in a browser's place.
@@ -223,17 +223,15 @@ fn two_reviewers_become_one_file_and_what_differs_is_asked_again() {
     let merged = deadloop(&["label", "--merge", &ann, &bob, "--out", &out]);
     assert!(merged.status.success(), "{}", stderr(&merged));
     let told = stdout(&merged);
-    assert!(
-        told.contains("1 alike, 1 reviewed by one alone, 0 by nobody; 1 differ"),
-        "{told}"
+    has(
+        &told,
+        "1 alike, 1 reviewed by one alone, 0 by nobody; 1 differ",
     );
     let both = std::fs::read_to_string(&out).expect("it was written");
     assert!(both.contains("t1,unsure,,,,,,,,merge,"), "{both}");
     assert!(both.contains("t2,clean,,,,,,,,review:bob"), "{both}");
-    let again = deadloop(&["label", "--merge", &ann, &bob, "--out", &out]);
-    assert_eq!(again.status.code(), Some(2), "{}", stderr(&again));
-    let onto = deadloop(&["label", "--merge", &ann, &bob, "--out", &ann, "--force"]);
-    assert_eq!(onto.status.code(), Some(2), "{}", stderr(&onto));
+    deadloop(&["label", "--merge", &ann, &bob, "--out", &out]).ends(2);
+    deadloop(&["label", "--merge", &ann, &bob, "--out", &ann, "--force"]).ends(2);
     assert_eq!(
         deadloop(&["label", "--merge", &ann, &bob]).status.code(),
         Some(2)

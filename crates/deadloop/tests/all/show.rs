@@ -4,7 +4,7 @@
 
 use crate::program;
 
-use program::{STARTER, code, command, deadloop, file, stderr, stdout};
+use program::{Ran, STARTER, code, command, deadloop, file, stderr, stdout};
 use serde_json::{Value, json};
 
 /// Four transcripts: thinking and answer, chunks and tools, hostile text, and one of another model.
@@ -55,22 +55,13 @@ fn the_list_has_a_line_a_transcript_and_filters() {
         "{told}"
     );
     assert!(!told.contains('\u{1b}'), "{told:?}");
-    assert!(
-        stderr(&run).contains(&format!("deadloop show {corpus} plain")),
-        "{}",
-        stderr(&run)
-    );
+    run.says(&format!("deadloop show {corpus} plain"));
     let of_n = stdout(&deadloop(&["show", &corpus, "--model", "n"]));
     assert_eq!(of_n.lines().count(), 3, "{of_n}");
     let texts = stdout(&deadloop(&["show", &corpus, "--model", "m"]));
     assert!(!texts.contains("calls"), "{texts}");
-    let run = deadloop(&["show", &corpus, "--model", "q*"]);
-    assert_eq!(code(&run), Some(4));
-    assert!(
-        stderr(&run).contains("its models are: m, n"),
-        "{}",
-        stderr(&run)
-    );
+    let run = deadloop(&["show", &corpus, "--model", "q*"]).ends(4);
+    run.says("its models are: m, n");
     let json = deadloop(&["show", &corpus, "--json", "--limit", "1"]);
     let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
     assert_eq!(json["transcripts"][0]["chars"], 13);
@@ -120,17 +111,11 @@ fn one_transcript_is_shown_with_its_labels_where_they_stand() {
 fn labels_beside_the_corpus_are_those_that_count() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let id = "planted/short-sequence/000";
-    let run = deadloop(&["show", STARTER, id]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    assert!(stdout(&run).contains("⟦onset⟧"), "{}", stdout(&run));
+    let run = deadloop(&["show", STARTER, id]).ends(0);
+    run.shows("⟦onset⟧");
     let corpus = corpus(dir.path());
-    let run = deadloop(&["show", &corpus, "plin"]);
-    assert_eq!(code(&run), Some(4));
-    assert!(
-        stderr(&run).contains("did you mean \"plain\"?"),
-        "{}",
-        stderr(&run)
-    );
+    let run = deadloop(&["show", &corpus, "plin"]).ends(4);
+    run.says("did you mean \"plain\"?");
 }
 
 /// What `$PAGER` would add is seen where it ran.

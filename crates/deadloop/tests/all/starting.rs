@@ -7,7 +7,7 @@ use crate::program;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use program::{code, deadloop, deadloop_in, stderr, stdout};
+use program::{Ran, code, deadloop, deadloop_in, stderr, stdout};
 
 /// Runs words of a shell in a folder, with the program on its path.
 fn shell(folder: &Path, line: &str) -> Output {
@@ -25,8 +25,7 @@ fn shell(folder: &Path, line: &str) -> Output {
 #[test]
 fn what_init_writes_runs() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let run = deadloop_in(dir.path(), &["init", "start"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let run = deadloop_in(dir.path(), &["init", "start"]).ends(0);
     for name in ["settings.toml", "grid.toml", "corpus", "deadloop.yml"] {
         assert!(stdout(&run).contains(&format!("start/{name}")), "{name}");
     }
@@ -100,14 +99,14 @@ fn the_job_for_ci_runs_as_it_is_written() {
     // A guard that finds nothing does not pass.
     let worse = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = 1000\n";
     std::fs::write(dir.path().join("settings.toml"), worse).expect("it is writable");
-    let run = shell(
+    shell(
         dir.path(),
         job.lines()
             .filter_map(|l| l.trim().strip_prefix("run: "))
             .nth(1)
             .expect("two"),
-    );
-    assert_eq!(code(&run), Some(100), "{}", stderr(&run));
+    )
+    .ends(100);
 }
 
 #[test]
@@ -115,13 +114,8 @@ fn init_overwrites_nothing() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let grid = dir.path().join("grid.toml");
     std::fs::write(&grid, "mine").expect("it is writable");
-    let run = deadloop_in(dir.path(), &["init"]);
-    assert_eq!(code(&run), Some(2));
-    assert!(
-        stderr(&run).contains("grid.toml is there already"),
-        "{}",
-        stderr(&run)
-    );
+    let run = deadloop_in(dir.path(), &["init"]).ends(2);
+    run.says("grid.toml is there already");
     let entries = std::fs::read_dir(dir.path()).expect("a folder").count();
     assert_eq!(entries, 1, "nothing was written");
     assert_eq!(std::fs::read_to_string(&grid).expect("it is there"), "mine");
@@ -130,8 +124,7 @@ fn init_overwrites_nothing() {
 #[test]
 fn a_release_gets_pages_completions_and_schemas() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let run = deadloop_in(dir.path(), &["generate", "made"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    deadloop_in(dir.path(), &["generate", "made"]).ends(0);
     let made =
         |name: &str| std::fs::read_to_string(dir.path().join("made").join(name)).expect(name);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
@@ -140,8 +133,7 @@ fn a_release_gets_pages_completions_and_schemas() {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
-    let run = shell(dir.path(), "bash -n made/completions/deadloop.bash");
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    shell(dir.path(), "bash -n made/completions/deadloop.bash").ends(0);
     assert!(made("man/deadloop.1").contains("deadloop\\-tune(1)"));
     for name in ["tune", "cases", "show"] {
         let page = made(&format!("man/deadloop-{name}.1"));
@@ -153,8 +145,7 @@ fn a_release_gets_pages_completions_and_schemas() {
         let schema: serde_json::Value = serde_json::from_str(&schema).expect(name);
         assert_eq!(schema["title"], format!("deadloop {name}"));
     }
-    let again = deadloop_in(dir.path(), &["generate", "made", "--json"]);
-    assert_eq!(code(&again), Some(0), "{}", stderr(&again));
+    deadloop_in(dir.path(), &["generate", "made", "--json"]).ends(0);
 }
 
 /// What is gone says what to type instead.
@@ -182,8 +173,7 @@ fn a_word_that_is_gone_names_the_new_way() {
 #[test]
 fn the_reference_has_everything_that_is_registered() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let run = deadloop_in(dir.path(), &["generate", "made"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    deadloop_in(dir.path(), &["generate", "made"]).ends(0);
     let page = |name: &str| {
         let path = dir.path().join("made/site").join(name);
         std::fs::read_to_string(path).expect(name)

@@ -5,7 +5,7 @@
 
 use crate::program;
 
-use program::{deadloop, stderr};
+use program::{Ran, deadloop};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -35,17 +35,15 @@ fn planted_is_the_same_for_any_jobs_and_whole() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let (one, four) = (dir.path().join("one"), dir.path().join("four"));
     for (out, jobs) in [(&one, "1"), (&four, "4")] {
-        let run = synth(&spec("planted"), out, &["--jobs", jobs, "--quiet"]);
-        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+        synth(&spec("planted"), out, &["--jobs", jobs, "--quiet"]).ends(0);
     }
     assert_eq!(bytes(&one), bytes(&four));
     let card = std::fs::read(spec("planted").with_file_name("dataset.toml"));
     assert_eq!(bytes(&one).pop(), card.ok(), "the card is committed");
-    let check = deadloop(&["check", &one.display().to_string()]);
-    assert_eq!(check.status.code(), Some(0), "{}", stderr(&check));
+    deadloop(&["check", &one.display().to_string()]).ends(0);
     let again = synth(&spec("planted"), &one, &[]);
     assert_eq!(again.status.code(), Some(2), "not without --force");
-    assert!(stderr(&again).contains("--force"), "{}", stderr(&again));
+    again.says("--force");
     let forced = synth(&spec("planted"), &one, &["--force", "--json"]);
     let told: serde_json::Value = serde_json::from_slice(&forced.stdout).expect("JSON on stdout");
     assert_eq!(told["items"]["words"]["loops"], 20);
@@ -56,8 +54,7 @@ fn planted_is_the_same_for_any_jobs_and_whole() {
 fn hard_negatives_and_the_starter_are_committed_as_they_are_made() {
     for corpus in ["negatives", "puzzles", "starter"] {
         let dir = tempfile::tempdir().expect("a temporary folder");
-        let run = synth(&spec(corpus), dir.path(), &["--quiet"]);
-        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+        synth(&spec(corpus), dir.path(), &["--quiet"]).ends(0);
         let committed = Path::new(DATASETS).join(corpus);
         let splits = |folder: &Path| std::fs::read(folder.join("splits.csv")).expect("it is there");
         assert_eq!(splits(dir.path()), splits(&committed), "{corpus}");
@@ -96,9 +93,8 @@ fn bad_specs_and_foreign_folders_are_refused() {
         ),
     ];
     for (text, told) in cases {
-        let run = synth(&write("spec.toml", &text), &out, &["--force"]);
-        assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
-        assert!(stderr(&run).contains(told), "{}", stderr(&run));
+        let run = synth(&write("spec.toml", &text), &out, &["--force"]).ends(2);
+        run.says(told);
         assert!(
             !out.join("transcripts/synth.jsonl.zst").exists(),
             "nothing half made"
@@ -106,13 +102,8 @@ fn bad_specs_and_foreign_folders_are_refused() {
     }
     std::fs::write(out.join("transcripts/mine.jsonl"), "{}").expect("it is writable");
     let good = format!("{head}{source}{item}chars = [5, 20]\n");
-    let run = synth(&write("spec.toml", &good), &out, &["--force"]);
-    assert_eq!(run.status.code(), Some(2));
-    assert!(
-        stderr(&run).contains("holds transcripts/mine.jsonl"),
-        "{}",
-        stderr(&run)
-    );
+    let run = synth(&write("spec.toml", &good), &out, &["--force"]).ends(2);
+    run.says("holds transcripts/mine.jsonl");
     let keys = deadloop(&["synth", "--keys", "--json"]);
     let keys: serde_json::Value = serde_json::from_slice(&keys.stdout).expect("JSON on stdout");
     assert!(keys.as_array().is_some_and(|keys| keys.len() > 60));
@@ -122,24 +113,20 @@ fn bad_specs_and_foreign_folders_are_refused() {
 #[test]
 fn shapes_of_agents_are_whole() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let run = synth(&spec("agents-shapes"), dir.path(), &["--quiet"]);
-    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    synth(&spec("agents-shapes"), dir.path(), &["--quiet"]).ends(0);
     let card = std::fs::read(spec("agents-shapes").with_file_name("dataset.toml"));
     assert_eq!(bytes(dir.path()).pop(), card.ok(), "the card is committed");
-    let check = deadloop(&["check", &dir.path().display().to_string()]);
-    assert_eq!(check.status.code(), Some(0), "{}", stderr(&check));
+    deadloop(&["check", &dir.path().display().to_string()]).ends(0);
 }
 
 /// Its transcripts too: whoever reads the walk of docs/agents.md has the same bytes.
 #[test]
 fn runs_of_agents_are_committed_as_they_are_made() {
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let run = synth(&spec("agents-starter"), dir.path(), &["--quiet"]);
-    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    synth(&spec("agents-starter"), dir.path(), &["--quiet"]).ends(0);
     assert_eq!(
         bytes(dir.path()),
         bytes(&Path::new(DATASETS).join("agents-starter"))
     );
-    let check = deadloop(&["check", &dir.path().display().to_string()]);
-    assert_eq!(check.status.code(), Some(0), "{}", stderr(&check));
+    deadloop(&["check", &dir.path().display().to_string()]).ends(0);
 }

@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
-use program::{code, command, deadloop, stderr, stdout};
+use program::{Ran, code, command, deadloop, has, stderr, stdout};
 use serde_json::{Value, json};
 
 fn stdout_json(output: &Output) -> Value {
@@ -169,12 +169,11 @@ fn a_choice_takes_loops_and_the_sentence_says_how_many() {
         split: "dev",
     };
     let bench = Bench::new(&corpus.lines());
-    let run = bench.tune("out", &[]);
-    assert_eq!(code(&run), Some(5), "{}", stderr(&run));
+    let run = bench.tune("out", &[]).ends(5);
     let said = stderr(&run);
-    assert!(
-        said.contains("Collect labelled loops: none of the labelled transcripts is a loop."),
-        "{said}"
+    has(
+        &said,
+        "Collect labelled loops: none of the labelled transcripts is a loop.",
     );
     let settings = bench.read("out/settings.toml");
     assert!(
@@ -187,11 +186,12 @@ fn a_choice_takes_loops_and_the_sentence_says_how_many() {
 #[test]
 fn a_given_limit_that_the_file_breaks_is_said() {
     let bench = Bench::looping();
-    let run = bench.tune(
-        "out",
-        &["--constraint", "delay<=10", "--constraint", "recall>=0.5"],
-    );
-    assert_eq!(code(&run), Some(6), "{}", stderr(&run));
+    let run = bench
+        .tune(
+            "out",
+            &["--constraint", "delay<=10", "--constraint", "recall>=0.5"],
+        )
+        .ends(6);
     let said = stderr(&run);
     assert!(said.contains(" breaks the limit delay<=10 ("), "{said}");
     let advice = &bench.manifest("out")["advice"];
@@ -216,8 +216,7 @@ fn the_verdict_is_one_sentence_in_all_six_places() {
         );
         let few = if verdict == "collect" { "small" } else { "*" };
         let more = ["--constraint", limit, "--settings", &now, "--model", few];
-        let shown = bench.tune(out, &more);
-        assert_eq!(code(&shown), Some(exit), "{}", stderr(&shown));
+        let shown = bench.tune(out, &more).ends(exit);
         let manifest = bench.manifest(out);
         assert_eq!(manifest["advice"]["verdict"], verdict);
         let sentence = manifest["advice"]["reason"].as_str().expect("a sentence");
@@ -287,8 +286,7 @@ fn a_label_that_the_finder_doubts_does_not_speak_against_a_ready_guard() {
             "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 500\n",
         );
         let more = ["--settings", &now, "--also", "recommended"];
-        let ran = bench.tune("out", &more);
-        assert_eq!(code(&ran), Some(0), "{}", stderr(&ran));
+        bench.tune("out", &more).ends(0);
         bench.manifest("out")["advice"].clone()
     };
     let taken = advice("auto");
@@ -300,10 +298,7 @@ fn a_label_that_the_finder_doubts_does_not_speak_against_a_ready_guard() {
         "{reason}"
     );
     let more = taken["more"].to_string();
-    assert!(
-        more.contains("8 labels are in doubt and left out of the choice"),
-        "{more}"
-    );
+    has(&more, "8 labels are in doubt and left out of the choice");
     // What is printed of the file counts them.
     assert_eq!(taken["file"]["wrong"], 8);
     // What a person has confirmed counts as it is: the guard is surely over the limit.
@@ -325,8 +320,7 @@ fn the_sealed_split_is_never_chosen_on_and_its_openings_are_counted() {
         corpus.lines()
     });
     let bench = Bench::split(&dev, &test);
-    let run = bench.tune("out", &[]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    bench.tune("out", &[]).ends(0);
     let choice = bench.choice("out");
     assert_eq!(choice[0]["transcripts"], "48", "those of dev");
     let openings = || -> Vec<String> {
@@ -349,13 +343,8 @@ fn the_sealed_split_is_never_chosen_on_and_its_openings_are_counted() {
     assert_eq!(code(&replay("dev")), Some(0));
     assert_eq!(openings(), ["0", "0", "0"], "dev is not sealed");
     for time in ["1", "2"] {
-        let run = replay("test");
-        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-        assert!(
-            stderr(&run).contains(&format!("split test, time {time}")),
-            "{}",
-            stderr(&run)
-        );
+        let run = replay("test").ends(0);
+        run.says(&format!("split test, time {time}"));
         assert_eq!(openings(), [time, time, time]);
     }
 }
@@ -385,8 +374,7 @@ fn the_file_has_a_setting_for_models_that_were_not_in_the_corpus() {
         limit[0],
         limit[1],
     ];
-    let run = deadloop(&[&["tune", &bench.corpus], &options[..]].concat());
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    deadloop(&[&["tune", &bench.corpus], &options[..]].concat()).ends(0);
     let text = bench.read("out/settings.toml");
     let pooled = &bench.choice("out")[0]["setting"];
     assert!(text.contains("min_copies") && !pooled.is_empty(), "{text}");
@@ -397,7 +385,7 @@ fn the_file_has_a_setting_for_models_that_were_not_in_the_corpus() {
     };
     let unknown = bench.write("unknown.jsonl", &unknown.lines());
     let (settings, out) = (bench.path("out/settings.toml"), bench.path("seen"));
-    let replay = deadloop(&[
+    deadloop(&[
         "replay",
         &unknown,
         "--settings",
@@ -406,8 +394,8 @@ fn the_file_has_a_setting_for_models_that_were_not_in_the_corpus() {
         "--out",
         &out,
         "-q",
-    ]);
-    assert_eq!(code(&replay), Some(0), "{}", stderr(&replay));
+    ])
+    .ends(0);
     let outcomes = rows(Path::new(&bench.path("seen/outcomes.csv")));
     let verdicts: Vec<&str> = outcomes.iter().map(|row| row["verdict"].as_str()).collect();
     assert_eq!(
@@ -457,8 +445,8 @@ fn a_timeout_in_use_stays_beside_the_guard_that_ships() {
         "--out",
         &out,
         "--json",
-    ]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    ])
+    .ends(0);
     let told = stdout_json(&run);
     assert_eq!(told["verdict"], "ship", "{told}");
     let changed = told["changes"].to_string();

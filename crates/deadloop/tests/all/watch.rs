@@ -12,7 +12,7 @@ use std::time::Duration;
 use deadloop_detect::{Alarm, Guard, Settings, TextChannel};
 #[cfg(unix)]
 use nix::sys::signal::Signal;
-use program::{command, ended, stderr};
+use program::{Ran, command, ended, has, stderr};
 use serde_json::{Value, json};
 
 type Chunk = (TextChannel, String);
@@ -188,8 +188,7 @@ fn a_task_has_its_guard() {
 fn a_loop_in_text_ends_the_copy_at_its_char() {
     let thought: String = looping().into_iter().map(|(_, text)| text).collect();
     let (alarm, _) = expected(&Settings::default(), "m", &looping()).expect("it loops");
-    let run = watch(&["--passthrough", "--json"], &format!("<think>{thought}"));
-    assert_eq!(run.status.code(), Some(10), "{}", stderr(&run));
+    let run = watch(&["--passthrough", "--json"], &format!("<think>{thought}")).ends(10);
     let chars: String = thought.chars().take(alarm.exact.count() as usize).collect();
     assert_eq!(
         String::from_utf8_lossy(&run.stdout),
@@ -218,10 +217,9 @@ fn a_healthy_stream_of_each_format_is_copied_whole() {
         let run = watch(&["--passthrough"], &stream);
         assert_eq!(run.status.code(), Some(0), "{format}: {}", stderr(&run));
         assert!(String::from_utf8_lossy(&run.stdout) == stream, "{format}");
-        assert!(stderr(&run).contains("no alarm: "), "{}", stderr(&run));
+        run.says("no alarm: ");
     }
-    let run = watch(&[], "<think>So.</think>\nForty-two.");
-    assert_eq!(run.status.code(), Some(0));
+    let run = watch(&[], "<think>So.</think>\nForty-two.").ends(0);
     let words = "no alarm: 3 chars of reasoning and 11 of answer (text)\n";
     assert_eq!(String::from_utf8_lossy(&run.stdout), words);
     assert_eq!(stderr(&run), "");
@@ -245,13 +243,8 @@ fn the_settings_of_the_model_watch() {
     let (alarm, _) = expected(&settings, "hasty-3b", &looping()).expect("it loops");
     assert_eq!(parsed(&hasty.stdout)["alarm"]["exact"], json!(alarm.exact));
     assert_eq!(alarm.exact.count(), 300);
-    let other = watch(&["--settings", &path, "--model", "calm"], &stream);
-    assert_eq!(other.status.code(), Some(0));
-    assert!(
-        stderr(&other).contains("no guard is switched on"),
-        "{}",
-        stderr(&other)
-    );
+    let other = watch(&["--settings", &path, "--model", "calm"], &stream).ends(0);
+    other.says("no guard is switched on");
     let set = ["--set", "model.guard.params.checkpoints=[400, 600]"];
     let set = watch(
         &[
@@ -267,7 +260,7 @@ fn the_settings_of_the_model_watch() {
         "{}",
         stderr(&set)
     );
-    let wrong = watch(
+    watch(
         &[
             "--settings",
             &path,
@@ -275,29 +268,19 @@ fn the_settings_of_the_model_watch() {
             "model.guard.params.min_repeats=1",
         ],
         "",
-    );
-    assert_eq!(wrong.status.code(), Some(2));
+    )
+    .ends(2);
 }
 
 #[test]
 fn bad_lines_are_told_and_passed_over() {
     let stream = write(&looping()[..20], SSE) + "data: oops\n\n" + &write(&looping()[20..], SSE);
-    let run = watch(&["--json"], &stream);
-    assert_eq!(run.status.code(), Some(10));
+    let run = watch(&["--json"], &stream).ends(10);
     assert_eq!(parsed(&run.stdout)["bad_lines"], json!(1));
-    assert!(
-        stderr(&run).contains("deadloop: stdin:41: not JSON"),
-        "{}",
-        stderr(&run)
-    );
-    let forced = watch(&["--from", "jsonl"], &stream);
-    assert_eq!(forced.status.code(), Some(2));
+    run.says("deadloop: stdin:41: not JSON");
+    let forced = watch(&["--from", "jsonl"], &stream).ends(2);
     assert!(String::from_utf8_lossy(&forced.stdout).contains("lines that could not be read"));
-    assert!(
-        stderr(&forced).contains("nothing could be read as jsonl"),
-        "{}",
-        stderr(&forced)
-    );
+    forced.says("nothing could be read as jsonl");
 }
 
 /// An event is copied and judged as soon as its line is whole, and after an alarm a stream that goes
@@ -413,8 +396,7 @@ fn a_client_that_stops_reading_ends_it_quietly() {
 
 /// Thinking and answer that a stream of text was split into.
 fn split(args: &[&str], stream: &str) -> Value {
-    let run = watch(&[args, &["--json"]].concat(), stream);
-    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let run = watch(&[args, &["--json"]].concat(), stream).ends(0);
     parsed(&run.stdout)["seen"].clone()
 }
 
@@ -448,13 +430,8 @@ fn a_template_that_opens_the_tag_in_the_prompt_is_said_by_an_option_or_the_setti
 
 #[test]
 fn a_word_or_a_rule_that_is_none_is_wrong_usage() {
-    let run = watch(&["--think", "opened"], "");
-    assert_eq!(run.status.code(), Some(2));
-    assert!(
-        stderr(&run).contains("--think: \"opened\" is no tag"),
-        "{}",
-        stderr(&run)
-    );
+    let run = watch(&["--think", "opened"], "").ends(2);
+    run.says("--think: \"opened\" is no tag");
     let folder = tempfile::tempdir().expect("there is room");
     let settings = folder.path().join("s.toml");
     std::fs::write(
@@ -462,13 +439,8 @@ fn a_word_or_a_rule_that_is_none_is_wrong_usage() {
         "[[guard]]\ndetector = \"periodic\"\n[think]\ntags = [\"x\"]\n",
     )
     .expect("it can be written");
-    let run = watch(&["--settings", settings.to_str().expect("it is text")], "");
-    assert_eq!(run.status.code(), Some(2));
-    assert!(
-        stderr(&run).contains("s.toml:4:8: \"x\" is no tag"),
-        "{}",
-        stderr(&run)
-    );
+    let run = watch(&["--settings", settings.to_str().expect("it is text")], "").ends(2);
+    run.says("s.toml:4:8: \"x\" is no tag");
 }
 
 const PER_MODEL: &str = "[[guard]]\ndetector = \"periodic\"\n\
@@ -516,10 +488,7 @@ fn the_model_that_the_stream_names_is_watched_by_its_own_guard() {
             (Some(0), &json!("deaf-7b")),
             "{api}"
         );
-        assert!(
-            said.contains("no guard is switched on for the model \"deaf-7b\""),
-            "{said}"
-        );
+        has(&said, "no guard is switched on for the model \"deaf-7b\"");
         let (code, told, _) = run("other", &[]);
         assert_eq!((code, &told["model"]), (Some(10), &json!("other")), "{api}");
         // What is said on the command line goes first.
@@ -549,36 +518,24 @@ fn the_first_model_that_a_stream_names_chooses_its_guard() {
 #[test]
 fn an_error_of_the_server_is_told() {
     let error = json!({"error": {"message": "overloaded\u{1b}[2J", "code": 529}});
-    let run = watch(&[], &format!("data: {error}\n\n"));
-    assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
-    assert!(
-        stderr(&run).contains("only an error of the server: overloaded\\u{1b}[2J"),
-        "{}",
-        stderr(&run)
-    );
-    let run = watch(&["--json"], "{\"error\":\"model not found\"}\n");
-    assert_eq!(run.status.code(), Some(2));
+    let run = watch(&[], &format!("data: {error}\n\n")).ends(2);
+    run.says("only an error of the server: overloaded\\u{1b}[2J");
+    let run = watch(&["--json"], "{\"error\":\"model not found\"}\n").ends(2);
     assert_eq!(parsed(&run.stdout)["errors"], json!(["model not found"]));
     // What came before it was watched, and it is told all the same.
     let anthropic =
         json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
     let stream = named("anthropic", "m", &["Fine."]) + &format!("data: {anthropic}\n\n");
-    let run = watch(&[], &stream);
-    assert_eq!(run.status.code(), Some(0));
-    assert!(
-        stderr(&run).contains("the server reports an error: Overloaded"),
-        "{}",
-        stderr(&run)
-    );
+    let run = watch(&[], &stream).ends(0);
+    run.says("the server reports an error: Overloaded");
     assert_eq!(stderr(&watch(&["--quiet"], &stream)), "");
 }
 
 #[test]
 fn a_stream_of_which_nothing_came_has_not_passed() {
     for args in [&[][..], &["--quiet"], &["--from", "sse"]] {
-        let run = watch(args, "");
-        assert_eq!(run.status.code(), Some(2));
-        assert!(stderr(&run).contains("stdin was empty"), "{}", stderr(&run));
+        let run = watch(args, "").ends(2);
+        run.says("stdin was empty");
     }
 }
 
@@ -590,11 +547,6 @@ fn settings_are_named_or_a_file() {
         let run = watch(&["--settings", name], &looping);
         assert_eq!(run.status.code(), Some(10), "{name}: {}", stderr(&run));
     }
-    let run = watch(&["--settings", "llama-cp"], &looping);
-    assert_eq!(run.status.code(), Some(2));
-    assert!(
-        stderr(&run).contains("did you mean \"llama-cpp\"?"),
-        "{}",
-        stderr(&run)
-    );
+    let run = watch(&["--settings", "llama-cp"], &looping).ends(2);
+    run.says("did you mean \"llama-cpp\"?");
 }

@@ -2,15 +2,134 @@
 
 #![allow(dead_code, reason = "no test asks for all of it")]
 
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use deadloop_score::Type;
+use serde_json::Value;
+
+/// The folder of the repository.
+pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The recordings that most tests read.
 pub(crate) const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");
+
+/// A temporary folder in which the program runs.
+pub(crate) struct Place(tempfile::TempDir);
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir().join(name)
+    }
+
+    /// Writes a file, and the folders above it; gives back its name.
+    pub(crate) fn file<'a>(&self, name: &'a str, text: impl AsRef<[u8]>) -> &'a str {
+        let path = self.path(name);
+        let above = path.parent().expect("a name in the folder");
+        std::fs::create_dir_all(above).expect("a temporary folder is writable");
+        std::fs::write(path, text).expect("a temporary folder is writable");
+        name
+    }
+
+    #[track_caller]
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect(name)
+    }
+
+    #[track_caller]
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).expect(name)
+    }
+
+    #[track_caller]
+    pub(crate) fn rows(&self, name: &str) -> Vec<Row> {
+        rows(&self.path(name))
+    }
+
+    /// The program with the words of a line, divided by blanks; `ROOT` in them is the folder of the repository.
+    pub(crate) fn command(&self, line: impl AsRef<str>) -> Command {
+        let mut program = command(&[]);
+        let words = line.as_ref().split_ascii_whitespace();
+        program.args(words.map(|word| word.replace("ROOT", ROOT)));
+        program.current_dir(self.dir());
+        program
+    }
+
+    /// Runs the words of a line, as [`Place::command`] takes them.
+    pub(crate) fn run(&self, line: impl AsRef<str>) -> Output {
+        self.command(line).output().expect("it starts")
+    }
+}
+
+/// A row of a table, by column.
+pub(crate) type Row = BTreeMap<String, String>;
+
+/// The rows of a CSV file.
+#[track_caller]
+pub(crate) fn rows(path: &Path) -> Vec<Row> {
+    let mut reader = csv::Reader::from_path(path).expect("a table");
+    let rows = reader.deserialize().map(|row| row.expect("a row"));
+    rows.collect()
+}
+
+/// Checks of what a run did.
+pub(crate) trait Ran: Sized {
+    /// Checks its exit code.
+    fn ends(self, code: i32) -> Self;
+
+    /// Checks words of its stderr.
+    fn says(&self, words: &str) -> &Self;
+
+    /// Checks words of its stdout.
+    fn shows(&self, words: &str) -> &Self;
+
+    /// The JSON of its stdout.
+    fn json(&self) -> Value;
+}
+
+impl Ran for Output {
+    #[track_caller]
+    fn ends(self, code: i32) -> Self {
+        let said = stderr(&self);
+        assert_eq!(self.status.code(), Some(code), "{}{said}", stdout(&self));
+        self
+    }
+
+    #[track_caller]
+    fn says(&self, words: &str) -> &Self {
+        has(&stderr(self), words);
+        self
+    }
+
+    #[track_caller]
+    fn shows(&self, words: &str) -> &Self {
+        has(&stdout(self), words);
+        self
+    }
+
+    #[track_caller]
+    fn json(&self) -> Value {
+        let json = serde_json::from_slice(&self.stdout);
+        json.unwrap_or_else(|e| panic!("{e}: {}{}", stdout(self), stderr(self)))
+    }
+}
+
+/// Checks that a text has these words.
+#[track_caller]
+pub(crate) fn has(text: &str, words: &str) {
+    assert!(text.contains(words), "{words:?} is not in {text}");
+}
 
 /// The program with its words, to be run in a way of one's own.
 pub(crate) fn command(args: &[&str]) -> Command {
