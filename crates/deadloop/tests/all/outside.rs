@@ -4,13 +4,13 @@
 
 use crate::program;
 
-use program::{Ran, code, deadloop, file, has, stdout};
+use program::{Place, Ran, has, stdout};
 use serde_json::Value;
 
 #[test]
 fn an_export_is_what_the_engine_reads() {
-    let run = deadloop(&["export", "vllm", "--to", "vllm", "--json"]).ends(0);
-    let said: Value = serde_json::from_str(&stdout(&run)).expect("--json prints JSON");
+    let run = Place::new().run("export vllm --to vllm --json").ends(0);
+    let said = run.json();
     let config: Value = said["config"]
         .as_str()
         .map(str::parse)
@@ -21,33 +21,23 @@ fn an_export_is_what_the_engine_reads() {
 
 #[test]
 fn a_setting_that_an_engine_has_no_word_for_is_refused() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let novelty = file(
-        dir.path(),
-        "novelty.toml",
-        "[[guard]]\ndetector = \"novelty\"\n",
-    );
-    let run = deadloop(&["export", &novelty, "--to", "litellm"]).ends(2);
+    let place = Place::new();
+    place.file("novelty.toml", "[[guard]]\ndetector = \"novelty\"\n");
+    let run = place.run("export novelty.toml --to litellm").ends(2);
     run.says("novelty.toml: litellm can only be told of exact copies");
     assert_eq!(stdout(&run), "");
-    assert_eq!(
-        code(&deadloop(&["export", "recommended", "--to", "nobody"])),
-        Some(2)
-    );
+    place.run("export recommended --to nobody").ends(2);
     let own = "[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"a*\"\n[[model.guard]]\ndetector = \"periodic\"\n[model.guard.params]\nmin_copies = 9\n";
-    let own = file(dir.path(), "own.toml", own);
-    let run = deadloop(&["export", &own, "--to", "vllm"]);
+    place.file("own.toml", own);
+    let run = place.run("export own.toml --to vllm");
     run.says("what matches a* has a guard of its own: export it with --for NAME");
-    let run = deadloop(&["export", &own, "--to", "vllm", "--for", "abc"]);
+    let run = place.run("export own.toml --to vllm --for abc");
     run.shows("\"min_count\": 9");
-    let own = std::fs::read_to_string(&own)
-        .expect("it was written")
-        .replace("match", "task");
-    let own = file(dir.path(), "task.toml", &own);
-    let run = deadloop(&["export", &own, "--to", "vllm"]);
-    let says =
-        "what matches * at task a* has a guard of its own: by its task, which no engine knows";
-    run.says(says);
+    place.file("task.toml", own.replace("match", "task"));
+    let run = place.run("export task.toml --to vllm");
+    run.says(
+        "what matches * at task a* has a guard of its own: by its task, which no engine knows",
+    );
 }
 
 /// The real program between a server that loops and a client; SIGTERM while a stream is under way.

@@ -134,8 +134,7 @@ fn an_interrupted_replay_leaves_no_program() {
     let place = Place::new();
     settings(&place, PROGRAM, "timeout_ms = 60000");
     corpus(&place, &["loop-1", "sleeps", "fine"]);
-    let mut replay = place.command(format!("{REPLAY} --out out -q"));
-    let mut child = replay.spawn().expect("it starts");
+    let mut child = program::quiet(place.command(format!("{REPLAY} --out out -q")));
     let mine = place.path("mine.py").display().to_string();
     until(|| running(&mine) >= 1);
     program::send(&child, nix::sys::signal::Signal::SIGTERM);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use deadloop_corpus::{Corpus, CorpusWriter};
-use program::{Place, Ran, code, stderr, stdout};
+use program::{Place, Ran, code, result, stderr, stdout};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -64,24 +64,6 @@ fn five() -> Place {
     place.file("corpus/splits.csv", format!("transcript,split\n{splits}"));
     place.file("grid.toml", GRID);
     place
-}
-
-/// Every file of a result but manifest.json.
-fn result(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    let mut folders = vec![dir.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("it is there") {
-            let path = entry.expect("it can be listed").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.file_name() != Some("manifest.json".as_ref()) {
-                let name = path.strip_prefix(dir).expect("it is in it").to_path_buf();
-                files.insert(name, std::fs::read(&path).expect("it can be read"));
-            }
-        }
-    }
-    files
 }
 
 /// The corpus and the exit as the manifest has them.

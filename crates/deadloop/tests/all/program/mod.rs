@@ -150,10 +150,24 @@ pub(crate) fn deadloop_in(folder: &Path, args: &[&str]) -> Output {
 }
 
 /// Starts the program and hears nothing of it.
-pub(crate) fn started(args: &[&str]) -> Child {
-    let mut command = command(args);
-    let unheard = command.stdout(Stdio::null()).stderr(Stdio::null());
+pub(crate) fn quiet(mut program: Command) -> Child {
+    let unheard = program.stdout(Stdio::null()).stderr(Stdio::null());
     unheard.spawn().expect("it starts")
+}
+
+/// Every file of a result folder but the manifest, which says when and with how many threads.
+pub(crate) fn result(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in std::fs::read_dir(dir).expect("a folder").flatten() {
+        let (name, path) = (PathBuf::from(entry.file_name()), entry.path());
+        if path.is_dir() {
+            let inside = result(&path).into_iter();
+            all.extend(inside.map(|(file, bytes)| (name.join(file), bytes)));
+        } else if name != Path::new("manifest.json") {
+            all.insert(name, std::fs::read(path).expect("it is a file"));
+        }
+    }
+    all
 }
 
 /// Sends it a signal.
