@@ -174,8 +174,8 @@ fn a_signal_ends_it_and_the_same_command_goes_on() {
 #[cfg(unix)]
 #[test]
 fn a_file_that_cannot_be_written_is_named_and_no_half_of_it_stays() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let whole = dir.path().join("whole");
+    let place = Place::new();
+    let whole = place.path("whole");
     let replay = |out: &Path, limit: &str| {
         let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\" \"$@\"");
         Command::new("bash")
@@ -188,7 +188,7 @@ fn a_file_that_cannot_be_written_is_named_and_no_half_of_it_stays() {
     replay(&whole, "unlimited").ends(0);
     let mut stopped_at = BTreeSet::new();
     for kilobytes in ["0", "12", "16", "64", "128"] {
-        let out = dir.path().join(kilobytes);
+        let out = place.path(kilobytes);
         let run = replay(&out, kilobytes);
         let said = stderr(&run);
         if code(&run) == Some(0) {

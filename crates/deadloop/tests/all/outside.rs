@@ -77,8 +77,10 @@ fn the_proxy_ends_a_loop_and_is_stopped_without_a_stream_being_cut() {
             });
         }
     });
-    let args = ["proxy", "--listen", "127.0.0.1:0", "--upstream", &upstream];
-    let mut child = program::command(&args)
+    let line = format!("proxy --listen 127.0.0.1:0 --upstream {upstream}");
+    let place = Place::new();
+    let mut child = place
+        .command(line)
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");

@@ -117,8 +117,11 @@ fn the_settings_of_the_peers_are_read() {
     let folder = Path::new(ROOT).join("scripts/peers/settings");
     let mut count = 0;
     for entry in std::fs::read_dir(folder).expect("the settings are committed") {
-        let path = entry.expect("readable").path().display().to_string();
-        let run = program::deadloop(&["watch", "--settings", &path]).ends(2);
+        let name = entry.expect("readable").file_name();
+        let settings = format!("ROOT/scripts/peers/settings/{}", name.display());
+        let run = Place::new()
+            .run(format!("watch --settings {settings}"))
+            .ends(2);
         run.says("the detector \"command\" is a program");
         count += 1;
     }

@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Output, Stdio};
 
-use program::{Place, Ran, code, deadloop, ended, send, stderr, stdout, until};
+use program::{Place, Ran, code, ended, send, stderr, stdout, until};
 
 /// Where something that a command says goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,7 +110,7 @@ const COMMANDS: [(&str, i32); 23] = [
 
 /// The commands that the help lists.
 fn listed() -> BTreeSet<String> {
-    let help = stdout(&deadloop(&["--help"]));
+    let help = stdout(&Place::new().run("--help"));
     let lines = help.lines().take_while(|line| *line != "Options:");
     let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     let names = names.filter(|name| !name.is_empty() && *name != "help");
@@ -155,8 +155,8 @@ fn every_command_ends_with_its_own_code_though_nobody_hears_it() {
 /// An answer that is lost on a full disk is an error, which says so.
 #[test]
 fn an_answer_that_cannot_be_written_is_an_error() {
-    let detectors = Place::new().command("detectors");
-    let run = run(detectors, "", (Ear::Full, Ear::Heard)).ends(1);
+    let place = Place::new();
+    let run = run(place.command("detectors"), "", (Ear::Full, Ear::Heard)).ends(1);
     run.says("No space left on device");
 }
 

@@ -1,7 +1,5 @@
 //! The program, run as a user runs it, and what it answered.
 
-#![allow(dead_code, reason = "no test asks for all of it")]
-
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -59,7 +57,7 @@ impl Place {
 
     /// The program with the words of a line, divided by blanks; `ROOT` in them is the folder of the repository.
     pub(crate) fn command(&self, line: impl AsRef<str>) -> Command {
-        let mut program = command(&[]);
+        let mut program = Command::new(env!("CARGO_BIN_EXE_deadloop"));
         let words = line.as_ref().split_ascii_whitespace();
         program.args(words.map(|word| word.replace("ROOT", ROOT)));
         program.current_dir(self.dir());
@@ -131,24 +129,6 @@ pub(crate) fn has(text: &str, words: &str) {
     assert!(text.contains(words), "{words:?} is not in {text}");
 }
 
-/// The program with its words, to be run in a way of one's own.
-pub(crate) fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_deadloop"));
-    command.args(args);
-    command
-}
-
-/// Runs the program.
-pub(crate) fn deadloop(args: &[&str]) -> Output {
-    deadloop_in(Path::new("."), args)
-}
-
-/// Runs the program in a folder.
-pub(crate) fn deadloop_in(folder: &Path, args: &[&str]) -> Output {
-    let run = command(args).current_dir(folder).output();
-    run.expect("it starts")
-}
-
 /// Starts the program and hears nothing of it.
 pub(crate) fn quiet(mut program: Command) -> Child {
     let unheard = program.stdout(Stdio::null()).stderr(Stdio::null());
@@ -210,13 +190,6 @@ pub(crate) fn stderr(output: &Output) -> String {
 /// Its answer.
 pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-/// Writes a file; its path as a word for the program.
-pub(crate) fn file(dir: &Path, name: &str, text: &str) -> String {
-    let path = dir.join(name);
-    std::fs::write(&path, text).expect("a temporary folder is writable");
-    path.display().to_string()
 }
 
 /// Whether there is no Python; says so, and in CI fails, where everything is installed.
