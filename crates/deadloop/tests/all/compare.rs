@@ -431,7 +431,7 @@ fn steps(action: &str) -> Vec<Step> {
     found
 }
 
-/// Writes a program that notes its words in `said`, before others on the path.
+/// Writes a program for [`shell`] to find.
 fn fake(place: &Place, name: &str, script: &str) {
     place.file(name, script);
     let executable = Command::new("chmod")
