@@ -37,6 +37,11 @@ fn numbers(name: &str, values: &[Option<f64>]) -> Column {
     (schema.frame(values), schema.described())
 }
 
+/// A value for each setting, on its three rows.
+fn each<T: Copy>(values: [T; 3]) -> Vec<T> {
+    values.map(|value| [value; 3]).concat()
+}
+
 /// Three settings (in use, chosen, the floor `never`) on two models.
 fn write_folder(dir: &Path) {
     let manifest = Manifest {
@@ -68,60 +73,33 @@ fn write_folder(dir: &Path) {
     };
     manifest.write(dir).unwrap();
     let all = |value| vec![Some(value); 9];
-    let settings: Vec<_> = ["aa", "bb", "never"]
-        .iter()
-        .flat_map(|id| [Some(*id); 3])
-        .collect();
     let by: Vec<_> = [Some("total"), Some("model"), Some("model")].repeat(3);
     let models: Vec<_> = [None, Some("a"), Some("模型")].repeat(3);
-    let by_setting = |values: [i64; 3]| -> Vec<_> {
-        values.iter().flat_map(|value| [Some(*value); 3]).collect()
-    };
-    let shares = |values: [f64; 3]| -> Vec<_> {
-        values.iter().flat_map(|value| [Some(*value); 3]).collect()
-    };
     let never = f64::INFINITY;
-    let median: Vec<_> = [never, 700.0, never]
-        .iter()
-        .flat_map(|at| [Some(*at); 3])
-        .collect();
     parquet(
         dir,
         "scores.parquet",
         vec![
-            words("setting", &settings),
+            words("setting", &each([Some("aa"), Some("bb"), Some("never")])),
             words("by", &by),
             words("value", &models),
             words("unit", &[Some("chars"); 9]),
-            counts(
-                "p.checkpoint.min_repeats",
-                &[
-                    Some(6),
-                    Some(6),
-                    Some(6),
-                    Some(4),
-                    Some(4),
-                    Some(4),
-                    None,
-                    None,
-                    None,
-                ],
-            ),
+            counts("p.checkpoint.min_repeats", &each([Some(6), Some(4), None])),
             counts("transcripts", &all(6)),
-            counts("hit", &by_setting([1, 3, 0])),
-            counts("miss", &by_setting([3, 1, 4])),
+            counts("hit", &each([1, 3, 0].map(Some))),
+            counts("miss", &each([3, 1, 4].map(Some))),
             counts("false_alarm", &all(0)),
             counts("loops", &all(4)),
             counts("clean", &all(2)),
             counts("exposure", &all(4_000_000)),
-            numbers("latency_p50", &median),
+            numbers("latency_p50", &each([never, 700.0, never].map(Some))),
             numbers("within_1000", &[Some(0.25); 9]),
-            numbers("saved", &shares([0.2, 0.7, 0.0])),
-            numbers("saved_lo", &shares([0.1, 0.5, 0.0])),
-            numbers("saved_hi", &shares([0.3, 0.9, 0.0])),
+            numbers("saved", &each([0.2, 0.7, 0.0].map(Some))),
+            numbers("saved_lo", &each([0.1, 0.5, 0.0].map(Some))),
+            numbers("saved_hi", &each([0.3, 0.9, 0.0].map(Some))),
             counts("loop_chars", &all(1000)),
-            numbers("recall", &shares([0.25, 0.75, 0.0])),
-            numbers("fa_per_mchar", &shares([0.0, 0.0, 0.0])),
+            numbers("recall", &each([0.25, 0.75, 0.0].map(Some))),
+            numbers("fa_per_mchar", &each([0.0, 0.0, 0.0].map(Some))),
         ],
     );
     parquet(

@@ -19,13 +19,18 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-#[test]
-fn no_public_type_name_stands_for_two_things() {
+fn of_all_crates() -> Vec<PathBuf> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
     let mut files = Vec::new();
     for entry in std::fs::read_dir(crates).expect("the crates") {
         sources(&entry.expect("a crate").path().join("src"), &mut files);
     }
+    files
+}
+
+#[test]
+fn no_public_type_name_stands_for_two_things() {
+    let files = of_all_crates();
     let declared = Regex::new(r"(?m)^\s*pub (?:struct|enum|trait|type) (\w+)").expect("a pattern");
     let mut names: BTreeMap<String, Vec<&Path>> = BTreeMap::new();
     for file in &files {
@@ -46,11 +51,7 @@ fn no_public_type_name_stands_for_two_things() {
 /// A tuple as a parameter hides an argument from the lint that counts them, and names neither of its parts where it is called.
 #[test]
 fn no_public_function_takes_a_tuple() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(crates).expect("the crates") {
-        sources(&entry.expect("a crate").path().join("src"), &mut files);
-    }
+    let files = of_all_crates();
     // A parameter's name or pattern, then a type that begins with a tuple of two or more.
     let function = Regex::new(r"(?m)^\s*pub (?:const |async )?fn \w+(?:<[^(]*>)?\(([^{;]*)")
         .expect("a pattern");

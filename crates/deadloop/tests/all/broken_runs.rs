@@ -4,9 +4,7 @@
 
 use crate::program;
 
-use std::path::{Path, PathBuf};
-
-use program::{deadloop, stderr, stdout};
+use program::{Place, Ran, stderr};
 use serde_json::{Value, json};
 
 fn call(id: &str, arguments: &Value) -> Value {
@@ -21,13 +19,6 @@ fn line(id: &str, mut events: Vec<Value>) -> String {
     events.insert(0, json!({"type": "user", "text": "do it"}));
     let labels = json!([{"class": "clean", "channel": "tools"}]);
     json!({"id": id, "events": events, "labels": labels}).to_string()
-}
-
-/// A corpus of one file.
-fn corpus(dir: &Path, lines: &[String]) -> PathBuf {
-    let path = dir.join("runs.jsonl");
-    std::fs::write(&path, lines.join("\n") + "\n").expect("a temporary folder");
-    path
 }
 
 /// Calls without results, results without calls, ids that come again, arguments that are no JSON, a result of 10 MB.
@@ -69,95 +60,49 @@ fn broken() -> Vec<String> {
 
 #[test]
 fn whatever_a_run_lacks_it_is_read_replayed_labelled_and_told() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let path = corpus(dir.path(), &broken()).display().to_string();
-    let out = |name: &str| dir.path().join(name).display().to_string();
-    let commands: [&[&str]; 5] = [
-        &["check", &path],
-        &[
-            "replay",
-            &path,
-            "--settings",
-            "recommended-agents",
-            "--unit",
-            "calls",
-            "--csv",
-            "--out",
-            &out("replayed"),
-        ],
-        &["label", &path, "--out", &out("found.csv")],
-        &[
-            "explain",
-            &path,
-            "again",
-            "--settings",
-            "recommended-agents",
-        ],
-        &["budget", &path, "--out", &out("budgets")],
-    ];
-    for words in commands {
-        let run = deadloop(words);
+    let place = Place::new();
+    place.file("runs.jsonl", broken().join("\n"));
+    for line in [
+        "check runs.jsonl",
+        "replay runs.jsonl --settings recommended-agents --unit calls --csv --out replayed",
+        "label runs.jsonl --out found.csv",
+        "explain runs.jsonl again --settings recommended-agents",
+        "budget runs.jsonl --out budgets",
+    ] {
+        let run = place.run(line);
         let code = run.status.code();
         // 5: too little for a claim.
-        assert!(
-            matches!(code, Some(0 | 5)),
-            "{words:?}: {code:?}\n{}",
-            stderr(&run)
-        );
+        assert!(matches!(code, Some(0 | 5)), "{line}: {}", stderr(&run));
     }
-    let told = stdout(&deadloop(&["check", &path]));
-    for words in ["result without a call", "call without a result"] {
-        assert!(told.contains(words), "{words}:\n{told}");
-    }
-    let rows = std::fs::read_to_string(dir.path().join("replayed/outcomes.csv")).expect("rows");
+    let run = place.run("check runs.jsonl");
+    run.shows("result without a call")
+        .shows("call without a result");
+    let rows = place.rows("replayed/outcomes.csv");
     for id in ["open", "nobody", "again", "raw", "huge"] {
         assert!(
-            rows.lines().any(|row| row.starts_with(&format!("{id},"))),
+            rows.iter().any(|row| row["transcript"] == id),
             "{id} is judged"
         );
     }
-    let shown = stdout(&deadloop(&["show", &path, "raw"]));
-    assert!(shown.contains("{\"x\": "), "as the model wrote it: {shown}");
+    // As the model wrote it.
+    place.run("show runs.jsonl raw").shows("{\"x\": ");
 }
 
 #[test]
 fn arguments_nested_without_end_are_told_with_their_line_and_cost_no_other_run() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::new();
     let deep = "[".repeat(20_000) + &"]".repeat(20_000);
     let bad = line("deep", vec![call("a", &json!("HERE"))]).replace("\"HERE\"", &deep);
-    let path = corpus(dir.path(), &[broken().remove(0), bad])
-        .display()
-        .to_string();
-    let replay = |more: &[&str]| {
-        let out = dir.path().join("out").display().to_string();
-        let words = [
-            "replay",
-            &path,
-            "--settings",
-            "recommended-agents",
-            "--unit",
-            "calls",
-            "--force",
-            "--out",
-            &out,
-        ];
-        deadloop(&[&words[..], more].concat())
-    };
-    let refused = replay(&[]);
-    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
-    assert!(
-        stderr(&refused).contains("runs.jsonl:2: "),
-        "{}",
-        stderr(&refused)
-    );
-    let skipped = replay(&["--on-bad", "skip"]);
-    assert_eq!(skipped.status.code(), Some(0), "{}", stderr(&skipped));
+    place.file("runs.jsonl", [broken().remove(0), bad].join("\n"));
+    let replay = "replay runs.jsonl --settings recommended-agents --unit calls --force --out out";
+    place.run(replay).ends(2).says("runs.jsonl:2: ");
+    place.run(format!("{replay} --on-bad skip")).ends(0);
 }
 
 /// A run whose turns say what they read and wrote: a loop costs the turns from its onset to the alarm.
 #[test]
 fn what_a_loop_of_calls_wastes_is_told_in_tokens_of_turns() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::new();
     let mut events = Vec::new();
     for n in 0..8 {
         // From call 3 on the same call brings the same.
@@ -168,76 +113,33 @@ fn what_a_loop_of_calls_wastes_is_told_in_tokens_of_turns() {
     }
     let label = json!([{"class": "loop", "kind": "same-call-same-result", "channel": "tools", "start": 3, "onset": 4}]);
     let run = json!({"id": "r", "events": events, "labels": label}).to_string();
-    let path = corpus(dir.path(), &[run]).display().to_string();
-    let cell = |settings: &str, name: &str| {
-        std::fs::write(dir.path().join("s.toml"), settings).expect("a temporary folder");
-        let out = dir.path().join(name);
-        let (settings, folder) = (
-            dir.path().join("s.toml").display().to_string(),
-            out.display().to_string(),
-        );
-        let ran = deadloop(&[
-            "replay",
-            &path,
-            "--settings",
-            &settings,
-            "--unit",
-            "calls",
-            "--csv",
-            "--out",
-            &folder,
-        ]);
-        assert_eq!(ran.status.code(), Some(0), "{}", stderr(&ran));
-        let mut rows = csv::Reader::from_path(out.join("outcomes.csv")).expect("rows");
-        let at = rows
-            .headers()
-            .expect("a head")
-            .iter()
-            .position(|h| h == "latency_tokens");
-        let row = rows.records().next().expect("a row").expect("a row");
-        row[at.expect("a column")].to_owned()
+    place.file("runs.jsonl", run);
+    let cell = |settings: &str| {
+        place.file("s.toml", settings);
+        let replay = "replay runs.jsonl --settings s.toml --unit calls --csv --force --out out";
+        place.run(replay).ends(0);
+        place.rows("out/outcomes.csv")[0]["latency_tokens"].clone()
     };
     // The third equal call is call 5, of turn 5: turns 4 and 5.
-    let at_call = cell(
-        "[[guard]]\ndetector = \"duplicate\"\n[guard.params]\nn = 3\n",
-        "a",
-    );
+    let at_call = cell("[[guard]]\ndetector = \"duplicate\"\n[guard.params]\nn = 3\n");
     assert_eq!(at_call, (507 + 607).to_string());
     // Before turn 7, when turns 4, 5 and 6 have ended.
-    let before_turn = cell(
-        "[[guard]]\ndetector = \"iterations\"\n[guard.params]\nlimit = 7\n",
-        "b",
-    );
+    let before_turn = cell("[[guard]]\ndetector = \"iterations\"\n[guard.params]\nlimit = 7\n");
     assert_eq!(before_turn, (507 + 607 + 707).to_string());
 }
 
 #[test]
 fn a_limit_above_the_recordings_own_is_told() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::new();
     let mut run: Value = serde_json::from_str(&broken().remove(0)).expect("a run");
     run["meta"] = json!({"max_turns": 10});
-    let path = corpus(dir.path(), &[run.to_string()]).display().to_string();
+    place.file("runs.jsonl", run.to_string());
     for (limit, said) in [(11, true), (10, false)] {
-        let settings = dir.path().join("s.toml");
         let text =
             format!("[[guard]]\ndetector = \"iterations\"\n[guard.params]\nlimit = {limit}\n");
-        std::fs::write(&settings, text).expect("a temporary folder");
-        let (settings, out) = (
-            settings.display().to_string(),
-            dir.path().join("out").display().to_string(),
-        );
-        let words = [
-            "replay",
-            &path,
-            "--settings",
-            &settings,
-            "--unit",
-            "calls",
-            "--force",
-            "--out",
-            &out,
-        ];
-        let told = stderr(&deadloop(&words));
+        place.file("s.toml", text);
+        let replay = "replay runs.jsonl --settings s.toml --unit calls --force --out out";
+        let told = stderr(&place.run(replay));
         let line = "iterations: its limit of 11 turns is above the recording's own (meta.max_turns) in 1 run, ";
         assert_eq!(told.contains(line), said, "{told}");
     }

@@ -5,11 +5,7 @@
 
 use crate::program;
 
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::process::Output;
-
-use program::{deadloop, stderr, stdout};
+use program::{Place, Ran, has, stderr, stdout};
 use serde_json::{Value, json};
 
 /// A corpus as it is written to disk.
@@ -105,6 +101,18 @@ impl Corpus {
         }
     }
 
+    /// Sets the span of a loop.
+    fn span(&mut self, start: u64, onset: u64) {
+        let label = &mut self.at("loop3")["labels"][0];
+        (label["start"], label["onset"]) = (start.into(), onset.into());
+    }
+
+    /// Adds nearly the same text under the id `copy`.
+    fn copy(&mut self, of: &str, group: &str, split: &str) {
+        let copy = nearly(self.at(of), "copy", group);
+        self.add(copy, split);
+    }
+
     fn at(&mut self, wanted: &str) -> &mut Value {
         let mut all = self.transcripts.iter_mut();
         all.find(|t| t["id"] == wanted).expect("it is there")
@@ -116,37 +124,46 @@ impl Corpus {
         self.transcripts.push(transcript);
     }
 
-    fn write(&self, dir: &Path) {
-        let write = |name: &str, text: String| {
-            std::fs::write(dir.join(name), text).expect("a temporary folder is writable");
-        };
-        std::fs::create_dir_all(dir.join("transcripts")).expect("likewise");
+    /// A folder with the corpus `c`.
+    fn written(&self) -> Place {
+        let place = Place::new();
         let lines = self.transcripts.iter().map(Value::to_string);
         let lines: Vec<String> = lines.chain(self.lines.clone()).collect();
-        write("transcripts/all.jsonl", lines.join("\n"));
-        let splits = self
-            .splits
-            .iter()
-            .map(|(id, split)| format!("{id},{split}\n"));
-        write(
-            "splits.csv",
-            format!("transcript,split\n{}", splits.collect::<String>()),
-        );
+        place.file("c/transcripts/all.jsonl", lines.join("\n"));
+        let splits = self.splits.iter();
+        let splits: String = splits
+            .map(|(id, split)| format!("{id},{split}\n"))
+            .collect();
+        place.file("c/splits.csv", format!("transcript,split\n{splits}"));
         if !self.labels.is_empty() {
-            write("labels.csv", self.labels.clone());
+            place.file("c/labels.csv", &self.labels);
         }
         for (name, text) in &self.files {
-            write(name, text.clone());
+            place.file(&format!("c/{name}"), text);
         }
+        place
     }
 
     /// What `deadloop check --json` finds, and its exit code.
     fn checked(&self) -> (Option<i32>, Value) {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        self.write(dir.path());
-        let output = check(dir.path(), &["--json"]);
-        let report = serde_json::from_slice(&output.stdout).expect("JSON on stdout");
-        (output.status.code(), report)
+        let output = self.written().run("check c --json");
+        (output.status.code(), output.json())
+    }
+
+    /// The names of all findings.
+    fn names(&self) -> Vec<String> {
+        let (_, report) = self.checked();
+        let findings = report["findings"].as_array().expect("a list").iter();
+        findings
+            .map(|f| f["check"].as_str().expect("a name").to_owned())
+            .collect()
+    }
+
+    fn find(&self, name: &str) -> Value {
+        let (_, report) = self.checked();
+        let mut findings = report["findings"].as_array().expect("a list").iter();
+        let found = findings.find(|f| f["check"] == name);
+        found.expect(name).clone()
     }
 
     /// The only finding.
@@ -173,14 +190,9 @@ fn id(transcript: &Value) -> String {
     transcript["id"].as_str().expect("an id").to_owned()
 }
 
-fn check(dir: &Path, options: &[&str]) -> Output {
-    deadloop(&[&["check", &dir.display().to_string()], options].concat())
-}
-
 #[track_caller]
 fn says(finding: &Value, words: &str) {
-    let what = finding["what"].as_str().unwrap_or_default();
-    assert!(what.contains(words), "{what:?} does not say {words:?}");
+    has(finding["what"].as_str().unwrap_or_default(), words);
 }
 
 /// The same text with a few words of its own, under another id.
@@ -207,18 +219,160 @@ fn a_sound_corpus_has_no_finding() {
     );
 }
 
+/// A fault put into a sound corpus, the check that finds it, and words of the finding.
+type Fault = (fn(&mut Corpus), &'static str, &'static [&'static str]);
+
+const FAULTS: [Fault; 20] = [
+    (
+        |c| c.lines.push("nonsense".into()),
+        "bad-input",
+        &["not JSON"],
+    ),
+    (
+        |c| {
+            let label = &mut c.at("loop0")["labels"][0];
+            label["earliest"] = json!(label["onset"].as_u64().expect("a number") + 9);
+        },
+        "late-earliest",
+        &["earliest is 7"],
+    ),
+    (
+        |c| c.at("loop0")["labels"][0]["earlest"] = json!(700),
+        "label-fields",
+        &["\"earlest\""],
+    ),
+    (
+        |c| c.at("clean1")["group"] = "g0".into(),
+        "torn-group",
+        &["group \"g0\": 1 in dev, 1 in test"],
+    ),
+    (
+        |c| c.copy("clean0", "other", "test"),
+        "near-duplicates-across-splits",
+        &["2 transcripts in dev and test, 99."],
+    ),
+    (
+        |c| c.copy("clean0", "other", "dev"),
+        "near-duplicates-across-groups",
+        &["in 2 groups"],
+    ),
+    (
+        |c| c.span(300, 382),
+        "onset-contradicted",
+        &["no second copy starts at 382"],
+    ),
+    // A copy too late.
+    (
+        |c| c.span(782, 864),
+        "onset-contradicted",
+        &["the second copy starts before 864", "are at 700 too"],
+    ),
+    (
+        |c| {
+            let label = &mut c.at("loop3")["labels"][0];
+            (label["start"], label["period"]) = (Value::Null, 1000.into());
+        },
+        "onset-contradicted",
+        &["would begin before the text"],
+    ),
+    (
+        |c| c.at("loop3")["labels"] = json!([{"class": "clean"}]),
+        "clean-repeats",
+        &["82 chars again and again in answer, the second copy at 782, to the end"],
+    ),
+    (
+        |c| c.at("loop3")["events"][2]["reason"] = "stop".into(),
+        "loop-that-finished",
+        &["the stream ended with \"stop\""],
+    ),
+    (
+        |c| *c.at("loop3") = led_into(3),
+        "no-earliest",
+        &["3 near-copies of 82 chars stand before the first copy, from 454 on"],
+    ),
+    (
+        |c| c.at("clean3")["events"][1]["t_ms"] = 9.into(),
+        "clock-backwards",
+        &["events[1] came at 9 ms, after 10 ms"],
+    ),
+    (
+        |c| {
+            for n in (1..21).step_by(2) {
+                let gone = format!("loop{n}");
+                c.transcripts.retain(|t| t["id"] != *gone);
+                c.splits.retain(|(id, _)| *id != gone);
+            }
+        },
+        "too-few-labels",
+        &["split test: 5 loops: even if every one is found, a recall of 54.9 % is the most"],
+    ),
+    (
+        |c| {
+            c.at("clean0")["model"] = "rare".into();
+            c.at("loop0")["model"] = "rare".into();
+        },
+        "model-with-few-labels",
+        &[
+            "rare: 1 loop: even if every one is found, a recall of 5.0 % ",
+            "5,200 clean chars in 1 transcript: ",
+        ],
+    ),
+    (
+        |c| {
+            let text = prose(7, 700) + &"0 - ".repeat(200);
+            let label = json!({"class": "loop", "channel": "answer", "start": 700, "onset": 704, "period": 4});
+            *c.at("loop3") = transcript("loop3", "h3", &text, "length", label);
+        },
+        "wordless-loop",
+        &["\"0 - \" again and again from 704 on"],
+    ),
+    (
+        |c| c.at("clean3")["labels"] = json!([]),
+        "unlabelled",
+        &["1 of 150 "],
+    ),
+    (
+        |c| c.at("clean3")["group"] = Value::Null,
+        "ungrouped",
+        &["1 of 150 "],
+    ),
+    (
+        |c| c.splits.retain(|(id, _)| id != "clean3"),
+        "unsplit",
+        &["1 of 150 "],
+    ),
+    (
+        |c| {
+            for event in 0..2 {
+                c.at("clean3")["events"][event]["t_ms"] = Value::Null;
+            }
+        },
+        "untimed",
+        &["1 of 150 "],
+    ),
+];
+
 #[test]
-fn a_bad_line() {
-    let mut corpus = Corpus::sound();
-    corpus.lines.push("nonsense".into());
-    let finding = corpus.only("bad-input");
-    says(&finding, "not JSON");
-    assert_eq!(finding["line"], 151);
-    assert!(
-        finding["file"]
-            .as_str()
-            .is_some_and(|f| f.ends_with("all.jsonl"))
-    );
+fn each_fault_alone_is_found_and_nothing_else() {
+    for (fault, name, words) in FAULTS {
+        let mut corpus = Corpus::sound();
+        fault(&mut corpus);
+        let finding = corpus.only(name);
+        words.iter().for_each(|words| says(&finding, words));
+        // Where it is, and whose.
+        match name {
+            "bad-input" => {
+                assert_eq!(finding["line"], 151);
+                has(&finding["file"].to_string(), "all.jsonl\"");
+            }
+            "torn-group" => assert_eq!(finding["transcripts"], json!(["clean0", "clean1"])),
+            "near-duplicates-across-splits" => {
+                assert_eq!(finding["transcripts"], json!(["clean0", "copy"]));
+            }
+            "onset-contradicted" => assert_eq!(finding["line"], 124),
+            _ => {}
+        }
+    }
 }
 
 /// Everything that the contract calls bad input, in one corpus: all of it is listed.
@@ -271,44 +425,26 @@ fn everything_that_is_bad_is_told_at_once() {
     assert_eq!((code, &report["errors"]), (Some(2), &json!(expected.len())));
 }
 
-#[test]
-fn an_earliest_after_the_onset() {
-    let mut corpus = Corpus::sound();
-    let label = &mut corpus.at("loop0")["labels"][0];
-    label["earliest"] = json!(label["onset"].as_u64().expect("a number") + 9);
-    says(&corpus.only("late-earliest"), "earliest is 7");
-}
-
-#[test]
-fn a_label_with_a_field_that_is_misspelt() {
-    let mut corpus = Corpus::sound();
-    corpus.at("loop0")["labels"][0]["earlest"] = json!(700);
-    says(&corpus.only("label-fields"), "\"earlest\"");
-}
-
 /// What cannot be read has such a name, so it is missed where nobody says so.
 #[cfg(unix)]
 #[test]
 fn transcripts_that_are_no_files() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    Corpus::sound().write(dir.path());
-    let inner = dir.path().join("transcripts");
+    let place = Corpus::sound().written();
+    let inner = place.path("c/transcripts");
     std::fs::create_dir(inner.join("folder.jsonl")).expect("it is writable");
     std::os::unix::fs::symlink("gone", inner.join("link.jsonl")).expect("likewise");
     let pipe = std::process::Command::new("mkfifo")
         .arg(inner.join("pipe.jsonl"))
         .status();
     assert!(pipe.is_ok_and(|status| status.success()), "mkfifo is there");
-    let run = check(dir.path(), &["--quiet"]);
-    let said = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert_eq!(run.status.code(), Some(2), "{said}");
+    let run = place.run("check c --quiet").ends(2);
     for words in [
         "folder.jsonl: cannot be read: a folder, not a file; expected a readable file",
         "link.jsonl: cannot be read: a link to gone, which is not there",
         "pipe.jsonl: cannot be read: a pipe or a device, not a file",
         "3 problems",
     ] {
-        assert!(said.contains(words), "{words:?} in {said}");
+        run.says(words);
     }
 }
 
@@ -325,52 +461,6 @@ fn a_splits_file_that_is_none_does_not_hide_the_rest() {
     );
 }
 
-#[test]
-fn a_group_in_two_splits() {
-    let mut corpus = Corpus::sound();
-    corpus.at("clean1")["group"] = "g0".into();
-    let finding = corpus.only("torn-group");
-    says(&finding, "group \"g0\": 1 in dev, 1 in test");
-    assert_eq!(finding["transcripts"], json!(["clean0", "clean1"]));
-}
-
-#[test]
-fn near_duplicates_in_two_splits() {
-    let mut corpus = Corpus::sound();
-    let copy = nearly(corpus.at("clean0"), "copy", "other");
-    corpus.add(copy, "test");
-    let finding = corpus.only("near-duplicates-across-splits");
-    assert_eq!(finding["transcripts"], json!(["clean0", "copy"]));
-    says(&finding, "2 transcripts in dev and test, 99.");
-}
-
-#[test]
-fn near_duplicates_in_two_groups() {
-    let mut corpus = Corpus::sound();
-    let copy = nearly(corpus.at("clean0"), "copy", "other");
-    corpus.add(copy, "dev");
-    says(&corpus.only("near-duplicates-across-groups"), "in 2 groups");
-}
-
-#[test]
-fn near_duplicates_in_one_group() {
-    let mut corpus = Corpus::sound();
-    let copy = nearly(corpus.at("loop0"), "copy", "h0");
-    corpus.add(copy, "dev");
-    corpus.at("copy")["labels"] = json!([{"class": "unsure"}]);
-    let (_, report) = corpus.checked();
-    let names: BTreeSet<&str> = report["findings"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .filter_map(|f| f["check"].as_str())
-        .collect();
-    assert_eq!(
-        names,
-        BTreeSet::from(["near-duplicates-in-a-group", "unlabelled"])
-    );
-}
-
 /// Copies count once, in a group too: equal short texts, long ones with other numbers, runs with equal calls.
 #[test]
 fn copies_are_told_inside_a_group_too() {
@@ -382,49 +472,12 @@ fn copies_are_told_inside_a_group_too() {
         copy["events"][0]["text"] = format!("{text} It took {} steps.", 10 * n).into();
         corpus.add(copy, "dev");
     }
-    let (_, report) = corpus.checked();
-    let findings = report["findings"].as_array().expect("a list");
-    let found: Vec<&Value> = findings
-        .iter()
-        .filter(|f| f["check"] == "counted-once")
-        .collect();
-    let [found] = &found[..] else {
-        panic!("one finding: {findings:#?}");
-    };
+    let counted = |name: &String| name == "counted-once";
+    assert_eq!(corpus.names().into_iter().filter(counted).count(), 1);
+    let found = &corpus.find("counted-once");
     assert_eq!(found["severity"], "warning");
     assert_eq!(found["transcripts"], json!(["a", "b", "c"]));
     says(found, "count as one");
-}
-
-#[test]
-fn an_onset_where_nothing_is_repeated() {
-    let mut corpus = Corpus::sound();
-    let label = &mut corpus.at("loop3")["labels"][0];
-    (label["start"], label["onset"]) = (300.into(), 382.into());
-    let finding = corpus.only("onset-contradicted");
-    says(&finding, "no second copy starts at 382");
-    assert_eq!(finding["line"], 124);
-}
-
-#[test]
-fn an_onset_a_copy_too_late() {
-    let mut corpus = Corpus::sound();
-    let label = &mut corpus.at("loop3")["labels"][0];
-    (label["start"], label["onset"]) = (782.into(), 864.into());
-    let finding = corpus.only("onset-contradicted");
-    says(&finding, "the second copy starts before 864");
-    says(&finding, "stand at 700 too");
-}
-
-#[test]
-fn a_first_copy_before_the_text() {
-    let mut corpus = Corpus::sound();
-    let label = &mut corpus.at("loop3")["labels"][0];
-    (label["start"], label["period"]) = (Value::Null, 1000.into());
-    says(
-        &corpus.only("onset-contradicted"),
-        "would begin before the text",
-    );
 }
 
 /// Three copies in other words before the exact ones.
@@ -445,77 +498,32 @@ fn led_into(n: u64) -> Value {
     transcript
 }
 
+/// A label may say that it is so.
 #[test]
-fn near_copies_before_the_first_one() {
+fn what_is_labelled_is_no_fault() {
     let mut corpus = Corpus::sound();
     *corpus.at("loop3") = led_into(3);
-    let finding = corpus.only("no-earliest");
-    says(
-        &finding,
-        "3 near-copies of 82 chars stand before the first copy, from 454 on",
-    );
     corpus.at("loop3")["labels"][0]["earliest"] = 536.into();
-    assert_eq!(corpus.checked().1["findings"], json!([]));
+    corpus.at("loop4")["events"][2]["reason"] = "stop".into();
+    corpus.at("loop4")["labels"][0]["end"] = 1684.into();
+    assert_eq!(corpus.names(), [""; 0]);
 }
 
 #[test]
-fn a_clean_label_on_a_loop() {
+fn findings_that_come_together() {
     let mut corpus = Corpus::sound();
-    corpus.at("loop3")["labels"] = json!([{"class": "clean"}]);
-    let finding = corpus.only("clean-repeats");
-    says(
-        &finding,
-        "82 chars again and again in answer, the second copy at 782, to the end",
-    );
-}
+    corpus.copy("loop0", "h0", "dev");
+    corpus.at("copy")["labels"] = json!([{"class": "unsure"}]);
+    let mut names = corpus.names();
+    names.sort_unstable();
+    assert_eq!(names, ["near-duplicates-in-a-group", "unlabelled"]);
 
-#[test]
-fn a_loop_that_stopped_by_itself() {
     let mut corpus = Corpus::sound();
-    corpus.at("loop3")["events"][2]["reason"] = "stop".into();
-    says(
-        &corpus.only("loop-that-finished"),
-        "the stream ended with \"stop\"",
-    );
-    corpus.at("loop3")["labels"][0]["end"] = 1684.into();
-    assert_eq!(corpus.checked().1["findings"], json!([]));
-}
-
-#[test]
-fn times_that_run_backwards() {
-    let mut corpus = Corpus::sound();
-    corpus.at("clean3")["events"][1]["t_ms"] = 9.into();
-    says(
-        &corpus.only("clock-backwards"),
-        "events[1] came at 9 ms, after 10 ms",
-    );
-}
-
-#[test]
-fn too_few_loops_in_a_split() {
-    let mut corpus = Corpus::sound();
-    for n in (1..21).step_by(2) {
-        let gone = format!("loop{n}");
-        corpus.transcripts.retain(|t| t["id"] != *gone);
-        corpus.splits.retain(|(id, _)| *id != gone);
-    }
-    says(
-        &corpus.only("too-few-labels"),
-        "split test: 5 loops: even if every one is found, a recall of 54.9 % is the most",
-    );
-}
-
-#[test]
-fn a_model_with_few_labels() {
-    let mut corpus = Corpus::sound();
-    corpus.at("clean0")["model"] = "rare".into();
-    corpus.at("loop0")["model"] = "rare".into();
-    let finding = corpus.only("model-with-few-labels");
-    says(
-        &finding,
-        "rare: 1 loop: even if every one is found, a recall of 5.0 % ",
-    );
-    says(&finding, "5,200 clean chars in 1 transcript: ");
+    corpus.at("clean0")["model"] = "tidy".into();
+    corpus.at("clean1")["model"] = "tidy".into();
+    assert_eq!(corpus.names(), ["model-with-few-labels", "one-class"]);
+    let one_class = corpus.find("one-class");
+    says(&one_class, "tidy: 2 transcripts, all clean");
 }
 
 #[test]
@@ -536,53 +544,8 @@ fn a_run_whose_messages_are_out_of_order() {
     ];
     events.splice(at..at, more);
     // The result of no call is told as such too.
-    let (_, report) = corpus.checked();
-    let mut findings = report["findings"].as_array().expect("a list").iter();
-    let order = findings.find(|finding| finding["check"] == "message-order");
-    let order = order.expect("it is told");
+    let order = &corpus.find("message-order");
     says(order, "event 3: a result belongs to no call; 1 more");
-}
-
-#[test]
-fn a_model_of_one_class() {
-    let mut corpus = Corpus::sound();
-    corpus.at("clean0")["model"] = "tidy".into();
-    corpus.at("clean1")["model"] = "tidy".into();
-    let (_, report) = corpus.checked();
-    let findings = report["findings"].as_array().expect("a list");
-    let names: Vec<&Value> = findings.iter().map(|f| &f["check"]).collect();
-    assert_eq!(names, ["model-with-few-labels", "one-class"]);
-    says(&findings[1], "tidy: 2 transcripts, all clean");
-}
-
-#[test]
-fn a_loop_without_words() {
-    let mut corpus = Corpus::sound();
-    let text = prose(7, 700) + &"0 - ".repeat(200);
-    let label =
-        json!({"class": "loop", "channel": "answer", "start": 700, "onset": 704, "period": 4});
-    *corpus.at("loop3") = transcript("loop3", "h3", &text, "length", label);
-    says(
-        &corpus.only("wordless-loop"),
-        "\"0 - \" again and again from 704 on",
-    );
-}
-
-#[test]
-fn what_is_not_said() {
-    let fault = |name: &str, change: fn(&mut Corpus)| {
-        let mut corpus = Corpus::sound();
-        change(&mut corpus);
-        says(&corpus.only(name), "1 of 150 ");
-    };
-    fault("unlabelled", |c| c.at("clean3")["labels"] = json!([]));
-    fault("ungrouped", |c| c.at("clean3")["group"] = Value::Null);
-    fault("unsplit", |c| c.splits.retain(|(id, _)| id != "clean3"));
-    fault("untimed", |c| {
-        for event in 0..2 {
-            c.at("clean3")["events"][event]["t_ms"] = Value::Null;
-        }
-    });
 }
 
 #[test]
@@ -591,15 +554,12 @@ fn warnings_fail_where_that_is_asked_for_and_all_are_shown() {
     for n in 0..7 {
         corpus.at(&format!("clean{n}"))["events"][1]["t_ms"] = 9.into();
     }
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    corpus.write(dir.path());
-    let few = check(dir.path(), &[]);
-    assert_eq!(few.status.code(), Some(0));
-    assert_eq!(stdout(&few).matches("came at 9 ms").count(), 5);
-    assert!(stdout(&few).contains("… and 2 more (--all)"));
-    assert!(stdout(&few).ends_with("0 errors, 7 warnings, 0 notes\n"));
-    let all = check(dir.path(), &["--all", "--strict"]);
-    assert_eq!(all.status.code(), Some(2));
+    let place = corpus.written();
+    let few = stdout(&place.run("check c").ends(0));
+    assert_eq!(few.matches("came at 9 ms").count(), 5);
+    has(&few, "… and 2 more (--all)");
+    assert!(few.ends_with("0 errors, 7 warnings, 0 notes\n"));
+    let all = place.run("check c --all --strict").ends(2);
     assert_eq!(stdout(&all).matches("came at 9 ms").count(), 7);
     assert_eq!(stderr(&all), "deadloop: 7 warnings (--strict)\n");
 }

@@ -4,13 +4,11 @@
 
 use crate::program;
 
-use std::path::Path;
-
-use program::{code, deadloop, file, stderr, stdout};
-use serde_json::{Value, json};
+use program::{Place, Ran, has, stdout};
+use serde_json::json;
 
 /// Thirty loops in fifteen groups and ten clean texts in five, which the guard of [`SETTINGS`] tells apart.
-fn corpus(dir: &Path) -> String {
+fn corpus() -> Place {
     let copy = "Let me look at it again. ";
     let loops = (0..30).map(|n| {
         let label = r#"{"class":"loop","channel":"answer","start":0,"onset":25,"period":25}"#;
@@ -20,7 +18,10 @@ fn corpus(dir: &Path) -> String {
         let text: String = (0..100).map(|at| format!("{} ", at * 7919 + n)).collect();
         format!("{{\"id\":\"c{n}\",\"model\":\"m\",\"group\":\"c{}\",\"answer\":\"{text}\",\"labels\":[{{\"class\":\"clean\"}}]}}\n", n / 2)
     });
-    file(dir, "c.jsonl", &loops.chain(clean).collect::<String>())
+    let place = Place::new();
+    place.file("c.jsonl", loops.chain(clean).collect::<String>());
+    place.file("s.toml", SETTINGS);
+    place
 }
 
 const SETTINGS: &str =
@@ -28,19 +29,17 @@ const SETTINGS: &str =
 
 #[test]
 fn counts_come_first_with_what_labels_can_prove() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = corpus(dir.path());
-    let text = stdout(&deadloop(&["check", &corpus]));
+    let place = corpus();
+    let text = stdout(&place.run("check c.jsonl"));
     for words in [
         "40 transcripts in 20 groups of 1 model",
         "labels: 30 loop, 10 clean",
         "recall >= 90.5 % (30 loops in 15 groups), wrong alarms <= ",
         "clean chars in 5 groups)",
     ] {
-        assert!(text.contains(words), "{words}: {text}");
+        has(&text, words);
     }
-    let told: Value =
-        serde_json::from_slice(&deadloop(&["check", &corpus, "--json"]).stdout).expect("JSON");
+    let told = place.run("check c.jsonl --json").json();
     let chars = &told["counts"]["units"]["chars"];
     assert_eq!(
         (
@@ -54,25 +53,13 @@ fn counts_come_first_with_what_labels_can_prove() {
 
 #[test]
 fn claims_are_held_refuted_or_open() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = corpus(dir.path());
-    let settings = file(dir.path(), "s.toml", SETTINGS);
+    let place = corpus();
     let ask = |claims: &str| {
-        let claims = file(dir.path(), "claims.txt", claims);
-        deadloop(&[
-            "check",
-            &corpus,
-            "--claims",
-            &claims,
-            "--settings",
-            &settings,
-            "--json",
-        ])
+        place.file("claims.txt", claims);
+        place.run("check c.jsonl --claims claims.txt --settings s.toml --json")
     };
     let verdicts = |claims: &str, exit| {
-        let run = ask(claims);
-        assert_eq!(code(&run), Some(exit), "{claims}: {}", stderr(&run));
-        let told: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+        let told = ask(claims).ends(exit).json();
         let verdicts = told["claims"].as_array().into_iter().flatten();
         verdicts
             .filter_map(|of| of["verdict"].as_str().map(str::to_owned))
@@ -97,12 +84,7 @@ fn claims_are_held_refuted_or_open() {
         ("\ndelay<=1", "claims.txt:2: delay<=1: expected a share"),
         ("# nothing", "no claim"),
     ] {
-        let run = ask(wrong);
-        assert_eq!(code(&run), Some(2), "{wrong}");
-        assert!(stderr(&run).contains(said), "{wrong}: {}", stderr(&run));
+        ask(wrong).ends(2).says(said);
     }
-    assert_eq!(
-        code(&deadloop(&["check", &corpus, "--settings", &settings])),
-        Some(2)
-    );
+    place.run("check c.jsonl --settings s.toml").ends(2);
 }

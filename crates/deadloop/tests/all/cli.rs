@@ -5,39 +5,28 @@
 
 use crate::program;
 
-use program::{STARTER, code, deadloop, file, started, stderr, until};
-use std::collections::{BTreeMap, BTreeSet};
+use program::{Place, Ran, STARTER, code, quiet, result, stderr, until};
+use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Command;
 
 #[cfg(unix)]
 use nix::sys::signal::Signal;
 
-fn grid(dir: &Path) -> String {
+/// A folder with a grid.
+fn grid() -> Place {
+    let place = Place::new();
     let text = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nevery = [0, 1000]\n\
                 min_repeats = [3, 4, 8]\nmin_matches = [3, 6]\n";
-    file(dir, "grid.toml", text)
+    place.file("grid.toml", text);
+    place
 }
 
-/// Every file of a result folder, but the manifest: it says when and with how many threads.
-fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    for entry in std::fs::read_dir(dir).expect("a folder").flatten() {
-        let (name, path) = (PathBuf::from(entry.file_name()), entry.path());
-        if path.is_dir() {
-            let inside = files(&path).into_iter();
-            all.extend(inside.map(|(file, bytes)| (name.join(file), bytes)));
-        } else if name != Path::new("manifest.json") {
-            all.insert(name, std::fs::read(path).expect("it is a file"));
-        }
-    }
-    all
-}
-
+/// Checks that two result folders hold the same files.
 #[track_caller]
-fn same(one: &Path, other: &Path) {
-    let (one, other) = (files(one), files(other));
+fn same(place: &Place, one: &str, other: &str) {
+    let [one, other] = [one, other].map(|name| result(&place.path(name)));
     assert!(one.keys().eq(other.keys()), "other files");
     for (name, bytes) in &one {
         assert!(other[name] == *bytes, "{} differs", name.display());
@@ -46,25 +35,22 @@ fn same(one: &Path, other: &Path) {
 
 #[test]
 fn the_number_of_threads_does_not_change_a_byte() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let grid = grid(dir.path());
-    let constraint = ["--constraint", "fa_per_mchar<=100"];
+    let place = grid();
     for (command, more) in [
-        ("sweep", &["--grid", &grid][..]),
-        ("tune", &[&["--grid", &grid], &constraint[..]].concat()),
-        ("replay", &[]),
+        ("sweep", "--grid grid.toml"),
+        ("tune", "--grid grid.toml --constraint fa_per_mchar<=100"),
+        ("replay", ""),
     ] {
-        let run = |jobs: &str| {
-            let out = dir.path().join(format!("{command}-{jobs}"));
-            let shown = out.display().to_string();
-            let fixed = [command, STARTER, "--csv", "-q", "--out", &shown];
-            let run = deadloop(&[&fixed, more, &["--jobs", jobs]].concat());
-            assert_eq!(code(&run), Some(0), "{command}: {}", stderr(&run));
+        let run = |jobs: u32| {
+            let out = format!("{command}-{jobs}");
+            let line = format!("{command} ROOT/datasets/starter --csv -q --out {out}");
+            place.run(format!("{line} {more} --jobs {jobs}")).ends(0);
             out
         };
-        let one = run("1");
-        same(&one, &run("8"));
-        assert!(files(&one).len() > 4, "{command} leaves more");
+        let one = run(1);
+        same(&place, &one, &run(8));
+        let one = place.path(&one);
+        assert!(result(&one).len() > 4, "{command} leaves more");
         let tables = match command {
             "sweep" => "scores.parquet",
             "tune" => "outcomes.parquet scores.parquet choice.csv",
@@ -79,21 +65,11 @@ fn the_number_of_threads_does_not_change_a_byte() {
 #[test]
 fn a_killed_sweep_goes_on_and_decides_nothing_twice() {
     use std::os::unix::process::ExitStatusExt as _;
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let grid = grid(dir.path());
-    let (whole, cut) = (dir.path().join("whole"), dir.path().join("cut"));
-    let args = |out: &Path| {
-        let out = out.display().to_string();
-        let args = ["sweep", STARTER, "--grid", &grid, "--out", &out, "-q"];
-        args.map(str::to_owned)
-    };
-    let run = |out: &Path| {
-        let run = deadloop(&args(out).each_ref().map(String::as_str));
-        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    };
-    run(&whole);
-    let mut killed = started(&args(&cut).each_ref().map(String::as_str));
-    let (journal, kept) = (cut.join(".journal.jsonl"), dir.path().join("kept"));
+    let place = grid();
+    let sweep = "sweep ROOT/datasets/starter --grid grid.toml -q --out";
+    place.run(format!("{sweep} whole")).ends(0);
+    let mut killed = quiet(place.command(format!("{sweep} cut")));
+    let (journal, kept) = (place.path("cut/.journal.jsonl"), place.path("kept"));
     let length = || std::fs::metadata(&journal).map_or(0, |about| about.len());
     until(|| {
         let ended = killed.try_wait().expect("it can be asked");
@@ -116,8 +92,8 @@ fn a_killed_sweep_goes_on_and_decides_nothing_twice() {
         .map(|at| at + 1);
     let before = &torn[..end.expect("whole lines before it")];
     std::fs::hard_link(&journal, &kept).expect("a second name");
-    run(&cut);
-    same(&cut, &whole);
+    place.run(format!("{sweep} cut")).ends(0);
+    same(&place, "cut", "whole");
     assert!(!journal.exists(), "what is finished needs no journal");
 
     let kept = std::fs::read(kept).expect("it has a second name");
@@ -146,8 +122,8 @@ fn holds(dir: &Path, begin: &str) -> bool {
 
 /// Sends the signal as soon as `dir` holds a name that begins so; the exit code.
 #[cfg(unix)]
-fn interrupted(args: &[&str], dir: &Path, (begin, signal): (&str, Signal)) -> Option<i32> {
-    let mut child = started(args);
+fn interrupted(program: Command, dir: &Path, (begin, signal): (&str, Signal)) -> Option<i32> {
+    let mut child = quiet(program);
     until(|| {
         let ended = child.try_wait().expect("it can be asked");
         assert_eq!(ended, None, "it ended before {begin} was there");
@@ -162,45 +138,34 @@ fn interrupted(args: &[&str], dir: &Path, (begin, signal): (&str, Signal)) -> Op
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_it_and_the_same_command_goes_on() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::new();
     let text = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nevery = [0, 1000]\n\
                 min_repeats = { from = 3, to = 12, step = 1 }\n\
                 min_matches = { from = 2, to = 11, step = 1 }\n\
                 min_cycles = { from = 1, to = 5, step = 1 }\n\
                 max_period = { from = 5, to = 50, step = 5 }\n";
-    let grid = file(dir.path(), "grid.toml", text);
-    let (whole, cut) = (dir.path().join("whole"), dir.path().join("cut"));
-    let args = |out: &Path| {
-        let out = out.display().to_string();
-        let args = ["tune", STARTER, "--grid", &grid, "-q", "--out", &out];
-        let args = args.iter().chain(&["--constraint", "fa_per_mchar<=100"]);
-        args.map(|arg| (*arg).to_owned()).collect::<Vec<String>>()
-    };
-    let run = |out: &Path| {
-        let args = args(out);
-        let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let run = deadloop(&args);
-        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    };
-    run(&whole);
+    place.file("grid.toml", text);
+    let tune =
+        "tune ROOT/datasets/starter --grid grid.toml -q --constraint fa_per_mchar<=100 --out";
+    place.run(format!("{tune} whole")).ends(0);
+    let cut = place.path("cut");
     for (mark, signal) in [
         (".journal", Signal::SIGINT),
         (".deadloop-", Signal::SIGTERM),
         ("scores.parquet", Signal::SIGINT),
         ("manifest.json", Signal::SIGTERM),
     ] {
-        let args = args(&cut);
-        let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let code = interrupted(&args, &cut, (mark, signal));
+        let program = place.command(format!("{tune} cut"));
+        let code = interrupted(program, &cut, (mark, signal));
         assert_eq!(code, Some(130), "{signal} at {mark}");
         assert!(!holds(&cut, ".deadloop-"), "half a file is left at {mark}");
         assert!(!holds(&cut.join("charts"), ".deadloop-"), "at {mark}");
         assert!(holds(&cut, ".journal"), "at {mark}");
     }
-    run(&cut);
+    place.run(format!("{tune} cut")).ends(0);
     for name in ["scores.parquet", "choice.csv", "settings.toml", "report.md"] {
-        let read = |dir: &Path| std::fs::read(dir.join(name)).expect("it is written");
-        assert_eq!(read(&cut), read(&whole), "{name}");
+        let read = |dir: &str| place.bytes(&format!("{dir}/{name}"));
+        assert_eq!(read("cut"), read("whole"), "{name}");
     }
     assert!(!holds(&cut, "."), "nothing unfinished is left");
 }
@@ -209,8 +174,8 @@ fn a_signal_ends_it_and_the_same_command_goes_on() {
 #[cfg(unix)]
 #[test]
 fn a_file_that_cannot_be_written_is_named_and_no_half_of_it_stays() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let whole = dir.path().join("whole");
+    let place = Place::new();
+    let whole = place.path("whole");
     let replay = |out: &Path, limit: &str| {
         let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\" \"$@\"");
         Command::new("bash")
@@ -220,11 +185,10 @@ fn a_file_that_cannot_be_written_is_named_and_no_half_of_it_stays() {
             .output()
             .expect("bash is there")
     };
-    let run = replay(&whole, "unlimited");
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let mut stopped_at = std::collections::BTreeSet::new();
+    replay(&whole, "unlimited").ends(0);
+    let mut stopped_at = BTreeSet::new();
     for kilobytes in ["0", "12", "16", "64", "128"] {
-        let out = dir.path().join(kilobytes);
+        let out = place.path(kilobytes);
         let run = replay(&out, kilobytes);
         let said = stderr(&run);
         if code(&run) == Some(0) {
@@ -255,8 +219,8 @@ fn a_file_that_cannot_be_written_is_named_and_no_half_of_it_stays() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_stops_it_and_it_goes_on_when_there_is_room() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let (disk, whole) = (dir.path().join("disk"), dir.path().join("whole"));
+    let place = Place::new();
+    let disk = place.path("disk");
     std::fs::create_dir(&disk).expect("a folder");
     if let Some(why) = no_disk_of_ones_own(&disk) {
         // Past what a test's harness keeps to itself: in CI this should be known.
@@ -280,28 +244,17 @@ fn a_full_disk_stops_it_and_it_goes_on_when_there_is_room() {
             .output()
             .expect("it ran before")
     };
-    let run = deadloop(&[
-        "replay",
-        STARTER,
-        "--presets",
-        "--csv",
-        "-q",
-        "--out",
-        &whole.display().to_string(),
-    ]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let whole = "replay ROOT/datasets/starter --presets --csv -q --out whole";
+    place.run(whole).ends(0);
     for size in ["4k", "3m"] {
-        let run = on_small_disk(size);
-        assert_eq!(code(&run), Some(1), "{size}: {}", stderr(&run));
-        let after = dir.path().join("disk.after");
-        let said = stderr(&run);
-        assert!(said.contains("No space left on device"), "{size}: {said}");
-        assert!(said.contains(&disk.display().to_string()), "{size}: {said}");
+        let run = on_small_disk(size).ends(1);
+        run.says("No space left on device");
+        run.says(&disk.display().to_string());
         for name in ["outcomes.csv", "scores.parquet", "report.html"] {
-            let read = |dir: &Path| std::fs::read(dir.join(name)).expect("it is written");
-            assert_eq!(read(&after), read(&whole), "{size}: {name}");
+            let read = |dir: &str| place.bytes(&format!("{dir}/{name}"));
+            assert_eq!(read("disk.after"), read("whole"), "{size}: {name}");
         }
-        std::fs::remove_dir_all(&after).expect("it can be removed");
+        std::fs::remove_dir_all(place.path("disk.after")).expect("it can be removed");
     }
 }
 
@@ -317,252 +270,152 @@ fn no_disk_of_ones_own(disk: &Path) -> Option<String> {
 
 #[test]
 fn a_finished_folder_is_left_alone() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let (grid, out) = (
-        grid(dir.path()),
-        dir.path().join("out").display().to_string(),
-    );
-    let sweep = |more: &[&str]| {
-        deadloop(
-            &[
-                &[
-                    "sweep", STARTER, "--grid", &grid, "--out", &out, "--limit", "40",
-                ],
-                more,
-            ]
-            .concat(),
-        )
-    };
-    assert_eq!(code(&sweep(&[])), Some(0));
-    let again = sweep(&[]);
-    assert_eq!(code(&again), Some(0));
-    assert!(
-        stderr(&again).contains("nothing to do"),
-        "{}",
-        stderr(&again)
-    );
-    assert_eq!(
-        code(&sweep(&["--transient", "loop"])),
-        Some(2),
-        "other inputs need --force"
-    );
-    assert_eq!(code(&sweep(&["--transient", "loop", "--force"])), Some(0));
+    let place = grid();
+    let sweep = "sweep ROOT/datasets/starter --grid grid.toml --out out --limit 40";
+    place.run(sweep).ends(0);
+    place.run(sweep).ends(0).says("nothing to do");
+    // Other inputs need --force.
+    let other = format!("{sweep} --transient loop");
+    place.run(&other).ends(2);
+    place.run(format!("{other} --force")).ends(0);
 }
 
 #[test]
 fn bad_input_is_named_and_ends_with_its_code() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let out = dir.path().join("out").display().to_string();
-    let replay = |corpus: &str, more: &[&str]| {
-        deadloop(&[&["replay", corpus, "--out", &out], more].concat())
-    };
-    let says = |run: Output, exit: i32, words: &[&str]| {
-        let said = stderr(&run);
-        assert_eq!(code(&run), Some(exit), "{said}");
-        words
-            .iter()
-            .for_each(|word| assert!(said.contains(word), "{word:?} in {said}"));
-    };
-    let bad = file(
-        dir.path(),
-        "bad.jsonl",
-        "{\"id\":\"a\",\"answer\":\"x\"}\nnot json\n{\"answer\":\"no id\"}\n{\"id\":\"a\",\"answer\":\"again\"}\n",
-    );
-    says(
-        replay(&bad, &[]),
-        2,
-        &["bad.jsonl:2", "bad.jsonl:3", "bad.jsonl:4", "3 problems"],
-    );
-    says(replay(&bad, &["--on-bad", "skip"]), 0, &["rejected.jsonl"]);
-    let rejected =
-        std::fs::read_to_string(dir.path().join("out/rejected.jsonl")).expect("it is written");
-    assert_eq!(rejected.lines().count(), 3);
-    let late = file(
-        dir.path(),
-        "late.jsonl",
-        "{\"id\":\"a\",\"answer\":\"x\",\"labels\":[{\"class\":\"loop\",\"kind\":\"paragraph\",\"channel\":\"answer\",\"onset\":900}]}\n",
-    );
-    says(replay(&late, &["--force"]), 2, &["late.jsonl:1"]);
-    let empty = file(dir.path(), "empty.jsonl", "");
-    says(replay(&empty, &["--force"]), 4, &["no transcripts"]);
-    says(
-        replay(STARTER, &["--force", "--model", "nobody*"]),
-        4,
-        &["filters"],
-    );
-    let settings = file(
-        dir.path(),
-        "s.toml",
-        "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 1\n",
-    );
-    says(
-        replay(STARTER, &["--force", "--settings", &settings]),
-        2,
-        &["s.toml:4", "min_repeats"],
-    );
-    let unknown = file(
-        dir.path(),
-        "u.toml",
-        "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeat = 4\n",
-    );
-    says(
-        replay(STARTER, &["--force", "--settings", &unknown]),
-        2,
-        &["u.toml:4", "min_repeat"],
-    );
-    let never = file(
-        dir.path(),
-        "g.toml",
-        "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\ncheckpoints = [[3], [5]]\n",
-    );
-    says(
-        deadloop(&["sweep", STARTER, "--grid", &never, "--out", &out, "--force"]),
-        2,
-        &["can never fire"],
-    );
-    let blocked = file(dir.path(), "blocked", "a file");
-    says(
-        deadloop(&["replay", STARTER, "--out", &format!("{blocked}/x")]),
-        2,
-        &["cannot be made"],
-    );
-    says(
-        deadloop(&["tune", STARTER, "--split", "test", "--out", &out, "--force"]),
-        2,
-        &["never looks"],
-    );
+    let place = Place::new();
+    let clean = "{\"id\":\"a\",\"answer\":\"x\"}\n";
+    let again = clean.to_owned() + "not json\n{\"answer\":\"no id\"}\n" + clean;
+    place.file("bad.jsonl", again);
+    let run = place.run("replay bad.jsonl --out out").ends(2);
+    for words in ["bad.jsonl:2", "bad.jsonl:3", "bad.jsonl:4", "3 problems"] {
+        run.says(words);
+    }
+    let run = place.run("replay bad.jsonl --out out --on-bad skip");
+    run.ends(0).says("rejected.jsonl");
+    assert_eq!(place.read("out/rejected.jsonl").lines().count(), 3);
+    let late = "{\"id\":\"a\",\"answer\":\"x\",\"labels\":[{\"class\":\"loop\",\"kind\":\"paragraph\",\"channel\":\"answer\",\"onset\":900}]}\n";
+    place.file("late.jsonl", late);
+    place.file("empty.jsonl", "");
+    place.file("blocked", "a file");
+    let guard = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\n";
+    place.file("s.toml", format!("{guard}min_repeats = 1\n"));
+    place.file("u.toml", format!("{guard}min_repeat = 4\n"));
+    place.file("g.toml", format!("{guard}checkpoints = [[3], [5]]\n"));
+    for (line, exit, words) in [
+        ("replay late.jsonl --force --out out", 2, "late.jsonl:1"),
+        ("replay empty.jsonl --force --out out", 4, "no transcripts"),
+        (
+            "replay STARTER --force --model nobody* --out out",
+            4,
+            "filters",
+        ),
+        (
+            "replay STARTER --force --settings s.toml --out out",
+            2,
+            "s.toml:4",
+        ),
+        (
+            "replay STARTER --force --settings s.toml --out out",
+            2,
+            "min_repeats",
+        ),
+        (
+            "replay STARTER --force --settings u.toml --out out",
+            2,
+            "u.toml:4",
+        ),
+        (
+            "replay STARTER --force --settings u.toml --out out",
+            2,
+            "min_repeat",
+        ),
+        (
+            "sweep STARTER --grid g.toml --out out --force",
+            2,
+            "can never fire",
+        ),
+        ("replay STARTER --out blocked/x", 2, "cannot be made"),
+        (
+            "tune STARTER --split test --out out --force",
+            2,
+            "never looks",
+        ),
+    ] {
+        let line = line.replace("STARTER", "ROOT/datasets/starter");
+        place.run(line).ends(exit).says(words);
+    }
 }
 
 /// A corpus of three transcripts in a folder, with rows of labels.
-fn labelled(dir: &Path, rows: &str) -> String {
-    let inner = dir.join("corpus/transcripts");
-    std::fs::create_dir_all(&inner).expect("a temporary folder is writable");
+fn labelled(rows: &str) -> Place {
+    let place = Place::new();
     let lines = ["a", "b", "c"].map(|id| {
         format!("{{\"id\":\"{id}\",\"answer\":\"one two\",\"meta\":{{\"source\":\"web\"}}}}\n")
     });
-    file(&inner, "all.jsonl", &lines.concat());
+    place.file("corpus/transcripts/all.jsonl", lines.concat());
     let header = "transcript,class,kind,channel,start,onset,earliest,end,period,by,note";
-    file(
-        &dir.join("corpus"),
-        "labels.csv",
-        &format!("{header}\n{rows}"),
-    );
-    dir.join("corpus").display().to_string()
+    place.file("corpus/labels.csv", format!("{header}\n{rows}"));
+    place
 }
 
 #[test]
 fn the_transcript_of_a_bad_row_is_not_scored_by_its_other_rows() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
     let rows =
         "a,clean,,,,,,,,,\nb,clean,,,,,,,,,\nb,lop,,answer,,3,,,,,\nc,loop,,answer,,99,,,,,\n";
-    let corpus = labelled(dir.path(), rows);
-    let out = dir.path().join("out").display().to_string();
-    let args = ["replay", &corpus, "--out", &out, "--csv"];
-    let run = deadloop(&args);
-    let said = stderr(&run);
-    assert_eq!(code(&run), Some(2), "{said}");
+    let place = labelled(rows);
+    let replay = "replay corpus --out out --csv";
+    let said = stderr(&place.run(replay).ends(2));
     let at = |line: &str| said.find(line).expect(line);
     assert!(at("labels.csv:4: unknown class") < at("labels.csv:5: onset 99"));
-    let run = deadloop(&[&args[..], &["--on-bad", "skip"]].concat());
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let outcomes = std::fs::read_to_string(format!("{out}/outcomes.csv")).expect("it is written");
-    let ids: Vec<&str> = outcomes.lines().skip(1).map(|row| &row[..2]).collect();
-    assert!(
-        !ids.is_empty() && ids.iter().all(|id| *id == "a,"),
-        "{outcomes}"
-    );
+    place.run(format!("{replay} --on-bad skip")).ends(0);
+    let outcomes = place.rows("out/outcomes.csv");
+    assert!(!outcomes.is_empty() && outcomes.iter().all(|row| row["transcript"] == "a"));
 }
 
 #[test]
 fn a_broken_result_is_named_and_is_no_accident() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = labelled(dir.path(), "a,clean,,,,,,,,,\n");
-    let out = dir.path().join("out");
-    let shown = out.display().to_string();
-    let run = deadloop(&["replay", &corpus, "--out", &shown, "-q"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let report = |more: &[&str]| deadloop(&[&["report", &shown, "-q"], more].concat());
+    let place = labelled("a,clean,,,,,,,,,\n");
+    place.run("replay corpus --out out -q").ends(0);
     for name in ["outcomes.parquet", "scores.parquet", "manifest.json"] {
-        let path = out.join(name);
-        let whole = std::fs::read(&path).expect("it is there");
-        std::fs::write(&path, &whole[..whole.len() / 2]).expect("it is writable");
-        let run = report(&[]);
-        assert_eq!(code(&run), Some(2), "{name}: {}", stderr(&run));
-        assert!(stderr(&run).contains(name), "{}", stderr(&run));
-        std::fs::write(&path, whole).expect("it is writable");
+        let path = format!("out/{name}");
+        let whole = place.bytes(&path);
+        place.file(&path, &whole[..whole.len() / 2]);
+        place.run("report out -q").ends(2).says(name);
+        place.file(&path, whole);
     }
-    assert_eq!(code(&report(&[])), Some(0));
+    place.run("report out -q").ends(0);
 }
 
 #[test]
 fn a_field_that_no_transcript_has_is_told() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = labelled(dir.path(), "a,clean,,,,,,,,,\n");
-    let out = dir.path().join("out").display().to_string();
-    let run = deadloop(&["replay", &corpus, "--out", &out, "--by", "meta.sorce"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let place = labelled("a,clean,,,,,,,,,\n");
+    let run = place.run("replay corpus --out out --by meta.sorce");
     let words = "--by meta.sorce: no transcript has the field; there are id, meta.source, model";
-    assert!(stderr(&run).contains(words), "{}", stderr(&run));
+    run.ends(0).says(words);
 }
 
 /// What a process left that was killed is in nobody's way.
 #[cfg(target_os = "linux")]
 #[test]
 fn leftovers_of_processes_that_are_gone_are_swept() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = labelled(dir.path(), "a,clean,,,,,,,,,\n");
+    let place = labelled("a,clean,,,,,,,,,\n");
     let mut gone = Command::new("true").spawn().expect("it starts");
     gone.wait().expect("it ends");
-    let out = dir.path().join("out");
-    std::fs::create_dir(&out).expect("it is writable");
-    file(&out, &format!(".deadloop-{}-x", gone.id()), "half");
-    let run = deadloop(&["replay", &corpus, "--out", &out.display().to_string()]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    assert!(!holds(&out, ".deadloop-"));
+    place.file(&format!("out/.deadloop-{}-x", gone.id()), "half");
+    place.run("replay corpus --out out").ends(0);
+    assert!(!holds(&place.path("out"), ".deadloop-"));
 }
 
 #[cfg(unix)]
 #[test]
 fn a_signal_leaves_nothing_of_a_corpus_that_is_made() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let spec = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../datasets/planted/spec.toml"
-    );
-    let out = dir.path().join("made");
-    let args = [
-        "synth",
-        "--spec",
-        spec,
-        "-q",
-        "--out",
-        &out.display().to_string(),
-    ]
-    .map(String::from);
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let place = Place::new();
+    let out = place.path("made");
     let transcripts = out.join("transcripts");
+    let synth = place.command("synth --spec ROOT/datasets/planted/spec.toml -q --out made");
     assert_eq!(
-        interrupted(&args, &transcripts, (".deadloop-", Signal::SIGINT)),
+        interrupted(synth, &transcripts, (".deadloop-", Signal::SIGINT)),
         Some(130)
     );
     assert!(!holds(&transcripts, ".") && !holds(&out, ".deadloop-"));
-}
-
-#[test]
-fn no_loop_or_no_clean_transcript_is_not_zero() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let out = dir.path().join("out").display().to_string();
-    let clean = file(
-        dir.path(),
-        "c.jsonl",
-        "{\"id\":\"a\",\"answer\":\"fine\",\"labels\":[{\"class\":\"clean\"}]}\n",
-    );
-    let run = deadloop(&["replay", &clean, "--out", &out]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let shown = String::from_utf8_lossy(&run.stdout).into_owned();
-    assert!(shown.contains("n/a"), "{shown}");
-    assert_eq!(
-        code(&deadloop(&["tune", &clean, "--out", &out, "--force"])),
-        Some(5)
-    );
 }

@@ -6,9 +6,8 @@
 use crate::program;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use program::{code, deadloop, file, stderr, stdout};
+use program::{Place, Ran, Row, stdout};
 use serde_json::{Value, json};
 
 const COPIES: [usize; 4] = [3, 4, 6, 10];
@@ -74,7 +73,7 @@ fn onset(nth: usize) -> Option<usize> {
     last.map(|(start, period, _)| start + period)
 }
 
-fn corpus(dir: &Path) -> String {
+fn corpus(place: &Place) {
     let line = |nth: usize| {
         let label = match onset(nth) {
             Some(onset) => {
@@ -86,7 +85,7 @@ fn corpus(dir: &Path) -> String {
         json!({"id": id, "model": model, "answer": made(nth).0, "labels": [label]}).to_string()
     };
     let lines: Vec<String> = (0..ITEMS.len()).map(line).collect();
-    file(dir, "corpus.jsonl", &lines.join("\n"))
+    place.file("corpus.jsonl", lines.join("\n"));
 }
 
 /// Where a cell alarms: at the first char at which a repetition has so many copies and chars.
@@ -105,22 +104,6 @@ fn verdict(nth: usize, alarm: Option<usize>) -> &'static str {
         (None, Some(_)) => "false-alarm",
         (None, None) => "quiet",
     }
-}
-
-type Row = BTreeMap<String, String>;
-
-fn rows(out: &Path, name: &str) -> Vec<Row> {
-    let mut reader = csv::Reader::from_path(out.join(name)).expect("it is written");
-    let rows = reader.deserialize().map(|row| row.expect("a row"));
-    rows.collect()
-}
-
-/// Runs the program, which ends with this code; what it shows.
-fn run(args: &[&str], out: &Path, ends: i32) -> String {
-    let out = out.display().to_string();
-    let run = deadloop(&[args, &["--csv", "--out", &out]].concat());
-    assert_eq!(code(&run), Some(ends), "{args:?}: {}", stderr(&run));
-    stdout(&run)
 }
 
 /// A row of scores.csv holds the same, counted from the rows of outcomes.csv of its cell.
@@ -172,32 +155,34 @@ fn counted(score: &Row, outcomes: &[&Row]) {
 
 #[test]
 fn a_sweep_its_replays_and_a_count_by_hand_agree() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = corpus(dir.path());
+    let place = Place::new();
+    corpus(&place);
     let guard = |copies: &str, chars: &str| {
         format!(
             "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = {copies}\nmin_chars = {chars}\n"
         )
     };
     let grid = guard(&format!("{COPIES:?}"), &format!("{CHARS:?}"));
-    let grid = file(dir.path(), "grid.toml", &grid);
-    let (swept, replayed) = (dir.path().join("swept"), dir.path().join("replayed"));
-    run(&["sweep", &corpus, "--grid", &grid], &swept, 0);
+    place.file("grid.toml", grid);
+    place
+        .run("sweep corpus.jsonl --grid grid.toml --csv --out swept")
+        .ends(0);
     let cells = COPIES
         .iter()
         .flat_map(|copies| CHARS.iter().map(move |chars| (*copies, *chars)));
     let cells: Vec<(usize, usize)> = cells.collect();
-    let files = cells.iter().map(|(copies, chars)| {
-        let text = guard(&copies.to_string(), &chars.to_string());
-        file(dir.path(), &format!("{copies}-{chars}.toml"), &text)
+    let settings = cells.iter().map(|(copies, chars)| {
+        let name = format!("{copies}-{chars}.toml");
+        place.file(&name, guard(&copies.to_string(), &chars.to_string()));
+        format!(" --settings {name}")
     });
-    let files: Vec<String> = files.collect();
-    let settings = files.iter().flat_map(|file| ["--settings", file]);
-    let args: Vec<&str> = ["replay", &corpus].into_iter().chain(settings).collect();
-    run(&args, &replayed, 0);
+    let settings: String = settings.collect();
+    let replay = format!("replay corpus.jsonl{settings} --csv --out replayed");
+    place.run(replay).ends(0);
 
-    let outcomes = rows(&replayed, "outcomes.csv");
-    let [swept, replayed] = [swept, replayed].map(|out| rows(&out, "scores.csv"));
+    let outcomes = place.rows("replayed/outcomes.csv");
+    let [swept, replayed] =
+        ["swept", "replayed"].map(|out| place.rows(&format!("{out}/scores.csv")));
     let mut seen = BTreeMap::new();
     for (copies, chars) in cells {
         let is_cell = |row: &&Row| {
@@ -245,13 +230,15 @@ fn a_sweep_its_replays_and_a_count_by_hand_agree() {
 }
 
 /// A corpus of five transcripts with this label.
-fn all_alike(dir: &Path, label: &Value) -> String {
+fn all_alike(label: &Value) -> Place {
     let line = |nth| {
         let text = prose(nth, 20) + &"It goes round. ".repeat(60);
         json!({"id": format!("t{nth}"), "answer": text, "labels": [label]}).to_string()
     };
     let lines: Vec<String> = (0..5).map(line).collect();
-    file(dir, "alike.jsonl", &lines.join("\n"))
+    let place = Place::new();
+    place.file("alike.jsonl", lines.join("\n"));
+    place
 }
 
 /// What a ratio has nothing to divide by is empty: never 0, never 1.
@@ -269,13 +256,12 @@ fn no_loop_or_no_clean_transcript_is_not_zero() {
         (later, [of_both, of_both], [found, of_chars]),
         (at_once, [of_chars, of_both], [found, "loops"]),
     ] {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let corpus = all_alike(dir.path(), &label);
-        let out = dir.path().join("replayed");
-        let shown = run(&["replay", &corpus], &out, 0);
+        let place = all_alike(&label);
+        let run = place.run("replay alike.jsonl --csv --out replayed");
+        let shown = stdout(&run.ends(0));
         // The table has recall and wrong alarms per Mchar.
         assert_eq!(shown.contains("n/a"), empty[0] != of_both, "{shown}");
-        let scores = rows(&out, "scores.csv");
+        let scores = place.rows("replayed/scores.csv");
         let all = scores.iter().find(|row| row["by"] == "total");
         let all = all.expect("a row of all together");
         for name in empty.iter().flat_map(|names| names.split(' ')) {
@@ -284,6 +270,6 @@ fn no_loop_or_no_clean_transcript_is_not_zero() {
         for name in full.iter().flat_map(|names| names.split(' ')) {
             assert_ne!(all[name], "", "{name}: {label}");
         }
-        run(&["tune", &corpus], &dir.path().join("tuned"), 5);
+        place.run("tune alike.jsonl --out tuned").ends(5);
     }
 }

@@ -4,12 +4,10 @@
 
 use crate::program;
 
-use program::{STARTER, code, deadloop, file, stderr, stdout};
-use serde_json::Value;
+use program::{Place, Ran, code, has, stderr, stdout};
 
 fn names() -> Vec<String> {
-    let run = deadloop(&["detectors", "--json"]);
-    let all: Value = serde_json::from_slice(&run.stdout).expect("JSON on stdout");
+    let all = Place::new().run("detectors --json").json();
     let all = all.as_array().expect("a list");
     all.iter()
         .map(|d| d["name"].as_str().expect("a name").to_owned())
@@ -18,7 +16,8 @@ fn names() -> Vec<String> {
 
 #[test]
 fn all_of_them_are_one_screen() {
-    let run = deadloop(&["detectors"]);
+    let place = Place::new();
+    let run = place.run("detectors");
     let told = stdout(&run);
     assert_eq!(code(&run), Some(0));
     assert!(told.lines().count() <= 30, "{told}");
@@ -39,12 +38,13 @@ fn all_of_them_are_one_screen() {
     }
     let next = stderr(&run);
     assert!(next.contains("next: deadloop detectors periodic"), "{next}");
-    assert_eq!(stderr(&deadloop(&["detectors", "--quiet"])), "");
+    assert_eq!(stderr(&place.run("detectors --quiet")), "");
 }
 
 #[test]
 fn one_of_them_is_told_in_full() {
-    let told = stdout(&deadloop(&["detectors", "checkpoint"]));
+    let place = Place::new();
+    let told = stdout(&place.run("detectors checkpoint"));
     for words in [
         "checkpoint (version",
         "At checkpoint c, on the first c chars exactly",
@@ -53,40 +53,36 @@ fn one_of_them_is_told_in_full() {
         "S changes what is measured, T only what is accepted.",
         "document: looks at 2000, 3000 and 5000 chars",
     ] {
-        assert!(told.contains(words), "{words:?} is not in {told}");
+        has(&told, words);
     }
     assert!(!told.contains("periodic (version"), "{told}");
-    let run = deadloop(&["detectors", "checkpoint", "--json"]);
-    let one: Value = serde_json::from_slice(&run.stdout).expect("JSON on stdout");
+    let one = place.run("detectors checkpoint --json").json();
     assert_eq!(one["name"], "checkpoint");
 }
 
 #[test]
 fn an_unknown_one_is_refused_with_the_one_that_was_meant() {
-    for words in [
-        &["detectors", "periodc"][..],
-        &["detectors", "periodc", "--grid"],
-    ] {
-        let run = deadloop(words);
-        assert_eq!(code(&run), Some(2));
-        let said = stderr(&run);
-        assert!(said.contains("(did you mean \"periodic\"?)"), "{said}");
+    for line in ["detectors periodc", "detectors periodc --grid"] {
+        let run = Place::new().run(line).ends(2);
+        run.says("(did you mean \"periodic\"?)");
     }
 }
 
 /// The law of grids: what is printed for any detector is taken as it is, and has something to search.
 #[test]
 fn every_grid_is_planned_as_it_is_printed() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::new();
     for name in names() {
-        let run = deadloop(&["detectors", &name, "--grid"]);
+        let line = format!("detectors {name} --grid");
+        let run = place.run(&line);
         assert_eq!((code(&run), stderr(&run).as_str()), (Some(0), ""), "{name}");
         let printed = stdout(&run);
-        let grid = file(dir.path(), "grid.toml", &printed);
-        let run = deadloop(&["tune", STARTER, "--grid", &grid, "--dry-run"]);
+        place.file("grid.toml", &printed);
+        let tune = "tune ROOT/datasets/starter --grid grid.toml --dry-run";
+        let run = place.run(tune);
         if name == "circling" {
             // What warns is swept, and chosen by nobody.
-            assert!(stderr(&run).contains("tune chooses among what stops"));
+            run.says("tune chooses among what stops");
             continue;
         }
         let told = stdout(&run);
@@ -94,8 +90,7 @@ fn every_grid_is_planned_as_it_is_printed() {
         let words: Vec<&str> = told.split_whitespace().collect();
         let settings: u64 = words[2].parse().expect("a count");
         assert!(settings > 1, "{name}: {told}");
-        let json = deadloop(&["detectors", &name, "--grid", "--json"]);
-        let json: Value = serde_json::from_slice(&json.stdout).expect("JSON on stdout");
+        let json = place.run(format!("{line} --json")).json();
         assert_eq!(json["grid"].as_str().map(str::trim), Some(printed.trim()));
     }
 }

@@ -4,9 +4,7 @@
 
 use crate::program;
 
-use std::path::{Path, PathBuf};
-
-use program::{code, deadloop, stderr};
+use program::{Place, Ran, code, stderr, stdout};
 use serde_json::json;
 
 /// What ids, models, groups and splits are called.
@@ -29,10 +27,8 @@ const NAMES: [&str; 16] = [
     "tab\tnul\u{0}<script>|`*`",
 ];
 
-fn corpus(dir: &Path) -> PathBuf {
-    let corpus = dir.join("corpus");
-    std::fs::create_dir_all(corpus.join("transcripts")).unwrap();
-    let mut splits = csv::Writer::from_path(corpus.join("splits.csv")).unwrap();
+fn corpus(place: &Place) {
+    let mut splits = csv::Writer::from_writer(Vec::new());
     splits.write_record(["transcript", "split"]).unwrap();
     let mut lines = String::new();
     for (i, name) in NAMES.iter().enumerate() {
@@ -47,69 +43,54 @@ fn corpus(dir: &Path) -> PathBuf {
         lines += &format!("{line}\n");
         splits.write_record([name, ["dev", "test"][i % 2]]).unwrap();
     }
-    splits.flush().unwrap();
-    std::fs::write(corpus.join("transcripts/t.jsonl"), lines).unwrap();
-    corpus
-}
-
-/// Runs it; how it has to end.
-fn ran(words: &[&str], wanted: &[i32]) -> String {
-    let run = deadloop(words);
-    let ended = code(&run);
-    assert!(
-        ended.is_some_and(|code| wanted.contains(&code)),
-        "{words:?} ended with {ended:?}: {}",
-        stderr(&run)
-    );
-    String::from_utf8(run.stdout).unwrap()
+    let splits = splits.into_inner().unwrap();
+    place.file("corpus/splits.csv", splits);
+    place.file("corpus/transcripts/t.jsonl", lines);
 }
 
 #[test]
 fn what_one_command_writes_every_other_reads() {
-    let dir = tempfile::tempdir().unwrap();
-    let at = |name: &str| dir.path().join(name).display().to_string();
-    let corpus = corpus(dir.path()).display().to_string();
-    ran(&["check", &corpus], &[0]);
-    ran(&["label", &corpus], &[0]);
-    let (again, json, merged) = (at("again"), at("again.csv"), at("merged.csv"));
-    ran(&["import", &corpus, "--out", &again], &[0]);
-    ran(&["label", &again, "--out", &json], &[0]);
-    for corpus in [&corpus, &again] {
-        ran(&["check", corpus], &[0]);
-        let merge = ["label", "--merge", corpus, &json, "--out", &merged];
-        let told = ran(&[&merge[..], &["--force", "--json"]].concat(), &[0]);
-        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-        assert_eq!(told["merged"]["nobody"], NAMES.len(), "{told}");
+    let place = Place::new();
+    corpus(&place);
+    let done = |line: &str| place.run(line).ends(0);
+    done("check corpus");
+    done("label corpus");
+    done("import corpus --out again");
+    done("label again --out again.csv");
+    for corpus in ["corpus", "again"] {
+        done(&format!("check {corpus}"));
+        let merge = format!("label --merge {corpus} again.csv --out merged.csv --force --json");
+        assert_eq!(done(&merge).json()["merged"]["nobody"], NAMES.len());
         // An argument of a program cannot hold a NUL.
         for name in NAMES.iter().filter(|name| !name.contains('\0')) {
-            ran(&["explain", corpus, "--", name], &[0]);
+            let mut explain = place.command(format!("explain {corpus} --"));
+            explain.arg(name).output().unwrap().ends(0);
         }
     }
-    let (out, other, flips) = (at("out"), at("other"), at("flips"));
-    let setting = dir.path().join("s.toml");
-    let text = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = 50\n";
-    std::fs::write(&setting, text).unwrap();
-    let setting = setting.display().to_string();
-    let replay = ["replay", "--csv", "--by", "meta.source", "--out"];
-    ran(&[&replay[..], &[&out, &corpus]].concat(), &[0]);
-    ran(
-        &[&replay[..], &[&other, &again, "--settings", &setting]].concat(),
-        &[0],
-    );
-    ran(&["compare", &out, &other, "--out", &flips], &[0, 100]);
+    let guard = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = 50\n";
+    place.file("s.toml", guard);
+    done("replay corpus --csv --by meta.source --out out");
+    done("replay again --csv --by meta.source --out other --settings s.toml");
+    let ends = |line: &str, codes: &[i32]| {
+        let run = place.run(line);
+        let ended = code(&run).is_some_and(|code| codes.contains(&code));
+        assert!(ended, "{line}: {:?} {}", code(&run), stderr(&run));
+        stdout(&run)
+    };
+    ends("compare out other --out flips", &[0, 100]);
     // From the table for people too.
-    std::fs::remove_file(Path::new(&out).join("outcomes.parquet")).unwrap();
-    let same = ran(&["compare", &out, &other, "--json"], &[0, 100]);
+    std::fs::remove_file(place.path("out/outcomes.parquet")).unwrap();
+    let same = ends("compare out other --json", &[0, 100]);
     assert!(!same.is_empty());
-    let cells = csv::Reader::from_path(Path::new(&out).join("outcomes.csv"));
-    for row in cells.unwrap().records() {
-        for cell in &row.unwrap() {
-            let runs = cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
-            assert!(!runs, "{cell:?}");
-        }
+    for cell in place
+        .rows("out/outcomes.csv")
+        .iter()
+        .flat_map(|row| row.values())
+    {
+        let runs = cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
+        assert!(!runs, "{cell:?}");
     }
-    ran(&["report", &other], &[0]);
-    let tuned = at("tuned");
-    ran(&["tune", &corpus, "--out", &tuned], &[0, 5, 6]);
-    ran(&["report", &tuned], &[0]);
+    done("report other");
+    ends("tune corpus --out tuned", &[0, 5, 6]);
+    done("report tuned");
 }

@@ -5,69 +5,38 @@
 use crate::program;
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
-use program::{command, stderr, stdout};
+use program::{Place, Ran, has, stdout};
 use serde_json::{Value, json};
 
-struct Place {
-    dir: tempfile::TempDir,
+/// A corpus of a loop, a hostile one, a passing repetition and clean text, with labels inside
+/// that a proposal must not read.
+fn place() -> Place {
+    let place = Place::new();
+    let unit = "Let me think about it once more. ";
+    let clean = "A text that says one thing after another, and each of them once. ".to_owned();
+    let lie = json!([{"class": "loop", "onset": 3, "channel": "answer"}]);
+    let transcripts = [
+        json!({"id": "loop", "answer": format!("A start. {}", unit.repeat(20)), "labels": lie}),
+        json!({"id": "clean\u{1b}[2J", "answer": format!("{clean}\u{1b}[31mred\u{202e}"), "labels": lie}),
+        json!({"id": "over", "answer": format!("{clean}{}Now I know. {clean}", unit.repeat(12))}),
+        json!({"id": "doubt", "answer": format!("{clean}{}", "It is so, I think, and it stays so. ".repeat(3))}),
+    ];
+    let lines: Vec<String> = transcripts.iter().map(Value::to_string).collect();
+    place.file("c.jsonl", lines.join("\n"));
+    place
 }
 
-impl Place {
-    /// A corpus of a loop, a hostile one, a passing repetition and clean text, with labels inside
-    /// that a proposal must not read.
-    fn new() -> Self {
-        let place = Self {
-            dir: tempfile::tempdir().expect("a temporary folder"),
-        };
-        let unit = "Let me think about it once more. ";
-        let clean = "A text that says one thing after another, and each of them once. ".to_owned();
-        let lie = json!([{"class": "loop", "onset": 3, "channel": "answer"}]);
-        let transcripts = [
-            json!({"id": "loop", "answer": format!("A start. {}", unit.repeat(20)), "labels": lie}),
-            json!({"id": "clean\u{1b}[2J", "answer": format!("{clean}\u{1b}[31mred\u{202e}"), "labels": lie}),
-            json!({"id": "over", "answer": format!("{clean}{}Now I know. {clean}", unit.repeat(12))}),
-            json!({"id": "doubt", "answer": format!("{clean}{}", "It is so, I think, and it stays so. ".repeat(3))}),
-        ];
-        let lines: Vec<String> = transcripts.iter().map(Value::to_string).collect();
-        place.file("c.jsonl", &lines.join("\n"));
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn file(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).expect("a temporary folder is writable");
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).expect("the file is there")
-    }
-
-    fn label(&self, args: &[&str], keys: &str) -> Output {
-        let mut child = command(&["label"])
-            .args(args)
-            .current_dir(self.dir.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        let mut stdin = child.stdin.take().expect("a pipe");
-        stdin.write_all(keys.as_bytes()).expect("keys are read");
-        drop(stdin);
-        child.wait_with_output().expect("the program ends")
-    }
-}
-
-#[track_caller]
-fn fine(output: &Output) -> String {
-    assert!(output.status.success(), "{}", stderr(output));
-    stdout(output)
+/// Runs `label` with lines of keys.
+fn label(place: &Place, args: &str, keys: &str) -> Output {
+    let mut command = place.command(format!("label {args}"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(keys.as_bytes()).expect("keys are read");
+    drop(stdin);
+    child.wait_with_output().expect("the program ends")
 }
 
 /// The cells of the first row of a transcript.
@@ -80,26 +49,16 @@ fn row(labels: &str, id: &str) -> Vec<String> {
 
 #[test]
 fn proposals_are_written_beside_the_corpus_and_nothing_is_overwritten() {
-    let place = Place::new();
-    let told = fine(&place.label(&["c.jsonl"], ""));
-    assert!(told.contains("short-sequence"), "{told}");
+    let place = place();
+    label(&place, "c.jsonl", "").ends(0).shows("short-sequence");
     let labels = place.read("c.labels.csv");
+    let found = row(&labels, "loop");
     assert_eq!(
-        row(&labels, "loop")[..9],
-        [
-            "loop",
-            "loop",
-            "short-sequence",
-            "answer",
-            "9",
-            "42",
-            "",
-            "",
-            "33"
-        ]
+        found[..9].join(","),
+        "loop,loop,short-sequence,answer,9,42,,,33"
     );
-    assert_eq!(row(&labels, "loop")[9], "auto");
-    assert!(row(&labels, "loop")[10].starts_with("confidence 0.9"));
+    assert_eq!(found[9], "auto");
+    assert!(found[10].starts_with("confidence 0.9"));
     assert_eq!(
         row(&labels, "clean")[1],
         "clean",
@@ -108,10 +67,8 @@ fn proposals_are_written_beside_the_corpus_and_nothing_is_overwritten() {
     assert_eq!(row(&labels, "over")[1], "transient");
     assert_eq!(row(&labels, "over")[5], "98");
 
-    let again = place.label(&["c.jsonl"], "");
-    assert_eq!(again.status.code(), Some(2));
-    assert!(stderr(&again).contains("--force"));
-    fine(&place.label(&["c.jsonl", "--force", "--jobs", "1"], ""));
+    label(&place, "c.jsonl", "").ends(2).says("--force");
+    label(&place, "c.jsonl --force --jobs 1", "").ends(0);
     assert_eq!(
         place.read("c.labels.csv"),
         labels,
@@ -121,15 +78,12 @@ fn proposals_are_written_beside_the_corpus_and_nothing_is_overwritten() {
 
 #[test]
 fn a_review_saves_every_answer_and_goes_on_where_it_stopped() {
-    let place = Place::new();
-    let args = ["c.jsonl", "--review", "--reviewer", "ann", "--out", "l.csv"];
+    let place = place();
+    let args = "c.jsonl --review --reviewer ann --out l.csv";
     // The most uncertain is `doubt`; then the input ends.
-    let told = fine(&place.label(&args, ">\n>\n[\nt\n"));
-    assert!(
-        told.contains("1 of 4   proposed: clean, confidence 0.666   doubt"),
-        "{told}"
-    );
-    assert!(told.contains("1 answered, 3 left"), "{told}");
+    let run = label(&place, args, ">\n>\n[\nt\n").ends(0);
+    run.shows("1 of 4   proposed: clean, confidence 0.666   doubt");
+    run.shows("1 answered, 3 left");
     let labels = place.read("l.csv");
     let doubt = row(&labels, "doubt");
     assert_eq!(
@@ -138,9 +92,8 @@ fn a_review_saves_every_answer_and_goes_on_where_it_stopped() {
     );
     assert_eq!(row(&labels, "loop")[9], "auto");
 
-    let told = fine(&place.label(&args, "s\nnonsense\nc\nz\nu\nq\n"));
-    assert!(told.contains("1 of 3"), "{told}");
-    assert!(told.contains("1 answered, 2 left"), "{told}");
+    let run = label(&place, args, "s\nnonsense\nc\nz\nu\nq\n").ends(0);
+    run.shows("1 of 3").shows("1 answered, 2 left");
     let labels = place.read("l.csv");
     let unsure: Vec<&str> = labels
         .lines()
@@ -152,20 +105,15 @@ fn a_review_saves_every_answer_and_goes_on_where_it_stopped() {
 
 #[test]
 fn hostile_text_is_shown_and_not_obeyed() {
-    let place = Place::new();
-    let told = fine(&place.label(&["c.jsonl", "--review"], "s\ns\ns\ns\n"));
-    assert!(
-        told.contains("\\u{1b}[31mr") && told.contains("\\u{202e}"),
-        "{told}"
-    );
+    let run = label(&place(), "c.jsonl --review", "s\ns\ns\ns\n");
+    let told = stdout(&run.ends(0));
+    has(&told, "\\u{1b}[31mr");
+    has(&told, "\\u{202e}");
     assert!(
         !told.contains('\u{1b}') && !told.contains('\u{202e}'),
         "{told:?}"
     );
-    assert!(
-        told.contains("⟦Let me think about it once more. ⟧"),
-        "{told}"
-    );
+    has(&told, "⟦Let me think about it once more. ⟧");
 }
 
 #[test]
@@ -184,14 +132,12 @@ fn disputes_of_a_replay_with_its_labels_come_worst_first_and_can_be_reviewed() {
         json!({"id": "right", "answer": looped(60), "labels": [{"class": "loop", "onset": 62, "channel": "answer"}]}),
     ];
     let lines: Vec<String> = transcripts.iter().map(Value::to_string).collect();
-    place.file("d.jsonl", &lines.join("\n"));
-    let replay = command(&["replay", "d.jsonl", "--out", "run", "--quiet"])
-        .current_dir(place.dir.path())
-        .output()
-        .expect("it starts");
-    fine(&replay);
-    let told = fine(&place.label(&["d.jsonl", "--disputes", "run", "--json"], ""));
-    let found: Value = serde_json::from_str(&told).expect("JSON");
+    place.file("d.jsonl", lines.join("\n"));
+    place.run("replay d.jsonl --out run --quiet").ends(0);
+    let found = place
+        .run("label d.jsonl --disputes run --json")
+        .ends(0)
+        .json();
     let found = found["disputes"].as_array().expect("a list");
     let ids: Vec<&str> = found
         .iter()
@@ -200,101 +146,61 @@ fn disputes_of_a_replay_with_its_labels_come_worst_first_and_can_be_reviewed() {
     assert_eq!(
         ids,
         ["unlabelled", "too-late", "short", "no-loop"],
-        "{told}"
+        "{found:?}"
     );
-    assert!(found.iter().all(|one| one["agrees"] == true), "{told}");
+    assert!(found.iter().all(|one| one["agrees"] == true));
     assert_eq!(found[0]["looks_like"], "a loop from char 62 on");
     assert_eq!(found[3]["looks_like"], "no repetition");
     assert_eq!(found[3]["alarm"], Value::Null);
-    let run = place.label(&["d.jsonl", "--disputes", "run"], "");
-    assert!(fine(&run).contains("4 of 4 disputes"));
-    let next = stderr(&run);
-    assert!(next.contains("--disputes run --review"), "{next}");
+    let run = place.run("label d.jsonl --disputes run").ends(0);
+    run.shows("4 of 4 disputes");
+    run.says("--disputes run --review");
     // Only the four are asked about: `l` says loop.
-    fine(&place.label(&["d.jsonl", "--disputes", "run", "--review"], "l\nl\nq\n"));
+    label(&place, "d.jsonl --disputes run --review", "l\nl\nq\n").ends(0);
     let labels = place.read("d.labels.csv");
     assert_eq!(row(&labels, "right")[9], "auto", "{labels}");
     assert_eq!(labels.matches("review:me").count(), 2, "{labels}");
 
-    let nowhere = place.label(&["d.jsonl", "--disputes", "nowhere"], "");
-    assert_eq!(nowhere.status.code(), Some(2));
-    assert!(stderr(&nowhere).contains("nowhere"));
+    let nowhere = place.run("label d.jsonl --disputes nowhere");
+    nowhere.ends(2).says("nowhere");
 }
 
 #[test]
 fn wrong_usage_is_told() {
-    let place = Place::new();
-    assert_eq!(place.label(&[], "").status.code(), Some(2));
-    assert_eq!(place.label(&["nowhere"], "").status.code(), Some(2));
-    let none = place.label(&["c.jsonl", "--model", "nobody"], "");
-    assert_eq!(none.status.code(), Some(4));
+    let place = place();
+    place.run("label").ends(2);
+    place.run("label nowhere").ends(2);
+    place.run("label c.jsonl --model nobody").ends(4);
     place.file(
         "bad.jsonl",
         "{\"id\": 1}\n{\"id\": \"a\", \"answer\": \"x\"}\n",
     );
-    let bad = place.label(&["bad.jsonl"], "");
-    assert_eq!(bad.status.code(), Some(2));
-    assert!(stderr(&bad).contains("bad.jsonl:1:"));
+    place.run("label bad.jsonl").ends(2).says("bad.jsonl:1:");
     assert!(!place.path("bad.labels.csv").exists());
-    fine(&place.label(&["bad.jsonl", "--on-bad", "skip"], ""));
+    place.run("label bad.jsonl --on-bad skip").ends(0);
     assert!(place.path("bad.labels.csv").exists());
 }
 
 #[test]
 fn a_label_is_opened_again_and_a_filter_that_matches_nothing_is_no_review() {
-    let place = Place::new();
-    assert_eq!(
-        place
-            .label(&["c.jsonl", "--out", "l.csv"], "")
-            .status
-            .code(),
-        Some(0)
-    );
-    let review = ["c.jsonl", "--out", "l.csv", "--review", "--reviewer", "ann"];
-    let run = |more: &[&str], keys: &str| place.label(&[&review[..], more].concat(), keys);
-    assert_eq!(run(&[], "c\nc\nc\nc\n").status.code(), Some(0));
+    let place = place();
+    place.run("label c.jsonl --out l.csv").ends(0);
+    let run = |more: &str, keys: &str| {
+        let review = "c.jsonl --out l.csv --review --reviewer ann";
+        label(&place, &format!("{review} {more}"), keys)
+    };
+    run("", "c\nc\nc\nc\n").ends(0);
     // All were answered: nothing is asked, and how to ask again is said.
-    let done = run(&[], "");
-    assert_eq!(done.status.code(), Some(0));
-    assert!(
-        stdout(&done).contains("0 answered, 0 left"),
-        "{}",
-        stdout(&done)
-    );
-    assert!(
-        stderr(&done).contains("--review --again"),
-        "{}",
-        stderr(&done)
-    );
-    let one = run(&["loop"], "l\n");
-    assert_eq!(one.status.code(), Some(0), "{}", stderr(&one));
-    assert!(
-        stdout(&one).contains("1 answered, 0 left"),
-        "{}",
-        stdout(&one)
-    );
-    assert!(
-        place.read("l.csv").contains("loop,loop,"),
-        "{}",
-        place.read("l.csv")
-    );
-    let again = run(&["--again"], "u\nq\n");
-    assert!(
-        stdout(&again).contains("1 answered, 3 left"),
-        "{}",
-        stdout(&again)
-    );
-    for more in [
-        &["--model", "nobody*"][..],
-        &["lop"],
-        &["--again", "--where", "x=y"],
-    ] {
-        let run = run(more, "");
-        assert_eq!(run.status.code(), Some(4), "{more:?}: {}", stderr(&run));
+    let done = run("", "").ends(0);
+    done.shows("0 answered, 0 left").says("--review --again");
+    run("loop", "l\n").ends(0).shows("1 answered, 0 left");
+    has(&place.read("l.csv"), "loop,loop,");
+    run("--again", "u\nq\n").shows("1 answered, 3 left");
+    for more in ["--model nobody*", "lop", "--again --where x=y"] {
+        run(more, "").ends(4);
     }
-    assert!(stderr(&run(&["lop"], "")).contains("did you mean \"loop\"?"));
-    let alone = place.label(&["c.jsonl", "--out", "m.csv", "--again"], "");
-    assert_eq!(alone.status.code(), Some(2));
+    run("lop", "").says("did you mean \"loop\"?");
+    place.run("label c.jsonl --out m.csv --again").ends(2);
 }
 
 #[test]
@@ -312,11 +218,9 @@ fn a_loop_far_beyond_the_first_window_is_found_where_it_is() {
     let start = prose.len();
     let text = prose + &unit.repeat(20_000);
     assert!(start > 1 << 20 && text.len() > 2_000_000);
-    place.file(
-        "long.jsonl",
-        &json!({"id": "long", "answer": text}).to_string(),
-    );
-    fine(&place.label(&["long.jsonl", "--quiet"], ""));
+    let line = json!({"id": "long", "answer": text});
+    place.file("long.jsonl", line.to_string());
+    place.run("label long.jsonl --quiet").ends(0);
     let labels = place.read("long.labels.csv");
     let onset = |at: usize, unit: &str| format!(",{at},{},", at + unit.len());
     assert!(labels.contains(&onset(over, passing)), "{labels}");

@@ -19,7 +19,7 @@ use deadloop_run::{
     Answers, Code, Done, Failure, Host, Parts, Progress, Replayed, Request, ask, replay,
 };
 use deadloop_score::Class;
-use program::{STARTER, code, deadloop, file, stderr};
+use program::{Place, Ran, STARTER};
 
 const SETTINGS: &str = "[[guard]]\ndetector = \"periodic\"\n";
 
@@ -83,23 +83,13 @@ fn run(request: &Request<'_>) -> Result<(), Failure> {
 
 #[test]
 fn a_run_from_a_library_leaves_the_tables_that_the_program_leaves() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let settings = file(dir.path(), "settings.toml", SETTINGS);
-    let typed = dir.path().join("typed");
-    let out = typed.display().to_string();
-    let ran = deadloop(&[
-        "replay",
-        STARTER,
-        "--settings",
-        &settings,
-        "--csv",
-        "--out",
-        &out,
-    ]);
-    assert_eq!(code(&ran), Some(0), "{}", stderr(&ran));
+    let place = Place::new();
+    place.file("settings.toml", SETTINGS);
+    let replay_line = "replay ROOT/datasets/starter --settings settings.toml --csv --out typed";
+    place.run(replay_line).ends(0);
 
     let host = Test::default();
-    let called = dir.path().join("called");
+    let [typed, called] = ["typed", "called"].map(|name| place.path(name));
     let request = Request {
         csv: true,
         ..Request::of(STARTER.as_ref(), &called, &host)
@@ -126,8 +116,8 @@ fn a_run_from_a_library_leaves_the_tables_that_the_program_leaves() {
 
 #[test]
 fn a_run_that_is_stopped_goes_on_from_its_journal() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let [whole, stopped] = ["whole", "stopped"].map(|name| dir.path().join(name));
+    let place = Place::new();
+    let [whole, stopped] = ["whole", "stopped"].map(|name| place.path(name));
     let host = Test::default();
     run(&Request::of(STARTER.as_ref(), &whole, &host)).expect("a run");
 
@@ -147,13 +137,13 @@ fn a_run_that_is_stopped_goes_on_from_its_journal() {
 
 #[test]
 fn what_is_wrong_is_told_to_whoever_asked() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::new();
     let lines =
         "{\"id\":\"a\",\"answer\":\"fine\",\"labels\":[{\"class\":\"clean\"}]}\n{\"id\":7}\n";
-    let corpus = file(dir.path(), "c.jsonl", lines);
-    let out = dir.path().join("out");
+    place.file("c.jsonl", lines);
+    let (corpus, out) = (place.path("c.jsonl"), place.path("out"));
     let host = Test::default();
-    let strict = Request::of(corpus.as_ref(), &out, &host);
+    let strict = Request::of(&corpus, &out, &host);
     let error = run(&strict).expect_err("a line is bad");
     assert_eq!(error.code(), Code::Usage);
     assert!(error.said().contains("c.jsonl:2"), "{}", error.said());
@@ -207,9 +197,8 @@ fn judged(answers: Answers<Vec<bool>>, thresholds: &[usize]) -> Result<String, F
 
 #[test]
 fn another_subject_is_stopped_goes_on_and_comes_in_parts_like_guards() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = dir.path().join("corpus");
-    std::fs::create_dir_all(corpus.join("transcripts")).expect("it is writable");
+    let place = Place::new();
+    let corpus = place.path("corpus");
     // More than are in hand at a time, so that there is a place to stop.
     for nth in 0..5 {
         let line = |n: usize| {
@@ -222,14 +211,14 @@ fn another_subject_is_stopped_goes_on_and_comes_in_parts_like_guards() {
             format!("{{\"id\":\"{nth}-{n}\",\"answer\":\"{answer}\",\"labels\":[{label}]}}\n")
         };
         let lines: String = (0..300).map(line).collect();
-        file(&corpus.join("transcripts"), &format!("{nth}.jsonl"), &lines);
+        place.file(&format!("corpus/transcripts/{nth}.jsonl"), lines);
     }
     let subject = Longer(vec![0, 400, 1_500, 100_000]);
     let asked = |request: &Request<'_>| match ask(request, &subject, Vec::new())? {
         Done::Ran(answers) => judged(*answers, &subject.0).map(Some),
         Done::Already(..) | Done::Part(_) => Ok(None),
     };
-    let out = |name: &str| -> PathBuf { dir.path().join(name) };
+    let out = |name: &str| place.path(name);
     let (whole, stopped, merged) = (out("whole"), out("stopped"), out("merged"));
     let host = Test::default();
     let request = Request {

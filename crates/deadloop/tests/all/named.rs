@@ -6,7 +6,7 @@ use crate::program;
 
 use std::path::Path;
 
-use program::{code, deadloop, file, stderr};
+use program::{Place, Ran, code, stderr};
 
 const LINES: &str = "{\"id\":\"a\",\"answer\":\"It is fine.\",\"labels\":[{\"class\":\"clean\"}]}\n\
                      {\"id\":\"b\",\"answer\":\"So is it.\",\"labels\":[{\"class\":\"clean\"}]}\n";
@@ -27,90 +27,46 @@ fn put(path: &Path, how: &str) {
 fn a_part_of_a_corpus_that_cannot_be_read_is_named_by_every_command() {
     for part in ["labels.csv", "splits.csv", "dataset.toml"] {
         for how in ["link", "folder", "pipe"] {
-            let dir = tempfile::tempdir().unwrap();
-            let corpus = dir.path().join("corpus");
-            std::fs::create_dir_all(corpus.join("transcripts")).unwrap();
-            file(&corpus.join("transcripts"), "t.jsonl", LINES);
-            put(&corpus.join(part), how);
-            let corpus = corpus.display().to_string();
-            let at = |name: &str| dir.path().join(name).display().to_string();
-            let (out, csv) = (at("out"), at("x.csv"));
-            let commands = [
-                &["check", &corpus, "--quiet"][..],
-                &["replay", &corpus, "--out", &out],
-                &["replay", &corpus, "--out", &out, "--on-bad", "skip"],
-                &["tune", &corpus, "--out", &out],
-                &["label", &corpus, "--force"],
-                &["label", &corpus, "--out", &csv],
-                &["label", "--merge", &corpus, &corpus, "--out", &csv],
-                &["explain", &corpus, "a"],
-                &["import", &corpus, "--out", &at("imported")],
-            ];
-            for words in commands {
-                let run = deadloop(words);
+            let place = Place::new();
+            place.file("corpus/transcripts/t.jsonl", LINES);
+            put(&place.path("corpus").join(part), how);
+            for line in [
+                "check corpus --quiet",
+                "replay corpus --out out",
+                "replay corpus --out out --on-bad skip",
+                "tune corpus --out out",
+                "label corpus --force",
+                "label corpus --out x.csv",
+                "label --merge corpus corpus --out x.csv",
+                "explain corpus a",
+                "import corpus --out imported",
+            ] {
+                let run = place.run(line);
                 let said = stderr(&run);
-                assert_eq!(code(&run), Some(2), "{how} {part} {words:?}: {said}");
-                assert!(said.contains(part), "{how} {part} {words:?}: {said}");
+                assert_eq!(code(&run), Some(2), "{how} {part} {line}: {said}");
+                assert!(said.contains(part), "{how} {part} {line}: {said}");
             }
         }
     }
 }
 
-/// A report is made from what a folder names, or not at all.
+/// A report and a comparison are made from what a folder names, or not at all.
 #[test]
 fn a_part_of_a_result_that_cannot_be_read_is_named() {
-    let dir = tempfile::tempdir().unwrap();
-    let corpus = file(dir.path(), "t.jsonl", LINES);
-    for how in ["link", "folder", "pipe"] {
-        let out = dir.path().join(how);
-        let out_is = out.display().to_string();
-        let run = deadloop(&["replay", &corpus, "--out", &out_is, "--quiet"]);
-        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-        put(&out.join("settings.toml"), how);
-        let run = deadloop(&["report", &out_is]);
-        let said = stderr(&run);
-        assert_eq!(code(&run), Some(2), "{how}: {said}");
-        assert!(said.contains("settings.toml"), "{how}: {said}");
-    }
-}
-
-#[test]
-fn a_labels_file_that_is_named_outright_is_read_or_told() {
-    let dir = tempfile::tempdir().unwrap();
-    let corpus = file(dir.path(), "t.jsonl", LINES);
-    for how in ["link", "folder", "pipe"] {
-        let csv = dir.path().join(format!("{how}.csv"));
-        put(&csv, how);
-        let csv = csv.display().to_string();
-        let merged = dir.path().join("merged.csv").display().to_string();
-        for words in [
-            &["label", "--merge", &csv, &csv, "--out", &merged][..],
-            &["label", &corpus, "--review", "--out", &csv],
-            &["label", &corpus, "--out", &csv, "--force"],
-        ] {
-            let run = deadloop(words);
-            let said = stderr(&run);
-            assert_eq!(code(&run), Some(2), "{how} {words:?}: {said}");
-            assert!(said.contains(&csv), "{how} {words:?}: {said}");
-        }
-    }
-}
-
-/// A file of a result that leads nowhere is not one that was never written.
-#[test]
-fn so_is_a_part_of_a_result() {
-    let dir = tempfile::tempdir().unwrap();
-    let corpus = file(dir.path(), "t.jsonl", LINES);
-    let out = dir.path().join("out").display().to_string();
-    let run = deadloop(&["replay", &corpus, "--out", &out, "--quiet"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    for part in ["outcomes.parquet", "choice.csv"] {
+    let place = Place::new();
+    place.file("t.jsonl", LINES);
+    place.run("replay t.jsonl --out out --quiet").ends(0);
+    for (part, line) in [
+        ("settings.toml", "report out"),
+        ("outcomes.parquet", "compare out out"),
+        ("choice.csv", "compare out out"),
+    ] {
         for how in ["link", "folder", "pipe"] {
-            let path = Path::new(&out).join(part);
+            let path = place.path("out").join(part);
             let kept = std::fs::read(&path).ok();
             drop(std::fs::remove_file(&path));
             put(&path, how);
-            let run = deadloop(&["compare", &out, &out]);
+            let run = place.run(line);
             let said = stderr(&run);
             assert!(!run.status.success(), "{how} {part}: {said}");
             assert!(said.contains(part), "{how} {part}: {said}");
@@ -125,58 +81,58 @@ fn so_is_a_part_of_a_result() {
     }
 }
 
+#[test]
+fn a_labels_file_that_is_named_outright_is_read_or_told() {
+    let place = Place::new();
+    place.file("t.jsonl", LINES);
+    for how in ["link", "folder", "pipe"] {
+        let csv = format!("{how}.csv");
+        put(&place.path(&csv), how);
+        for line in [
+            "label --merge CSV CSV --out merged.csv",
+            "label t.jsonl --review --out CSV",
+            "label t.jsonl --out CSV --force",
+        ] {
+            let run = place.run(line.replace("CSV", &csv)).ends(2);
+            run.says(&csv);
+        }
+    }
+}
+
 /// Labels of transcripts that nobody has seen are of those, one line for all of them.
 #[test]
 fn a_file_that_cannot_be_read_is_told_and_not_each_of_its_labels() {
-    let dir = tempfile::tempdir().unwrap();
-    let corpus = dir.path().join("corpus");
-    std::fs::create_dir_all(corpus.join("transcripts")).unwrap();
-    file(&corpus.join("transcripts"), "a.jsonl", LINES);
-    put(&corpus.join("transcripts/b.jsonl"), "link");
+    let place = Place::new();
+    place.file("corpus/transcripts/a.jsonl", LINES);
+    put(&place.path("corpus/transcripts/b.jsonl"), "link");
     let rows: String = (0..50).map(|i| format!("t{i},clean,,,,,,,,,\n")).collect();
     let header = "transcript,class,kind,channel,start,onset,earliest,end,period,by,note\n";
-    file(
-        &corpus,
-        "labels.csv",
-        &format!("{header}a,clean,,,,,,,,,\n{rows}"),
-    );
-    let run = deadloop(&["check", &corpus.display().to_string(), "--quiet"]);
+    let labels = format!("{header}a,clean,,,,,,,,,\n{rows}");
+    place.file("corpus/labels.csv", labels);
+    let run = place.run("check corpus --quiet").ends(2);
+    run.says("b.jsonl: cannot be read: a link to /nowhere");
+    run.says("50 labels for no transcript that could be read");
     let said = stderr(&run);
-    assert_eq!(code(&run), Some(2), "{said}");
-    assert!(
-        said.contains("b.jsonl: cannot be read: a link to /nowhere"),
-        "{said}"
-    );
-    assert!(
-        said.contains("50 labels for no transcript that could be read"),
-        "{said}"
-    );
     assert_eq!(said.lines().count(), 3, "{said}");
 }
 
 /// However few files may be open: it works, or it is said that there are too few, which is nobody's corpus.
 #[test]
 fn too_few_file_handles_are_no_fault_of_the_corpus() {
-    let dir = tempfile::tempdir().unwrap();
-    let corpus = dir.path().join("corpus");
-    std::fs::create_dir_all(corpus.join("transcripts")).unwrap();
-    file(&corpus.join("transcripts"), "a.jsonl", LINES);
-    file(
-        &corpus,
-        "labels.csv",
+    let place = Place::new();
+    place.file("corpus/transcripts/a.jsonl", LINES);
+    place.file(
+        "corpus/labels.csv",
         "transcript,class,kind,channel,start,onset,earliest,end,period,by,note\na,clean,,,,,,,,,\n",
     );
-    file(&corpus, "splits.csv", "transcript,split\na,dev\n");
-    let program = env!("CARGO_BIN_EXE_deadloop");
+    place.file("corpus/splits.csv", "transcript,split\na,dev\n");
     let mut refused = 0;
     for handles in 3..16 {
-        let script = format!(
-            "ulimit -n {handles}; exec {program} replay {} --quiet --force --out {}",
-            corpus.display(),
-            dir.path().join("out").display(),
-        );
+        let script =
+            format!("ulimit -n {handles}; exec \"$0\" replay corpus --quiet --force --out out");
         let run = std::process::Command::new("sh")
-            .args(["-c", &script])
+            .args(["-c", &script, env!("CARGO_BIN_EXE_deadloop")])
+            .current_dir(place.dir())
             .output()
             .unwrap();
         let said = stderr(&run);
@@ -197,43 +153,37 @@ fn too_few_file_handles_are_no_fault_of_the_corpus() {
 
 #[test]
 fn a_damaged_table_prints_no_panic() {
-    let dir = tempfile::tempdir().unwrap();
-    let corpus = file(dir.path(), "t.jsonl", LINES);
-    let out = dir.path().join("out").display().to_string();
-    assert_eq!(
-        code(&deadloop(&["replay", &corpus, "--out", &out, "--quiet"])),
-        Some(0)
-    );
-    let sample = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/formats/import/table-messages.parquet"
+    let place = Place::new();
+    place.file("t.jsonl", LINES);
+    place.run("replay t.jsonl --out out --quiet").ends(0);
+    let sample = format!(
+        "{}/tests/formats/import/table-messages.parquet",
+        program::ROOT
     );
     let recording = std::fs::read(sample).unwrap();
-    let table = Path::new(&out).join("outcomes.parquet");
-    let result = std::fs::read(&table).unwrap();
-    let damaged = dir.path().join("damaged.parquet");
-    let imported = dir.path().join("imported").display().to_string();
+    let result = place.bytes("out/outcomes.parquet");
     for part in 0..60 {
-        for (bytes, path) in [(&recording, &damaged), (&result, &table)] {
+        for (bytes, path, line) in [
+            (
+                &recording,
+                "damaged.parquet",
+                "import damaged.parquet --out imported --force",
+            ),
+            (&result, "out/outcomes.parquet", "compare out out"),
+        ] {
             let mut bytes = bytes.clone();
             let at = bytes.len() - 1 - part * (bytes.len() / 2) / 60;
             bytes[at] ^= 0x55;
-            std::fs::write(path, bytes).unwrap();
-        }
-        let damaged = damaged.display().to_string();
-        for words in [
-            &["import", &damaged, "--out", &imported, "--force"][..],
-            &["compare", &out, &out],
-        ] {
-            let run = deadloop(words);
+            place.file(path, bytes);
+            let run = place.run(line);
             let said = stderr(&run);
             assert!(
                 code(&run).is_some_and(|code| code != 101),
-                "{part} {words:?}: {said}"
+                "{part} {line}: {said}"
             );
             assert!(
                 !said.contains("panicked") && !said.contains("backtrace"),
-                "{part} {words:?}: {said}"
+                "{part} {line}: {said}"
             );
         }
     }

@@ -4,14 +4,13 @@
 
 use crate::program;
 
-use program::{code, deadloop, file, stderr, stdout};
+use program::{Place, Ran, has, stdout};
 use serde_json::Value;
 
 #[test]
 fn an_export_is_what_the_engine_reads() {
-    let run = deadloop(&["export", "vllm", "--to", "vllm", "--json"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let said: Value = serde_json::from_str(&stdout(&run)).expect("--json prints JSON");
+    let run = Place::new().run("export vllm --to vllm --json").ends(0);
+    let said = run.json();
     let config: Value = said["config"]
         .as_str()
         .map(str::parse)
@@ -22,46 +21,23 @@ fn an_export_is_what_the_engine_reads() {
 
 #[test]
 fn a_setting_that_an_engine_has_no_word_for_is_refused() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let novelty = file(
-        dir.path(),
-        "novelty.toml",
-        "[[guard]]\ndetector = \"novelty\"\n",
-    );
-    let run = deadloop(&["export", &novelty, "--to", "litellm"]);
-    assert_eq!(code(&run), Some(2));
-    assert!(
-        stderr(&run).contains("novelty.toml: litellm can only be told of exact copies"),
-        "{}",
-        stderr(&run)
-    );
+    let place = Place::new();
+    place.file("novelty.toml", "[[guard]]\ndetector = \"novelty\"\n");
+    let run = place.run("export novelty.toml --to litellm").ends(2);
+    run.says("novelty.toml: litellm can only be told of exact copies");
     assert_eq!(stdout(&run), "");
-    assert_eq!(
-        code(&deadloop(&["export", "recommended", "--to", "nobody"])),
-        Some(2)
-    );
+    place.run("export recommended --to nobody").ends(2);
     let own = "[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"a*\"\n[[model.guard]]\ndetector = \"periodic\"\n[model.guard.params]\nmin_copies = 9\n";
-    let own = file(dir.path(), "own.toml", own);
-    let run = deadloop(&["export", &own, "--to", "vllm"]);
-    assert!(
-        stderr(&run).contains("what matches a* has a guard of its own: export it with --for NAME"),
-        "{}",
-        stderr(&run)
+    place.file("own.toml", own);
+    let run = place.run("export own.toml --to vllm");
+    run.says("what matches a* has a guard of its own: export it with --for NAME");
+    let run = place.run("export own.toml --to vllm --for abc");
+    run.shows("\"min_count\": 9");
+    place.file("task.toml", own.replace("match", "task"));
+    let run = place.run("export task.toml --to vllm");
+    run.says(
+        "what matches * at task a* has a guard of its own: by its task, which no engine knows",
     );
-    let run = deadloop(&["export", &own, "--to", "vllm", "--for", "abc"]);
-    assert!(
-        stdout(&run).contains("\"min_count\": 9"),
-        "{}",
-        stderr(&run)
-    );
-    let own = std::fs::read_to_string(&own)
-        .expect("it was written")
-        .replace("match", "task");
-    let own = file(dir.path(), "task.toml", &own);
-    let run = deadloop(&["export", &own, "--to", "vllm"]);
-    let says =
-        "what matches * at task a* has a guard of its own: by its task, which no engine knows";
-    assert!(stderr(&run).contains(says), "{}", stderr(&run));
 }
 
 /// The real program between a server that loops and a client; SIGTERM while a stream is under way.
@@ -101,8 +77,10 @@ fn the_proxy_ends_a_loop_and_is_stopped_without_a_stream_being_cut() {
             });
         }
     });
-    let args = ["proxy", "--listen", "127.0.0.1:0", "--upstream", &upstream];
-    let mut child = program::command(&args)
+    let line = format!("proxy --listen 127.0.0.1:0 --upstream {upstream}");
+    let place = Place::new();
+    let mut child = place
+        .command(line)
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
@@ -127,10 +105,7 @@ fn the_proxy_ends_a_loop_and_is_stopped_without_a_stream_being_cut() {
     );
     line.clear();
     said.read_line(&mut line).expect("it tells of the alarm");
-    assert!(
-        line.contains("dead loop: short-sequence in answer"),
-        "{line}"
-    );
+    has(&line, "dead loop: short-sequence in answer");
     let mut slow = get("slow");
     // Of the head alone.
     slow.read_exact(&mut [0; 20]).expect("it has begun");

@@ -4,25 +4,10 @@
 
 use crate::program;
 
-use std::path::Path;
-
-use program::{code, stderr, stdout};
-
-fn deadloop(args: &[&str]) {
-    let run = program::deadloop(args);
-    assert!(run.status.success(), "{args:?}: {}", program::stderr(&run));
-}
-
-fn path(dir: &Path, name: &str) -> String {
-    dir.join(name).display().to_string()
-}
-
-fn html(dir: &str) -> String {
-    std::fs::read_to_string(Path::new(dir).join("report.html")).expect("a report")
-}
+use program::{Place, Ran, has};
 
 /// A loop in a transcript whose text, id and model do all that a page could trip over.
-fn hostile(dir: &Path) -> String {
+fn hostile() -> Place {
     let hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)> &lt;b&gt; \
                    \u{202e}txt.exe\u{2066} \u{0}\u{1b}[2J javascript:alert(1) ";
     let long = "a line without an end ".repeat(100_000);
@@ -41,18 +26,17 @@ fn hostile(dir: &Path) -> String {
         line("long", &long, "clean"),
         line("quiet", "Nothing happens here.", "clean"),
     ];
-    let file = path(dir, "hostile.jsonl");
-    std::fs::write(&file, lines.join("\n")).expect("it is writable");
-    file
+    let place = Place::new();
+    place.file("hostile.jsonl", lines.join("\n"));
+    place
 }
 
 #[test]
 fn text_of_strangers_stays_text_and_can_be_hidden_or_left_out() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = hostile(dir.path());
-    let out = path(dir.path(), "out");
-    deadloop(&["replay", &corpus, "--out", &out, "-q"]);
-    let page = html(&out);
+    let place = hostile();
+    place.run("replay hostile.jsonl --out out -q").ends(0);
+    let html = |out: &str| place.read(&format!("{out}/report.html"));
+    let page = html("out");
     assert_eq!(page.matches("<script>").count(), 1, "only the page's own");
     assert!(!page.contains("<img") && !page.contains("<b>m"));
     let hidden = ['\u{202e}', '\u{2066}', '\u{0}', '\u{1b}'];
@@ -63,89 +47,61 @@ fn text_of_strangers_stays_text_and_can_be_hidden_or_left_out() {
         "the text is there to be read"
     );
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
-    deadloop(&["report", &out, "--redact", "-q"]);
-    let redacted = html(&out);
+    let run = place.run("report out --redact").ends(0);
+    run.shows("safe to share: report.html")
+        .shows("look first at: ids");
+    let redacted = html("out");
     assert!(!redacted.contains("onerror") && redacted.contains("&lt;xxx xxx=x xxxxxxx=xxxxx"));
     assert_eq!(
         redacted.matches("<mark").count(),
         page.matches("<mark").count()
     );
-    let bare = path(dir.path(), "bare");
-    deadloop(&["replay", &corpus, "--out", &bare, "--no-excerpts", "-q"]);
-    assert!(!html(&bare).contains("onerror"), "no text was to be kept");
-    let cases = std::fs::read_to_string(Path::new(&bare).join("cases.jsonl")).expect("it is there");
-    assert!(!cases.contains("onerror") && cases.contains("\"transcript\""));
-}
-
-#[test]
-fn an_unlabelled_replay_says_what_would_be_cut_and_how_to_explain_it() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let (corpus, out) = (path(dir.path(), "c.jsonl"), path(dir.path(), "out"));
-    let line = |id: &str, text: String| format!("{{\"id\": \"{id}\", \"text\": \"{text}\"}}\n");
-    let loops = line("loops", "I will try again now. ".repeat(200));
-    let fine = line("fine", "One sentence, and the end.".into());
-    std::fs::write(&corpus, loops + &fine).expect("it is writable");
-    let set = "guard.params.min_copies=4";
-    let run = program::deadloop(&["replay", &corpus, "--out", &out, "--set", set]);
-    let told = String::from_utf8_lossy(&run.stdout).into_owned();
-    assert!(
-        told.contains("would cut") && told.contains("1 of 2 ("),
-        "{told}"
-    );
-    let page = html(&out).replace("&#x2f;", "/");
-    assert!(page.contains("What each setting would cut"));
-    // Where the corpus lies, and what was changed on the way, is known to the folder: the page names no path.
-    assert!(page.contains("deadloop explain . loops<"));
-    let run = program::deadloop(&["explain", &out, "loops"]);
-    let told = String::from_utf8_lossy(&run.stdout).into_owned();
-    assert!(
-        told.contains("recommended with guard.params.min_copies=4"),
-        "{told}"
-    );
-}
-
-#[test]
-fn a_folder_remembers_that_it_was_redacted() {
-    let deadloop = program::deadloop;
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = hostile(dir.path());
-    let out = path(dir.path(), "out");
-    let replay = ["replay", &corpus, "--out", &out, "-q"];
-    deadloop(&replay);
-    let run = deadloop(&["report", &out, "--redact"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let told = stdout(&run);
-    for words in ["safe to share: report.html", "look first at: ids"] {
-        assert!(told.contains(words), "{words:?} is not in {told}");
-    }
-    assert!(!html(&out).contains("onerror"));
     // Nor is the text in any other file, whatever is made from them later.
-    for file in std::fs::read_dir(&out).expect("a folder").flatten() {
+    for file in std::fs::read_dir(place.path("out"))
+        .expect("a folder")
+        .flatten()
+    {
         if file.path().is_file() {
             let bytes = std::fs::read(file.path()).expect("a file");
             let plain = String::from_utf8_lossy(&bytes).contains("onerror");
             assert!(!plain, "{}", file.path().display());
         }
     }
-    for words in [&["report", &out][..], &replay] {
-        let run = deadloop(words);
-        assert_eq!(code(&run), Some(0), "{words:?}: {}", stderr(&run));
-        let page = html(&out);
-        assert!(!page.contains("onerror"), "{words:?}");
-        assert!(
-            page.contains("Letters and digits of the transcripts are hidden"),
-            "{words:?}"
-        );
+    for line in ["report out", "replay hostile.jsonl --out out -q"] {
+        place.run(line).ends(0);
+        let page = html("out");
+        assert!(!page.contains("onerror"), "{line}");
+        has(&page, "Letters and digits of the transcripts are hidden");
     }
-    let json = stdout(&deadloop(&["report", &out, "--json"]));
-    assert!(json.contains("\"redacted\":true"), "{json}");
+    place.run("report out --json").shows("\"redacted\":true");
+    let replay = "replay hostile.jsonl --out bare --no-excerpts -q";
+    place.run(replay).ends(0);
+    assert!(!html("bare").contains("onerror"), "no text was to be kept");
+    let cases = place.read("bare/cases.jsonl");
+    assert!(!cases.contains("onerror") && cases.contains("\"transcript\""));
+}
+
+#[test]
+fn an_unlabelled_replay_says_what_would_be_cut_and_how_to_explain_it() {
+    let place = Place::new();
+    let line = |id: &str, text: String| format!("{{\"id\": \"{id}\", \"text\": \"{text}\"}}\n");
+    let loops = line("loops", "I will try again now. ".repeat(200));
+    let fine = line("fine", "One sentence, and the end.".into());
+    place.file("c.jsonl", loops + &fine);
+    let run = place.run("replay c.jsonl --out out --set guard.params.min_copies=4");
+    run.shows("would cut").shows("1 of 2 (");
+    let page = place.read("out/report.html").replace("&#x2f;", "/");
+    has(&page, "What each setting would cut");
+    // Where the corpus lies, and what was changed on the way, is known to the folder: the page names no path.
+    has(&page, "deadloop explain . loops<");
+    let run = place.run("explain out loops");
+    run.shows("recommended with guard.params.min_copies=4");
 }
 
 /// A model's name calls nobody, and no cell of a chart's table is a formula.
 #[test]
 fn names_of_strangers_call_nobody_and_run_nothing() {
-    let deadloop = program::deadloop;
-    let dir = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::new();
     let line = |n: u32| {
         let (answer, class) = match n % 2 {
             0 => (
@@ -166,20 +122,15 @@ fn names_of_strangers_call_nobody_and_run_nothing() {
                 .replace("\"t", "\"u")
         }))
         .collect();
-    let corpus = path(dir.path(), "c.jsonl");
-    std::fs::write(&corpus, lines.join("\n")).expect("it is writable");
-    let out = path(dir.path(), "out");
-    let run = deadloop(&["replay", &corpus, "--presets", "--out", &out, "-q"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let report = std::fs::read_to_string(Path::new(&out).join("report.md")).expect("written");
+    place.file("c.jsonl", lines.join("\n"));
+    place.run("replay c.jsonl --presets --out out -q").ends(0);
+    let report = place.read("out/report.md");
     assert!(
         report.contains("@&#8203;everyone") && !report.contains("@everyone"),
         "{report}"
     );
-    for file in std::fs::read_dir(Path::new(&out).join("charts"))
-        .expect("a folder")
-        .flatten()
-    {
+    let charts = std::fs::read_dir(place.path("out/charts")).expect("a folder");
+    for file in charts.flatten() {
         if file.path().extension().is_some_and(|end| end == "csv") {
             let text = std::fs::read_to_string(file.path()).expect("text");
             assert!(

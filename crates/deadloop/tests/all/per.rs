@@ -4,10 +4,7 @@
 
 use crate::program;
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
-use program::{code, deadloop, file, stderr};
+use program::{Place, Ran};
 use serde_json::{Value, json};
 
 /// A run of so many turns, each a call with a result; from call 4 on the same one.
@@ -25,8 +22,9 @@ fn line(id: &str, turns: usize, label: &Value) -> String {
     json!({"id": id, "model": "m", "events": events, "labels": [label]}).to_string() + "\n"
 }
 
-/// Two loops, and a clean run of four turns.
-fn corpus(dir: &Path) -> String {
+#[test]
+fn a_turn_is_a_text_of_its_own_unless_the_run_is_asked_for() {
+    let place = Place::new();
     let looping = json!({"class": "loop", "channel": "tools", "start": 4, "onset": 5});
     let clean = json!({"class": "clean", "channel": "tools"});
     let lines = [
@@ -34,42 +32,16 @@ fn corpus(dir: &Path) -> String {
         line("b", 12, &looping),
         line("clean", 4, &clean),
     ];
-    file(dir, "runs.jsonl", &lines.concat())
-}
-
-fn rows(out: &Path) -> Vec<BTreeMap<String, String>> {
-    let mut reader = csv::Reader::from_path(out.join("scores.csv")).expect("scores.csv");
-    let rows = reader.deserialize().map(|row| row.expect("a row"));
-    rows.collect()
-}
-
-#[test]
-fn a_turn_is_a_text_of_its_own_unless_the_run_is_asked_for() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let runs = corpus(dir.path());
-    let settings = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_chars = 60\n";
-    let settings = file(dir.path(), "s.toml", settings);
-    let hits = |per: &[&str], name: &str| {
-        let out = dir.path().join(name).display().to_string();
-        let asked = [
-            "replay",
-            &runs,
-            "--settings",
-            &settings,
-            "--csv",
-            "--out",
-            &out,
-        ];
-        let ran = deadloop(&[&asked[..], per].concat());
-        assert_eq!(code(&ran), Some(0), "{}", stderr(&ran));
-        let rows = rows(&dir.path().join(name));
-        let alarms = rows
+    place.file("runs.jsonl", lines.concat());
+    let guard = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_chars = 60\n";
+    place.file("s.toml", guard);
+    for (per, missed) in [("", "2"), ("--per turn", "2"), ("--per run", "0")] {
+        let replay = format!("replay runs.jsonl --settings s.toml --csv --out out --force {per}");
+        place.run(replay).ends(0);
+        let rows = place.rows("out/scores.csv");
+        let all = rows
             .iter()
-            .filter(|r| r["unit"] == "calls" && r["by"] == "total");
-        let alarms = alarms.map(|r| r["miss"].clone()).next();
-        alarms.expect("a row")
-    };
-    assert_eq!(hits(&[], "plain"), "2");
-    assert_eq!(hits(&["--per", "turn"], "turn"), "2");
-    assert_eq!(hits(&["--per", "run"], "run"), "0");
+            .find(|r| r["unit"] == "calls" && r["by"] == "total");
+        assert_eq!(all.expect("a row")["miss"], missed, "{per}");
+    }
 }

@@ -4,13 +4,10 @@
 
 use crate::program;
 
-use program::{deadloop_in, file, no_python, stderr};
+use program::{Place, ROOT, Ran, has, no_python, stdout};
 #[cfg(target_os = "linux")]
 use program::{ended, until};
 use std::path::Path;
-use std::process::Output;
-
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// Reads to the end of each transcript; alarms, sleeps or dies where its id says so.
 const PROGRAM: &str = r#"
@@ -30,28 +27,17 @@ for raw in sys.stdin.buffer:
         print(json.dumps({"type": "verdict", "transcript": t, "alarm": alarm}), flush=True)
 "#;
 
-fn deadloop(args: &[&str]) -> Output {
-    deadloop_in(Path::new(ROOT), args)
-}
-
-fn says(run: &Output, exit: i32, words: &[&str]) {
-    let said = stderr(run);
-    assert_eq!(run.status.code(), Some(exit), "{said}");
-    words
-        .iter()
-        .for_each(|word| assert!(said.contains(word), "{word:?} in {said}"));
-}
-
 /// The program, and settings that run it, with more lines.
-fn settings(dir: &Path, more: &str) -> String {
-    let program = file(dir, "mine.py", PROGRAM);
+fn settings(place: &Place, program: &str, more: &str) {
+    place.file("mine.py", program);
+    let program = place.path("mine.py");
     let text = format!(
-        "[[guard]]\ndetector = \"command\"\n[guard.params]\ncommand = [\"python3\", '{program}']\n{more}\n"
+        "[[guard]]\ndetector = \"command\"\n[guard.params]\ncommand = [\"python3\", {program:?}]\n{more}\n"
     );
-    file(dir, "mine.toml", &text)
+    place.file("mine.toml", text);
 }
 
-fn corpus(dir: &Path, ids: &[&str]) -> String {
+fn corpus(place: &Place, ids: &[&str]) {
     let line = |id: &&str| {
         let class = if id.contains("loop") {
             r#"{"class":"loop","kind":"paragraph","channel":"answer","onset":20}"#
@@ -61,113 +47,68 @@ fn corpus(dir: &Path, ids: &[&str]) -> String {
         let text = "ten chars ".repeat(6);
         format!("{{\"id\":\"{id}\",\"answer\":\"{text}\",\"labels\":[{class}]}}\n")
     };
-    file(
-        dir,
-        "corpus.jsonl",
-        &ids.iter().map(line).collect::<String>(),
-    )
+    let lines = ids.iter().map(line).collect::<String>();
+    place.file("corpus.jsonl", lines);
 }
 
-/// The fields of the row of a transcript in outcomes.csv, by column.
-fn outcome(out: &str, transcript: &str, columns: &[&str]) -> Vec<String> {
-    let text = std::fs::read_to_string(Path::new(out).join("outcomes.csv")).expect("it is written");
-    let fields = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
-    let header = fields(text.lines().next().expect("a header"));
-    let begin = format!("{transcript},");
-    let row = text.lines().find(|line| line.starts_with(&begin));
-    let row = fields(row.expect("a row"));
-    let at = |name: &&str| header.iter().position(|h| h == name).expect("a column");
-    columns.iter().map(|name| row[at(name)].clone()).collect()
-}
+const REPLAY: &str = "replay corpus.jsonl --settings mine.toml --csv";
 
 #[test]
 fn an_error_is_a_row_and_more_than_allowed_end_the_job() {
     if no_python() {
         return;
     }
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let settings_file = settings(dir.path(), "max_errors = 1");
-    let corpus_file = corpus(dir.path(), &["loop-1", "fine", "dies", "loop-2"]);
-    let out = |name: &str| dir.path().join(name).display().to_string();
+    let place = Place::new();
+    settings(&place, PROGRAM, "max_errors = 1");
+    corpus(&place, &["loop-1", "fine", "dies", "loop-2"]);
     let replay = |name: &str, jobs: &str| {
-        let run = deadloop(&[
-            "replay",
-            &corpus_file,
-            "--settings",
-            &settings_file,
-            "--csv",
-            "--presets",
-            "--jobs",
-            jobs,
-            "--out",
-            &out(name),
-        ]);
-        says(
-            &run,
-            0,
-            &["failed on 1 transcripts", "dies: mine 7: it ended"],
-        );
-        let read = |table| std::fs::read(Path::new(&out(name)).join(table)).expect("it is written");
+        let run = place.run(format!("{REPLAY} --presets --jobs {jobs} --out {name}"));
+        let run = run.ends(0);
+        run.says("failed on 1 transcripts")
+            .says("dies: mine 7: it ended");
+        let read = |table| place.bytes(&format!("{name}/{table}"));
         (read("outcomes.parquet"), read("scores.csv"))
     };
     assert_eq!(replay("one", "1"), replay("eight", "8"));
+    let outcomes = place.rows("one/outcomes.csv");
     let columns = ["verdict", "alarm_at", "alarm_kind", "detector", "error"];
-    let row = |id| outcome(&out("one"), id, &columns);
+    let row = |id: &str| {
+        let row = outcomes.iter().find(|row| row["transcript"] == id);
+        columns.map(|column| row.expect("a row")[column].clone())
+    };
     assert_eq!(row("loop-2"), ["hit", "30", "other", "command", ""]);
     assert_eq!(row("fine"), ["quiet", "", "", "", ""]);
     let error = row("dies");
     assert_eq!(error[0], "error");
     assert!(error[4].contains("its stderr ends: I cannot"), "{error:?}");
-    let scores = std::fs::read_to_string(Path::new(&out("one")).join("scores.csv"));
-    let scores = scores.expect("it is written");
-    let wanted = "2,1,4,0,1,2,0,0,0,0,0,";
-    assert!(scores.lines().any(|l| l.contains(wanted)), "{scores}");
-    let manifest = std::fs::read_to_string(Path::new(&out("one")).join("manifest.json"));
-    assert!(
-        manifest
-            .expect("it is written")
-            .contains("\"name\": \"mine\"")
-    );
+    has(&place.read("one/scores.csv"), "2,1,4,0,1,2,0,0,0,0,0,");
+    has(&place.read("one/manifest.json"), "\"name\": \"mine\"");
 
     // The same request is done; with another program it is another request.
-    let again = |force: &[&str]| {
-        let one = out("one");
-        let args = [
-            "replay",
-            &corpus_file,
-            "--settings",
-            &settings_file,
-            "--csv",
-            "--presets",
-            "--out",
-            &one,
-        ];
-        deadloop(&[&args, force].concat())
-    };
-    says(&again(&[]), 0, &["nothing to do"]);
-    file(dir.path(), "mine.py", &format!("{PROGRAM}# changed\n"));
-    says(&again(&[]), 2, &["not the result of these inputs"]);
-    settings(dir.path(), "max_errors = 0");
-    says(
-        &again(&["--force"]),
-        1,
-        &["max_errors = 0", "dies: it ended", "I cannot"],
-    );
+    let again = format!("{REPLAY} --presets --out one");
+    place.run(&again).ends(0).says("nothing to do");
+    place.file("mine.py", format!("{PROGRAM}# changed\n"));
+    let other = place.run(&again).ends(2);
+    other.says("not the result of these inputs");
+    settings(&place, PROGRAM, "max_errors = 0");
+    let failed = place.run(format!("{again} --force")).ends(1);
+    failed
+        .says("max_errors = 0")
+        .says("dies: it ended")
+        .says("I cannot");
 }
 
 #[test]
 fn a_program_that_cannot_run_is_wrong_usage_and_watch_takes_none() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let out = dir.path().join("out").display().to_string();
+    let place = Place::new();
     let text =
         "[[guard]]\ndetector = \"command\"\n[guard.params]\ncommand = [\"no-such-program\"]\n";
-    let settings_file = file(dir.path(), "s.toml", text);
-    let corpus_file = corpus(dir.path(), &["fine"]);
-    let args = ["--settings", &settings_file, "--out", &out];
-    let run = deadloop(&[&["replay", &corpus_file], &args[..]].concat());
-    says(&run, 2, &["no-such-program: it cannot be started"]);
-    let run = deadloop(&["watch", "--settings", &settings_file]);
-    says(&run, 2, &["the detector \"command\" is a program"]);
+    place.file("mine.toml", text);
+    corpus(&place, &["fine"]);
+    let run = place.run(format!("{REPLAY} --out out")).ends(2);
+    run.says("no-such-program: it cannot be started");
+    let run = place.run("watch --settings mine.toml").ends(2);
+    run.says("the detector \"command\" is a program");
 }
 
 /// Every settings file of the peers is readable; whether a peer is installed is not asked.
@@ -176,9 +117,12 @@ fn the_settings_of_the_peers_are_read() {
     let folder = Path::new(ROOT).join("scripts/peers/settings");
     let mut count = 0;
     for entry in std::fs::read_dir(folder).expect("the settings are committed") {
-        let path = entry.expect("readable").path().display().to_string();
-        let run = deadloop(&["watch", "--settings", &path]);
-        says(&run, 2, &["the detector \"command\" is a program"]);
+        let name = entry.expect("readable").file_name();
+        let settings = format!("ROOT/scripts/peers/settings/{}", name.display());
+        let run = Place::new()
+            .run(format!("watch --settings {settings}"))
+            .ends(2);
+        run.says("the detector \"command\" is a program");
         count += 1;
     }
     assert!(count >= 10, "{count}");
@@ -190,21 +134,11 @@ fn an_interrupted_replay_leaves_no_program() {
     if no_python() {
         return;
     }
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let settings_file = settings(dir.path(), "timeout_ms = 60000");
-    let corpus_file = corpus(dir.path(), &["loop-1", "sleeps", "fine"]);
-    let out = dir.path().join("out").display().to_string();
-    let args = [
-        "replay",
-        &corpus_file,
-        "--settings",
-        &settings_file,
-        "--out",
-        &out,
-        "-q",
-    ];
-    let mut child = program::started(&args);
-    let mine = dir.path().join("mine.py").display().to_string();
+    let place = Place::new();
+    settings(&place, PROGRAM, "timeout_ms = 60000");
+    corpus(&place, &["loop-1", "sleeps", "fine"]);
+    let mut child = program::quiet(place.command(format!("{REPLAY} --out out -q")));
+    let mine = place.path("mine.py").display().to_string();
     until(|| running(&mine) >= 1);
     program::send(&child, nix::sys::signal::Signal::SIGTERM);
     // The program would take longer than this waits.
@@ -229,15 +163,12 @@ fn an_alarm_of_a_program_is_explained_as_it_was_replayed() {
     if no_python() {
         return;
     }
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let (settings, corpus) = (
-        settings(dir.path(), ""),
-        corpus(dir.path(), &["loop-1", "dies"]),
-    );
+    let place = Place::new();
+    settings(&place, PROGRAM, "");
+    corpus(&place, &["loop-1", "dies"]);
     let explain = |id: &str| {
-        let run = deadloop(&["explain", &corpus, id, "--settings", &settings, "--json"]);
-        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
-        serde_json::from_slice::<serde_json::Value>(&run.stdout).expect("one object")
+        let line = format!("explain corpus.jsonl {id} --settings mine.toml --json");
+        place.run(line).ends(0).json()
     };
     let told = explain("loop-1");
     assert_eq!(told["settings"][0]["verdict"], "hit", "{told}");
@@ -251,26 +182,13 @@ fn what_a_program_says_of_its_alarm_is_kept_and_its_failures_are_a_column() {
     if no_python() {
         return;
     }
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let settings = settings(dir.path(), "");
+    let place = Place::new();
     let more = "\"kind\": \"babble\", \"detail\": \"a menu, again\"}";
     let program = PROGRAM.replace("\"kind\": \"babble\"}", more);
-    file(dir.path(), "mine.py", &program);
-    let corpus = corpus(dir.path(), &["loop-1", "fine", "dies"]);
-    let out = dir.path().join("out").display().to_string();
-    let words = [
-        "replay",
-        &corpus,
-        "--settings",
-        &settings,
-        "--presets",
-        "--csv",
-        "--out",
-        &out,
-    ];
-    let run = deadloop(&words);
-    says(&run, 0, &[]);
-    let table = String::from_utf8_lossy(&run.stdout).into_owned();
+    settings(&place, &program, "");
+    corpus(&place, &["loop-1", "fine", "dies"]);
+    let replay = format!("{REPLAY} --presets --out out");
+    let table = stdout(&place.run(replay).ends(0));
     let header = table.lines().next().unwrap_or_default();
     assert!(header.trim_end().ends_with("errors"), "{table}");
     let own = table
@@ -280,26 +198,19 @@ fn what_a_program_says_of_its_alarm_is_kept_and_its_failures_are_a_column() {
         own.is_some_and(|row| row.trim_end().ends_with('1')),
         "{table}"
     );
-    let csv = std::fs::read_to_string(Path::new(&out).join("outcomes.csv")).expect("written");
-    assert!(
-        csv.lines()
-            .next()
-            .is_some_and(|line| line.ends_with(",detail")),
-        "{csv}"
-    );
-    assert_eq!(csv.matches(",\"a menu, again\"").count(), 1, "{csv}");
-    let page = std::fs::read_to_string(Path::new(&out).join("report.html")).expect("written");
-    assert!(
-        page.contains("it says &quot;a menu, again&quot;"),
-        "the page has it"
-    );
-    let run = deadloop(&["explain", &corpus, "loop-1", "--settings", &settings]);
-    let told = String::from_utf8_lossy(&run.stdout).into_owned();
-    assert!(told.contains("it says \"a menu, again\""), "{told}");
+    let outcomes = place.rows("out/outcomes.csv");
+    let details = outcomes.iter().map(|row| row["detail"].as_str());
+    let details: Vec<&str> = details.filter(|detail| !detail.is_empty()).collect();
+    assert_eq!(details, ["a menu, again"]);
+    let page = place.read("out/report.html");
+    has(&page, "it says &quot;a menu, again&quot;");
+    let run = place.run("explain corpus.jsonl loop-1 --settings mine.toml");
+    run.ends(0).shows("it says \"a menu, again\"");
     // Who says nothing has no column for it.
-    let words = ["replay", &corpus, "--csv", "--out", &out, "--force"];
-    says(&deadloop(&words), 0, &[]);
-    let csv = std::fs::read_to_string(Path::new(&out).join("outcomes.csv")).expect("written");
+    place
+        .run("replay corpus.jsonl --csv --out out --force")
+        .ends(0);
+    let csv = place.read("out/outcomes.csv");
     assert!(!csv.contains("detail"), "{csv}");
 }
 
@@ -310,10 +221,11 @@ fn a_corpus_that_is_edited_in_place_while_it_is_read_is_another_one() {
     if no_python() {
         return;
     }
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus_file = corpus(dir.path(), &["fine", "other"]);
+    let place = Place::new();
+    corpus(&place, &["fine", "other"]);
+    let corpus = place.path("corpus.jsonl");
     let edit = format!(
-        "import json, os, sys\nC = {corpus_file:?}\nwas = os.stat(C)\n\
+        "import json, os, sys\nC = {corpus:?}\nwas = os.stat(C)\n\
          for raw in sys.stdin.buffer:\n    m = json.loads(raw)\n    if m['type'] == 'hello':\n        \
          print(json.dumps({{'type': 'ready', 'name': 'mine', 'version': '7'}}), flush=True)\n    \
          elif m['type'] == 'start':\n        t = m['transcript']\n    elif m['type'] == 'end':\n        \
@@ -321,23 +233,8 @@ fn a_corpus_that_is_edited_in_place_while_it_is_read_is_another_one() {
          os.utime(C, ns=(was.st_atime_ns, was.st_mtime_ns))\n        \
          print(json.dumps({{'type': 'verdict', 'transcript': t, 'alarm': None}}), flush=True)\n"
     );
-    let program = file(dir.path(), "edit.py", &edit);
-    let text = format!(
-        "[[guard]]\ndetector = \"command\"\n[guard.params]\ncommand = [\"python3\", '{program}']\n"
-    );
-    let settings_file = file(dir.path(), "edit.toml", &text);
-    let out = dir.path().join("out").display().to_string();
-    let run = deadloop(&[
-        "replay",
-        &corpus_file,
-        "--settings",
-        &settings_file,
-        "--out",
-        &out,
-    ]);
-    says(
-        &run,
-        2,
-        &["the corpus changed while it was read", "corpus.jsonl"],
-    );
+    settings(&place, &edit, "");
+    let run = place.run(format!("{REPLAY} --out out")).ends(2);
+    run.says("the corpus changed while it was read")
+        .says("corpus.jsonl");
 }

@@ -8,62 +8,36 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 
-use program::{code, command, deadloop, ended, file, send, stderr, until};
+use program::{Place, Ran, ended, send, until};
 
 const BLIND: &str = "[[guard]]\ndetector = \"duplicate\"\nresponse = \"refuse\"\n[[guard]]\ndetector = \"error-run\"\n[[model]]\nmatch = \"big-*\"\n[[model.guard]]\ndetector = \"error-run\"\n";
 const NAMED: &str = "a response can never feed some guards: error-run: no results; error-run: no results (for big-*)";
 
 #[test]
 fn strict_refuses_guards_that_no_response_can_feed() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let settings = file(dir.path(), "blind.toml", BLIND);
-    let words = [
-        "proxy",
-        "--listen",
-        "nowhere",
-        "--upstream",
-        "http://127.0.0.1:1",
-    ];
-    let strict = deadloop(&[&words[..], &["--strict", "--settings", &settings]].concat());
-    assert_eq!(code(&strict), Some(2));
-    assert!(
-        stderr(&strict).contains(&format!(
-            "--strict: {NAMED}; expected a guard in the program that runs the tools"
-        )),
-        "{}",
-        stderr(&strict)
-    );
+    let place = Place::new();
+    place.file("blind.toml", BLIND);
+    let proxy = "proxy --listen nowhere --upstream http://127.0.0.1:1 --strict";
+    let strict = place.run(format!("{proxy} --settings blind.toml")).ends(2);
+    strict.says(&format!(
+        "--strict: {NAMED}; expected a guard in the program that runs the tools"
+    ));
     // What it can feed it takes: the address is what is wrong.
-    let taken = deadloop(&[&words[..], &["--strict"]].concat());
-    assert!(
-        code(&taken) == Some(2) && stderr(&taken).contains("--listen nowhere"),
-        "{}",
-        stderr(&taken)
-    );
+    place.run(proxy).ends(2).says("--listen nowhere");
 }
 
 /// The blind guards are told once, at the start, and each refusal when it comes.
 #[test]
 fn blind_guards_and_refusals_are_told() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let settings = file(dir.path(), "blind.toml", BLIND);
+    let place = Place::new();
+    place.file("blind.toml", BLIND);
     let free = TcpListener::bind("127.0.0.1:0").expect("a port");
     let at = free.local_addr().expect("it listens").to_string();
     drop(free);
     let upstream = calling();
-    let words = [
-        "proxy",
-        "--listen",
-        &at,
-        "--upstream",
-        &upstream,
-        "--settings",
-        &settings,
-    ];
-    let started = command(&words)
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn();
+    let line = format!("proxy --listen {at} --upstream {upstream} --settings blind.toml");
+    let mut proxy = place.command(line);
+    let started = proxy.stderr(Stdio::piped()).stdout(Stdio::null()).spawn();
     let mut child = started.expect("it starts");
     until(|| TcpStream::connect(&at).is_ok());
     let mut client = TcpStream::connect(&at).expect("it listens");

@@ -6,74 +6,30 @@
 use crate::program;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::process::Output;
 
-use program::{deadloop, no_python, stderr};
+use program::{Place, Ran, no_python, stdout};
 
-const DATASETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets");
-
-fn faults() -> String {
-    format!("{DATASETS}/faults")
-}
-
-fn code(run: &Output) -> Option<i32> {
-    run.status.code()
-}
-
-fn text(path: &Path) -> String {
-    std::fs::read_to_string(path).expect("it is there")
-}
-
-/// The rows of a CSV file, by column.
-fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
-    let mut csv = csv::Reader::from_path(path).expect("it is there");
-    csv.deserialize()
-        .map(|row| row.expect("a row of texts"))
-        .collect()
-}
-
-fn folder() -> (tempfile::TempDir, PathBuf) {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let path = dir.path().to_path_buf();
-    (dir, path)
-}
-
-fn write(dir: &Path, name: &str, text: &str) -> String {
-    let path = dir.join(name);
-    std::fs::write(&path, text).expect("a temporary folder is writable");
-    path.display().to_string()
-}
+const FAULTS: &str = "ROOT/datasets/faults";
 
 #[test]
 fn faults_are_committed_as_they_are_made() {
-    let (_dir, out) = folder();
-    let spec = format!("{DATASETS}/faults/spec.toml");
-    let run = deadloop(&[
-        "synth",
-        "--spec",
-        &spec,
-        "--out",
-        &out.display().to_string(),
-        "--quiet",
-    ]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let place = Place::new();
+    let made = format!("synth --spec {FAULTS}/spec.toml --out made --quiet");
+    place.run(made).ends(0);
+    let committed = FAULTS.replace("ROOT", program::ROOT);
     for name in ["labels.csv", "dataset.toml"] {
-        assert_eq!(
-            text(&out.join(name)),
-            text(&Path::new(DATASETS).join("faults").join(name)),
-            "{name}"
-        );
+        let committed = std::fs::read_to_string(format!("{committed}/{name}"));
+        let made = place.read(&format!("made/{name}"));
+        assert_eq!(made, committed.expect("it is there"), "{name}");
     }
-    let labels = rows(&out.join("labels.csv"));
+    let labels = place.rows("made/labels.csv");
     assert_eq!(labels.len(), 2000);
     let kinds: BTreeSet<&str> = labels.iter().map(|row| row["kind"].as_str()).collect();
     // Each of the 26, and none of what is intact.
     assert_eq!(kinds.len(), 27, "{kinds:?}");
     let intact = labels.iter().filter(|row| row["class"] == "clean").count();
     assert!((300..700).contains(&intact), "{intact}");
-    let check = deadloop(&["check", &out.display().to_string()]);
-    assert_eq!(code(&check), Some(0), "{}", stderr(&check));
+    place.run("check made").ends(0);
 }
 
 const GRID: &str = "[[repairer]]\nname = \"tags\"\npresets = true\n[[repairer]]\nname = \"json\"\npresets = true\n\
@@ -81,37 +37,24 @@ const GRID: &str = "[[repairer]]\nname = \"tags\"\npresets = true\n[[repairer]]\
 
 #[test]
 fn counts_are_the_sums_of_the_verdicts_whatever_the_threads() {
-    let (_dir, dir) = folder();
-    let grid = write(&dir, "grid.toml", GRID);
-    let run = |jobs: &str| {
-        let out = dir.join(jobs).display().to_string();
-        let run = deadloop(&[
-            "repair",
-            &faults(),
-            "--grid",
-            &grid,
-            "--out",
-            &out,
-            "--csv",
-            "--json",
-            "--jobs",
-            jobs,
-        ]);
-        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-        String::from_utf8(run.stdout).expect("JSON")
+    let place = Place::new();
+    place.file("grid.toml", GRID);
+    let line = |jobs: &str| {
+        format!("repair {FAULTS} --grid grid.toml --out {jobs} --csv --json --jobs {jobs}")
     };
-    let (said, other) = (run("1"), run("4"));
-    let shown = |said: &str| -> serde_json::Value { serde_json::from_str(said).expect("JSON") };
-    let (said, mut other) = (shown(&said), shown(&other));
+    let (said, mut other) = (
+        place.run(line("1")).ends(0).json(),
+        place.run(line("4")).ends(0).json(),
+    );
     other["out"] = said["out"].clone();
     assert_eq!(said, other);
     for name in ["repairs.csv", "repairs.parquet"] {
-        let bytes = |jobs: &str| std::fs::read(dir.join(jobs).join(name)).expect("it was written");
+        let bytes = |jobs: &str| place.bytes(&format!("{jobs}/{name}"));
         assert_eq!(bytes("1"), bytes("4"), "{name}");
     }
-    let tables = program::tables_as_said(&dir.join("1"), "repair");
+    let tables = program::tables_as_said(&place.path("1"), "repair");
     assert_eq!(tables, ["repairs.parquet"]);
-    let repairs = rows(&dir.join("1/repairs.csv"));
+    let repairs = place.rows("1/repairs.csv");
     let mut sums: BTreeMap<(String, String, String), u64> = BTreeMap::new();
     let mut waits: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for row in &repairs {
@@ -127,14 +70,7 @@ fn counts_are_the_sums_of_the_verdicts_whatever_the_threads() {
     assert!(all.len() > 25, "{all:?}");
     for score in &all {
         let name = |key: &str| score[key].as_str().expect("a name").to_owned();
-        for verdict in [
-            "recovered",
-            "wrong",
-            "lost",
-            "leaked",
-            "false-repair",
-            "intact",
-        ] {
+        for verdict in "recovered wrong lost leaked false-repair intact".split(' ') {
             let key = (name("variant"), name("fault"), verdict.to_owned());
             assert_eq!(
                 score[verdict],
@@ -174,41 +110,20 @@ fn counts_are_the_sums_of_the_verdicts_whatever_the_threads() {
     }
     assert_eq!(harm("json/careful"), 0);
     assert_ne!(harm("json/llama-cpp"), 0);
-    let again = dir.join("1").display().to_string();
-    let run = deadloop(&[
-        "repair",
-        &faults(),
-        "--grid",
-        &grid,
-        "--out",
-        &again,
-        "--csv",
-    ]);
-    assert!(
-        stderr(&run).contains("already holds these results"),
-        "{}",
-        stderr(&run)
-    );
-    let page = deadloop(&["report", &again]);
-    assert_eq!(code(&page), Some(2), "{}", stderr(&page));
-    assert!(
-        stderr(&page).contains("no page for results of repair; the tables are repairs.parquet")
-    );
+    let again = place.run(line("1"));
+    again.says("already holds these results");
+    let page = place.run("report 1").ends(2);
+    page.says("no page for results of repair; the tables are repairs.parquet");
 }
 
 #[test]
 fn a_variant_that_changes_intact_streams_is_not_the_best() {
-    let (_dir, dir) = folder();
-    let grid = write(
-        &dir,
-        "grid.toml",
-        "[[repairer]]\nname = \"filter\"\n[repairer.params]\nlists = [[\"zh\", \"en\", \"zh-done\", \"en-done\"]]\n\
-         max_chars = [40, 100]\n",
-    );
-    let out = dir.join("out").display().to_string();
-    let run = deadloop(&["repair", &faults(), "--grid", &grid, "--out", &out]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let said = String::from_utf8(run.stdout).expect("text");
+    let place = Place::new();
+    let grid = "[[repairer]]\nname = \"filter\"\n[repairer.params]\nlists = [[\"zh\", \"en\", \"zh-done\", \"en-done\"]]\n\
+                max_chars = [40, 100]\n";
+    place.file("grid.toml", grid);
+    let run = format!("repair {FAULTS} --grid grid.toml --out out");
+    let said = stdout(&place.run(run).ends(0));
     // Longer acknowledgements too, and intact answers that look like them: more is recovered, with harm.
     let sentence = said.lines().last().unwrap_or_default();
     assert!(sentence.contains("max_chars=40) 100 of 141"), "{said}");
@@ -220,9 +135,8 @@ fn a_program_stands_in_the_same_table() {
     if no_python() {
         return;
     }
-    let (_dir, dir) = folder();
-    let script = write(
-        &dir,
+    let place = Place::new();
+    place.file(
         "echo.py",
         "import json, sys\n\
          text = id = None\n\
@@ -236,26 +150,14 @@ fn a_program_stands_in_the_same_table() {
          \x20       if id.endswith('7'): print('nonsense', flush=True)\n\
          \x20       else: print(json.dumps({'type': 'repaired', 'transcript': id, 'arguments': text}), flush=True)\n",
     );
-    let command = format!(
-        "[[repairer]]\nname = \"command\"\ncommand = [\"python3\", {script:?}]\nstream = \"arguments\"\n"
+    let script = place.path("echo.py");
+    let grid = format!(
+        "[[repairer]]\nname = \"command\"\ncommand = [\"python3\", {script:?}]\nstream = \"arguments\"\n\
+         [[repairer]]\nname = \"json\"\npreset = \"strict\"\n"
     );
-    let grid = write(
-        &dir,
-        "grid.toml",
-        &format!("{command}[[repairer]]\nname = \"json\"\npreset = \"strict\"\n"),
-    );
-    let out = dir.join("out");
-    let run = deadloop(&[
-        "repair",
-        &faults(),
-        "--grid",
-        &grid,
-        "--out",
-        &out.display().to_string(),
-        "--json",
-    ]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let said: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    place.file("grid.toml", grid);
+    let run = format!("repair {FAULTS} --grid grid.toml --out out --json");
+    let said = place.run(run).ends(0).json();
     let of = |variant: &str| {
         let mut rows = said["repairers"].as_array().into_iter().flatten();
         rows.find(|row| row["variant"] == variant).expect("a row")
@@ -268,58 +170,34 @@ fn a_program_stands_in_the_same_table() {
         "it gives back what it gets"
     );
     let all = |variant: &str| {
-        let columns = [
-            "recovered",
-            "wrong",
-            "lost",
-            "leaked",
-            "false-repair",
-            "intact",
-            "errors",
-        ];
-        columns
-            .map(|column| count(variant, column))
-            .iter()
-            .sum::<u64>()
+        let columns = "recovered wrong lost leaked false-repair intact errors".split(' ');
+        columns.map(|column| count(variant, column)).sum::<u64>()
     };
     assert_eq!(all("command/echo"), all("json/strict"));
 }
 
 #[test]
 fn what_is_wrong_is_said() {
-    let (_dir, dir) = folder();
-    let out = dir.join("out").display().to_string();
-    let bad = write(
-        &dir,
+    let place = Place::new();
+    place.file(
         "bad.toml",
         "[[repairer]]\nname = \"tags\"\n[repairer.params]\nedits = 7\n",
     );
-    for (more, exit, said) in [
-        (vec!["--grid", bad.as_str()], 2, "bad.toml:4:9: edits: 7"),
-        (vec!["--harm", "1"], 2, "unexpected argument '--harm'"),
-    ] {
-        let corpus = faults();
-        let args = [&["repair", &corpus, "--out", &out][..], &more].concat();
-        let run = deadloop(&args);
-        assert_eq!(code(&run), Some(exit), "{}", stderr(&run));
-        assert!(stderr(&run).contains(said), "{}", stderr(&run));
-    }
-    let plain = write(&dir, "plain.jsonl", "{\"id\":\"a\",\"answer\":\"Four.\"}\n");
-    let run = deadloop(&["repair", &plain, "--out", &out]);
-    assert_eq!(code(&run), Some(5), "{}", stderr(&run));
-    let broken = write(
-        &dir,
+    let run = place.run(format!("repair {FAULTS} --out out --grid bad.toml"));
+    run.ends(2).says("bad.toml:4:9: edits: 7");
+    place.file("plain.jsonl", "{\"id\":\"a\",\"answer\":\"Four.\"}\n");
+    place.run("repair plain.jsonl --out out").ends(5);
+    place.file(
         "gold.jsonl",
         "{\"id\":\"a\",\"answer\":\"Four.\",\"meta\":{\"gold\":3,\"stream\":\"tags\"}}\n",
     );
-    let run = deadloop(&["repair", &broken, "--out", &out]);
-    assert_eq!(code(&run), Some(2), "{}", stderr(&run));
-    assert!(stderr(&run).contains("gold.jsonl:1"), "{}", stderr(&run));
+    let run = place.run("repair gold.jsonl --out out").ends(2);
+    run.says("gold.jsonl:1");
 }
 
 #[test]
 fn real_arguments_that_are_no_json_are_counted_apart() {
-    let (_dir, dir) = folder();
+    let place = Place::new();
     let call = |arguments: &str| {
         let arguments = serde_json::Value::from(arguments);
         format!("{{\"type\":\"tool_call\",\"name\":\"f\",\"arguments\":{arguments}}}")
@@ -330,22 +208,12 @@ fn real_arguments_that_are_no_json_are_counted_apart() {
         call("{\"a\": \"cut"),
     ]
     .join(",");
-    let corpus = write(
-        &dir,
-        "runs.jsonl",
-        &format!("{{\"id\":\"r\",\"events\":[{events}]}}\n"),
-    );
-    let out = dir.join("out");
-    let run = deadloop(&[
-        "repair",
-        &corpus,
-        "--out",
-        &out.display().to_string(),
-        "--quiet",
-    ]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    assert!(program::tables_as_said(&out, "repair").contains(&"arguments.csv".to_owned()));
-    let found = rows(&out.join("arguments.csv"));
+    let run = format!("{{\"id\":\"r\",\"events\":[{events}]}}\n");
+    place.file("runs.jsonl", run);
+    place.run("repair runs.jsonl --out out --quiet").ends(0);
+    let tables = program::tables_as_said(&place.path("out"), "repair");
+    assert!(tables.contains(&"arguments.csv".to_owned()));
+    let found = place.rows("out/arguments.csv");
     let of = |variant: &str| {
         let row = found
             .iter()
@@ -368,23 +236,13 @@ fn real_arguments_that_are_no_json_are_counted_apart() {
 
 #[test]
 fn a_detector_of_faults_is_scored_on_them_and_a_loop_guard_is_wrong_there() {
-    let (_dir, dir) = folder();
-    let stall = write(&dir, "stall.toml", "[[guard]]\ndetector = \"stall\"\n");
-    let out = dir.join("out");
-    let run = deadloop(&[
-        "replay",
-        &faults(),
-        "--where",
-        "meta.item=stall",
-        "--settings",
-        &stall,
-        "--out",
-        &out.display().to_string(),
-        "--csv",
-        "--quiet",
-    ]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let outcomes = rows(&out.join("outcomes.csv"));
+    let place = Place::new();
+    place.file("stall.toml", "[[guard]]\ndetector = \"stall\"\n");
+    let replay = format!("replay {FAULTS} --where meta.item=stall --csv --quiet");
+    place
+        .run(format!("{replay} --settings stall.toml --out out"))
+        .ends(0);
+    let outcomes = place.rows("out/outcomes.csv");
     let own: Vec<_> = outcomes
         .iter()
         .filter(|row| row["setting"] != "never")
@@ -400,19 +258,8 @@ fn a_detector_of_faults_is_scored_on_them_and_a_loop_guard_is_wrong_there() {
         verdict("clean", "false-alarm") > 0 && verdict("clean", "quiet") > 0,
         "some pauses are longer than 30 s"
     );
-    let loops = dir.join("loops");
-    let run = deadloop(&[
-        "replay",
-        &faults(),
-        "--where",
-        "meta.item=stall",
-        "--out",
-        &loops.display().to_string(),
-        "--csv",
-        "--quiet",
-    ]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let outcomes = rows(&loops.join("outcomes.csv"));
+    place.run(format!("{replay} --out loops")).ends(0);
+    let outcomes = place.rows("loops/outcomes.csv");
     assert!(
         outcomes.iter().all(|row| row["verdict"] != "miss"),
         "a fault is no loop"
@@ -421,28 +268,18 @@ fn a_detector_of_faults_is_scored_on_them_and_a_loop_guard_is_wrong_there() {
 
 #[test]
 fn explain_says_what_was_given_when() {
-    let (_dir, dir) = folder();
-    let file = write(
-        &dir,
+    let place = Place::new();
+    place.file(
         "tags.toml",
         "[[repairer]]\nname = \"tags\"\npreset = \"lenient\"\n",
     );
-    let run = deadloop(&[
-        "explain",
-        &faults(),
-        "tags/000",
-        "--repair",
-        &file,
-        "--json",
-    ]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let told: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON on stdout");
+    let explain = format!("explain {FAULTS} tags/000 --repair tags.toml");
+    let told = place.run(format!("{explain} --json")).ends(0).json();
     assert_eq!(told[0]["variant"], "tags/lenient");
     assert!(
         told[0]["verdict"].is_string() && told[0]["steps"].as_array().is_some_and(|s| s.len() > 2)
     );
-    let run = deadloop(&["explain", &faults(), "tags/000", "--repair", &file]);
-    let shown = String::from_utf8_lossy(&run.stdout);
+    let shown = stdout(&place.run(explain));
     assert!(
         shown.contains("gold:") && shown.contains("delay: at most"),
         "{shown}"

@@ -5,32 +5,20 @@
 
 use crate::program;
 
-use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 
-use program::{code, command, deadloop_in, file, stderr, stdout};
-use serde_json::Value;
-
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+use program::{Place, Ran};
 
 const STOPS: &str = "[[guard]]\ndetector = \"periodic\"\n";
 const WARNS: &str =
     "[[guard]]\ndetector = \"checkpoint\"\npreset = \"document\"\nresponse = \"warn\"\n";
 
-fn deadloop(args: &[&str]) -> Output {
-    let run = deadloop_in(Path::new(ROOT), args);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    run
-}
-
 /// The rows of a table that a replay of the starter corpus under these settings leaves; without the setting's name.
-fn rows(dir: &Path, name: &str, settings: &str, table: &str) -> Vec<String> {
-    let settings = file(dir, &format!("{name}.toml"), settings);
-    let out = dir.join(name);
-    let told = out.to_str().expect("UTF-8");
-    let replay = ["replay", "datasets/starter", "--settings", &settings];
-    deadloop(&[&replay[..], &["--csv", "--quiet", "--force", "--out", told]].concat());
-    let text = std::fs::read_to_string(out.join(table)).expect("it is there");
+fn rows(place: &Place, name: &str, settings: &str, table: &str) -> Vec<String> {
+    place.file("settings.toml", settings);
+    let replay = "replay ROOT/datasets/starter --settings settings.toml --csv --quiet --force";
+    place.run(format!("{replay} --out {name}")).ends(0);
+    let text = place.read(&format!("{name}/{table}"));
     text.lines().map(str::to_owned).collect()
 }
 
@@ -44,17 +32,12 @@ fn of(rows: &[String], response: &str, other: &str) -> Vec<String> {
 /// Outcomes of a file with both are those of two files, but for the setting's name.
 #[test]
 fn what_warns_has_rows_of_its_own() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let both = rows(
-        dir.path(),
-        "both",
-        &format!("{STOPS}{WARNS}"),
-        "outcomes.csv",
-    );
-    let stops = rows(dir.path(), "stops", STOPS, "outcomes.csv");
+    let place = Place::new();
+    let both = rows(&place, "both", &format!("{STOPS}{WARNS}"), "outcomes.csv");
+    let stops = rows(&place, "stops", STOPS, "outcomes.csv");
     assert_eq!(of(&both, "stop", "stop"), of(&stops, "stop", "stop"));
     let as_a_stop = WARNS.replace("warn", "stop");
-    let alone = rows(dir.path(), "alone", &as_a_stop, "outcomes.csv");
+    let alone = rows(&place, "alone", &as_a_stop, "outcomes.csv");
     let column = |rows: Vec<String>| {
         let row = |row: String| {
             row.split(',')
@@ -70,7 +53,7 @@ fn what_warns_has_rows_of_its_own() {
         column(of(&both, "warn", "stop")),
         column(of(&alone, "stop", "stop"))
     );
-    let scores = std::fs::read_to_string(dir.path().join("both/scores.csv")).expect("it is there");
+    let scores = place.read("both/scores.csv");
     let count = |word: &str| scores.lines().filter(|row| row.contains(word)).count();
     assert!(count(",chars,warn,") > 0 && count(",chars,warn,") <= count(",chars,stop,"));
 }
@@ -78,14 +61,13 @@ fn what_warns_has_rows_of_its_own() {
 /// The live guard goes on after a warning, and says it once.
 #[test]
 fn watch_goes_on_after_a_warning() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let warns = file(
-        dir.path(),
-        "warns.toml",
-        &STOPS.replace("periodic\"", "periodic\"\nresponse = \"warn\""),
-    );
+    let place = Place::new();
+    let warns = STOPS.replace("periodic\"", "periodic\"\nresponse = \"warn\"");
+    place.file("warns.toml", warns);
+    place.file("stops.toml", STOPS);
     let watch = |settings: &str| {
-        let mut child = command(&["watch", "--json", "--settings", settings])
+        let mut child = place
+            .command(format!("watch --json --settings {settings}"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -96,46 +78,28 @@ fn watch_goes_on_after_a_warning() {
         drop(stdin);
         child.wait_with_output().expect("it ends")
     };
-    let run = watch(&warns);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let told: Value = serde_json::from_str(&stdout(&run)).expect("JSON");
+    let run = watch("warns.toml").ends(0);
+    let told = run.json();
     let warnings = told["warnings"].as_array().expect("a list");
-    assert_eq!(
-        (warnings.len(), &warnings[0]["response"]),
-        (1, &Value::from("warn"))
-    );
-    assert!(
-        told["alarm"].is_null() && stderr(&run).contains("deadloop: warn: dead loop"),
-        "{told}"
-    );
-    let stops = file(dir.path(), "stops.toml", STOPS);
-    assert_eq!(code(&watch(&stops)), Some(10));
+    assert_eq!(warnings.len(), 1);
+    assert_eq!(warnings[0]["response"], "warn");
+    assert!(told["alarm"].is_null(), "{told}");
+    run.says("deadloop: warn: dead loop");
+    watch("stops.toml").ends(10);
 }
 
 /// `tune` chooses among what stops; a warning stands in what it ships, as it stood in what is in use.
 #[test]
 fn tune_keeps_a_warning() {
-    let dir = tempfile::tempdir().expect("a folder");
+    let place = Place::new();
     let late = STOPS.to_owned() + "[guard.params]\nmin_chars = 6500\n" + WARNS;
-    let settings = file(dir.path(), "use.toml", &late);
-    let grid = file(
-        dir.path(),
-        "grid.toml",
-        &(STOPS.to_owned() + "[guard.params]\nmin_chars = [300, 600]\n"),
-    );
-    let out = dir.path().join("out");
-    let told = out.to_str().expect("UTF-8");
-    let tune = [
-        "tune",
-        "datasets/starter",
-        "--settings",
-        &settings,
-        "--grid",
-        &grid,
-    ];
-    let limit = ["--constraint", "fa_per_mchar<=20"];
-    deadloop(&[&tune[..], &limit, &["--quiet", "--out", told]].concat());
-    let shipped = std::fs::read_to_string(out.join("settings.toml")).expect("it is there");
+    place.file("use.toml", late);
+    let grid = STOPS.to_owned() + "[guard.params]\nmin_chars = [300, 600]\n";
+    place.file("grid.toml", grid);
+    let tune = "tune ROOT/datasets/starter --out out --grid";
+    let limit = "--settings use.toml --constraint fa_per_mchar<=20 --quiet";
+    place.run(format!("{tune} grid.toml {limit}")).ends(0);
+    let shipped = place.read("out/settings.toml");
     assert!(
         shipped.starts_with("# deadloop tune: ship") && !shipped.contains("6500\n"),
         "{shipped}"
@@ -145,27 +109,8 @@ fn tune_keeps_a_warning() {
         1,
         "{shipped}"
     );
-    let warns = file(
-        dir.path(),
-        "warns.toml",
-        &(STOPS.to_owned() + "response = \"observe\"\n"),
-    );
-    let run = deadloop_in(
-        Path::new(ROOT),
-        &[
-            "tune",
-            "datasets/starter",
-            "--grid",
-            &warns,
-            "--out",
-            told,
-            "--force",
-        ],
-    );
-    assert_eq!(code(&run), Some(2));
-    assert!(
-        stderr(&run).contains("tune chooses among what stops"),
-        "{}",
-        stderr(&run)
-    );
+    let observes = STOPS.to_owned() + "response = \"observe\"\n";
+    place.file("observes.toml", observes);
+    let run = place.run(format!("{tune} observes.toml --force")).ends(2);
+    run.says("tune chooses among what stops");
 }

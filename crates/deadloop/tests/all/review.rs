@@ -5,20 +5,22 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use nix::pty::{Winsize, openpty};
 use serde_json::{Value, json};
 
+use crate::program::{Place, has};
+
 /// The end of every page.
 const LAST: &str = "q quit";
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder with a corpus of four transcripts, of which `uncertain` is the most uncertain; its text has `more` behind it.
-pub(crate) fn corpus(uncertain: &str, more: &str) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+pub(crate) fn corpus(uncertain: &str, more: &str) -> Place {
+    let place = Place::new();
     let clean = "A text that says one thing after another, and each of them once. ";
     let doubt = "It is so, I think, and it stays so. ".repeat(3);
     let transcripts = [
@@ -28,13 +30,13 @@ pub(crate) fn corpus(uncertain: &str, more: &str) -> tempfile::TempDir {
         json!({"id": uncertain, "answer": format!("{clean}{doubt}{more}")}),
     ];
     let lines: Vec<String> = transcripts.iter().map(Value::to_string).collect();
-    std::fs::write(dir.path().join("c.jsonl"), lines.join("\n")).expect("it is writable");
-    dir
+    place.file("c.jsonl", lines.join("\n"));
+    place
 }
 
 /// A review under way in a terminal.
 struct Terminal<'a> {
-    dir: &'a tempfile::TempDir,
+    place: &'a Place,
     child: Child,
     keys: File,
     shown: Receiver<Vec<u8>>,
@@ -43,7 +45,7 @@ struct Terminal<'a> {
 }
 
 impl<'a> Terminal<'a> {
-    fn open(dir: &'a tempfile::TempDir) -> Self {
+    fn open(place: &'a Place) -> Self {
         let size = Winsize {
             ws_row: 60,
             ws_col: 160,
@@ -53,17 +55,8 @@ impl<'a> Terminal<'a> {
         let pair = openpty(&size, None).expect("a terminal");
         let (mut screen, keys) = (File::from(pair.master), pair.slave);
         let side = || Stdio::from(keys.try_clone().expect("a handle"));
-        let child = Command::new(env!("CARGO_BIN_EXE_deadloop"))
-            .args([
-                "label",
-                "c.jsonl",
-                "--review",
-                "--reviewer",
-                "ann",
-                "--out",
-                "l.csv",
-            ])
-            .current_dir(dir.path())
+        let child = place
+            .command("label c.jsonl --review --reviewer ann --out l.csv")
             .env("TERM", "xterm")
             .stdin(side())
             .stdout(side())
@@ -82,7 +75,7 @@ impl<'a> Terminal<'a> {
             }
         });
         Self {
-            dir,
+            place,
             child,
             keys,
             shown,
@@ -117,7 +110,7 @@ impl<'a> Terminal<'a> {
     }
 
     fn saved(&self) -> String {
-        std::fs::read_to_string(self.dir.path().join("l.csv")).expect("it was saved")
+        self.place.read("l.csv")
     }
 
     /// What was answered, as saved: transcript, class and onset, in the order of the file.
@@ -149,13 +142,10 @@ fn onset(page: &str) -> i64 {
 
 #[test]
 fn every_key_does_what_the_page_says_and_every_answer_is_saved() {
-    let dir = corpus("doubt", "");
-    let mut terminal = Terminal::open(&dir);
+    let place = corpus("doubt", "");
+    let mut terminal = Terminal::open(&place);
     let first = terminal.page();
-    assert!(
-        first.contains("1 of 4   proposed: clean, confidence 0.666   doubt"),
-        "{first}"
-    );
+    has(&first, "1 of 4   proposed: clean, confidence 0.666   doubt");
     let (at, copy) = (onset(&first), 36);
     let before = terminal.saved();
 
@@ -219,14 +209,13 @@ fn every_key_does_what_the_page_says_and_every_answer_is_saved() {
     terminal.press("u");
     assert!(terminal.page().contains("nothing is left to ask"));
     terminal.press("q");
-    let dir = terminal.dir;
     let (status, told) = terminal.end();
     assert!(
         status.success() && told.contains("3 answered, 1 left"),
         "{told}"
     );
 
-    let mut again = Terminal::open(dir);
+    let mut again = Terminal::open(&place);
     assert!(
         again.page().contains("1 of 1"),
         "what was skipped is asked again"
@@ -238,9 +227,9 @@ fn every_key_does_what_the_page_says_and_every_answer_is_saved() {
 
 #[test]
 fn to_leave_saves_nothing_more() {
-    let dir = corpus("doubt", "");
+    let place = corpus("doubt", "");
     for key in ["q", "\u{1b}", "\u{3}"] {
-        let mut terminal = Terminal::open(&dir);
+        let mut terminal = Terminal::open(&place);
         assert!(terminal.page().contains("1 of 4"), "{key:?}");
         let before = terminal.saved();
         // Before the program listens, Ctrl-C is the terminal's own; so it is pressed until it is heard.

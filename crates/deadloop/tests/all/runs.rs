@@ -4,12 +4,10 @@
 
 use crate::program;
 
-use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::Stdio;
 
-use program::{code, command, deadloop, file, stderr, stdout};
+use program::{Place, Ran, has, stderr, stdout};
 use serde_json::{Value, json};
 
 /// A call and its result.
@@ -56,7 +54,7 @@ fn word(n: usize) -> String {
 }
 
 /// `loops` runs that end in 9 equal calls, and `clean` ones of 40 calls, two of them equal.
-fn corpus(dir: &Path, loops: usize, clean: usize) -> String {
+fn corpus(place: &Place, loops: usize, clean: usize) {
     let mut lines = String::new();
     for n in 0..loops {
         let label = json!({"class": "loop", "kind": "same-call-same-result", "channel": "tools",
@@ -71,84 +69,56 @@ fn corpus(dir: &Path, loops: usize, clean: usize) -> String {
             label,
         );
     }
-    file(dir, "runs.jsonl", &lines)
-}
-
-/// The rows of a CSV file, by column.
-fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
-    let mut file = csv::Reader::from_path(path).expect("a table");
-    let rows = file.deserialize().map(|row| row.expect("a row"));
-    rows.collect()
-}
-
-#[track_caller]
-fn done(args: &[&str]) -> String {
-    let run = deadloop(args);
-    assert_eq!(code(&run), Some(0), "{args:?}: {}", stderr(&run));
-    stdout(&run)
+    place.file("runs.jsonl", lines);
 }
 
 const SAME_PAIR: &str = "[[guard]]\ndetector = \"same-pair\"\n";
 
 #[test]
 fn tune_searches_guards_on_calls_where_labels_count_in_calls() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = corpus(dir.path(), 24, 300);
-    let out = dir.path().join("out");
-    let shown = out.display().to_string();
+    let place = Place::new();
+    corpus(&place, 24, 300);
     let late = "[[guard]]\ndetector = \"periodic\"\n\n[[guard]]\ndetector = \"duplicate\"\nparams = { n = 12 }\n";
-    let in_use = file(dir.path(), "in-use.toml", late);
-    let pairs = file(
-        dir.path(),
-        "pairs.toml",
-        "[[guard]]\ndetector = \"same-pair\"\nparams = { n = 4 }\n",
-    );
-    let asked = [
-        "tune",
-        &corpus,
-        "--settings",
-        &in_use,
-        "--also",
-        &pairs,
-        "--json",
-        "--csv",
-    ];
-    let said = done(&[&asked[..], &["--out", &shown]].concat());
-    let said: Value = serde_json::from_str(&said).expect("--json prints JSON");
+    place.file("in-use.toml", late);
+    let pairs = "[[guard]]\ndetector = \"same-pair\"\nparams = { n = 4 }\n";
+    place.file("pairs.toml", pairs);
+    let tune = "tune runs.jsonl --settings in-use.toml --also pairs.toml --json --csv --out out";
+    let said = place.run(tune).ends(0).json();
     assert_eq!(said["verdict"], "ship", "{said}");
-    let settings = std::fs::read_to_string(out.join("settings.toml")).expect("settings");
-    assert!(settings.contains("detector = \"same-pair\""), "{settings}");
+    let settings = place.read("out/settings.toml");
+    has(&settings, "detector = \"same-pair\"");
     // Guards that count in chars are none to choose from here: they stay.
     assert!(settings.contains("detector = \"periodic\"") && !settings.contains("n = 12"));
-    let grid = std::fs::read_to_string(out.join("manifest.json")).expect("a manifest");
+    let grid = place.read("out/manifest.json");
     assert!(grid.contains("fa_per_kcall<=0.2") && grid.contains("same-pair"));
     assert!(
         !grid.contains("recurrence\\\""),
         "no text detector is searched"
     );
-    let scores = rows(&out.join("scores.csv"));
+    let scores = place.rows("out/scores.csv");
     let all = |unit: &str| scores.iter().all(|row| row["unit"] == unit);
     assert!(all("calls") && scores.iter().all(|row| !row.contains_key("fa_per_mchar")));
-    for page in ["report.html", "report.md"] {
-        let page = std::fs::read_to_string(out.join(page)).expect("a page");
-        let page = page.replace("&#x2f;", "/");
+    for page in ["out/report.html", "out/report.md"] {
+        let page = place.read(page).replace("&#x2f;", "/");
         assert!(page.contains("wrong alarms/kcall") && page.contains("delay, calls"));
         assert!(!page.contains("per million clean chars"));
     }
     // What it chose is a guard that explain, watch and compare run.
-    let settings = out.join("settings.toml").display().to_string();
-    let told = done(&["explain", &corpus, "loop-3", "--settings", &settings]);
-    assert!(
-        told.contains("calls after the onset") && told.contains("in tools"),
-        "{told}"
-    );
-    assert!(told.contains("search({\"q\":\"once more\"})"), "{told}");
+    let told = place.run("explain runs.jsonl loop-3 --settings out/settings.toml");
+    let told = stdout(&told.ends(0));
+    for words in [
+        "calls after the onset",
+        "in tools",
+        "search({\"q\":\"once more\"})",
+    ] {
+        has(&told, words);
+    }
 }
 
 /// The outside sum: recall, delay and exposure of each unit, from outcomes.csv alone.
 #[test]
 fn a_text_loop_and_a_loop_of_calls_are_never_added() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::new();
     let text = "the same again. ".repeat(200);
     let answer = [json!({"type": "answer", "text": text})];
     let looped =
@@ -160,35 +130,17 @@ fn a_text_loop_and_a_loop_of_calls_are_never_added() {
         line("calls", &run(5, 9), calls),
         line("clean", &run(40, 1), clean),
     ];
-    let corpus = file(dir.path(), "mixed.jsonl", &lines.concat());
+    place.file("mixed.jsonl", lines.concat());
     let both = "[[guard]]\ndetector = \"periodic\"\n\n[[guard]]\ndetector = \"same-pair\"\n";
-    let settings = file(dir.path(), "both.toml", both);
-    let asked = deadloop(&[
-        "replay",
-        &corpus,
-        "--settings",
-        &settings,
-        "--out",
-        "nowhere",
-    ]);
-    assert_eq!(code(&asked), Some(2));
-    let wanted = "labels count in chars and in calls, and nothing is added up across units; say which with --unit chars|calls";
-    assert!(stderr(&asked).contains(wanted), "{}", stderr(&asked));
+    place.file("both.toml", both);
+    let replay = "replay mixed.jsonl --settings both.toml --csv -q";
+    let asked = place.run(format!("{replay} --out nowhere")).ends(2);
+    asked.says("labels count in chars and in calls, and nothing is added up across units; say which with --unit chars|calls");
     for unit in ["chars", "calls"] {
-        let out = dir.path().join(unit);
-        let shown = out.display().to_string();
-        let fixed = [
-            "replay",
-            &corpus,
-            "--settings",
-            &settings,
-            "--csv",
-            "-q",
-            "--out",
-            &shown,
-        ];
-        done(&[&fixed[..], &["--unit", unit]].concat());
-        let scores = rows(&out.join("scores.csv"));
+        place
+            .run(format!("{replay} --unit {unit} --out {unit}"))
+            .ends(0);
+        let scores = place.rows(&format!("{unit}/scores.csv"));
         let of = |wanted: &str| {
             let mut own = scores
                 .iter()
@@ -207,7 +159,7 @@ fn a_text_loop_and_a_loop_of_calls_are_never_added() {
         assert_eq!(in_calls["exposure"], (41 + 6).to_string());
         // What loops in the other unit is counted and left out.
         assert_eq!(in_calls["unlabelled"], "1");
-        let outcomes = rows(&out.join("outcomes.csv"));
+        let outcomes = place.rows(&format!("{unit}/outcomes.csv"));
         let sum = |column: &str| {
             let cells = outcomes.iter().filter(|row| row["verdict"] != "unlabelled");
             cells
@@ -222,17 +174,13 @@ fn a_text_loop_and_a_loop_of_calls_are_never_added() {
 
 #[test]
 fn a_sweep_has_a_cell_for_each_row_length_and_compare_counts_calls() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = corpus(dir.path(), 12, 20);
-    let grid = "[[guard]]\ndetector = \"duplicate\"\n[guard.params]\nn = [2, 3, 10]\n";
-    let (grid, out) = (
-        file(dir.path(), "grid.toml", grid),
-        dir.path().join("swept"),
-    );
-    let shown = out.display().to_string();
-    let said = done(&["sweep", &corpus, "--grid", &grid, "--csv", "--out", &shown]);
-    assert!(said.contains("wrong alarms/kcall"), "{said}");
-    let scores = rows(&out.join("scores.csv"));
+    let place = Place::new();
+    corpus(&place, 12, 20);
+    let guard = |n: &str| format!("[[guard]]\ndetector = \"duplicate\"\n[guard.params]\nn = {n}\n");
+    place.file("grid.toml", guard("[2, 3, 10]"));
+    let sweep = place.run("sweep runs.jsonl --grid grid.toml --csv --out swept");
+    sweep.ends(0).shows("wrong alarms/kcall");
+    let scores = place.rows("swept/scores.csv");
     let of = |n: &str| {
         let mut rows = scores.iter();
         let row = rows.find(|row| row["by"] == "total" && row["p.duplicate.n"] == n);
@@ -243,35 +191,25 @@ fn a_sweep_has_a_cell_for_each_row_length_and_compare_counts_calls() {
     assert_eq!(of("2"), ["12", "20", "1"]);
     assert_eq!(of("3"), ["12", "0", "2"]);
     assert_eq!(of("10"), ["0", "0", "8"]);
-    let settings = |name: &str, n: u32| {
-        let text = format!("[[guard]]\ndetector = \"duplicate\"\n[guard.params]\nn = {n}\n");
-        file(dir.path(), name, &text)
-    };
-    let (base, new) = (settings("base.toml", 3), settings("new.toml", 2));
-    let compared = deadloop(&["compare", &base, &new, "--corpus", &corpus, "--json"]);
-    let said: Value = serde_json::from_slice(&compared.stdout).expect("JSON");
-    assert!(said.to_string().contains("fa_per_kcall"), "{said}");
-    assert_eq!(code(&compared), Some(100), "twenty runs more are cut");
+    place.file("base.toml", guard("3"));
+    place.file("new.toml", guard("2"));
+    // Twenty runs more are cut.
+    let compared = place.run("compare base.toml new.toml --corpus runs.jsonl --json");
+    compared.ends(100).shows("fa_per_kcall");
 }
 
 /// Live: the alarm comes at the event at which the replay has it, and says what the model was doing.
 #[test]
 fn watch_stops_a_run_at_its_third_equal_pair() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let settings = file(dir.path(), "guard.toml", SAME_PAIR);
-    let mut child = command(&[
-        "watch",
-        "--settings",
-        &settings,
-        "--from",
-        "jsonl",
-        "--json",
-    ])
-    .stdin(Stdio::piped())
-    .stdout(Stdio::piped())
-    .stderr(Stdio::piped())
-    .spawn()
-    .expect("it starts");
+    let place = Place::new();
+    place.file("guard.toml", SAME_PAIR);
+    let mut watch = place.command("watch --settings guard.toml --from jsonl --json");
+    let mut child = watch
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
     let events: String = run(4, 9).iter().map(|event| format!("{event}\n")).collect();
     // It stops reading at the alarm.
     let _ = child
@@ -279,27 +217,23 @@ fn watch_stops_a_run_at_its_third_equal_pair() {
         .take()
         .expect("a pipe")
         .write_all(events.as_bytes());
-    let ended = child.wait_with_output().expect("it ends");
-    assert_eq!(code(&ended), Some(10), "{}", stderr(&ended));
-    let said: Value = serde_json::from_slice(&ended.stdout).expect("JSON");
+    let ended = child.wait_with_output().expect("it ends").ends(10);
+    let said = ended.json();
     let alarm = &said["alarm"];
     assert_eq!(alarm["channel"], "tools");
     assert_eq!((&alarm["calls"], &alarm["event"]), (&json!(7), &json!(14)));
     assert_eq!((&alarm["onset"], &alarm["period"]), (&json!(5), &json!(1)));
     let told = stderr(&ended);
     assert!(told.contains("got the same result each time"), "{told}");
-    assert!(
-        told.contains("same-call-same-result in tools, calls 5..7"),
-        "{told}"
-    );
+    has(&told, "same-call-same-result in tools, calls 5..7");
 }
 
 /// What labels in calls can prove is told in calls: nothing of it is in chars.
 #[test]
 fn check_counts_calls() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = corpus(dir.path(), 3, 40);
-    let told: Value = serde_json::from_str(&done(&["check", &corpus, "--json"])).expect("JSON");
+    let place = Place::new();
+    corpus(&place, 3, 40);
+    let told = place.run("check runs.jsonl --json").ends(0).json();
     let calls = &told["counts"]["units"]["calls"];
     assert_eq!(
         (&calls["loops"], &calls["clean"], &calls["exposure"]),
@@ -308,7 +242,7 @@ fn check_counts_calls() {
     let least = calls["provable_fa_per_kcall"].as_f64().expect("a rate");
     assert!((least - 2.9957 / 1.6).abs() < 1e-3, "{least}");
     assert_eq!(told["counts"]["calls"], 1600 + 14 + 15 + 16);
-    let checked = stdout(&deadloop(&["check", &corpus]));
+    let checked = stdout(&place.run("check runs.jsonl"));
     assert!(
         checked.contains("3 loops: even if every one is found")
             && checked.contains("per kcall")
@@ -319,7 +253,7 @@ fn check_counts_calls() {
 
 #[test]
 fn the_strip_of_a_run_has_an_alarm_in_text_after_the_calls_before_it() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::new();
     let mut events = run(5, 9);
     // A user, and three calls with their results.
     events.insert(
@@ -327,20 +261,11 @@ fn the_strip_of_a_run_has_an_alarm_in_text_after_the_calls_before_it() {
         json!({"type": "answer", "text": "the same again. ".repeat(200)}),
     );
     let label = json!({"class": "loop", "channel": "tools", "start": 5, "onset": 6, "end": null});
-    let corpus = file(dir.path(), "runs.jsonl", &line("run", &events, label));
-    let periodic = file(dir.path(), "p.toml", "[[guard]]\ndetector = \"periodic\"\n");
-    let out = dir.path().join("out");
-    let shown = out.display().to_string();
-    done(&[
-        "replay",
-        &corpus,
-        "--settings",
-        &periodic,
-        "--out",
-        &shown,
-        "-q",
-    ]);
-    let page = std::fs::read_to_string(out.join("report.html")).expect("a page");
+    place.file("runs.jsonl", line("run", &events, label));
+    place.file("p.toml", "[[guard]]\ndetector = \"periodic\"\n");
+    let replay = "replay runs.jsonl --settings p.toml --out out -q";
+    place.run(replay).ends(0);
+    let page = place.read("out/report.html");
     let (_, tick) = page.split_once("<path class=\"tick ").expect("an alarm");
     let (_, at) = tick.split_once("d=\"M").expect("its place");
     let at: f64 = at

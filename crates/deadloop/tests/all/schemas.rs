@@ -5,7 +5,7 @@
 
 use crate::program;
 
-use program::{code, deadloop, stderr};
+use program::{Place, code, stderr};
 use serde::Deserialize;
 
 const TEXTS: &str = include_str!("../schemas.toml");
@@ -27,22 +27,16 @@ struct Texts {
 
 /// Asks the program about a text, each way. Returns the exit codes and what it said.
 fn asked(texts: &Texts, text: &str) -> Vec<(Option<i32>, String)> {
-    let dir = tempfile::tempdir().expect("a folder");
+    let place = Place::new();
     let name = match texts.kind.as_str() {
         "transcript" => "asked.jsonl",
         _ => "asked.toml",
     };
-    let file = program::file(dir.path(), name, &format!("{text}\n"));
-    let corpus = program::file(dir.path(), "x.jsonl", "{\"id\":\"a\",\"answer\":\"x\"}\n");
-    let out = dir.path().join("out").display().to_string();
+    place.file(name, format!("{text}\n"));
+    place.file("x.jsonl", "{\"id\":\"a\",\"answer\":\"x\"}\n");
     let run = |words: &Vec<String>| {
-        let words = words.iter().map(|word| match word.as_str() {
-            "FILE" => &file,
-            "CORPUS" => &corpus,
-            "OUT" => &out,
-            word => word,
-        });
-        let run = deadloop(&words.collect::<Vec<_>>());
+        let line = words.join(" ").replace("FILE", name);
+        let run = place.run(line.replace("CORPUS", "x.jsonl").replace("OUT", "out"));
         (code(&run), stderr(&run))
     };
     texts.run.iter().map(run).collect()

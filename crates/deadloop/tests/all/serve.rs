@@ -2,12 +2,11 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
 use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::program::{command, deadloop, ended, file, stderr, stdout};
+use crate::program::{Place, Ran, ended, has, quiet};
 use crate::review::corpus;
 
 /// A review in a browser's place.
@@ -18,11 +17,10 @@ struct Served {
 }
 
 impl Served {
-    fn open(dir: &Path, labels: &str) -> Self {
-        let words = ["label", "c.jsonl", "--serve", "--reviewer", "ann", "--out"];
-        let mut child = command(&words)
-            .arg(labels)
-            .current_dir(dir)
+    fn open(place: &Place, labels: &str) -> Self {
+        let line = format!("label c.jsonl --serve --reviewer ann --out {labels}");
+        let mut child = place
+            .command(line)
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -77,8 +75,8 @@ const KEYS: [&str; 13] = [
 
 #[test]
 fn keys_in_a_browser_leave_the_answers_that_they_leave_in_a_terminal() {
-    let dir = corpus("<b>doubt", "<script>\u{1b}[2J");
-    let served = Served::open(dir.path(), "web.csv");
+    let place = corpus("<b>doubt", "<script>\u{1b}[2J");
+    let served = Served::open(&place, "web.csv");
     let mut state = served.state();
     let first = state["head"][0].as_str().expect("a head").to_owned();
     assert!(first.starts_with("1 of 4   proposed: clean"), "{first}");
@@ -105,22 +103,9 @@ fn keys_in_a_browser_leave_the_answers_that_they_leave_in_a_terminal() {
     let mut child = served.child;
     assert!(ended(&mut child).success());
 
-    let words = [
-        "label",
-        "c.jsonl",
-        "--review",
-        "--reviewer",
-        "ann",
-        "--out",
-        "lines.csv",
-    ];
-    let mut lines = command(&words)
-        .current_dir(dir.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
+    let mut lines = place.command("label c.jsonl --review --reviewer ann --out lines.csv");
+    lines.stdin(Stdio::piped());
+    let mut lines = quiet(lines);
     let mut stdin = lines.stdin.take().expect("it is piped");
     // A line is trimmed, so that the space bar is no line.
     let keys: Vec<&str> = KEYS.into_iter().filter(|key| *key != " ").collect();
@@ -129,20 +114,15 @@ fn keys_in_a_browser_leave_the_answers_that_they_leave_in_a_terminal() {
         .expect("it reads");
     drop(stdin);
     assert!(ended(&mut lines).success());
-    let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).expect("it was saved");
-    assert_eq!(read("web.csv"), read("lines.csv"));
-    assert_eq!(
-        read("web.csv").matches("review:ann").count(),
-        2,
-        "{}",
-        read("web.csv")
-    );
+    let web = place.read("web.csv");
+    assert_eq!(web, place.read("lines.csv"));
+    assert_eq!(web.matches("review:ann").count(), 2, "{web}");
 }
 
 #[test]
 fn the_page_is_for_this_machine_and_its_own_requests() {
-    let dir = corpus("<b>doubt", "<script>\u{1b}[2J");
-    let mut served = Served::open(dir.path(), "l.csv");
+    let place = corpus("<b>doubt", "<script>\u{1b}[2J");
+    let mut served = Served::open(&place, "l.csv");
     let (host, token) = (served.host.clone(), served.token.clone());
     let page = served.asked(&format!("GET /{token}/"), "", "");
     for part in [
@@ -156,7 +136,7 @@ fn the_page_is_for_this_machine_and_its_own_requests() {
     assert!(!page.contains("doubt"), "{page}");
     let press = format!("POST /{token}/press");
     let key = json!({"key": "c", "turn": 0}).to_string();
-    let before = std::fs::read_to_string(dir.path().join("l.csv")).expect("proposals");
+    let before = place.read("l.csv");
     for (start, headers) in [
         (press.as_str(), "Origin: http://evil.example\r\n"),
         (&press, "Origin: null\r\n"),
@@ -190,7 +170,7 @@ fn the_page_is_for_this_machine_and_its_own_requests() {
         assert!(answer.starts_with("HTTP/1.1 400"), "{nonsense}: {answer}");
     }
     assert_eq!(served.state()["turn"], 0, "nothing was pressed");
-    let after = std::fs::read_to_string(dir.path().join("l.csv")).expect("proposals");
+    let after = place.read("l.csv");
     assert_eq!(before, after);
     served.press("q", &json!(0));
     assert!(ended(&mut served.child).success());
@@ -198,7 +178,7 @@ fn the_page_is_for_this_machine_and_its_own_requests() {
 
 #[test]
 fn two_reviewers_become_one_file_and_what_differs_is_asked_again() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::new();
     let head = "transcript,class,kind,channel,start,onset,earliest,end,period,by,note\n";
     let rows = |name: &str, answers: [&str; 3]| {
         let row = |(n, class): (usize, &str)| {
@@ -209,33 +189,17 @@ fn two_reviewers_become_one_file_and_what_differs_is_asked_again() {
             format!("t{n},{at}{by},\n")
         };
         let text: String = answers.into_iter().enumerate().map(row).collect();
-        file(
-            dir.path(),
-            &format!("{name}.csv"),
-            &(head.to_owned() + &text),
-        )
+        place.file(&format!("{name}.csv"), format!("{head}{text}"));
     };
-    let (ann, bob) = (
-        rows("ann", ["clean", "unsure", "auto"]),
-        rows("bob", ["clean", "clean", "clean"]),
-    );
-    let out = dir.path().join("both.csv").display().to_string();
-    let merged = deadloop(&["label", "--merge", &ann, &bob, "--out", &out]);
-    assert!(merged.status.success(), "{}", stderr(&merged));
-    let told = stdout(&merged);
-    assert!(
-        told.contains("1 alike, 1 reviewed by one alone, 0 by nobody; 1 differ"),
-        "{told}"
-    );
-    let both = std::fs::read_to_string(&out).expect("it was written");
-    assert!(both.contains("t1,unsure,,,,,,,,merge,"), "{both}");
-    assert!(both.contains("t2,clean,,,,,,,,review:bob"), "{both}");
-    let again = deadloop(&["label", "--merge", &ann, &bob, "--out", &out]);
-    assert_eq!(again.status.code(), Some(2), "{}", stderr(&again));
-    let onto = deadloop(&["label", "--merge", &ann, &bob, "--out", &ann, "--force"]);
-    assert_eq!(onto.status.code(), Some(2), "{}", stderr(&onto));
-    assert_eq!(
-        deadloop(&["label", "--merge", &ann, &bob]).status.code(),
-        Some(2)
-    );
+    rows("ann", ["clean", "unsure", "auto"]);
+    rows("bob", ["clean", "clean", "clean"]);
+    let merge = "label --merge ann.csv bob.csv";
+    let merged = place.run(format!("{merge} --out both.csv")).ends(0);
+    merged.shows("1 alike, 1 reviewed by one alone, 0 by nobody; 1 differ");
+    let both = place.read("both.csv");
+    has(&both, "t1,unsure,,,,,,,,merge,");
+    has(&both, "t2,clean,,,,,,,,review:bob");
+    place.run(format!("{merge} --out both.csv")).ends(2);
+    place.run(format!("{merge} --out ann.csv --force")).ends(2);
+    place.run(merge).ends(2);
 }

@@ -7,11 +7,14 @@ use crate::program;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use deadloop_corpus::{Corpus, CorpusWriter};
-use program::{code, deadloop, file, stderr, stdout};
+use program::{Place, Ran, code, result, stderr, stdout};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
+const LABELS: &str = "transcript,class,kind,channel,start,onset,earliest,end,period,by,note\n";
 
 const GRID: &str = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 5, 9]\nmin_chars = [40, 120]\n";
 
@@ -38,53 +41,29 @@ fn line(id: &str, model: &str, loops: bool) -> String {
 }
 
 /// A corpus with these files of lines.
-fn corpus(dir: &Path, files: &[String]) -> String {
-    let corpus = dir.join("corpus");
-    let inner = corpus.join("transcripts");
-    std::fs::create_dir_all(&inner).expect("a temporary folder is writable");
+fn corpus(place: &Place, files: &[String]) {
     for (nth, lines) in files.iter().enumerate() {
-        file(&inner, &format!("f{nth:02}.jsonl"), lines);
+        place.file(&format!("corpus/transcripts/f{nth:02}.jsonl"), lines);
     }
-    corpus.display().to_string()
 }
 
-/// Five files, one of them empty, of two models; labels and splits beside them.
-fn five(dir: &Path) -> String {
+/// Five files, one of them empty, of two models, with splits; and a grid.
+fn five() -> Place {
+    let place = Place::new();
     let of = |from: usize, to: usize| -> String {
         let one = |n: usize| line(&format!("t{n}"), ["a", "b"][n % 2], n.is_multiple_of(3));
         (from..to).map(one).collect()
     };
-    let path = corpus(
-        dir,
+    corpus(
+        &place,
         &[of(0, 9), of(9, 10), String::new(), of(10, 16), of(16, 24)],
     );
     let splits: String = (0..24)
         .map(|n| format!("t{n},{}\n", if n % 5 == 0 { "test" } else { "dev" }))
         .collect();
-    file(
-        Path::new(&path),
-        "splits.csv",
-        &format!("transcript,split\n{splits}"),
-    );
-    path
-}
-
-/// Every file of a result but manifest.json.
-fn result(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    let mut folders = vec![dir.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("it is there") {
-            let path = entry.expect("it can be listed").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.file_name() != Some("manifest.json".as_ref()) {
-                let name = path.strip_prefix(dir).expect("it is in it").to_path_buf();
-                files.insert(name, std::fs::read(&path).expect("it can be read"));
-            }
-        }
-    }
-    files
+    place.file("corpus/splits.csv", format!("transcript,split\n{splits}"));
+    place.file("grid.toml", GRID);
+    place
 }
 
 /// The corpus and the exit as the manifest has them.
@@ -98,142 +77,99 @@ fn manifest(dir: &Path) -> (Value, Value, Value) {
     )
 }
 
-fn path(dir: &Path, name: &str) -> String {
-    dir.join(name).display().to_string()
-}
-
-/// Makes the parts of `of` shards; their folders.
-fn parts(dir: &Path, args: &[&str], of: usize) -> Vec<String> {
+/// Makes the parts of `of` shards, in folders whose names begin so; their names.
+fn parts(place: &Place, begin: &str, line: &str, of: usize) -> Vec<String> {
     let one = |nth: usize| {
-        let out = path(dir, &format!("part-{nth}-of-{of}"));
-        let shard = format!("{nth}/{of}");
-        let run = deadloop(&[args, &["-q", "--shard", &shard, "--out", &out]].concat());
-        assert_eq!(code(&run), Some(0), "{args:?} {shard}: {}", stderr(&run));
+        let out = format!("{begin}-{nth}-of-{of}");
+        let run = place.run(format!("{line} -q --shard {nth}/{of} --out {out}"));
+        run.ends(0);
         out
     };
     (1..=of).map(one).collect()
 }
 
-fn merge(parts: &[String], out: &str, more: &[&str]) -> std::process::Output {
-    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-    deadloop(&[&["merge", "-q", "--out", out], &parts[..], more].concat())
+fn merge(place: &Place, parts: &[String], out: &str) -> Output {
+    place.run(format!("merge -q --out {out} {}", parts.join(" ")))
 }
 
 /// Holds the merged parts of each number of shards against one machine; gives back its exit code.
 #[track_caller]
-fn same(dir: &Path, args: &[&str], shards: &[usize]) -> Option<i32> {
-    let whole = path(dir, "whole");
-    let one = deadloop(&[args, &["-q", "--out", &whole]].concat());
+fn same(place: &Place, line: &str, shards: &[usize]) -> Option<i32> {
+    let one = place.run(format!("{line} -q --out whole"));
     for of in shards {
-        let mut parts = parts(dir, args, *of);
+        let mut parts = parts(place, "part", line, *of);
         parts.rotate_left(of / 2);
-        let out = path(dir, &format!("merged-{of}"));
-        let merged = merge(&parts, &out, &[]);
-        let told = |run| stderr(run).replace(&out, "OUT").replace(&whole, "OUT");
+        let out = format!("merged-{of}");
+        let merged = merge(place, &parts, &out);
+        let (told, wanted) = (stderr(&merged), stderr(&one));
+        assert_eq!(code(&merged), code(&one), "{line}: {told} {wanted}");
         assert_eq!(
-            code(&merged),
-            code(&one),
-            "{args:?}: {} {}",
-            told(&merged),
-            told(&one)
-        );
-        assert_eq!(
-            stdout(&merged).replace(&out, &whole),
+            stdout(&merged).replace(&out, "whole"),
             stdout(&one),
-            "{args:?}"
+            "{line}"
         );
-        let (merged, one) = (Path::new(&out), Path::new(&whole));
+        let (merged, one) = (place.path(&out), place.path("whole"));
         if !one.join("manifest.json").exists() {
             continue;
         }
-        let (left, right) = (result(one), result(merged));
+        let (left, right) = (result(&one), result(&merged));
         let names = |files: &BTreeMap<PathBuf, _>| files.keys().cloned().collect::<Vec<_>>();
-        assert_eq!(names(&left), names(&right), "{args:?} of {of}");
+        assert_eq!(names(&left), names(&right), "{line} of {of}");
         let differs = |(name, bytes): &(&PathBuf, &Vec<u8>)| right.get(*name) != Some(bytes);
         let other: Vec<_> = left.iter().filter(differs).map(|(name, _)| name).collect();
-        assert!(other.is_empty(), "{args:?} of {of}: {other:?} differ");
-        assert_eq!(manifest(one), manifest(merged), "{args:?} of {of}");
+        assert!(other.is_empty(), "{line} of {of}: {other:?} differ");
+        assert_eq!(manifest(&one), manifest(&merged), "{line} of {of}");
     }
     code(&one)
 }
 
-#[test]
-fn shards_of_a_sweep_are_the_whole() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let (corpus, grid) = (five(dir.path()), file(dir.path(), "grid.toml", GRID));
-    let args = [
-        "sweep",
-        &corpus,
-        "--grid",
-        &grid,
-        "--csv",
-        "--by",
-        "meta.source",
-    ];
-    assert_eq!(same(dir.path(), &args, &[1, 2, 3, 8]), Some(0));
-}
+const SWEEP: &str = "sweep corpus --grid grid.toml";
 
 #[test]
-fn shards_of_a_replay_are_the_whole_and_the_report_opens_the_same_transcripts() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = five(dir.path());
-    let args = [
-        "replay",
-        &corpus,
-        "--csv",
-        "--settings",
-        "document",
-        "--set",
-        "guard.version=2",
-    ];
-    let args = &args[..5];
-    assert_eq!(same(dir.path(), args, &[2, 8]), Some(0));
-}
-
-#[test]
-fn shards_of_tune_are_merged_before_the_choice() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let (corpus, grid) = (five(dir.path()), file(dir.path(), "grid.toml", GRID));
-    let args = ["tune", &corpus, "--grid", &grid, "--csv"];
-    // Too little data for a verdict: the exit code is part of what is the same.
-    assert_eq!(same(dir.path(), &args, &[3]), Some(5));
+fn shards_of_a_sweep_a_replay_and_a_choice_are_the_whole() {
+    for (line, shards, code) in [
+        (
+            "sweep corpus --grid grid.toml --csv --by meta.source",
+            &[1, 2, 3, 8][..],
+            0,
+        ),
+        // Of the whole corpus.
+        (
+            "sweep corpus --grid grid.toml --limit 12 --sample 7 --split dev",
+            &[3],
+            0,
+        ),
+        ("replay corpus --csv --settings document", &[2, 8], 0),
+        // Merged before the choice. Too little data for a verdict: the exit code is part of what is the same.
+        ("tune corpus --grid grid.toml --csv", &[3], 5),
+    ] {
+        assert_eq!(same(&five(), line, shards), Some(code), "{line}");
+    }
 }
 
 /// Some of a corpus of faults in three files, damaged and intact streams in each.
-fn faults(dir: &Path) -> String {
-    let spec = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../datasets/faults/spec.toml"
-    );
-    let made = path(dir, "faults");
-    let run = deadloop(&["synth", "-q", "--spec", spec, "--out", &made]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let corpus = corpus(dir, &[]);
+#[test]
+fn shards_of_repair_are_the_whole() {
+    let place = Place::new();
+    let synth = "synth -q --spec ROOT/datasets/faults/spec.toml --out faults";
+    place.run(synth).ends(0);
     for nth in [0, 3, 5] {
-        let file = Path::new(&corpus).join(format!("transcripts/{nth}.jsonl"));
-        let mut writer = CorpusWriter::create(&file, false).expect("it is writable");
-        let made = Corpus::open(Path::new(&made)).expect("it was made");
+        let name = format!("corpus/transcripts/{nth}.jsonl");
+        place.file(&name, "");
+        let mut writer = CorpusWriter::create(&place.path(&name), false).expect("it is writable");
+        let made = Corpus::open(&place.path("faults")).expect("it was made");
         for entry in made.entries().skip(nth).step_by(9) {
-            writer
-                .write(&entry.expect("it was made"))
-                .expect("there is room");
+            let entry = entry.expect("it was made");
+            writer.write(&entry).expect("there is room");
         }
         writer.finish().expect("there is room");
     }
-    corpus
-}
-
-#[test]
-fn shards_of_repair_are_the_whole() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = faults(dir.path());
-    let args = ["repair", &corpus, "--csv"];
-    assert_eq!(same(dir.path(), &args, &[2, 4]), Some(0));
+    assert_eq!(same(&place, "repair corpus --csv", &[2, 4]), Some(0));
 }
 
 #[test]
 fn shards_of_budget_are_the_whole_whatever_the_grid() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::new();
     let run = |n: usize| {
         let mut events = vec![json!({"type": "user", "text": "Mend it."})];
         for turn in 0..20 + n % 7 {
@@ -250,84 +186,43 @@ fn shards_of_budget_are_the_whole_whatever_the_grid() {
             + "\n"
     };
     let some = |from: usize, to: usize| -> String { (from..to).map(run).collect() };
-    let corpus = corpus(dir.path(), &[some(0, 20), some(20, 21), some(21, 60)]);
+    corpus(&place, &[some(0, 20), some(20, 21), some(21, 60)]);
     let grid = "[[budget]]\n[budget.params]\nwindow = 2000\nthreshold = [0.5, 0.7, 0.85]\nkeep = [0.2, 0.3]\n";
-    let grid = file(dir.path(), "grid.toml", grid);
-    let args = ["budget", &corpus, "--grid", &grid, "--csv"];
-    assert_eq!(same(dir.path(), &args, &[2, 3]), Some(0));
-}
-
-#[test]
-fn limit_and_sample_are_of_the_whole_corpus() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let (corpus, grid) = (five(dir.path()), file(dir.path(), "grid.toml", GRID));
-    let args = [
-        "sweep", &corpus, "--grid", &grid, "--limit", "12", "--sample", "7", "--split", "dev",
-    ];
-    assert_eq!(same(dir.path(), &args, &[3]), Some(0));
+    place.file("grid.toml", grid);
+    let line = "budget corpus --grid grid.toml --csv";
+    assert_eq!(same(&place, line, &[2, 3]), Some(0));
 }
 
 #[test]
 fn a_part_needs_neither_corpus_nor_grid_and_opens_no_transcript_then() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let (corpus, grid) = (five(dir.path()), file(dir.path(), "grid.toml", GRID));
-    let swept = parts(dir.path(), &["sweep", &corpus, "--grid", &grid], 2);
-    let replayed: Vec<String> = parts(dir.path(), &["replay", &corpus], 3);
-    let moved = path(dir.path(), "moved");
-    std::fs::rename(&corpus, &moved).expect("it can be moved");
-    std::fs::remove_file(&grid).expect("it can be removed");
-    let run = merge(&swept, &path(dir.path(), "swept"), &[]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let replayed: Vec<&str> = replayed.iter().map(String::as_str).collect();
-    let out = path(dir.path(), "seen");
-    let run = deadloop(&[&["merge", "--out", &out], &replayed[..]].concat());
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let place = five();
+    let swept = parts(&place, "swept", SWEEP, 2);
+    let replayed = parts(&place, "replayed", "replay corpus", 3).join(" ");
+    std::fs::rename(place.path("corpus"), place.path("moved")).expect("it can be moved");
+    std::fs::remove_file(place.path("grid.toml")).expect("it can be removed");
+    merge(&place, &swept, "swept").ends(0);
+    let run = place.run(format!("merge --out seen {replayed}")).ends(0);
+    run.says("say with --corpus where the corpus is now");
+    let run = place.run(format!("merge --corpus moved --out at-hand {replayed}"));
+    run.ends(0);
+    let size = |out: &str| place.bytes(&format!("{out}/cases.jsonl")).len();
     assert!(
-        stderr(&run).contains("say with --corpus where the corpus is now"),
-        "{}",
-        stderr(&run)
-    );
-    let at_hand = path(dir.path(), "at-hand");
-    let run = deadloop(
-        &[
-            &["merge", "--corpus", &moved, "--out", &at_hand],
-            &replayed[..],
-        ]
-        .concat(),
-    );
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let size = |out: &str| {
-        Path::new(out)
-            .join("cases.jsonl")
-            .metadata()
-            .map_or(0, |m| m.len())
-    };
-    assert!(
-        size(&at_hand) > size(&out),
+        size("at-hand") > size("seen"),
         "the texts are there where the corpus is"
     );
-    std::fs::write(Path::new(&moved).join("transcripts/f00.jsonl"), "").expect("it is writable");
-    let run = deadloop(&[&["merge", "--corpus", &moved, "--out", &out], &replayed[..]].concat());
-    assert_eq!(code(&run), Some(2));
-    assert!(stderr(&run).contains("another corpus"), "{}", stderr(&run));
+    place.file("moved/transcripts/f00.jsonl", "");
+    let run = place.run(format!("merge --corpus moved --out seen {replayed}"));
+    run.ends(2).says("another corpus");
 }
 
 #[test]
 fn what_does_not_belong_together_is_refused_with_what_to_do() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let (corpus, grid) = (five(dir.path()), file(dir.path(), "grid.toml", GRID));
-    let args = ["sweep", &corpus, "--grid", &grid];
-    let good = parts(dir.path(), &args, 2);
-    let out = path(dir.path(), "out");
-    let other = |name: &str, args: &[&str]| {
-        let folder = dir.path().join(name);
-        std::fs::create_dir_all(&folder).expect("a temporary folder is writable");
-        vec![good[0].clone(), parts(&folder, args, 2)[1].clone()]
-    };
+    let place = five();
+    let good = parts(&place, "good", SWEEP, 2);
+    let other =
+        |name: &str, line: &str| vec![good[0].clone(), parts(&place, name, line, 2)[1].clone()];
     let refused = |parts: &[String], what: &str| {
-        let run = merge(parts, &out, &[]);
-        assert_eq!(code(&run), Some(2), "{what}: {}", stderr(&run));
-        assert!(stderr(&run).contains(what), "{what}: {}", stderr(&run));
+        merge(&place, parts, "out").ends(2).says(what);
     };
     refused(
         &good[..1],
@@ -336,146 +231,97 @@ fn what_does_not_belong_together_is_refused_with_what_to_do() {
     let twice = [good[0].clone(), good[1].clone(), good[1].clone()];
     refused(&twice, "are both shard 2/2; leave one of them out");
     refused(
-        &[good[0].clone(), corpus.clone()],
+        &[good[0].clone(), "corpus".to_owned()],
         "no part.json; expected a folder that --shard left",
     );
-    let thirds = parts(dir.path(), &args, 3);
+    let thirds = parts(&place, "thirds", SWEEP, 3);
     refused(
         &[good[0].clone(), thirds[1].clone()],
         "give the parts of one division",
     );
-    let judged = other("judged", &[&args[..], &["--transient", "loop"]].concat());
+    let judged = other("judged", &format!("{SWEEP} --transient loop"));
     refused(
         &judged,
         "another command: sweep.judge.transient differs; make all parts by one command",
     );
-    file(dir.path(), "grid.toml", &GRID.replace("9]", "8]"));
-    refused(&other("plan", &args), "another plan");
-    file(dir.path(), "grid.toml", GRID);
-    file(
-        Path::new(&corpus),
-        "labels.csv",
-        &("transcript,class,kind,channel,start,onset,earliest,end,period,by,note\n".to_owned()
-            + "t1,clean,,,,,,,,,\n"),
-    );
-    refused(&other("labels", &args), "other labels");
-    std::fs::remove_file(Path::new(&corpus).join("labels.csv")).expect("it was written");
-    file(
-        Path::new(&corpus),
-        "dataset.toml",
-        "[think]\nblocks = 'all'\n",
-    );
-    refused(&other("card", &args), "another dataset.toml");
-    std::fs::remove_file(Path::new(&corpus).join("dataset.toml")).expect("it was written");
-    let inner = Path::new(&corpus).join("transcripts");
-    file(&inner, "f09.jsonl", "");
-    refused(&other("files", &args), "a corpus of 6 files, not 5");
-    let about = Path::new(&good[1]).join("part.json");
-    let text = std::fs::read_to_string(&about).expect("it is there");
+    place.file("grid.toml", GRID.replace("9]", "8]"));
+    refused(&other("plan", SWEEP), "another plan");
+    place.file("grid.toml", GRID);
+    place.file("corpus/labels.csv", format!("{LABELS}t1,clean,,,,,,,,,\n"));
+    refused(&other("labels", SWEEP), "other labels");
+    std::fs::remove_file(place.path("corpus/labels.csv")).expect("it was written");
+    place.file("corpus/dataset.toml", "[think]\nblocks = 'all'\n");
+    refused(&other("card", SWEEP), "another dataset.toml");
+    std::fs::remove_file(place.path("corpus/dataset.toml")).expect("it was written");
+    place.file("corpus/transcripts/f09.jsonl", "");
+    refused(&other("files", SWEEP), "a corpus of 6 files, not 5");
+    let about = format!("{}/part.json", good[1]);
+    let text = place.read(&about);
     let version = format!("\"deadloop\": \"{}\"", env!("CARGO_PKG_VERSION"));
     let later = text.replace(&version, "\"deadloop\": \"99.0.0\"");
     assert_ne!(later, text);
-    std::fs::write(&about, later).expect("it is writable");
+    place.file(&about, later);
     refused(&good, "written by deadloop 99.0.0");
-    std::fs::write(&about, b"{\xff}").expect("it is writable");
+    place.file(&about, b"{\xff}");
     refused(&good, "part.json: not UTF-8 text");
-    std::fs::write(&about, text).expect("it is writable");
-    let records = Path::new(&good[1]).join("records.jsonl.zst");
-    let bytes = std::fs::read(&records).expect("it is there");
-    std::fs::write(&records, &bytes[..bytes.len() / 2]).expect("it is writable");
+    place.file(&about, text);
+    let records = format!("{}/records.jsonl.zst", good[1]);
+    let bytes = place.bytes(&records);
+    place.file(&records, &bytes[..bytes.len() / 2]);
     refused(&good, "bytes that were written; copy the part again");
 }
 
 #[test]
 fn an_id_that_comes_again_in_another_shard_is_found_at_the_merge() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let grid = file(dir.path(), "grid.toml", GRID);
+    let place = Place::new();
+    place.file("grid.toml", GRID);
     let files = [
         line("a", "m", true),
         line("b", "m", false) + &line("a", "m", false),
     ];
-    let corpus = corpus(dir.path(), &files);
-    let parts = parts(dir.path(), &["sweep", &corpus, "--grid", &grid], 2);
-    let run = merge(&parts, &path(dir.path(), "out"), &[]);
-    assert_eq!(code(&run), Some(2));
-    let said = stderr(&run);
-    assert!(
-        said.contains("f01.jsonl:2: the id \"a\" was used before, at "),
-        "{said}"
-    );
-    assert!(
-        said.contains("f00.jsonl:1; expected an id that is unique in its corpus"),
-        "{said}"
-    );
+    corpus(&place, &files);
+    let parts = parts(&place, "part", SWEEP, 2);
+    let run = merge(&place, &parts, "out").ends(2);
+    run.says("f01.jsonl:2: the id \"a\" was used before, at ");
+    run.says("f00.jsonl:1; expected an id that is unique in its corpus");
 }
 
 #[test]
 fn a_part_that_is_there_is_skipped_and_another_is_never_overwritten() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let (corpus, grid) = (five(dir.path()), file(dir.path(), "grid.toml", GRID));
-    let out = path(dir.path(), "part");
-    let part = |shard: &str, more: &[&str]| {
-        let args = [
-            "sweep", &corpus, "--grid", &grid, "--out", &out, "--shard", shard,
-        ];
-        deadloop(&[&args[..], more].concat())
-    };
-    assert_eq!(code(&part("1/2", &[])), Some(0));
-    let first = result(Path::new(&out));
-    let again = part("1/2", &["--json"]);
-    assert!(
-        stderr(&again).contains("already holds this part"),
-        "{}",
-        stderr(&again)
-    );
-    let said: Value = serde_json::from_str(&stdout(&again)).expect("--json prints JSON");
+    let place = five();
+    let part = |shard: &str| place.run(format!("{SWEEP} --out part --shard {shard}"));
+    part("1/2").ends(0);
+    let first = result(&place.path("part"));
+    let again = part("1/2 --json");
+    again.says("already holds this part");
+    let said = again.json();
     assert_eq!(
         (&said["shard"], &said["records"]),
         (&json!("1/2"), &json!(17))
     );
-    assert!(first == result(Path::new(&out)));
-    let other = part("2/2", &[]);
-    assert_eq!(code(&other), Some(2), "{}", stderr(&other));
-    assert!(
-        stderr(&other).contains("is not this part"),
-        "{}",
-        stderr(&other)
-    );
-    assert_eq!(code(&part("2/2", &["--force"])), Some(0));
-    assert!(first != result(Path::new(&out)));
+    assert!(first == result(&place.path("part")));
+    part("2/2").ends(2).says("is not this part");
+    part("2/2 --force").ends(0);
+    assert!(first != result(&place.path("part")));
     for wrong in ["0/2", "3/2", "x"] {
-        assert_eq!(code(&part(wrong, &[])), Some(2), "{wrong}");
+        part(wrong).ends(2);
     }
 }
 
 #[test]
 fn a_shard_refuses_what_is_wrong_in_its_own_files() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let grid = file(dir.path(), "grid.toml", GRID);
+    let place = Place::new();
+    place.file("grid.toml", GRID);
     let files = [
         line("a", "m", true),
         line("b", "m", false) + "{\"id\": 7}\n",
     ];
-    let corpus = corpus(dir.path(), &files);
-    let out = path(dir.path(), "part");
-    let shard = |nth: &str| {
-        deadloop(&[
-            "sweep", &corpus, "--grid", &grid, "--out", &out, "--shard", nth,
-        ])
-    };
-    let bad = shard("2/2");
-    assert_eq!(code(&bad), Some(2));
-    assert!(
-        stderr(&bad).contains("f01.jsonl:2: `id` is a number"),
-        "{}",
-        stderr(&bad)
-    );
-    assert_eq!(
-        std::fs::read_dir(&out).expect("it was made").count(),
-        0,
-        "nothing half is left"
-    );
-    assert_eq!(code(&shard("1/2")), Some(0));
+    corpus(&place, &files);
+    let shard = |nth: &str| place.run(format!("{SWEEP} --out part --shard {nth}"));
+    shard("2/2").ends(2).says("f01.jsonl:2: `id` is a number");
+    let left = std::fs::read_dir(place.path("part")).expect("it was made");
+    assert_eq!(left.count(), 0, "nothing half is left");
+    shard("1/2").ends(0);
 }
 
 /// What a corpus may be like, and what may be asked of it.
@@ -486,7 +332,7 @@ struct World {
     files: Vec<Vec<(u8, bool, bool, u8)>>,
     labels: Vec<u8>,
     splits: Vec<u8>,
-    options: Vec<&'static str>,
+    options: &'static str,
     shards: usize,
 }
 
@@ -495,12 +341,12 @@ fn world() -> impl Strategy<Value = World> {
     let files = prop::collection::vec(prop::collection::vec(transcript, 0..5), 1..6);
     let named = || prop::collection::vec(0_u8..44, 0..6);
     let options = prop::sample::select(vec![
-        vec![],
-        vec!["--limit", "3"],
-        vec!["--sample", "4"],
-        vec!["--model", "a"],
-        vec!["--split", "dev"],
-        vec!["--where", "source=made", "--by", "group"],
+        "",
+        "--limit 3",
+        "--sample 4",
+        "--model a",
+        "--split dev",
+        "--where source=made --by group",
     ]);
     let shards = prop::sample::select(vec![1_usize, 2, 3, 8]);
     (files, named(), named(), options, shards).prop_map(
@@ -515,7 +361,7 @@ fn world() -> impl Strategy<Value = World> {
 }
 
 /// Writes it down: lines that cannot be read and ids that come twice among them.
-fn made(dir: &Path, world: &World) -> String {
+fn made(world: &World) -> Place {
     let one = |(id, a, loops, odd): &(u8, bool, bool, u8)| match odd {
         0 => "{\"id\": 7}\n".to_owned(),
         1 => "not even JSON\n".to_owned(),
@@ -524,26 +370,26 @@ fn made(dir: &Path, world: &World) -> String {
     };
     let files = world.files.iter();
     let files: Vec<String> = files.map(|file| file.iter().map(one).collect()).collect();
-    let path = corpus(dir, &files);
-    let folder = Path::new(&path);
+    let place = Place::new();
+    place.file("grid.toml", GRID);
+    corpus(&place, &files);
     if let Some((first, others)) = world.labels.split_first() {
-        let header = "transcript,class,kind,channel,start,onset,earliest,end,period,by,note\n";
         let good: String = others
             .iter()
             .map(|id| format!("t{id},clean,,,,,,,,,\n"))
             .collect();
         let bad = format!("t{first},nonsense,,,,,,,,,\n");
         let text = if first % 2 == 0 { good } else { good + &bad };
-        file(folder, "labels.csv", &(header.to_owned() + &text));
+        place.file("corpus/labels.csv", format!("{LABELS}{text}"));
     }
     if !world.splits.is_empty() {
         let rows = world.splits.iter();
         let rows: String = rows
             .map(|id| format!("t{id},{}\n", ["dev", "test", ""][usize::from(id % 3)]))
             .collect();
-        file(folder, "splits.csv", &format!("transcript,split\n{rows}"));
+        place.file("corpus/splits.csv", format!("transcript,split\n{rows}"));
     }
-    path
+    place
 }
 
 proptest! {
@@ -551,9 +397,7 @@ proptest! {
 
     #[test]
     fn shards_of_any_corpus_are_the_whole(world in world()) {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let (corpus, grid) = (made(dir.path(), &world), file(dir.path(), "grid.toml", GRID));
-        let args = ["sweep", &corpus, "--grid", &grid, "--csv", "--on-bad", "skip"];
-        same(dir.path(), &[&args[..], &world.options].concat(), &[world.shards]);
+        let line = format!("{SWEEP} --csv --on-bad skip {}", world.options);
+        same(&made(&world), &line, &[world.shards]);
     }
 }

@@ -4,11 +4,11 @@
 
 use crate::program;
 
-use program::{STARTER, code, command, deadloop, file, stderr, stdout};
+use program::{Place, Ran, has, stdout};
 use serde_json::{Value, json};
 
 /// Four transcripts: thinking and answer, chunks and tools, hostile text, and one of another model.
-fn corpus(dir: &std::path::Path) -> String {
+fn corpus() -> Place {
     let chunk = |text: &str| json!({"type": "answer", "text": text});
     let lines = [
         json!({"id": "plain", "model": "m", "lang": "en", "reasoning": "Hm.", "answer": "An answer.",
@@ -23,16 +23,16 @@ fn corpus(dir: &std::path::Path) -> String {
         json!({"id": "evil\u{1b}[2J", "model": "n", "answer": "a\u{1b}[31mred\u{202e}\nnext"}),
     ];
     let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
-    file(dir, "c.jsonl", &(lines.join("\n") + "\n"))
+    let place = Place::new();
+    place.file("c.jsonl", lines.join("\n") + "\n");
+    place
 }
 
 #[test]
 fn the_list_has_a_line_a_transcript_and_filters() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = corpus(dir.path());
-    let run = deadloop(&["show", &corpus]);
+    let place = corpus();
+    let run = place.run("show c.jsonl").ends(0);
     let told = stdout(&run);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
     assert_eq!(told.lines().count(), 5, "{told}");
     let row = |id: &str| told.lines().find(|line| line.trim_start().starts_with(id));
     let row = |id: &str| row(id).expect(id).to_owned();
@@ -55,32 +55,23 @@ fn the_list_has_a_line_a_transcript_and_filters() {
         "{told}"
     );
     assert!(!told.contains('\u{1b}'), "{told:?}");
-    assert!(
-        stderr(&run).contains(&format!("deadloop show {corpus} plain")),
-        "{}",
-        stderr(&run)
-    );
-    let of_n = stdout(&deadloop(&["show", &corpus, "--model", "n"]));
+    run.says("deadloop show c.jsonl plain");
+    let of_n = stdout(&place.run("show c.jsonl --model n"));
     assert_eq!(of_n.lines().count(), 3, "{of_n}");
-    let texts = stdout(&deadloop(&["show", &corpus, "--model", "m"]));
+    let texts = stdout(&place.run("show c.jsonl --model m"));
     assert!(!texts.contains("calls"), "{texts}");
-    let run = deadloop(&["show", &corpus, "--model", "q*"]);
-    assert_eq!(code(&run), Some(4));
-    assert!(
-        stderr(&run).contains("its models are: m, n"),
-        "{}",
-        stderr(&run)
-    );
-    let json = deadloop(&["show", &corpus, "--json", "--limit", "1"]);
-    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    let run = place.run("show c.jsonl --model q*").ends(4);
+    run.says("its models are: m, n");
+    let json = place.run("show c.jsonl --json --limit 1").json();
     assert_eq!(json["transcripts"][0]["chars"], 13);
+    let run = place.run("show c.jsonl plin").ends(4);
+    run.says("did you mean \"plain\"?");
 }
 
 #[test]
 fn one_transcript_is_shown_with_its_labels_where_they_stand() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = corpus(dir.path());
-    let long = stdout(&deadloop(&["show", &corpus, "long"]));
+    let place = corpus();
+    let long = stdout(&place.run("show c.jsonl long"));
     for words in [
         "label      loop paragraph in answer start 1,207 onset 1,213 period 6\n",
         "-- answer, chars 0 to 2,407",
@@ -88,12 +79,12 @@ fn one_transcript_is_shown_with_its_labels_where_they_stand() {
         "⟦start⟧again ⟦onset⟧again",
         "chars folded]",
     ] {
-        assert!(long.contains(words), "{words:?} is not in {long}");
+        has(&long, words);
     }
-    let all = stdout(&deadloop(&["show", &corpus, "long", "--all"]));
+    let all = stdout(&place.run("show c.jsonl long --all"));
     assert!(!all.contains("folded"), "{all}");
     assert_eq!(all.matches("again").count(), 400, "{all}");
-    let tools = stdout(&deadloop(&["show", &corpus, "tools"]));
+    let tools = stdout(&place.run("show c.jsonl tools"));
     let order = [
         "-- answer, chars 0 to 18\nLet me look it up.",
         "-- call 0 (c1): search\n{\"q\":\"weather\"}",
@@ -108,29 +99,17 @@ fn one_transcript_is_shown_with_its_labels_where_they_stand() {
         assert!(at.is_some(), "{words:?} is not there: {tools}");
         from += at.unwrap_or_default();
     }
-    let evil = stdout(&deadloop(&["show", &corpus, "evil\u{1b}[2J"]));
+    let evil = stdout(&place.run("show c.jsonl evil\u{1b}[2J"));
     assert!(evil.contains("a\\u{1b}[31mred\\u{202e}\nnext"), "{evil}");
     assert!(!evil.contains('\u{1b}'), "{evil:?}");
-    let json = deadloop(&["show", &corpus, "long", "--json"]);
-    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    let json = place.run("show c.jsonl long --json").json();
     assert_eq!(json["labels"][0]["onset"], 1213);
 }
 
 #[test]
 fn labels_beside_the_corpus_are_those_that_count() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let id = "planted/short-sequence/000";
-    let run = deadloop(&["show", STARTER, id]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    assert!(stdout(&run).contains("⟦onset⟧"), "{}", stdout(&run));
-    let corpus = corpus(dir.path());
-    let run = deadloop(&["show", &corpus, "plin"]);
-    assert_eq!(code(&run), Some(4));
-    assert!(
-        stderr(&run).contains("did you mean \"plain\"?"),
-        "{}",
-        stderr(&run)
-    );
+    let show = "show ROOT/datasets/starter planted/short-sequence/000";
+    Place::new().run(show).ends(0).shows("⟦onset⟧");
 }
 
 /// What `$PAGER` would add is seen where it ran.
@@ -138,14 +117,14 @@ fn labels_beside_the_corpus_are_those_that_count() {
 #[test]
 fn a_pager_is_used_on_a_terminal_alone() {
     use std::io::Read as _;
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let corpus = corpus(dir.path());
+    let place = corpus();
     let pager = "sed 's/^/PAGED /'";
-    let piped = command(&["show", &corpus]).env("PAGER", pager).output();
+    let piped = place.command("show c.jsonl").env("PAGER", pager).output();
     assert!(!stdout(&piped.expect("it runs")).contains("PAGED"));
     let pair = nix::pty::openpty(None, None).expect("a terminal");
     let side = pair.slave.try_clone().expect("a handle");
-    let mut child = command(&["show", &corpus, "--quiet"])
+    let mut child = place
+        .command("show c.jsonl --quiet")
         .env("PAGER", pager)
         .stdout(std::process::Stdio::from(side))
         .spawn()

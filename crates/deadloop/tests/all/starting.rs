@@ -7,141 +7,86 @@ use crate::program;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use program::{code, deadloop, deadloop_in, stderr, stdout};
+use program::{Place, Ran, stdout};
 
 /// Runs words of a shell in a folder, with the program on its path.
-fn shell(folder: &Path, line: &str) -> Output {
+fn shell(place: &Place, line: &str) -> Output {
     let program = Path::new(env!("CARGO_BIN_EXE_deadloop"));
     let bin = program.parent().expect("a folder").display();
     let path = std::env::var("PATH").unwrap_or_default();
     let run = Command::new("bash")
         .args(["-c", line])
         .env("PATH", format!("{bin}:{path}"))
-        .current_dir(folder)
+        .current_dir(place.dir())
         .output();
     run.expect("bash is there")
 }
 
 #[test]
 fn what_init_writes_runs() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let run = deadloop_in(dir.path(), &["init", "start"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    let place = Place::new();
+    let run = place.run("init start").ends(0);
     for name in ["settings.toml", "grid.toml", "corpus", "deadloop.yml"] {
-        assert!(stdout(&run).contains(&format!("start/{name}")), "{name}");
+        run.shows(&format!("start/{name}"));
     }
-    let start = dir.path().join("start");
-    for (words, wanted) in [
-        (&["check", "corpus"][..], 0),
-        (&["show", "corpus"], 0),
-        (
-            &[
-                "replay",
-                "corpus",
-                "--settings",
-                "settings.toml",
-                "--out",
-                "seen",
-            ],
-            0,
-        ),
-        (
-            &["tune", "corpus", "--grid", "grid.toml", "--out", "tuned"],
-            0,
-        ),
-    ] {
-        let run = deadloop_in(&start, words);
-        assert_eq!(code(&run), Some(wanted), "{words:?}: {}", stderr(&run));
-    }
-    assert!(start.join("tuned/settings.toml").is_file());
-}
-
-#[test]
-fn the_settings_that_init_writes_are_the_recommended_ones() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    assert_eq!(code(&deadloop_in(dir.path(), &["init"])), Some(0));
+    place.run("check start/corpus").ends(0);
+    place.run("show start/corpus").ends(0);
+    let tune = "tune start/corpus --grid start/grid.toml --out tuned";
+    place.run(tune).ends(0);
+    assert!(place.path("tuned/settings.toml").is_file());
+    // The settings are the recommended ones.
     let id = |settings: &str, out: &str| {
-        let words = [
-            "replay",
-            "corpus",
-            "--settings",
-            settings,
-            "--out",
-            out,
-            "--json",
-        ];
-        let run = deadloop_in(dir.path(), &words);
-        let told: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON");
-        told["settings"][0]["setting"].clone()
+        let replay = format!("replay start/corpus --settings {settings} --out {out} --json");
+        place.run(replay).ends(0).json()["settings"][0]["setting"].clone()
     };
-    assert_eq!(id("settings.toml", "own"), id("recommended", "theirs"));
+    assert_eq!(
+        id("start/settings.toml", "own"),
+        id("recommended", "theirs")
+    );
 }
 
 #[test]
 fn the_job_for_ci_runs_as_it_is_written() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    assert_eq!(code(&deadloop_in(dir.path(), &["init"])), Some(0));
-    let job = std::fs::read_to_string(dir.path().join("deadloop.yml")).expect("it is written");
+    let place = Place::new();
+    place.run("init").ends(0);
+    let job = place.read("deadloop.yml");
     let commands: Vec<&str> = job
         .lines()
         .filter_map(|line| line.trim().strip_prefix("run: "))
         .collect();
     assert_eq!(commands.len(), 2, "{job}");
-    for line in commands {
-        let run = shell(dir.path(), line);
-        assert_eq!(
-            code(&run),
-            Some(0),
-            "{line}: {}{}",
-            stdout(&run),
-            stderr(&run)
-        );
+    for line in &commands {
+        shell(&place, line).ends(0);
     }
     // A guard that finds nothing does not pass.
     let worse = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = 1000\n";
-    std::fs::write(dir.path().join("settings.toml"), worse).expect("it is writable");
-    let run = shell(
-        dir.path(),
-        job.lines()
-            .filter_map(|l| l.trim().strip_prefix("run: "))
-            .nth(1)
-            .expect("two"),
-    );
-    assert_eq!(code(&run), Some(100), "{}", stderr(&run));
+    place.file("settings.toml", worse);
+    shell(&place, commands[1]).ends(100);
 }
 
 #[test]
 fn init_overwrites_nothing() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let grid = dir.path().join("grid.toml");
-    std::fs::write(&grid, "mine").expect("it is writable");
-    let run = deadloop_in(dir.path(), &["init"]);
-    assert_eq!(code(&run), Some(2));
-    assert!(
-        stderr(&run).contains("grid.toml is there already"),
-        "{}",
-        stderr(&run)
-    );
-    let entries = std::fs::read_dir(dir.path()).expect("a folder").count();
+    let place = Place::new();
+    place.file("grid.toml", "mine");
+    let run = place.run("init").ends(2);
+    run.says("grid.toml is there already");
+    let entries = std::fs::read_dir(place.dir()).expect("a folder").count();
     assert_eq!(entries, 1, "nothing was written");
-    assert_eq!(std::fs::read_to_string(&grid).expect("it is there"), "mine");
+    assert_eq!(place.read("grid.toml"), "mine");
 }
 
 #[test]
 fn a_release_gets_pages_completions_and_schemas() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let run = deadloop_in(dir.path(), &["generate", "made"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let made =
-        |name: &str| std::fs::read_to_string(dir.path().join("made").join(name)).expect(name);
+    let place = Place::new();
+    place.run("generate made").ends(0);
+    let made = |name: &str| place.read(&format!("made/{name}"));
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = made(&format!("completions/deadloop.{shell}"));
         for word in ["tune", "cases", "text-field"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
-    let run = shell(dir.path(), "bash -n made/completions/deadloop.bash");
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
+    shell(&place, "bash -n made/completions/deadloop.bash").ends(0);
     assert!(made("man/deadloop.1").contains("deadloop\\-tune(1)"));
     for name in ["tune", "cases", "show"] {
         let page = made(&format!("man/deadloop-{name}.1"));
@@ -153,41 +98,10 @@ fn a_release_gets_pages_completions_and_schemas() {
         let schema: serde_json::Value = serde_json::from_str(&schema).expect(name);
         assert_eq!(schema["title"], format!("deadloop {name}"));
     }
-    let again = deadloop_in(dir.path(), &["generate", "made", "--json"]);
-    assert_eq!(code(&again), Some(0), "{}", stderr(&again));
-}
+    place.run("generate made --json").ends(0);
 
-/// What is gone says what to type instead.
-#[test]
-fn a_word_that_is_gone_names_the_new_way() {
-    for (words, way) in [
-        (&["stats", "corpus"][..], "deadloop check"),
-        (&["bless", "a", "b", "--yes"], "--bless"),
-        (
-            &["export", "recommended", "--to", "vllm", "--corpus", "c"],
-            "deadloop compare",
-        ),
-    ] {
-        let run = deadloop(words);
-        assert_eq!(code(&run), Some(2), "{words:?}");
-        assert!(
-            stderr(&run).contains("is gone: ") && stderr(&run).contains(way),
-            "{}",
-            stderr(&run)
-        );
-    }
-}
-
-/// The reference of the docs' site comes from the registries: a row or a page for what each has.
-#[test]
-fn the_reference_has_everything_that_is_registered() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let run = deadloop_in(dir.path(), &["generate", "made"]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let page = |name: &str| {
-        let path = dir.path().join("made/site").join(name);
-        std::fs::read_to_string(path).expect(name)
-    };
+    // The reference of the docs' site comes from the registries: a row or a page for what each has.
+    let page = |name: &str| made(&format!("site/{name}"));
     let contents = page("contents.md");
     for detector in deadloop_detect::harness::DETECTORS {
         let name = format!("detectors/{}.md", detector.name);
@@ -217,10 +131,27 @@ fn the_reference_has_everything_that_is_registered() {
     );
 }
 
+/// What is gone says what to type instead.
+#[test]
+fn a_word_that_is_gone_names_the_new_way() {
+    let place = Place::new();
+    for (line, way) in [
+        ("stats corpus", "deadloop check"),
+        ("bless a b --yes", "--bless"),
+        (
+            "export recommended --to vllm --corpus c",
+            "deadloop compare",
+        ),
+    ] {
+        place.run(line).ends(2).says("is gone: ").says(way);
+    }
+}
+
 /// Every command has an example in its help.
 #[test]
 fn every_help_has_an_example() {
-    let help = stdout(&deadloop(&["--help"]));
+    let place = Place::new();
+    let help = stdout(&place.run("--help"));
     let commands = help.split("Usage:").nth(1).expect("usage");
     let commands: Vec<&str> = commands
         .lines()
@@ -231,8 +162,7 @@ fn every_help_has_an_example() {
         .collect();
     assert_eq!(commands.len(), 20, "{commands:?}");
     for name in commands {
-        let help = stdout(&deadloop(&[name, "--help"]));
-        assert!(help.contains("Example"), "{name}: {help}");
-        assert!(help.contains(&format!("deadloop {name}")), "{name}: {help}");
+        let help = place.run(format!("{name} --help"));
+        help.shows("Example").shows(&format!("deadloop {name}"));
     }
 }

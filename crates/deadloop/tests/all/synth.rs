@@ -5,17 +5,8 @@
 
 use crate::program;
 
-use program::{deadloop, stderr};
+use program::{Place, ROOT, Ran};
 use std::path::{Path, PathBuf};
-use std::process::Output;
-
-const DATASETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets");
-
-fn synth(spec: &Path, out: &Path, more: &[&str]) -> Output {
-    let (spec, out) = (spec.display().to_string(), out.display().to_string());
-    let args = [&["synth", "--spec", &spec, "--out", &out][..], more].concat();
-    deadloop(&args)
-}
 
 fn bytes(corpus: &Path) -> Vec<Vec<u8>> {
     let listed = std::fs::read_dir(corpus.join("transcripts")).expect("synth made it");
@@ -26,61 +17,59 @@ fn bytes(corpus: &Path) -> Vec<Vec<u8>> {
     files.iter().map(read).collect()
 }
 
-fn spec(name: &str) -> PathBuf {
-    Path::new(DATASETS).join(name).join("spec.toml")
+/// Makes a corpus of the repository.
+fn made(place: &Place, name: &str, out: &str, more: &str) {
+    let synth = format!("synth --spec ROOT/datasets/{name}/spec.toml --out {out}");
+    place.run(format!("{synth} {more}")).ends(0);
+}
+
+/// A corpus as it is committed.
+fn committed(name: &str) -> PathBuf {
+    Path::new(ROOT).join("datasets").join(name)
 }
 
 #[test]
 fn planted_is_the_same_for_any_jobs_and_whole() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let (one, four) = (dir.path().join("one"), dir.path().join("four"));
-    for (out, jobs) in [(&one, "1"), (&four, "4")] {
-        let run = synth(&spec("planted"), out, &["--jobs", jobs, "--quiet"]);
-        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
-    }
-    assert_eq!(bytes(&one), bytes(&four));
-    let card = std::fs::read(spec("planted").with_file_name("dataset.toml"));
-    assert_eq!(bytes(&one).pop(), card.ok(), "the card is committed");
-    let check = deadloop(&["check", &one.display().to_string()]);
-    assert_eq!(check.status.code(), Some(0), "{}", stderr(&check));
-    let again = synth(&spec("planted"), &one, &[]);
-    assert_eq!(again.status.code(), Some(2), "not without --force");
-    assert!(stderr(&again).contains("--force"), "{}", stderr(&again));
-    let forced = synth(&spec("planted"), &one, &["--force", "--json"]);
-    let told: serde_json::Value = serde_json::from_slice(&forced.stdout).expect("JSON on stdout");
+    let place = Place::new();
+    made(&place, "planted", "one", "--jobs 1 --quiet");
+    made(&place, "planted", "four", "--jobs 4 --quiet");
+    let [one, four] = ["one", "four"].map(|name| bytes(&place.path(name)));
+    assert_eq!(one, four);
+    let card = std::fs::read(committed("planted").join("dataset.toml"));
+    assert_eq!(one.last(), card.ok().as_ref(), "the card is committed");
+    place.run("check one").ends(0);
+    let synth = "synth --spec ROOT/datasets/planted/spec.toml --out one";
+    place.run(synth).ends(2).says("--force");
+    let told = place.run(format!("{synth} --force --json")).json();
     assert_eq!(told["items"]["words"]["loops"], 20);
-    assert_eq!(bytes(&one), bytes(&four));
+    assert_eq!(bytes(&place.path("one")), four);
 }
 
+/// Transcripts too: whoever reads the walk of docs/agents.md has the same bytes.
 #[test]
-fn hard_negatives_and_the_starter_are_committed_as_they_are_made() {
-    for corpus in ["negatives", "puzzles", "starter"] {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let run = synth(&spec(corpus), dir.path(), &["--quiet"]);
-        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
-        let committed = Path::new(DATASETS).join(corpus);
-        let splits = |folder: &Path| std::fs::read(folder.join("splits.csv")).expect("it is there");
-        assert_eq!(splits(dir.path()), splits(&committed), "{corpus}");
-        assert!(bytes(dir.path()) == bytes(&committed), "{corpus}");
+fn hard_negatives_runs_and_the_starter_are_committed_as_they_are_made() {
+    for corpus in ["negatives", "puzzles", "starter", "agents-starter"] {
+        let place = Place::new();
+        made(&place, corpus, "made", "--quiet");
+        let (made, committed) = (place.path("made"), committed(corpus));
+        let splits = |folder: &Path| std::fs::read(folder.join("splits.csv")).ok();
+        assert_eq!(splits(&made), splits(&committed), "{corpus}");
+        assert!(bytes(&made) == bytes(&committed), "{corpus}");
+        if corpus == "agents-starter" {
+            place.run("check made").ends(0);
+        }
     }
 }
 
 #[test]
 fn bad_specs_and_foreign_folders_are_refused() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let write = |name: &str, text: &str| {
-        let path = dir.path().join(name);
-        std::fs::write(&path, text).expect("a temporary folder is writable");
-        path
-    };
+    let place = Place::new();
     let head = "name = \"x\"\nseed = 1\n";
     let source = "[[source]]\nname = \"a\"\ntext = \"a.txt\"\nlang = \"en\"\n";
     let item = "[[item]]\nname = \"i\"\nkind = \"clean\"\ncount = 1\n";
-    write(
-        "a.txt",
-        "A paragraph.\n\nAnother one, which is a little longer.\n",
-    );
-    let out = dir.path().join("out");
+    let text = "A paragraph.\n\nAnother one, which is a little longer.\n";
+    place.file("a.txt", text);
+    let synth = "synth --spec spec.toml --out out --force";
     let cases = [
         (
             format!("{head}{source}[[item]]\nname = \"i\"\nkind = \"clene\"\ncount = 1\n"),
@@ -96,50 +85,27 @@ fn bad_specs_and_foreign_folders_are_refused() {
         ),
     ];
     for (text, told) in cases {
-        let run = synth(&write("spec.toml", &text), &out, &["--force"]);
-        assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
-        assert!(stderr(&run).contains(told), "{}", stderr(&run));
-        assert!(
-            !out.join("transcripts/synth.jsonl.zst").exists(),
-            "nothing half made"
-        );
+        place.file("spec.toml", text);
+        place.run(synth).ends(2).says(told);
+        let half = place.path("out/transcripts/synth.jsonl.zst");
+        assert!(!half.exists(), "nothing half made");
     }
-    std::fs::write(out.join("transcripts/mine.jsonl"), "{}").expect("it is writable");
+    place.file("out/transcripts/mine.jsonl", "{}");
     let good = format!("{head}{source}{item}chars = [5, 20]\n");
-    let run = synth(&write("spec.toml", &good), &out, &["--force"]);
-    assert_eq!(run.status.code(), Some(2));
-    assert!(
-        stderr(&run).contains("holds transcripts/mine.jsonl"),
-        "{}",
-        stderr(&run)
-    );
-    let keys = deadloop(&["synth", "--keys", "--json"]);
-    let keys: serde_json::Value = serde_json::from_slice(&keys.stdout).expect("JSON on stdout");
+    place.file("spec.toml", good);
+    let run = place.run(synth).ends(2);
+    run.says("holds transcripts/mine.jsonl");
+    let keys = place.run("synth --keys --json").json();
     assert!(keys.as_array().is_some_and(|keys| keys.len() > 60));
 }
 
 /// Shapes of agents of today are made on demand: their card is committed, and they are whole.
 #[test]
 fn shapes_of_agents_are_whole() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let run = synth(&spec("agents-shapes"), dir.path(), &["--quiet"]);
-    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
-    let card = std::fs::read(spec("agents-shapes").with_file_name("dataset.toml"));
-    assert_eq!(bytes(dir.path()).pop(), card.ok(), "the card is committed");
-    let check = deadloop(&["check", &dir.path().display().to_string()]);
-    assert_eq!(check.status.code(), Some(0), "{}", stderr(&check));
-}
-
-/// Its transcripts too: whoever reads the walk of docs/agents.md has the same bytes.
-#[test]
-fn runs_of_agents_are_committed_as_they_are_made() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let run = synth(&spec("agents-starter"), dir.path(), &["--quiet"]);
-    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
-    assert_eq!(
-        bytes(dir.path()),
-        bytes(&Path::new(DATASETS).join("agents-starter"))
-    );
-    let check = deadloop(&["check", &dir.path().display().to_string()]);
-    assert_eq!(check.status.code(), Some(0), "{}", stderr(&check));
+    let place = Place::new();
+    made(&place, "agents-shapes", "made", "--quiet");
+    let card = std::fs::read(committed("agents-shapes").join("dataset.toml"));
+    let made = bytes(&place.path("made")).pop();
+    assert_eq!(made, card.ok(), "the card is committed");
+    place.run("check made").ends(0);
 }

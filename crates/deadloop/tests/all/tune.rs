@@ -5,18 +5,12 @@
 
 use crate::program;
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 
-use program::{code, command, deadloop, stderr, stdout};
+use program::{Place, Ran, Row, has, stdout};
 use serde_json::{Value, json};
-
-fn stdout_json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).expect("--json prints JSON")
-}
 
 /// Healthy prose of so many words, another one for each seed.
 fn prose(seed: u64, words: usize) -> String {
@@ -36,147 +30,61 @@ fn prose(seed: u64, words: usize) -> String {
     text
 }
 
-/// What is in a corpus: so many loops and clean transcripts of each model, in one split.
-struct Corpus<'a> {
-    models: &'a [(&'a str, usize)],
-    loops: bool,
-    split: &'a str,
-}
-
-impl Corpus<'_> {
-    /// The lines of its file: a loop is prose, then one sentence again and again.
-    fn lines(&self) -> String {
-        let mut lines = String::new();
-        for (m, (model, n)) in self.models.iter().enumerate() {
-            for i in 0..*n {
-                let seed = 1 + (m * 1000 + i) as u64 + 7919 * self.split.len() as u64;
-                let row = |kind: &str, answer: String, label: Value| {
-                    json!({"id": format!("{model}/{}/{kind}{i}", self.split), "model": model,
-                           "answer": answer, "labels": [label]})
-                };
-                let clean = row("clean", prose(seed, 2500), json!({"class": "clean"}));
-                writeln!(lines, "{clean}").expect("a string grows");
-                if self.loops {
-                    let (start, unit) = (prose(seed + 1_000_000, 300), prose(seed + 2_000_000, 12));
-                    let onset = start.chars().count() + unit.chars().count();
-                    let label = json!({"class": "loop", "kind": "paragraph", "channel": "answer", "onset": onset});
-                    let text = start + &unit.repeat(100);
-                    writeln!(lines, "{}", row("loop", text, label)).expect("a string grows");
-                }
+/// The lines of a corpus: so many loops (prose, then one sentence again and again), if any, and clean transcripts of each
+/// model, in a split.
+fn corpus(models: &[(&str, usize)], loops: bool, split: &str) -> String {
+    let mut lines = String::new();
+    for (m, (model, n)) in models.iter().enumerate() {
+        for i in 0..*n {
+            let seed = 1 + (m * 1000 + i) as u64 + 7919 * split.len() as u64;
+            let row = |kind: &str, answer: String, label: Value| {
+                json!({"id": format!("{model}/{split}/{kind}{i}"), "model": model,
+                       "answer": answer, "labels": [label]})
+            };
+            let clean = row("clean", prose(seed, 2500), json!({"class": "clean"}));
+            writeln!(lines, "{clean}").expect("a string grows");
+            if loops {
+                let (start, unit) = (prose(seed + 1_000_000, 300), prose(seed + 2_000_000, 12));
+                let onset = start.chars().count() + unit.chars().count();
+                let label = json!({"class": "loop", "kind": "paragraph", "channel": "answer", "onset": onset});
+                let text = start + &unit.repeat(100);
+                writeln!(lines, "{}", row("loop", text, label)).expect("a string grows");
             }
         }
-        lines
     }
+    lines
 }
 
 const MODELS: [(&str, usize); 2] = [("big", 20), ("small", 4)];
 
-/// A folder for a test, and its corpus.
-struct Bench {
-    dir: tempfile::TempDir,
-    corpus: String,
+/// A folder with a corpus, and a grid of eight structures, three thresholds each.
+fn bench(corpus: &str) -> Place {
+    let place = Place::new();
+    place.file("corpus.jsonl", corpus);
+    let grid = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\n\
+        checkpoints = [[1000, 2000, 4000], [2000, 4000]]\nevery = [0, 500, 1000, 2000]\nmin_matches = [3, 4, 6]\n";
+    place.file("grid.toml", grid);
+    place.file("never.toml", format!("# mine\n{NEVER}"));
+    place
 }
 
-impl Bench {
-    fn new(lines: &str) -> Self {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let corpus = dir.path().join("corpus.jsonl");
-        std::fs::write(&corpus, lines).expect("it is writable");
-        let corpus = corpus.display().to_string();
-        Self { dir, corpus }
-    }
+/// A setting that never alarms, so that another one is chosen.
+const NEVER: &str = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 500\n";
 
-    fn looping() -> Self {
-        let corpus = Corpus {
-            models: &MODELS,
-            loops: true,
-            split: "dev",
-        };
-        Self::new(&corpus.lines())
-    }
+const TUNE: &str = "tune corpus.jsonl --grid grid.toml --out";
 
-    /// A corpus in a folder, whose `splits.csv` says which lines are of which split.
-    fn split(dev: &str, test: &str) -> Self {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        let corpus = dir.path().join("corpus");
-        let transcripts = corpus.join("transcripts");
-        std::fs::create_dir_all(&transcripts).expect("it can be made");
-        let mut splits = "transcript,split\n".to_owned();
-        for (split, lines) in [("dev", dev), ("test", test)] {
-            let file = transcripts.join(format!("{split}.jsonl"));
-            std::fs::write(file, lines).expect("it is writable");
-            for line in lines.lines() {
-                let row: Value = serde_json::from_str(line).expect("it is JSON");
-                let id = row["id"].as_str().expect("it has one");
-                writeln!(splits, "{id},{split}").expect("a string grows");
-            }
-        }
-        std::fs::write(corpus.join("splits.csv"), splits).expect("it is writable");
-        let corpus = corpus.display().to_string();
-        Self { dir, corpus }
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.dir.path().join(name).display().to_string()
-    }
-
-    fn write(&self, name: &str, text: &str) -> String {
-        let path = self.path(name);
-        std::fs::write(&path, text).expect("it is writable");
-        path
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).expect("it was written")
-    }
-
-    /// A grid of eight structures, three thresholds each.
-    fn grid(&self) -> String {
-        let text = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\n\
-            checkpoints = [[1000, 2000, 4000], [2000, 4000]]\nevery = [0, 500, 1000, 2000]\nmin_matches = [3, 4, 6]\n";
-        self.write("grid.toml", text)
-    }
-
-    fn tune(&self, out: &str, more: &[&str]) -> Output {
-        let (grid, out) = (self.grid(), self.path(out));
-        let args = ["tune", &self.corpus, "--grid", &grid, "--out", &out];
-        deadloop(&[&args, more].concat())
-    }
-
-    fn manifest(&self, out: &str) -> Value {
-        serde_json::from_str(&self.read(&format!("{out}/manifest.json"))).expect("it is JSON")
-    }
-
-    fn choice(&self, out: &str) -> Vec<BTreeMap<String, String>> {
-        let path = self.path(&format!("{out}/choice.csv"));
-        rows(Path::new(&path))
-    }
-}
-
-fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
-    let mut reader = csv::Reader::from_path(path).expect("it was written");
-    reader
-        .deserialize()
-        .map(|row| row.expect("it is whole"))
-        .collect()
+fn advice(place: &Place, out: &str) -> Value {
+    let manifest = place.read(&format!("{out}/manifest.json"));
+    let mut manifest: Value = manifest.parse().expect("it is JSON");
+    manifest["advice"].take()
 }
 
 #[test]
 fn a_choice_takes_loops_and_the_sentence_says_how_many() {
-    let corpus = Corpus {
-        models: &MODELS,
-        loops: false,
-        split: "dev",
-    };
-    let bench = Bench::new(&corpus.lines());
-    let run = bench.tune("out", &[]);
-    assert_eq!(code(&run), Some(5), "{}", stderr(&run));
-    let said = stderr(&run);
-    assert!(
-        said.contains("Collect labelled loops: none of the labelled transcripts is a loop."),
-        "{said}"
-    );
-    let settings = bench.read("out/settings.toml");
+    let place = bench(&corpus(&MODELS, false, "dev"));
+    let run = place.run(format!("{TUNE} out")).ends(5);
+    run.says("Collect labelled loops: none of the labelled transcripts is a loop.");
+    let settings = place.read("out/settings.toml");
     assert!(
         settings.ends_with(deadloop_detect::RECOMMENDED),
         "what is in use is kept"
@@ -186,15 +94,11 @@ fn a_choice_takes_loops_and_the_sentence_says_how_many() {
 /// A limit that the user gave and the file breaks has an exit code of its own, and the first sentence says so.
 #[test]
 fn a_given_limit_that_the_file_breaks_is_said() {
-    let bench = Bench::looping();
-    let run = bench.tune(
-        "out",
-        &["--constraint", "delay<=10", "--constraint", "recall>=0.5"],
-    );
-    assert_eq!(code(&run), Some(6), "{}", stderr(&run));
-    let said = stderr(&run);
-    assert!(said.contains(" breaks the limit delay<=10 ("), "{said}");
-    let advice = &bench.manifest("out")["advice"];
+    let place = bench(&corpus(&MODELS, true, "dev"));
+    let limits = "--constraint delay<=10 --constraint recall>=0.5";
+    let run = place.run(format!("{TUNE} out {limits}")).ends(6);
+    run.says(" breaks the limit delay<=10 (");
+    let advice = advice(&place, "out");
     assert_eq!(
         (&advice["verdict"], &advice["over_limit"]),
         (&json!("keep"), &json!(true))
@@ -204,31 +108,24 @@ fn a_given_limit_that_the_file_breaks_is_said() {
 /// Terminal, page, report.md, `--json`, manifest and the head of settings.toml.
 #[test]
 fn the_verdict_is_one_sentence_in_all_six_places() {
-    let bench = Bench::looping();
-    for (out, limit, verdict, exit) in [
-        ("ship", "fa_per_mchar<=10", "ship", 0),
-        ("keep", "delay<=10", "keep", 6),
-        ("collect", "fa_per_mchar<=0.1", "collect", 5),
+    let place = bench(&corpus(&MODELS, true, "dev"));
+    for (verdict, limit, exit) in [
+        ("ship", "fa_per_mchar<=10", 0),
+        ("keep", "delay<=10", 6),
+        ("collect", "fa_per_mchar<=0.1", 5),
     ] {
-        let now = bench.write(
-            "now.toml",
-            "# mine\n[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 500\n",
-        );
         let few = if verdict == "collect" { "small" } else { "*" };
-        let more = ["--constraint", limit, "--settings", &now, "--model", few];
-        let shown = bench.tune(out, &more);
-        assert_eq!(code(&shown), Some(exit), "{}", stderr(&shown));
-        let manifest = bench.manifest(out);
-        assert_eq!(manifest["advice"]["verdict"], verdict);
-        let sentence = manifest["advice"]["reason"].as_str().expect("a sentence");
-        let again = bench.tune(out, &[&more[..], &["--json"]].concat());
-        assert_eq!(
-            stdout_json(&again)["reason"],
-            sentence,
-            "--json, said again"
-        );
-        assert_eq!(stdout_json(&again)["verdict"], verdict);
-        let settings = bench.read(&format!("{out}/settings.toml"));
+        let tune =
+            format!("{TUNE} {verdict} --constraint {limit} --settings never.toml --model {few}");
+        let shown = place.run(&tune).ends(exit);
+        let advice = advice(&place, verdict);
+        assert_eq!(advice["verdict"], verdict);
+        let sentence = advice["reason"].as_str().expect("a sentence");
+        let again = place.run(format!("{tune} --json")).json();
+        assert_eq!(again["reason"], sentence, "--json, said again");
+        assert_eq!(again["verdict"], verdict);
+        let read = |name: &str| place.read(&format!("{verdict}/{name}"));
+        let settings = read("settings.toml");
         assert!(settings.starts_with(&format!("# deadloop tune: {verdict}\n# {sentence}\n")));
         assert_eq!(
             settings.contains("# mine"),
@@ -247,8 +144,8 @@ fn the_verdict_is_one_sentence_in_all_six_places() {
         };
         for (place, text) in [
             ("terminal", stdout(&shown)),
-            ("page", bench.read(&format!("{out}/report.html"))),
-            ("report.md", bench.read(&format!("{out}/report.md"))),
+            ("page", read("report.html")),
+            ("report.md", read("report.md")),
         ] {
             assert!(
                 plain(text).contains(&plain(sentence.into())),
@@ -259,14 +156,9 @@ fn the_verdict_is_one_sentence_in_all_six_places() {
 }
 
 /// A corpus in which each fifth loop is called clean `by` somebody.
-fn wrongly_labelled(by: &str) -> Bench {
-    let corpus = Corpus {
-        models: &[("m", 40)],
-        loops: true,
-        split: "dev",
-    };
+fn wrongly_labelled(by: &str) -> Place {
     let mut loops = 0;
-    let lines = corpus.lines();
+    let lines = corpus(&[("m", 40)], true, "dev");
     let line = |line: &str| {
         let mut row: Value = serde_json::from_str(line).expect("it is JSON");
         loops += u32::from(row["labels"][0]["class"] == "loop");
@@ -275,21 +167,16 @@ fn wrongly_labelled(by: &str) -> Bench {
         }
         format!("{row}\n")
     };
-    Bench::new(&lines.lines().map(line).collect::<String>())
+    bench(&lines.lines().map(line).collect::<String>())
 }
 
 #[test]
 fn a_label_that_the_finder_doubts_does_not_speak_against_a_ready_guard() {
     let advice = |by: &str| {
-        let bench = wrongly_labelled(by);
-        let now = bench.write(
-            "now.toml",
-            "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 500\n",
-        );
-        let more = ["--settings", &now, "--also", "recommended"];
-        let ran = bench.tune("out", &more);
-        assert_eq!(code(&ran), Some(0), "{}", stderr(&ran));
-        bench.manifest("out")["advice"].clone()
+        let place = wrongly_labelled(by);
+        let also = "--settings never.toml --also recommended";
+        place.run(format!("{TUNE} out {also}")).ends(0);
+        advice(&place, "out")
     };
     let taken = advice("auto");
     let reason = taken["reason"].as_str().expect("a sentence");
@@ -300,10 +187,7 @@ fn a_label_that_the_finder_doubts_does_not_speak_against_a_ready_guard() {
         "{reason}"
     );
     let more = taken["more"].to_string();
-    assert!(
-        more.contains("8 labels are in doubt and left out of the choice"),
-        "{more}"
-    );
+    has(&more, "8 labels are in doubt and left out of the choice");
     // What is printed of the file counts them.
     assert_eq!(taken["file"]["wrong"], 8);
     // What a person has confirmed counts as it is: the guard is surely over the limit.
@@ -316,112 +200,63 @@ fn a_label_that_the_finder_doubts_does_not_speak_against_a_ready_guard() {
 
 #[test]
 fn the_sealed_split_is_never_chosen_on_and_its_openings_are_counted() {
-    let [dev, test] = ["dev", "test"].map(|split| {
-        let corpus = Corpus {
-            models: &MODELS,
-            loops: true,
-            split,
-        };
-        corpus.lines()
-    });
-    let bench = Bench::split(&dev, &test);
-    let run = bench.tune("out", &[]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let choice = bench.choice("out");
-    assert_eq!(choice[0]["transcripts"], "48", "those of dev");
-    let openings = || -> Vec<String> {
-        let rows = bench.choice("out").into_iter();
-        rows.map(|row| row["test_openings"].clone()).collect()
-    };
+    let place = bench("");
+    let mut splits = "transcript,split\n".to_owned();
+    for split in ["dev", "test"] {
+        let lines = corpus(&MODELS, true, split);
+        for line in lines.lines() {
+            let row: Value = line.parse().expect("it is JSON");
+            let id = row["id"].as_str().expect("it has one");
+            writeln!(splits, "{id},{split}").expect("a string grows");
+        }
+        place.file(&format!("corpus/transcripts/{split}.jsonl"), lines);
+    }
+    place.file("corpus/splits.csv", splits);
+    place.run("tune corpus --grid grid.toml --out out").ends(0);
+    let choice = || place.rows("out/choice.csv").into_iter();
+    let all = choice().next().expect("a row");
+    assert_eq!(all["transcripts"], "48", "those of dev");
+    let openings = || -> Vec<String> { choice().map(|row| row["test_openings"].clone()).collect() };
     assert_eq!(openings(), ["0", "0", "0"]);
-    let settings = bench.path("out/settings.toml");
     let replay = |split: &str| {
-        let out = bench.path("seen");
-        let split = ["--split", split, "--out", &out, "--force"];
-        deadloop(
-            &[
-                &["replay", &bench.corpus, "--settings", &settings],
-                &split[..],
-            ]
-            .concat(),
-        )
+        let replay = "replay corpus --settings out/settings.toml --out seen --force";
+        place.run(format!("{replay} --split {split}")).ends(0)
     };
-    assert_eq!(code(&replay("dev")), Some(0));
+    replay("dev");
     assert_eq!(openings(), ["0", "0", "0"], "dev is not sealed");
     for time in ["1", "2"] {
-        let run = replay("test");
-        assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-        assert!(
-            stderr(&run).contains(&format!("split test, time {time}")),
-            "{}",
-            stderr(&run)
-        );
+        replay("test").says(&format!("split test, time {time}"));
         assert_eq!(openings(), [time, time, time]);
     }
 }
 
 #[test]
 fn the_file_has_a_setting_for_models_that_were_not_in_the_corpus() {
-    let bench = Bench::looping();
-    // The current setting never alarms, so another one is chosen.
-    let current = bench.write(
-        "now.toml",
-        "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 500\n",
-    );
-    let grid = bench.write(
-        "periodic.toml",
-        "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4]\n",
-    );
-    let out = bench.path("out");
+    let place = bench(&corpus(&MODELS, true, "dev"));
+    let grid = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4]\n";
+    place.file("grid.toml", grid);
     // Ten, since 0.4 million clean chars without an alarm are not sure of one.
-    let limit = ["--constraint", "fa_per_mchar<=10"];
-    let options = [
-        "--grid",
-        &grid,
-        "--settings",
-        &current,
-        "--out",
-        &out,
-        limit[0],
-        limit[1],
-    ];
-    let run = deadloop(&[&["tune", &bench.corpus], &options[..]].concat());
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let text = bench.read("out/settings.toml");
-    let pooled = &bench.choice("out")[0]["setting"];
-    assert!(text.contains("min_copies") && !pooled.is_empty(), "{text}");
-    let unknown = Corpus {
-        models: &[("unknown", 2)],
-        loops: true,
-        split: "dev",
-    };
-    let unknown = bench.write("unknown.jsonl", &unknown.lines());
-    let (settings, out) = (bench.path("out/settings.toml"), bench.path("seen"));
-    let replay = deadloop(&[
-        "replay",
-        &unknown,
-        "--settings",
-        &settings,
-        "--csv",
-        "--out",
-        &out,
-        "-q",
-    ]);
-    assert_eq!(code(&replay), Some(0), "{}", stderr(&replay));
-    let outcomes = rows(Path::new(&bench.path("seen/outcomes.csv")));
+    let limit = "--settings never.toml --constraint fa_per_mchar<=10";
+    place.run(format!("{TUNE} out {limit}")).ends(0);
+    has(&place.read("out/settings.toml"), "min_copies");
+    assert!(!place.rows("out/choice.csv")[0]["setting"].is_empty());
+    place.file("unknown.jsonl", corpus(&[("unknown", 2)], true, "dev"));
+    let replay = "replay unknown.jsonl --settings out/settings.toml --csv --out seen -q";
+    place.run(replay).ends(0);
+    let outcomes = place.rows("seen/outcomes.csv");
     let verdicts: Vec<&str> = outcomes.iter().map(|row| row["verdict"].as_str()).collect();
     assert_eq!(
         verdicts.iter().filter(|v| **v == "hit").count(),
         2,
         "{verdicts:?}"
     );
-    let looping = outcomes
-        .iter()
-        .find(|row| row["verdict"] == "hit")
-        .expect("there are two");
+    let hit = |row: &&Row| row["verdict"] == "hit";
+    let looping = outcomes.iter().find(hit).expect("there are two");
     let stream = prose(1, 300) + &prose(2, 12).repeat(100);
     let model = &looping["model"];
-    let mut watch = command(&["watch", "--settings", &settings, "--model", model, "-q"])
+    let watch = format!("watch --settings out/settings.toml --model {model} -q");
+    let mut watch = place
+        .command(watch)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -439,31 +274,17 @@ fn the_file_has_a_setting_for_models_that_were_not_in_the_corpus() {
 /// A choice among guards of loops says nothing about a timeout: what is in use for faults stays beside what ships.
 #[test]
 fn a_timeout_in_use_stays_beside_the_guard_that_ships() {
-    let bench = Bench::looping();
+    let place = bench(&corpus(&MODELS, true, "dev"));
     let in_use = "[[guard]]\ndetector = \"checkpoint\"\n[[guard]]\ndetector = \"stall\"\n[guard.params]\nidle_ms = 7000\n";
-    let in_use = bench.write("in-use.toml", in_use);
+    place.file("in-use.toml", in_use);
     let grid = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [3, 4, 5]\n";
-    let (grid, out) = (bench.write("periodic.toml", grid), bench.path("out"));
-    let limit = "fa_per_mchar<=100";
-    let run = deadloop(&[
-        "tune",
-        &bench.corpus,
-        "--grid",
-        &grid,
-        "--settings",
-        &in_use,
-        "--constraint",
-        limit,
-        "--out",
-        &out,
-        "--json",
-    ]);
-    assert_eq!(code(&run), Some(0), "{}", stderr(&run));
-    let told = stdout_json(&run);
+    place.file("grid.toml", grid);
+    let limit = "--settings in-use.toml --constraint fa_per_mchar<=100 --json";
+    let told = place.run(format!("{TUNE} out {limit}")).ends(0).json();
     assert_eq!(told["verdict"], "ship", "{told}");
     let changed = told["changes"].to_string();
     assert!(!changed.contains("stall"), "{changed}");
-    let ships: toml::Table = toml::from_str(&bench.read("out/settings.toml")).expect("it is TOML");
+    let ships: toml::Table = toml::from_str(&place.read("out/settings.toml")).expect("it is TOML");
     let guards = ships["guard"].as_array().expect("a list");
     let detectors: Vec<_> = guards.iter().map(|g| g["detector"].as_str()).collect();
     assert_eq!(detectors, [Some("periodic"), Some("stall")]);
@@ -473,7 +294,7 @@ fn a_timeout_in_use_stays_beside_the_guard_that_ships() {
 /// Five transcripts choose nothing: what is in use stays, and the exit code says why.
 #[test]
 fn five_transcripts_are_too_few_to_choose_by() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::new();
     let loops = |n: u32| {
         format!(
             "{{\"id\":\"l{n}\",\"answer\":\"{}\",\"labels\":[{{\"class\":\"loop\",\"channel\":\"answer\",\"start\":0,\"onset\":14,\"period\":14}}]}}\n",
@@ -487,34 +308,14 @@ fn five_transcripts_are_too_few_to_choose_by() {
     };
     let text: String = (0..3).map(loops).chain((0..2).map(clean)).collect();
     let raw = |n: u32| format!("{{\"id\":\"r{n}\",\"answer\":\"All is well, {n} times.\"}}\n");
-    for (name, text, next) in [
-        ("all.jsonl", text.clone(), "all.jsonl --review"),
-        (
-            "clean.jsonl",
-            (0..5).map(clean).collect(),
-            "clean.jsonl --review",
-        ),
-        ("raw.jsonl", (0..5).map(raw).collect(), "raw.jsonl --review"),
-    ] {
-        let corpus = program::file(dir.path(), name, &text);
-        let out = dir.path().join(format!("{name}-out")).display().to_string();
-        let run = deadloop(&["tune", &corpus, "--out", &out]);
-        assert_eq!(
-            code(&run),
-            Some(5),
-            "{name}: {}{}",
-            stdout(&run),
-            stderr(&run)
-        );
+    for text in [text, (0..5).map(clean).collect(), (0..5).map(raw).collect()] {
+        place.file("corpus.jsonl", text);
+        let run = place.run("tune corpus.jsonl --out out --force").ends(5);
         let said = stdout(&run);
         let labels = said.lines().find(|line| line.contains("deadloop label "));
-        assert!(
-            labels.is_some_and(|line| format!("{line}\n").contains(next)),
-            "{name}: {said}"
-        );
-        let kept = std::fs::read_to_string(std::path::Path::new(&out).join("settings.toml"));
-        let kept = kept.expect("it is written");
-        assert!(kept.contains("min_copies = 3"), "what is in use: {kept}");
+        has(labels.expect(&said), "corpus.jsonl --review");
+        // What is in use.
+        has(&place.read("out/settings.toml"), "min_copies = 3");
     }
 }
 
@@ -570,20 +371,13 @@ fn runs_that_poll() -> String {
 /// A tool that only healthy runs repeat may pass, one that a loop repeats too may not, and nothing is taken unasked.
 #[test]
 fn tools_that_may_repeat_are_named_and_left_to_the_user() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let (corpus, out) = (dir.path().join("runs.jsonl"), dir.path().join("out"));
-    std::fs::write(&corpus, runs_that_poll()).expect("a corpus");
-    let settings = dir.path().join("mine.toml");
+    let place = Place::new();
+    place.file("runs.jsonl", runs_that_poll());
     let in_use =
         "[[guard]]\ndetector = \"same-pair\"\n[guard.params]\nn = 3\nallow = [\"wait*\"]\n";
-    std::fs::write(&settings, in_use).expect("settings");
-    let mut tune = command(&["tune"]);
-    tune.arg(&corpus)
-        .args(["--unit", "calls", "--json", "--settings"])
-        .arg(&settings)
-        .arg("--out")
-        .arg(&out);
-    let said = stdout_json(&tune.output().expect("it runs"));
+    place.file("mine.toml", in_use);
+    let tune = "tune runs.jsonl --unit calls --json --settings mine.toml --out out";
+    let said = place.run(tune).json();
     // The loops are copies of two.
     assert_eq!(said["verdict"], "collect", "{said}");
     let lines: Vec<&str> = said["to_do"]
@@ -596,7 +390,7 @@ fn tools_that_may_repeat_are_named_and_left_to_the_user() {
     assert_eq!(lines[0], job, "{lines:?}");
     let tail = "tail_log repeats in clean runs, but must not pass: 24 -> 12 clean runs stopped, 13 -> 12 loops ended.";
     assert_eq!(lines[1], tail, "{lines:?}");
-    let text = std::fs::read_to_string(out.join("settings.toml")).expect("settings");
+    let text = place.read("out/settings.toml");
     assert!(
         text.contains(&format!("# {job}\n")) && text.ends_with(in_use),
         "{text}"
@@ -606,12 +400,7 @@ fn tools_that_may_repeat_are_named_and_left_to_the_user() {
 /// A line that healthy text repeats may be ignored, and the figures say what that costs.
 #[test]
 fn lines_that_healthy_text_repeats_are_named() {
-    let corpus = Corpus {
-        models: &[("m", 15)],
-        loops: true,
-        split: "dev",
-    };
-    let mut lines = corpus.lines();
+    let mut lines = corpus(&[("m", 15)], true, "dev");
     for i in 0..4 {
         let board = format!(
             "{}{}{}",
@@ -622,9 +411,8 @@ fn lines_that_healthy_text_repeats_are_named() {
         let row = json!({"id": format!("board{i}"), "model": "m", "answer": board, "labels": [{"class": "clean"}]});
         writeln!(lines, "{row}").expect("a string grows");
     }
-    let bench = Bench::new(&lines);
-    let run = deadloop(&["tune", &bench.corpus, "--out", &bench.path("out"), "--json"]);
-    let said = stdout_json(&run);
+    let place = bench(&lines);
+    let said = place.run("tune corpus.jsonl --out out --json").json();
     let line = said["to_do"][0].as_str().unwrap_or_default();
     let want = "Healthy text repeats a line: ignore = ['^a \\. \\. \\. \\. \\. \\. \\. \\.$'] makes it pass: 4 -> 0 clean transcripts stopped, 15 -> 15 loops ended.";
     assert_eq!(line, want, "{said}");

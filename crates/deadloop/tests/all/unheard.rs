@@ -8,10 +8,9 @@ use crate::program;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
-use program::{code, command, deadloop, ended, file, send, stderr, stdout, until};
+use program::{Place, Ran, code, ended, send, stderr, stdout, until};
 
 /// Where something that a command says goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,8 +41,7 @@ impl Ear {
 }
 
 /// Runs a command with such ears at stdout and stderr.
-fn run(words: &[&str], stdin: &str, (out, err): (Ear, Ear)) -> Output {
-    let mut command = command(words);
+fn run(mut command: Command, stdin: &str, (out, err): (Ear, Ear)) -> Output {
     let command = command.stdin(Stdio::piped());
     let child = command.stdout(out.stdio()).stderr(err.stdio()).spawn();
     let mut child = child.expect("it starts");
@@ -59,7 +57,7 @@ fn run(words: &[&str], stdin: &str, (out, err): (Ear, Ear)) -> Output {
 const LOOP: &str = "Wait, let me look at the road again, and then at the other road. ";
 
 /// The files that the commands of the table read.
-fn files(dir: &Path) {
+fn files(place: &Place) {
     let line = |id: &str, text: &str, label: &str| {
         let answer = serde_json::Value::from(text);
         format!("{{\"id\":\"{id}\",\"answer\":{answer},\"labels\":[{label}]}}\n")
@@ -71,121 +69,48 @@ fn files(dir: &Path) {
         LOOP.len()
     );
     let corpus = line("loop", &looped, &label) + &line("fine", "It is.", "{\"class\":\"clean\"}");
-    file(dir, "corpus.jsonl", &corpus);
+    place.file("corpus.jsonl", corpus);
     let guard = "[[guard]]\ndetector = \"periodic\"\nchannel = \"answer\"\n";
-    file(dir, "settings.toml", guard);
-    let params = "[guard.params]\nmin_copies = [3, 4]\n";
-    file(dir, "grid.toml", &(guard.to_owned() + params));
-    file(
-        dir,
-        "cases.toml",
-        "[[case]]\nname = \"it alarms\"\ntext = [\"Fine.\"]\nexpect = { alarm = true }\n",
-    );
-    let made = [
-        "replay",
-        "DIR/corpus.jsonl",
-        "--settings",
-        "DIR/settings.toml",
-        "--csv",
-        "--out",
-        "DIR/result",
-    ];
-    let made = within(dir, &made);
-    let made = deadloop(&made.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(code(&made), Some(0), "{}", stderr(&made));
-}
-
-/// The words with the folder in place of `DIR`.
-fn within(dir: &Path, words: &[&str]) -> Vec<String> {
-    let dir = dir.display().to_string();
-    words.iter().map(|word| word.replace("DIR", &dir)).collect()
+    place.file("settings.toml", guard);
+    let grid = format!("{guard}[guard.params]\nmin_copies = [3, 4]\n");
+    place.file("grid.toml", grid);
+    let case = "[[case]]\nname = \"it alarms\"\ntext = [\"Fine.\"]\nexpect = { alarm = true }\n";
+    place.file("cases.toml", case);
+    let made = "replay corpus.jsonl --settings settings.toml --csv --out result";
+    place.run(made).ends(0);
 }
 
 /// Each command in a way in which it has something to say, and the code that it ends with.
-const COMMANDS: [(&[&str], i32); 23] = [
-    (
-        &[
-            "tune",
-            "DIR/corpus.jsonl",
-            "--grid",
-            "DIR/grid.toml",
-            "--out",
-            "DIR/out",
-        ],
-        -1,
-    ),
-    (
-        &[
-            "sweep",
-            "DIR/corpus.jsonl",
-            "--grid",
-            "DIR/grid.toml",
-            "--out",
-            "DIR/out",
-        ],
-        0,
-    ),
-    (
-        &[
-            "replay",
-            "DIR/corpus.jsonl",
-            "--settings",
-            "DIR/settings.toml",
-            "--out",
-            "DIR/out",
-        ],
-        0,
-    ),
+const COMMANDS: [(&str, i32); 23] = [
+    ("tune corpus.jsonl --grid grid.toml --out out", -1),
+    ("sweep corpus.jsonl --grid grid.toml --out out", 0),
+    ("replay corpus.jsonl --settings settings.toml --out out", 0),
     // Ends by itself only where it cannot begin; the one that runs is below.
-    (
-        &[
-            "proxy",
-            "--upstream",
-            "http://127.0.0.1:1",
-            "--listen",
-            "nowhere",
-        ],
-        2,
-    ),
-    (&["merge", "DIR/one", "DIR/other", "--out", "DIR/out"], 2),
-    (&["export", "recommended", "--to", "vllm"], 0),
-    (
-        &[
-            "explain",
-            "DIR/corpus.jsonl",
-            "loop",
-            "--settings",
-            "DIR/settings.toml",
-        ],
-        0,
-    ),
-    (&["watch", "--settings", "DIR/settings.toml"], 10),
-    (&["import", "DIR/corpus.jsonl", "--out", "DIR/out"], 0),
-    (&["repair", "DIR/corpus.jsonl", "--out", "DIR/out"], -1),
-    (&["report", "DIR/result"], 0),
-    (&["label", "DIR/corpus.jsonl", "--out", "DIR/out"], 0),
-    (
-        &["label", "DIR/corpus.jsonl", "--review", "--out", "DIR/out"],
-        -1,
-    ),
-    (&["check", "DIR/corpus.jsonl"], -1),
-    (&["synth", "--keys"], 0),
-    (&["compare", "DIR/result", "DIR/result"], 0),
-    (&["budget", "DIR/corpus.jsonl", "--out", "DIR/out"], -1),
-    (&["compare", "DIR/out", "DIR/result", "--bless"], 0),
-    (&["cases", "--add", "DIR/corpus.jsonl", "loop"], 0),
-    (
-        &["cases", "DIR/cases.toml", "--settings", "DIR/settings.toml"],
-        100,
-    ),
-    (&["detectors"], 0),
-    (&["init", "DIR/out"], 0),
-    (&["show", "DIR/corpus.jsonl"], 0),
+    ("proxy --upstream http://127.0.0.1:1 --listen nowhere", 2),
+    ("merge one other --out out", 2),
+    ("export recommended --to vllm", 0),
+    ("explain corpus.jsonl loop --settings settings.toml", 0),
+    ("watch --settings settings.toml", 10),
+    ("import corpus.jsonl --out out", 0),
+    ("repair corpus.jsonl --out out", -1),
+    ("report result", 0),
+    ("label corpus.jsonl --out out", 0),
+    ("label corpus.jsonl --review --out out", -1),
+    ("check corpus.jsonl", -1),
+    ("synth --keys", 0),
+    ("compare result result", 0),
+    ("budget corpus.jsonl --out out", -1),
+    ("compare out result --bless", 0),
+    ("cases --add corpus.jsonl loop", 0),
+    ("cases cases.toml --settings settings.toml", 100),
+    ("detectors", 0),
+    ("init out", 0),
+    ("show corpus.jsonl", 0),
 ];
 
 /// The commands that the help lists.
 fn listed() -> BTreeSet<String> {
-    let help = stdout(&deadloop(&["--help"]));
+    let help = stdout(&Place::new().run("--help"));
     let lines = help.lines().take_while(|line| *line != "Options:");
     let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     let names = names.filter(|name| !name.is_empty() && *name != "help");
@@ -194,20 +119,19 @@ fn listed() -> BTreeSet<String> {
 
 #[test]
 fn every_command_ends_with_its_own_code_though_nobody_hears_it() {
-    let known: BTreeSet<String> = COMMANDS.iter().map(|(words, _)| words[0].into()).collect();
+    let name = |line: &str| line.split(' ').next().map(str::to_owned);
+    let known: BTreeSet<String> = COMMANDS.iter().filter_map(|(line, _)| name(line)).collect();
     assert_eq!(known, listed(), "a row for each command");
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    files(dir.path());
+    let place = Place::new();
+    files(&place);
     for (words, expected) in COMMANDS {
-        let wrong = [words[0], "--no-such-option"];
+        let wrong = format!("{} --no-such-option", name(words).unwrap_or_default());
         for (words, expected) in [(words, expected), (&wrong, 2)] {
-            let words = within(dir.path(), words);
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let once = |ears: (Ear, Ear)| {
-                let out = dir.path().join("out");
+                let out = place.path("out");
                 let _ = std::fs::remove_dir_all(&out);
                 let _ = std::fs::remove_file(&out);
-                run(&words, &LOOP.repeat(100), ears)
+                run(place.command(words), &LOOP.repeat(100), ears)
             };
             let heard = once((Ear::Heard, Ear::Heard));
             let said = stderr(&heard);
@@ -231,35 +155,24 @@ fn every_command_ends_with_its_own_code_though_nobody_hears_it() {
 /// An answer that is lost on a full disk is an error, which says so.
 #[test]
 fn an_answer_that_cannot_be_written_is_an_error() {
-    let run = run(&["detectors"], "", (Ear::Full, Ear::Heard));
-    assert_eq!(code(&run), Some(1));
-    assert!(
-        stderr(&run).contains("No space left on device"),
-        "{}",
-        stderr(&run)
-    );
+    let place = Place::new();
+    let run = run(place.command("detectors"), "", (Ear::Full, Ear::Heard)).ends(1);
+    run.says("No space left on device");
 }
 
 const WARNS: &str = "[[guard]]\ndetector = \"periodic\"\nresponse = \"warn\"\n";
 
 #[test]
 fn watch_passes_every_byte_though_nobody_hears_its_warnings() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let settings = file(dir.path(), "warn.toml", WARNS);
+    let place = Place::new();
+    place.file("warn.toml", WARNS);
     // Lines that cannot be read, which it also tells.
     let event =
         "data: {\"choices\":[{\"delta\":{\"content\":\"so and so on, \"}}]}\n\ndata: {x}\n\n";
     let stream = event.repeat(2000);
     for err in [Ear::Gone, Ear::Full] {
-        let words = [
-            "watch",
-            "--passthrough",
-            "--from",
-            "sse",
-            "--settings",
-            &settings,
-        ];
-        let run = run(&words, &stream, (Ear::Heard, err));
+        let watch = place.command("watch --passthrough --from sse --settings warn.toml");
+        let run = run(watch, &stream, (Ear::Heard, err));
         assert_eq!(code(&run), Some(0), "{err:?}");
         assert!(
             run.stdout == stream.as_bytes(),
@@ -272,8 +185,8 @@ fn watch_passes_every_byte_though_nobody_hears_its_warnings() {
 /// Starts the proxy with such an ear at stderr, before a server; streams through it come whole, and it ends when told.
 #[test]
 fn the_proxy_passes_every_byte_though_nobody_hears_its_warnings() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let settings = file(dir.path(), "warn.toml", WARNS);
+    let place = Place::new();
+    place.file("warn.toml", WARNS);
     let event = format!(
         "data: {{\"model\":\"{}\",\"choices\":[{{\"delta\":{{\"content\":\"so and so on, \"}}}}]}}\n\n",
         "m".repeat(100_000)
@@ -284,17 +197,9 @@ fn the_proxy_passes_every_byte_though_nobody_hears_its_warnings() {
         let free = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = free.local_addr().expect("it listens").to_string();
         drop(free);
-        let words = [
-            "proxy",
-            "--listen",
-            &at,
-            "--upstream",
-            &upstream,
-            "--settings",
-            &settings,
-        ];
-        let mut command = command(&words);
-        let started = command.stderr(err.stdio()).stdout(Stdio::null()).spawn();
+        let proxy = format!("proxy --listen {at} --upstream {upstream} --settings warn.toml");
+        let mut proxy = place.command(proxy);
+        let started = proxy.stderr(err.stdio()).stdout(Stdio::null()).spawn();
         let mut child = started.expect("it starts");
         until(|| TcpStream::connect(&at).is_ok());
         let mut client = TcpStream::connect(&at).expect("it listens");

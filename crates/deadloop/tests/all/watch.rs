@@ -12,7 +12,7 @@ use std::time::Duration;
 use deadloop_detect::{Alarm, Guard, Settings, TextChannel};
 #[cfg(unix)]
 use nix::sys::signal::Signal;
-use program::{command, ended, stderr};
+use program::{Place, Ran, ended, stderr, stdout};
 use serde_json::{Value, json};
 
 type Chunk = (TextChannel, String);
@@ -99,19 +99,19 @@ fn expected(settings: &Settings, model: &str, chunks: &[Chunk]) -> Option<(Alarm
     })
 }
 
-fn start(args: &[&str]) -> Child {
-    command(&["watch"])
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts")
+fn start(place: &Place, args: &str) -> Child {
+    let mut command = place.command(format!("watch {args}"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
 /// Runs it on a stream that ends.
-fn watch(args: &[&str], stream: &str) -> Output {
-    let mut child = start(args);
+fn watch(args: &str, stream: &str) -> Output {
+    watch_in(&Place::new(), args, stream)
+}
+
+fn watch_in(place: &Place, args: &str, stream: &str) -> Output {
+    let mut child = start(place, args);
     let mut stdin = child.stdin.take().expect("it is piped");
     let stream = stream.to_owned();
     // It may stop reading.
@@ -121,17 +121,12 @@ fn watch(args: &[&str], stream: &str) -> Output {
     output
 }
 
-fn parsed(output: &[u8]) -> Value {
-    serde_json::from_slice(output).expect("it is one JSON object")
-}
-
 #[test]
 fn a_loop_in_each_format_is_the_alarm_that_the_guard_gives() {
     let (alarm, chunks) = expected(&Settings::default(), "m", &looping()).expect("it loops");
     for (format, writer) in FORMATS {
-        let run = watch(&["--json"], &write(&looping(), writer));
-        assert_eq!(run.status.code(), Some(10), "{format}: {}", stderr(&run));
-        let told = parsed(&run.stdout);
+        let run = watch("--json", &write(&looping(), writer)).ends(10);
+        let told = run.json();
         assert_eq!(
             told["alarm"],
             serde_json::to_value(&alarm).expect("it is plain data")
@@ -140,46 +135,33 @@ fn a_loop_in_each_format_is_the_alarm_that_the_guard_gives() {
             told["seen"],
             json!({"reasoning": alarm.delivered, "answer": 0, "arguments": 0, "calls": 0})
         );
-        assert_eq!(
-            (&told["format"], &told["bad_lines"]),
-            (&json!(format), &json!(0))
-        );
-        assert!(
-            stderr(&run).contains(&alarm.log_line())
-                && stderr(&run).contains(&alarm.user_message())
-        );
-        let copied = watch(&["--passthrough", "--quiet"], &write(&looping(), writer));
-        assert_eq!(
-            copied.status.code(),
-            Some(10),
-            "{format}: {}",
-            stderr(&copied)
-        );
+        assert_eq!(told["format"], format);
+        assert_eq!(told["bad_lines"], 0);
+        run.says(&alarm.log_line()).says(&alarm.user_message());
+        let copied = watch("--passthrough --quiet", &write(&looping(), writer));
         let prefix = write(&looping()[..chunks], writer);
-        assert_eq!(String::from_utf8_lossy(&copied.stdout), prefix, "{format}");
+        assert_eq!(stdout(&copied.ends(10)), prefix, "{format}");
     }
 }
 
 /// `--task` chooses the guard, with and without the name of a model.
 #[test]
 fn a_task_has_its_guard() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let settings = dir.path().join("settings.toml");
+    let place = Place::new();
     let text = "[[guard]]\ndetector = \"periodic\"\n[[model]]\ntask = \"drill*\"\n\
                 [[model.guard]]\ndetector = \"periodic\"\nenabled = false\n";
-    std::fs::write(&settings, text).expect("it can be written");
-    let settings = settings.display().to_string();
+    place.file("s.toml", text);
     for (more, code) in [
-        (&[][..], 10),
-        (&["--task", "chat"], 10),
-        (&["--task", "drills"], 0),
-        (&["--task", "drills", "--model", "m"], 0),
-        (&["--model", "m"], 10),
+        ("", 10),
+        ("--task chat", 10),
+        ("--task drills", 0),
+        ("--task drills --model m", 0),
+        ("--model m", 10),
     ] {
         for (format, writer) in FORMATS {
-            let args = [&["--settings", &settings][..], more].concat();
-            let run = watch(&args, &write(&looping(), writer));
-            assert_eq!(run.status.code(), Some(code), "{format} {more:?}");
+            let args = format!("--settings s.toml {more}");
+            let run = watch_in(&place, &args, &write(&looping(), writer));
+            assert_eq!(run.status.code(), Some(code), "{format} {more}");
         }
     }
 }
@@ -188,123 +170,70 @@ fn a_task_has_its_guard() {
 fn a_loop_in_text_ends_the_copy_at_its_char() {
     let thought: String = looping().into_iter().map(|(_, text)| text).collect();
     let (alarm, _) = expected(&Settings::default(), "m", &looping()).expect("it loops");
-    let run = watch(&["--passthrough", "--json"], &format!("<think>{thought}"));
-    assert_eq!(run.status.code(), Some(10), "{}", stderr(&run));
+    let run = watch("--passthrough --json", &format!("<think>{thought}")).ends(10);
     let chars: String = thought.chars().take(alarm.exact.count() as usize).collect();
-    assert_eq!(
-        String::from_utf8_lossy(&run.stdout),
-        format!("<think>{chars}")
-    );
+    assert_eq!(stdout(&run), format!("<think>{chars}"));
     let told = stderr(&run);
-    let told = parsed(
-        told.lines()
-            .next()
-            .expect("the object comes first")
-            .as_bytes(),
-    );
+    let told = told.lines().next().expect("the object comes first");
+    let told: Value = told.parse().expect("it is JSON");
     assert_eq!(told["alarm"]["exact"], json!(alarm.exact));
-    assert_eq!(
-        (&told["alarm"]["channel"], &told["format"]),
-        (&json!("reasoning"), &json!("text"))
-    );
-    let answer = watch(&["--json"], &thought);
-    assert_eq!(parsed(&answer.stdout)["alarm"]["channel"], json!("answer"));
+    assert_eq!(told["alarm"]["channel"], "reasoning");
+    assert_eq!(told["format"], "text");
+    let answer = watch("--json", &thought).json();
+    assert_eq!(answer["alarm"]["channel"], "answer");
 }
 
 #[test]
 fn a_healthy_stream_of_each_format_is_copied_whole() {
     for (format, writer) in FORMATS {
         let stream = write(&healthy(), writer);
-        let run = watch(&["--passthrough"], &stream);
-        assert_eq!(run.status.code(), Some(0), "{format}: {}", stderr(&run));
-        assert!(String::from_utf8_lossy(&run.stdout) == stream, "{format}");
-        assert!(stderr(&run).contains("no alarm: "), "{}", stderr(&run));
+        let run = watch("--passthrough", &stream).ends(0);
+        assert!(stdout(&run) == stream, "{format}");
+        run.says("no alarm: ");
     }
-    let run = watch(&[], "<think>So.</think>\nForty-two.");
-    assert_eq!(run.status.code(), Some(0));
+    let run = watch("", "<think>So.</think>\nForty-two.").ends(0);
     let words = "no alarm: 3 chars of reasoning and 11 of answer (text)\n";
-    assert_eq!(String::from_utf8_lossy(&run.stdout), words);
-    assert_eq!(stderr(&run), "");
+    assert_eq!((stdout(&run).as_str(), stderr(&run).as_str()), (words, ""));
 }
 
 #[test]
 fn the_settings_of_the_model_watch() {
-    let dir = tempfile::tempdir().expect("a temporary folder");
-    let path = dir.path().join("s.toml");
+    let place = Place::new();
     let text = "[[guard]]\ndetector = \"checkpoint\"\nenabled = false\n\
         [[model]]\nmatch = \"hasty-*\"\n[[model.guard]]\ndetector = \"checkpoint\"\n\
         [model.guard.params]\ncheckpoints = [300, 600]\n";
-    std::fs::write(&path, text).expect("it is writable");
+    place.file("s.toml", text);
     let settings = Settings::parse(text).expect("it is right");
-    let path = path.display().to_string();
     let stream = write(&looping(), SSE);
-    let hasty = watch(
-        &["--settings", &path, "--model", "hasty-3b", "--json"],
-        &stream,
-    );
+    let watch = |more: &str| watch_in(&place, &format!("--settings s.toml {more}"), &stream);
     let (alarm, _) = expected(&settings, "hasty-3b", &looping()).expect("it loops");
-    assert_eq!(parsed(&hasty.stdout)["alarm"]["exact"], json!(alarm.exact));
+    let hasty = watch("--model hasty-3b --json").json();
+    assert_eq!(hasty["alarm"]["exact"], json!(alarm.exact));
     assert_eq!(alarm.exact.count(), 300);
-    let other = watch(&["--settings", &path, "--model", "calm"], &stream);
-    assert_eq!(other.status.code(), Some(0));
-    assert!(
-        stderr(&other).contains("no guard is switched on"),
-        "{}",
-        stderr(&other)
-    );
-    let set = ["--set", "model.guard.params.checkpoints=[400, 600]"];
-    let set = watch(
-        &[
-            &["--settings", &path, "--model", "hasty-3b", "--json"],
-            &set[..],
-        ]
-        .concat(),
-        &stream,
-    );
-    assert_eq!(
-        parsed(&set.stdout)["alarm"]["exact"],
-        json!(400),
-        "{}",
-        stderr(&set)
-    );
-    let wrong = watch(
-        &[
-            "--settings",
-            &path,
-            "--set",
-            "model.guard.params.min_repeats=1",
-        ],
-        "",
-    );
-    assert_eq!(wrong.status.code(), Some(2));
+    let other = watch("--model calm").ends(0);
+    other.says("no guard is switched on");
+    let set = watch("--model hasty-3b --json --set model.guard.params.checkpoints=[400,600]");
+    assert_eq!(set.json()["alarm"]["exact"], 400);
+    watch("--set model.guard.params.min_repeats=1").ends(2);
 }
 
 #[test]
 fn bad_lines_are_told_and_passed_over() {
     let stream = write(&looping()[..20], SSE) + "data: oops\n\n" + &write(&looping()[20..], SSE);
-    let run = watch(&["--json"], &stream);
-    assert_eq!(run.status.code(), Some(10));
-    assert_eq!(parsed(&run.stdout)["bad_lines"], json!(1));
-    assert!(
-        stderr(&run).contains("deadloop: stdin:41: not JSON"),
-        "{}",
-        stderr(&run)
-    );
-    let forced = watch(&["--from", "jsonl"], &stream);
-    assert_eq!(forced.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&forced.stdout).contains("lines that could not be read"));
-    assert!(
-        stderr(&forced).contains("nothing could be read as jsonl"),
-        "{}",
-        stderr(&forced)
-    );
+    let run = watch("--json", &stream).ends(10);
+    assert_eq!(run.json()["bad_lines"], 1);
+    run.says("deadloop: stdin:41: not JSON");
+    let forced = watch("--from jsonl", &stream).ends(2);
+    forced.shows("lines that could not be read");
+    forced.says("nothing could be read as jsonl");
 }
 
 /// An event is copied and judged as soon as its line is whole, and after an alarm a stream that goes
 /// on, or stands still, is not waited for.
 #[test]
 fn nothing_is_waited_for() {
-    let mut child = start(&["--passthrough", "--quiet"]);
+    let place = Place::new();
+    let mut child = start(&place, "--passthrough --quiet");
     let mut stdin = child.stdin.take().expect("it is piped");
     let mut stdout = child.stdout.take().expect("it is piped");
     let first = write(&looping()[..1], SSE);
@@ -332,29 +261,26 @@ fn nothing_is_waited_for() {
 /// A stream that stands still is ended while it does: the pipe is held open, and no further byte comes.
 #[test]
 fn silence_is_told_while_it_lasts() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let stall = |param| {
+    let place = Place::new();
+    let stall = |param: &str| {
         let text = format!("[[guard]]\ndetector = \"stall\"\n[guard.params]\n{param} = 1000\n");
-        program::file(dir.path(), param, &text)
+        place.file("s.toml", text);
     };
     for (param, sent) in [("idle_ms", "It is "), ("first_ms", "")] {
-        let settings = stall(param);
-        let mut child = start(&["--settings", &settings, "--json", "--from", "text"]);
+        stall(param);
+        let mut child = start(&place, "--settings s.toml --json --from text");
         let mut pipe = child.stdin.take().expect("a pipe");
         pipe.write_all(sent.as_bytes()).expect("it reads");
         assert_eq!(ended(&mut child).code(), Some(10), "{param}");
         drop(pipe);
-        let mut told = String::new();
-        let mut stdout = child.stdout.take().expect("stdout");
-        stdout.read_to_string(&mut told).expect("text");
-        let told = parsed(told.as_bytes());
+        let told = child.wait_with_output().expect("it ended").json();
         assert_eq!(told["alarm"]["detector"], "stall", "{told}");
         assert_eq!(told["bytes"], sent.len(), "{told}");
     }
     // A tool takes its time.
     let call = json!({"type": "tool_call", "name": "ls", "arguments": {}});
-    let settings = stall("idle_ms");
-    let mut child = start(&["--settings", &settings, "--from", "jsonl"]);
+    stall("idle_ms");
+    let mut child = start(&place, "--settings s.toml --from jsonl");
     let mut pipe = child.stdin.take().expect("a pipe");
     writeln!(pipe, "{call}").expect("it reads");
     std::thread::sleep(Duration::from_millis(1500));
@@ -364,7 +290,8 @@ fn silence_is_told_while_it_lasts() {
 
 #[test]
 fn an_interruption_ends_it_while_the_stream_stands_still() {
-    let mut child = start(&["--passthrough"]);
+    let place = Place::new();
+    let mut child = start(&place, "--passthrough");
     let mut stdin = child.stdin.take().expect("it is piped");
     let mut stdout = child.stdout.take().expect("it is piped");
     stdin.write_all(b"So far.").expect("it reads");
@@ -384,7 +311,8 @@ fn an_interruption_ends_it_while_the_stream_stands_still() {
 #[cfg(unix)]
 #[test]
 fn an_interruption_ends_it_while_the_client_does_not_read() {
-    let mut child = start(&["--passthrough", "--quiet"]);
+    let place = Place::new();
+    let mut child = start(&place, "--passthrough --quiet");
     let mut stdin = child.stdin.take().expect("it is piped");
     // More than two pipes hold: it is blocked in the middle of the copy, or will be.
     let stream = write(&healthy(), SSE).repeat(20);
@@ -400,7 +328,8 @@ fn an_interruption_ends_it_while_the_client_does_not_read() {
 
 #[test]
 fn a_client_that_stops_reading_ends_it_quietly() {
-    let mut child = start(&["--passthrough"]);
+    let place = Place::new();
+    let mut child = start(&place, "--passthrough");
     let mut stdin = child.stdin.take().expect("it is piped");
     drop(child.stdout.take());
     stdin.write_all(write(&healthy(), SSE).as_bytes()).ok();
@@ -412,34 +341,32 @@ fn a_client_that_stops_reading_ends_it_quietly() {
 }
 
 /// Thinking and answer that a stream of text was split into.
-fn split(args: &[&str], stream: &str) -> Value {
-    let run = watch(&[args, &["--json"]].concat(), stream);
-    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
-    parsed(&run.stdout)["seen"].clone()
+fn split(place: &Place, args: &str, stream: &str) -> Value {
+    let run = watch_in(place, &format!("{args} --json"), stream);
+    run.ends(0).json()["seen"].clone()
 }
 
 #[test]
 fn a_template_that_opens_the_tag_in_the_prompt_is_said_by_an_option_or_the_settings() {
+    let place = Place::new();
+    let split = |args: &str, stream: &str| split(&place, args, stream);
     let stream = "six times seven</think>42";
     let thought = json!({"reasoning": 15, "answer": 2, "arguments": 0, "calls": 0});
     assert_eq!(
-        split(&[], stream),
+        split("", stream),
         json!({"reasoning": 0, "answer": 25, "arguments": 0, "calls": 0})
     );
-    assert_eq!(split(&["--think", "open"], stream), thought);
-    let folder = tempfile::tempdir().expect("there is room");
-    let settings = folder.path().join("settings.toml");
+    assert_eq!(split("--think open", stream), thought);
     let text = "[[guard]]\ndetector = \"periodic\"\n[think]\nopened_in_prompt = [\"r1*\"]\n\
                 [[think.model]]\nmatch = \"odd\"\nopened = true\ntags = [\"<thought>\"]\n";
-    std::fs::write(&settings, text).expect("it can be written");
-    let settings = ["--settings", settings.to_str().expect("it is text")];
-    let model = |model| [&settings[..], &["--model", model]].concat();
+    place.file("s.toml", text);
+    let model = |model| format!("--settings s.toml --model {model}");
     assert_eq!(split(&model("r1-8b"), stream), thought);
     assert_eq!(split(&model("other"), stream)["answer"], 25);
     assert_eq!(split(&model("odd"), stream)["reasoning"], 25);
     assert_eq!(split(&model("odd"), "a</thought>b")["answer"], 1);
     // What is said on the command line goes first, word by word.
-    let closed = [&model("r1-8b")[..], &["--think", "closed,all"]].concat();
+    let closed = model("r1-8b") + " --think closed,all";
     assert_eq!(
         split(&closed, "<think>a</think>b<think>c</think>"),
         json!({"reasoning": 2, "answer": 1, "arguments": 0, "calls": 0})
@@ -448,27 +375,13 @@ fn a_template_that_opens_the_tag_in_the_prompt_is_said_by_an_option_or_the_setti
 
 #[test]
 fn a_word_or_a_rule_that_is_none_is_wrong_usage() {
-    let run = watch(&["--think", "opened"], "");
-    assert_eq!(run.status.code(), Some(2));
-    assert!(
-        stderr(&run).contains("--think: \"opened\" is no tag"),
-        "{}",
-        stderr(&run)
-    );
-    let folder = tempfile::tempdir().expect("there is room");
-    let settings = folder.path().join("s.toml");
-    std::fs::write(
-        &settings,
-        "[[guard]]\ndetector = \"periodic\"\n[think]\ntags = [\"x\"]\n",
-    )
-    .expect("it can be written");
-    let run = watch(&["--settings", settings.to_str().expect("it is text")], "");
-    assert_eq!(run.status.code(), Some(2));
-    assert!(
-        stderr(&run).contains("s.toml:4:8: \"x\" is no tag"),
-        "{}",
-        stderr(&run)
-    );
+    let run = watch("--think opened", "").ends(2);
+    run.says("--think: \"opened\" is no tag");
+    let place = Place::new();
+    let text = "[[guard]]\ndetector = \"periodic\"\n[think]\ntags = [\"x\"]\n";
+    place.file("s.toml", text);
+    let run = watch_in(&place, "--settings s.toml", "").ends(2);
+    run.says("s.toml:4:8: \"x\" is no tag");
 }
 
 const PER_MODEL: &str = "[[guard]]\ndetector = \"periodic\"\n\
@@ -501,84 +414,64 @@ fn named(api: &str, model: &str, texts: &[&str]) -> String {
 
 #[test]
 fn the_model_that_the_stream_names_is_watched_by_its_own_guard() {
-    let folder = tempfile::tempdir().expect("there is room");
-    let settings = program::file(folder.path(), "s.toml", PER_MODEL);
+    let place = Place::new();
+    place.file("s.toml", PER_MODEL);
     let looping = vec!["Let me think. "; 200];
     for api in ["chat", "anthropic", "responses", "ollama"] {
-        let run = |model: &str, more: &[&str]| {
-            let args = [&["--settings", &settings, "--json"], more].concat();
-            let run = watch(&args, &named(api, model, &looping));
-            (run.status.code(), parsed(&run.stdout), stderr(&run))
+        let run = |model: &str, more: &str| {
+            let args = format!("--settings s.toml --json {more}");
+            watch_in(&place, &args, &named(api, model, &looping))
         };
-        let (code, told, said) = run("deaf-7b", &[]);
-        assert_eq!(
-            (code, &told["model"]),
-            (Some(0), &json!("deaf-7b")),
-            "{api}"
-        );
-        assert!(
-            said.contains("no guard is switched on for the model \"deaf-7b\""),
-            "{said}"
-        );
-        let (code, told, _) = run("other", &[]);
-        assert_eq!((code, &told["model"]), (Some(10), &json!("other")), "{api}");
+        let deaf = run("deaf-7b", "").ends(0);
+        assert_eq!(deaf.json()["model"], "deaf-7b", "{api}");
+        deaf.says("no guard is switched on for the model \"deaf-7b\"");
+        let other = run("other", "").ends(10).json();
+        assert_eq!(other["model"], "other", "{api}");
         // What is said on the command line goes first.
-        let (code, told, _) = run("deaf-7b", &["--model", "other"]);
-        assert_eq!((code, &told["model"]), (Some(10), &json!("other")), "{api}");
+        let other = run("deaf-7b", "--model other").ends(10).json();
+        assert_eq!(other["model"], "other", "{api}");
         // The text is split as the model's own rules say.
         let thought = named(api, "r1-8b", &["six times seven</think>42"]);
-        let run = watch(&["--settings", &settings, "--json"], &thought);
+        let seen = split(&place, "--settings s.toml", &thought);
         let tags = json!({"reasoning": 15, "answer": 2, "arguments": 0, "calls": 0});
-        assert_eq!(parsed(&run.stdout)["seen"], tags, "{api}: {}", stderr(&run));
+        assert_eq!(seen, tags, "{api}");
     }
 }
 
 #[test]
 fn the_first_model_that_a_stream_names_chooses_its_guard() {
-    let folder = tempfile::tempdir().expect("there is room");
-    let settings = program::file(folder.path(), "s.toml", PER_MODEL);
+    let place = Place::new();
+    place.file("s.toml", PER_MODEL);
     let stream = |first, second| {
         let looping = vec!["Let me think. "; 200];
         named("chat", first, &["Fine."]) + &named("chat", second, &looping)
     };
-    let code = |stream: &str| watch(&["--settings", &settings], stream).status.code();
-    assert_eq!(code(&stream("deaf", "other")), Some(0));
-    assert_eq!(code(&stream("other", "deaf")), Some(10));
+    let watch = |stream: &str| watch_in(&place, "--settings s.toml", stream);
+    watch(&stream("deaf", "other")).ends(0);
+    watch(&stream("other", "deaf")).ends(10);
 }
 
 #[test]
 fn an_error_of_the_server_is_told() {
     let error = json!({"error": {"message": "overloaded\u{1b}[2J", "code": 529}});
-    let run = watch(&[], &format!("data: {error}\n\n"));
-    assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
-    assert!(
-        stderr(&run).contains("only an error of the server: overloaded\\u{1b}[2J"),
-        "{}",
-        stderr(&run)
-    );
-    let run = watch(&["--json"], "{\"error\":\"model not found\"}\n");
-    assert_eq!(run.status.code(), Some(2));
-    assert_eq!(parsed(&run.stdout)["errors"], json!(["model not found"]));
+    let run = watch("", &format!("data: {error}\n\n")).ends(2);
+    run.says("only an error of the server: overloaded\\u{1b}[2J");
+    let run = watch("--json", "{\"error\":\"model not found\"}\n").ends(2);
+    assert_eq!(run.json()["errors"], json!(["model not found"]));
     // What came before it was watched, and it is told all the same.
     let anthropic =
         json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
     let stream = named("anthropic", "m", &["Fine."]) + &format!("data: {anthropic}\n\n");
-    let run = watch(&[], &stream);
-    assert_eq!(run.status.code(), Some(0));
-    assert!(
-        stderr(&run).contains("the server reports an error: Overloaded"),
-        "{}",
-        stderr(&run)
-    );
-    assert_eq!(stderr(&watch(&["--quiet"], &stream)), "");
+    let run = watch("", &stream).ends(0);
+    run.says("the server reports an error: Overloaded");
+    assert_eq!(stderr(&watch("--quiet", &stream)), "");
 }
 
 #[test]
 fn a_stream_of_which_nothing_came_has_not_passed() {
-    for args in [&[][..], &["--quiet"], &["--from", "sse"]] {
-        let run = watch(args, "");
-        assert_eq!(run.status.code(), Some(2));
-        assert!(stderr(&run).contains("stdin was empty"), "{}", stderr(&run));
+    for args in ["", "--quiet", "--from sse"] {
+        let run = watch(args, "").ends(2);
+        run.says("stdin was empty");
     }
 }
 
@@ -587,14 +480,8 @@ fn a_stream_of_which_nothing_came_has_not_passed() {
 fn settings_are_named_or_a_file() {
     let looping = named("chat", "m", &vec!["Let me think. "; 200]);
     for name in ["recommended", "llama-cpp"] {
-        let run = watch(&["--settings", name], &looping);
-        assert_eq!(run.status.code(), Some(10), "{name}: {}", stderr(&run));
+        watch(&format!("--settings {name}"), &looping).ends(10);
     }
-    let run = watch(&["--settings", "llama-cp"], &looping);
-    assert_eq!(run.status.code(), Some(2));
-    assert!(
-        stderr(&run).contains("did you mean \"llama-cpp\"?"),
-        "{}",
-        stderr(&run)
-    );
+    let run = watch("--settings llama-cp", &looping).ends(2);
+    run.says("did you mean \"llama-cpp\"?");
 }

@@ -1,11 +1,9 @@
 //! Everything that is printed for people fits the terminal, with names of any width, and no word is broken.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
-use crate::program::{command, file, stderr};
+use crate::program::{Place, stderr};
 
 const MODELS: [&str; 2] = [
     "deepseek-r1-distill-qwen-32b-awq",
@@ -13,8 +11,8 @@ const MODELS: [&str; 2] = [
 ];
 
 /// A folder with a corpus whose names are long, and in two scripts.
-fn corpus() -> tempfile::TempDir {
-    let dir = tempfile::tempdir().expect("a temporary folder");
+fn corpus() -> Place {
+    let place = Place::new();
     let transcript = |n: usize| {
         let clean: String = (0..200)
             .map(|i| {
@@ -36,22 +34,20 @@ fn corpus() -> tempfile::TempDir {
         json!({"id": format!("对话/{n:03}/一个很长的名字"), "model": MODELS[n % 2], "group": format!("g{n}"), "answer": text, "labels": label})
     };
     let lines: Vec<String> = (0..24).map(|n| transcript(n).to_string()).collect();
-    file(dir.path(), "c.jsonl", &lines.join("\n"));
+    place.file("c.jsonl", lines.join("\n"));
     let grid = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = [3, 4, 5]\nwindow = [200, 400]\n";
-    file(dir.path(), "grid.toml", grid);
-    dir
+    place.file("grid.toml", grid);
+    place
 }
 
-fn shown(dir: &Path, words: &[&str], width: usize) -> String {
-    let output = command(words)
-        .current_dir(dir)
-        .env("COLUMNS", width.to_string())
-        .output()
-        .expect("it starts");
+fn shown(place: &Place, line: &str, width: usize) -> String {
+    let mut command = place.command(line);
+    let output = command.env("COLUMNS", width.to_string()).output();
+    let output = output.expect("it starts");
     let code = output.status.code();
     assert!(
         matches!(code, Some(0 | 5 | 6)),
-        "{words:?}: {}",
+        "{line}: {}",
         stderr(&output)
     );
     String::from_utf8(output.stdout).expect("it is UTF-8")
@@ -59,55 +55,29 @@ fn shown(dir: &Path, words: &[&str], width: usize) -> String {
 
 #[test]
 fn every_table_fits_the_terminal_and_no_word_is_broken() {
-    let dir = corpus();
-    let again = |words: &[&'static str]| words.to_vec();
+    let place = corpus();
     let commands = [
-        again(&["tune", "c.jsonl", "--out", "tuned", "--force"]),
-        again(&[
-            "sweep",
-            "c.jsonl",
-            "--grid",
-            "grid.toml",
-            "--out",
-            "swept",
-            "--force",
-        ]),
-        again(&[
-            "replay",
-            "c.jsonl",
-            "--presets",
-            "--out",
-            "replayed",
-            "--force",
-        ]),
-        again(&[
-            "compare",
-            "document",
-            "recommended",
-            "--corpus",
-            "c.jsonl",
-            "--fail-on",
-            "never",
-        ]),
-        again(&["show", "c.jsonl"]),
-        again(&["detectors"]),
-        again(&["detectors", "periodic"]),
-        again(&["detectors", "checkpoint"]),
-        again(&["label", "c.jsonl", "--out", "l.csv", "--force"]),
-        again(&["label", "c.jsonl", "--disputes", "replayed"]),
-        again(&[
-            "label", "--merge", "l.csv", "c.jsonl", "--out", "m.csv", "--force",
-        ]),
+        "tune c.jsonl --out tuned --force",
+        "sweep c.jsonl --grid grid.toml --out swept --force",
+        "replay c.jsonl --presets --out replayed --force",
+        "compare document recommended --corpus c.jsonl --fail-on never",
+        "show c.jsonl",
+        "detectors",
+        "detectors periodic",
+        "detectors checkpoint",
+        "label c.jsonl --out l.csv --force",
+        "label c.jsonl --disputes replayed",
+        "label --merge l.csv c.jsonl --out m.csv --force",
     ];
-    for words in &commands {
+    for words in commands {
         for width in [60, 80, 120] {
-            let text = shown(dir.path(), words, width);
+            let text = shown(&place, words, width);
             for line in text.lines() {
                 // What is to be copied is left whole.
                 let copied = line.contains("deadloop ");
                 assert!(
                     copied || line.width() <= width,
-                    "{words:?} at {width}: {line}\n{text}"
+                    "{words} at {width}: {line}\n{text}"
                 );
             }
             let broken = ["fa-\n", "alar\n", "recal\n"];
@@ -115,13 +85,10 @@ fn every_table_fits_the_terminal_and_no_word_is_broken() {
         }
     }
     for width in [60, 80, 120] {
-        for words in [&commands[2], &commands[3]] {
-            let text = shown(dir.path(), words, width);
+        for words in [commands[2], commands[3]] {
+            let text = shown(&place, words, width);
             for word in ["recommended", "100.0 %"] {
-                assert!(
-                    text.contains(word),
-                    "{word} of {words:?} at {width}:\n{text}"
-                );
+                assert!(text.contains(word), "{word} of {words} at {width}:\n{text}");
             }
         }
     }
@@ -129,8 +96,7 @@ fn every_table_fits_the_terminal_and_no_word_is_broken() {
 
 #[test]
 fn what_programs_read_is_never_folded() {
-    let dir = corpus();
-    let text = shown(dir.path(), &["check", "c.jsonl", "--json"], 60);
+    let text = shown(&corpus(), "check c.jsonl --json", 60);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 1, "{text}");
     assert!(serde_json::from_str::<Value>(lines[0]).is_ok(), "{text}");

@@ -1,40 +1,153 @@
 //! The program, run as a user runs it, and what it answered.
 
-#![allow(dead_code, reason = "no test asks for all of it")]
-
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use deadloop_score::Type;
+use serde_json::Value;
+
+/// The folder of the repository.
+pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The recordings that most tests read.
 pub(crate) const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");
 
-/// The program with its words, to be run in a way of one's own.
-pub(crate) fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_deadloop"));
-    command.args(args);
-    command
+/// A temporary folder in which the program runs.
+pub(crate) struct Place(tempfile::TempDir);
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir().join(name)
+    }
+
+    /// Writes a file, and the folders above it; gives back its name.
+    pub(crate) fn file<'a>(&self, name: &'a str, text: impl AsRef<[u8]>) -> &'a str {
+        let path = self.path(name);
+        let above = path.parent().expect("a name in the folder");
+        std::fs::create_dir_all(above).expect("a temporary folder is writable");
+        std::fs::write(path, text).expect("a temporary folder is writable");
+        name
+    }
+
+    #[track_caller]
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect(name)
+    }
+
+    #[track_caller]
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).expect(name)
+    }
+
+    #[track_caller]
+    pub(crate) fn rows(&self, name: &str) -> Vec<Row> {
+        rows(&self.path(name))
+    }
+
+    /// The program with the words of a line, divided by blanks; `ROOT` in them is the folder of the repository.
+    pub(crate) fn command(&self, line: impl AsRef<str>) -> Command {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_deadloop"));
+        let words = line.as_ref().split_ascii_whitespace();
+        program.args(words.map(|word| word.replace("ROOT", ROOT)));
+        program.current_dir(self.dir());
+        program
+    }
+
+    /// Runs the words of a line, as [`Place::command`] takes them.
+    pub(crate) fn run(&self, line: impl AsRef<str>) -> Output {
+        self.command(line).output().expect("it starts")
+    }
 }
 
-/// Runs the program.
-pub(crate) fn deadloop(args: &[&str]) -> Output {
-    deadloop_in(Path::new("."), args)
+/// A row of a table, by column.
+pub(crate) type Row = BTreeMap<String, String>;
+
+/// The rows of a CSV file.
+#[track_caller]
+pub(crate) fn rows(path: &Path) -> Vec<Row> {
+    let mut reader = csv::Reader::from_path(path).expect("a table");
+    let rows = reader.deserialize().map(|row| row.expect("a row"));
+    rows.collect()
 }
 
-/// Runs the program in a folder.
-pub(crate) fn deadloop_in(folder: &Path, args: &[&str]) -> Output {
-    let run = command(args).current_dir(folder).output();
-    run.expect("it starts")
+/// Checks of what a run did.
+pub(crate) trait Ran: Sized {
+    /// Checks its exit code.
+    fn ends(self, code: i32) -> Self;
+
+    /// Checks words of its stderr.
+    fn says(&self, words: &str) -> &Self;
+
+    /// Checks words of its stdout.
+    fn shows(&self, words: &str) -> &Self;
+
+    /// The JSON of its stdout.
+    fn json(&self) -> Value;
+}
+
+impl Ran for Output {
+    #[track_caller]
+    fn ends(self, code: i32) -> Self {
+        let said = stderr(&self);
+        assert_eq!(self.status.code(), Some(code), "{}{said}", stdout(&self));
+        self
+    }
+
+    #[track_caller]
+    fn says(&self, words: &str) -> &Self {
+        has(&stderr(self), words);
+        self
+    }
+
+    #[track_caller]
+    fn shows(&self, words: &str) -> &Self {
+        has(&stdout(self), words);
+        self
+    }
+
+    #[track_caller]
+    fn json(&self) -> Value {
+        let json = serde_json::from_slice(&self.stdout);
+        json.unwrap_or_else(|e| panic!("{e}: {}{}", stdout(self), stderr(self)))
+    }
+}
+
+/// Checks that a text has these words.
+#[track_caller]
+pub(crate) fn has(text: &str, words: &str) {
+    assert!(text.contains(words), "{words:?} is not in {text}");
 }
 
 /// Starts the program and hears nothing of it.
-pub(crate) fn started(args: &[&str]) -> Child {
-    let mut command = command(args);
-    let unheard = command.stdout(Stdio::null()).stderr(Stdio::null());
+pub(crate) fn quiet(mut program: Command) -> Child {
+    let unheard = program.stdout(Stdio::null()).stderr(Stdio::null());
     unheard.spawn().expect("it starts")
+}
+
+/// Every file of a result folder but the manifest, which says when and with how many threads.
+pub(crate) fn result(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in std::fs::read_dir(dir).expect("a folder").flatten() {
+        let (name, path) = (PathBuf::from(entry.file_name()), entry.path());
+        if path.is_dir() {
+            let inside = result(&path).into_iter();
+            all.extend(inside.map(|(file, bytes)| (name.join(file), bytes)));
+        } else if name != Path::new("manifest.json") {
+            all.insert(name, std::fs::read(path).expect("it is a file"));
+        }
+    }
+    all
 }
 
 /// Sends it a signal.
@@ -77,13 +190,6 @@ pub(crate) fn stderr(output: &Output) -> String {
 /// Its answer.
 pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-/// Writes a file; its path as a word for the program.
-pub(crate) fn file(dir: &Path, name: &str, text: &str) -> String {
-    let path = dir.join(name);
-    std::fs::write(&path, text).expect("a temporary folder is writable");
-    path.display().to_string()
 }
 
 /// Whether there is no Python; says so, and in CI fails, where everything is installed.
