@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What a guard decides, until it stops.
+/// Returns a guard's decisions on `events` until it stops.
 fn told(mut guard: Guard, events: &[Value]) -> Result<Vec<Value>, Box<dyn std::error::Error>> {
     let mut told = Vec::new();
     for (number, event) in events.iter().enumerate() {

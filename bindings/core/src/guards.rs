@@ -1,5 +1,6 @@
-//! [`Guards`]: a settings file, compiled once: which guard watches which model, and how the texts of a
-//! model are split into thinking and answer.
+//! [`Guards`]: a compiled settings file.
+//!
+//! It has the guards of each model, and the rules that split the texts of a model into thinking and answer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,23 +22,23 @@ pub struct Guards {
     settings: Arc<Settings>,
     pub(crate) compiled: deadloop_detect::Guards,
     pub(crate) think: Arc<ThinkRules>,
-    /// What the responses answer that are watched.
+    /// The prompt of the watched responses.
     asked: Arc<Prompted>,
 }
 
-/// Why a settings file cannot be used: a message with its place.
+/// The error of an unusable settings file: a message with its place.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It cannot be read.
+    /// A file that cannot be read.
     #[error("{0}: {1}")]
     File(String, std::io::Error),
-    /// It is not a settings file.
+    /// Text that is not a settings file.
     #[error("{0}")]
     Settings(String),
 }
 
 impl Guards {
-    /// The guards of the settings in `text`; `name` is what errors call it.
+    /// Compiles the guards of the settings in `text`. Errors call the text `name`.
     ///
     /// # Errors
     /// It is no settings file, or one of its detectors is a program, which no live stream waits for.
@@ -108,8 +109,8 @@ impl Guards {
         &self.id
     }
 
-    /// The same guards for responses of which it is known what they answer: those of the task, where settings have some, and
-    /// each has heard what the user wrote. Cheap: one for each request.
+    /// Returns guards for responses to a known prompt. They are the guards of the task, where settings have some, and
+    /// have received the user's messages. Cheap: one for each request.
     #[must_use]
     pub fn answering(&self, asked: Prompted) -> Self {
         Self {
@@ -118,12 +119,12 @@ impl Guards {
         }
     }
 
-    /// What the responses answer.
+    /// Returns the prompt of the responses.
     pub(crate) fn asked(&self) -> &Prompted {
         &self.asked
     }
 
-    /// A model, at the task.
+    /// Returns a model's work on the prompt's task.
     fn work<'a>(&'a self, model: &'a str) -> Work<'a> {
         Work {
             model,
@@ -131,7 +132,7 @@ impl Guards {
         }
     }
 
-    /// A compiled guard that has heard what the user wrote.
+    /// Returns a compiled guard that has received the user's messages.
     pub(crate) fn compiled(&self, model: &str) -> deadloop_detect::Guard {
         let mut guard = self.compiled.guard(self.work(model));
         heard(&mut guard, &self.asked);

@@ -1,5 +1,6 @@
-//! What is seen at a checkpoint, as facts: runs of short units in the window, periods of blocks and of
-//! lines in the segment.
+//! Facts at a checkpoint: short runs, and periods of blocks and lines.
+//!
+//! Runs of short units come from the window, periods from the segment.
 
 use super::look::{Code, Look};
 use super::period::{Match, matches};
@@ -82,7 +83,7 @@ impl Look {
             .collect()
     }
 
-    /// What `code` asks in the place of `min_matches`, inside a fence.
+    /// Returns the condition that `code` puts in the place of `min_matches` inside a fence.
     fn asked_in_fence(&self, m: Match, fenced: bool) -> Option<Asked> {
         match self.code {
             Code::Matches(least) if fenced => Some(Asked {
@@ -98,7 +99,7 @@ impl Look {
 /// A fact before its bounds are final.
 #[derive(Clone)]
 struct Found {
-    /// `None`: `code` asks in the place of `min_matches`.
+    /// The matches; `None` if `code` replaces `min_matches`.
     matches: Option<i64>,
     cycles: i64,
     period: i64,

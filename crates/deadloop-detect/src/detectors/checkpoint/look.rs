@@ -1,10 +1,10 @@
-//! The structural parameters, compiled for use while text comes in: what is looked at, and where.
+//! The structural parameters, compiled for use on a stream.
 
 use regex::Regex;
 
 use crate::settings::params::Params;
 
-/// What is looked at, and where, from the structural parameters.
+/// The compiled structural parameters: positions of checkpoints, lengths of window and segment, cuts.
 pub(super) struct Look {
     checkpoints: Vec<u64>,
     every: u64,
@@ -40,7 +40,7 @@ impl Delimiters {
     }
 }
 
-/// What is done with text in code fences.
+/// The treatment of text in code fences.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
     Check,

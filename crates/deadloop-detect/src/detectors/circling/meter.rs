@@ -20,7 +20,7 @@ const MILLE: u64 = 1000;
 /// The most chars a pair of words takes on average; a window with fewer pairs does not consist of words.
 const CHARS_A_PAIR: u64 = 40;
 
-/// What all meters of one recipe share. Lengths are in chars.
+/// Parameters that all meters of one recipe share. Lengths are in chars.
 struct Look {
     window: u64,
     history: u64,
@@ -31,7 +31,7 @@ struct Look {
     skip_code: bool,
 }
 
-/// What circling meters are made from.
+/// Returns the recipe of circling meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
     let names = params.items(MARKERS).iter().filter_map(Value::as_text);
     let look = Arc::new(Look {
@@ -48,7 +48,7 @@ pub(super) fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// Follows one stream.
+/// A meter of one stream.
 struct CirclingMeter {
     look: Arc<Look>,
     tokens: Tokens,
@@ -128,7 +128,7 @@ impl TextMeter for CirclingMeter {
     }
 }
 
-/// The facts so far, to leave out those that no setting needs.
+/// Thresholds that the reported facts meet. Facts that no setting needs are left out.
 struct Told {
     /// For each number of markers in a thousand chars, the fewest new pairs of a thousand among the facts with that
     /// many markers or more.

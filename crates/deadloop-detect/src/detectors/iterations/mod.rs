@@ -152,7 +152,7 @@ impl Meter for IterationsMeter {
 }
 
 impl IterationsMeter {
-    /// Takes the start of another turn, call or superstep, after `used` of them.
+    /// Takes the start of another turn, call or superstep after `used` earlier ones.
     fn used(&mut self, used: u64) -> Option<Fact> {
         let highest = match &mut self.growth {
             Some(growth) => growth.used_up(used)?,

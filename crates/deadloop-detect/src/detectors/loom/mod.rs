@@ -143,7 +143,7 @@ fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// What the loosest setting asks.
+/// Thresholds of the loosest setting.
 #[derive(Clone, Copy)]
 struct Least {
     turns: i64,
@@ -152,20 +152,20 @@ struct Least {
     rate: i64,
 }
 
-/// Follows one run.
+/// A meter of one run.
 struct LoomMeter {
     run: Run,
     comparison: Arc<Comparison>,
     least: Least,
-    /// Calls that are kept.
+    /// Number of calls that are kept.
     keep: u64,
-    /// Whether it warns and does not stop.
+    /// Whether the meter warns instead of stopping.
     warning: bool,
-    /// The share of the turns, in millionths, from which on it warns.
+    /// The share of the turns, in millionths, at which the warning comes.
     warn_at: i64,
     names: Row,
     told: Told,
-    /// The turn that goes on.
+    /// The turn in progress.
     turn: Option<Output>,
     outputs: Outputs,
     errors: Errors,

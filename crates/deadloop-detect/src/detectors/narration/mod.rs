@@ -86,7 +86,7 @@ fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// The smallest share that a setting accepts, in millionths.
+/// Returns the smallest share that a setting accepts, in millionths.
 fn least_share(params: &Params) -> i64 {
     let Mark::Threshold(threshold) = MIN_SHARE.mark else {
         return 0;
@@ -96,7 +96,7 @@ fn least_share(params: &Params) -> i64 {
         .map_or(0, |share| threshold.number(share))
 }
 
-/// Follows one run.
+/// A meter of one run.
 struct NarrationMeter {
     run: Run,
     /// The fewest turns, and the smallest share, that the loosest setting accepts.
@@ -106,7 +106,7 @@ struct NarrationMeter {
     trigrams: bool,
     with_calls: bool,
     reasoning: bool,
-    /// The turn that goes on; `None` where no turn does.
+    /// The turn in progress; `None` between turns.
     turn: Option<Turn>,
     /// The turns of the window, the oldest first.
     last: Vec<Past>,
@@ -123,7 +123,7 @@ struct Turn {
 struct Past {
     spoken: Spoken,
     calls: u128,
-    /// Its number, from 0.
+    /// The turn's number, from 0.
     place: Turns,
 }
 
@@ -188,7 +188,7 @@ impl NarrationMeter {
         }
     }
 
-    /// How much each turn of the window has in common with the newest, and its number; the most alike first.
+    /// Returns each turn's common share with the newest turn, and its number, the most alike first.
     fn alike(&self) -> Vec<(i64, Turns)> {
         let Some(newest) = self.last.last() else {
             return Vec::new();

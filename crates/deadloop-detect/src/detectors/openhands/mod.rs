@@ -110,17 +110,17 @@ fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// Follows one run.
+/// A meter of one run.
 struct OpenHandsMeter {
     run: Run,
     comparison: Arc<Comparison>,
-    /// What the loosest setting asks of each scenario.
+    /// The loosest setting's threshold of each scenario.
     least: [i64; 4],
     history: Recent,
     open: Pairs<()>,
-    /// What was said in the turn that goes on.
+    /// The text of the turn in progress.
     said: Said,
-    /// Whether no call has been made in it.
+    /// Whether the turn in progress has no call so far.
     silent: bool,
     told: [Told; 4],
 }
@@ -147,7 +147,7 @@ impl Meter for OpenHandsMeter {
 }
 
 impl OpenHandsMeter {
-    /// A turn without a call is a message once it is over.
+    /// Ends a turn. One without a call becomes a message.
     fn said_nothing_else(&mut self) {
         if std::mem::take(&mut self.silent) {
             self.history.push(Entry::Message {
@@ -188,7 +188,7 @@ impl OpenHandsMeter {
         self.told = Default::default();
     }
 
-    /// The scenarios in their order.
+    /// Reports the scenarios in their order.
     fn stuck(&mut self, facts: &mut Vec<Fact>) {
         let measures = self.history.measures();
         let scenarios = [

@@ -300,7 +300,8 @@ impl Look {
         asked
     }
 
-    /// Returns the bound of a growing tail's characters: the compared ones, or with elements all of them.
+    /// Returns the bound on the characters of a growing tail. With elements all characters count, else the compared
+    /// ones.
     fn chars_since(&self, run: Run, start: Chars) -> Bound {
         if self.symbols.are_elements() {
             Bound::Units { from: start.into() }

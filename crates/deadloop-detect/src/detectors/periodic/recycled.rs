@@ -16,7 +16,7 @@ const BEFORE: usize = 2;
 /// The last occurrence of each element, and the current stretch.
 pub(super) struct Recycled {
     max_period: u64,
-    /// Per hash of a symbol, the number of elements read with the last one of that hash. 0 if there is none.
+    /// The number of elements read with the last one of each hash. 0 if there is none.
     last: Vec<u64>,
     /// Per recent element, the number of elements read with the previous one of its hash, and its symbol.
     kept: Vec<(u64, u32)>,

@@ -199,9 +199,9 @@ impl Symbols {
         }
     }
 
-    /// Reports the characters that surely are symbols of their own, with the effect of [`char`](Self::char) for each of
-    /// them. This is nearly all of most texts. Inside a number nothing is read, because the next character may end it.
-    /// Returns the text that is left.
+    /// Reports the characters that surely are symbols of their own, as [`char`](Self::char) would one by one. These
+    /// are nearly all of most texts. Inside a number nothing is read, because the next character may end it. Returns
+    /// the text that is left.
     fn pass_all<'a>(&mut self, text: &'a str, out: &mut impl Out) -> &'a str {
         if self.in_number {
             return text;
@@ -410,7 +410,7 @@ mod tests {
 
     use super::*;
 
-    /// All that is reported: symbols, values and places, the places of markers, numbers.
+    /// All reports: symbols, values and places, the places of markers, numbers.
     struct Told(Vec<(u32, u64, u64)>, Vec<u64>, Elements, Vec<(u64, u64)>);
 
     impl Out for Told {

@@ -1,5 +1,6 @@
-//! Turns occurrences into facts: one for each count that a setting may ask for. A fact is left out if every
-//! setting that accepts it also accepts an earlier one.
+//! Turns occurrences into facts, one for each count that a setting may have.
+//!
+//! A fact is left out if every setting that accepts it also accepts an earlier one.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::settings::value::Value;
 use crate::stream::{Chars, Kind};
 use crate::text::repeated::{Recent, SHORT, kind};
 
-/// What all meters of one recipe share.
+/// Parameters that all meters of one recipe share.
 struct Look {
     symbols: Symbols,
     n: usize,
@@ -25,7 +26,7 @@ struct Look {
     max_distinct: u64,
 }
 
-/// What recurrence meters are made from.
+/// Returns the recipe of recurrence meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
     let look = Arc::new(Look::new(params));
     Recipe::text(params, move || {
@@ -63,7 +64,7 @@ impl Look {
         }
     }
 
-    /// For each count, the symbols from the first of as many occurrences to the last that the loosest setting accepts.
+    /// Returns, by count, the most symbols that the loosest setting accepts from the first occurrence to the last.
     fn accepted(&self) -> [u64; MAX_COUNT as usize + 1] {
         let mut accepted = [0; MAX_COUNT as usize + 1];
         for count in self.min_count..=MAX_COUNT {
@@ -73,13 +74,13 @@ impl Look {
     }
 }
 
-/// Follows one stream.
+/// A meter of one stream.
 struct RecurrenceMeter {
     symbols: Symbols,
     counter: Counter,
 }
 
-/// Counts the symbols of one stream.
+/// A counter of the symbols of one stream.
 struct Counter {
     look: Arc<Look>,
     grams: Grams,
@@ -92,16 +93,16 @@ struct Counter {
 /// The last few occurrences of an n-gram.
 struct Seen {
     count: u32,
-    /// Symbols from the first of them to the last.
+    /// The number of symbols from the first occurrence to the last.
     symbols: u64,
-    /// How many different texts are between them.
+    /// The number of different texts between the occurrences.
     distinct: usize,
-    /// The chars before the first and before the second of them.
+    /// The number of chars before the first and before the second occurrence.
     starts: (u64, u64),
 }
 
 impl Seen {
-    /// The mean gap, rounded up, if all gaps together are `whole`.
+    /// Returns the mean gap, rounded up, if all gaps together are `whole`.
     fn mean(&self, whole: u64) -> u64 {
         whole.div_ceil(u64::from(self.count - 1))
     }
@@ -139,7 +140,7 @@ impl Counter {
         }
     }
 
-    /// Makes facts of the last occurrences of the n-gram that has just been completed.
+    /// Reports facts of the last occurrences of the n-gram that has just been completed.
     fn recurred(&mut self, facts: &mut Vec<Fact>) {
         if self.grams.goes_on(MAX_COUNT - 1) {
             return;
@@ -210,17 +211,17 @@ impl Counter {
     }
 }
 
-/// What is repeated.
+/// The repeated text and its kind.
 struct Repeated {
     unit: String,
-    /// The kind if its unit is long.
+    /// The kind if the unit is long.
     kind: Kind,
 }
 
 impl Repeated {
-    /// The unit, from the last occurrence but one to the last; and the kind of the same text up to the end of
-    /// the last occurrence, in which a list number that the unit cuts is whole. If the last occurrence but
-    /// one is no longer kept, both are of the text of the last, which begins with the same symbols.
+    /// Returns the unit, from the last occurrence but one to the last, and its kind. The kind is that of the text up
+    /// to the end of the last occurrence, in which a list number that the unit cuts is whole. If the last occurrence
+    /// but one is no longer kept, both are of the text of the last, which begins with the same symbols.
     fn of(grams: &Grams, recent: &mut Recent) -> Self {
         let (last, read) = (grams.last_start(), recent.read());
         let gaps = grams.gaps().next();
@@ -239,14 +240,14 @@ impl Repeated {
     }
 }
 
-/// The facts so far, to leave out those that no setting needs.
+/// Thresholds that the reported facts meet. Facts that no setting needs are left out.
 #[derive(Default)]
 struct Told {
-    /// By number of different texts between, from 1 on, and by count: the most symbols from the first occurrence to the last
-    /// that some setting needs to hear of. It is below the mean gap of the facts with that count and no more different
-    /// texts.
+    /// The most symbols from the first occurrence to the last that are news to some setting, by number of different
+    /// texts between, from 1 on, and by count. It is below the mean gap of the facts with that count and no more
+    /// different texts.
     most: Vec<[u64; MAX_COUNT as usize + 1]>,
-    /// The length and number of the last equal gaps. A loop repeats them; looking at them again is needless.
+    /// The length and number of the last equal gaps. A loop repeats them, and they need no second look.
     even: Option<(u64, u32)>,
 }
 
@@ -259,7 +260,7 @@ impl Told {
         }
     }
 
-    /// Whether a setting needs to hear that `count` occurrences lie within `symbols`. Notes it if so.
+    /// Returns whether a setting needs the fact that `count` occurrences lie within `symbols`. Records it if so.
     #[inline]
     fn is_news(&mut self, count: u32, symbols: u64, distinct: usize) -> bool {
         let index = count as usize;
@@ -274,7 +275,7 @@ impl Told {
         true
     }
 
-    /// Whether at least as many equal gaps, at most as long, have been looked at.
+    /// Returns whether at least as many equal gaps, at most as long, were handled before.
     fn has_even(&self, gap: u64, gaps: u32) -> bool {
         self.even
             .is_some_and(|(shortest, most)| shortest <= gap && gaps <= most)
