@@ -76,7 +76,7 @@ pub const ENGINES: [Engine; 3] = [
     },
 ];
 
-/// What can be done with a setting that an engine cannot express.
+/// The advice for a setting that an engine cannot express.
 const INSTEAD: &str = "run deadloop itself: deadloop proxy, or its package for Python or Node, which read this very setting";
 
 impl Engine {

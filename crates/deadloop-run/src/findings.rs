@@ -44,7 +44,7 @@ pub(crate) struct Finder<'a> {
     pub(crate) labels: Option<&'a LabelsFile>,
     /// The request of the survey.
     pub(crate) wanted: &'a Wanted<'a>,
-    /// Whether the survey has as many cases as `--limit`. Further records are read and not looked at.
+    /// The flag that the survey has enough cases for `--limit`. Further records are read and not looked at.
     pub(crate) full: &'a AtomicBool,
     /// The check of whether the subject accepts a transcript.
     pub(crate) refuses: Refuses<'a>,

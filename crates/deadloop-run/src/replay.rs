@@ -60,7 +60,7 @@ pub struct Replayed {
     units: Vec<Unit>,
     /// The cost of errors.
     pub worth: Worth,
-    /// Why nothing could be scored, where the detectors failed on every transcript.
+    /// The failure if the detectors failed on every transcript, so that nothing could be scored.
     failed: Option<Failure>,
 }
 

@@ -19,21 +19,21 @@ pub(super) struct Response {
     id: Option<String>,
     model: Option<String>,
     group: Option<String>,
-    /// What the user wrote, where the request is recorded.
+    /// The user's messages, if the request is recorded.
     user: Vec<String>,
-    /// Where it begins, and where it was spoken of last.
+    /// The place of the response's first record. `last` is that of its last one.
     pub(super) place: Place,
     last: Place,
     pub(super) meta: Map<String, Value>,
     tokens: Option<Tokens>,
-    /// The times of its first and last objects, and its duration.
+    /// The times of the response's first and last objects, and its duration.
     began: Option<f64>,
     at: Option<f64>,
     took: Option<f64>,
-    /// Number of records that could not be read while it was open.
+    /// Number of records that could not be read while the response was open.
     pub(super) gaps: u64,
     pub(super) ended: bool,
-    /// Whether each of its chunks has a name of its own.
+    /// Whether each chunk has a name of its own.
     pub(super) renamed: bool,
     choices: Vec<Choice>,
 }

@@ -96,7 +96,7 @@ fn caches(grid: &BudgetGrid, never: &Budget) -> Vec<f64> {
     caches
 }
 
-/// How far the counter is from what was recorded: all runs, then by source.
+/// Returns the counter's errors against the recorded tokens: of all runs, then by source.
 fn errors(found: &Runs, never: &Budget) -> Vec<Option<CountError>> {
     let mut all: Vec<Vec<f64>> = vec![Vec::new(); found.names.len() + 1];
     for (run, source) in found.sources.iter().enumerate() {

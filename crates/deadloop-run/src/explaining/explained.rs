@@ -110,7 +110,7 @@ pub struct ExplainedAlarm {
 pub struct Seat {
     /// The name of the member.
     pub member: String,
-    /// Whether the member is a program, of which only the verdict is known.
+    /// Whether the member is a program, which reports only a verdict.
     pub program: bool,
     /// The structural parameters that have a unit or differ from their defaults.
     pub measured_with: Vec<(&'static str, Value)>,

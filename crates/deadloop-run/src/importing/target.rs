@@ -22,9 +22,9 @@ use crate::survey::rejected_row;
 pub struct Target {
     out: PathBuf,
     new: UnfinishedFolder,
-    /// Whether a folder of that name exists, which may be replaced.
+    /// Whether this folder replaces an existing one of that name.
     replaces: bool,
-    /// Of the folder that is there and may be replaced.
+    /// The claim on the existing folder that may be replaced.
     _claim: Claim,
 }
 

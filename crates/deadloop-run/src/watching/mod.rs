@@ -47,7 +47,7 @@ pub struct WatchSeen {
     pub refused: Vec<RefusedCall>,
     /// The tools of the calls whose arguments no repairer could mend.
     pub unmended: Vec<String>,
-    /// Why the stream would be aborted.
+    /// The alarm that would abort the stream.
     pub alarm: Option<Alarm>,
     /// The guards that this stream can never feed, with `--strict`.
     pub blind: Vec<Blind>,

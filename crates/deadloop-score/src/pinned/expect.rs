@@ -34,7 +34,7 @@ pub struct Expect {
     pub kind: Option<Kind>,
     /// The alarm's channel.
     pub channel: Option<Channel>,
-    /// Why it is not so yet.
+    /// The reason why the expectation does not hold yet.
     pub todo: Option<String>,
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Budget {
     #[command(flatten)]
     #[serde(skip)]
     pub(crate) sharded: Sharded,
-    /// Where the results go
+    /// The folder of the results
     #[arg(long, value_name = "DIR")]
     #[serde(skip)]
     pub(crate) out: PathBuf,

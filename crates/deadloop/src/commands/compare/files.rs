@@ -13,7 +13,7 @@ use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use deadloop_run::apart;
 
-/// Where the files go.
+/// The folder of the files.
 pub(crate) struct Out(Option<(PathBuf, Claim)>);
 
 impl Out {

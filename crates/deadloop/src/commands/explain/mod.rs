@@ -44,7 +44,7 @@ pub(crate) struct Explain {
     /// Show instead what the repairers of this file do to the transcript, step by step
     #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "presets"])]
     pub(crate) repair: Option<PathBuf>,
-    /// What to do with a bad line: stop, or leave it out
+    /// The handling of a bad line: stop, or leave it out
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     pub(crate) on_bad: OnBad,
     #[command(flatten)]

@@ -60,8 +60,7 @@ pub(crate) struct Label {
     /// Overwrite existing labels
     #[arg(long)]
     force: bool,
-    /// Ask about each proposal that nobody has reviewed, the most uncertain first; makes proposals first if there are no
-    /// labels
+    /// Ask about each unreviewed proposal, the most uncertain first; makes proposals first if there are no labels
     #[arg(long, group = "asks")]
     review: bool,
     /// Review in a browser on this machine, with the same keys: prints the address of a page, on a free port or on PORT

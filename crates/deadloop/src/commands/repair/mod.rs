@@ -47,7 +47,7 @@ pub(crate) struct Repair {
     #[command(flatten)]
     #[serde(skip)]
     pub(crate) sharded: Sharded,
-    /// Where the results go
+    /// The folder of the results
     #[arg(long, value_name = "DIR")]
     #[serde(skip)]
     pub(crate) out: PathBuf,

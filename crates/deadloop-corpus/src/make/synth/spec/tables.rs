@@ -292,9 +292,9 @@ tables! {
         /// share of the copies after the first that differ; counter and fill: always all; circle: share of the
         /// statements that are glued
         rate: Option<Share> = "1",
-        /// what stands before a copy without {}
+        /// text before each copy, if it has no {}
         counter: Option<Text> = "Attempt {}: or 第{}次：",
-        /// name of the [[unit]] whose texts are the words of doubt, one of them before each statement
+        /// name of the [[unit]] whose texts are the words of doubt, one before each statement
         glue: Option<Text> = "circle has to say",
     }
     /// `item.chunks`.
@@ -322,9 +322,9 @@ tables! {
         class: Text,
         /// language tag
         lang: Option<Text> = "en",
-        /// where such text usually stands
+        /// channel in which such text usually comes
         channel: Option<Word<TextChannel>> = "answer",
-        /// the most texts of it: 1 for a text without variables
+        /// the most texts to make: 1 for a text without variables
         most: Option<Whole<1, 100_000>> = "the item's count",
         /// without clean text around it
         alone: Option<bool> = "false",
