@@ -64,7 +64,7 @@ struct Reader<'a> {
     by_id: HashMap<&'a str, VecDeque<usize>>,
     /// The events at which the run continued without results, each with the number of calls before it. Both rise.
     passed: Vec<(u64, usize)>,
-    /// The number of the first call that may be open, leaving out those that the run passed over.
+    /// The number of the first call that may be open, apart from calls that the run passed over.
     open: usize,
     /// The turn in progress: its first event, and whether something is in it.
     turn: Option<(u64, bool)>,

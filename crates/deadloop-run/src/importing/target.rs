@@ -22,7 +22,7 @@ use crate::survey::rejected_row;
 pub struct Target {
     out: PathBuf,
     new: UnfinishedFolder,
-    /// Whether this folder replaces an existing one of that name.
+    /// Whether an existing folder is replaced.
     replaces: bool,
     /// The claim on the existing folder that may be replaced.
     _claim: Claim,
