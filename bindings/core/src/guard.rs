@@ -141,17 +141,17 @@ impl Guard {
         decision.written(|alarm| self.read(alarm))
     }
 
-    fn read<'a>(&self, alarm: &'a Alarm) -> Told<'a> {
+    fn read<'a>(&self, alarm: &'a Alarm) -> AlarmJson<'a> {
         let lane = TextChannel::ALL
             .iter()
             .position(|lane| *lane == alarm.channel);
         let pairs = self.pairs.as_ref().zip(lane).map(|(all, lane)| &all[lane]);
         let units = |chars: deadloop_detect::Units| pairs.and_then(|p| p.units(chars.count()));
-        Told {
+        AlarmJson {
             exact_utf16: units(alarm.exact),
             delivered_utf16: units(alarm.delivered),
             onset_utf16: units(alarm.onset),
-            ..Told::of(alarm)
+            ..AlarmJson::of(alarm)
         }
     }
 }
@@ -210,15 +210,15 @@ impl Action {
 impl Decision {
     /// Returns the decision as JSON: `action`, `alarm` or null, `warnings`.
     pub fn json(&self) -> String {
-        self.written(Told::of)
+        self.written(AlarmJson::of)
     }
 
-    fn written<'a>(&'a self, read: impl Fn(&'a Alarm) -> Told<'a>) -> String {
+    fn written<'a>(&'a self, read: impl Fn(&'a Alarm) -> AlarmJson<'a>) -> String {
         #[derive(Serialize)]
         struct Wire<'a> {
             action: Action,
-            alarm: Option<Told<'a>>,
-            warnings: Vec<Told<'a>>,
+            alarm: Option<AlarmJson<'a>>,
+            warnings: Vec<AlarmJson<'a>>,
         }
         json(&Wire {
             action: self.action,
@@ -235,7 +235,7 @@ impl Decision {
 
 /// An alarm as the packages read it: its fields, and its texts for a log, a user and a model.
 #[derive(Serialize)]
-struct Told<'a> {
+struct AlarmJson<'a> {
     #[serde(flatten)]
     alarm: &'a Alarm,
     what: String,
@@ -250,7 +250,7 @@ struct Told<'a> {
     onset_utf16: Option<u64>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> AlarmJson<'a> {
     fn of(alarm: &'a Alarm) -> Self {
         Self {
             alarm,
@@ -268,7 +268,7 @@ impl<'a> Told<'a> {
 /// An alarm as JSON: its fields, and what it says to a log (`log_line`), to a user (`user_message`) and to a model
 /// (`refusal`).
 pub fn alarm_json(alarm: &Alarm) -> String {
-    json(&Told::of(alarm))
+    json(&AlarmJson::of(alarm))
 }
 
 /// Plain data with text as keys: nothing in it can fail.

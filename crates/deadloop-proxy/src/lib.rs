@@ -27,7 +27,6 @@
     reason = "they panic where nobody reads any more"
 )]
 
-mod asking;
 mod exchange;
 mod few;
 mod http;
@@ -37,6 +36,7 @@ mod metrics;
 mod onward;
 #[doc(hidden)]
 pub mod parts;
+mod prompt;
 mod reply;
 mod scrape;
 mod strict;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use deadloop_replay::budget::{
-    Budget, BudgetGrid, BudgetPreset, BudgetTally, Policy, Stage, Swept, sweep,
+    Budget, BudgetGrid, BudgetPreset, BudgetTally, Policy, Stage, StageTallies, sweep,
 };
 use deadloop_score::budget::{BudgetRow, BudgetTable, CountError};
 use deadloop_score::{FileError, rank};
@@ -21,7 +21,7 @@ pub struct SweptStage {
     /// The prices of cached tokens that the grid lists for this stage.
     pub caches: Vec<f64>,
     /// The counts of each setting by source.
-    swept: Swept,
+    swept: StageTallies,
     /// The errors of the counter: all runs, then by source.
     pub errors: Vec<Option<CountError>>,
 }

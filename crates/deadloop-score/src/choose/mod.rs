@@ -12,7 +12,7 @@
 //! | the counts of every cell of the grid, fold by fold | `candidates.rs` |
 //! | the ladder of rates, and the best cell of a rung | `search.rs` |
 //! | the verdict, and the figures of the file | `verdict.rs` |
-//! | the sentences | `words.rs`, `changes.rs`, `plain.rs` |
+//! | the sentences | `words.rs`, `changes.rs`, `explanation.rs` |
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -28,8 +28,8 @@ use crate::truth::{Class, CopyKey};
 mod candidates;
 mod changes;
 mod doubt;
+mod explanation;
 mod folds;
-mod plain;
 mod ready;
 mod search;
 mod test;
@@ -38,8 +38,8 @@ mod words;
 
 pub use changes::changes;
 pub use doubt::{Contradicted, contradicted, limit_doubt};
+pub use explanation::explained;
 pub use folds::folds;
-pub use plain::explained;
 pub use search::{Rung, SavedAt1};
 pub use test::{PairedTest, Ship};
 pub use verdict::{Advice, Changed, Choice, Choices, Figures, Provenance, Ruling, within};

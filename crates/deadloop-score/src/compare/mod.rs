@@ -34,7 +34,7 @@ pub use flips::{Change, Direction, Flip, flips_csv};
 pub use gates::{Fails, Gate, GateName, p_shown};
 pub use pairs::NotComparable;
 pub use rows::{Row, Test};
-pub use side::{Side, SideError, SideSeen as Said, Spot};
+pub use side::{Side, SideError, SideSeen, Spot};
 pub use significance::sign_flips;
 
 use pairs::Pair;

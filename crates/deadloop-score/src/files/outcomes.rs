@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_replay::Stop;
-use deadloop_replay::detect::{Channel, Response, Seen as Arrived, Unit};
+use deadloop_replay::detect::{Channel, ChannelLengths as Arrived, Response, Unit};
 use deadloop_tables::{Schema, schema};
 use serde_json::{Value, json};
 
@@ -181,7 +181,7 @@ pub(crate) fn outcome_rows(
             let Trial { case, decided, .. } = trial;
             let stop = decided.stop(&place.at);
             let members = block.guard(case.work()).member_names();
-            let seen = Seen {
+            let seen = RowInput {
                 case,
                 setting: &id,
                 response: block.response(),
@@ -216,7 +216,7 @@ fn label(truth: &Truth) -> Value {
 }
 
 /// The data that a row is made from.
-struct Seen<'a> {
+struct RowInput<'a> {
     case: &'a Case,
     setting: &'a str,
     response: Response,
@@ -227,7 +227,7 @@ struct Seen<'a> {
     options: &'a JudgeOptions,
 }
 
-impl Seen<'_> {
+impl RowInput<'_> {
     /// Returns the span that was judged or charged, else the first one.
     fn span(&self) -> Option<&Span> {
         let truth = self.case.truth.as_ref()?;

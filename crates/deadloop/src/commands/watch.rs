@@ -128,7 +128,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     };
     start(args, global, parts, &shared, send);
     let end = ends.recv()?;
-    let told = Told {
+    let told = WatchSummary {
         seen: shared.seen(),
         args,
         settings,
@@ -247,7 +247,7 @@ fn format(from: From) -> StreamFormat {
 }
 
 /// The summary for the user at the end.
-struct Told<'a> {
+struct WatchSummary<'a> {
     seen: WatchSeen,
     args: &'a Watch,
     settings: Settings,
@@ -255,7 +255,7 @@ struct Told<'a> {
     global: Global,
 }
 
-impl Told<'_> {
+impl WatchSummary<'_> {
     /// Returns the model whose guard watched.
     fn model(&self) -> &str {
         let named = self.args.model.as_deref();

@@ -2,14 +2,14 @@
 //!
 //! Runs of short units come from the window, periods from the segment.
 
-use super::look::{Code, Look};
 use super::period::{Match, matches};
 use super::segment::{Cut, Elements, Segment};
 use super::short::{Run, runs};
-use crate::measure::fact::{Asked, Bound, Bounds, Clock, Fact, UNIT_CHARS};
+use super::structure::{Code, StructuralParams};
+use crate::measure::fact::{Bound, Bounds, Clock, Fact, StructuralCondition, UNIT_CHARS};
 use crate::stream::{Chars, Kind};
 
-impl Look {
+impl StructuralParams {
     /// The runs of short units in the window.
     pub(super) fn short(&self, window: &Segment<'_>, facts: &mut Vec<Fact>) {
         for (part, _) in &window.parts {
@@ -84,9 +84,9 @@ impl Look {
     }
 
     /// Returns the condition that `code` puts in the place of `min_matches` inside a fence.
-    fn asked_in_fence(&self, m: Match, fenced: bool) -> Option<Asked> {
+    fn asked_in_fence(&self, m: Match, fenced: bool) -> Option<StructuralCondition> {
         match self.code {
-            Code::Matches(least) if fenced => Some(Asked {
+            Code::Matches(least) if fenced => Some(StructuralCondition {
                 param: "code".into(),
                 least,
                 bound: Bound::Fixed(to_i64(m.matches)),

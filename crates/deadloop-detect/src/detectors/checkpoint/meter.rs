@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::look::{Code, Look};
 use super::segment::Segment;
+use super::structure::{Code, StructuralParams};
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Recipe, TextMeter};
 use crate::settings::params::Params;
@@ -13,7 +13,7 @@ use crate::text::fence::Fence;
 /// Keeps only the chars that the next checkpoint will read: at most the largest of `window`,
 /// `segment` and the gaps between checkpoints. Before and between, text is counted and dropped.
 struct CheckpointMeter {
-    look: Arc<Look>,
+    look: Arc<StructuralParams>,
     seen: u64,
     next: usize,
     buffer: String,
@@ -22,14 +22,14 @@ struct CheckpointMeter {
 
 /// Returns the recipe of checkpoint meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
-    let look = Arc::new(Look::new(params));
+    let look = Arc::new(StructuralParams::new(params));
     Recipe::text(params, move || {
         Box::new(CheckpointMeter::new(Arc::clone(&look)))
     })
 }
 
 impl CheckpointMeter {
-    fn new(look: Arc<Look>) -> Self {
+    fn new(look: Arc<StructuralParams>) -> Self {
         Self {
             look,
             seen: 0,

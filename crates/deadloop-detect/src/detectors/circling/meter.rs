@@ -21,7 +21,7 @@ const MILLE: u64 = 1000;
 const CHARS_A_PAIR: u64 = 40;
 
 /// Parameters that all meters of one recipe share. Lengths are in chars.
-struct Look {
+struct CirclingParams {
     window: u64,
     history: u64,
     markers: Markers,
@@ -34,7 +34,7 @@ struct Look {
 /// Returns the recipe of circling meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
     let names = params.items(MARKERS).iter().filter_map(Value::as_text);
-    let look = Arc::new(Look {
+    let look = Arc::new(CirclingParams {
         window: params.count(WINDOW),
         history: params.count(HISTORY),
         markers: Markers::new(names),
@@ -50,21 +50,21 @@ pub(super) fn recipe(params: &Params) -> Recipe {
 
 /// A meter of one stream.
 struct CirclingMeter {
-    look: Arc<Look>,
+    look: Arc<CirclingParams>,
     tokens: Tokens,
     last: Last,
     recent: Recent,
-    told: Told,
+    told: CirclingFrontier,
     sentence: Sentence,
 }
 
 impl CirclingMeter {
-    fn new(look: Arc<Look>) -> Self {
+    fn new(look: Arc<CirclingParams>) -> Self {
         Self {
             tokens: Tokens::new(look.skip_code),
             last: Last::default(),
             recent: Recent::new(look.window, look.history),
-            told: Told::default(),
+            told: CirclingFrontier::default(),
             sentence: Sentence::default(),
             look,
         }
@@ -129,13 +129,13 @@ impl TextMeter for CirclingMeter {
 }
 
 /// Thresholds that the reported facts meet. Facts that no setting needs are left out.
-struct Told {
+struct CirclingFrontier {
     /// For each number of markers in a thousand chars, the fewest new pairs of a thousand among the facts with that
     /// many markers or more.
     least: Vec<u64>,
 }
 
-impl Default for Told {
+impl Default for CirclingFrontier {
     fn default() -> Self {
         // Larger than every share.
         let least = vec![MILLE + 1; MILLE as usize + 1];
@@ -143,7 +143,7 @@ impl Default for Told {
     }
 }
 
-impl Told {
+impl CirclingFrontier {
     fn is_news(&mut self, new: u64, markers: u64) -> bool {
         let last = usize::try_from(markers).map_or(self.least.len() - 1, |m| m.min(MILLE as usize));
         if self.least[last] <= new {

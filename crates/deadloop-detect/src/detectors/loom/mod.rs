@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::entry::detector;
 use super::{Measuring, Refusal};
 use crate::calls::{
-    ALLOW, Comparison, Errors, Filter, NORMALISE, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING,
-    Told, WARN_AT, hash, number, warned,
+    ALLOW, Comparison, Errors, Filter, LastReport, NORMALISE, RESET, Repeat, Run, Saw, TELLS,
+    TELLS_WARNING, WARN_AT, hash, number, warned,
 };
 use crate::calls::{MANY, Row};
 use crate::measure::fact::{Bound, Fact};
@@ -135,7 +135,7 @@ fn recipe(params: &Params) -> Recipe {
             warning,
             warn_at,
             names: Row::default(),
-            told: Told::default(),
+            told: LastReport::default(),
             turn: None,
             outputs: outputs.clone(),
             errors: Errors::default(),
@@ -164,7 +164,7 @@ struct LoomMeter {
     /// The share of the turns, in millionths, at which the warning comes.
     warn_at: i64,
     names: Row,
-    told: Told,
+    told: LastReport,
     /// The turn in progress.
     turn: Option<Output>,
     outputs: Outputs,
@@ -191,7 +191,7 @@ impl Meter for LoomMeter {
             Saw::Turn => self.begins(facts),
             Saw::Forget => {
                 self.names = Row::default();
-                self.told = Told::default();
+                self.told = LastReport::default();
                 self.turn = None;
                 self.outputs.clear();
                 self.errors = Errors::default();

@@ -106,7 +106,7 @@ fn recipe(params: &Params) -> Recipe {
             .iter()
             .any(|item| item.as_text() == Some(word))
     };
-    let look = Look {
+    let look = EnabledChecks {
         tags: looks("tags"),
         names: looks("names"),
         control: looks("control"),
@@ -126,7 +126,7 @@ fn recipe(params: &Params) -> Recipe {
 
 /// The checks that are switched on.
 #[derive(Clone, Copy)]
-struct Look {
+struct EnabledChecks {
     tags: bool,
     names: bool,
     control: bool,
@@ -143,7 +143,7 @@ struct Open {
 
 /// A meter of one text.
 struct Malformed {
-    look: Look,
+    look: EnabledChecks,
     names: Names,
     /// Number of chars read.
     read: u64,

@@ -13,9 +13,9 @@ use crate::settings::param::{Mark, Param};
 use crate::settings::params::Params;
 use crate::stream::{Channel, Event, EventPlace, Kind, TextChannel, Turns};
 
-use said::{HEAD, Said, Spoken};
+use turn_text::{HEAD, Spoken, TurnText};
 
-mod said;
+mod turn_text;
 
 detector! {
     ENTRY = "narration", version 1,
@@ -114,7 +114,7 @@ struct NarrationMeter {
 
 #[derive(Default)]
 struct Turn {
-    said: Said,
+    said: TurnText,
     /// The calls, by one hash.
     calls: u128,
 }

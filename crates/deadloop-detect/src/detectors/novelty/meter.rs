@@ -17,7 +17,7 @@ use crate::text::hash::{BASE, spread};
 use crate::text::sentence::Unread;
 
 /// Parameters that all meters of one recipe share. Lengths are in chars; an n-gram has `n` tokens.
-struct Look {
+struct NoveltyParams {
     fold: bool,
     n: usize,
     window: u64,
@@ -34,13 +34,13 @@ const AT_ONCE: u64 = 1024;
 
 /// Returns the recipe of novelty meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
-    let look = Arc::new(Look::new(params));
+    let look = Arc::new(NoveltyParams::new(params));
     Recipe::text(params, move || {
         Box::new(NoveltyMeter::new(Arc::clone(&look)))
     })
 }
 
-impl Look {
+impl NoveltyParams {
     fn new(params: &Params) -> Self {
         Self {
             fold: params.text("numbers") == "fold",
@@ -61,7 +61,7 @@ impl Look {
 
 /// A meter of one stream.
 struct NoveltyMeter {
-    look: Arc<Look>,
+    look: Arc<NoveltyParams>,
     tokens: Tokens,
     grams: Grams,
     recent_tokens: Recent,
@@ -73,7 +73,7 @@ struct NoveltyMeter {
 }
 
 impl NoveltyMeter {
-    fn new(look: Arc<Look>) -> Self {
+    fn new(look: Arc<NoveltyParams>) -> Self {
         Self {
             tokens: Tokens::new(look.fold),
             grams: Grams::new(look.n),

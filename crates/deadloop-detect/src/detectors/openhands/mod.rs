@@ -8,8 +8,8 @@ use super::entry::detector;
 use super::{Measuring, Refusal};
 use crate::calls::MANY;
 use crate::calls::{
-    ALLOW, Answer, Call, Comparison, Filter, NORMALISE, Pairs, RESET, Repeat, Run, Said, Saw, Told,
-    hash, unit,
+    ALLOW, Answer, Call, Comparison, Filter, LastReport, NORMALISE, Pairs, RESET, Repeat, Run, Saw,
+    TextDigest, hash, unit,
 };
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Meter, Recipe};
@@ -103,7 +103,7 @@ fn recipe(params: &Params) -> Recipe {
             least,
             history: Recent::new(scan),
             open: Pairs::default(),
-            said: Said::default(),
+            said: TextDigest::default(),
             silent: false,
             told: Default::default(),
         })
@@ -119,10 +119,10 @@ struct OpenHandsMeter {
     history: Recent,
     open: Pairs<()>,
     /// The text of the turn in progress.
-    said: Said,
+    said: TextDigest,
     /// Whether the turn in progress has no call so far.
     silent: bool,
-    told: [Told; 4],
+    told: [LastReport; 4],
 }
 
 impl Meter for OpenHandsMeter {

@@ -411,9 +411,9 @@ mod tests {
     use super::*;
 
     /// All reports: symbols, values and places, the places of markers, numbers.
-    struct Told(Vec<(u32, u64, u64)>, Vec<u64>, Elements, Vec<(u64, u64)>);
+    struct Recorder(Vec<(u32, u64, u64)>, Vec<u64>, Elements, Vec<(u64, u64)>);
 
-    impl Out for Told {
+    impl Out for Recorder {
         fn symbol(&mut self, symbol: u32, value: u64, at: u64) {
             self.0.push((symbol, value, at));
         }
@@ -450,7 +450,7 @@ mod tests {
             fold in prop::sample::select(FOLDS.to_vec()),
             on in prop::sample::select(vec![On::Chars, On::Sentences, On::Clauses, On::Lines]),
         ) {
-            let told = || Told(Vec::new(), Vec::new(), Elements::new(true), Vec::new());
+            let told = || Recorder(Vec::new(), Vec::new(), Elements::new(true), Vec::new());
             let symbols = || Symbols::new(fold, on, (false, false));
             let (mut fast, mut slow) = ((symbols(), told()), (symbols(), told()));
             for chunk in &chunks {

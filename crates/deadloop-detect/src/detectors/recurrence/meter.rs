@@ -16,7 +16,7 @@ use crate::stream::{Chars, Kind};
 use crate::text::repeated::{Recent, SHORT, kind};
 
 /// Parameters that all meters of one recipe share.
-struct Look {
+struct RecurrenceParams {
     symbols: Symbols,
     n: usize,
     window: usize,
@@ -28,13 +28,13 @@ struct Look {
 
 /// Returns the recipe of recurrence meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
-    let look = Arc::new(Look::new(params));
+    let look = Arc::new(RecurrenceParams::new(params));
     Recipe::text(params, move || {
         Box::new(RecurrenceMeter::new(Arc::clone(&look)))
     })
 }
 
-impl Look {
+impl RecurrenceParams {
     fn new(params: &Params) -> Self {
         let by = match params.text("by") {
             "words" => By::Words,
@@ -82,16 +82,16 @@ struct RecurrenceMeter {
 
 /// A counter of the symbols of one stream.
 struct Counter {
-    look: Arc<Look>,
+    look: Arc<RecurrenceParams>,
     grams: Grams,
     recent: Recent,
-    told: Told,
+    told: RecurrenceFrontier,
     /// The hashes of the different texts between the occurrences; kept to reuse its memory.
     between: Vec<u64>,
 }
 
 /// The last few occurrences of an n-gram.
-struct Seen {
+struct Occurrences {
     count: u32,
     /// The number of symbols from the first occurrence to the last.
     symbols: u64,
@@ -101,7 +101,7 @@ struct Seen {
     starts: (u64, u64),
 }
 
-impl Seen {
+impl Occurrences {
     /// Returns the mean gap, rounded up, if all gaps together are `whole`.
     fn mean(&self, whole: u64) -> u64 {
         whole.div_ceil(u64::from(self.count - 1))
@@ -109,13 +109,13 @@ impl Seen {
 }
 
 impl RecurrenceMeter {
-    fn new(look: Arc<Look>) -> Self {
+    fn new(look: Arc<RecurrenceParams>) -> Self {
         Self {
             symbols: look.symbols,
             counter: Counter {
                 grams: Grams::new(look.n, look.window),
                 recent: Recent::default(),
-                told: Told::default(),
+                told: RecurrenceFrontier::default(),
                 between: Vec::new(),
                 look,
             },
@@ -168,7 +168,7 @@ impl Counter {
                 let symbols = before + back * gaps.symbols;
                 let count = count + back as u32;
                 if self.told.is_news(count, symbols, distinct) {
-                    let seen = Seen {
+                    let seen = Occurrences {
                         count,
                         symbols,
                         distinct,
@@ -184,7 +184,7 @@ impl Counter {
         self.told.even = even.or(self.told.even);
     }
 
-    fn fact(&self, seen: &Seen, repeated: &Repeated) -> Fact {
+    fn fact(&self, seen: &Occurrences, repeated: &Repeated) -> Fact {
         let (first, second) = seen.starts;
         let period = seen.mean(self.grams.last_start() - first);
         let bound = |n: u64| Bound::Fixed(i64::try_from(n).unwrap_or(i64::MAX));
@@ -242,7 +242,7 @@ impl Repeated {
 
 /// Thresholds that the reported facts meet. Facts that no setting needs are left out.
 #[derive(Default)]
-struct Told {
+struct RecurrenceFrontier {
     /// The most symbols from the first occurrence to the last that are news to some setting, by number of different
     /// texts between, from 1 on, and by count. It is below the mean gap of the facts with that count and no more
     /// different texts.
@@ -251,9 +251,9 @@ struct Told {
     even: Option<(u64, u32)>,
 }
 
-impl Told {
+impl RecurrenceFrontier {
     /// Makes room for up to `distinct` different texts between.
-    fn prepare(&mut self, distinct: usize, look: &Look) {
+    fn prepare(&mut self, distinct: usize, look: &RecurrenceParams) {
         while self.most.len() < distinct {
             let next = self.most.last().copied();
             self.most.push(next.unwrap_or_else(|| look.accepted()));

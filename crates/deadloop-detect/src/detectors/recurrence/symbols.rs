@@ -298,10 +298,10 @@ mod tests {
     use super::*;
 
     /// Symbols with the chars read when each was complete, and the positions of resets.
-    type Told = (Vec<(Symbol, u64)>, Vec<u64>);
+    type SymbolLog = (Vec<(Symbol, u64)>, Vec<u64>);
 
     /// Reads char by char.
-    fn slow(mut symbols: Symbols, text: &str) -> Told {
+    fn slow(mut symbols: Symbols, text: &str) -> SymbolLog {
         let (mut told, mut resets) = (Vec::new(), Vec::new());
         for (at, c) in (0..).zip(text.chars()) {
             if symbols.read(c, at, |symbol| told.push((symbol, at + 1))) {
@@ -312,7 +312,7 @@ mod tests {
     }
 
     /// Reads like the meter.
-    fn quietly(mut symbols: Symbols, pieces: &[String]) -> Told {
+    fn quietly(mut symbols: Symbols, pieces: &[String]) -> SymbolLog {
         let (mut told, mut resets, mut at) = (Vec::new(), Vec::new(), 0);
         for piece in pieces {
             let mut rest = piece.as_str();

@@ -21,8 +21,8 @@ use crate::progress::watched;
 use crate::show::{self, typed};
 use deadloop_run::reading::transcript;
 
-mod told;
-use told::LABELS;
+mod output;
+use output::LABELS;
 
 use deadloop_run::importing::{
     Carried, ImportedLabels, JoinedCorpus, Rejected, Sources, Target, sources_of,

@@ -4,7 +4,7 @@
 
 use super::host::{Host, Turn, called};
 use super::reworded::of_others;
-use super::{Asked, Failed, Planted, clean};
+use super::{Failed, Planted, RunRequest, clean};
 use crate::Body;
 use crate::find::Reason;
 use crate::make::plant::Rng;
@@ -12,7 +12,7 @@ use crate::make::synth::spec::Harmless;
 
 /// Draws the repetition in place of some turn of the host.
 pub(super) fn planted(
-    asked: &Asked<'_>,
+    asked: &RunRequest<'_>,
     host: &Host,
     harmless: Harmless,
     rng: &mut Rng,
@@ -44,7 +44,7 @@ pub(super) fn planted(
 }
 
 /// Draws a turn of the host with one successful call, at which the repetition can begin.
-fn behind(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<usize, Failed> {
+fn behind(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<usize, Failed> {
     let places = host.places();
     let fits = |at: &usize| {
         let turn = &host.turns[*at];
@@ -63,7 +63,7 @@ fn behind(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<usize, Failed
 
 /// Returns a call that is repeated until its answer is ready. Each answer before differs from the last.
 fn polled(
-    asked: &Asked<'_>,
+    asked: &RunRequest<'_>,
     turn: &Turn,
     count: usize,
     rng: &mut Rng,
@@ -80,7 +80,7 @@ fn polled(
 
 /// Returns a call that is repeated until it succeeds.
 fn retried(
-    asked: &Asked<'_>,
+    asked: &RunRequest<'_>,
     turn: &Turn,
     count: usize,
     rng: &mut Rng,
@@ -156,7 +156,7 @@ fn moves(count: usize, rng: &mut Rng) -> Vec<Turn> {
 }
 
 /// Returns the same call of a tool with an empty result.
-fn silent(asked: &Asked<'_>, count: usize, rng: &mut Rng) -> Result<Vec<Turn>, Failed> {
+fn silent(asked: &RunRequest<'_>, count: usize, rng: &mut Rng) -> Result<Vec<Turn>, Failed> {
     const CALLS: [(&str, &str, &str); 4] = [
         ("scroll", "direction", "down"),
         ("press_key", "key", "ArrowDown"),

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use super::super::conditions::{Ask, Holds, steps};
 use super::super::counters::Part;
-use super::super::look::{Ask, Holds, steps};
 use super::super::places::{Origin, Places};
 use super::super::recycled::Stretch;
 use super::super::runs::Run;

@@ -1,4 +1,4 @@
-//! [`Asking`]: the parts of a request that its guard needs.
+//! [`PromptReader`]: the parts of a request that its guard needs.
 
 use std::sync::atomic::Ordering;
 
@@ -17,7 +17,7 @@ const LONGEST: usize = 4 << 20;
 const HELD: usize = 64 << 20;
 
 /// A request whose bytes are passing.
-pub(crate) struct Asking<'a> {
+pub(crate) struct PromptReader<'a> {
     shared: &'a Shared,
     task: String,
     /// The body so far. `None` if no guard needs it, if it is not JSON, or if it is too long.
@@ -26,7 +26,7 @@ pub(crate) struct Asking<'a> {
     long: bool,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> PromptReader<'a> {
     /// Creates a request from its head.
     pub(crate) fn new(head: &Head, shared: &'a Shared) -> Self {
         let kind = head.value("content-type").unwrap_or_default();
@@ -76,7 +76,7 @@ impl<'a> Asking<'a> {
     }
 }
 
-impl Drop for Asking<'_> {
+impl Drop for PromptReader<'_> {
     fn drop(&mut self) {
         self.forget();
     }

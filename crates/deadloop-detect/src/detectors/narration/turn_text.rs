@@ -14,7 +14,7 @@ const GRAM: usize = 3;
 
 /// The text of a turn in progress, collected from pieces.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct TurnText {
     head: String,
     /// Number of chars in `head`.
     chars: usize,
@@ -22,7 +22,7 @@ pub(super) struct Said {
     rest: Option<Box<Xxh3>>,
 }
 
-impl Said {
+impl TurnText {
     /// Takes the next piece.
     pub(super) fn push(&mut self, piece: &str) {
         let room = HEAD - self.chars;
@@ -56,7 +56,7 @@ pub(super) struct Spoken {
 
 impl Spoken {
     /// Prepares the text of an ended turn: dates, ids, numbers, white space and case are folded.
-    pub(super) fn of(said: &Said, trigrams: bool) -> Self {
+    pub(super) fn of(said: &TurnText, trigrams: bool) -> Self {
         let text = folded(&said.head);
         let rest = said.rest.as_ref().map_or(0, |rest| rest.digest128());
         Self {
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn pieces_of_a_long_text_do_not_matter() {
         let text = "ab 好".repeat(HEAD);
-        let (mut whole, mut pieces) = (Said::default(), Said::default());
+        let (mut whole, mut pieces) = (TurnText::default(), TurnText::default());
         whole.push(&text);
         let mut rest = text.as_str();
         while let Some(c) = rest.chars().next() {
@@ -147,7 +147,7 @@ mod tests {
             rest = after;
         }
         assert_eq!(whole.head, pieces.head);
-        let digest = |said: &Said| said.rest.as_ref().map(|rest| rest.digest128());
+        let digest = |said: &TurnText| said.rest.as_ref().map(|rest| rest.digest128());
         assert_eq!(digest(&whole), digest(&pieces));
         assert!(digest(&whole).is_some());
     }

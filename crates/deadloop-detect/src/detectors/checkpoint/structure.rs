@@ -5,7 +5,7 @@ use regex::Regex;
 use crate::settings::params::Params;
 
 /// The compiled structural parameters: positions of checkpoints, lengths of window and segment, cuts.
-pub(super) struct Look {
+pub(super) struct StructuralParams {
     checkpoints: Vec<u64>,
     every: u64,
     /// For each listed checkpoint and the first after them: the first char that it or a later one
@@ -49,7 +49,7 @@ pub(super) enum Code {
     Matches(i64),
 }
 
-impl Look {
+impl StructuralParams {
     pub(super) fn new(params: &Params) -> Self {
         let regex = |value: &crate::Value| value.as_text().and_then(|text| Regex::new(text).ok());
         let word = |name, word| params.text(name) == word;
