@@ -111,7 +111,7 @@ impl Chunks {
         self.answers.values_mut().flat_map(told).collect()
     }
 
-    /// The response is over: what was held back is judged too.
+    /// Ends the response. Text that was held back is judged too.
     pub fn end(&mut self) -> Vec<Decision> {
         let told = |live: &mut Live| {
             live.end();
@@ -121,7 +121,7 @@ impl Chunks {
     }
 }
 
-/// JSON in which a half of a surrogate pair, as JavaScript escapes it, is U+FFFD: no other reader takes it.
+/// Replaces each escaped half of a surrogate pair, which JavaScript writes and no other reader takes, by U+FFFD.
 fn whole_chars(json: &str) -> Cow<'_, str> {
     let half = |at: usize| -> Option<u16> {
         let digits = json.get(at..)?.strip_prefix("\\u")?.get(..4)?;
@@ -165,7 +165,7 @@ mod tests {
         json!({"choices": [{"index": index, "delta": {"content": SENTENCE}}]}).to_string()
     }
 
-    /// After how many of the chunks it stops.
+    /// Returns the number of chunks after which it stops.
     fn stops(mut chunks: Chunks, each: impl Fn(&mut Chunks) -> Vec<Decision>) -> Option<usize> {
         (0..50).find(|_| each(&mut chunks).iter().any(|d| d.action == Action::Stop))
     }

@@ -265,23 +265,23 @@ impl<'a> AlarmJson<'a> {
     }
 }
 
-/// An alarm as JSON: its fields, and what it says to a log (`log_line`), to a user (`user_message`) and to a model
-/// (`refusal`).
+/// Returns an alarm as JSON: its fields, and its texts for a log (`log_line`), for a user (`user_message`) and for a
+/// model (`refusal`).
 pub fn alarm_json(alarm: &Alarm) -> String {
     json(&AlarmJson::of(alarm))
 }
 
-/// Plain data with text as keys: nothing in it can fail.
+/// Writes plain data as JSON. This cannot fail, since all keys are text.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// The channels that carry text, as an error names them.
+/// Returns the names of the channels of text, for errors.
 pub fn lanes() -> String {
     TextChannel::ALL.map(TextChannel::name).join(", ")
 }
 
-/// The place of the channel of text with that name, in [`TextChannel::ALL`].
+/// Returns the index of a channel of text in [`TextChannel::ALL`].
 ///
 /// # Errors
 /// Returns the names of the channels if it is not one of them; and where `text` is one, that the two stand the wrong way round.

@@ -118,8 +118,8 @@ impl Live {
         decisions
     }
 
-    /// The bytes that end a response which is cut here, in the words of its API: its client sees a
-    /// response that was too long, and does not wait. Empty where the API is not known.
+    /// Returns the bytes that end a response which is cut here, in the format of its API. Its client sees a response
+    /// that was too long, and does not wait. Empty if the API is not known.
     pub fn ending(&self) -> Vec<u8> {
         self.watched.ending()
     }
@@ -129,7 +129,7 @@ impl Live {
 mod tests {
     use super::*;
 
-    /// A response that says `text` in each of its events.
+    /// Returns a response with `text` in each of its events.
     fn response(text: &str, events: usize) -> Vec<u8> {
         let chunk = serde_json::json!({
             "id": "c1", "object": "chat.completion.chunk", "model": "m",
@@ -138,7 +138,7 @@ mod tests {
         format!("data: {chunk}\n\n").repeat(events).into_bytes()
     }
 
-    /// What is passed on of a response that comes in pieces of `size` bytes, and the alarm.
+    /// Returns the bytes that are passed on of a response in pieces of `size` bytes, and the alarm.
     fn passed(bytes: &[u8], size: usize) -> (Vec<u8>, Option<Alarm>) {
         let mut live = Guards::recommended().unwrap().live(None);
         let mut out = Vec::new();

@@ -101,7 +101,7 @@ impl Pairs {
         }
     }
 
-    /// The next char is two units long.
+    /// Takes a char of two units.
     fn pair(&mut self) {
         let (first, length) = self.run;
         if length > 0 && first + length == self.chars {
@@ -139,7 +139,7 @@ impl Pairs {
         self.runs.drain(..gone);
     }
 
-    /// The position in units of a position in chars. `None`: it lies so far back that it is not known any more.
+    /// Returns the position in units of a position in chars; `None` if it lies before the kept runs.
     pub fn units(&self, chars: u64) -> Option<u64> {
         let Counted {
             chars: mut at,

@@ -117,7 +117,7 @@ fn error(error: ReadError) -> PyErr {
 pub(crate) struct Guard(Mutex<deadloop_bindings::Guard>);
 
 impl Guard {
-    /// The guard, once no other thread uses it; those of Python run until then.
+    /// Locks the guard. Other threads of Python run until it is free.
     fn lock(&self, py: Python<'_>) -> MutexGuard<'_, deadloop_bindings::Guard> {
         self.0
             .lock_py_attached(py)
@@ -263,7 +263,7 @@ impl Guard {
     }
 }
 
-/// A string in units of UTF-16, halves of pairs among them.
+/// Returns a string in units of UTF-16, which may contain halves of pairs.
 fn units(text: &Bound<'_, PyString>) -> PyResult<Vec<u16>> {
     let bytes: Vec<u8> = text
         .call_method1("encode", ("utf-16-le", "surrogatepass"))?

@@ -369,13 +369,13 @@ impl Head {
             .map(|value| String::from_utf8_lossy(value).to_ascii_lowercase())
     }
 
-    /// The first value of a header, as it was written.
+    /// Returns the first value of a header, as it was written.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         let value = self.all(name).next()?;
         Some(String::from_utf8_lossy(value).into_owned())
     }
 
-    /// The first value of a header, in lower case.
+    /// Returns the first value of a header, in lower case.
     pub(crate) fn value(&self, name: &str) -> Option<String> {
         self.values(name).next()
     }

@@ -90,7 +90,7 @@ impl Metrics {
         self.counts[counter as usize].fetch_add(n, Ordering::Relaxed)
     }
 
-    /// A stream that was ended.
+    /// Counts a stream that was ended.
     pub(crate) fn alarm(&self, kind: Kind) {
         self.alarms.add(kind);
     }

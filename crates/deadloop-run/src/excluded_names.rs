@@ -1,4 +1,4 @@
-//! Lists models and splits when filters match nothing.
+//! [`ExcludedNames`]: models and splits to list when filters match nothing.
 //!
 //! The usual cause is a misspelt name.
 

@@ -1,4 +1,4 @@
-//! Looks up one transcript of a corpus by its id.
+//! The lookup of one transcript of a corpus by its id.
 
 use deadloop_corpus::Entry;
 use deadloop_detect::harness::meant;

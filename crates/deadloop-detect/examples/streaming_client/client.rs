@@ -41,9 +41,9 @@ pub(crate) trait Provider {
 
 /// The receiver of the client's log lines and messages.
 pub(crate) trait Desk {
-    /// A line for the error log.
+    /// Writes a line to the error log.
     fn error(&mut self, line: &str);
-    /// A sentence for the user.
+    /// Shows a sentence to the user.
     fn say(&mut self, sentence: &str);
 }
 

@@ -1,4 +1,6 @@
-//! [`LastReport`]: reports a measure only when it changes. Facts stay few, and a guard that continues gets each change.
+//! [`LastReport`]: a filter that reports a measure only when it changes.
+//!
+//! Facts stay few, and a guard that continues gets each change.
 
 /// The latest reported value, as long as some setting accepts it.
 #[derive(Clone, Copy, Default)]

@@ -1,4 +1,4 @@
-//! [`RecentResults`]: matches new results with recent ones.
+//! [`RecentResults`]: recent results, which new results are matched with.
 //!
 //! With `volatile = "row"`, two results of a call are equal if they differ only in dates and ids, and if the same ids
 //! differ each time. An id that is generated anew each time therefore carries no information. An id that changes once

@@ -1,4 +1,4 @@
-//! [`ChannelLengths`]: how much of each channel has arrived. [`Cursor`]: a place in a transcript.
+//! [`ChannelLengths`]: the length of each channel. [`Cursor`]: a place in a transcript.
 
 use std::cmp::Ordering;
 

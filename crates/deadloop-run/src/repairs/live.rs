@@ -34,8 +34,8 @@ fn expected() -> String {
     }
 }
 
-/// The repairers that nothing of a stream in this format reaches: those of events after a reconnect, and where it is
-/// plain text those of calls.
+/// Returns the repairers that a stream in this format never reaches: those of events after a reconnect, and for plain
+/// text those of calls.
 pub fn idle(repairers: &[&'static Repairer], format: Option<StreamFormat>) -> Vec<&'static str> {
     let of_calls = |mends| matches!(mends, Mends::Name | Mends::Arguments);
     let text = format == Some(StreamFormat::Text);

@@ -293,7 +293,7 @@ mod tests {
         }
     }
 
-    /// What is seen of a stream that comes in pieces of `size` bytes, and its copy.
+    /// Returns the observations on a stream in pieces of `size` bytes, and its copy.
     fn watch(bytes: &[u8], size: usize) -> (WatchSeen, Vec<u8>) {
         let shared = Shared::default();
         let reader = StreamReader::new("x", None, ThinkOptions::default());

@@ -67,7 +67,7 @@ impl BudgetTable {
     }
 }
 
-/// The columns of `budgets.parquet`.
+/// Returns the columns of `budgets.parquet`.
 pub(crate) fn budget_schema<'a>() -> Schema<BudgetRow<'a>> {
     let mut list = schema![BudgetRow<'a>;
         ("setting", Text, "The setting: the name that it has in every run.", |row| row.budget.id()),

@@ -294,13 +294,14 @@ impl Chooser<'_> {
         }
     }
 
-    /// Step 1 on some transcripts: returns a ready guard that replaces the incumbent, or the incumbent.
+    /// Returns a ready guard that replaces the incumbent, or the incumbent. This is step 1, on some transcripts.
     fn winner(&self, sample: &Sample, incumbent: &Candidate, ready: &[ReadyGuard]) -> Part {
         let won = self.best_ready(sample, incumbent, ready);
         won.map_or_else(|| Part::Kept(incumbent.clone()), Part::Won)
     }
 
-    /// Step 2 on some transcripts: returns a cell of the grids that replaces the winner of step 1, or the winner.
+    /// Returns a cell of the grids that replaces the winner of step 1, or the winner. This is step 2, on some
+    /// transcripts.
     fn searched(&self, sample: &Sample, winner: Part, (search, climb): (&Search, &Climb)) -> Part {
         let won = search
             .best(self, sample, climb)
@@ -308,7 +309,7 @@ impl Chooser<'_> {
         won.map_or(winner, Part::Won)
     }
 
-    /// Step 3: chooses for each model with enough labels, or with wrong alarms surely over the limit.
+    /// Chooses for each model with enough labels, or with wrong alarms surely over the limit. This is step 3.
     ///
     /// The incumbent is the setting of all models. The setting in use is a ready guard here, since it may suit a model
     /// better.

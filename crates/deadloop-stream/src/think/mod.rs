@@ -65,7 +65,7 @@ pub enum TagSide {
 }
 
 impl TagSide {
-    /// The channel of text on this side.
+    /// Returns the channel of text on this side.
     pub fn channel(self) -> TextChannel {
         match self {
             Self::Reasoning => TextChannel::Reasoning,

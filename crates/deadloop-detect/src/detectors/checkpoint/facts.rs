@@ -10,7 +10,7 @@ use crate::measure::fact::{Bound, Bounds, Clock, Fact, StructuralCondition, UNIT
 use crate::stream::{Chars, Kind};
 
 impl StructuralParams {
-    /// The runs of short units in the window.
+    /// Reports the runs of short units in the window.
     pub(super) fn short(&self, window: &Segment<'_>, facts: &mut Vec<Fact>) {
         for (part, _) in &window.parts {
             let chars: Vec<char> = window.text[part.clone()].chars().collect();
@@ -21,7 +21,7 @@ impl StructuralParams {
         }
     }
 
-    /// The periods of blocks and of lines in the segment, in the order in which a setting tries them.
+    /// Reports the periods of blocks and of lines in the segment, in the order in which a setting tries them.
     pub(super) fn periods(&self, segment: &Segment<'_>, facts: &mut Vec<Fact>) {
         let at = Chars(segment.start + Chars::of(segment.text).0);
         let drop_tail = self.drop_tail;
@@ -42,7 +42,7 @@ impl StructuralParams {
         facts.extend(ordered(paragraphs, lists).into_iter().map(|f| f.fact()));
     }
 
-    /// Each period of these elements that some setting may accept, shortest first.
+    /// Returns each period of these elements that some setting may accept, shortest first.
     fn found(
         &self,
         elements: &Elements<'_>,

@@ -56,7 +56,7 @@ fn longest(window: &[char], unit: usize) -> Option<Run> {
     best
 }
 
-/// Every copy is a rotation of the first, so the first decides.
+/// Returns whether a run's unit has two different chars. Every copy is a rotation of the first, so the first decides.
 fn is_varied(run: &[char], unit: usize) -> bool {
     let first = &run[..unit];
     first.iter().any(|c| *c != first[0])

@@ -115,7 +115,7 @@ impl Last {
 mod tests {
     use super::*;
 
-    /// Which words of a text end a marker.
+    /// Returns, for each word of a text, whether it ends a marker.
     fn marked(names: &[&str], text: &str) -> Vec<bool> {
         let markers = Markers::new(names.iter().copied());
         let mut last = Last::default();

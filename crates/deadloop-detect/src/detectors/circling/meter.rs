@@ -83,8 +83,9 @@ impl CirclingMeter {
         (asked && self.told.is_news(new, markers)).then(|| self.fact(token.end, (new, markers)))
     }
 
-    /// New pairs of a thousand, rounded up, and markers in a thousand chars, rounded down. Rounded so, each compares
-    /// with a setting's whole number as the exact fraction does. Without a list of markers there are always enough.
+    /// Returns the new pairs of a thousand, rounded up, and the markers in a thousand chars, rounded down. Rounded
+    /// so, each compares with a setting's whole number as the exact fraction does. Without a list of markers there
+    /// are always enough.
     fn measure(&self, counts: Counts) -> (u64, u64) {
         let new = (MILLE * counts.new).div_ceil(counts.pairs.max(1));
         let markers = if self.look.markers.are_none() {
@@ -128,7 +129,7 @@ impl TextMeter for CirclingMeter {
     }
 }
 
-/// Thresholds that the reported facts meet. Facts that no setting needs are left out.
+/// The Pareto frontier of the reported facts. Facts that no setting needs are left out.
 struct CirclingFrontier {
     /// For each number of markers in a thousand chars, the fewest new pairs of a thousand among the facts with that
     /// many markers or more.

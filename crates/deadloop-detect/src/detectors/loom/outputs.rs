@@ -21,7 +21,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// The empty output of a turn that begins after `began` calls.
+    /// Creates the empty output of a turn that begins after `began` calls.
     pub(super) fn new(began: Calls) -> Self {
         Self {
             began,

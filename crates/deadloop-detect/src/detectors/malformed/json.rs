@@ -156,7 +156,8 @@ impl Json {
     }
 }
 
-/// `escape`: 1 behind a backslash, 2 to 5 where that many less one hexadecimal digits are missing.
+/// Returns the state after a char of a string. `escape` is 1 after a backslash, and one more than the number of
+/// missing hexadecimal digits inside `\u`.
 fn text(c: char, key: bool, escape: u8) -> Option<State> {
     let escape = match (escape, c) {
         (0, '"') if key => return Some(State::Colon),
@@ -196,7 +197,7 @@ fn ends(number: Number) -> bool {
 mod tests {
     use super::*;
 
-    /// The slow twin: a prefix can become JSON if some ending makes it so.
+    /// Returns whether some ending makes a prefix JSON, by trial.
     fn possible(text: &str) -> bool {
         const ENDS: [&str; 36] = [
             "",

@@ -52,7 +52,7 @@ const WITH_CALLS: Param = Param::flag("with_calls", false)
 const REASONING: Param =
     Param::flag("reasoning", true).doc("false: the answer alone counts as what a turn says");
 
-/// A window holds nothing more often than it is long.
+/// Refuses an `n` above the window's length, which can never fire.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (n, window) = (params.int(N.name), params.int(WINDOW.name));
     if n > window {

@@ -226,7 +226,7 @@ impl Recent {
     }
 }
 
-/// The low bits of a number.
+/// Returns the low bits of a number.
 fn low(number: u64) -> u32 {
     (number & u64::from(u32::MAX)) as u32
 }

@@ -167,7 +167,8 @@ mod tests {
 
     use super::*;
 
-    /// Where tokens begin, and which of them are equal: numbered as they appear.
+    /// Returns the start of each token, and its number among the different tokens in the order of their first
+    /// occurrence.
     fn tokens(fold: bool, text: &str) -> Vec<(u64, usize)> {
         let mut tokens = Tokens::new(fold);
         let mut known = Vec::new();

@@ -56,7 +56,7 @@ const SCAN: Param = Param::count("scan", 20, 3..=1000)
     .unit("entries")
     .doc("how many last entries are looked at");
 
-/// The scenarios that can never be met, in the order of the thresholds.
+/// Returns the scenarios that can never be met, in the order of the thresholds.
 fn dead(params: &Params) -> Vec<Refusal> {
     let scan = params.int(SCAN.name);
     let scenarios = [

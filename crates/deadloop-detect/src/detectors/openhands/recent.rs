@@ -30,7 +30,7 @@ impl Recent {
         self.last.clear();
     }
 
-    /// `None`: fewer than three entries.
+    /// Returns the measures of the history; `None` with fewer than three entries.
     pub(super) fn measures(&self) -> Option<Measures> {
         if self.last.len() < 3 {
             return None;

@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// By the definition: for each element, the first of the stretch that it ends, if it ends one.
+    /// Returns, for each element, the first of the stretch that it ends, if it ends one, by the definition.
     fn slow(symbols: &[u32], max_period: usize) -> Vec<Option<usize>> {
         let named = |i: usize| symbols[i] & NAMED != 0;
         let recycled = |i: usize| {
@@ -129,7 +129,7 @@ mod tests {
         (0..symbols.len()).map(first).collect()
     }
 
-    /// A few symbols, some of which share a hash.
+    /// Generates a few symbols, some of which share a hash.
     fn symbol() -> impl Strategy<Value = u32> {
         (0..3_u32, 0..6_u32).prop_map(|(high, low)| high << 30 | low)
     }

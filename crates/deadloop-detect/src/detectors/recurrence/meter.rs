@@ -240,7 +240,7 @@ impl Repeated {
     }
 }
 
-/// Thresholds that the reported facts meet. Facts that no setting needs are left out.
+/// The Pareto frontier of the reported facts. Facts that no setting needs are left out.
 #[derive(Default)]
 struct RecurrenceFrontier {
     /// The most symbols from the first occurrence to the last that are news to some setting, by number of different

@@ -169,7 +169,7 @@ fn is_rule(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// The structures that show in `text`, and after how many chars.
+    /// Returns the structures in `text`, each with the number of chars up to its completion.
     fn shown(text: &str) -> Vec<(usize, &'static str)> {
         let mut line = Line::default();
         let mut seen = Vec::new();
