@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{Alarm, Channel, Guard, Kind, Seen, Setting, Settings};
+use deadloop_detect::{Alarm, Channel, ChannelLengths, Guard, Kind, Setting, Settings};
 use deadloop_replay::{Plan, Stop, decide};
 use deadloop_score::{CaseInput, Expect, Fired, Marks, Pinned, parse_pinned};
 
@@ -84,7 +84,7 @@ fn live_run(setting: &Setting, run: &Transcript) -> Option<Fired> {
     alarm.map(|alarm: Alarm| Fired {
         channel: alarm.channel,
         at: alarm.exact.count(),
-        seen: Seen::default()
+        seen: ChannelLengths::default()
             .plus(Channel::Tools, alarm.calls.0)
             .plus(Channel::Turns, alarm.turns.0),
         kind: alarm.kind,
@@ -95,7 +95,7 @@ fn stopped(stop: &Stop) -> Fired {
     Fired {
         channel: stop.channel,
         at: stop.exact.seen.count(stop.channel),
-        seen: Seen::default()
+        seen: ChannelLengths::default()
             .plus(Channel::Tools, stop.exact.seen.tools.0)
             .plus(Channel::Turns, stop.exact.seen.turns.0),
         kind: stop.kind,
@@ -123,7 +123,7 @@ fn fired(seen: &Told) -> Fired {
     Fired {
         channel: seen.channel,
         at: seen.at,
-        seen: Seen::default(),
+        seen: ChannelLengths::default(),
         kind: kind.expect("an alarm has a kind of the list"),
     }
 }

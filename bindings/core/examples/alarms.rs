@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The alarm on the pieces in chunks of `size` chars, or null.
+/// Returns the alarm on the pieces in chunks of `size` chars, or null.
 fn alarm(guards: &Guards, input: &Input, size: usize) -> Result<Value, Box<dyn std::error::Error>> {
     let mut guard = guards.guard(&input.model);
     for (name, text) in &input.pieces {

@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What a guard decides, until it stops.
+/// Returns a guard's decisions on `events` until it stops.
 fn told(mut guard: Guard, events: &[Value]) -> Result<Vec<Value>, Box<dyn std::error::Error>> {
     let mut told = Vec::new();
     for (number, event) in events.iter().enumerate() {
@@ -80,7 +80,7 @@ fn streams(detector: &Detector) -> Vec<(String, Vec<Value>)> {
     examples.chain(random).collect()
 }
 
-/// A text that is one piece over and over, in other pieces.
+/// Returns events of a text that repeats one piece, cut in several ways.
 fn chunks(text: &str) -> Vec<Value> {
     let chars: Vec<char> = text.chars().collect();
     let chunk = |chars: &[char]| said("answer", &chars.iter().collect::<String>());
@@ -91,7 +91,7 @@ fn said(channel: &str, text: &str) -> Value {
     json!({"type": "text", "channel": channel, "text": text})
 }
 
-/// An event as JSON; none where the packages have no method for it.
+/// Returns an event as JSON; `None` if the packages have no method for it.
 fn written(event: &Event<'_>) -> Option<Value> {
     Some(match event {
         Event::Text(channel, text) => said(channel.name(), text),
@@ -117,7 +117,7 @@ fn written(event: &Event<'_>) -> Option<Value> {
     })
 }
 
-/// The event that [`written`] wrote.
+/// Reads an event that [`written`] wrote.
 fn borrowed(json: &Value) -> Result<Event<'_>, String> {
     let text = |name: &str| json[name].as_str().unwrap_or("");
     Ok(match text("type") {
@@ -167,8 +167,8 @@ impl Dice {
     }
 }
 
-/// A run with text in pieces, arguments in pieces, parallel calls, results, messages, turns, handoffs and silence, that says and
-/// does the same few things.
+/// Returns a random run that repeats a few actions: text and arguments in pieces, parallel calls, results, messages,
+/// turns, handoffs and silence.
 fn random(seed: u64) -> Vec<Value> {
     let mut dice = Dice(seed + 1);
     let mut events = vec![json!({"type": "user", "text": "Which road?"})];

@@ -1,4 +1,4 @@
-//! [`Chunks`]: the chunks of a streamed response as JSON, through a guard for each of its answers.
+//! [`Chunks`]: a guard on the JSON chunks of a streamed response.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 
 use crate::{Decision, Guards, Lane, Live};
 
-/// The guard of one streamed response that comes chunk by chunk, as a client has taken it apart. Of several answers
-/// (`n = 2`) each has a guard of its own.
+/// The guard of one streamed response that a client has cut into chunks. Each of several answers (`n = 2`) has a
+/// guard of its own.
 #[derive(Debug)]
 pub struct Chunks {
     guards: Guards,
     model: Option<String>,
-    /// By the number of the answer.
+    /// The guards by number of the answer.
     answers: BTreeMap<u64, Live>,
-    /// Of plain text as UTF-16.
+    /// The state of plain text in UTF-16.
     lane: Lane,
 }
 
-/// What tells the answers of a chunk apart.
+/// The part of a chunk that identifies its answers.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -46,8 +46,8 @@ impl Chunks {
         }
     }
 
-    /// Takes the next chunk, a JSON object of some API; what there is to do or to tell, mostly nothing. What is no chunk
-    /// is left alone.
+    /// Takes the next chunk, a JSON object of any supported API. Returns decisions that need an action or a report,
+    /// mostly none. Other input is ignored.
     pub fn feed(&mut self, chunk: &str) -> Vec<Decision> {
         let chunk = &*whole_chars(chunk);
         let head = serde_json::from_str::<Head>(chunk).ok();
@@ -72,13 +72,13 @@ impl Chunks {
         decisions
     }
 
-    /// Takes a piece of plain text: of the answer, and of the thinking between `<think>` and `</think>`.
+    /// Takes a piece of plain text: the answer, with thinking between `<think>` and `</think>`.
     pub fn text(&mut self, text: &str) -> Vec<Decision> {
         let chunk = json!({"choices": [{"index": 0, "delta": {"content": text}}]});
         self.one(0, &chunk.to_string())
     }
 
-    /// The same for text of UTF-16, which may end inside a char.
+    /// Takes a piece of plain text in UTF-16, which may end inside a char.
     pub fn text_utf16(&mut self, units: &[u16]) -> Vec<Decision> {
         let text = self.lane.text(units);
         self.text(&text)
@@ -98,7 +98,7 @@ impl Chunks {
         live.decisions()
     }
 
-    /// Nothing has come for this number of milliseconds.
+    /// Takes a silence of this number of milliseconds.
     pub fn silence(&mut self, millis: u64) -> Vec<Decision> {
         if self.answers.is_empty() {
             self.answers
@@ -111,7 +111,7 @@ impl Chunks {
         self.answers.values_mut().flat_map(told).collect()
     }
 
-    /// The response is over: what was held back is judged too.
+    /// Ends the response. Text that was held back is judged too.
     pub fn end(&mut self) -> Vec<Decision> {
         let told = |live: &mut Live| {
             live.end();
@@ -121,7 +121,7 @@ impl Chunks {
     }
 }
 
-/// JSON in which a half of a surrogate pair, as JavaScript escapes it, is U+FFFD: no other reader takes it.
+/// Replaces each escaped half of a surrogate pair, which JavaScript writes and no other reader takes, by U+FFFD.
 fn whole_chars(json: &str) -> Cow<'_, str> {
     let half = |at: usize| -> Option<u16> {
         let digits = json.get(at..)?.strip_prefix("\\u")?.get(..4)?;
@@ -165,7 +165,7 @@ mod tests {
         json!({"choices": [{"index": index, "delta": {"content": SENTENCE}}]}).to_string()
     }
 
-    /// After how many of the chunks it stops.
+    /// Returns the number of chunks after which it stops.
     fn stops(mut chunks: Chunks, each: impl Fn(&mut Chunks) -> Vec<Decision>) -> Option<usize> {
         (0..50).find(|_| each(&mut chunks).iter().any(|d| d.action == Action::Stop))
     }

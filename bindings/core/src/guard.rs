@@ -1,4 +1,4 @@
-//! [`Guard`]: the live guard as the packages hand it out, and [`Decision`], what it says.
+//! [`Guard`]: the live guard of the packages, and its [`Decision`].
 
 use deadloop_detect::{Alarm, Channel, Decision as Decided, Event, Pushed, TextChannel};
 use deadloop_stream::Prompted;
@@ -14,17 +14,17 @@ use crate::{Lane, Pairs};
 #[derive(Debug)]
 pub struct Guard {
     guard: deadloop_detect::Guard,
-    /// What the response answers that it watches.
+    /// The prompt of the watched response.
     asked: Arc<Prompted>,
     lanes: [Lane; LANES],
-    /// Where UTF-16 is counted.
+    /// The positions in UTF-16; `None` if they are not counted.
     pairs: Option<Box<[Pairs; LANES]>>,
 }
 
-/// How many channels carry text.
+/// The number of channels of text.
 const LANES: usize = TextChannel::ALL.len();
 
-/// Tells a fresh guard what the user wrote.
+/// Passes the user's messages to a fresh guard.
 pub(crate) fn heard(guard: &mut deadloop_detect::Guard, asked: &Prompted) {
     for text in &asked.user {
         // Nothing has been generated that could be stopped.
@@ -33,7 +33,7 @@ pub(crate) fn heard(guard: &mut deadloop_detect::Guard, asked: &Prompted) {
 }
 
 impl Guard {
-    /// A guard that has read nothing, and hears what the user wrote.
+    /// Creates a guard and passes it the user's messages.
     pub(crate) fn of(mut guard: deadloop_detect::Guard, asked: &Arc<Prompted>) -> Self {
         heard(&mut guard, asked);
         Self {
@@ -44,14 +44,14 @@ impl Guard {
         }
     }
 
-    /// The same guard, whose alarms have positions in UTF-16 too.
+    /// Adds positions in UTF-16 to the guard's alarms.
     #[must_use]
     pub fn counting_utf16(mut self) -> Self {
         self.pairs = Some(Box::default());
         self
     }
 
-    /// A guard for another answer to the same request, which knows nothing of what this one has read.
+    /// Returns a fresh guard for another answer to the same request.
     #[must_use]
     pub fn fresh(&self) -> Self {
         let guard = Self::of(self.guard.fresh(), &self.asked);
@@ -73,7 +73,7 @@ impl Guard {
         self.take(lane, *channel, text)
     }
 
-    /// The same for a chunk of UTF-16, which may end inside a char.
+    /// Takes the next chunk of a channel in UTF-16, which may end inside a char.
     pub fn push_utf16(&mut self, lane: usize, units: &[u16]) -> Decision {
         let (Some(channel), Some(own)) = (TextChannel::ALL.get(lane), self.lanes.get_mut(lane))
         else {
@@ -83,7 +83,7 @@ impl Guard {
         self.take(lane, *channel, &text)
     }
 
-    /// Whether the next chunk of a channel has to come as UTF-16, because half of a char was held back.
+    /// Returns whether the next chunk of a channel has to come as UTF-16, because half of a char was held back.
     pub fn holds(&self, lane: usize) -> bool {
         self.lanes.get(lane).is_some_and(Lane::holds)
     }
@@ -122,17 +122,17 @@ impl Guard {
         self.guard.push(event).into()
     }
 
-    /// Why it has stopped the stream, once it has.
+    /// Returns the alarm that has stopped the stream, if one has.
     pub fn alarm(&self) -> Option<&Alarm> {
         self.guard.stopped()
     }
 
-    /// An alarm as JSON, with its positions in UTF-16 where they are counted, are of text, and are known.
+    /// Returns an alarm as JSON, with positions in UTF-16 if they are counted, are of text, and are known.
     pub fn alarm_json(&self, alarm: &Alarm) -> String {
         json(&self.read(alarm))
     }
 
-    /// A decision as JSON (`action`, `alarm` or null, `warnings`), where there is something to do or to tell.
+    /// Returns a decision as JSON (`action`, `alarm` or null, `warnings`) if it needs an action or a report.
     pub fn told(&self, decision: &Decision) -> Option<String> {
         (!decision.is_quiet()).then(|| self.decision_json(decision))
     }
@@ -141,43 +141,43 @@ impl Guard {
         decision.written(|alarm| self.read(alarm))
     }
 
-    fn read<'a>(&self, alarm: &'a Alarm) -> Told<'a> {
+    fn read<'a>(&self, alarm: &'a Alarm) -> AlarmJson<'a> {
         let lane = TextChannel::ALL
             .iter()
             .position(|lane| *lane == alarm.channel);
         let pairs = self.pairs.as_ref().zip(lane).map(|(all, lane)| &all[lane]);
         let units = |chars: deadloop_detect::Units| pairs.and_then(|p| p.units(chars.count()));
-        Told {
+        AlarmJson {
             exact_utf16: units(alarm.exact),
             delivered_utf16: units(alarm.delivered),
             onset_utf16: units(alarm.onset),
-            ..Told::of(alarm)
+            ..AlarmJson::of(alarm)
         }
     }
 }
 
-/// What the caller has to do after an event.
+/// The action that an event requires of the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
-    /// Nothing: the stream goes on.
+    /// No action: the stream goes on.
     #[default]
     Continue,
-    /// The call that was pushed is not to be run; the stream goes on.
+    /// Not running the call that was pushed. The stream goes on.
     Refuse,
-    /// The stream is over.
+    /// Ending the stream.
     Stop,
 }
 
-/// What a guard says of an event.
+/// The decision of a guard on an event.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use]
 pub struct Decision {
-    /// What to do.
+    /// The required action.
     pub action: Action,
-    /// Why, where it is to refuse or to stop.
+    /// The alarm behind a refusal or a stop.
     pub alarm: Option<Box<Alarm>>,
-    /// Alarms that only warn or observe, new ones.
+    /// New alarms that only warn or observe.
     pub warnings: Vec<Alarm>,
 }
 
@@ -197,7 +197,7 @@ impl From<Pushed> for Decision {
 }
 
 impl Action {
-    /// Its name.
+    /// Returns the action's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Continue => "continue",
@@ -208,17 +208,17 @@ impl Action {
 }
 
 impl Decision {
-    /// It as JSON: `action`, `alarm` or null, `warnings`.
+    /// Returns the decision as JSON: `action`, `alarm` or null, `warnings`.
     pub fn json(&self) -> String {
-        self.written(Told::of)
+        self.written(AlarmJson::of)
     }
 
-    fn written<'a>(&'a self, read: impl Fn(&'a Alarm) -> Told<'a>) -> String {
+    fn written<'a>(&'a self, read: impl Fn(&'a Alarm) -> AlarmJson<'a>) -> String {
         #[derive(Serialize)]
         struct Wire<'a> {
             action: Action,
-            alarm: Option<Told<'a>>,
-            warnings: Vec<Told<'a>>,
+            alarm: Option<AlarmJson<'a>>,
+            warnings: Vec<AlarmJson<'a>>,
         }
         json(&Wire {
             action: self.action,
@@ -227,15 +227,15 @@ impl Decision {
         })
     }
 
-    /// Whether there is nothing to tell.
+    /// Returns whether the decision needs neither an action nor a report.
     pub fn is_quiet(&self) -> bool {
         self.action == Action::Continue && self.warnings.is_empty()
     }
 }
 
-/// An alarm as the packages read it: its fields, and what it says to a log, to a user and to a model.
+/// An alarm as the packages read it: its fields, and its texts for a log, a user and a model.
 #[derive(Serialize)]
-struct Told<'a> {
+struct AlarmJson<'a> {
     #[serde(flatten)]
     alarm: &'a Alarm,
     what: String,
@@ -250,7 +250,7 @@ struct Told<'a> {
     onset_utf16: Option<u64>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> AlarmJson<'a> {
     fn of(alarm: &'a Alarm) -> Self {
         Self {
             alarm,
@@ -265,23 +265,23 @@ impl<'a> Told<'a> {
     }
 }
 
-/// An alarm as JSON: its fields, and what it says to a log (`log_line`), to a user (`user_message`) and to a model
-/// (`refusal`).
+/// Returns an alarm as JSON: its fields, and its texts for a log (`log_line`), for a user (`user_message`) and for a
+/// model (`refusal`).
 pub fn alarm_json(alarm: &Alarm) -> String {
-    json(&Told::of(alarm))
+    json(&AlarmJson::of(alarm))
 }
 
-/// Plain data with text as keys: nothing in it can fail.
+/// Writes plain data as JSON. This cannot fail, since all keys are text.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// The channels that carry text, as an error names them.
+/// Returns the names of the channels of text, for errors.
 pub fn lanes() -> String {
     TextChannel::ALL.map(TextChannel::name).join(", ")
 }
 
-/// The place of the channel of text with that name, in [`TextChannel::ALL`].
+/// Returns the index of a channel of text in [`TextChannel::ALL`].
 ///
 /// # Errors
 /// Returns the names of the channels if it is not one of them; and where `text` is one, that the two stand the wrong way round.

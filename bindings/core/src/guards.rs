@@ -1,5 +1,6 @@
-//! [`Guards`]: a settings file, compiled once: which guard watches which model, and how the texts of a
-//! model are split into thinking and answer.
+//! [`Guards`]: a compiled settings file.
+//!
+//! It has the guards of each model, and the rules that split the texts of a model into thinking and answer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,23 +22,23 @@ pub struct Guards {
     settings: Arc<Settings>,
     pub(crate) compiled: deadloop_detect::Guards,
     pub(crate) think: Arc<ThinkRules>,
-    /// What the responses answer that are watched.
+    /// The prompt of the watched responses.
     asked: Arc<Prompted>,
 }
 
-/// Why a settings file cannot be used: a message with its place.
+/// The error of an unusable settings file: a message with its place.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It cannot be read.
+    /// A file that cannot be read.
     #[error("{0}: {1}")]
     File(String, std::io::Error),
-    /// It is not a settings file.
+    /// Text that is not a settings file.
     #[error("{0}")]
     Settings(String),
 }
 
 impl Guards {
-    /// The guards of the settings in `text`; `name` is what errors call it.
+    /// Compiles the guards of the settings in `text`. Errors call the text `name`.
     ///
     /// # Errors
     /// It is no settings file, or one of its detectors is a program, which no live stream waits for.
@@ -60,7 +61,7 @@ impl Guards {
         })
     }
 
-    /// The guards of a settings file.
+    /// Loads the guards of a settings file.
     ///
     /// # Errors
     /// It cannot be read, or as for [`parse`](Self::parse).
@@ -69,8 +70,8 @@ impl Guards {
         Self::parse(&text, &name)
     }
 
-    /// The text of a settings file and its name in errors. Where there is no such file, that of the
-    /// [shipped](Self::shipped) settings of that name, as every command has it.
+    /// Returns the text of a settings file and its name in errors. Without such a file, [shipped](Self::shipped)
+    /// settings with that name are used, as in every command.
     ///
     /// # Errors
     /// It cannot be read.
@@ -85,7 +86,7 @@ impl Guards {
         }
     }
 
-    /// The guard that deadloop recommends, on every model.
+    /// Returns the recommended guard, for every model.
     ///
     /// # Errors
     /// Never; the settings are a constant that every test reads.
@@ -93,8 +94,8 @@ impl Guards {
         Self::parse(RECOMMENDED, "recommended")
     }
 
-    /// The text of the settings that deadloop recommends under this name: `recommended` on text, `recommended-agents` on
-    /// runs of agents, their text included. `None`: it is no such name.
+    /// Returns the text of shipped settings: `recommended` for text, `recommended-agents` for runs of agents with
+    /// their text. `None` for other names.
     pub fn shipped(name: &str) -> Option<String> {
         match name {
             "recommended" => Some(RECOMMENDED.to_owned()),
@@ -103,13 +104,13 @@ impl Guards {
         }
     }
 
-    /// The name of the settings in every report.
+    /// Returns the name of the settings in every report.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The same guards for responses of which it is known what they answer: those of the task, where settings have some, and
-    /// each has heard what the user wrote. Cheap: one for each request.
+    /// Returns guards for responses to a known prompt. They are the guards of the task, where settings have some, and
+    /// have received the user's messages. Cheap: one for each request.
     #[must_use]
     pub fn answering(&self, asked: Prompted) -> Self {
         Self {
@@ -118,12 +119,12 @@ impl Guards {
         }
     }
 
-    /// What the responses answer.
+    /// Returns the prompt of the responses.
     pub(crate) fn asked(&self) -> &Prompted {
         &self.asked
     }
 
-    /// A model, at the task.
+    /// Returns a model's work on the prompt's task.
     fn work<'a>(&'a self, model: &'a str) -> Work<'a> {
         Work {
             model,
@@ -131,30 +132,29 @@ impl Guards {
         }
     }
 
-    /// A compiled guard that has heard what the user wrote.
+    /// Returns a compiled guard that has received the user's messages.
     pub(crate) fn compiled(&self, model: &str) -> deadloop_detect::Guard {
         let mut guard = self.compiled.guard(self.work(model));
         heard(&mut guard, &self.asked);
         guard
     }
 
-    /// A fresh guard for a request to this model.
+    /// Returns a fresh guard for a request to this model.
     pub fn guard(&self, model: &str) -> Guard {
         Guard::of(self.compiled.guard(self.work(model)), &self.asked)
     }
 
-    /// A fresh guard for the bytes of a streamed response. `model`: none to take the name that the
-    /// stream gives.
+    /// Returns a fresh guard for the bytes of a streamed response. Without `model`, the name in the stream counts.
     pub fn live(&self, model: Option<&str>) -> Live {
         Live::new(self, model)
     }
 
-    /// A fresh guard for the chunks of a streamed response. `model`: as for [`live`](Self::live).
+    /// Returns a fresh guard for the chunks of a streamed response. Without `model`, the name in the chunks counts.
     pub fn chunks(&self, model: Option<&str>) -> Chunks {
         Chunks::new(self, model)
     }
 
-    /// Which guards of a model never alarm where nothing but `feeds` comes, each with what it misses.
+    /// Returns the guards of a model that never alarm on `feeds` alone, each with the feed that it misses.
     ///
     /// # Errors
     /// Returns the names of all feeds if a name is not one of them.
@@ -164,7 +164,7 @@ impl Guards {
         Ok(blind.iter().map(ToString::to_string).collect())
     }
 
-    /// Whether some guard of a model never alarms without events of this kind.
+    /// Returns whether some guard of a model never alarms without events of this kind.
     ///
     /// # Errors
     /// Returns the names of all feeds if the name is not one of them.
@@ -174,7 +174,7 @@ impl Guards {
         Ok(!guard.blind(others).is_empty())
     }
 
-    /// The first alarm of a finished text: one that stops or refuses, else one that warns or observes.
+    /// Returns the first alarm on a finished text: one that stops or refuses, else one that warns or observes.
     pub fn alarm_of(&self, text: &Text) -> Option<Alarm> {
         let model = text.model.as_deref().unwrap_or("");
         let mut guard = self.compiled(model);
@@ -213,7 +213,7 @@ pub struct Text {
     pub model: Option<String>,
 }
 
-/// The kind of events with that name.
+/// Returns the kind of events with that name.
 fn feed(name: &str) -> Result<Feed, String> {
     let found = Feed::ALL.into_iter().find(|feed| feed.name() == name);
     found.ok_or_else(|| {

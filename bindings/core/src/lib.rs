@@ -1,4 +1,4 @@
-//! What the packages for Python and node share: everything but the two languages.
+//! Guards for the packages for Python and node, apart from the two languages.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | the bytes of a streamed response through a guard | [`Live`] |
 //! | its chunks as JSON through a guard | [`Chunks`] |
 //! | a finished text through a guard | [`Guards::alarm_of`] |
-//! | a guard that is fed by hand, and what it says | [`Guard`], [`Decision`] |
+//! | a guard that is fed by hand, and its decisions | [`Guard`], [`Decision`] |
 //! | strings of UTF-16 that may be cut inside a char, and positions in them | [`Lane`], [`Pairs`] |
 //! | an alarm as JSON | [`alarm_json`] |
 

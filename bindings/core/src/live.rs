@@ -7,15 +7,15 @@ use deadloop_stream::{Step, StreamFormat, StreamReader, Watched};
 
 use crate::{Action, Decision, Guards};
 
-/// What stands for the model's name where none is known.
+/// The name of a model without a known name.
 const UNNAMED: &str = "unknown";
 
 /// A guard on the bytes of one streamed response: server-sent events or JSON lines of any API that
 /// `deadloop watch` reads. [`feed`](Self::feed) it what arrived and pass on what it allows; at its
 /// [`alarm`](Self::alarm) pass on its [`ending`](Self::ending) too, and close the connection.
 ///
-/// It is a [`Watched`] with what it has to tell kept until it is asked for, and with a clock that moves when its caller
-/// tells of a [`silence`](Self::silence): the packages have clocks of their own.
+/// It is a [`Watched`] that keeps its alarms until the caller takes them. Its clock moves when the caller reports a
+/// [`silence`](Self::silence), since the packages have clocks of their own.
 #[derive(Debug)]
 pub struct Live {
     watched: Watched,
@@ -51,8 +51,8 @@ impl Live {
         }
     }
 
-    /// Takes the next bytes of the response. How many of them may be passed on: all, or at the alarm
-    /// those up to the end of the event that raised it; after it none.
+    /// Takes the next bytes of the response. Returns the number of bytes that may be passed on: all, or at the alarm
+    /// those up to the end of the event that raised it, or none after it.
     pub fn feed(&mut self, bytes: &[u8]) -> usize {
         self.now += std::mem::take(&mut self.silent);
         let step = self.watched.feed(bytes, self.now);
@@ -61,14 +61,14 @@ impl Live {
         kept
     }
 
-    /// Nothing has come for this number of milliseconds: since the last bytes, not since the last silence.
+    /// Takes a silence of this number of milliseconds since the last bytes, not since the last silence.
     pub fn silence(&mut self, millis: u64) {
         self.silent = self.silent.max(millis);
         let step = self.watched.silent(self.now.saturating_add(self.silent));
         self.keep(step);
     }
 
-    /// The response is over: what was held back is judged too.
+    /// Ends the response. Text that was held back is judged too.
     pub fn end(&mut self) {
         self.now += std::mem::take(&mut self.silent);
         let step = self.watched.end(self.now);
@@ -81,22 +81,22 @@ impl Live {
         self.refusals.extend(refused);
     }
 
-    /// Why the response has to be cut, once it has.
+    /// Returns the alarm that cuts the response, if there is one.
     pub fn alarm(&self) -> Option<&Alarm> {
         self.watched.alarm()
     }
 
-    /// Takes the alarms that only warn or observe and have not been asked for yet, in their order.
+    /// Takes the alarms that only warn or observe and have not been returned yet, in their order.
     pub fn warnings(&mut self) -> Vec<Alarm> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Takes the alarms that refuse a call and have not been asked for yet, in their order. They cut nothing.
+    /// Takes the alarms that refuse a call and have not been returned yet, in their order. They cut nothing.
     pub fn refusals(&mut self) -> Vec<Alarm> {
         std::mem::take(&mut self.refusals)
     }
 
-    /// What there is to do or to tell and has not been asked for yet; the alarm that cuts the response each time.
+    /// Takes the decisions that have not been returned yet. The alarm that cuts the response is returned each time.
     pub(crate) fn decisions(&mut self) -> Vec<Decision> {
         let mut decisions = Vec::new();
         let warnings = self.warnings();
@@ -118,8 +118,8 @@ impl Live {
         decisions
     }
 
-    /// The bytes that end a response which is cut here, in the words of its API: its client sees a
-    /// response that was too long, and does not wait. Empty where the API is not known.
+    /// Returns the bytes that end a response which is cut here, in the format of its API. Its client sees a response
+    /// that was too long, and does not wait. Empty if the API is not known.
     pub fn ending(&self) -> Vec<u8> {
         self.watched.ending()
     }
@@ -129,7 +129,7 @@ impl Live {
 mod tests {
     use super::*;
 
-    /// A response that says `text` in each of its events.
+    /// Returns a response with `text` in each of its events.
     fn response(text: &str, events: usize) -> Vec<u8> {
         let chunk = serde_json::json!({
             "id": "c1", "object": "chat.completion.chunk", "model": "m",
@@ -138,7 +138,7 @@ mod tests {
         format!("data: {chunk}\n\n").repeat(events).into_bytes()
     }
 
-    /// What is passed on of a response that comes in pieces of `size` bytes, and the alarm.
+    /// Returns the bytes that are passed on of a response in pieces of `size` bytes, and the alarm.
     fn passed(bytes: &[u8], size: usize) -> (Vec<u8>, Option<Alarm>) {
         let mut live = Guards::recommended().unwrap().live(None);
         let mut out = Vec::new();

@@ -1,7 +1,7 @@
 //! [`Lane`]: strings of UTF-16, as JavaScript has them (and Python, where JSON cut them): chunks may end
 //! inside a char, and positions count units.
 
-/// One channel's text of UTF-16.
+/// A channel's text in UTF-16.
 ///
 /// A chunk that ends with the first half of a surrogate pair keeps it for the next one; a half that
 /// stays alone is U+FFFD, one char, as `String.prototype.toWellFormed` has it.
@@ -21,12 +21,12 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Whether half of a pair is held back.
+    /// Returns whether half of a pair is held back.
     pub fn holds(&self) -> bool {
         self.held.is_some()
     }
 
-    /// The text of the next chunk, as far as it is known.
+    /// Returns the text of the next chunk, as far as it is known.
     pub fn text(&mut self, chunk: &[u16]) -> String {
         let (last, whole) = match chunk.split_last() {
             Some((last, rest)) if is_first_half(*last) => (Some(*last), rest),
@@ -39,13 +39,13 @@ impl Lane {
         chars.collect()
     }
 
-    /// The text ends here: what a held half is worth, which is one U+FFFD.
+    /// Ends the text. Returns U+FFFD for a held half.
     pub fn end(&mut self) -> Option<&'static str> {
         self.held.take().map(|_| "\u{FFFD}")
     }
 }
 
-/// Whether a unit begins a pair.
+/// Returns whether a unit begins a pair.
 fn is_first_half(unit: u16) -> bool {
     (0xD800..0xDC00).contains(&unit)
 }
@@ -66,7 +66,7 @@ fn is_first_half(unit: u16) -> bool {
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     chars: u64,
-    /// Up to here runs are only counted: chars, and how many of them were two units long.
+    /// The start of the text, whose runs are only counted.
     dropped: Counted,
     /// The end of the last run that is written.
     written: Counted,
@@ -76,7 +76,7 @@ pub struct Pairs {
     run: (u64, u64),
 }
 
-/// So many chars, and how many of them are two units long.
+/// A number of chars, and how many are two units long.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     chars: u64,
@@ -84,7 +84,7 @@ struct Counted {
 }
 
 impl Pairs {
-    /// Bytes of runs that are kept, at most.
+    /// The most bytes of runs that are kept.
     pub const MOST: usize = 64 * 1024;
 
     /// Counts a text.
@@ -101,7 +101,7 @@ impl Pairs {
         }
     }
 
-    /// The next char is two units long.
+    /// Takes a char of two units.
     fn pair(&mut self) {
         let (first, length) = self.run;
         if length > 0 && first + length == self.chars {
@@ -139,7 +139,7 @@ impl Pairs {
         self.runs.drain(..gone);
     }
 
-    /// The position in units of a position in chars. `None`: it lies so far back that it is not known any more.
+    /// Returns the position in units of a position in chars; `None` if it lies before the kept runs.
     pub fn units(&self, chars: u64) -> Option<u64> {
         let Counted {
             chars: mut at,

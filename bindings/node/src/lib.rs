@@ -19,60 +19,60 @@ pub struct Guards(deadloop_bindings::Guards);
 
 #[napi]
 impl Guards {
-    /// The guards of a settings file, or those that deadloop recommends under that name.
+    /// Loads the guards of a settings file, or the shipped ones with that name.
     #[napi(factory)]
     pub fn load(path: String) -> Result<Self> {
         let guards = deadloop_bindings::Guards::load(Path::new(&path));
         guards.map(Self).map_err(error)
     }
 
-    /// The guards of the settings in a text; `name` is what errors call it.
+    /// Compiles the guards of the settings in a text. Errors call the text `name`.
     #[napi(factory)]
     pub fn parse(toml: String, name: String) -> Result<Self> {
         let guards = deadloop_bindings::Guards::parse(&toml, &name);
         guards.map(Self).map_err(error)
     }
 
-    /// The name of the settings in every report.
+    /// Returns the name of the settings in every report.
     #[napi(getter)]
     pub fn id(&self) -> String {
         self.0.id().to_owned()
     }
 
-    /// The same guards for responses that answer this.
+    /// Returns guards for responses to this prompt.
     #[napi]
     pub fn answering(&self, task: String, user: Vec<String>) -> Self {
         Self(self.0.answering(Prompted { task, user }))
     }
 
-    /// A fresh guard for a request to this model.
+    /// Returns a fresh guard for a request to this model.
     #[napi]
     pub fn guard(&self, env: Env, model: String) -> Result<Guard> {
         held(env, 1)?;
         Ok(Guard(self.0.guard(&model).counting_utf16()))
     }
 
-    /// A fresh guard for the bytes of a streamed response; without a model the first name that it gives.
+    /// Returns a fresh guard for the bytes of a streamed response. Without a model, the first name in them counts.
     #[napi]
     pub fn live(&self, env: Env, model: Option<String>) -> Result<Live> {
         held(env, 1)?;
         Ok(Live(self.0.live(model.as_deref())))
     }
 
-    /// A fresh guard for the chunks of a streamed response; without a model the first name that they give.
+    /// Returns a fresh guard for the chunks of a streamed response. Without a model, the first name in them counts.
     #[napi]
     pub fn chunks(&self, env: Env, model: Option<String>) -> Result<Chunks> {
         held(env, 1)?;
         Ok(Chunks(self.0.chunks(model.as_deref())))
     }
 
-    /// Which guards never alarm where nothing but `feeds` comes, each with what it misses.
+    /// Returns the guards that never alarm on `feeds` alone, each with the feed that it misses.
     #[napi]
     pub fn blind(&self, feeds: Vec<String>, model: String) -> Result<Vec<String>> {
         self.0.blind(&feeds, &model).map_err(wrong)
     }
 
-    /// Whether some guard never alarms without that.
+    /// Returns whether some guard never alarms without that feed.
     #[napi]
     pub fn reads(&self, feed: String, model: String) -> Result<bool> {
         self.0.reads(&feed, &model).map_err(wrong)
@@ -91,7 +91,7 @@ fn wrong(what: String) -> Error {
     Error::new(Status::InvalidArg, what)
 }
 
-/// Tells V8 of guards that come or go.
+/// Reports guards that come or go to V8.
 fn held(env: Env, guards: i64) -> Result<()> {
     env.adjust_external_memory(guards * HELD)?;
     Ok(())
@@ -153,52 +153,52 @@ impl Guard {
         })
     }
 
-    /// A turn begins.
+    /// Takes the start of a turn.
     #[napi]
     pub fn turn(&mut self, agent: Option<String>) -> Option<String> {
         let agent = agent.as_deref();
         self.event(&Event::Turn { agent })
     }
 
-    /// A message of the user.
+    /// Takes a message of the user.
     #[napi]
     pub fn user(&mut self, text: String) -> Option<String> {
         self.event(&Event::User(&text))
     }
 
-    /// An agent chose the next one.
+    /// Takes an agent's choice of the next one.
     #[napi]
     pub fn handoff(&mut self, from: String, to: String) -> Option<String> {
         let (from, to) = (&*from, &*to);
         self.event(&Event::Handoff { from, to })
     }
 
-    /// Nothing has come for so long.
+    /// Takes a silence of so many seconds.
     #[napi]
     pub fn silence(&mut self, seconds: f64) -> Result<Option<String>> {
         let millis = millis(seconds).map_err(wrong)?;
         Ok(self.event(&Event::Silence(millis)))
     }
 
-    /// The response or the run has ended.
+    /// Takes the end of the response or the run.
     #[napi]
     pub fn finish(&mut self, reason: Option<String>) -> Option<String> {
         self.event(&Event::Finish(reason.as_deref()))
     }
 
-    /// The connection is gone.
+    /// Takes the loss of the connection.
     #[napi]
     pub fn closed(&mut self) -> Option<String> {
         self.event(&Event::Closed)
     }
 
-    /// Why it has stopped the stream, as JSON, once it has.
+    /// Returns the alarm that has stopped the stream, as JSON, if one has.
     #[napi(getter)]
     pub fn alarm(&self) -> Option<String> {
         self.0.alarm().map(|alarm| self.0.alarm_json(alarm))
     }
 
-    /// A guard for the next request, which knows nothing of what this one has read.
+    /// Returns a fresh guard for the next request.
     #[napi]
     pub fn fresh(&self, env: Env) -> Result<Self> {
         held(env, 1)?;
@@ -218,44 +218,44 @@ impl ObjectFinalize for Live {
 
 #[napi]
 impl Live {
-    /// Takes the next bytes; how many of them may be passed on.
+    /// Takes the next bytes. Returns the number of bytes that may be passed on.
     #[napi]
     pub fn feed(&mut self, chunk: &[u8]) -> u32 {
         u32::try_from(self.0.feed(chunk)).unwrap_or(u32::MAX)
     }
 
-    /// Nothing has come for so long.
+    /// Takes a silence of so many seconds.
     #[napi]
     pub fn silence(&mut self, seconds: f64) -> Result<()> {
         self.0.silence(millis(seconds).map_err(wrong)?);
         Ok(())
     }
 
-    /// The response is over: what was held back is judged too.
+    /// Ends the response. Text that was held back is judged too.
     #[napi]
     pub fn end(&mut self) {
         self.0.end();
     }
 
-    /// Why the response has to be cut, as JSON, once it has.
+    /// Returns the alarm that cuts the response, as JSON, if there is one.
     #[napi(getter)]
     pub fn alarm(&self) -> Option<String> {
         self.0.alarm().map(alarm_json)
     }
 
-    /// Takes what only warned or observed and was not asked for yet, each as JSON.
+    /// Takes the alarms that only warn or observe and have not been returned yet, each as JSON.
     #[napi]
     pub fn warnings(&mut self) -> Vec<String> {
         self.0.warnings().iter().map(alarm_json).collect()
     }
 
-    /// Takes what refused a call and was not asked for yet, each as JSON.
+    /// Takes the alarms that refuse a call and have not been returned yet, each as JSON.
     #[napi]
     pub fn refusals(&mut self) -> Vec<String> {
         self.0.refusals().iter().map(alarm_json).collect()
     }
 
-    /// What ends a response that is cut here, in the words of its API.
+    /// Returns the end of a response that is cut here, in the format of its API.
     #[napi(getter)]
     pub fn ending(&self) -> Buffer {
         self.0.ending().into()
@@ -287,13 +287,13 @@ impl Chunks {
         told(&self.0.text_utf16(&text))
     }
 
-    /// Nothing has come for so long.
+    /// Takes a silence of so many seconds.
     #[napi]
     pub fn silence(&mut self, seconds: f64) -> Result<Vec<String>> {
         Ok(told(&self.0.silence(millis(seconds).map_err(wrong)?)))
     }
 
-    /// The response is over.
+    /// Ends the response.
     #[napi]
     pub fn end(&mut self) -> Vec<String> {
         told(&self.0.end())

@@ -117,7 +117,7 @@ fn error(error: ReadError) -> PyErr {
 pub(crate) struct Guard(Mutex<deadloop_bindings::Guard>);
 
 impl Guard {
-    /// The guard, once no other thread uses it; those of Python run until then.
+    /// Locks the guard. Other threads of Python run until it is free.
     fn lock(&self, py: Python<'_>) -> MutexGuard<'_, deadloop_bindings::Guard> {
         self.0
             .lock_py_attached(py)
@@ -263,7 +263,7 @@ impl Guard {
     }
 }
 
-/// A string in units of UTF-16, halves of pairs among them.
+/// Returns a string in units of UTF-16, which may contain halves of pairs.
 fn units(text: &Bound<'_, PyString>) -> PyResult<Vec<u16>> {
     let bytes: Vec<u8> = text
         .call_method1("encode", ("utf-16-le", "surrogatepass"))?
@@ -274,7 +274,7 @@ fn units(text: &Bound<'_, PyString>) -> PyResult<Vec<u16>> {
         .collect())
 }
 
-/// A string that came whole: what is half a pair in it is U+FFFD.
+/// Returns a whole string. Half a pair in it becomes U+FFFD.
 pub(crate) fn whole<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
     match text.to_cow() {
         Ok(text) => Ok(text),
@@ -282,7 +282,7 @@ pub(crate) fn whole<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>>
     }
 }
 
-/// What a tool was given or gave back: a text, or JSON of what it means; nothing as an empty text.
+/// Returns a tool's arguments or result as text: a text itself, another value as JSON, no value as an empty text.
 fn written(value: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
     let Some(value) = value else {
         return Ok(String::new());
@@ -299,7 +299,7 @@ fn written(value: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
     }
 }
 
-/// A decision as Python has it: `deadloop.Decision`; that to go on is always the same one.
+/// Returns a decision as `deadloop.Decision`. The one to go on is always the same object.
 pub(crate) fn decided(py: Python<'_>, decision: &Decision) -> PyResult<Py<PyAny>> {
     static CONTINUE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let module = || py.import("deadloop._alarm");
@@ -323,7 +323,7 @@ pub(crate) fn decided(py: Python<'_>, decision: &Decision) -> PyResult<Py<PyAny>
         .unbind())
 }
 
-/// An alarm as Python has it: `deadloop.Alarm`, made of its JSON.
+/// Returns an alarm as `deadloop.Alarm`, made from its JSON.
 pub(crate) fn alarm(py: Python<'_>, json: &str) -> PyResult<Py<PyAny>> {
     let class = py.import("deadloop._alarm")?.getattr("Alarm")?;
     Ok(class.call_method1("of_json", (json,))?.unbind())

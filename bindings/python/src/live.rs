@@ -104,7 +104,7 @@ impl Chunks {
         Self(Mutex::new(chunks))
     }
 
-    /// What there is to do or to tell; long texts are read while other threads of Python run.
+    /// Returns the decisions that need an action or a report. Long texts are read while other threads of Python run.
     fn decide(
         &self,
         py: Python<'_>,

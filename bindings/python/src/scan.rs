@@ -13,7 +13,7 @@ use crate::guard::whole;
 /// Texts that a thread takes at once.
 const SHARE: usize = 16;
 
-/// A row of Python: thinking, answer, model, each a string or none.
+/// Reads a row of Python: thinking, answer, model, each a string or none.
 pub(crate) fn row(row: &Bound<'_, PyTuple>) -> PyResult<Text> {
     let field = |at: usize| -> PyResult<Option<String>> {
         let value = row.get_item(at)?;
@@ -30,7 +30,7 @@ pub(crate) fn row(row: &Bound<'_, PyTuple>) -> PyResult<Text> {
     })
 }
 
-/// The first alarm of each text, as JSON.
+/// Returns the first alarm on each text, as JSON.
 pub(crate) fn alarms(guards: &Guards, texts: &[Text]) -> Vec<Option<String>> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(vec![None; texts.len()]);

@@ -13,21 +13,21 @@
 //! | enums whose variants have names in files | `words!` |
 
 pub use crate::detectors::{DETECTORS, Detector, Example, Measuring, Program, Refusal, grown};
-pub use crate::measure::fact::{Asked, Bound, Bounds, Clock, Fact, Rule, UNIT_CHARS};
+pub use crate::measure::fact::{Bound, Bounds, Clock, Fact, Rule, StructuralCondition, UNIT_CHARS};
 pub use crate::measure::ignore::LINE_CHARS;
 pub use crate::measure::meter::{Meter, Recipe, TextMeter};
 pub use crate::measure::per::Per;
 pub use crate::measure::prompt::PROMPT_CHARS;
-pub use crate::settings::meant::meant;
 pub use crate::settings::param::{DECIMAL, Domain, Mark, Param, Threshold, ThresholdSide, Zero};
 pub use crate::settings::params::Params;
 pub use crate::settings::preset::{Preset, Source};
 pub use crate::settings::setting::{Member, SettingIds, short_hash};
 pub use crate::settings::spec::Spec;
+pub use crate::settings::suggestion::meant;
 pub use crate::settings::unfit::Unfit;
 pub use crate::settings::value::Literal;
 pub use crate::settings::{
-    GuardTable, ModelList, Named, OverrideGlob, Placed, read_toml, resolve, share,
+    GuardTable, Located, ModelList, OverrideGlob, RawParams, read_toml, resolve, share,
 };
 pub use crate::stream::{ArgumentsOf, Cursor, CutOf, EventOf, EventPlace, EventPlaces};
 pub use crate::text::json_scan::JsonScan;

@@ -40,6 +40,6 @@ pub use settings::setting::{NotLive, Setting};
 pub use settings::value::Value;
 pub use settings::{RECOMMENDED, RECOMMENDED_AGENTS, Settings, SettingsError, Work};
 pub use stream::{
-    Arguments, Calls, Channel, Chars, Cut, Event, Fault, Kind, OwnedEvent, Seen, TextChannel,
-    Turns, Unit, Units,
+    Arguments, Calls, Channel, ChannelLengths, Chars, Cut, Event, Fault, Kind, OwnedEvent,
+    TextChannel, Turns, Unit, Units,
 };

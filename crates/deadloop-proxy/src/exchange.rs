@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use deadloop_corpus::StreamFormat;
 
-use crate::asking::Asking;
 use crate::http::{Body, Framing, Head, Wire};
 use crate::judge::{Followed, Judge};
 use crate::metrics::Counter;
 use crate::onward::{Onward, write_chunk};
+use crate::prompt::PromptReader;
 use crate::reply::{self, Reply};
 use crate::tunnel;
 use crate::{ProxyNews, Shared};
@@ -98,7 +98,7 @@ fn exchange(client: &TcpStream, wire: &mut Wire<&TcpStream>, shared: &Shared) ->
         framing,
     };
     let mut answered = Answered::new(&upstream, client, shared);
-    let mut asking = Asking::new(&request, shared);
+    let mut asking = PromptReader::new(&request, shared);
     let sent = send(&onward, (wire, &mut asking), &mut answered)?;
     let Some(response) = answered.head()? else {
         return Err(Broken::Unanswered("the server did not answer\n"));
@@ -140,7 +140,7 @@ fn next_head(wire: &mut Wire<&TcpStream>, shared: &Shared) -> Result<Option<Vec<
 /// Sends the request to the server. Returns false if the server did not accept all of it.
 fn send(
     onward: &Onward<'_>,
-    (wire, asking): (&mut Wire<&TcpStream>, &mut Asking<'_>),
+    (wire, asking): (&mut Wire<&TcpStream>, &mut PromptReader<'_>),
     answered: &mut Answered<'_>,
 ) -> Result<bool, Broken> {
     let mut upstream = answered.upstream;
@@ -284,7 +284,7 @@ struct Relay<'a> {
 
 impl Relay<'_> {
     /// Passes it on; whether the connection can take another request.
-    fn run(&self, wire: &mut Wire<&TcpStream>, asking: Asking<'_>) -> Served {
+    fn run(&self, wire: &mut Wire<&TcpStream>, asking: PromptReader<'_>) -> Served {
         let status = self.response.start.0.as_str();
         let bare = self.request.start.0 == "HEAD" || matches!(status, "204" | "304");
         let Ok(framing) = self.response.framing() else {

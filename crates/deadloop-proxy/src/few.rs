@@ -22,7 +22,7 @@ impl Few {
 
     /// Runs a task on a thread, or drops the task if too many are running.
     pub(crate) fn thread(&self, what: impl FnOnce() + Send + 'static) {
-        let one = One(Arc::clone(&self.running));
+        let one = ThreadSlot(Arc::clone(&self.running));
         if self.running.fetch_add(1, Ordering::SeqCst) >= self.most {
             return;
         }
@@ -35,9 +35,9 @@ impl Few {
 }
 
 /// The place of one thread in the group, until the thread ends or could not start.
-struct One(Arc<AtomicUsize>);
+struct ThreadSlot(Arc<AtomicUsize>);
 
-impl Drop for One {
+impl Drop for ThreadSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }

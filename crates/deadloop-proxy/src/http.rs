@@ -13,9 +13,9 @@ use crate::strict;
 
 /// The longest head, the longest line between two chunks, and the longest trailer, in bytes.
 const LONGEST: usize = 64 << 10;
-/// How long a head may take from its first byte to its last.
+/// The longest time from the first byte of a head to its last.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Most headers of one head.
+/// The most headers of one head.
 const HEADERS: usize = 128;
 /// The number of bytes read at once.
 const PIECE: usize = 16 << 10;
@@ -31,9 +31,9 @@ fn malformed(what: &'static str) -> io::Error {
 pub(crate) struct Wire<R> {
     stream: R,
     ahead: Vec<u8>,
-    /// How much of what was read ahead no end was found in.
+    /// The number of read-ahead bytes that were searched for an end.
     searched: usize,
-    /// When the head that is coming began.
+    /// The time at which the head in progress began.
     begun: Option<Instant>,
     strict: bool,
 }
@@ -369,13 +369,13 @@ impl Head {
             .map(|value| String::from_utf8_lossy(value).to_ascii_lowercase())
     }
 
-    /// The first value of a header, as it was written.
+    /// Returns the first value of a header, as it was written.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         let value = self.all(name).next()?;
         Some(String::from_utf8_lossy(value).into_owned())
     }
 
-    /// The first value of a header, in lower case.
+    /// Returns the first value of a header, in lower case.
     pub(crate) fn value(&self, name: &str) -> Option<String> {
         self.values(name).next()
     }

@@ -27,7 +27,6 @@
     reason = "they panic where nobody reads any more"
 )]
 
-mod asking;
 mod exchange;
 mod few;
 mod http;
@@ -37,6 +36,7 @@ mod metrics;
 mod onward;
 #[doc(hidden)]
 pub mod parts;
+mod prompt;
 mod reply;
 mod scrape;
 mod strict;
@@ -59,16 +59,16 @@ pub use local::{Local, LocalAnswer, LocalRequest};
 use metrics::{Counter, Metrics};
 pub use upstream::{Upstream, UpstreamError};
 
-/// What is told besides the counters.
+/// An event reported besides the counters.
 #[derive(Clone, Copy, Debug)]
 pub enum ProxyNews<'a> {
     /// An alarm: the model, the alarm and what followed.
     Alarm(&'a str, &'a Alarm, Followed),
-    /// The first stream that no guard could read, because the server packed it in this way though it was asked not to.
+    /// The first stream that no guard could read, because the server packed it in this way against the request.
     Packed(&'a str),
 }
 
-/// What is between clients and a server.
+/// The settings of a proxy between clients and a server.
 pub struct ProxyOptions {
     /// The server.
     pub upstream: Upstream,
@@ -78,7 +78,7 @@ pub struct ProxyOptions {
     pub think: ThinkRules,
     /// The most connections at once. Further ones get a 503.
     pub most: usize,
-    /// Is called with each alarm, and with what else is told.
+    /// The callback for alarms and other events.
     pub tell: Box<dyn Fn(ProxyNews<'_>) + Send + Sync>,
 }
 

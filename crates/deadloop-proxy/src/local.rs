@@ -67,7 +67,7 @@ struct Address {
 }
 
 /// A request, and the connection for its answer.
-type Asked = (LocalRequest, TcpStream);
+type PendingRequest = (LocalRequest, TcpStream);
 
 impl Local {
     /// Binds the page to 127.0.0.1. Port 0 chooses a free port.
@@ -128,7 +128,7 @@ impl Local {
     }
 
     /// Reads requests on threads, which also answer refused ones. The threads end with the program.
-    fn listen(self) -> Receiver<Asked> {
+    fn listen(self) -> Receiver<PendingRequest> {
         let (send, asked) = channel();
         let Self { listener, address } = self;
         let readers = Few::new(MOST);
@@ -151,7 +151,7 @@ impl Local {
 
 impl Address {
     /// Reads a request and sends it to the answering thread with its connection, or refuses it.
-    fn read(&self, client: TcpStream, send: &Sender<Asked>) {
+    fn read(&self, client: TcpStream, send: &Sender<PendingRequest>) {
         let ready = client
             .set_read_timeout(Some(PATIENCE))
             .and_then(|()| client.set_write_timeout(Some(PATIENCE)));

@@ -9,10 +9,10 @@ use deadloop_detect::Kind;
 
 use crate::Shared;
 
-/// A counter a row: its name and what it says.
+/// The counters: names and help texts.
 macro_rules! counters {
     ($($counter:ident = $name:literal: $help:literal,)*) => {
-        /// What is counted.
+        /// A counter of `/metrics`.
         #[derive(Clone, Copy)]
         pub(crate) enum Counter { $(#[doc = $help] $counter,)* }
 
@@ -90,7 +90,7 @@ impl Metrics {
         self.counts[counter as usize].fetch_add(n, Ordering::Relaxed)
     }
 
-    /// A stream that was ended.
+    /// Counts a stream that was ended.
     pub(crate) fn alarm(&self, kind: Kind) {
         self.alarms.add(kind);
     }

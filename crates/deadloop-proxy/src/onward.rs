@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::net::TcpStream;
 
-use crate::asking::TASK;
 use crate::http::{Framing, Head};
+use crate::prompt::TASK;
 use crate::upstream::Upstream;
 
 /// A request to the server.

@@ -3,8 +3,8 @@
 //! A head is refused if the readers before and behind the proxy could understand different requests. Then no part of
 //! it is passed on, and the connection is closed.
 
-/// Whether a line ends with a line feed alone, or a carriage return stands elsewhere. The last byte may be the first half
-/// of a line end. `begins`: nothing precedes the bytes.
+/// Returns whether a line end is a lone line feed, or a carriage return precedes another char. The last byte may be
+/// the first half of a line end. `begins`: nothing precedes the bytes.
 pub(crate) fn has_bare_end(bytes: &[u8], begins: bool) -> bool {
     let pairs = bytes.windows(2).any(|pair| match pair {
         [b'\r', next] => *next != b'\n',
@@ -14,7 +14,7 @@ pub(crate) fn has_bare_end(bytes: &[u8], begins: bool) -> bool {
     pairs || (begins && bytes.first() == Some(&b'\n'))
 }
 
-/// Whether bytes may be part of a header's value: they contain no control char except the tab.
+/// Returns whether bytes may be part of a header's value: they contain no control char except the tab.
 pub(crate) fn is_text(bytes: &[u8]) -> bool {
     let control = |byte: &u8| (*byte < b' ' && *byte != b'\t') || *byte == 0x7f;
     !bytes.iter().any(control)

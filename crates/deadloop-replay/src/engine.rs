@@ -12,7 +12,7 @@ use deadloop_detect::{Chars, Event, TextChannel, Unit, Work};
 use crate::arrivals::Arrivals;
 use crate::block::{Axis, Block};
 use crate::plan::Plan;
-use crate::program::Said;
+use crate::program::ProgramAnswer;
 use crate::readings::{Reading, Source};
 use crate::record::{Decided, Record, Region, Stop};
 use crate::regions::{Claimed, Span};
@@ -32,7 +32,7 @@ pub(crate) fn decide_with(
     plan: &Plan,
     transcript: &Transcript,
     chunks: Option<NonZeroU64>,
-    said: &[Said],
+    said: &[ProgramAnswer],
 ) -> Record {
     let arrivals = Arrivals::of(transcript, chunks);
     let measured = Measured {
@@ -55,7 +55,7 @@ struct Measured<'a> {
     /// The facts of each meter of the plan.
     facts: Vec<Vec<Fact>>,
     /// The answer of each program of the plan.
-    said: &'a [Said],
+    said: &'a [ProgramAnswer],
     arrivals: Arrivals<'a>,
 }
 

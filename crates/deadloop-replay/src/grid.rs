@@ -17,7 +17,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use deadloop_detect::harness::{
-    DECIMAL, Domain, GuardTable, Mark, Member, Param, Params, Per, Placed, Spec, meant, read_toml,
+    DECIMAL, Domain, GuardTable, Located, Mark, Member, Param, Params, Per, Spec, meant, read_toml,
     resolve, share,
 };
 use deadloop_detect::{Response, SettingsError, Value};
@@ -49,8 +49,8 @@ const MAX_VALUES: usize = u16::MAX as usize;
 struct Wire {
     #[serde(default)]
     guard: Vec<GuardTable>,
-    ignore: Option<Placed<Vec<String>>>,
-    prompt: Option<Placed<String>>,
+    ignore: Option<Located<Vec<String>>>,
+    prompt: Option<Located<String>>,
 }
 
 #[derive(Deserialize)]
@@ -144,15 +144,15 @@ fn member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsError> {
 }
 
 /// The parameters of a grid's table, each with its values.
-pub(crate) type Swept = Vec<(&'static Param, Vec<Value>)>;
+pub(crate) type ParamValues = Vec<(&'static Param, Vec<Value>)>;
 
 /// Reads the parameters in a table, each with all its values. They are sorted in the order of `spec`, so that cells
 /// do not depend on the order in the file. A parameter without a value is an error.
 pub(crate) fn swept<'g>(
     spec: &Spec,
-    given: impl IntoIterator<Item = (&'g Placed<String>, &'g Placed<Value>)>,
+    given: impl IntoIterator<Item = (&'g Located<String>, &'g Located<Value>)>,
     text: &str,
-) -> Result<Swept, SettingsError> {
+) -> Result<ParamValues, SettingsError> {
     let given: Vec<_> = given.into_iter().collect();
     if let Some((name, _)) = given
         .iter()
@@ -185,14 +185,18 @@ pub(crate) fn swept<'g>(
 }
 
 /// Returns the number of combinations, or `None` if it exceeds `most`.
-pub(crate) fn cells(swept: &Swept, most: usize) -> Option<usize> {
+pub(crate) fn cells(swept: &ParamValues, most: usize) -> Option<usize> {
     let mut values = swept.iter().map(|(_, values)| values.len());
     let cells = values.try_fold(1_usize, usize::checked_mul);
     cells.filter(|cells| *cells <= most)
 }
 
 /// Returns the first `cells` combinations of values over `base`, the last parameter innermost.
-pub(crate) fn product(base: Params, swept: &Swept, cells: usize) -> impl Iterator<Item = Params> {
+pub(crate) fn product(
+    base: Params,
+    swept: &ParamValues,
+    cells: usize,
+) -> impl Iterator<Item = Params> {
     (0..cells).map(move |cell| {
         let (mut one, mut rest) = (base.clone(), cell);
         for (param, values) in swept.iter().rev() {
@@ -203,7 +207,7 @@ pub(crate) fn product(base: Params, swept: &Swept, cells: usize) -> impl Iterato
     })
 }
 
-fn values_of(param: &Param, item: &Placed<Value>) -> Result<Vec<Value>, String> {
+fn values_of(param: &Param, item: &Located<Value>) -> Result<Vec<Value>, String> {
     // Checked before any copy is made: a list may have any length.
     if let Value::List(items) = item.get_ref()
         && is_several(param, items)

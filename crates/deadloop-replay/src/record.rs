@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{Block, Plan};
 use deadloop_detect::harness::Cursor;
-use deadloop_detect::{Channel, Kind, Seen};
+use deadloop_detect::{Channel, ChannelLengths, Kind};
 use serde::{Deserialize, Serialize};
 
 /// A moment of a transcript. The moments of one transcript are ordered by their places. The position of an alarm in
@@ -15,7 +15,7 @@ pub struct Moment {
     #[serde(default)]
     pub place: Cursor,
     /// Counts of the text and events that had arrived, including the unit that raised the alarm.
-    pub seen: Seen,
+    pub seen: ChannelLengths,
     /// Milliseconds from the request to the event of this moment, if they were recorded.
     pub t_ms: Option<f64>,
     /// Tokens up to and including the event, in all channels, if every event so far has a count. In a run whose turns

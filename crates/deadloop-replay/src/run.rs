@@ -16,13 +16,13 @@ pub struct Job<'a, S> {
     /// The corpus.
     pub corpus: &'a Corpus,
     /// The selected transcripts.
-    pub ids: &'a dyn Meant,
+    pub ids: &'a dyn IdFilter,
     /// The subject, which computes the results.
     pub subject: &'a S,
 }
 
 /// A selection of transcripts.
-pub trait Meant: Sync {
+pub trait IdFilter: Sync {
     /// Whether the transcript is selected. Of several transcripts with one id, the first is selected.
     fn has(&self, entry: &Entry) -> bool;
 
@@ -36,7 +36,7 @@ pub trait Meant: Sync {
 }
 
 /// A selection by ids.
-impl Meant for HashSet<Arc<str>> {
+impl IdFilter for HashSet<Arc<str>> {
     fn has(&self, entry: &Entry) -> bool {
         self.contains(entry.transcript.id.as_str())
     }
@@ -91,7 +91,7 @@ pub type Resumed<T> = (Journal, Vec<Entered<T>>);
 /// Returns the errors of [`run_into`].
 pub fn run(
     job: &Job<'_, PlanGuards<'_>>,
-    journal: Option<Resumed<<PlanGuards<'_> as Subject>::Said>>,
+    journal: Option<Resumed<<PlanGuards<'_> as Subject>::Answer>>,
     watch: &Watch<'_>,
 ) -> Result<Ran, RunError> {
     let mut records = Vec::new();
@@ -115,9 +115,9 @@ pub fn run(
 /// the corpus has changed.
 pub fn run_into<S: Subject>(
     job: &Job<'_, S>,
-    journal: Option<Resumed<S::Said>>,
+    journal: Option<Resumed<S::Answer>>,
     watch: &Watch<'_>,
-    keep: &mut dyn FnMut(Entered<S::Said>),
+    keep: &mut dyn FnMut(Entered<S::Answer>),
 ) -> Result<Option<Journal>, RunError> {
     let mut taking = Taking::new(journal, job, keep);
     let done: HashSet<Arc<str>> = taking.known.keys().cloned().collect();
@@ -151,7 +151,7 @@ fn step<S: Subject>(
     done: &HashSet<Arc<str>>,
     entry: &Entry,
     watch: &Watch<'_>,
-) -> Step<S::Said> {
+) -> Step<S::Answer> {
     let t = &entry.transcript;
     if !job.ids.has(entry) {
         return Step::Passed;
@@ -173,8 +173,8 @@ struct Taking<'a, S: Subject> {
     subject: &'a S,
     journal: Option<Journal>,
     /// Results of the journal whose transcripts have not been reached.
-    known: HashMap<Arc<str>, S::Said>,
-    keep: &'a mut dyn FnMut(Entered<S::Said>),
+    known: HashMap<Arc<str>, S::Answer>,
+    keep: &'a mut dyn FnMut(Entered<S::Answer>),
     kept: usize,
     /// The ids of new results. `None` if the selection distinguishes transcripts by place.
     met: Option<HashSet<Arc<str>>>,
@@ -184,9 +184,9 @@ struct Taking<'a, S: Subject> {
 
 impl<'a, S: Subject> Taking<'a, S> {
     fn new(
-        journal: Option<Resumed<S::Said>>,
+        journal: Option<Resumed<S::Answer>>,
         job: &Job<'a, S>,
-        keep: &'a mut dyn FnMut(Entered<S::Said>),
+        keep: &'a mut dyn FnMut(Entered<S::Answer>),
     ) -> Self {
         let (journal, known) = journal.unzip();
         let known = known.unwrap_or_default().into_iter();
@@ -202,7 +202,7 @@ impl<'a, S: Subject> Taking<'a, S> {
         }
     }
 
-    fn take(&mut self, step: Step<S::Said>) -> ControlFlow<()> {
+    fn take(&mut self, step: Step<S::Answer>) -> ControlFlow<()> {
         match step {
             Step::Passed => {}
             Step::Bad(problem) => self.changed = Some(problem),

@@ -24,14 +24,14 @@ pub(crate) struct Picture {
 #[derive(Serialize)]
 struct Embedded {
     /// The dots of each plane.
-    planes: Vec<Vec<Shown>>,
+    planes: Vec<Vec<DotView>>,
     /// The settings files, each once.
     files: Vec<String>,
 }
 
 /// A dot, ready for the page.
 #[derive(Serialize)]
-struct Shown {
+struct DotView {
     name: String,
     /// The names and texts of figures.
     figures: Vec<(String, String)>,
@@ -66,14 +66,14 @@ fn dots(
     data: &ReportData,
     plane: &Plane<'_>,
     (files, places): &mut (Vec<String>, BTreeMap<usize, Option<usize>>),
-) -> Vec<Shown> {
+) -> Vec<DotView> {
     let mut file = |setting: usize| {
         *places.entry(setting).or_insert_with(|| {
             files.push(data.toml(setting)?.to_owned());
             Some(files.len() - 1)
         })
     };
-    let shown = plane.dots.iter().map(|dot| Shown {
+    let shown = plane.dots.iter().map(|dot| DotView {
         name: visible(&data.described(dot.setting)).into_owned(),
         figures: figures(data, plane.model, dot.setting)
             .chain((dot.settings > 1).then(|| {

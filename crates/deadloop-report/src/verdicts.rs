@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 #[derive(Serialize)]
-struct Told {
+struct VerdictView {
     /// Whether healthy text was cut.
     wrong: bool,
     /// Whether the verdict is on a loop.
@@ -33,7 +33,7 @@ pub(crate) fn verdicts() -> serde_json::Result<String> {
             Verdict::Error => ('!', "the guard failed"),
         };
         let (wrong, looping) = (verdict.is_false(), verdict.is_loop());
-        let told = Told {
+        let told = VerdictView {
             wrong,
             looping,
             sign,
@@ -41,6 +41,6 @@ pub(crate) fn verdicts() -> serde_json::Result<String> {
         };
         (verdict.name(), told)
     };
-    let all: BTreeMap<&str, Told> = Verdict::ALL.into_iter().map(told).collect();
+    let all: BTreeMap<&str, VerdictView> = Verdict::ALL.into_iter().map(told).collect();
     serde_json::to_string(&all)
 }

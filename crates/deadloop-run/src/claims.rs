@@ -10,11 +10,11 @@ use deadloop_score::{
 };
 use serde_json::{Value, json};
 
-use crate::asking::failed;
 use crate::failure::{Code, RunResult};
 use crate::host::{Host, watched};
 use crate::programs;
-use crate::survey::{Wanted, survey};
+use crate::subject_run::failed;
+use crate::survey::{SurveyRequest, survey};
 
 deadloop_detect::words! {
     /// The verdict of a corpus on a claim.
@@ -111,7 +111,7 @@ pub fn judge_claims(
     let mut plan = Plan::default();
     let cell = plan.add_settings(settings);
     let running = programs::start(&plan, host)?;
-    let surveyed = survey(Wanted {
+    let surveyed = survey(SurveyRequest {
         path: corpus,
         selection: Selection::default(),
         by: &[],

@@ -18,7 +18,7 @@ pub struct Engine {
     pub name: &'static str,
     /// The kind of configuration, and where it goes.
     pub about: &'static str,
-    write: fn(&Copies, f64) -> Result<Written, String>,
+    write: fn(&Copies, f64) -> Result<EngineConfig, String>,
 }
 
 /// An exported setting.
@@ -33,7 +33,7 @@ pub struct Exported {
 }
 
 /// The configuration, its twin in TOML, and the parameters of `periodic` that it can express.
-struct Written {
+struct EngineConfig {
     config: String,
     twin: String,
     said: &'static [&'static str],
@@ -76,7 +76,7 @@ pub const ENGINES: [Engine; 3] = [
     },
 ];
 
-/// What can be done with a setting that an engine cannot express.
+/// The advice for a setting that an engine cannot express.
 const INSTEAD: &str = "run deadloop itself: deadloop proxy, or its package for Python or Node, which read this very setting";
 
 impl Engine {
@@ -96,7 +96,7 @@ impl Engine {
         let member = &setting.members[exact];
         let written = Copies::of(member).and_then(|copies| (self.write)(&copies, token));
         let refused = |why| format!("{}: {why}; {INSTEAD}", self.name);
-        let Written { config, twin, said } = written.map_err(refused)?;
+        let EngineConfig { config, twin, said } = written.map_err(refused)?;
         let names = setting.member_names();
         let others = names.iter().enumerate().filter(|(i, _)| *i != exact);
         let others = others.map(|(_, name)| format!("the guard {name}: left out"));
@@ -256,7 +256,7 @@ fn chars(tokens: u64, token: f64) -> u64 {
 
 /// Writes the setting for vLLM, which stops when the last `min_count` × p tokens are copies of one p-gram. A shorter
 /// unit counts as a multiple of itself, so the shortest pattern sets the demanded length.
-fn vllm(copies: &Copies, token: f64) -> Result<Written, String> {
+fn vllm(copies: &Copies, token: f64) -> Result<EngineConfig, String> {
     let (count, min) = copies.fewest(token);
     let max = tokens_within(copies.max_period, token);
     if max < min {
@@ -277,7 +277,7 @@ fn vllm(copies: &Copies, token: f64) -> Result<Written, String> {
             unit - 1
         ),
     };
-    Ok(Written {
+    Ok(EngineConfig {
         config: format!("{config:#}\n"),
         twin: format!(
             "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = {}\nmin_copies = {count}\nmin_chars = {all}\n{shorter}",
@@ -295,7 +295,7 @@ const SHORT_UNITS: u64 = 2000;
 /// Writes the setting for the TypeScript detector, which looks at checkpoints alone. It looks for units in a row at
 /// the first checkpoint. Its checks of elements, which need not be copies, are switched off: no number of matches is
 /// as strict as an exact guard.
-fn typescript(copies: &Copies, _: f64) -> Result<Written, String> {
+fn typescript(copies: &Copies, _: f64) -> Result<EngineConfig, String> {
     let (repeats, min_unit) = copies.fewest(1.0);
     let window = (copies.max_period * repeats).min(WINDOW);
     let read = window.min(SHORT_UNITS);
@@ -309,7 +309,7 @@ fn typescript(copies: &Copies, _: f64) -> Result<Written, String> {
     let config = format!(
         "export const deadLoopDetector = {{\n  checkpoints: [2000, 3000, 5000],\n  window: {window},\n  minUnit: {unit},\n  minRepeats: {repeats},\n  minMatches: {off},\n  maxPeriod: 50,\n}} as const;\n"
     );
-    Ok(Written {
+    Ok(EngineConfig {
         config,
         twin: format!(
             "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nwindow = {window}\nmin_unit = {unit}\nmin_repeats = {repeats}\nmin_matches = {off}\n"
@@ -323,12 +323,12 @@ const LITELLM_CHUNK: u64 = 3;
 
 /// Writes the setting for LiteLLM, which stops after a number of equal chunks in a row, of [`LITELLM_CHUNK`] chars or
 /// more. The number is enough for the shortest chunks. In the twin a chunk is a token.
-fn litellm(copies: &Copies, token: f64) -> Result<Written, String> {
+fn litellm(copies: &Copies, token: f64) -> Result<EngineConfig, String> {
     let max = copies.max_period;
     let limit = copies.chars(max).div_ceil(LITELLM_CHUNK);
     let limit = limit.max(copies.copies(max));
     let unit = chars(1, token).max(LITELLM_CHUNK);
-    Ok(Written {
+    Ok(EngineConfig {
         config: format!("litellm_settings:\n  REPEATED_STREAMING_CHUNK_LIMIT: {limit}\n"),
         twin: format!(
             "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = {unit}\nmin_copies = 2\nmin_chars = {}\n",

@@ -13,12 +13,12 @@ use deadloop_corpus::{
 use deadloop_replay::Misfit;
 use deadloop_score::{Case, Cases, LabelsFile, Names};
 
+use crate::case_store::CaseStore;
+use crate::excluded_names::ExcludedNames;
 use crate::failure::RunResult;
-use crate::kept::Kept;
-use crate::left_out::LeftOut;
 use crate::places::Places;
 use crate::stamps::Stamps;
-use crate::survey::{Surveyed, Wanted, refuse_machine};
+use crate::survey::{SurveyRequest, Surveyed, refuse_machine};
 
 /// A record, as it comes from a thread or a part.
 pub(crate) struct Found<T> {
@@ -43,8 +43,8 @@ pub(crate) struct Finder<'a> {
     /// The corpus's labels.csv.
     pub(crate) labels: Option<&'a LabelsFile>,
     /// The request of the survey.
-    pub(crate) wanted: &'a Wanted<'a>,
-    /// Whether the survey has as many cases as `--limit`. Further records are read and not looked at.
+    pub(crate) wanted: &'a SurveyRequest<'a>,
+    /// The flag that the survey has enough cases for `--limit`. Further records are read and not looked at.
     pub(crate) full: &'a AtomicBool,
     /// The check of whether the subject accepts a transcript.
     pub(crate) refuses: Refuses<'a>,
@@ -121,11 +121,11 @@ pub(crate) struct Findings<C, T> {
     names: Names,
     problems: Vec<Problem>,
     filtered: u64,
-    left_out: LeftOut,
+    left_out: ExcludedNames,
     entry: Option<Box<Entry>>,
 }
 
-impl<C: Kept, T> Findings<C, T> {
+impl<C: CaseStore, T> Findings<C, T> {
     /// Creates empty findings that hold only the problems of labels.csv.
     pub(crate) fn new(problems: Vec<Problem>) -> Self {
         Self {
@@ -137,7 +137,7 @@ impl<C: Kept, T> Findings<C, T> {
             names: Names::default(),
             problems,
             filtered: 0,
-            left_out: LeftOut::default(),
+            left_out: ExcludedNames::default(),
             entry: None,
         }
     }

@@ -11,14 +11,14 @@ pub trait Host: Sync {
     /// [`Code::Interrupted`](crate::Code::Interrupted), and its replayed part stays in the folder's journal.
     fn cancel(&self) -> &AtomicBool;
 
-    /// Called when cancellable work begins. The returned guard is dropped when it ends. If the work is a pass over a
+    /// Begins cancellable work. The returned guard is dropped when the work ends. If the work is a pass over a
     /// corpus, `what` names it and the guard receives its progress.
     fn begin(&self, what: Option<&'static str>) -> Box<dyn Progress + '_>;
 
     /// Shows a message to a person, as on what was left out and why.
     fn tell(&self, line: &str);
 
-    /// Called before files are written to this folder. A host that ends the process may remove unfinished files
+    /// Announces that files will be written to this folder. A host that ends the process may remove unfinished files
     /// there.
     fn writes(&self, folder: &Path);
 }

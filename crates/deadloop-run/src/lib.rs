@@ -22,7 +22,7 @@
 //! | labels proposed, reviewed, compared, merged | [`reviewing`] |
 //! | a transcript as text for a person | [`reading`] |
 //! | a transcript explained | [`explaining`] |
-//! | a corpus on several machines | [`Parts`], [`Written`] |
+//! | a corpus on several machines | [`Parts`], [`PartSummary`] |
 //! | a pinned case from a recording | [`recorded_case()`] |
 //! | claims about a guard | [`judge_claims`] |
 //! | pinned cases compared with settings | [`pinning`] |
@@ -55,27 +55,25 @@
     reason = "they panic where nobody reads any more"
 )]
 
-mod again;
-mod asking;
 pub mod blocks;
 pub mod budgets;
+mod case_store;
 pub mod checking;
 mod claims;
 pub mod engines;
 mod evidence;
+mod excluded_names;
 pub mod explaining;
 mod failure;
 mod findings;
+mod first_pass;
 mod folder;
 mod host;
 pub mod importing;
-mod kept;
-mod left_out;
-mod looking;
+mod lookup;
 pub mod making;
 mod manifest;
 mod notice;
-mod one;
 mod opening;
 pub mod outline;
 mod outputs;
@@ -91,8 +89,10 @@ mod replay;
 mod request;
 pub mod reviewing;
 pub mod schemas;
+mod second_pass;
 mod sharding;
 mod stamps;
+mod subject_run;
 mod survey;
 pub mod tuning;
 mod units;
@@ -100,14 +100,12 @@ pub mod visible;
 pub mod watching;
 mod words;
 
-pub use again::Again;
-pub use asking::{Answered, Answers, ask, failed};
+pub use case_store::CaseStore;
 pub use claims::{ClaimVerdict, JudgedClaim, judge_claims, read_claims};
 pub use failure::{Code, Failure, RunResult};
+pub use first_pass::look;
 pub use folder::{Folder, REPORT_FILES, State, fingerprint, result_files};
 pub use host::{Alone, Host, Progress, watched};
-pub use kept::Kept;
-pub use looking::look;
 pub use manifest::now;
 pub use notice::notice;
 pub use opening::{Focus, Opening};
@@ -116,10 +114,12 @@ pub use places::Places;
 pub use recorded_case::recorded_case;
 pub use replay::{Done, MacroMeans, Replayed, name, replay};
 pub use request::{Judging, Request, SEALED};
-pub use sharding::{Parts, Written};
+pub use second_pass::SecondPass;
+pub use sharding::{PartSummary, Parts};
+pub use subject_run::{Answered, Answers, ask, failed};
 pub use survey::{
-    Surveyed, Wanted, drop_sealed, foreign, listing, open, refuse_machine, rejected_row, survey,
-    survey_with, unopened,
+    SurveyRequest, Surveyed, drop_sealed, foreign, listing, open, refuse_machine, rejected_row,
+    survey, survey_with, unopened,
 };
 pub use units::first_unit;
 pub use words::{count, number, per, percent, several, typed};

@@ -13,11 +13,11 @@ use deadloop_score::{
     write_excerpts,
 };
 
-use crate::again::Again;
 use crate::explaining::{ExplainedAlarm, Question};
 use crate::failure::RunResult;
 use crate::host::Host;
 use crate::replay::Replayed;
+use crate::second_pass::SecondPass;
 
 /// The chars before and after each mark.
 const CONTEXT: u64 = 240;
@@ -44,7 +44,7 @@ pub struct Opening<'a, E> {
 }
 
 /// A case to open, with the group that it is opened for.
-struct Picked {
+struct GroupedCase {
     group: Group,
     case: usize,
 }
@@ -90,7 +90,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
     }
 
     /// Returns the size of each group, and the worst cases of each.
-    fn pick(&self, done: &Replayed) -> (BTreeMap<Group, u64>, Vec<Picked>) {
+    fn pick(&self, done: &Replayed) -> (BTreeMap<Group, u64>, Vec<GroupedCase>) {
         let mut lists = Group::ALL.map(|group| (group, Vec::new()));
         for (cell, cases) in self.by_cell() {
             let place = self.evidence.plan().cell(cell);
@@ -110,7 +110,10 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
             all.insert(group, list.len() as u64);
             list.sort_by_key(|(badness, case)| (std::cmp::Reverse(*badness), *case));
             list.truncate(group.most());
-            picked.extend(list.into_iter().map(|(_, case)| Picked { group, case }));
+            picked.extend(
+                list.into_iter()
+                    .map(|(_, case)| GroupedCase { group, case }),
+            );
         }
         (all, picked)
     }
@@ -127,13 +130,13 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
     }
 
     /// Reads the corpus again and explains the picked transcripts. No other is decoded.
-    fn read(&self, done: &Replayed, picked: &[Picked]) -> RunResult<HashMap<usize, Opened>> {
+    fn read(&self, done: &Replayed, picked: &[GroupedCase]) -> RunResult<HashMap<usize, Opened>> {
         let among: HashSet<usize> = picked.iter().map(|one| one.case).collect();
         let mut found = HashMap::new();
         if among.is_empty() {
             return Ok(found);
         }
-        let again = Again {
+        let again = SecondPass {
             done,
             what: "opening transcripts",
             interrupted: "interrupted while transcripts were opened; the same command goes on from there",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use deadloop_corpus::{Entry, Place};
-use deadloop_replay::Meant;
+use deadloop_replay::IdFilter;
 
 /// The places of transcripts, in the order of the corpus. An id has at most one place.
 #[derive(Debug, Default)]
@@ -89,7 +89,7 @@ impl Places {
     }
 }
 
-impl Meant for Places {
+impl IdFilter for Places {
     fn has(&self, entry: &Entry) -> bool {
         self.contains(&entry.place)
     }

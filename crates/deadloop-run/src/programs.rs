@@ -26,7 +26,7 @@ pub(crate) fn unstarted(error: StartError) -> Failure {
 
 /// The identity of a subject's programs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Known {
+pub(crate) struct ProgramIdentity {
     /// The descriptions for the manifest.
     pub(crate) described: Vec<ProgramInfo>,
     /// The inputs beside settings that a result depends on: the names and versions that programs report, and the
@@ -35,7 +35,7 @@ pub(crate) struct Known {
     pub(crate) inputs: Vec<String>,
 }
 
-impl Known {
+impl ProgramIdentity {
     /// Describes the running programs of a subject.
     pub(crate) fn of(subject: &impl Subject) -> Self {
         let mut known = Self::default();

@@ -230,7 +230,7 @@ fn described(spec: &Spec, example: &str, presets: &[Preset]) -> String {
     page
 }
 
-/// The streams on which a detector alarms with its defaults, and does not: the examples with which it is tested.
+/// Returns the examples of a detector: streams on which it alarms with its defaults, and others.
 fn example(detector: &Detector) -> String {
     let mut text = String::new();
     for example in detector.examples() {

@@ -14,14 +14,14 @@ use deadloop_score::{
     write_scores,
 };
 
-use crate::asking::{Answered, Asked, Opened};
 use crate::failure::{Code, Failure, RunResult};
 use crate::folder::Folder;
 use crate::notice::noticed;
 use crate::own_limits::{self, OwnLimits};
 use crate::programs::{self, Errors};
 use crate::request::Request;
-use crate::sharding::{self, Written};
+use crate::sharding::{self, PartSummary};
+use crate::subject_run::{Answered, AskOutcome, Opened};
 use crate::units::{of_choice_first, other_unit};
 
 /// The outcome of a request.
@@ -29,7 +29,7 @@ pub enum Done<R> {
     /// The folder holds the result of the same request already.
     Already(Folder, Box<Manifest>),
     /// The part of one shard was written, or existed already.
-    Part(Written),
+    Part(PartSummary),
     /// The request was carried out.
     Ran(Box<R>),
 }
@@ -60,7 +60,7 @@ pub struct Replayed {
     units: Vec<Unit>,
     /// The cost of errors.
     pub worth: Worth,
-    /// Why nothing could be scored, where the detectors failed on every transcript.
+    /// The failure if the detectors failed on every transcript, so that nothing could be scored.
     failed: Option<Failure>,
 }
 
@@ -106,8 +106,8 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
     };
     let more = vec![format!("{judge:?} {worth:?} {chunks:?}")];
     let mut run = match opened.ask(&guards, more, &mut keep)? {
-        Asked::Already(folder, manifest) => return Ok(Done::Already(folder, manifest)),
-        Asked::Answered(run) => *run,
+        AskOutcome::Already(folder, manifest) => return Ok(Done::Already(folder, manifest)),
+        AskOutcome::Answered(run) => *run,
     };
     for remark in own_limits::remarks(current, &OwnLimits::of(&limits)) {
         request.host.tell(&remark);

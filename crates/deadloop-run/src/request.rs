@@ -36,7 +36,7 @@ pub struct Request<'a> {
     pub judging: Judging,
     /// The fields of a further breakdown.
     pub by: &'a [String],
-    /// Whether nobody named them: then nothing is said where no transcript has them.
+    /// Whether these are the default fields. Then transcripts without them cause no warning.
     pub by_default: bool,
     /// Whether scores and outcomes go out as CSV too.
     pub csv: bool,

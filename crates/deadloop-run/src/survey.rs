@@ -14,11 +14,11 @@ use deadloop_corpus::{
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::{Case, LabelsFile, write_text};
 
+use crate::case_store::{CaseStore, drop_unkept};
 use crate::failure::{Code, Failure, RunResult};
 use crate::findings::{Finder, Findings, Refuses, Sides};
 use crate::host::Host;
 use crate::host::watched;
-use crate::kept::{Kept, drop_unkept};
 use crate::places::Places;
 use crate::stamps::Stamps;
 use crate::words;
@@ -51,7 +51,7 @@ pub struct Surveyed<C = Vec<Case>> {
 }
 
 /// The request of a survey.
-pub struct Wanted<'a> {
+pub struct SurveyRequest<'a> {
     /// The corpus: a folder or one file.
     pub path: &'a Path,
     /// The filters that select transcripts.
@@ -92,7 +92,7 @@ pub fn refuse_machine(problems: &[Problem]) -> RunResult {
 }
 
 /// Reads the whole corpus once.
-pub fn survey(wanted: Wanted<'_>) -> RunResult<Surveyed> {
+pub fn survey(wanted: SurveyRequest<'_>) -> RunResult<Surveyed> {
     let corpus = open(wanted.path)?;
     survey_with(corpus, wanted, |_, _| ()).map(|(surveyed, _)| surveyed)
 }
@@ -100,7 +100,7 @@ pub fn survey(wanted: Wanted<'_>) -> RunResult<Surveyed> {
 /// Surveys the corpus and calls `look` for each selected transcript. Returns its results in the order of the cases.
 pub fn survey_with<T: Send>(
     corpus: Corpus,
-    wanted: Wanted<'_>,
+    wanted: SurveyRequest<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
 ) -> RunResult<(Surveyed, Vec<T>)> {
     survey_into(corpus, wanted, &|_| None, look)
@@ -108,9 +108,9 @@ pub fn survey_with<T: Send>(
 
 /// Surveys the corpus like [`survey_with`], with cases stored as `C`. A misfit returned by `refuses` is a problem of
 /// its transcript.
-pub(crate) fn survey_into<C: Kept, T: Send>(
+pub(crate) fn survey_into<C: CaseStore, T: Send>(
     corpus: Corpus,
-    wanted: Wanted<'_>,
+    wanted: SurveyRequest<'_>,
     refuses: Refuses<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
 ) -> RunResult<(Surveyed<C>, Vec<T>)> {
@@ -173,7 +173,7 @@ impl Surveyed {
     }
 }
 
-impl<C: Kept> Surveyed<C> {
+impl<C: CaseStore> Surveyed<C> {
     /// Keeps the cases whose flag in `kept` is set, and the items of `seen` beside them.
     pub(crate) fn narrow<T>(&mut self, seen: &mut Vec<T>, kept: &[bool]) {
         self.filtered += kept.iter().filter(|kept| !**kept).count() as u64;
@@ -303,7 +303,7 @@ fn lines(problems: &[Problem]) -> String {
 }
 
 /// Leaves out the transcripts of the sealed split. `seen` has an item for each case.
-pub fn drop_sealed<C: Kept, T>(
+pub fn drop_sealed<C: CaseStore, T>(
     surveyed: &mut Surveyed<C>,
     mut seen: Vec<T>,
     sealed: Option<&str>,
@@ -338,7 +338,7 @@ mod tests {
         let (looked, host) = (AtomicUsize::new(0), Alone::default());
         let surveyed = |limit: Option<usize>| {
             looked.store(0, Ordering::Relaxed);
-            let wanted = Wanted {
+            let wanted = SurveyRequest {
                 path: &path,
                 selection: Selection {
                     limit,

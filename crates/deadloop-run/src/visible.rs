@@ -37,7 +37,7 @@ pub fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// A text in JSON as it can be shown: the same value.
+/// Returns a JSON text with hidden chars escaped; its value is the same.
 pub fn visible_json(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
@@ -52,7 +52,7 @@ pub fn visible_json(json: &str) -> String {
     shown
 }
 
-/// The start of a text in quotes, `most` chars of it.
+/// Returns the first `most` chars of a text in quotes.
 pub fn quoted(text: &str, most: usize) -> String {
     let start: String = text.chars().take(most).collect();
     let more = if start.len() < text.len() { "…" } else { "" };

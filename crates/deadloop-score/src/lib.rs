@@ -45,8 +45,8 @@ pub mod words;
 pub use choose::{explained, told};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName,
-    HealthyAlarms, Noise, NotComparable, Row, Said, Side, SideError, Spot, Test, compare, flips,
-    flips_csv, p_shown, sign_flips,
+    HealthyAlarms, Noise, NotComparable, Row, Side, SideError, SideSeen, Spot, Test, compare,
+    flips, flips_csv, p_shown, sign_flips,
 };
 pub use constraint::Constraint;
 pub use deadloop_replay as replay;
@@ -54,12 +54,12 @@ pub use deadloop_tables as tables;
 pub use deadloop_tables::{ColumnDoc, DataFrame, ParquetError, Type, unrunnable};
 pub use files::calls::{Called, Calls};
 pub use files::choice::write_choice;
-pub use files::described::{ResultTable, result_tables};
 pub use files::excerpts::{ExcerptsHead, Group, Opened, Part, read_excerpts, write_excerpts};
 pub use files::manifest::{CorpusInfo, Ended, FORMAT, Manifest, ProgramInfo};
 pub use files::models::MAX_ROWS;
 pub use files::openings::count_opening;
 pub use files::outcomes::{OutcomeLine, write_outcomes};
+pub use files::result_tables::{ResultTable, result_tables};
 pub use files::results::{Results, macro_means, read_outcomes};
 pub use files::scores::{BY_MODEL, TOTAL};
 pub use files::settings::{InUse, exact_glob, settings_toml};

@@ -13,7 +13,7 @@ use deadloop_detect::{OwnedEvent, TextChannel};
 use serde::de::IgnoredAny;
 
 use crate::Arrival;
-use crate::reader::said::Call;
+use crate::reader::content::Call;
 
 /// The most bytes of arguments that wait for the end of an earlier call. Beyond it the earlier call is closed, so that
 /// a loop in the later one is detected.

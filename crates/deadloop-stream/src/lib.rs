@@ -52,7 +52,7 @@ pub use think::{
     Blocks, ModelThink, TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
     split_whole,
 };
-pub use watched::{Heard, RefusedCall, Step, ToldEvent, Watched};
+pub use watched::{RefusedCall, ResponseCounts, Step, ToldEvent, Watched};
 pub use wire::EVENT_TYPES;
 
 /// The longest line that is read, in bytes. A longer one is a problem, and is skipped without being held in memory: 64

@@ -67,7 +67,7 @@ pub struct Watched {
     events: u64,
     /// The number of bytes of the stream so far.
     fed: u64,
-    seen: Heard,
+    seen: ResponseCounts,
     ending: Ending,
     alarm: Option<Alarm>,
     closed: bool,
@@ -75,7 +75,7 @@ pub struct Watched {
 
 /// Counts of what the response contained so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Heard {
+pub struct ResponseCounts {
     /// Chars of thinking.
     pub reasoning: Chars,
     /// Chars of the answer.
@@ -153,7 +153,7 @@ impl Watched {
             before_chunk: 0,
             events: 0,
             fed: 0,
-            seen: Heard::default(),
+            seen: ResponseCounts::default(),
             ending: Ending::default(),
             alarm: None,
             closed: false,
@@ -281,7 +281,7 @@ impl Watched {
     }
 
     /// Returns counts of what the response contained so far.
-    pub fn heard(&self) -> Heard {
+    pub fn heard(&self) -> ResponseCounts {
         self.seen
     }
 
@@ -499,7 +499,7 @@ impl Watched {
     /// Returns the position at which a response that is cut at an event ends: the event's end, or the beginning of a
     /// refused call. Plain text comes in pieces of any length, so there it is the very char after which the alarm is
     /// known.
-    fn cut(&self, arrival: &Arrival, before: Heard) -> u64 {
+    fn cut(&self, arrival: &Arrival, before: ResponseCounts) -> u64 {
         if self
             .alarm()
             .is_some_and(|alarm| alarm.response == Response::Refuse)

@@ -145,7 +145,7 @@ impl CellType for Text {
         StringChunked::from_iter_options(name.into(), cells.map(|cell| cell.0)).into_column()
     }
 
-    /// Equal texts in adjacent rows share one allocation.
+    /// Reads the texts of a column. Equal texts in adjacent rows share one allocation.
     fn read<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Self::Value> + 'f> {
         let mut last: Self::Value = None;
         Box::new(texts(frame, name).map(move |text| {

@@ -36,7 +36,7 @@ pub(crate) struct Cli {
 /// Options of every command.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Global {
-    /// How many threads to use [default: one per core]
+    /// The number of threads [default: one per core]
     #[arg(long, short = 'j', global = true, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Print errors only
@@ -69,7 +69,7 @@ pub(crate) struct Select {
     /// The seed of all random draws
     #[arg(long, hide_short_help = true, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// What to do with a bad line: stop, or leave it out, count it, and list it in rejected.jsonl of the results
+    /// The handling of a bad line: stop, or leave it out, count it, and list it in rejected.jsonl of the results
     #[arg(long, hide_short_help = true, value_enum, default_value_t = OnBad::Fail)]
     pub(crate) on_bad: OnBad,
 }
@@ -95,11 +95,11 @@ pub(crate) struct Judge {
     /// The unit in which loops and healthy output are counted and settings are chosen [default: that of the labels]
     #[arg(long, value_name = "UNIT", value_parser = word::<Unit>(UNITS))]
     pub(crate) unit: Option<Unit>,
-    /// What counts as one text for detectors of text in a run of an agent, whatever their settings say
-    /// [default: as the settings say, else a turn]
+    /// The extent of one text for detectors of text in a run of an agent, whatever their settings say [default: as
+    /// the settings say, else a turn]
     #[arg(long, hide_short_help = true, value_name = "WHAT", value_parser = word::<Per>(PER))]
     pub(crate) per: Option<Per>,
-    /// How repetitions that end by themselves count
+    /// The judgement of repetitions that end by themselves
     #[arg(long, hide_short_help = true, default_value = "ignore", value_parser = word::<Transient>(TRANSIENT))]
     pub(crate) transient: Transient,
     /// The share of responses that loop in production, as 0.003 or 1/333: says what the guard spares or costs there
@@ -154,7 +154,7 @@ pub(crate) struct Tables {
     #[command(flatten)]
     #[serde(skip)]
     pub(crate) sharded: Sharded,
-    /// Where the results go
+    /// The folder of the results
     #[arg(long, value_name = "DIR")]
     #[serde(skip)]
     pub(crate) out: std::path::PathBuf,

@@ -52,8 +52,8 @@ pub(crate) fn again(ended: &Ended) -> Failure {
     kind.error(&ended.reason)
 }
 
-/// What a library says with the options of the command line for its fields. Behind a place in a file the words are those of
-/// the file.
+/// Replaces a library's field names in a message with the options of the command line. The part behind a place in a
+/// file keeps the names of the file.
 pub(crate) fn in_options(said: &str) -> String {
     let option =
         |said: String, (field, option): &(&str, &str)| said.replace(&format!("`{field}`"), option);
@@ -64,7 +64,7 @@ pub(crate) fn in_options(said: &str) -> String {
     said.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Where a line says `FILE:LINE:`.
+/// Returns the position of the colon after `FILE` in `FILE:LINE:`.
 fn place(line: &str) -> Option<usize> {
     let is_line = |(at, _): &(usize, &str)| {
         let digits = line[at + 1..].bytes().take_while(u8::is_ascii_digit);

@@ -17,7 +17,7 @@ use crate::show;
 
 /// The flag that ends a pass over a corpus.
 static CANCEL: AtomicBool = AtomicBool::new(false);
-/// Whether a pass over a corpus is under way.
+/// The flag that a pass over a corpus is under way.
 static PASSING: AtomicBool = AtomicBool::new(false);
 /// The folder that may hold unfinished files.
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();

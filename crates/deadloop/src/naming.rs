@@ -9,14 +9,14 @@ use crate::exit::Outcome;
 use crate::settings;
 
 /// The name in tables of a settings file or preset, and its settings.
-pub(crate) type Named = (String, Settings);
+pub(crate) type NamedSettings = (String, Settings);
 
 /// Returns the settings of these files, or the recommended guard. `with_presets` adds all presets that read what the
 /// first settings read: text or runs.
 pub(crate) fn named(
     (files, with_presets): (&[PathBuf], bool),
     (set, per): (&[String], Option<Per>),
-) -> Outcome<Vec<Named>> {
+) -> Outcome<Vec<NamedSettings>> {
     let stems: Vec<String> = files.iter().map(|file| stem(file)).collect();
     let label = |path: &PathBuf| {
         let stem = stem(path);
@@ -31,7 +31,7 @@ pub(crate) fn named(
         )
     };
     let file = |path: &PathBuf| Ok((label(path), settings::settings(Some(path), set)?));
-    let mut named: Vec<Named> = files.iter().map(file).collect::<Outcome<_>>()?;
+    let mut named: Vec<NamedSettings> = files.iter().map(file).collect::<Outcome<_>>()?;
     if named.is_empty() {
         let name = changed("recommended".into(), set);
         named.push((name, settings::settings(None, set)?));
@@ -61,7 +61,7 @@ fn reads(settings: &Settings) -> [bool; 2] {
 }
 
 /// Splits settings by level: stop, warn or observe. Each level is scored apart.
-fn by_level((name, settings): Named) -> Vec<Named> {
+fn by_level((name, settings): NamedSettings) -> Vec<NamedSettings> {
     let levels = settings.levels();
     if levels.len() < 2 {
         return vec![(name, settings)];

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use deadloop_detect::Settings;
 use deadloop_replay::Plan;
-use deadloop_run::{Done, Folder, Replayed, Request, Written};
+use deadloop_run::{Done, Folder, PartSummary, Replayed, Request};
 use deadloop_score::{CSV_ROWS, Manifest, Scored};
 use serde_json::json;
 
@@ -124,8 +124,8 @@ pub(crate) fn finish(done: Replayed, result: Outcome, global: Global) -> Outcome
 }
 
 /// Prints the counts of a written part, and the next command.
-fn part_written(out: &Path, part: &Written, global: Global) -> Outcome {
-    let Written {
+fn part_written(out: &Path, part: &PartSummary, global: Global) -> Outcome {
+    let PartSummary {
         shard,
         files,
         records,

@@ -101,7 +101,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
     print(&json(value)?)
 }
 
-/// A value as JSON on one line, with what a terminal obeys or does not show as escapes.
+/// Returns a value as JSON on one line, with control and invisible chars escaped.
 ///
 /// # Errors
 /// It cannot be written as JSON.
@@ -109,7 +109,7 @@ pub(crate) fn json(value: &impl Serialize) -> Outcome<String> {
     Ok(visible_json(&serde_json::to_string(value)?))
 }
 
-/// The same with colours in it, which are left out where nobody would see them.
+/// Prints a text with colours. They are left out if the output does not show them.
 ///
 /// # Errors
 /// Returns the errors of [`print()`].

@@ -7,7 +7,7 @@ use deadloop_corpus::{
     Corpus, CorpusWriter, Entry, Import, ImportCounts, ImportFields, ImportOptions, Problem,
     Selection, import_formats,
 };
-use deadloop_run::{Alone, Wanted, survey};
+use deadloop_run::{Alone, SurveyRequest, survey};
 use deadloop_score::Case;
 
 /// Stands between the files of a folder.
@@ -139,7 +139,7 @@ fn comes_back(imported: &Imported, path: &Path) {
 
 /// What `check` surveys: the records, their ids and their labels, and how many there are.
 fn checked(written: &[&Entry], path: &Path) {
-    let wanted = Wanted {
+    let wanted = SurveyRequest {
         path,
         selection: Selection::default(),
         by: &[],

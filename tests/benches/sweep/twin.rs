@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use deadloop_corpus::{Body, Transcript};
 use deadloop_detect::{Alarm, Guard, Setting, TextChannel};
-use deadloop_replay::{Cursor, Moment, Plan, Record, Seen, Stop};
+use deadloop_replay::{ChannelLengths, Cursor, Moment, Plan, Record, Stop};
 use deadloop_score::{Case, JudgeOptions, ReadChannels, Tally, judge};
 
 use crate::corpus::Sample;
@@ -65,7 +65,7 @@ fn outcome(case: &Case, setting: &Setting, stop: Option<&Stop>) -> Tally {
 }
 
 fn live(mut guard: Guard, transcript: &Transcript) -> Option<Stop> {
-    let mut seen = Seen::default();
+    let mut seen = ChannelLengths::default();
     for event in &transcript.events {
         let (channel, text) = match &event.body {
             Body::Reasoning(text) => (TextChannel::Reasoning, text),
@@ -82,7 +82,7 @@ fn live(mut guard: Guard, transcript: &Transcript) -> Option<Stop> {
 
 /// The alarm as scoring takes it. These recordings have no chunk times, so an alarm is delivered
 /// where it is known.
-fn stop(alarm: &Alarm, before: Seen) -> Stop {
+fn stop(alarm: &Alarm, before: ChannelLengths) -> Stop {
     let into = alarm.exact.since(before.units(alarm.channel));
     let moment = Moment {
         place: Cursor::default(),

@@ -8,11 +8,11 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::synth::{CorpusSpec, Made, SourcePlace, Stock, Synth};
+use deadloop_corpus::synth::{CorpusSpec, SourcePlace, Stock, Synth, SynthTranscript};
 use deadloop_detect::harness::{DETECTORS, Member, Params};
 use deadloop_detect::{Guard, Setting, TextChannel};
 
-fn made() -> Vec<Made> {
+fn made() -> Vec<SynthTranscript> {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/circling");
     let spec = CorpusSpec::read(&folder.join("spec.toml")).expect("a spec");
     let mut stock = Stock::default();

@@ -43,10 +43,10 @@ pub enum WriteError {
     },
 }
 
-/// A file that is written under a temporary name in its folder. [`Beside::finish`] renames it. If that never happens,
-/// the file is removed.
+/// A file that is written under a temporary name in its folder. [`UnfinishedFile::finish`] renames it. If that never
+/// happens, the file is removed.
 #[derive(Debug)]
-pub struct Beside {
+pub struct UnfinishedFile {
     file: NamedTempFile,
     target: Target,
 }
@@ -114,7 +114,7 @@ impl Target {
     }
 }
 
-impl Beside {
+impl UnfinishedFile {
     /// Begins a file. Its folder must exist.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ impl Beside {
     }
 }
 
-impl Write for Beside {
+impl Write for UnfinishedFile {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         self.file.write(buffer)
     }
@@ -187,7 +187,7 @@ impl CorpusWriter {
                 path: path.to_path_buf(),
             });
         };
-        let Beside { file, target } = Beside::create(path, force)?;
+        let UnfinishedFile { file, target } = UnfinishedFile::create(path, force)?;
         let sink = (format.create)(file, path, effort).map_err(|e| target.io(e))?;
         Ok(Self { sink, target })
     }

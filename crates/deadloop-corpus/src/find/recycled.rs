@@ -44,7 +44,7 @@ pub(super) fn recycled(text: &[char], copies: f64, length: usize) -> Vec<Recycle
         if second < over || again {
             continue;
         }
-        let beside = Beside::of(&symbols, &reversed, (second - gap, second));
+        let beside = Alignment::of(&symbols, &reversed, (second - gap, second));
         tried = (beside.second.1, gap);
         let recycled = beside.recycled(place);
         let s = &recycled.stretch;
@@ -108,13 +108,13 @@ fn hashes(symbols: &[u32]) -> impl Iterator<Item = u64> {
 }
 
 /// Two aligned parts of one text: the range of each, in symbols.
-struct Beside {
+struct Alignment {
     first: (usize, usize),
     second: (usize, usize),
     differences: usize,
 }
 
-impl Beside {
+impl Alignment {
     /// Aligns the text around two places that are alike, in both directions.
     fn of(symbols: &[u32], reversed: &[u32], (first, second): (usize, usize)) -> Self {
         let gap = second - first;

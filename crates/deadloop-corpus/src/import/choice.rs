@@ -8,7 +8,7 @@ use super::conversation::written;
 use super::reader::Out;
 use crate::think::{ThinkSplitter, join};
 use crate::{Body, RecordedEvent};
-use deadloop_stream::reader::said::{Call, Tokens};
+use deadloop_stream::reader::content::{Call, Tokens};
 
 /// An answer of a response.
 pub(super) struct Choice {

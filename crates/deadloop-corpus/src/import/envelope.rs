@@ -38,7 +38,7 @@ pub(crate) struct Opened {
     pub(crate) group: Option<String>,
     /// The requested model.
     pub(crate) model: Option<String>,
-    /// What the user wrote in the request.
+    /// The user's messages in the request.
     pub(crate) user: Vec<String>,
 }
 

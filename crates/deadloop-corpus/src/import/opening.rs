@@ -53,7 +53,7 @@ fn no_recording(kind: &'static str, what: impl Into<String>, expected: &str) -> 
 
 /// Opens a file, recognizes its format or takes the chosen one, and begins to read.
 pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Refused> {
-    let mut look = Look::at(file).map_err(|e| match e.kind() {
+    let mut look = FileHead::at(file).map_err(|e| match e.kind() {
         io::ErrorKind::Other => Refused {
             fault: broken(&e),
             kind: Some("pipes, devices and links to nothing"),
@@ -115,7 +115,7 @@ fn named(name: &str) -> Option<&'static Foreign> {
 }
 
 /// The head of a file, which grows until the format is known.
-struct Look {
+struct FileHead {
     head: Vec<u8>,
     /// Whether the head is the whole file.
     whole: bool,
@@ -130,7 +130,7 @@ struct Look {
 /// A session may begin with many summaries, and a line may be a picture.
 const STEPS: [(usize, usize); 3] = [(1 << 16, 20), (1 << 20, 500), (1 << 24, 5000)];
 
-impl Look {
+impl FileHead {
     fn at(file: &File) -> io::Result<Self> {
         let disk = file.open()?;
         let mut look = Self {
@@ -212,7 +212,7 @@ fn best(head: &Head) -> (Certainty, Vec<&'static Foreign>) {
 }
 
 /// Describes a file of no known format.
-fn foreign(head: &Head, look: &Look) -> Refused {
+fn foreign(head: &Head, look: &FileHead) -> Refused {
     let kind = match head.shape {
         Shape::Text => prose(&look.head),
         Shape::Csv | Shape::Table => "tables without a column of text",
@@ -272,7 +272,7 @@ fn unknown(head: &Head) -> WireFault {
 }
 
 /// Recognizes the shape of a file and reads its first records.
-fn tell(look: &Look, file: &File) -> Result<Head, Refused> {
+fn tell(look: &FileHead, file: &File) -> Result<Head, Refused> {
     let head = &look.head[..];
     let mut told = Head {
         shape: Shape::Archive,
@@ -360,7 +360,7 @@ fn text_of(head: &[u8]) -> String {
 /// Reads the objects of whole lines, bare or the data of events. Returns them and whether there are more.
 ///
 /// A bare object starts its line. An object that does not is a part of a document.
-fn lines(look: &Look) -> (Vec<Value>, bool) {
+fn lines(look: &FileHead) -> (Vec<Value>, bool) {
     let mut frames = Frames::new(true, STEPS[look.step].0);
     let mut lines = look.head.split_inclusive(|byte| *byte == b'\n');
     let mut values = Vec::new();

@@ -9,7 +9,7 @@ use super::choice::Choice;
 use super::envelope::Opened;
 use super::reader::{Out, entry};
 use crate::{Body, Place, RecordedEvent};
-use deadloop_stream::reader::said::{Said, SaidPart, Tokens};
+use deadloop_stream::reader::content::{ObjectContent, ObjectPart, Tokens};
 
 /// A response that has not ended.
 pub(super) struct Response {
@@ -19,28 +19,28 @@ pub(super) struct Response {
     id: Option<String>,
     model: Option<String>,
     group: Option<String>,
-    /// What the user wrote, where the request is recorded.
+    /// The user's messages, if the request is recorded.
     user: Vec<String>,
-    /// Where it begins, and where it was spoken of last.
+    /// The place of the response's first record. `last` is that of its last one.
     pub(super) place: Place,
     last: Place,
     pub(super) meta: Map<String, Value>,
     tokens: Option<Tokens>,
-    /// The times of its first and last objects, and its duration.
+    /// The times of the response's first and last objects, and its duration.
     began: Option<f64>,
     at: Option<f64>,
     took: Option<f64>,
-    /// Number of records that could not be read while it was open.
+    /// Number of records that could not be read while the response was open.
     pub(super) gaps: u64,
     pub(super) ended: bool,
-    /// Whether each of its chunks has a name of its own.
+    /// Whether each chunk has a name of its own.
     pub(super) renamed: bool,
     choices: Vec<Choice>,
 }
 
 impl Response {
     /// Creates the response that an object begins.
-    pub(super) fn new(said: &Said, place: &Place) -> Self {
+    pub(super) fn new(said: &ObjectContent, place: &Place) -> Self {
         Self {
             name: said.response.clone(),
             id: None,
@@ -62,7 +62,7 @@ impl Response {
     }
 
     /// Whether an object belongs to this response: by its name, otherwise by its model.
-    pub(super) fn is_of(&self, said: &Said) -> bool {
+    pub(super) fn is_of(&self, said: &ObjectContent) -> bool {
         match (&said.response, &said.model) {
             (Some(_), _) if self.renamed && said.goes_on => self.may_be_by(said),
             // A response whose beginning was not recorded gets its name at its end.
@@ -80,19 +80,19 @@ impl Response {
     }
 
     /// Whether an object may be from the model of this response.
-    pub(super) fn may_be_by(&self, said: &Said) -> bool {
+    pub(super) fn may_be_by(&self, said: &ObjectContent) -> bool {
         let both = self.model.as_ref().zip(said.model.as_ref());
         both.is_none_or(|(own, other)| own == other)
     }
 
     /// Whether the response is finished and the object adds text or calls to it.
-    pub(super) fn goes_on_without(&self, said: &Said) -> bool {
-        let new = |(index, part): &(u64, SaidPart)| {
+    pub(super) fn goes_on_without(&self, said: &ObjectContent) -> bool {
+        let new = |(index, part): &(u64, ObjectPart)| {
             let finished = self.choices.iter().any(|c| c.index == *index && c.finished);
             let text = match part {
-                SaidPart::Event(event) => !matches!(event.body, Body::Finish { .. }),
-                SaidPart::Call(_) => true,
-                SaidPart::Over(_) => false,
+                ObjectPart::Event(event) => !matches!(event.body, Body::Finish { .. }),
+                ObjectPart::Call(_) => true,
+                ObjectPart::Over(_) => false,
             };
             finished && text
         };
@@ -100,10 +100,10 @@ impl Response {
     }
 
     /// Whether an object finishes an answer.
-    pub(super) fn is_end(said: &Said) -> bool {
-        let finish = |part: &SaidPart| match part {
-            SaidPart::Event(event) => matches!(event.body, Body::Finish { .. }),
-            SaidPart::Call(_) | SaidPart::Over(_) => false,
+    pub(super) fn is_end(said: &ObjectContent) -> bool {
+        let finish = |part: &ObjectPart| match part {
+            ObjectPart::Event(event) => matches!(event.body, Body::Finish { .. }),
+            ObjectPart::Call(_) | ObjectPart::Over(_) => false,
         };
         said.parts.iter().any(|(_, part)| finish(part))
     }
@@ -114,7 +114,14 @@ impl Response {
     }
 
     /// Adds an object and the data of its envelope.
-    pub(super) fn add(&mut self, said: Said, opened: Opened, place: &Place, out: &Out, tags: bool) {
+    pub(super) fn add(
+        &mut self,
+        said: ObjectContent,
+        opened: Opened,
+        place: &Place,
+        out: &Out,
+        tags: bool,
+    ) {
         self.last = place.clone();
         self.name = self.name.take().or(said.response);
         self.model = self.model.take().or(said.model).or(opened.model);
@@ -135,15 +142,15 @@ impl Response {
             self.about(name, value);
         }
         for (index, part) in said.parts {
-            if matches!(part, SaidPart::Over(_)) {
+            if matches!(part, ObjectPart::Over(_)) {
                 // All pieces of a call are joined, in any order.
                 continue;
             }
             let choice = self.choice(index, out, tags);
             match part {
-                SaidPart::Event(event) => choice.event(event, t_ms, out),
-                SaidPart::Call(call) => choice.call(call, t_ms, out),
-                SaidPart::Over(_) => {}
+                ObjectPart::Event(event) => choice.event(event, t_ms, out),
+                ObjectPart::Call(call) => choice.call(call, t_ms, out),
+                ObjectPart::Over(_) => {}
             }
         }
     }

@@ -142,12 +142,12 @@ pub(crate) fn spoken(text: &str, role: &str) -> Object {
 /// The spans of a file by trace, in the order of the traces.
 #[derive(Default)]
 pub(crate) struct Traces {
-    traces: Vec<Held>,
+    traces: Vec<TraceSpans>,
     numbers: HashMap<String, usize>,
 }
 
 /// The spans of one trace.
-pub(crate) struct Held {
+pub(crate) struct TraceSpans {
     pub(crate) id: String,
     place: Place,
     /// The name of the trace, for `meta`.
@@ -159,11 +159,11 @@ pub(crate) struct Held {
 
 impl Traces {
     /// Returns the trace with this id. A new trace begins at `place`.
-    pub(crate) fn of(&mut self, id: &str, place: &Place) -> &mut Held {
+    pub(crate) fn of(&mut self, id: &str, place: &Place) -> &mut TraceSpans {
         let next = self.traces.len();
         let at = *self.numbers.entry(id.to_owned()).or_insert(next);
         if at == next {
-            self.traces.push(Held {
+            self.traces.push(TraceSpans {
                 id: id.to_owned(),
                 place: place.clone(),
                 name: None,

@@ -22,9 +22,9 @@ use super::reader::{Out, Reader};
 use super::response::Response;
 use crate::Place;
 use crate::transcript::wire::WireFault;
+use deadloop_stream::reader::content::ObjectContent;
 use deadloop_stream::reader::families::agent::is_replay;
 use deadloop_stream::reader::families::{self, Family};
-use deadloop_stream::reader::said::Said;
 use deadloop_stream::take::Object;
 
 /// The maximum number of finished responses that still wait for their usage.
@@ -76,7 +76,7 @@ pub(crate) struct Streams {
 /// Chunks with unknown ids that begin nothing.
 #[derive(Default)]
 struct Waiting {
-    chunks: Vec<(Said, Opened, Place)>,
+    chunks: Vec<(ObjectContent, Opened, Place)>,
     /// Whether an id came twice, which shows that ids are names of responses.
     named: bool,
     /// Number of records that could not be read while chunks wait.
@@ -137,7 +137,7 @@ impl Streams {
     }
 
     /// Adds an object and the data of its envelope.
-    fn said(&mut self, said: Said, opened: Opened, place: &Place, out: &mut Out) {
+    fn said(&mut self, said: ObjectContent, opened: Opened, place: &Place, out: &mut Out) {
         for (path, rest) in &said.rest {
             out.losses.rest(path, rest);
         }
@@ -159,7 +159,7 @@ impl Streams {
     }
 
     /// Whether an object's response is not known yet. Notes whether its id is a name.
-    fn waits(&mut self, said: &Said) -> bool {
+    fn waits(&mut self, said: &ObjectContent) -> bool {
         let Some(name) = said.response.as_ref().filter(|_| !self.session) else {
             return false;
         };
@@ -204,7 +204,7 @@ impl Streams {
     }
 
     /// Adds an object to its response.
-    fn add(&mut self, said: Said, opened: Opened, place: &Place, out: &mut Out) {
+    fn add(&mut self, said: ObjectContent, opened: Opened, place: &Place, out: &mut Out) {
         let at = self.response(&said, place, out);
         let mut response = self.open.remove(at);
         response.add(said, opened, place, out, self.family.tags);
@@ -216,7 +216,7 @@ impl Streams {
     }
 
     /// Returns the index in `open` of an object's response.
-    fn response(&mut self, said: &Said, place: &Place, out: &mut Out) -> usize {
+    fn response(&mut self, said: &ObjectContent, place: &Place, out: &mut Out) -> usize {
         let found = if said.begins {
             None
         } else {
@@ -235,7 +235,7 @@ impl Streams {
         }
     }
 
-    fn begin(&mut self, said: &Said, place: &Place, out: &mut Out) -> usize {
+    fn begin(&mut self, said: &ObjectContent, place: &Place, out: &mut Out) -> usize {
         if said.begins {
             // Chunks of this family have no name of a response, so one is open at a time.
             self.emit_all(|_| true, out);

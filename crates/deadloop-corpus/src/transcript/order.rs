@@ -40,7 +40,7 @@ impl DisorderKind {
         }
     }
 
-    /// Whether only strict APIs reject the order.
+    /// Returns whether only strict APIs reject the order.
     pub fn is_strict(self) -> bool {
         self == Self::OtherOrder
     }
@@ -55,18 +55,18 @@ pub struct Disorder {
     pub event: u64,
 }
 
-/// Reads a run. Calls are named by their number among those with an id.
+/// A reader of one run. Calls are named by their number among those with an id.
 #[derive(Default)]
 struct Reader<'a> {
-    /// Of each call whether it has its result.
+    /// Whether each call has its result.
     answered: Vec<bool>,
-    /// The calls of each id, the first that is open in front.
+    /// The calls of each id, the first open one in front.
     by_id: HashMap<&'a str, VecDeque<usize>>,
-    /// Where the run went on, and the first call that it did not pass over: both rise.
+    /// The events at which the run continued without results, each with the number of calls before it. Both rise.
     passed: Vec<(u64, usize)>,
-    /// No call before this one is open, those that were passed over aside.
+    /// The number of the first call that may be open, apart from calls that the run passed over.
     open: usize,
-    /// The turn that goes on: where it began, and whether something is in it.
+    /// The turn in progress: its first event, and whether something is in it.
     turn: Option<(u64, bool)>,
     found: Vec<Disorder>,
 }
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where the run went on after a call, if it did.
+    /// Returns the event at which the run continued without a call's result, if it did.
     fn passed_at(&self, call: usize) -> Option<u64> {
         let at = self.passed.partition_point(|(_, before)| *before <= call);
         self.passed.get(at).map(|(number, _)| *number)

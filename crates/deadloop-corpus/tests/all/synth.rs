@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use deadloop_corpus::find::{FoundSpan, find};
 use deadloop_corpus::synth::{
-    CleanText, CorpusSpec, Forms, Label, Made, Real, SourcePlace, Stock, Synth, TimedPiece,
-    key_texts,
+    CleanText, CorpusSpec, Forms, Label, Real, SourcePlace, Stock, Synth, SynthTranscript,
+    TimedPiece, key_texts,
 };
 use deadloop_corpus::{Body, Class, Corpus};
 
@@ -50,7 +50,7 @@ fn clean(path: &Path) -> Vec<CleanText> {
         .collect()
 }
 
-fn all(spec: &CorpusSpec, stock: &Stock) -> Vec<Made> {
+fn all(spec: &CorpusSpec, stock: &Stock) -> Vec<SynthTranscript> {
     let synth = Synth::new(spec, stock);
     synth
         .jobs()
@@ -59,7 +59,7 @@ fn all(spec: &CorpusSpec, stock: &Stock) -> Vec<Made> {
         .collect()
 }
 
-fn text(made: &Made, channel: &str) -> Vec<char> {
+fn text(made: &SynthTranscript, channel: &str) -> Vec<char> {
     let transcript = &made.entry.transcript;
     let text = if channel == "answer" {
         transcript.answer()
@@ -81,7 +81,7 @@ fn exact(kind: &str) -> bool {
 }
 
 /// The obvious check of one label against the text.
-fn verify(made: &Made, label: &Label) {
+fn verify(made: &SynthTranscript, label: &Label) {
     let id = &made.entry.transcript.id;
     let text = text(made, &label.channel);
     let (start, onset, period) = (
@@ -160,7 +160,7 @@ fn planted_loops_are_where_their_labels_say() {
         .map(|made| made.entry.transcript.answer().len())
         .sum();
     assert!(bytes < 4_000_000, "{bytes}: a few MB at most");
-    let long = |made: &&Made| made.labels.iter().any(|label| label.earliest.is_some());
+    let long = |made: &&SynthTranscript| made.labels.iter().any(|label| label.earliest.is_some());
     assert!(
         made.iter().filter(long).count() >= 10,
         "near-copies that slide into exact ones"
@@ -168,7 +168,7 @@ fn planted_loops_are_where_their_labels_say() {
 }
 
 /// Where the finder sees what was planted: off by so many chars; none: nowhere.
-fn off(made: &Made, label: &Label) -> Option<(i64, bool)> {
+fn off(made: &SynthTranscript, label: &Label) -> Option<(i64, bool)> {
     let text: String = text(made, &label.channel).iter().collect();
     let onset = label.onset.unwrap() as i64;
     let spans = find(&text).spans;
@@ -370,7 +370,7 @@ fn stock() -> Stock {
 fn another_item_changes_nothing_and_another_seed_everything() {
     let ids = |spec: &str| -> BTreeMap<String, String> {
         let spec = CorpusSpec::parse(spec).unwrap();
-        let of = |made: &Made| {
+        let of = |made: &SynthTranscript| {
             (
                 made.entry.transcript.id.clone(),
                 made.entry.transcript.answer(),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use deadloop_corpus::synth::{CorpusSpec, Label, Made, Run, Stock, Synth};
+use deadloop_corpus::synth::{CorpusSpec, Label, Run, Stock, Synth, SynthTranscript};
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
 use serde_json::Value as Json;
 
@@ -71,7 +71,7 @@ fn steady(text: &str) -> Vec<&str> {
 }
 
 /// Whether the events bear a label out.
-fn holds(made: &Made, label: &Label) -> Result<(), String> {
+fn holds(made: &SynthTranscript, label: &Label) -> Result<(), String> {
     let steps = steps(&made.entry.transcript.events);
     let turns = turns(&made.entry.transcript.events);
     let length = if label.channel == "turns" {
@@ -138,7 +138,7 @@ fn holds(made: &Made, label: &Label) -> Result<(), String> {
     }
 }
 
-fn benign(made: &Made) -> Vec<(String, usize, usize)> {
+fn benign(made: &SynthTranscript) -> Vec<(String, usize, usize)> {
     let spans = made
         .entry
         .transcript
@@ -171,7 +171,7 @@ fn is_harmless(steps: &[Step], (reason, start, end): &(String, usize, usize)) ->
     }
 }
 
-fn all(spec: &CorpusSpec, stock: &Stock) -> Vec<Made> {
+fn all(spec: &CorpusSpec, stock: &Stock) -> Vec<SynthTranscript> {
     let synth = Synth::new(spec, stock);
     let jobs = synth.jobs();
     jobs.iter()
@@ -179,7 +179,7 @@ fn all(spec: &CorpusSpec, stock: &Stock) -> Vec<Made> {
         .collect()
 }
 
-fn check(made: &[Made]) {
+fn check(made: &[SynthTranscript]) {
     for made in made {
         let id = &made.entry.transcript.id;
         for label in made.labels.iter().filter(|label| label.class != "clean") {
@@ -192,7 +192,7 @@ fn check(made: &[Made]) {
     }
 }
 
-fn starter() -> Vec<Made> {
+fn starter() -> Vec<SynthTranscript> {
     let spec = CorpusSpec::read(&Path::new(STARTER).join("spec.toml")).expect("the spec");
     let stock = Stock {
         forms: spec.read_forms(Path::new(STARTER)).expect("the forms"),

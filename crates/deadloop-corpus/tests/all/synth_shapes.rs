@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use deadloop_corpus::find::find_run;
-use deadloop_corpus::synth::{CorpusSpec, Label, Made, Stock, Synth};
+use deadloop_corpus::synth::{CorpusSpec, Label, Stock, Synth, SynthTranscript};
 use deadloop_corpus::{Body, RecordedEvent};
 
 const SHAPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/agents-shapes");
 
-fn made() -> Vec<Made> {
+fn made() -> Vec<SynthTranscript> {
     let spec = CorpusSpec::read(&Path::new(SHAPES).join("spec.toml")).expect("the spec");
     let stock = Stock {
         forms: spec.read_forms(Path::new(SHAPES)).expect("the forms"),
@@ -24,7 +24,7 @@ fn made() -> Vec<Made> {
 }
 
 /// The item's name, and whether its results have ids and dates.
-fn item(made: &Made) -> (&str, bool) {
+fn item(made: &SynthTranscript) -> (&str, bool) {
     let name = made.entry.transcript.id.split('/').next().unwrap_or("");
     match name.strip_suffix("-volatile") {
         Some(name) => (name, true),
@@ -32,12 +32,12 @@ fn item(made: &Made) -> (&str, bool) {
     }
 }
 
-fn events(made: &Made) -> &[RecordedEvent] {
+fn events(made: &SynthTranscript) -> &[RecordedEvent] {
     &made.entry.transcript.events
 }
 
 /// Each call as `name arguments`, with its result.
-fn steps(made: &Made) -> Vec<(String, String)> {
+fn steps(made: &SynthTranscript) -> Vec<(String, String)> {
     let mut results = BTreeMap::new();
     for event in events(made) {
         if let Body::ToolResult { id, content, .. } = &event.body {
@@ -67,7 +67,7 @@ fn still(result: &str) -> String {
 }
 
 /// What each turn says, without its numbers, and how many calls it makes.
-fn turns(made: &Made) -> Vec<(String, usize)> {
+fn turns(made: &SynthTranscript) -> Vec<(String, usize)> {
     let mut turns: Vec<(String, usize)> = Vec::new();
     for event in events(made) {
         match (&event.body, turns.last_mut()) {
@@ -103,7 +103,7 @@ fn span(label: &Label, length: usize) -> (usize, usize, usize) {
 }
 
 /// Whether a loop of calls is what its item says.
-fn is_of_calls(made: &Made, label: &Label) -> bool {
+fn is_of_calls(made: &SynthTranscript, label: &Label) -> bool {
     let steps = steps(made);
     let (start, onset, end) = span(label, steps.len());
     let copies = &steps[start..end];
@@ -150,7 +150,7 @@ fn is_of_calls(made: &Made, label: &Label) -> bool {
 }
 
 /// Whether a loop of turns is what its item says.
-fn is_of_turns(made: &Made, label: &Label) -> bool {
+fn is_of_turns(made: &SynthTranscript, label: &Label) -> bool {
     let turns = turns(made);
     let (start, _, end) = span(label, turns.len());
     let said = are_one(turns[start..end].iter().map(|turn| &turn.0)) && !turns[start].0.is_empty();
@@ -167,7 +167,7 @@ fn is_of_turns(made: &Made, label: &Label) -> bool {
 }
 
 /// Whether healthy repetition is what its item says.
-fn is_healthy(made: &Made) -> bool {
+fn is_healthy(made: &SynthTranscript) -> bool {
     let benign = made
         .entry
         .transcript

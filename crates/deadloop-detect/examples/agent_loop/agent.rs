@@ -1,29 +1,31 @@
-//! What to copy into a product that runs an agent: every event into the guard, every message into the context's budget, and
-//! what comes of an alarm, a warning, and a prompt that no longer fits.
+//! An agent loop with a guard and a context budget, to copy into a product.
+//!
+//! Every event goes into the guard, every message into the budget. The loop handles alarms, warnings, and a prompt
+//! that no longer fits.
 
 use deadloop_detect::{
     Alarm, Arguments, Context, ContextBudget, Decision, Event, Guard, Guards, Kind, Pushed,
     Response, Room, TextChannel, estimated_tokens,
 };
 
-/// What the model makes of the conversation.
+/// A model's reply to the conversation.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
-    /// It calls a tool.
+    /// A call of a tool.
     Call { name: String, arguments: String },
-    /// It answers the user.
+    /// An answer to the user.
     Message(String),
 }
 
-/// A model: sees what was said and done, and replies.
+/// A model that replies to a conversation.
 pub(crate) trait Model {
     fn reply(&mut self, conversation: &[String]) -> Reply;
 
-    /// What is to be remembered of old messages, in at most so many tokens.
+    /// Summarises old messages in at most `tokens` tokens.
     fn summary(&mut self, old: &[String], tokens: u64) -> String;
 }
 
-/// Runs a call; `Err`: what it says of its failure.
+/// Tools that run calls; `Err` holds the failure's text.
 pub(crate) trait Toolbox {
     fn run(&mut self, name: &str, arguments: &str) -> Result<String, String>;
 }
@@ -34,12 +36,12 @@ pub(crate) struct Agent {
     pub(crate) budget: ContextBudget,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug, Default)]
 pub(crate) struct End {
-    /// What the user was told last.
+    /// The last message to the user.
     pub(crate) said: String,
-    /// What went into the log, a line each.
+    /// The log, one entry a line.
     pub(crate) log: Vec<String>,
     /// Calls that ran.
     pub(crate) ran: usize,
@@ -48,7 +50,7 @@ pub(crate) struct End {
 }
 
 impl Agent {
-    /// Works on the messages of a user, one after the other.
+    /// Runs the agent on a user's messages, one after the other.
     pub(crate) fn run(
         &self,
         model_name: &str,
@@ -77,7 +79,7 @@ impl Agent {
     }
 }
 
-/// One run.
+/// The state of one run.
 struct Run {
     guard: Guard,
     context: Context,
@@ -87,7 +89,7 @@ struct Run {
 }
 
 impl Run {
-    /// Turn after turn, until the model answers; `Some`: the run was stopped, and what the user is told.
+    /// Runs turns until the model answers. Returns the message to the user if the run was stopped.
     fn answer(&mut self, model: &mut dyn Model, tools: &mut dyn Toolbox) -> Option<String> {
         loop {
             // Before the model is asked: limits and what is told of ended turns.
@@ -113,7 +115,8 @@ impl Run {
         }
     }
 
-    /// Makes room where the prompt is above the budget's threshold; false: it is too long all the same.
+    /// Summarises old messages while the prompt is above the budget's threshold. Returns false if the prompt still
+    /// does not fit.
     fn fits(&mut self, model: &mut dyn Model) -> bool {
         loop {
             match self.context.before_turn() {
@@ -142,13 +145,14 @@ impl Run {
         }
     }
 
-    /// A message more, in the conversation and in its budget.
+    /// Adds a message to the conversation and to its budget.
     fn keep(&mut self, message: String) {
         self.context.push(estimated_tokens(&message));
         self.conversation.push(message);
     }
 
-    /// One call: into the guard, then it is run, then its result into the guard.
+    /// Runs a call: passes the call to the guard, runs the tool, passes the result to the guard. Returns the alarm if
+    /// the guard stops the run.
     fn call(&mut self, tools: &mut dyn Toolbox, name: &str, arguments: &str) -> Option<Alarm> {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
@@ -179,7 +183,7 @@ impl Run {
         }))
     }
 
-    /// Tells the guard of an event: warnings go to the model as a remark, every alarm into the log.
+    /// Passes an event to the guard. Warnings go to the model as a remark, every alarm into the log.
     fn tell(&mut self, event: &Event<'_>) -> Decision {
         let Pushed { decision, warnings } = self.guard.push(event);
         for warning in &warnings {
@@ -199,14 +203,14 @@ impl Run {
     }
 }
 
-/// The alarm that ends the run, if one does.
+/// Returns the alarm if the decision stops the run.
 fn stopped(decision: Decision) -> Option<Alarm> {
     decision
         .into_alarm()
         .filter(|alarm| alarm.response == Response::Stop)
 }
 
-/// What the model is told of a warning.
+/// Returns the remark that the model gets for a warning.
 fn remark(warning: &Alarm) -> &'static str {
     match warning.kind {
         Kind::Iterations => "Few steps are left. Come to an end.",

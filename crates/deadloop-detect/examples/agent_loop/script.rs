@@ -1,4 +1,4 @@
-//! Settings that warn, refuse and stop, and a model that says what it is told to.
+//! Settings that warn, refuse and stop, and a scripted model with its tools.
 
 use crate::agent::{Model, Reply, Toolbox};
 
@@ -54,7 +54,7 @@ impl Scripted {
         }
     }
 
-    /// What it was shown, time after time.
+    /// Returns the conversations that the model was called with, in order.
     #[allow(dead_code, reason = "the test looks")]
     pub(crate) fn seen(&self) -> &[Vec<String>] {
         &self.seen

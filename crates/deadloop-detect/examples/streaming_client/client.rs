@@ -12,10 +12,10 @@ use std::fmt;
 
 use deadloop_detect::{Alarm, Decision, Guards, TextChannel};
 
-/// Why a stream is cut: what the document's `abortStream` calls it.
+/// The reason for an abort, spelt as in the document's `abortStream`.
 pub(crate) const STREAMING_FAILED: &str = "streaming_failed";
 
-/// What arrives from a model.
+/// A chunk of a model's response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// A chunk of thinking.
@@ -24,13 +24,13 @@ pub(crate) enum Event {
     Answer(String),
 }
 
-/// One response on its way.
+/// A response while it streams.
 pub(crate) trait Stream: Iterator<Item = Event> {
     /// Closes the connection: nothing more is generated, nothing more is paid for.
     fn abort(&mut self, reason: &'static str);
 }
 
-/// Whoever runs the model.
+/// A service that runs models.
 pub(crate) trait Provider {
     /// A response.
     type Stream: Stream;
@@ -39,26 +39,26 @@ pub(crate) trait Provider {
     fn request(&mut self, model: &str, prompt: &str) -> Self::Stream;
 }
 
-/// Where the client reports.
+/// The receiver of the client's log lines and messages.
 pub(crate) trait Desk {
-    /// A line for the error log.
+    /// Writes a line to the error log.
     fn error(&mut self, line: &str);
-    /// A sentence for the user.
+    /// Shows a sentence to the user.
     fn say(&mut self, sentence: &str);
 }
 
-/// How the client behaves.
+/// A client with its guards and its limit on retries.
 pub(crate) struct Client {
-    /// Which guard watches which model: compiled once, when the settings are read.
+    /// The guards by model, compiled once when the settings are read.
     pub(crate) guards: Guards,
-    /// How often a request is sent again after an alarm.
+    /// The most times that a request is sent again after an alarm.
     pub(crate) retries: u32,
 }
 
-/// Every attempt ended in a dead loop.
+/// The error after every attempt ended in a dead loop.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GaveUp {
-    /// How many attempts there were.
+    /// The number of attempts.
     pub(crate) attempts: u32,
     /// The alarm that ended the last one.
     pub(crate) last: Box<Alarm>,
@@ -75,7 +75,7 @@ impl fmt::Display for GaveUp {
 }
 
 impl Client {
-    /// Asks a model, and asks again after a dead loop; the answer of the first healthy attempt.
+    /// Sends a request, and sends it again after a dead loop. Returns the answer of the first healthy attempt.
     pub(crate) fn ask(
         &self,
         provider: &mut impl Provider,
@@ -102,7 +102,7 @@ impl Client {
         }
     }
 
-    /// One request, from its first chunk to its end or to its alarm.
+    /// Sends one request and reads its response to the end or to an alarm.
     fn attempt(
         &self,
         mut stream: impl Stream,

@@ -1,4 +1,4 @@
-//! A provider that plays scripts, and what it saw.
+//! A provider that plays scripts and records the client's actions.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -33,21 +33,21 @@ match = "trusted-*"
 /// Chars in each chunk of a script.
 pub(crate) const CHUNK: usize = 16;
 
-/// What a healthy model thinks; no stretch of it repeats.
+/// A healthy model's thinking, without repetition.
 const THOUGHT: &str = "The user wants the shortest route that visits every town. First I list the \
     towns, then the roads between them. A greedy walk is quick but can be far off, so I compare it \
     with the bound that a spanning tree gives. ";
 
-/// What became of one request.
+/// A record of one request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Played {
     /// Chunks that the client took.
     pub(crate) chunks: usize,
-    /// Why it was aborted, if it was.
+    /// The reason for the abort, if the client aborted.
     pub(crate) aborted: Option<&'static str>,
 }
 
-/// Answers each request with the next script; keeps what became of it.
+/// A provider that answers each request with the next script, and records the requests.
 #[derive(Default)]
 pub(crate) struct Scripted {
     scripts: VecDeque<Vec<Event>>,
@@ -61,7 +61,7 @@ pub(crate) struct Playing {
 }
 
 impl Scripted {
-    /// One script a request; a request past the last gets an empty response.
+    /// Creates a provider from one script per request. Requests past the last script get an empty response.
     pub(crate) fn new(scripts: impl IntoIterator<Item = Vec<Event>>) -> Self {
         Self {
             scripts: scripts.into_iter().collect(),
@@ -69,7 +69,7 @@ impl Scripted {
         }
     }
 
-    /// What became of each request so far.
+    /// Returns the records of all requests so far.
     pub(crate) fn played(&self) -> Vec<Played> {
         self.played.iter().map(|p| p.borrow().clone()).collect()
     }
@@ -103,13 +103,13 @@ impl Stream for Playing {
     }
 }
 
-/// An attempt that thinks, and then says `unit` to itself until it has thought `chars` chars.
+/// Returns a response whose thinking repeats `unit` until it is `chars` chars long.
 pub(crate) fn looping(unit: &str, chars: usize) -> Vec<Event> {
     let text = THOUGHT.chars().chain(unit.chars().cycle());
     chunks(text.take(chars), Event::Reasoning)
 }
 
-/// An attempt that thinks and answers.
+/// Returns a response with thinking and an answer.
 pub(crate) fn healthy(answer: &str) -> Vec<Event> {
     let thinking = chunks(THOUGHT.chars(), Event::Reasoning);
     thinking

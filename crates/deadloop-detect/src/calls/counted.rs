@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use super::{
-    Answer, Asked, Comparison, Filter, Known, Pairs, Run, Same, Saw, Says, hash, says, start_of,
+    Answer, CallDigest, Comparison, Filter, Pairs, RecentResults, Run, Same, Saw, Says, hash, says,
+    start_of,
 };
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Meter, Recipe};
@@ -38,13 +39,13 @@ pub(crate) trait Counter: Clone + Send + Sync + 'static {
 }
 
 /// Key function of a call and its result. `None` ends the current count.
-type KeyOf = dyn Fn(&Asked, &Answer<'_>, &mut Seen<'_>) -> Option<Next> + Send + Sync;
+type KeyOf = dyn Fn(&CallDigest, &Answer<'_>, &mut KeyContext<'_>) -> Option<Next> + Send + Sync;
 
 /// Returns the recipe of meters that count items by a key.
 pub(crate) fn counted(
     params: &Params,
     counter: impl Counter,
-    key: impl Fn(&Asked, &Answer<'_>, &mut Seen<'_>) -> Option<Next> + Send + Sync + 'static,
+    key: impl Fn(&CallDigest, &Answer<'_>, &mut KeyContext<'_>) -> Option<Next> + Send + Sync + 'static,
 ) -> Recipe {
     let filter = Filter::new(params);
     let comparison = Arc::new(Comparison::new(params));
@@ -54,7 +55,7 @@ pub(crate) fn counted(
             run: Run::new(&filter),
             comparison: Arc::clone(&comparison),
             open: Pairs::default(),
-            known: Known::default(),
+            known: RecentResults::default(),
             key: Arc::clone(&key),
             counter: counter.clone(),
         })
@@ -62,15 +63,20 @@ pub(crate) fn counted(
 }
 
 /// State with which a key function compares results.
-pub(crate) struct Seen<'a> {
+pub(crate) struct KeyContext<'a> {
     comparison: &'a Comparison,
-    known: &'a mut Known,
+    known: &'a mut RecentResults,
 }
 
-impl Seen<'_> {
+impl KeyContext<'_> {
     /// Compares a call and its result. Without `arguments`, only the tool and the result are compared, unless the class
     /// of the result depends on its call: an empty answer to another question is another answer.
-    pub(crate) fn pair(&mut self, asked: &Asked, arguments: bool, answer: &Answer<'_>) -> Same {
+    pub(crate) fn pair(
+        &mut self,
+        asked: &CallDigest,
+        arguments: bool,
+        answer: &Answer<'_>,
+    ) -> Same {
         let says = self.comparison.says(asked, answer);
         let key = if arguments || says.is_of_its_call() {
             asked.key
@@ -82,7 +88,7 @@ impl Seen<'_> {
 
     /// Compares a call and its result by the parameter `arguments`, and returns the key for windows too. With
     /// `with_result`, that key covers the call and its result, otherwise the call alone.
-    pub(crate) fn compared(&mut self, asked: &Asked, answer: &Answer<'_>) -> (u128, Same) {
+    pub(crate) fn compared(&mut self, asked: &CallDigest, answer: &Answer<'_>) -> (u128, Same) {
         let arguments = self.comparison.arguments;
         let same = self.pair(asked, arguments, answer);
         let key = match (self.comparison.with_result, arguments) {
@@ -94,7 +100,7 @@ impl Seen<'_> {
     }
 
     /// Compares a tool and its result.
-    pub(crate) fn tool(&mut self, asked: &Asked, answer: &Answer<'_>) -> Same {
+    pub(crate) fn tool(&mut self, asked: &CallDigest, answer: &Answer<'_>) -> Same {
         let says = self.comparison.says(asked, answer);
         let of_call = self.comparison.kinds && says.is_of_its_call();
         let key = if of_call { asked.key } else { asked.tool };
@@ -113,7 +119,7 @@ impl Seen<'_> {
     }
 
     /// Returns the key shared by results of one tool whose texts begin with the same `chars` characters.
-    pub(crate) fn start(&self, asked: &Asked, answer: &Answer<'_>, chars: usize) -> u128 {
+    pub(crate) fn start(&self, asked: &CallDigest, answer: &Answer<'_>, chars: usize) -> u128 {
         let result = self.comparison.result(answer.content, answer.cut);
         let result = self.comparison.still(&result);
         let result = self.comparison.without_numbers(result);
@@ -136,7 +142,7 @@ struct Counted<C> {
     run: Run,
     comparison: Arc<Comparison>,
     open: Pairs,
-    known: Known,
+    known: RecentResults,
     key: Arc<KeyOf>,
     counter: C,
 }
@@ -144,13 +150,13 @@ struct Counted<C> {
 impl<C: Counter> Meter for Counted<C> {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
-            Saw::Call(call) => self.open.put(self.run.call(), Asked::of(&call)),
+            Saw::Call(call) => self.open.put(self.run.call(), CallDigest::of(&call)),
             Saw::Result(answer) => {
                 // Results of forgotten calls are ignored.
                 let Some(asked) = self.open.take(answer.call) else {
                     return;
                 };
-                let mut seen = Seen {
+                let mut seen = KeyContext {
                     comparison: &self.comparison,
                     known: &mut self.known,
                 };

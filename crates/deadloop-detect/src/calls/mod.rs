@@ -27,35 +27,35 @@ use crate::stream::{Arguments, Calls, Cut, Event, EventPlace, Kind, TextChannel,
 
 mod compare;
 mod counted;
+mod digest;
 mod errors;
 mod filter;
 mod ids;
 mod key;
-mod known;
+mod last_report;
 mod pairs;
+mod results;
 mod row;
-mod said;
 mod says;
 mod stretch;
 mod tells;
-mod told;
 mod window;
 
 pub(crate) use compare::{Comparison, NORMALISE, folded, prefix, start_of};
 pub(crate) use counted::{At, Counter, Next, counted};
+pub(crate) use digest::TextDigest;
 pub(crate) use errors::Errors;
 pub(crate) use filter::{ALLOW, Filter, RESET, sees_calls};
 pub(crate) use key::{Key, key};
-pub(crate) use known::{
-    ARGUMENTS, KINDS, Known, STATELESS_CHARS, STATELESS_N, Same, VOLATILE, WAITING_N,
+pub(crate) use last_report::LastReport;
+pub(crate) use pairs::{CallDigest, Pairs};
+pub(crate) use results::{
+    ARGUMENTS, KINDS, RecentResults, STATELESS_CHARS, STATELESS_N, Same, VOLATILE, WAITING_N,
 };
-pub(crate) use pairs::{Asked, Pairs};
 pub(crate) use row::{InRow, MANY, N, Row, n};
-pub(crate) use said::Said;
 pub(crate) use says::Says;
 pub(crate) use stretch::Stretch;
 pub(crate) use tells::{TELLS, TELLS_WARNING, WARN_AT, warned};
-pub(crate) use told::Told;
 pub(crate) use window::{Among, Measure, WINDOW, window, with_result};
 
 /// The most calls without a result that a meter keeps. The oldest is dropped for another.

@@ -14,7 +14,7 @@ pub(crate) enum Says {
     Done,
     /// The work is not done yet.
     Waiting,
-    /// Nothing was found, or there was no output.
+    /// An empty search, or no output.
     Nothing,
     /// An acknowledgement without information, as `ok`.
     Mute,

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::{At, Counter, Next, Repeat, Told, number};
+use super::{At, Counter, LastReport, Next, Repeat, number};
 use crate::measure::fact::Fact;
 use crate::settings::param::Param;
 use crate::settings::params::Params;
@@ -99,7 +99,7 @@ pub(crate) struct Among {
     /// The value of the threshold in the loosest setting.
     loosest: i64,
     window: Window,
-    told: Told,
+    told: LastReport,
 }
 
 /// The measure of a window.
@@ -120,7 +120,7 @@ impl Among {
             threshold: threshold.name,
             loosest: params.int(threshold.name),
             window: Window::new(params.count(LENGTH)),
-            told: Told::default(),
+            told: LastReport::default(),
         }
     }
 }
@@ -157,6 +157,6 @@ impl Counter for Among {
 
     fn clear(&mut self) {
         self.window.clear();
-        self.told = Told::default();
+        self.told = LastReport::default();
     }
 }

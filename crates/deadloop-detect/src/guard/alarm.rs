@@ -12,7 +12,7 @@ use crate::settings::param::{Param, Threshold};
 use crate::settings::setting::Member;
 use crate::settings::value::Value;
 use crate::stream::Fault;
-use crate::stream::{Calls, Channel, Kind, Seen, Turns, Unit, Units};
+use crate::stream::{Calls, Channel, ChannelLengths, Kind, Turns, Unit, Units};
 
 /// A dead loop that was found in a live stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -31,7 +31,7 @@ pub struct Alarm {
     /// The check that fired.
     pub check: &'static str,
     /// The thresholds that were met, in the order of the detector's parameters. After them, the conditions of
-    /// structural parameters ([`Asked`](crate::harness::Asked)).
+    /// structural parameters ([`StructuralCondition`](crate::harness::StructuralCondition)).
     pub thresholds: Vec<Met>,
     /// The length after which a detector that reads unit by unit fires.
     pub exact: Units,
@@ -70,7 +70,7 @@ impl Alarm {
         (index, member): (usize, &Member),
         channel: Channel,
         fact: Fact,
-        (event, seen): (u64, Seen),
+        (event, seen): (u64, ChannelLengths),
     ) -> Self {
         let place = fact.place();
         Self {

@@ -18,7 +18,7 @@ use crate::measure::fact::{Fact, Rule};
 use crate::measure::meter::{Meter, Recipe};
 use crate::settings::setting::{Member, NotLive, Setting};
 use crate::settings::{Settings, Work};
-use crate::stream::{Channel, Chars, Event, EventPlace, Seen, TextChannel};
+use crate::stream::{Channel, ChannelLengths, Chars, Event, EventPlace, TextChannel};
 
 /// The guards of a settings file, compiled once. It is `Send` and `Sync`, so one serves the whole program.
 ///
@@ -100,7 +100,7 @@ pub struct Guard {
     /// The meters of each part, one for each channel that it reads.
     meters: Vec<Vec<(Channel, Box<dyn Meter>)>>,
     /// The length of each channel so far.
-    seen: Seen,
+    seen: ChannelLengths,
     /// The number of events pushed so far.
     events: u64,
     /// Whether text of the next call's arguments has come. If so, the call itself adds no text.
@@ -158,7 +158,7 @@ impl Guard {
             meters: parts.iter().map(meters).collect(),
             told: vec![false; parts.len()],
             parts,
-            seen: Seen::default(),
+            seen: ChannelLengths::default(),
             events: 0,
             heard: false,
             stopped: None,
@@ -274,7 +274,7 @@ impl Guard {
 
     /// Returns the alarms of the accepted facts in the event with this number, up to the first that stops. `written`:
     /// the lengths after the event's text.
-    fn take(&mut self, accepted: Vec<Accepted>, event: u64, written: Seen) -> Found {
+    fn take(&mut self, accepted: Vec<Accepted>, event: u64, written: ChannelLengths) -> Found {
         let mut found = Found::default();
         for Accepted {
             part: i,
@@ -301,7 +301,7 @@ impl Guard {
 
     /// Returns the lengths after the event's text, and after the whole event. The two differ for a call, whose
     /// arguments come first, and for a turn.
-    fn after(&mut self, event: &Event<'_>) -> (Seen, Seen) {
+    fn after(&mut self, event: &Event<'_>) -> (ChannelLengths, ChannelLengths) {
         let seen = self.seen;
         match event {
             Event::Text(channel, text) => {
@@ -329,7 +329,7 @@ impl Guard {
     }
 
     /// Returns the length of each channel so far.
-    pub fn seen(&self) -> Seen {
+    pub fn seen(&self) -> ChannelLengths {
         self.seen
     }
 

@@ -25,7 +25,7 @@ pub struct Fact {
     /// its bound.
     pub bounds: Bounds,
     /// The conditions of structural parameters that the fact meets, if there are any.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<StructuralCondition>,
     /// The check that found it.
     pub check: &'static str,
     /// The beginning of the second copy, as far as the meter found it, in units of the fact's channel.
@@ -84,7 +84,7 @@ impl<const N: usize> From<[(&'static str, i64); N]> for Bounds {
 /// The condition of a structural parameter on a fact: a row of `rules`, or the copies required in a code fence. The
 /// meter emits the fact only if the condition is met. An alarm lists it beside the thresholds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct StructuralCondition {
     /// The parameter, and the place in it: `rules[0].min_copies`.
     pub param: String,
     /// The least number that the condition requires.

@@ -9,7 +9,7 @@ use crate::settings::param::Param;
 /// The most samples in a row that a setting may require.
 const MAX_HOLD: usize = 50;
 
-/// The parameter `hold`, with a detector's own default.
+/// Returns the parameter `hold`, with a detector's own default.
 pub(crate) const fn param(default: i64) -> Param {
     Param::count("hold", default, 1..=MAX_HOLD as i64)
         .at_most()

@@ -11,7 +11,7 @@ use crate::measure::ignore::{Ignore, Lines};
 pub(crate) use crate::measure::per::PER;
 use crate::measure::per::Per;
 pub(crate) use crate::measure::prompt::PROMPT;
-use crate::measure::prompt::{SKIP, Said};
+use crate::measure::prompt::{PromptFilter, SKIP};
 use crate::settings::params::Params;
 use crate::settings::value::Value;
 use crate::stream::{Channel, Chars, Event, EventPlace};
@@ -42,16 +42,16 @@ pub trait TextMeter: Send + Sync {
 #[derive(Clone)]
 pub struct Recipe(Make);
 
-type Made<M> = Arc<dyn Fn() -> Box<M> + Send + Sync>;
+type MeterFactory<M> = Arc<dyn Fn() -> Box<M> + Send + Sync>;
 
 #[derive(Clone)]
 enum Make {
     Text {
-        make: Made<dyn TextMeter>,
+        make: MeterFactory<dyn TextMeter>,
         by_turn: bool,
         skips_prompt: bool,
     },
-    Run(Made<dyn Meter>),
+    Run(MeterFactory<dyn Meter>),
 }
 
 impl Recipe {
@@ -107,7 +107,7 @@ impl Recipe {
                 meter: make(),
                 base: Chars(0),
                 read: Chars(0),
-                said: self.hears_users().then(Said::default),
+                said: self.hears_users().then(PromptFilter::default),
             }),
         }
     }
@@ -124,14 +124,14 @@ impl std::fmt::Debug for Recipe {
 struct Lane {
     channel: Channel,
     by_turn: bool,
-    make: Made<dyn TextMeter>,
+    make: MeterFactory<dyn TextMeter>,
     meter: Box<dyn TextMeter>,
     /// The position in the channel at which the text of `meter` begins.
     base: Chars,
     /// The number of chars read of the channel, counted if texts may begin anew.
     read: Chars,
     /// The user's text, if it is skipped.
-    said: Option<Said>,
+    said: Option<PromptFilter>,
 }
 
 impl Meter for Lane {

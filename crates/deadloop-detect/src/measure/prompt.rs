@@ -1,4 +1,4 @@
-//! [`Said`]: the user's text, which a text detector may skip.
+//! [`PromptFilter`]: a filter of facts about copies of the user's text.
 
 use crate::measure::fact::{Bound, Fact};
 use crate::settings::param::Param;
@@ -19,9 +19,9 @@ pub const PROMPT_CHARS: usize = 32_768;
 /// The most chars after the last copy at which a checkpoint is expected.
 const AFTER: usize = 2048;
 
-/// The user's text, and as much of the current text as could be found in it.
+/// The user's text, and the part of the current text to search for in that text.
 #[derive(Default)]
-pub(crate) struct Said {
+pub(crate) struct PromptFilter {
     /// The user's messages, with a line feed after each.
     said: Window,
     /// The end of the current text, and the number of its chars that have been read.
@@ -29,7 +29,7 @@ pub(crate) struct Said {
     read: u64,
 }
 
-impl Said {
+impl PromptFilter {
     /// Adds a message of the user.
     pub(crate) fn hear(&mut self, message: &str) {
         // Text that would be dropped at once is not copied.

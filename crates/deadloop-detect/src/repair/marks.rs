@@ -2,7 +2,7 @@
 
 /// The result of comparing a text with some marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum MarkMatch {
     /// The text cannot become a mark.
     Nothing,
     /// The text may be the beginning of a mark.
@@ -39,7 +39,7 @@ impl Marks {
     }
 
     /// Compares the held text with the marks. Adds the number of compared chars to `work`.
-    pub(super) fn look(&self, held: &[char], work: &mut u64) -> Look {
+    pub(super) fn look(&self, held: &[char], work: &mut u64) -> MarkMatch {
         let mut cut = false;
         for (at, mark) in self.marks.iter().enumerate() {
             let same = mark
@@ -49,11 +49,15 @@ impl Marks {
             let same = same.count();
             *work += same as u64 + 1;
             if same == mark.len() && same == held.len() {
-                return Look::Mark(at);
+                return MarkMatch::Mark(at);
             }
             cut |= same == held.len();
         }
-        if cut { Look::Cut } else { Look::Nothing }
+        if cut {
+            MarkMatch::Cut
+        } else {
+            MarkMatch::Nothing
+        }
     }
 
     fn same(&self, a: char, b: char) -> bool {
@@ -108,10 +112,10 @@ mod tests {
     fn a_mark_is_told_as_soon_as_it_is_whole() {
         let known = Marks::new(&marks(&["<think>", "</think>"]), true);
         let look = |held: &str| known.look(&held.chars().collect::<Vec<_>>(), &mut 0);
-        assert_eq!(look("<"), Look::Cut);
-        assert_eq!(look("</THI"), Look::Cut);
-        assert_eq!(look("<Think>"), Look::Mark(0));
-        assert_eq!(look("<thinking"), Look::Nothing);
+        assert_eq!(look("<"), MarkMatch::Cut);
+        assert_eq!(look("</THI"), MarkMatch::Cut);
+        assert_eq!(look("<Think>"), MarkMatch::Mark(0));
+        assert_eq!(look("<thinking"), MarkMatch::Nothing);
         assert!(known.lead('<') && !known.lead('t'));
     }
 

@@ -38,22 +38,22 @@ use crate::guard::response::Response;
 use crate::measure::per::Per;
 use crate::settings::setting::{Member, Setting, short_hash};
 
-pub(crate) mod meant;
+mod located;
 mod model_list;
 pub(crate) mod param;
 pub(crate) mod params;
-mod placed;
 pub(crate) mod preset;
 pub(crate) mod setting;
 pub(crate) mod spec;
+pub(crate) mod suggestion;
 mod table;
 pub(crate) mod unfit;
 pub(crate) mod value;
 mod words;
+pub use located::{Located, read_toml};
 pub use model_list::{ModelList, OverrideGlob, Work};
-pub use placed::{Placed, read_toml};
 use table::setting;
-pub use table::{GuardTable, Named, resolve, share};
+pub use table::{GuardTable, RawParams, resolve, share};
 
 /// The guards of a settings file, and the models that each is for.
 #[derive(Clone, Debug)]
@@ -135,9 +135,9 @@ struct Wire {
     guard: Vec<GuardTable>,
     #[serde(default)]
     model: Vec<ModelTable>,
-    deployment_loop_rate: Option<Placed<f64>>,
-    ignore: Option<Placed<Vec<String>>>,
-    prompt: Option<Placed<String>>,
+    deployment_loop_rate: Option<Located<f64>>,
+    ignore: Option<Located<Vec<String>>>,
+    prompt: Option<Located<String>>,
     #[serde(default, rename = "think")]
     _think: toml::Table,
 }
@@ -145,8 +145,8 @@ struct Wire {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ModelTable {
-    r#match: Option<Placed<String>>,
-    task: Option<Placed<String>>,
+    r#match: Option<Located<String>>,
+    task: Option<Located<String>>,
     #[serde(default)]
     guard: Vec<GuardTable>,
 }
@@ -154,7 +154,7 @@ struct ModelTable {
 impl ModelTable {
     /// Returns the globs of the table, and its guard.
     fn read(&self, text: &str) -> Result<(OverrideGlob, Setting), SettingsError> {
-        let spans = self.r#match.iter().chain(&self.task).map(Placed::span);
+        let spans = self.r#match.iter().chain(&self.task).map(Located::span);
         let guards = self.guard.iter().map(|guard| guard.detector.span());
         let span = spans.chain(guards).next().unwrap_or(0..0);
         if self.r#match.is_none() && self.task.is_none() {
@@ -177,10 +177,10 @@ impl ModelTable {
 /// Compiles the glob of a key, if the key is present.
 fn glob(
     key: &str,
-    value: Option<&Placed<String>>,
+    value: Option<&Located<String>>,
     text: &str,
 ) -> Result<Option<GlobMatcher>, SettingsError> {
-    let read = |value: &Placed<String>| {
+    let read = |value: &Located<String>| {
         let glob = Glob::new(value.get_ref())
             .map_err(|e| SettingsError::at(text, value.span(), format!("{key} is no glob: {e}")))?;
         Ok(glob.compile_matcher())
@@ -315,7 +315,7 @@ impl Settings {
     }
 }
 
-fn loop_rate(rate: Option<Placed<f64>>, text: &str) -> Result<Option<f64>, SettingsError> {
+fn loop_rate(rate: Option<Located<f64>>, text: &str) -> Result<Option<f64>, SettingsError> {
     let Some(rate) = rate else {
         return Ok(None);
     };

@@ -264,8 +264,8 @@ impl Threshold {
         }
     }
 
-    /// Returns the effective value of a 0 that stands for another parameter's value: the strictest value except the
-    /// bound that all values satisfy.
+    /// Returns the effective value of a 0 that refers to another parameter: the strictest value except the bound that
+    /// all values satisfy.
     pub fn elsewhere(self) -> i64 {
         match self.side {
             ThresholdSide::AtMost => i64::MAX - 1,

@@ -5,16 +5,16 @@ use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 
-use super::{Placed, SettingsError};
+use super::{Located, SettingsError};
 use crate::detectors::{DETECTORS, Detector};
 use crate::guard::response::Response;
 use crate::measure::ignore::IGNORE;
 use crate::measure::per::PER;
 use crate::measure::prompt::PROMPT;
-use crate::settings::meant::meant;
 use crate::settings::param::Domain;
 use crate::settings::params::Params;
 use crate::settings::setting::{Member, Setting};
+use crate::settings::suggestion::meant;
 use crate::settings::value::Value;
 use crate::stream::Channel;
 
@@ -23,25 +23,25 @@ use crate::stream::Channel;
 #[serde(deny_unknown_fields)]
 pub struct GuardTable {
     /// The name of the detector.
-    pub detector: Placed<String>,
+    pub detector: Located<String>,
     /// The preset to start from.
-    pub preset: Option<Placed<String>>,
+    pub preset: Option<Located<String>>,
     /// The channel. If absent, `reasoning` and `answer`, or the channel in which a run detector counts.
-    pub channel: Option<Placed<String>>,
+    pub channel: Option<Located<String>>,
     /// The response to its alarms. If absent, the detector's own.
-    pub response: Option<Placed<String>>,
+    pub response: Option<Located<String>>,
     // Parameters that were keys of this table until 0.1. `share` moves them to `params`.
-    per: Option<Placed<Value>>,
-    ignore: Option<Placed<Value>>,
-    prompt: Option<Placed<Value>>,
+    per: Option<Located<Value>>,
+    ignore: Option<Located<Value>>,
+    prompt: Option<Located<Value>>,
     /// The chars in a token. If present, values of `params` in chars are given in tokens.
-    pub chars_per_token: Option<Placed<f64>>,
+    pub chars_per_token: Option<Located<f64>>,
     /// Whether the guard is switched on.
     #[serde(default = "switched_on")]
     pub enabled: bool,
     /// The parameters by name.
     #[serde(default)]
-    pub params: BTreeMap<Placed<String>, Placed<Value>>,
+    pub params: BTreeMap<Located<String>, Located<Value>>,
 }
 
 fn switched_on() -> bool {
@@ -49,21 +49,21 @@ fn switched_on() -> bool {
 }
 
 impl GuardTable {
-    fn param(&mut self, name: &str) -> Option<&mut Placed<Value>> {
+    fn param(&mut self, name: &str) -> Option<&mut Located<Value>> {
         let mut params = self.params.iter_mut();
         let named = params.find(|(param, _)| param.get_ref() == name);
         named.map(|(_, value)| value)
     }
 
     /// Sets a parameter that the table does not name.
-    fn fill(&mut self, name: &str, value: Placed<Value>) {
+    fn fill(&mut self, name: &str, value: Located<Value>) {
         if self.param(name).is_none() {
             self.params.insert(value.with(name), value);
         }
     }
 
     /// Adds patterns before the table's own.
-    fn ignore_too(&mut self, list: Placed<Value>) {
+    fn ignore_too(&mut self, list: Located<Value>) {
         match self.param(IGNORE.name) {
             Some(own) => *own = own.with(both(list.get_ref(), own.get_ref())),
             None => self.fill(IGNORE.name, list),
@@ -98,8 +98,8 @@ impl GuardTable {
 /// The file has a white list, but no such guard.
 pub fn share<'t>(
     tables: impl IntoIterator<Item = &'t mut GuardTable>,
-    ignore: Option<&Placed<Vec<String>>>,
-    prompt: Option<&Placed<String>>,
+    ignore: Option<&Located<Vec<String>>>,
+    prompt: Option<&Located<String>>,
     text: &str,
 ) -> Result<(), SettingsError> {
     let mut found = false;
@@ -185,7 +185,7 @@ const TOKEN: RangeInclusive<f64> = 0.1..=100.0;
 /// Returns the chars in a token, if the table has the key and a parameter in tokens.
 fn ratio(
     table: &GuardTable,
-    named: &Named<'_>,
+    named: &RawParams<'_>,
     detector: &'static Detector,
     text: &str,
 ) -> Result<Option<f64>, SettingsError> {
@@ -220,7 +220,7 @@ fn ratio(
 }
 
 /// Returns whether a parameter is in chars.
-fn is_in_chars(detector: &'static Detector, name: &Placed<String>) -> bool {
+fn is_in_chars(detector: &'static Detector, name: &Located<String>) -> bool {
     let param = detector.param(name.get_ref());
     param.is_some_and(|param| param.unit == "chars")
 }
@@ -236,14 +236,14 @@ fn in_chars(value: Value, ratio: f64) -> Value {
 }
 
 /// The parameters of a `[[guard]]` table, unread, each known to its detector.
-pub type Named<'a> = Vec<(&'a Placed<String>, &'a Placed<Value>)>;
+pub type RawParams<'a> = Vec<(&'a Located<String>, &'a Located<Value>)>;
 
 /// Looks up the detector, the channel and the preset of a `[[guard]]` table. Returns the member without the table's own
 /// parameters, and these parameters. `text` is the file, for the places in errors.
 pub fn resolve<'a>(
     table: &'a GuardTable,
     text: &str,
-) -> Result<(Member, Named<'a>), SettingsError> {
+) -> Result<(Member, RawParams<'a>), SettingsError> {
     let name = table.detector.get_ref();
     let detector = Detector::find(name).ok_or_else(|| {
         let what = format!("unknown detector \"{name}\"");
@@ -261,7 +261,7 @@ pub fn resolve<'a>(
         params,
         response: response(detector, table.response.as_ref(), text)?,
     };
-    let known = |(name, item): (&'a Placed<String>, _)| match detector.param(name.get_ref()) {
+    let known = |(name, item): (&'a Located<String>, _)| match detector.param(name.get_ref()) {
         Some(_) => Some(Ok((name, item))),
         None if detector.gone.contains(&name.get_ref().as_str()) => None,
         None => {
@@ -281,7 +281,7 @@ pub fn resolve<'a>(
 /// Returns the defaults, changed by a preset if there is one.
 fn start(
     detector: &'static Detector,
-    preset: Option<&Placed<String>>,
+    preset: Option<&Located<String>>,
     text: &str,
 ) -> Result<Params, SettingsError> {
     let Some(wanted) = preset else {
@@ -305,7 +305,7 @@ fn start(
 /// Returns the table's response, or the detector's own.
 fn response(
     detector: &'static Detector,
-    name: Option<&Placed<String>>,
+    name: Option<&Located<String>>,
     text: &str,
 ) -> Result<Response, SettingsError> {
     let Some(name) = name else {
@@ -320,7 +320,7 @@ fn response(
 /// Returns the table's channel, if its detector reads it.
 fn channel(
     detector: &'static Detector,
-    name: Option<&Placed<String>>,
+    name: Option<&Located<String>>,
     text: &str,
 ) -> Result<Option<Channel>, SettingsError> {
     let Some(name) = name else { return Ok(None) };
@@ -337,7 +337,7 @@ fn channel(
 /// Returns the error of a word that is not one of `known`. The message has `what`, the nearest known word, and all
 /// known words.
 fn unknown<'a>(
-    word: &Placed<String>,
+    word: &Located<String>,
     what: &str,
     known: impl IntoIterator<Item = &'a str>,
     text: &str,

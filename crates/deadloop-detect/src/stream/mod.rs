@@ -6,7 +6,7 @@
 //! | channels, and the units of their positions | [`Channel`], [`Unit`], [`Units`] |
 //! | the channels in which text arrives | [`TextChannel`] |
 //! | the place of an event in a stream | [`EventPlace`] |
-//! | how much of each channel has arrived | [`Seen`] |
+//! | how much of each channel has arrived | [`ChannelLengths`] |
 //! | a place in a transcript, which can be ordered | [`Cursor`] |
 //! | the kind of a loop | [`Kind`] |
 //! | the kind of damage of a stream | [`Fault`] |
@@ -30,17 +30,17 @@
 //! ```
 
 mod channel;
+mod cursor;
 mod event;
 mod fault;
 mod kind;
 mod place;
-mod seen;
 mod units;
 
 pub use channel::{Channel, TextChannel};
+pub use cursor::{ChannelLengths, Cursor};
 pub use event::{Arguments, ArgumentsOf, Cut, CutOf, Event, EventOf, OwnedEvent};
 pub use fault::Fault;
 pub use kind::Kind;
 pub use place::{EventPlace, EventPlaces};
-pub use seen::{Cursor, Seen};
 pub use units::{Calls, Chars, Turns, Unit, Units};

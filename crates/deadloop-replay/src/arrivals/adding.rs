@@ -5,22 +5,22 @@ use std::num::NonZeroU64;
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::harness::Cursor;
-use deadloop_detect::{Channel, Chars, Event as Arriving, Seen};
+use deadloop_detect::{Channel, ChannelLengths, Chars, Event as Arriving};
 
 use super::{Arrivals, Arrived, EventTokens, Other};
 use crate::record::Moment;
-use crate::spent::Spent;
+use crate::tokens::TokenSum;
 
 /// The running counts while events are added.
 #[derive(Default)]
 struct Adding {
-    seen: Seen,
+    seen: ChannelLengths,
     /// The channel of the last event, if the next text can continue it.
     last: Option<Channel>,
     /// Tokens so far. `None` once an event has no count.
     tokens: Option<u64>,
     /// Tokens of turns, if the recording counts tokens by turn.
-    spent: Option<Spent>,
+    spent: Option<TokenSum>,
 }
 
 impl<'a> Arrivals<'a> {
@@ -35,7 +35,7 @@ impl<'a> Arrivals<'a> {
         };
         let mut adding = Adding {
             tokens: Some(0),
-            spent: Spent::of(&transcript.events),
+            spent: TokenSum::of(&transcript.events),
             ..Adding::default()
         };
         for (nth, (number, arriving)) in (0..).zip(transcript.stream()) {

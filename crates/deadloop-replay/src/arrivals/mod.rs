@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use deadloop_corpus::{Body, RecordedEvent};
 use deadloop_detect::harness::{Cursor, EventPlace};
-use deadloop_detect::{Channel, Chars, Seen};
+use deadloop_detect::{Channel, ChannelLengths, Chars};
 
 use crate::record::Moment;
 
@@ -35,7 +35,7 @@ struct Arrived {
     /// The length.
     chars: Chars,
     /// The counts of all channels after this event.
-    seen: Seen,
+    seen: ChannelLengths,
     /// The start of the uninterrupted stretch that contains this event.
     stretch: Chars,
     t_ms: Option<f64>,
@@ -105,7 +105,7 @@ impl<'a> Arrivals<'a> {
             .others
             .get(other)
             .map_or(Moment::default(), |o| o.moment);
-        let seen = Seen {
+        let seen = ChannelLengths {
             tools: place.calls,
             turns: place.turns,
             ..moment.seen
@@ -241,10 +241,10 @@ mod tests {
         let moment = arrivals.moment(Channel::Reasoning, Chars(4));
         assert_eq!(
             moment.seen,
-            Seen {
+            ChannelLengths {
                 reasoning: Chars(4),
                 answer: Chars(3),
-                ..Seen::default()
+                ..ChannelLengths::default()
             }
         );
         assert_eq!((moment.t_ms, moment.tokens), (Some(3.0), Some(3)));

@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use deadloop_detect::harness::{Placed, read_toml};
+use deadloop_detect::harness::{Located, read_toml};
 use deadloop_detect::{SettingsError, Value};
 use serde::Deserialize;
 
@@ -44,9 +44,9 @@ struct Wire {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    preset: Option<Placed<String>>,
+    preset: Option<Located<String>>,
     #[serde(default)]
-    params: BTreeMap<Placed<String>, Placed<Value>>,
+    params: BTreeMap<Located<String>, Located<Value>>,
 }
 
 impl BudgetGrid {

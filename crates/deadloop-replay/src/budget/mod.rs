@@ -37,5 +37,5 @@ pub use play::{BudgetStep, Played, play, trace};
 pub use presets::{BudgetPreset, presets};
 pub use remarks::Remark;
 pub use sizes::RunSizes;
-pub use sweep::{Field, Stage, Swept, sweep};
+pub use sweep::{Field, Stage, StageTallies, sweep};
 pub use tally::{Bill, BudgetTally};

@@ -64,7 +64,7 @@ impl Stage {
 
 /// The results of a stage: a tally for each play and each source. Sources are numbered from 0.
 #[derive(Clone, Debug)]
-pub struct Swept {
+pub struct StageTallies {
     /// The tallies without a guard.
     pub never: Vec<BudgetTally>,
     /// The tallies of each play.
@@ -185,7 +185,7 @@ pub fn sweep(
     sources: &[u32],
     count: usize,
     cancel: &AtomicBool,
-) -> Result<Swept, Interrupted> {
+) -> Result<StageTallies, Interrupted> {
     let free = field.free(&stage.never);
     let view = field.view(&stage.never);
     let peak = |run: usize| field.runs[run][view].peak(stage.never.tools);
@@ -206,5 +206,5 @@ pub fn sweep(
         .collect();
     let never = playing.tallies(&stage.never);
     let (never, plays) = never.zip(plays).ok_or(Interrupted)?;
-    Ok(Swept { never, plays })
+    Ok(StageTallies { never, plays })
 }

@@ -35,8 +35,8 @@ mod script;
 pub use mender::{Mender, Repaired};
 use process::{Halt, Process};
 pub use protocol::Ready;
-use protocol::{Answer, Told, line};
-pub(crate) use script::Heard;
+use protocol::{Answer, ProgramMessage, line};
+pub(crate) use script::ProgramAlarm;
 use script::Script;
 
 /// The longest wait until a program is ready. Some programs load a model of their own.
@@ -47,7 +47,7 @@ const START: Duration = Duration::from_secs(30);
 const KEPT: usize = 64;
 
 /// The answer of a program about a transcript: its alarm, `None`, or the program's error.
-pub(crate) type Said = Result<Option<Heard>, String>;
+pub(crate) type ProgramAnswer = Result<Option<ProgramAlarm>, String>;
 
 /// The running programs of a plan. Dropping the value kills them all.
 #[derive(Default)]
@@ -173,7 +173,7 @@ impl Programs {
         transcript: &Transcript,
         chunks: Option<NonZeroU64>,
         cancel: &AtomicBool,
-    ) -> Result<Vec<Said>, Interrupted> {
+    ) -> Result<Vec<ProgramAnswer>, Interrupted> {
         if self.is_empty() {
             return Ok(Vec::new());
         }
@@ -209,7 +209,7 @@ impl Programs {
         pool: &Pool,
         script: &Script,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Heard>, Halt> {
+    ) -> Result<Option<ProgramAlarm>, Halt> {
         // The lock is held only while the process is taken out.
         let idle = lock(&pool.idle).pop();
         if let Some(process) = idle {
@@ -230,7 +230,7 @@ impl Programs {
         mut process: Process,
         script: &Script,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Heard>, Halt> {
+    ) -> Result<Option<ProgramAlarm>, Halt> {
         let patience = Duration::from_millis(pool.listener.program.timeout_ms);
         let answer = process.ask(script.blocks.clone(), patience, stop);
         let heard = answer.and_then(|line| verdict(&line, script).map_err(Halt::Failed));
@@ -269,7 +269,7 @@ impl Programs {
 /// Starts a program and waits until it is ready.
 fn ready(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, Ready), Halt> {
     let mut hello = Vec::new();
-    line(&Told::hello(&program.params), &mut hello).map_err(Halt::Failed)?;
+    line(&ProgramMessage::hello(&program.params), &mut hello).map_err(Halt::Failed)?;
     let mut process = Process::start(&program.command).map_err(Halt::Failed)?;
     let answer = process.ask([hello].into(), START, stop);
     let ready = answer.and_then(|line| match Answer::read(&line) {
@@ -288,7 +288,7 @@ fn ready(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, Ready),
 }
 
 /// Reads the alarm from a program's answer line.
-fn verdict(line: &[u8], script: &Script) -> Result<Option<Heard>, String> {
+fn verdict(line: &[u8], script: &Script) -> Result<Option<ProgramAlarm>, String> {
     match Answer::read(line)? {
         Answer::Ready(_) => Err("its answer is no verdict".into()),
         Answer::Verdict {

@@ -9,7 +9,7 @@ const VERSION: u32 = 1;
 /// The messages to a program, besides the events.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub(super) enum Told<'a> {
+pub(super) enum ProgramMessage<'a> {
     /// The first message.
     Hello { protocol: u32, params: &'a Value },
     /// The start of a transcript.
@@ -18,7 +18,7 @@ pub(super) enum Told<'a> {
     End,
 }
 
-impl<'a> Told<'a> {
+impl<'a> ProgramMessage<'a> {
     /// Returns the first message, with the program's own parameters.
     pub(super) fn hello(params: &'a Value) -> Self {
         Self::Hello {
@@ -47,7 +47,7 @@ pub(super) enum Answer {
         transcript: Option<String>,
         // `null` is an answer, a missing field is not.
         #[serde(deserialize_with = "Option::deserialize")]
-        alarm: Option<Cry>,
+        alarm: Option<RawAlarm>,
     },
 }
 
@@ -62,7 +62,7 @@ pub struct Ready {
 
 /// The alarm in a program's answer. Other fields are ignored.
 #[derive(Deserialize)]
-pub(super) struct Cry {
+pub(super) struct RawAlarm {
     /// The index of the event in the order of sending, from 0.
     pub(super) event: usize,
     /// The number of chars of the event's channel up to the alarm.
@@ -77,7 +77,7 @@ pub(super) struct Cry {
 /// The number of chars of a detail that are kept.
 const DETAIL: usize = 300;
 
-impl Cry {
+impl RawAlarm {
     /// Returns the detail as it is printed: text as it is, any other value as JSON.
     pub(super) fn detail(&self) -> Option<String> {
         let text = match self.detail.as_ref()? {

@@ -5,9 +5,9 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::{Channel, Chars, Kind, Seen, Unit};
+use deadloop_detect::{Channel, ChannelLengths, Chars, Kind, Unit};
 
-use super::protocol::{Cry, Told, line};
+use super::protocol::{ProgramMessage, RawAlarm, line};
 use crate::arrivals::text_of;
 
 /// The number of bytes of whole lines that are written at once. After a verdict at most one such block is still sent.
@@ -33,7 +33,7 @@ struct Stretch {
 
 impl Stretch {
     /// Returns the range of the next event, given the counts of the events before it.
-    fn of(event: &RecordedEvent, seen: &mut Seen, others: usize) -> Option<Self> {
+    fn of(event: &RecordedEvent, seen: &mut ChannelLengths, others: usize) -> Option<Self> {
         let (channel, count) = match (text_of(event), &event.body) {
             (Some((channel, text)), _) => (channel, Chars::of(text).0),
             (None, Body::ToolCall { .. }) => (Channel::Tools, 1),
@@ -54,7 +54,7 @@ impl Stretch {
 
 /// A valid alarm of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Heard {
+pub(crate) struct ProgramAlarm {
     pub(crate) channel: Channel,
     /// The position of the alarm in its channel, in the channel's unit.
     pub(crate) at: u64,
@@ -78,13 +78,13 @@ impl Script {
             Some(size) => Cow::Owned(recut(&transcript.events, size)),
         };
         let (mut blocks, mut block) = (Vec::new(), Vec::new());
-        let start = Told::Start {
+        let start = ProgramMessage::Start {
             transcript: &transcript.id,
             model: &transcript.model,
         };
         line(&start, &mut block)?;
         let mut stretches = Vec::new();
-        let mut seen = Seen::default();
+        let mut seen = ChannelLengths::default();
         let mut others = 0;
         for event in events.iter() {
             let stretch = Stretch::of(event, &mut seen, others);
@@ -100,7 +100,7 @@ impl Script {
                 blocks.push(std::mem::take(&mut block));
             }
         }
-        line(&Told::End, &mut block)?;
+        line(&ProgramMessage::End, &mut block)?;
         blocks.push(block);
         Ok(Self {
             transcript: transcript.id.clone(),
@@ -114,8 +114,8 @@ impl Script {
     /// # Errors
     /// Returns an error if the alarm names an event that was not sent or is not counted, or a position outside of its
     /// event. A position before the event would give the program a latency that it does not have.
-    pub(super) fn heard(&self, cry: &Cry) -> Result<Heard, String> {
-        let Cry { event, at, .. } = *cry;
+    pub(super) fn heard(&self, cry: &RawAlarm) -> Result<ProgramAlarm, String> {
+        let RawAlarm { event, at, .. } = *cry;
         let sent = self.stretches.len();
         let stretch = self
             .stretches
@@ -135,7 +135,7 @@ impl Script {
                 "it alarmed at {at}; event {event} is {unit} {from} to {to} of {channel}"
             ));
         }
-        Ok(Heard {
+        Ok(ProgramAlarm {
             channel: *channel,
             at,
             kind: Kind::named(&cry.kind).unwrap_or(Kind::Other),
@@ -265,8 +265,8 @@ mod tests {
     fn an_alarm_lies_in_the_event_at_which_it_was_raised() {
         let (script, _) = sent(None, 0);
         let heard =
-            |event, at, kind: &str| script.heard(&Cry::of(event, at, kind, Some("so it is")));
-        let alarm = |channel, at, kind| Heard {
+            |event, at, kind: &str| script.heard(&RawAlarm::of(event, at, kind, Some("so it is")));
+        let alarm = |channel, at, kind| ProgramAlarm {
             channel,
             at,
             kind,
@@ -290,7 +290,7 @@ mod tests {
         assert!(heard(2, 2, "other").unwrap_err().contains("turns 0 to 1"));
         assert!(heard(5, 0, "other").unwrap_err().contains("event 5 of 5"));
         let (answers, _) = sent(Some(Channel::Answer), 0);
-        let cry = Cry::of(1, 2, "other", Some("so it is"));
+        let cry = RawAlarm::of(1, 2, "other", Some("so it is"));
         assert_eq!(
             answers.heard(&cry),
             Ok(alarm(Channel::Answer, 2, Kind::Other))

@@ -19,7 +19,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadloop_detect::harness::{Domain, Params, Placed, Program, read_toml};
+use deadloop_detect::harness::{Domain, Located, Params, Program, read_toml};
 use deadloop_detect::repair::{REPAIRERS, Repairer, StreamKind};
 use deadloop_detect::{SettingsError, Value};
 use serde::Deserialize;
@@ -128,12 +128,12 @@ struct Wire {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    name: Placed<String>,
+    name: Located<String>,
     preset: Option<String>,
     #[serde(default)]
     presets: bool,
     #[serde(default)]
-    params: BTreeMap<Placed<String>, Placed<Value>>,
+    params: BTreeMap<Located<String>, Located<Value>>,
     #[serde(default)]
     command: Vec<String>,
     stream: Option<String>,
@@ -286,7 +286,7 @@ impl Table {
         text: &str,
     ) -> Result<(Vec<Params>, usize), SettingsError> {
         // The schema of these files allows no ranges.
-        let is_range = |(name, item): &(&Placed<String>, &Placed<Value>)| {
+        let is_range = |(name, item): &(&Located<String>, &Located<Value>)| {
             let is_table = matches!(item.get_ref(), Value::Table(_));
             let param = repairer.param(name.get_ref());
             is_table && param.is_some_and(|param| !matches!(param.domain, Domain::Free))

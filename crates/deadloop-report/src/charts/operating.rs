@@ -160,7 +160,7 @@ fn drawn(
     Ok(spots)
 }
 
-/// Where the settings of a model are, without `never`, the best first.
+/// Returns the places of a model's settings except `never`, the best first.
 fn places(data: &ReportData, model: &str) -> Vec<(usize, (f64, f64))> {
     let guards = |setting: usize| {
         let setting = data.settings.get(setting);

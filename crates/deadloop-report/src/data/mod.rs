@@ -2,14 +2,13 @@
 //!
 //! An undefined number is `None`. A latency that is never reached is infinite.
 
-mod beside;
 mod choice;
 mod naming;
 mod outcome;
 mod run;
 mod score;
+mod short_names;
 
-pub use beside::{beside, differing};
 pub use choice::{ChoiceFigures, ChoiceRow};
 pub use deadloop_score::Verdict;
 pub use naming::{brief, differences, in_short};
@@ -17,6 +16,7 @@ pub(crate) use naming::{member, short};
 pub use outcome::OutcomeRow;
 pub use run::{Objective, RunInfo};
 pub use score::Score;
+pub use short_names::{beside, differing};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 

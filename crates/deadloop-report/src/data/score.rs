@@ -16,7 +16,7 @@ pub struct Score {
     pub worth: Worth,
     /// Whether the estimates are within all limits of the run.
     pub meets: bool,
-    /// The means of recall and of the rate of wrong alarms over models, if they were computed.
+    /// The mean recall and mean rate of wrong alarms over models, if computed.
     pub macro_means: [Option<f64>; 2],
 }
 

@@ -14,7 +14,7 @@ const TINTS: usize = 6;
 
 /// The calls of a run, ready for the page.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Shown {
+pub(super) struct CallsView {
     /// The sentence with the number of calls and the range shown.
     told: String,
     /// The boxes of the strip.
@@ -50,7 +50,7 @@ struct Row {
 }
 
 /// Prepares the calls of a run. With `by_turns`, the strip has `length` turns, else `length` calls.
-pub(super) fn shown(calls: &Calls, by_turns: bool, length: u64) -> Shown {
+pub(super) fn shown(calls: &Calls, by_turns: bool, length: u64) -> CallsView {
     let tints = tints(calls);
     let tint = |call: &Called| {
         tints
@@ -77,7 +77,7 @@ pub(super) fn shown(calls: &Calls, by_turns: bool, length: u64) -> Shown {
             turns.push(thousandths(place(&pair[1]) - 1));
         }
     }
-    Shown {
+    CallsView {
         told: told(calls),
         boxes: calls.list.iter().map(one).collect(),
         turns,

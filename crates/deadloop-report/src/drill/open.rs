@@ -3,7 +3,7 @@
 //! It has a strip with the alarm of every setting, and the command that explains it.
 
 use super::calls;
-use super::text::{self, Shown};
+use super::text::{self, TextView};
 use crate::data::{OutcomeRow, ReportData, Role};
 use crate::numbers::count;
 use crate::visible::visible;
@@ -38,9 +38,9 @@ pub(super) struct Open {
     why: String,
     /// The verdict of the offline finder at a wrong alarm. Empty in other groups.
     looks_like: String,
-    parts: Vec<Shown>,
+    parts: Vec<TextView>,
     /// The calls of an agent's run.
-    calls: Option<calls::Shown>,
+    calls: Option<calls::CallsView>,
     command: String,
 }
 
@@ -112,7 +112,7 @@ impl View<'_> {
         }
     }
 
-    fn calls(&self, one: &Opened) -> Option<calls::Shown> {
+    fn calls(&self, one: &Opened) -> Option<calls::CallsView> {
         let calls = one.calls.as_ref()?;
         let by_turns = self.of_run().unwrap_or(false);
         let length = if self.of_run().is_some() {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// A part of the text, ready for the page.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Shown {
+pub(super) struct TextView {
     place: String,
     runs: Vec<RunInfo>,
 }
@@ -25,7 +25,7 @@ pub(super) struct RunInfo {
 }
 
 /// Prepares a part of the text.
-pub(super) fn shown(part: &Part) -> Shown {
+pub(super) fn shown(part: &Part) -> TextView {
     let place = match part.channel.as_str() {
         // The positions of calls and turns are no chars of their text.
         channel @ ("tools" | "turns") => format!("{channel}, as text"),
@@ -36,7 +36,7 @@ pub(super) fn shown(part: &Part) -> Shown {
             count(part.of)
         ),
     };
-    Shown {
+    TextView {
         place,
         runs: runs(part),
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// The verdict of a choice, ready for the page.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Told {
+pub(crate) struct AdviceView {
     /// The verdict: `ship`, `keep` or `collect`.
     pub(crate) badge: &'static str,
     /// The sentence, the same as in every other output.
@@ -53,11 +53,11 @@ const CHANGES: usize = 24;
 const FEW: usize = 8;
 
 /// Prepares the verdict. `None` if the run made no choice.
-pub(super) fn told(data: &ReportData) -> Option<Told> {
+pub(super) fn told(data: &ReportData) -> Option<AdviceView> {
     let advice = data.advice.as_ref()?;
     let changes = &advice.changes;
     let shown = |text: &String| visible(text).into_owned();
-    Some(Told {
+    Some(AdviceView {
         badge: advice.verdict.name(),
         sentence: shown(&advice.reason),
         note: shown(&advice.more.join(" ")),

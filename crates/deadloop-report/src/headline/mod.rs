@@ -20,7 +20,7 @@ pub(crate) struct Headline {
     /// The sentence about the measurement.
     pub(crate) measured: String,
     /// The advice of `tune`. `None` for other runs.
-    pub(crate) advice: Option<advice::Told>,
+    pub(crate) advice: Option<advice::AdviceView>,
     /// The result in a sentence or two. `None` if the advice has it.
     pub(crate) verdict: Option<String>,
     /// The next command for a run without an advice.

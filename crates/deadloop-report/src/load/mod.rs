@@ -89,7 +89,7 @@ struct Key<'r> {
 }
 
 /// A row with its rate of wrong alarms and its height in the plane.
-type Placed<'r> = (f64, f64, Key<'r>);
+type PlanePoint<'r> = (f64, f64, Key<'r>);
 
 impl<'r> Frame<'r> {
     fn of(results: &'r Results) -> Self {
@@ -137,7 +137,7 @@ impl<'r> Frame<'r> {
         let loops: Vec<Option<i64>> = ints(self.frame, "loops").collect();
         let [rates, heights] = [data.run.wrong(), data.run.height()]
             .map(|measure| floats(self.frame, measure.name).collect::<Vec<_>>());
-        let mut cells: BTreeMap<&str, (i64, Vec<Placed<'r>>)> = BTreeMap::new();
+        let mut cells: BTreeMap<&str, (i64, Vec<PlanePoint<'r>>)> = BTreeMap::new();
         for key in models {
             let (most, cells) = cells.entry(key.value.unwrap_or_default()).or_default();
             *most = loops[key.at].unwrap_or(0).max(*most);

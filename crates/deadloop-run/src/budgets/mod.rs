@@ -17,10 +17,10 @@ pub use runs::Runs;
 pub use stages::SweptStage;
 use stages::{stages, write_rows};
 
-use crate::asking::{Answered, Answers, ask};
 use crate::failure::{Code, RunResult};
 use crate::replay::Done;
 use crate::request::Request;
+use crate::subject_run::{Answered, Answers, ask};
 use crate::words::several;
 
 /// The budgets to simulate.

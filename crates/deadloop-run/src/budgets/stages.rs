@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use deadloop_replay::budget::{
-    Budget, BudgetGrid, BudgetPreset, BudgetTally, Policy, Stage, Swept, sweep,
+    Budget, BudgetGrid, BudgetPreset, BudgetTally, Policy, Stage, StageTallies, sweep,
 };
 use deadloop_score::budget::{BudgetRow, BudgetTable, CountError};
 use deadloop_score::{FileError, rank};
@@ -21,7 +21,7 @@ pub struct SweptStage {
     /// The prices of cached tokens that the grid lists for this stage.
     pub caches: Vec<f64>,
     /// The counts of each setting by source.
-    swept: Swept,
+    swept: StageTallies,
     /// The errors of the counter: all runs, then by source.
     pub errors: Vec<Option<CountError>>,
 }
@@ -96,7 +96,7 @@ fn caches(grid: &BudgetGrid, never: &Budget) -> Vec<f64> {
     caches
 }
 
-/// How far the counter is from what was recorded: all runs, then by source.
+/// Returns the counter's errors against the recorded tokens: of all runs, then by source.
 fn errors(found: &Runs, never: &Budget) -> Vec<Option<CountError>> {
     let mut all: Vec<Vec<f64>> = vec![Vec::new(); found.names.len() + 1];
     for (run, source) in found.sources.iter().enumerate() {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::failure::RunResult;
 use crate::host::Host;
-use crate::survey::{Surveyed, Wanted, survey_with, unopened};
+use crate::survey::{SurveyRequest, Surveyed, survey_with, unopened};
 
 mod clean;
 mod clock;
@@ -227,7 +227,7 @@ pub fn look(path: &Path, host: &dyn Host) -> RunResult<(Surveyed, CheckSeen)> {
     if let Some(fault) = faults.iter().position(CorpusError::is_of_machine) {
         return Err(unopened(faults.swap_remove(fault)));
     }
-    let wanted = Wanted {
+    let wanted = SurveyRequest {
         path,
         selection: Selection::default(),
         by: &[],

@@ -123,7 +123,7 @@ mod tests {
 
     use crate::explaining::near::sights;
 
-    /// The copies that the fact of a periodic detector counts, as text.
+    /// Returns the copies that the fact of a periodic detector counts, as text.
     fn marked(text: &str, params: &str) -> Vec<String> {
         let toml = format!("[[guard]]\ndetector = \"periodic\"\n[guard.params]\n{params}");
         let settings = Settings::parse(&toml).unwrap();

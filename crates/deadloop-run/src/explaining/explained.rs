@@ -1,7 +1,7 @@
 //! The data that `deadloop explain` prints.
 
 use deadloop_detect::{Channel, Kind, Unit, Units, Value};
-use deadloop_replay::Seen;
+use deadloop_replay::ChannelLengths;
 use deadloop_score::Class;
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ pub struct Head {
     /// The model that wrote it.
     pub model: String,
     /// The lengths of its channels.
-    pub chars: Seen,
+    pub chars: ChannelLengths,
     /// The class by its labels; `None` if it is not labelled.
     pub class: Option<Class>,
     /// Its labelled spans.
@@ -110,7 +110,7 @@ pub struct ExplainedAlarm {
 pub struct Seat {
     /// The name of the member.
     pub member: String,
-    /// Whether the member is a program, of which only the verdict is known.
+    /// Whether the member is a program, which reports only a verdict.
     pub program: bool,
     /// The structural parameters that have a unit or differ from their defaults.
     pub measured_with: Vec<(&'static str, Value)>,

@@ -9,7 +9,7 @@ use deadloop_score::{LabelRow, LabelsFile};
 /// The files beside the transcripts of all imported corpora.
 #[derive(Default)]
 pub struct Carried {
-    corpora: Vec<Beside>,
+    corpora: Vec<SideFiles>,
     /// The transcripts that have a split, with that split.
     pub splits: Vec<[String; 2]>,
     /// The number of transcripts left out because of a bad row of labels.
@@ -17,7 +17,7 @@ pub struct Carried {
 }
 
 /// The files beside the transcripts of one corpus.
-struct Beside {
+struct SideFiles {
     folder: PathBuf,
     corpus: Arc<Corpus>,
     labels: Option<LabelsFile>,
@@ -34,7 +34,7 @@ impl Carried {
             let read = corpus.labels_csv().map(LabelsFile::read);
             let (labels, bad) = read.unzip();
             problems.extend(bad.into_iter().flatten());
-            carried.corpora.push(Beside {
+            carried.corpora.push(SideFiles {
                 folder: folder.to_path_buf(),
                 corpus: Arc::clone(corpus),
                 labels,
@@ -76,7 +76,7 @@ impl Carried {
 
     /// Returns the problems of labels and splits, once all transcripts are known.
     pub fn problems(&self) -> Vec<Problem> {
-        let of = |corpus: &Beside| {
+        let of = |corpus: &SideFiles| {
             let labels = corpus.labels.as_ref();
             let mut problems = labels.map_or(Vec::new(), |labels| labels.orphans(&corpus.ids));
             problems.extend(corpus.corpus.bad_splits());

@@ -1,6 +1,6 @@
 //! [`MadeCounts`]: counts of a made corpus, by item of the spec.
 
-use deadloop_corpus::synth::Made;
+use deadloop_corpus::synth::SynthTranscript;
 
 /// The counts of a made corpus, by item.
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub const COUNTED: [&str; 6] = [
 ];
 
 impl MadeCounts {
-    pub(super) fn add(&mut self, item: &str, made: &Made) {
+    pub(super) fn add(&mut self, item: &str, made: &SynthTranscript) {
         if self.items.last().is_none_or(|(name, _)| name != item) {
             self.items.push((item.to_owned(), [0; 6]));
         }

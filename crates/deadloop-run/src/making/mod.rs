@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_corpus::synth::{
-    COLUMNS, CleanSource, CleanText, CorpusSpec, LabelRows, Made, Real, Run, SourcePlace, Stock,
-    Synth as Maker, SynthJob,
+    COLUMNS, CleanSource, CleanText, CorpusSpec, LabelRows, Real, Run, SourcePlace, Stock,
+    Synth as Maker, SynthJob, SynthTranscript,
 };
 use deadloop_corpus::{
-    Beside, Claim, Corpus, CorpusWriter, Place, Problem, Selection, WriteError, claim, is_named,
-    parse_where,
+    Claim, Corpus, CorpusWriter, Place, Problem, Selection, UnfinishedFile, WriteError, claim,
+    is_named, parse_where,
 };
 use deadloop_score::{Class, write_text};
 use rayon::prelude::*;
@@ -22,7 +22,7 @@ pub use counts::{COUNTED, MadeCounts};
 
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
-use crate::survey::{Wanted, survey};
+use crate::survey::{SurveyRequest, survey};
 
 /// A finished synthetic corpus.
 pub struct MadeCorpus {
@@ -65,8 +65,8 @@ pub fn make(
     for batch in jobs.chunks(BATCH) {
         let make = |job: &SynthJob| maker.make(job).map_err(|e| usage(e.problem(path)));
         // The first transcript that cannot be made is reported, whichever thread was faster.
-        let made: Vec<RunResult<Made>> = batch.par_iter().map(make).collect();
-        let made: Vec<Made> = made.into_iter().collect::<RunResult<_>>()?;
+        let made: Vec<RunResult<SynthTranscript>> = batch.par_iter().map(make).collect();
+        let made: Vec<SynthTranscript> = made.into_iter().collect::<RunResult<_>>()?;
         for (job, made) in batch.iter().zip(&made) {
             if let Some(writer) = writers.get_mut(maker.file(job)) {
                 writer.write(&made.entry)?;
@@ -168,7 +168,7 @@ impl<'a> Folder<'a> {
     }
 
     fn table<R: AsRef<[String]>>(&self, name: &str, header: &[&str], rows: &[R]) -> RunResult {
-        let file = Beside::create(&self.path.join(name), self.force).map_err(refused)?;
+        let file = UnfinishedFile::create(&self.path.join(name), self.force).map_err(refused)?;
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(header)?;
         for row in rows {
@@ -190,9 +190,9 @@ fn stock(path: &Path, spec: &CorpusSpec, host: &dyn Host) -> RunResult<Stock> {
                 let wants = (spec.wants_runs(at), spec.wants_recordings(at));
                 corpus_texts(&base.join(corpus), source, wants, host)?
             }
-            SourcePlace::Text(text) => Said {
+            SourcePlace::Text(text) => SourceContent {
                 texts: source.paragraphs(&base.join(text)).map_err(usage)?,
-                ..Said::default()
+                ..SourceContent::default()
             },
         };
         if said.texts.is_empty() && said.runs.is_empty() {
@@ -212,11 +212,11 @@ fn stock(path: &Path, spec: &CorpusSpec, host: &dyn Host) -> RunResult<Stock> {
 
 /// The content of a source corpus: texts, channels, runs and recordings.
 #[derive(Default)]
-struct Said {
+struct SourceContent {
     texts: Vec<CleanText>,
     real: BTreeMap<String, Real>,
     runs: Vec<Run>,
-    recorded: Vec<Made>,
+    recorded: Vec<SynthTranscript>,
 }
 
 /// Reads a source corpus. `runs` if an item plants into its runs. `recordings` if an item takes its transcripts
@@ -226,7 +226,7 @@ fn corpus_texts(
     source: &CleanSource,
     (runs, recordings): (bool, bool),
     host: &dyn Host,
-) -> RunResult<Said> {
+) -> RunResult<SourceContent> {
     let pair = |text: &String| {
         let bad = |e| Code::Usage.error(format!("source {}: where: {e}", source.name));
         parse_where(text).map_err(bad)
@@ -240,7 +240,7 @@ fn corpus_texts(
         wheres: wheres.collect::<RunResult<_>>()?,
         ..Selection::default()
     };
-    let found = survey(Wanted {
+    let found = survey(SurveyRequest {
         path,
         selection,
         by: &[],
@@ -253,7 +253,7 @@ fn corpus_texts(
         .iter()
         .filter(|case| source.all || case.class() == Some(Class::Clean));
     let wanted: std::collections::HashSet<&str> = wanted.map(|case| &*case.id).collect();
-    let mut said = Said::default();
+    let mut said = SourceContent::default();
     let corpus = Corpus::open(path).map_err(|e| Code::Usage.because(e))?;
     let rows = LabelRows::of(&corpus).map_err(usage)?;
     for entry in corpus.entries() {

@@ -34,8 +34,8 @@ fn expected() -> String {
     }
 }
 
-/// The repairers that nothing of a stream in this format reaches: those of events after a reconnect, and where it is
-/// plain text those of calls.
+/// Returns the repairers that a stream in this format never reaches: those of events after a reconnect, and for plain
+/// text those of calls.
 pub fn idle(repairers: &[&'static Repairer], format: Option<StreamFormat>) -> Vec<&'static str> {
     let of_calls = |mends| matches!(mends, Mends::Name | Mends::Arguments);
     let text = format == Some(StreamFormat::Text);
@@ -45,13 +45,13 @@ pub fn idle(repairers: &[&'static Repairer], format: Option<StreamFormat>) -> Ve
     idle.map(|repairer| repairer.name).collect()
 }
 
-/// Repairs one stream.
+/// A repair of one stream.
 pub struct LiveRepair {
     stages: Vec<Box<dyn TextRepair>>,
     names: Option<Chosen>,
     json: Option<Chosen>,
     splits: bool,
-    /// The file's repairers, those that mend nothing here too.
+    /// All repairers of the file, even if they mend nothing here.
     all: Vec<&'static Repairer>,
     /// The tools of calls whose arguments were refused.
     refused: Vec<String>,
@@ -106,17 +106,17 @@ impl LiveRepair {
         })
     }
 
-    /// The repairers of its file.
+    /// Returns the repairers of the file.
     pub fn repairers(&self) -> &[&'static Repairer] {
         &self.all
     }
 
-    /// The tools of the calls so far whose arguments were refused.
+    /// Returns the tools of the calls so far whose arguments were refused.
     pub fn refused(&self) -> &[String] {
         &self.refused
     }
 
-    /// Whether it separates thinking from the answer itself: then nobody else may do so.
+    /// Returns whether the repair separates thinking from the answer. Then nothing else may do so.
     pub fn splits(&self) -> bool {
         self.splits
     }

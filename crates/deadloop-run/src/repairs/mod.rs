@@ -21,10 +21,10 @@ pub use live::{LiveRepair, idle};
 pub use steps::{lines as step_lines, steps};
 use work::{Work, mend};
 
-use crate::asking::{Answered, Answers, ask};
 use crate::failure::{Code, RunResult};
 use crate::replay::Done;
 use crate::request::Request;
+use crate::subject_run::{Answered, Answers, ask};
 
 /// A finished run of repairers over a corpus, with its tables written.
 pub struct RepairRun {

@@ -72,7 +72,7 @@ impl Work {
 
 /// The verdicts on a transcript, and its calls.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Looked {
+pub(super) struct RepairAnswer {
     /// The verdicts, if the truth is known.
     pub(super) stream: Option<MendedStream>,
     /// The calls of the transcript.
@@ -80,7 +80,7 @@ pub(super) struct Looked {
 }
 
 impl Subject for Work {
-    type Said = Looked;
+    type Answer = RepairAnswer;
 
     fn fingerprint(&self) -> String {
         let each = self.variants.iter();
@@ -96,21 +96,21 @@ impl Subject for Work {
         self.menders.iter().flatten().map(Mender::ready).collect()
     }
 
-    fn say(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Looked, Interrupted> {
+    fn say(&self, transcript: &Transcript, _: &AtomicBool) -> Result<RepairAnswer, Interrupted> {
         let stream = KnownStream::of(transcript).ok().flatten();
-        Ok(Looked {
+        Ok(RepairAnswer {
             stream: stream.map(|stream| self.judged(transcript, &stream)),
             calls: broken_of(transcript),
         })
     }
 
     /// Returns whether every variant has a verdict. One without has failed.
-    fn is_whole(&self, said: &Looked) -> bool {
+    fn is_whole(&self, said: &RepairAnswer) -> bool {
         let mut fares = said.stream.iter().flat_map(|stream| &stream.came);
         fares.all(|fare| fare.verdict.is_some())
     }
 
-    fn fits(&self, said: &Looked) -> bool {
+    fn fits(&self, said: &RepairAnswer) -> bool {
         let mut streams = said.stream.iter();
         streams.all(|s| s.came.iter().all(|fare| fare.variant < self.variants.len()))
     }
@@ -140,7 +140,7 @@ pub(super) fn mend(
 
 #[cfg(test)]
 mod tests {
-    use deadloop_score::repairs::Mended;
+    use deadloop_score::repairs::RepairVerdict;
 
     use super::*;
 
@@ -150,7 +150,7 @@ mod tests {
             variants: Vec::new(),
             menders: Vec::new(),
         };
-        let looked = |verdicts: &[Option<Mended>]| Looked {
+        let looked = |verdicts: &[Option<RepairVerdict>]| RepairAnswer {
             stream: Some(MendedStream {
                 id: "a".to_owned(),
                 fault: None,
@@ -167,7 +167,10 @@ mod tests {
             }),
             calls: Broken::default(),
         };
-        assert!(work.is_whole(&looked(&[Some(Mended::Lost), Some(Mended::Intact)])));
-        assert!(!work.is_whole(&looked(&[Some(Mended::Lost), None])));
+        assert!(work.is_whole(&looked(&[
+            Some(RepairVerdict::Lost),
+            Some(RepairVerdict::Intact)
+        ])));
+        assert!(!work.is_whole(&looked(&[Some(RepairVerdict::Lost), None])));
     }
 }

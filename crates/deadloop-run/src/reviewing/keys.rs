@@ -36,12 +36,12 @@ pub enum Press {
     /// A key that the session handles.
     Session(Key),
     /// A key that only changes the view.
-    Sight(Look),
+    Sight(ViewChange),
 }
 
 /// A change of the view of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum ViewChange {
     /// The whole text, or the excerpts again.
     Whole,
     /// A page further down.
@@ -67,10 +67,10 @@ pub fn named(name: &str) -> Option<Press> {
         "z" => Key::Undo,
         "s" => Key::Skip,
         "q" => Key::Quit,
-        "v" => return Some(Press::Sight(Look::Whole)),
-        " " | "PageDown" => return Some(Press::Sight(Look::Down)),
-        "b" | "PageUp" => return Some(Press::Sight(Look::Up)),
-        "?" => return Some(Press::Sight(Look::Help)),
+        "v" => return Some(Press::Sight(ViewChange::Whole)),
+        " " | "PageDown" => return Some(Press::Sight(ViewChange::Down)),
+        "b" | "PageUp" => return Some(Press::Sight(ViewChange::Up)),
+        "?" => return Some(Press::Sight(ViewChange::Help)),
         _ => return None,
     };
     Some(Press::Session(key))

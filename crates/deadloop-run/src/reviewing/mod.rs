@@ -12,22 +12,22 @@
 //! | the disputes between detectors and labels | [`disputes`] |
 
 mod disputes;
+mod excerpts;
 mod keys;
 mod labelled;
 mod merging;
 mod proposals;
 mod rows;
-mod seen;
 mod session;
 mod sitting;
 
 pub use disputes::{Dispute, disputes};
-pub use keys::{HELP, KEYS, Look, Press, named};
+pub use excerpts::excerpts;
+pub use keys::{HELP, KEYS, Press, ViewChange, named};
 pub use labelled::labels_of;
 pub use merging::{Merged, merged};
 pub use proposals::{
     Proposed, loop_rate, narrowed, of_class, proposed, proposed_json, uncertain, write_proposals,
 };
-pub use seen::excerpts;
 pub use session::{Effect, Key, Session};
 pub use sitting::{Review, ReviewSight, Sitting};

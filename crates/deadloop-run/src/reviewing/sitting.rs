@@ -11,7 +11,7 @@ use deadloop_replay::{Interrupted, each};
 use deadloop_score::proposing::doubt;
 use deadloop_score::{LabelRow, write_labels};
 
-use super::keys::{Look, Press};
+use super::keys::{Press, ViewChange};
 use super::session::{Effect, Key, Session};
 use crate::failure::{Code, RunResult};
 use crate::host::{Host, watched};
@@ -50,24 +50,24 @@ pub struct ReviewSight {
 
 impl ReviewSight {
     /// Returns the view after a key. `room` is the number of rows of the text that a page holds.
-    pub fn after(self, look: Look, room: usize) -> Self {
+    pub fn after(self, look: ViewChange, room: usize) -> Self {
         let step = room.saturating_sub(1).max(1);
         match look {
-            Look::Whole => Self {
+            ViewChange::Whole => Self {
                 whole: !self.whole,
                 ..Self::default()
             },
-            Look::Down => Self {
+            ViewChange::Down => Self {
                 from: self.from.saturating_add(step),
                 help: false,
                 ..self
             },
-            Look::Up => Self {
+            ViewChange::Up => Self {
                 from: self.from.saturating_sub(step),
                 help: false,
                 ..self
             },
-            Look::Help => Self {
+            ViewChange::Help => Self {
                 help: !self.help,
                 ..self
             },

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deadloop_corpus::{Beside, Cost, Place, Problem, RecordDigest, unpack_zstd};
+use deadloop_corpus::{Cost, Place, Problem, RecordDigest, UnfinishedFile, unpack_zstd};
 use deadloop_score::{Case, FileError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ pub(super) struct Wrong {
 /// A line of `names.jsonl.zst`.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Named {
+pub(super) enum NamesLine {
     /// A bad row of labels.csv.
     BadLabel(Wrong),
     /// A bad row of splits.csv.
@@ -141,14 +141,14 @@ impl<S> Line<S> {
 /// A writer of lines. The file gets its name by [`finish`](Self::finish).
 pub(super) struct Writer {
     path: PathBuf,
-    packed: zstd::Encoder<'static, Beside>,
+    packed: zstd::Encoder<'static, UnfinishedFile>,
     /// The number of lines so far.
     pub(super) lines: u64,
 }
 
 impl Writer {
     pub(super) fn create(path: &Path) -> RunResult<Self> {
-        let file = Beside::create(path, true).map_err(FileError::from)?;
+        let file = UnfinishedFile::create(path, true).map_err(FileError::from)?;
         let packed = zstd::Encoder::new(file, ZSTD_LEVEL).map_err(|e| FileError::at(path, e))?;
         Ok(Self {
             path: path.into(),

@@ -13,13 +13,13 @@ use deadloop_score::orphans;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::lines::{Line, Named, Reader};
-use super::part::{Looked, NAMES, Part, RECORDS, hash, versions};
+use super::lines::{Line, NamesLine, Reader};
+use super::part::{NAMES, Part, RECORDS, ShardCorpus, hash, versions};
+use crate::case_store::CaseStore;
 use crate::failure::{Code, Failure, RunResult};
 use crate::findings::{Findings, Sides};
-use crate::kept::Kept;
 use crate::places::Places;
-use crate::programs::Known;
+use crate::programs::ProgramIdentity;
 use crate::request::Request;
 use crate::stamps::Stamps;
 use crate::survey::{Surveyed, drop_sealed};
@@ -116,12 +116,12 @@ impl Parts {
     }
 
     /// Returns the identity of the plan's programs.
-    pub(crate) fn programs(&self) -> &Known {
+    pub(crate) fn programs(&self) -> &ProgramIdentity {
         &self.first.whole.programs
     }
 
     /// Returns the corpus as one machine would have surveyed it, and the answers for the selected transcripts.
-    pub(crate) fn look<C: Kept, S: DeserializeOwned>(
+    pub(crate) fn look<C: CaseStore, S: DeserializeOwned>(
         &self,
         request: &Request<'_>,
         subject: &str,
@@ -160,7 +160,10 @@ impl Parts {
     }
 
     /// Reads every line of every part, in the order of the corpus.
-    fn lines<C: Kept, S: DeserializeOwned>(&self, found: &mut Findings<C, Option<S>>) -> RunResult {
+    fn lines<C: CaseStore, S: DeserializeOwned>(
+        &self,
+        found: &mut Findings<C, Option<S>>,
+    ) -> RunResult {
         let open = |dir: &PathBuf| Ok((Reader::open(&dir.join(RECORDS))?, None));
         let mut parts: Vec<(Reader, Option<Line<S>>)> =
             self.dirs.iter().map(open).collect::<RunResult<_>>()?;
@@ -188,17 +191,17 @@ impl Parts {
     }
 
     /// Reads the problems of the files beside the transcripts.
-    fn names(&self) -> RunResult<Beside> {
-        let mut beside = Beside::default();
+    fn names(&self) -> RunResult<SideProblems> {
+        let mut beside = SideProblems::default();
         self.each_name(|named| match named {
-            Named::BadLabel(wrong) => beside.bad_labels.push(wrong.problem()),
-            Named::BadSplit(wrong) => beside.bad_splits.push(wrong.problem()),
-            Named::Label(..) | Named::Split(..) => {}
+            NamesLine::BadLabel(wrong) => beside.bad_labels.push(wrong.problem()),
+            NamesLine::BadSplit(wrong) => beside.bad_splits.push(wrong.problem()),
+            NamesLine::Label(..) | NamesLine::Split(..) => {}
         })?;
         Ok(beside)
     }
 
-    fn each_name(&self, mut visit: impl FnMut(Named)) -> RunResult {
+    fn each_name(&self, mut visit: impl FnMut(NamesLine)) -> RunResult {
         let (Some(dir), sides) = (self.dirs.first(), &self.first.whole.corpus.sides) else {
             return Ok(());
         };
@@ -213,7 +216,11 @@ impl Parts {
     }
 
     /// Returns the named ids without a transcript, with their lines.
-    fn absent(&self, ids: &Ids, of: impl Fn(Named) -> Option<(String, u64)>) -> Vec<(String, u64)> {
+    fn absent(
+        &self,
+        ids: &Ids,
+        of: impl Fn(NamesLine) -> Option<(String, u64)>,
+    ) -> Vec<(String, u64)> {
         let mut absent = Vec::new();
         // The file was read before, and every line was good.
         let _ = self.each_name(|named| {
@@ -224,7 +231,7 @@ impl Parts {
 
     fn orphans(&self, ids: &Ids) -> Vec<Problem> {
         let label = |named| match named {
-            Named::Label(id, line) => Some((id, line)),
+            NamesLine::Label(id, line) => Some((id, line)),
             _ => None,
         };
         let file = self.first.whole.corpus.sides.0.as_ref();
@@ -234,7 +241,7 @@ impl Parts {
 
     fn strays(&self, ids: &Ids) -> Vec<Problem> {
         let split = |named| match named {
-            Named::Split(id, line) => Some((id, line)),
+            NamesLine::Split(id, line) => Some((id, line)),
             _ => None,
         };
         let file = self.first.whole.corpus.sides.1.as_ref();
@@ -257,7 +264,7 @@ impl Parts {
             return Ok(Corpus::default());
         }
         let corpus = crate::survey::open(path)?;
-        let looked = Looked::at(path, &corpus)?;
+        let looked = ShardCorpus::at(path, &corpus)?;
         match looked.other(&self.first.whole.corpus) {
             None => Ok(corpus),
             Some(what) if request.corpus != self.first.whole.corpus.path => {
@@ -281,7 +288,7 @@ impl Parts {
 
 /// The problems of the files beside the transcripts.
 #[derive(Default)]
-struct Beside {
+struct SideProblems {
     bad_labels: Vec<Problem>,
     bad_splits: Vec<Problem>,
 }

@@ -19,5 +19,5 @@ mod part;
 mod writing;
 
 pub use merging::Parts;
-pub use writing::Written;
+pub use writing::PartSummary;
 pub(crate) use writing::write;

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::failure::{Code, RunResult};
 use crate::folder::fingerprint;
-use crate::programs::Known;
+use crate::programs::ProgramIdentity;
 use crate::request::Request;
 use crate::survey::side_files;
 
@@ -55,15 +55,15 @@ pub(crate) struct Whole {
     /// The unit of the default grids and limits, if defaults were used.
     pub(super) unit: Option<String>,
     /// The identity of the plan's programs.
-    pub(super) programs: Known,
+    pub(super) programs: ProgramIdentity,
     /// The corpus.
-    pub(super) corpus: Looked,
+    pub(super) corpus: ShardCorpus,
 }
 
 /// A corpus, as a shard read it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Looked {
+pub(crate) struct ShardCorpus {
     /// The path of the corpus.
     pub(super) path: PathBuf,
     /// The name from its card.
@@ -78,7 +78,7 @@ pub(crate) struct Looked {
     pub(super) side: String,
 }
 
-impl Looked {
+impl ShardCorpus {
     pub(super) fn at(path: &Path, corpus: &Corpus) -> RunResult<Self> {
         let size = |file: &PathBuf| {
             let about = file.metadata();
@@ -145,8 +145,8 @@ impl Whole {
             read: read.map(text).collect::<RunResult<_>>()?,
             plan: hash(&subject.fingerprint()),
             unit: request.unit.map(|unit| unit.name().into()),
-            programs: Known::of(subject),
-            corpus: Looked::at(request.corpus, corpus)?,
+            programs: ProgramIdentity::of(subject),
+            corpus: ShardCorpus::at(request.corpus, corpus)?,
         })
     }
 

@@ -12,7 +12,7 @@ use deadloop_corpus::{Claim, Corpus, Problem, Shard, claim, prove_writable};
 use deadloop_replay::{Interrupted, Subject, each_for};
 use deadloop_score::{Case, LabelsFile, write_text};
 
-use super::lines::{Line, Named, Writer, Wrong};
+use super::lines::{Line, NamesLine, Writer, Wrong};
 use super::part::{NAMES, PART, Part, RECORDS, Whole};
 use crate::failure::{Code, RunResult};
 use crate::findings::{Finder, Found, labels_first};
@@ -20,11 +20,11 @@ use crate::host::watched;
 use crate::outputs::apart;
 use crate::request::Request;
 use crate::stamps::Stamps;
-use crate::survey::{Wanted, listing, open, refuse_machine};
+use crate::survey::{SurveyRequest, listing, open, refuse_machine};
 use crate::words;
 
 /// A finished part.
-pub struct Written {
+pub struct PartSummary {
     /// The shard as `I/N`.
     pub shard: String,
     /// The number of its corpus files.
@@ -52,7 +52,7 @@ pub(crate) fn write<S: Subject>(
     request: &Request<'_>,
     shard: Shard,
     subject: &S,
-) -> RunResult<Written> {
+) -> RunResult<PartSummary> {
     let out = request.out;
     let _claim = prepare(request)?;
     let corpus = open(request.corpus)?;
@@ -170,15 +170,15 @@ fn write_names(
     }
     let bad_labels = bad
         .iter()
-        .map(|problem| Named::BadLabel(Wrong::of(problem)));
+        .map(|problem| NamesLine::BadLabel(Wrong::of(problem)));
     let bad_splits = corpus.bad_splits();
-    let bad_splits = bad_splits.iter().map(|p| Named::BadSplit(Wrong::of(p)));
+    let bad_splits = bad_splits.iter().map(|p| NamesLine::BadSplit(Wrong::of(p)));
     let named = labels.into_iter().flat_map(LabelsFile::named);
-    let named = named.map(|(id, place)| Named::Label(id.into(), place.line));
+    let named = named.map(|(id, place)| NamesLine::Label(id.into(), place.line));
     let mut splits: Vec<_> = corpus.named_splits().collect();
     splits.sort_by_key(|(_, place)| place.line);
     let splits = splits.into_iter();
-    let splits = splits.map(|(id, place)| Named::Split(id.into(), place.line));
+    let splits = splits.map(|(id, place)| NamesLine::Split(id.into(), place.line));
     let mut file = Writer::create(&out.join(NAMES))?;
     for line in bad_labels.chain(bad_splits).chain(named).chain(splits) {
         file.push(&serde_json::to_string(&line)?)?;
@@ -206,7 +206,7 @@ impl<S: Subject> Work<'_, S> {
         let fails = !self.request.skip_bad;
         self.hopeless
             .store(fails && !problems.is_empty(), Ordering::Relaxed);
-        let wanted = Wanted {
+        let wanted = SurveyRequest {
             path: self.request.corpus,
             selection: self.request.selection()?,
             by: self.request.by,
@@ -264,7 +264,7 @@ impl<S: Subject> Work<'_, S> {
     /// Formats a record as a line, and returns its problems.
     fn line(
         &self,
-        found: Found<Result<Option<S::Said>, Interrupted>>,
+        found: Found<Result<Option<S::Answer>, Interrupted>>,
     ) -> Result<(RunResult<String>, Vec<Problem>), Interrupted> {
         let found = Found {
             case: found.case,
@@ -292,8 +292,8 @@ impl<S: Subject> Work<'_, S> {
     }
 }
 
-fn written(part: &Part, corpus: &Corpus) -> Written {
-    Written {
+fn written(part: &Part, corpus: &Corpus) -> PartSummary {
+    PartSummary {
         shard: part.shard.clone(),
         files: corpus.files().len() as u64,
         records: part.records,

@@ -4,10 +4,10 @@ use deadloop_corpus::Entry;
 use deadloop_score::choose::{ChooseOptions, Contradicted, contradicted, limit_doubt};
 use deadloop_score::{Case, Evidence};
 
-use crate::again::Again;
 use crate::failure::RunResult;
 use crate::host::Host;
 use crate::replay::Replayed;
+use crate::second_pass::SecondPass;
 
 /// Returns for each case whether its label is in doubt. Empty if no good guard contradicts a label. The good guards
 /// are the ready ones. Only the transcripts that they contradict are read.
@@ -23,7 +23,7 @@ pub(super) fn doubted(
     if !(0..found.len()).any(wanted) {
         return Ok(Vec::new());
     }
-    let again = Again {
+    let again = SecondPass {
         done,
         what: "looking at doubtful labels",
         interrupted: "interrupted while labels were looked at; the same command goes on from there",

@@ -14,10 +14,10 @@ use deadloop_score::choose::Choices;
 use deadloop_score::measure::ENDED;
 use deadloop_score::{Case, Count, Evidence, Tally, Verdict, exact_glob};
 
-use crate::again::Again;
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::replay::Replayed;
+use crate::second_pass::SecondPass;
 use crate::words::several;
 
 /// The fewest groups of clean transcripts that are stopped at a tool or a line.
@@ -200,8 +200,8 @@ impl Remedies<'_> {
     }
 
     /// Returns another pass over the corpus, with `what` as its progress label.
-    fn again(&self, what: &'static str) -> Again<'_> {
-        Again {
+    fn again(&self, what: &'static str) -> SecondPass<'_> {
+        SecondPass {
             done: self.done,
             what,
             interrupted: "interrupted; the same command goes on from there",

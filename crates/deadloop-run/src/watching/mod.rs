@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use deadloop_corpus::{Problem, StreamFormat};
 use deadloop_detect::{Alarm, Blind, Feeds};
-use deadloop_stream::{Heard, RefusedCall, Step, ToldEvent, Watched};
+use deadloop_stream::{RefusedCall, ResponseCounts, Step, ToldEvent, Watched};
 
 use crate::repairs::LiveRepair;
 
@@ -30,7 +30,7 @@ pub struct WatchSeen {
     /// Bytes read.
     pub bytes: u64,
     /// The counts of the judged events.
-    pub heard: Heard,
+    pub heard: ResponseCounts,
     /// The format of the stream; `None` until it is recognised.
     pub format: Option<StreamFormat>,
     /// The number of lines that could not be read.
@@ -47,7 +47,7 @@ pub struct WatchSeen {
     pub refused: Vec<RefusedCall>,
     /// The tools of the calls whose arguments no repairer could mend.
     pub unmended: Vec<String>,
-    /// Why the stream would be aborted.
+    /// The alarm that would abort the stream.
     pub alarm: Option<Alarm>,
     /// The guards that this stream can never feed, with `--strict`.
     pub blind: Vec<Blind>,
@@ -237,7 +237,7 @@ impl<'a> Watching<'a> {
     /// Searches once for guards that the stream can never feed, as soon as the stream's kind is known. Returns
     /// whether they end the watch.
     fn is_blind(&mut self, told: &impl Fn(News<'_>)) -> bool {
-        let heard = self.watched.heard() != Heard::default();
+        let heard = self.watched.heard() != ResponseCounts::default();
         let (Some(feeds), true) = (self.watched.feeds(), heard) else {
             return false;
         };
@@ -293,7 +293,7 @@ mod tests {
         }
     }
 
-    /// What is seen of a stream that comes in pieces of `size` bytes, and its copy.
+    /// Returns the observations on a stream in pieces of `size` bytes, and its copy.
     fn watch(bytes: &[u8], size: usize) -> (WatchSeen, Vec<u8>) {
         let shared = Shared::default();
         let reader = StreamReader::new("x", None, ThinkOptions::default());

@@ -133,8 +133,8 @@ impl Recording {
         });
     }
 
-    /// The transcript of a stream that is over. A call that was not over is kept as far as it came, without a name. A
-    /// silence that a guard has stopped ends with the stream.
+    /// Returns the transcript of a stream that is over. An unfinished call is kept as far as it came, without a name.
+    /// A silence that a guard has stopped ends with the stream.
     pub fn transcript(mut self, model: &str, now: u64) -> Transcript {
         if let Some((_, last, written)) = self.call.as_mut() {
             let (last, written) = (*last, std::mem::take(written));

@@ -168,7 +168,7 @@ pub fn write_limits(dir: &Path, rows: &[LimitRow]) -> Result<(), FileError> {
     write_csv(dir, "limits", &limit_schema().frame(rows))
 }
 
-/// The columns of `limits.csv`.
+/// Returns the columns of `limits.csv`.
 pub(crate) fn limit_schema() -> Schema<LimitRow> {
     schema![LimitRow;
         ("source", Text, "Whose runs; `*`: all together.", |row| &row.source),

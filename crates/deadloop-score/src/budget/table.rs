@@ -67,7 +67,7 @@ impl BudgetTable {
     }
 }
 
-/// The columns of `budgets.parquet`.
+/// Returns the columns of `budgets.parquet`.
 pub(crate) fn budget_schema<'a>() -> Schema<BudgetRow<'a>> {
     let mut list = schema![BudgetRow<'a>;
         ("setting", Text, "The setting: the name that it has in every run.", |row| row.budget.id()),
@@ -81,7 +81,7 @@ pub(crate) fn budget_schema<'a>() -> Schema<BudgetRow<'a>> {
     list
 }
 
-/// The parameters, those that the policy does not read left out.
+/// Returns the columns of parameters. Those that the policy does not read are empty.
 fn parameters<'a>() -> Schema<BudgetRow<'a>> {
     schema![BudgetRow<'a>;
         ("policy", Text, "What is done with old events: summary, drop; never: nothing.", |row| row.budget.policy.name()),

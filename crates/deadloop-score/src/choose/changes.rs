@@ -6,7 +6,7 @@ use deadloop_replay::Plan;
 use deadloop_replay::detect::harness::Member;
 use deadloop_replay::detect::{Setting, Value};
 
-use super::plain::where_rules_end;
+use super::explanation::where_rules_end;
 use super::{Changed, Choices};
 
 /// Returns the parameters that `settings.toml` changes: first for all models, then for each model with a table of its

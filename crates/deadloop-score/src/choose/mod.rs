@@ -12,7 +12,7 @@
 //! | the counts of every cell of the grid, fold by fold | `candidates.rs` |
 //! | the ladder of rates, and the best cell of a rung | `search.rs` |
 //! | the verdict, and the figures of the file | `verdict.rs` |
-//! | the sentences | `words.rs`, `changes.rs`, `plain.rs` |
+//! | the sentences | `words.rs`, `changes.rs`, `explanation.rs` |
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -28,8 +28,8 @@ use crate::truth::{Class, CopyKey};
 mod candidates;
 mod changes;
 mod doubt;
+mod explanation;
 mod folds;
-mod plain;
 mod ready;
 mod search;
 mod test;
@@ -38,8 +38,8 @@ mod words;
 
 pub use changes::changes;
 pub use doubt::{Contradicted, contradicted, limit_doubt};
+pub use explanation::explained;
 pub use folds::folds;
-pub use plain::explained;
 pub use search::{Rung, SavedAt1};
 pub use test::{PairedTest, Ship};
 pub use verdict::{Advice, Changed, Choice, Choices, Figures, Provenance, Ruling, within};
@@ -294,13 +294,14 @@ impl Chooser<'_> {
         }
     }
 
-    /// Step 1 on some transcripts: returns a ready guard that replaces the incumbent, or the incumbent.
+    /// Returns a ready guard that replaces the incumbent, or the incumbent. This is step 1, on some transcripts.
     fn winner(&self, sample: &Sample, incumbent: &Candidate, ready: &[ReadyGuard]) -> Part {
         let won = self.best_ready(sample, incumbent, ready);
         won.map_or_else(|| Part::Kept(incumbent.clone()), Part::Won)
     }
 
-    /// Step 2 on some transcripts: returns a cell of the grids that replaces the winner of step 1, or the winner.
+    /// Returns a cell of the grids that replaces the winner of step 1, or the winner. This is step 2, on some
+    /// transcripts.
     fn searched(&self, sample: &Sample, winner: Part, (search, climb): (&Search, &Climb)) -> Part {
         let won = search
             .best(self, sample, climb)
@@ -308,7 +309,7 @@ impl Chooser<'_> {
         won.map_or(winner, Part::Won)
     }
 
-    /// Step 3: chooses for each model with enough labels, or with wrong alarms surely over the limit.
+    /// Chooses for each model with enough labels, or with wrong alarms surely over the limit. This is step 3.
     ///
     /// The incumbent is the setting of all models. The setting in use is a ready guard here, since it may suit a model
     /// better.

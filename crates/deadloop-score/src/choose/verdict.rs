@@ -240,7 +240,7 @@ pub struct Advice {
 }
 
 impl Chooser<'_> {
-    /// Step 4: computes the verdict and the figures of the file.
+    /// Computes the verdict and the figures of the file. This is step 4.
     pub(super) fn conclude(
         self,
         sample: &Sample,

@@ -32,7 +32,7 @@ pub struct Flip {
 }
 
 deadloop_replay::detect::words! {
-    /// How much differs.
+    /// The extent of a difference.
     pub enum Change {
         /// The verdict.
         Flip = "flip",
@@ -40,11 +40,11 @@ deadloop_replay::detect::words! {
         Moved = "moved",
     }
 
-    /// For better or worse.
+    /// The direction of a difference.
     pub enum Direction {
-        /// NEW is worse on it.
+        /// Worse on NEW.
         Worse = "worse",
-        /// NEW is better on it.
+        /// Better on NEW.
         Better = "better",
         /// Neither.
         Neutral = "neutral",

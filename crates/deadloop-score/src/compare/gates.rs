@@ -49,7 +49,7 @@ pub(crate) struct Inferior {
 }
 
 deadloop_replay::detect::words! {
-    /// What does not pass.
+    /// A condition under which the gate fails.
     pub enum Fails {
         /// The verdict `regressed`.
         Regressed = "regressed",
@@ -63,7 +63,7 @@ deadloop_replay::detect::words! {
         Inferior = "inferior",
         /// Any transcript whose verdict changed.
         Flips = "flips",
-        /// Nothing: the comparison only reports.
+        /// No condition: the comparison only reports.
         Never = "never",
     }
 }

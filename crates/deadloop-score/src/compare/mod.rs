@@ -34,7 +34,7 @@ pub use flips::{Change, Direction, Flip, flips_csv};
 pub use gates::{Fails, Gate, GateName, p_shown};
 pub use pairs::NotComparable;
 pub use rows::{Row, Test};
-pub use side::{Side, SideError, SideSeen as Said, Spot};
+pub use side::{Side, SideError, SideSeen, Spot};
 pub use significance::sign_flips;
 
 use pairs::Pair;
@@ -43,15 +43,15 @@ use crate::intervals::Resampling;
 use crate::tally::{Count, Tally};
 
 deadloop_replay::detect::words! {
-    /// What a difference comes to.
+    /// The verdict on a difference.
     pub enum Bearing {
         /// Better, by more than chance and noise.
         Improved = "improved",
         /// Worse, by more than chance and noise.
         Regressed = "regressed",
-        /// The same, but for noise.
+        /// Equal, but for noise.
         Equivalent = "equivalent",
-        /// These transcripts cannot tell.
+        /// Undecided: more transcripts are needed.
         Inconclusive = "inconclusive",
     }
 }

@@ -17,7 +17,7 @@ use crate::measure::MeasureUnit;
 use crate::tally::Tally;
 
 deadloop_replay::detect::words! {
-    /// By what a difference is told from chance.
+    /// The test that separates a difference from chance.
     pub enum Test {
         /// The exact permutation of the signs of the groups' net flips: transcripts of one group flip together, so
         /// twelve flips in one group are one observation.

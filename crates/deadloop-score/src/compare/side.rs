@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_replay::corpus::{if_named, read_text};
-use deadloop_replay::detect::{Channel, Seen, Unit};
+use deadloop_replay::detect::{Channel, ChannelLengths, Unit};
 use deadloop_tables::polars::prelude::BooleanChunked;
 use deadloop_tables::{DataFrame, texts};
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,7 @@ pub struct SideSeen {
     pub detector: Option<String>,
     /// The calls and turns that had begun at the alarm. Its counts of text are 0.
     #[serde(skip)]
-    pub alarm_seen: Seen,
+    pub alarm_seen: ChannelLengths,
 }
 
 /// The reason why a folder cannot be a side.
@@ -135,7 +135,7 @@ impl Side {
         sound(&rows).map_err(|what| FileError::at(&dir.join("outcomes"), what))?;
         let manifest = Manifest::read(dir)?;
         let ids: BTreeSet<&str> = texts(&rows, "setting").flatten().collect();
-        let meant = Meant::find(dir, wanted, (&manifest, &ids))?;
+        let meant = SelectedSetting::find(dir, wanted, (&manifest, &ids))?;
         let pairs = texts(&rows, "model").zip(texts(&rows, "setting"));
         let own = pairs.map(|(model, setting)| setting == meant.setting(model.unwrap_or_default()));
         Ok(Self {
@@ -179,13 +179,13 @@ fn filtered(rows: &DataFrame, mask: BooleanChunked) -> DataFrame {
 }
 
 /// The selected setting of a folder.
-struct Meant {
+struct SelectedSetting {
     name: String,
     settings: BTreeMap<String, String>,
     toml: Option<String>,
 }
 
-impl Meant {
+impl SelectedSetting {
     fn find(
         dir: &Path,
         wanted: Option<&str>,
@@ -367,7 +367,7 @@ impl OutcomeLine {
             detector: owned(&self.detector),
             alarm_seen: seen
                 .into_iter()
-                .fold(Seen::default(), |seen, (channel, count)| {
+                .fold(ChannelLengths::default(), |seen, (channel, count)| {
                     seen.plus(channel, count.unwrap_or(0))
                 }),
         }

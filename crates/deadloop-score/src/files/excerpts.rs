@@ -15,15 +15,15 @@ use super::store::{FileError, read_text_if_named, write_text};
 const NAME: &str = "cases.jsonl";
 
 deadloop_replay::detect::words! {
-    /// Why a transcript is worth opening.
+    /// The reason to open a transcript.
     pub enum Group {
-        /// Healthy text was cut, the most of it first.
+        /// A cut of healthy text, the longest first.
         FalseAlarm = "false-alarm",
         /// A loop that was missed or found after the deadline, the longest first.
         Miss = "miss",
         /// A hit, the latest first.
         LateHit = "late-hit",
-        /// Nobody labelled it, and it would have been cut.
+        /// An alarm on an unlabelled transcript.
         Fired = "fired",
     }
 }

@@ -14,14 +14,14 @@
 
 pub(crate) mod calls;
 pub(crate) mod choice;
-pub(crate) mod described;
 pub(crate) mod excerpts;
-mod gathered;
 pub(crate) mod manifest;
 pub(crate) mod models;
 pub(crate) mod openings;
+mod outcome_sums;
 pub(crate) mod outcomes;
 pub(crate) mod repairs;
+pub(crate) mod result_tables;
 pub(crate) mod results;
 pub(crate) mod scores;
 pub(crate) mod settings;

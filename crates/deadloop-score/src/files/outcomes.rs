@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_replay::Stop;
-use deadloop_replay::detect::{Channel, Response, Seen as Arrived, Unit};
+use deadloop_replay::detect::{Channel, ChannelLengths as Arrived, Response, Unit};
 use deadloop_tables::{Schema, schema};
 use serde_json::{Value, json};
 
@@ -22,59 +22,59 @@ deadloop_tables::table_row! {
     pub struct OutcomeLine {
         /// The transcript's id.
         transcript: Text,
-        /// Its model.
+        /// The model.
         model: Text,
-        /// Its profile, as temperature or prompt.
+        /// The profile, as temperature or prompt.
         profile: Text,
-        /// Its group: what belongs together, as the answers to one prompt.
+        /// The group: transcripts that belong together, as the answers to one prompt.
         group: Text,
-        /// Its split.
+        /// The split.
         split: Text,
-        /// Its language.
+        /// The language.
         lang: Text,
         /// The source of the recording.
         source: Text,
-        /// Its task.
+        /// The task.
         task: Text,
         /// The setting: the name that it has in every run.
         setting: Text,
-        /// The class of its label: loop, clean, transient, unsure.
+        /// The class of the label: loop, clean, transient, unsure.
         class: Text,
         /// The kind of the loop that was judged or charged, else of the first one.
         kind: Text,
-        /// The channel of that loop; without one, the alarm's.
+        /// The channel of the loop, else of the alarm.
         channel: Text,
-        /// Where the second copy starts.
+        /// The start of the second copy.
         onset: Int["unit"],
-        /// Where the loop ends.
+        /// The end of the loop.
         end: Int["unit"],
-        /// The length of the channel; without one, of all that is counted in the unit.
+        /// The length of the channel, else of all output counted in the unit.
         length: Int["unit"],
-        /// What became of it.
+        /// The verdict.
         verdict: Text,
-        /// Where the alarm came, as it is judged.
+        /// The position of the alarm, as it is judged.
         alarm_at: Int["unit"],
-        /// Where the fact behind the alarm was complete.
+        /// The position at which the fact behind the alarm was complete.
         alarm_exact: Int["unit"],
         /// The kind of loop that the alarm claims.
         alarm_kind: Text,
         /// The guard that alarmed.
         detector: Text,
-        /// From onset to alarm.
+        /// The distance from onset to alarm.
         latency: Int["unit"],
-        /// The same in time, where times were recorded.
+        /// The latency in time, if times were recorded.
         latency_ms: Float["ms"],
-        /// The same in tokens, where they were recorded.
+        /// The latency in tokens, if they were recorded.
         latency_tokens: Int["tokens"],
-        /// What of the loop was not generated.
+        /// The part of the loop that was not generated.
         saved: Int["unit"],
         /// Healthy output that was thrown away.
         lost: Int["unit"],
-        /// Why the detector failed.
+        /// The detector's error.
         error: Text,
         /// The unit of the row's counts.
         unit: Text,
-        /// What an alarm of the setting does: observe, warn, refuse, stop.
+        /// The response to an alarm of the setting: observe, warn, refuse, stop.
         response: Text,
         /// The alarm's event, the first being 0.
         alarm_event: Int["events"],
@@ -92,17 +92,17 @@ deadloop_tables::table_row! {
         exposure: Int["unit"],
         /// The length of the loop.
         loop_chars: Int["unit"],
-        /// What of the loop was generated.
+        /// The part of the loop that was generated.
         delay: Int["unit"],
         /// 1 where the loop still ran when the recording stopped.
         censored: Int,
-        /// The hash of the text: copies have the same.
+        /// The hash of the text, which copies share.
         text: Text,
-        /// The transcript that it is a copy of. Empty: of none.
+        /// The original of a copy. Empty: no copy.
         copy_of: Text,
         /// The label, as JSON: all that a verdict depends on. Empty: there is none.
         label: Text,
-        /// What a detector that is a program says of its alarm; the column is there only where one says something.
+        /// The message of a program that is the detector. The column exists only if some program sends one.
         detail: Text,
     }
 }
@@ -181,7 +181,7 @@ pub(crate) fn outcome_rows(
             let Trial { case, decided, .. } = trial;
             let stop = decided.stop(&place.at);
             let members = block.guard(case.work()).member_names();
-            let seen = Seen {
+            let seen = RowInput {
                 case,
                 setting: &id,
                 response: block.response(),
@@ -216,7 +216,7 @@ fn label(truth: &Truth) -> Value {
 }
 
 /// The data that a row is made from.
-struct Seen<'a> {
+struct RowInput<'a> {
     case: &'a Case,
     setting: &'a str,
     response: Response,
@@ -227,7 +227,7 @@ struct Seen<'a> {
     options: &'a JudgeOptions,
 }
 
-impl Seen<'_> {
+impl RowInput<'_> {
     /// Returns the span that was judged or charged, else the first one.
     fn span(&self) -> Option<&Span> {
         let truth = self.case.truth.as_ref()?;

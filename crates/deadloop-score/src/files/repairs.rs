@@ -10,25 +10,25 @@ table_row! {
     pub struct RepairRow {
         /// The transcript's id.
         transcript: Text,
-        /// The fault of the stream; empty: it was intact.
+        /// The fault of the stream. Empty: intact.
         fault: Text,
         /// The degree of the fault, 0 for none.
         severity: Int,
         /// The variant of the repairer.
         variant: Text,
-        /// What became of it: recovered, wrong, lost, leaked, false-repair, intact; error: the repairer failed.
+        /// The verdict: recovered, wrong, lost, leaked, false-repair, intact; error: the repairer failed.
         verdict: Text,
-        /// What is to be said of it.
+        /// Details of the verdict.
         detail: Text,
-        /// The most that waited at one time; empty for events, programs and the stream as it is.
+        /// The most chars held back at one time. Empty for events, programs and the unrepaired stream.
         held: Int["chars"],
-        /// The most that was read without anything coming out; empty likewise.
+        /// The most chars read without output. Empty for events, programs and the unrepaired stream.
         silence: Int["chars"],
-        /// The repairer that the variant stands beside.
+        /// The repairer of the variant.
         repairer: Text,
         /// The model.
         model: Text,
-        /// What belongs together.
+        /// The group: transcripts that belong together, as the answers to one prompt.
         group: Text,
         /// The split.
         split: Text,
@@ -60,15 +60,15 @@ table_row! {
         source: Text,
         /// The variant of the repairer.
         variant: Text,
-        /// How many arguments are no JSON.
+        /// The number of arguments that are no JSON.
         broken: Int["calls"],
-        /// How many of them are JSON when they are repaired.
+        /// The number of these that are JSON after the repair.
         parsed: Int["calls"],
-        /// How many are a JSON object.
+        /// The number of these that are a JSON object after the repair.
         objects: Int["calls"],
-        /// How many have the fields and types that other calls of the tool have.
+        /// The number of these that have the fields and types of the tool's other calls.
         schema_valid: Int["calls"],
-        /// On how many the repairer failed.
+        /// The number of these on which the repairer failed.
         errors: Int["calls"],
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::gathered::Gathered;
+use super::outcome_sums::OutcomeSums;
 use super::scores::{BY_MODEL, RowSetting, ScoreRow, TOTAL};
 use super::sweep::Scoring;
-use crate::intervals::Known;
+use crate::intervals::IntervalCache;
 use crate::judge::Outcome;
 use crate::tally::AnyEvidence;
 use crate::truth::{Case, Span};
@@ -130,7 +130,7 @@ pub(super) fn rows<E: AnyEvidence>(
     scoring: &Scoring<'_, E>,
     (cell, setting): (usize, &Rc<RowSetting>),
     (groups, models): (&[u64], HasRows<'_>),
-    known: &mut Known,
+    known: &mut IntervalCache,
 ) -> Vec<ScoreRow> {
     let (evidence, judge) = (scoring.evidence, scoring.judge);
     let fields = fields(judge.unit, scoring.by);
@@ -140,7 +140,7 @@ pub(super) fn rows<E: AnyEvidence>(
     } else {
         2
     };
-    let mut all: Vec<BTreeMap<Option<Value>, Gathered>> = Vec::new();
+    let mut all: Vec<BTreeMap<Option<Value>, OutcomeSums>> = Vec::new();
     all.resize_with(few, BTreeMap::new);
     evidence.each_judged(cell, &evidence.every(), judge, |i, case, outcome| {
         let span = span_of(case, &outcome, judge.unit);

@@ -8,13 +8,13 @@ use deadloop_replay::Block;
 use deadloop_replay::detect::{Response, Unit};
 use deadloop_tables::Schema;
 
-use super::gathered::Gathered;
 use super::models::{Slice, slices};
+use super::outcome_sums::OutcomeSums;
 use super::scores::{BY_MODEL, Params, RowSetting, ScoreRow, TOTAL, columns};
 use super::settings::setting_toml;
 use super::slices::rows as reported_rows;
 use super::store::{FileError, TableWriter};
-use crate::intervals::{Known, Resampling};
+use crate::intervals::{IntervalCache, Resampling};
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, judge};
 use crate::measure::Worth;
 use crate::pareto::{FrontPoint, front};
@@ -90,7 +90,7 @@ pub fn write_scores<E: AnyEvidence>(
         columns,
         rows: Vec::new(),
         front: Vec::new(),
-        known: Known::new(scoring.resampling),
+        known: IntervalCache::new(scoring.resampling),
         groups: group_numbers(evidence.cases()),
         reported: (scoring.reported.iter().rev())
             .map(|cell| (plan.id(*cell), *cell))
@@ -138,7 +138,7 @@ struct Sweep<'a, E> {
     writer: TableWriter,
     rows: Vec<ScoreRow>,
     front: Vec<FrontPoint>,
-    known: Known,
+    known: IntervalCache,
     /// The number of each case's group.
     groups: Vec<u64>,
     /// The reported cells by the name of their setting.
@@ -252,7 +252,7 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
         });
         let scoring = self.scoring;
         let of = |(_, pick): &Slice| {
-            let mut gathered = Gathered::default();
+            let mut gathered = OutcomeSums::default();
             for i in pick {
                 let cases = scoring.evidence.cases();
                 let outcome = cases.on(*i, |case| never(case, judge));

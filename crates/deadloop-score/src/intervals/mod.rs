@@ -6,8 +6,8 @@ mod groups;
 mod random;
 mod resample;
 
+pub(crate) use bootstrap::{IntervalCache, Sample, bounds};
 pub use bootstrap::{Intervals, bootstrap};
-pub(crate) use bootstrap::{Known, Sample, bounds};
 pub use closed::{
     Interval, PoissonCache, poisson, poisson_lower, poisson_upper, proportion_lower,
     proportion_upper, wilson,

@@ -1,4 +1,4 @@
-//! [`Mended`]: the verdict on a repair, by comparison with the truth.
+//! [`RepairVerdict`]: the verdict on a repair, by comparison with the truth.
 //!
 //! The truth is known because the damage was made on purpose. If several verdicts on a damaged stream apply, the worst
 //! counts: an invented action before leaked marks, leaked marks before lost text.
@@ -22,7 +22,7 @@ pub struct MeantText {
 
 deadloop_replay::detect::words! {
     /// The verdict on the repair of one stream.
-    pub enum Mended {
+    pub enum RepairVerdict {
         /// The stream was damaged, and the repair is exactly the truth.
         Recovered = "recovered",
         /// The repair has an action that the truth does not have, or one with other arguments. This verdict is harmful.
@@ -38,7 +38,7 @@ deadloop_replay::detect::words! {
     }
 }
 
-impl Mended {
+impl RepairVerdict {
     /// Whether the verdict is on a damaged stream.
     pub fn is_of_damaged(self) -> bool {
         !matches!(self, Self::Intact | Self::FalseRepair)
@@ -50,17 +50,17 @@ impl MeantText {
     ///
     /// Texts are compared char by char. Arguments are compared as values if both are JSON (see [`judge_arguments`]),
     /// otherwise as texts without the blanks around them.
-    pub fn judge(&self, repaired: &Meaning) -> Mended {
+    pub fn judge(&self, repaired: &Meaning) -> RepairVerdict {
         let same = self.meaning.reasoning == repaired.reasoning
             && self.meaning.text == repaired.text
             && actions(&self.meaning.actions) == actions(&repaired.actions);
         verdict(self.damaged, same, || {
             if invented(&self.meaning.actions, &repaired.actions) {
-                Mended::Wrong
+                RepairVerdict::Wrong
             } else if self.leaks(&repaired.text) {
-                Mended::Leaked
+                RepairVerdict::Leaked
             } else {
-                Mended::Lost
+                RepairVerdict::Lost
             }
         })
     }
@@ -74,11 +74,15 @@ impl MeantText {
 }
 
 /// Returns the verdict on a stream. `harm` is called if a damaged stream differs from the truth.
-pub(super) fn verdict(damaged: bool, same: bool, harm: impl FnOnce() -> Mended) -> Mended {
+pub(super) fn verdict(
+    damaged: bool,
+    same: bool,
+    harm: impl FnOnce() -> RepairVerdict,
+) -> RepairVerdict {
     match (damaged, same) {
-        (false, true) => Mended::Intact,
-        (false, false) => Mended::FalseRepair,
-        (true, true) => Mended::Recovered,
+        (false, true) => RepairVerdict::Intact,
+        (false, false) => RepairVerdict::FalseRepair,
+        (true, true) => RepairVerdict::Recovered,
         (true, false) => harm(),
     }
 }

@@ -1,6 +1,6 @@
 //! [`JudgeOptions`], and [`ReadChannels`], the channels that a setting reads.
 
-use deadloop_replay::Seen;
+use deadloop_replay::ChannelLengths;
 use deadloop_replay::detect::{Channel, Chars, Unit};
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +64,7 @@ impl ReadChannels {
     }
 
     /// Returns the watched part of `seen`, in `unit`.
-    pub fn units(self, unit: Unit, seen: Seen) -> u64 {
+    pub fn units(self, unit: Unit, seen: ChannelLengths) -> u64 {
         match unit {
             Unit::Chars => self.chars(seen),
             Unit::Calls => seen.tools.0,
@@ -73,7 +73,7 @@ impl ReadChannels {
     }
 
     /// Returns the chars of `seen` in the channels that are read.
-    pub fn chars(self, seen: Seen) -> u64 {
+    pub fn chars(self, seen: ChannelLengths) -> u64 {
         let of = |reads: bool, chars: Chars| if reads { chars.0 } else { 0 };
         of(self.reasoning, seen.reasoning)
             + of(self.answer, seen.answer)

@@ -32,7 +32,7 @@ pub struct Measure {
     /// The prefix of its columns of bounds: `recall` has `recall_lo` and `recall_hi`.
     pub bounds: Option<&'static str>,
     /// The tables for people that have the measure.
-    pub shown: Shown,
+    pub shown: TableVisibility,
 }
 
 deadloop_replay::detect::words! {
@@ -72,14 +72,14 @@ deadloop_replay::detect::words! {
 
 /// The tables for people that have a measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct TableVisibility {
     /// Whether choice.csv, both in sample and held out, and the tables of choices have it.
     pub choice: bool,
     /// Whether the tables of settings in terminal and page have it.
     pub tables: bool,
 }
 
-impl Shown {
+impl TableVisibility {
     /// A measure in no table for people.
     pub(super) const NOWHERE: Self = Self {
         choice: false,

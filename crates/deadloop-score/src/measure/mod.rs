@@ -21,7 +21,7 @@ mod names;
 mod spared;
 mod table;
 
-pub use entry::{Certainty, Measure, MeasureUnit, Metric, Shown};
+pub use entry::{Certainty, Measure, MeasureUnit, Metric, TableVisibility};
 pub use formula::{Formula, Joined, Ratio, Term, Times, Worth};
 pub use names::{GoalError, metric};
 pub use spared::spared_at;

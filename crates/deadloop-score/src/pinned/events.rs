@@ -46,7 +46,7 @@ struct Step {
 
 /// The events built from the steps so far.
 #[derive(Default)]
-struct Made {
+struct EventBuilder {
     events: Vec<Json>,
     bytes: usize,
     marks: Marks,
@@ -59,7 +59,7 @@ struct Made {
 
 /// Builds the events of a list of steps, and finds the marks.
 pub(super) fn read(steps: Vec<Value>) -> Result<(Vec<RecordedEvent>, Marks), String> {
-    let mut made = Made::default();
+    let mut made = EventBuilder::default();
     for step in steps {
         made.step(step, None)?;
     }
@@ -77,7 +77,7 @@ pub(super) fn read(steps: Vec<Value>) -> Result<(Vec<RecordedEvent>, Marks), Str
     Ok((entry.transcript.events, marks))
 }
 
-impl Made {
+impl EventBuilder {
     /// Adds one step. `n` is the number of the repetition.
     fn step(&mut self, step: Value, n: Option<usize>) -> Result<(), String> {
         let Value::Table(mut table) = step else {

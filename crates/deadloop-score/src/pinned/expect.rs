@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use deadloop_replay::detect::{
-    Channel, Kind, RECOMMENDED, RECOMMENDED_AGENTS, Seen, Settings, Unit,
+    Channel, ChannelLengths, Kind, RECOMMENDED, RECOMMENDED_AGENTS, Settings, Unit,
 };
 use serde::Deserialize;
 use toml::Value;
@@ -34,7 +34,7 @@ pub struct Expect {
     pub kind: Option<Kind>,
     /// The alarm's channel.
     pub channel: Option<Channel>,
-    /// Why it is not so yet.
+    /// The reason why the expectation does not hold yet.
     pub todo: Option<String>,
 }
 
@@ -72,7 +72,7 @@ pub struct Fired {
     /// The position in the channel, in its unit.
     pub at: u64,
     /// The lengths of all channels at the alarm.
-    pub seen: Seen,
+    pub seen: ChannelLengths,
     /// The kind of loop.
     pub kind: Kind,
 }

@@ -200,7 +200,7 @@ impl Pinned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_replay::detect::{Kind, Seen};
+    use deadloop_replay::detect::{ChannelLengths, Kind};
 
     fn one(text: &str) -> Result<Pinned, String> {
         let file = format!("[[case]]\nname = \"n\"\n{text}\n");
@@ -212,7 +212,7 @@ mod tests {
         Some(Fired {
             channel: Channel::Reasoning,
             at,
-            seen: Seen::default(),
+            seen: ChannelLengths::default(),
             kind: Kind::Paragraph,
         })
     }
@@ -274,7 +274,7 @@ mod tests {
         let told = |channel, calls: u64| Fired {
             channel,
             at: 99,
-            seen: Seen::default().plus(Channel::Tools, calls),
+            seen: ChannelLengths::default().plus(Channel::Tools, calls),
             kind: Kind::Paragraph,
         };
         let holds = |channel, calls| run.expect[0].holds(marks, Some(told(channel, calls)));

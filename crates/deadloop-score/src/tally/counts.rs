@@ -46,7 +46,7 @@ macro_rules! counts {
 }
 
 counts! {
-    /// Transcripts, whatever became of them.
+    /// All transcripts.
     Transcripts = "transcripts",
     /// Verdicts `hit`.
     Hit = "hit",
@@ -62,7 +62,7 @@ counts! {
     Quiet = "quiet",
     /// Verdicts `transient-stop`, in transcripts with a loop too.
     TransientStop = "transient_stop",
-    /// Those of them in a transcript that loops later: the loop counts, and never came.
+    /// Verdicts `transient-stop` in transcripts that loop later: the loop counts, and never came.
     Earlier = "earlier",
     /// Verdicts `transient-pass`.
     TransientPass = "transient_pass",
@@ -80,9 +80,9 @@ counts! {
     LoopChars = "loop_chars"["unit"],
     /// Output of loops that was generated.
     Delay = "delay_chars"["unit"],
-    /// What was watched up to the alarm, over premature and stale alarms: what is generated again.
+    /// Output watched up to premature and stale alarms, which is generated again.
     CutAt = "cut_chars"["unit"],
-    /// The same over false alarms on clean transcripts.
+    /// Output watched up to false alarms on clean transcripts, which is generated again.
     FalseAt = "false_chars"["unit"],
     /// Loops that still ran when the recording stopped.
     Censored = "censored",

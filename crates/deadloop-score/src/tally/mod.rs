@@ -3,18 +3,18 @@
 //! Tallies are the only state behind every score. [`tallies`] counts all cells of a block at once, without a loop over
 //! cells.
 
+mod any_evidence;
 mod counts;
 mod evidence;
-mod held;
 mod latency;
 mod packed;
 mod paint;
 mod sheet;
 
+pub use any_evidence::AnyEvidence;
 pub(crate) use counts::Counts;
 pub use counts::{Count, Tally};
 pub use evidence::{Evidence, Mismatch};
-pub use held::AnyEvidence;
 pub use latency::{Latencies, Quantiles, RANKS, rank};
 pub use packed::{PackedEvidence, PackedRecords, unpacked};
 pub(crate) use paint::{Canvas, Painter};

@@ -10,7 +10,8 @@ use serde_json::Value;
 use std::cmp::Ordering;
 
 use crate::truth::{
-    Cases, Class, Label, LabelsFile, Placed, Span, Timeline, Truth, Wire, class_of, clock, push,
+    Cases, Class, Label, LabelsFile, PlacedLabel, Span, Timeline, Truth, Wire, class_of, clock,
+    push,
 };
 
 /// A transcript for scoring: its names, its lengths and its label.
@@ -264,7 +265,7 @@ pub fn units(cases: &(impl Cases + ?Sized)) -> Vec<Unit> {
 }
 
 /// Reads the labels inside a transcript.
-pub(crate) fn inside(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<Placed> {
+pub(crate) fn inside(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<PlacedLabel> {
     let place = &entry.place;
     let labels = match &entry.labels {
         None | Some(Value::Null) => return Vec::new(),
@@ -303,7 +304,7 @@ impl Wire {
 }
 
 fn truth(
-    labels: &[Placed],
+    labels: &[PlacedLabel],
     events: &[RecordedEvent],
     timeline: &Timeline,
     problems: &mut Vec<Problem>,
@@ -420,7 +421,7 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::Arc;
 
-    use deadloop_replay::Seen;
+    use deadloop_replay::ChannelLengths;
     use serde_json::json;
 
     fn entry(labels: Value, texts: &[(Channel, &str)]) -> Entry {
@@ -480,10 +481,10 @@ mod tests {
         );
         assert_eq!(
             first.seen,
-            Seen {
+            ChannelLengths {
                 reasoning: Chars(8),
                 answer: Chars(6),
-                ..Seen::default()
+                ..ChannelLengths::default()
             }
         );
         assert!(!truth.spans[0].open);

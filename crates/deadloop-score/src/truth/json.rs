@@ -1,6 +1,6 @@
 //! [`SpanJson`]: a span as JSON, with positions as bare numbers.
 
-use deadloop_replay::Seen;
+use deadloop_replay::ChannelLengths;
 use deadloop_replay::corpus::Class;
 use deadloop_replay::detect::{Channel, Kind};
 use serde::{Deserialize, Serialize};
@@ -23,8 +23,8 @@ pub(crate) struct SpanJson {
     end: u64,
     open: bool,
     period: Option<u64>,
-    seen: Seen,
-    until: Seen,
+    seen: ChannelLengths,
+    until: ChannelLengths,
     onset_ms: Option<f64>,
     onset_tokens: Option<u64>,
 }

@@ -1,6 +1,6 @@
 //! [`Truth`]: the class of a transcript, and its repeated spans.
 
-use deadloop_replay::Seen;
+use deadloop_replay::ChannelLengths;
 pub use deadloop_replay::corpus::Class;
 use deadloop_replay::corpus::{Cost, Place, Problem};
 use deadloop_replay::detect::Fault;
@@ -34,9 +34,9 @@ pub struct Span {
     /// The length of one copy.
     pub period: Option<u64>,
     /// The lengths of all channels just before the unit at `earliest`.
-    pub seen: Seen,
+    pub seen: ChannelLengths,
     /// The lengths of all channels at the end.
-    pub until: Seen,
+    pub until: ChannelLengths,
     /// Milliseconds from the request to the event that holds the onset.
     pub onset_ms: Option<f64>,
     /// Tokens up to and including the event that holds the onset.
@@ -245,13 +245,13 @@ impl Wire {
 }
 
 /// A label and its place in a file.
-pub(crate) type Placed = (Place, Label);
+pub(crate) type PlacedLabel = (Place, Label);
 
 /// Checks that the labels of one transcript are consistent, and returns the class of the whole.
 ///
 /// `clean` contradicts `loop` and `transient`. A label `unsure` makes the whole transcript unsure, since there is one
 /// case per transcript.
-pub(crate) fn class_of(labels: &[Placed], problems: &mut Vec<Problem>) -> Option<Class> {
+pub(crate) fn class_of(labels: &[PlacedLabel], problems: &mut Vec<Problem>) -> Option<Class> {
     let find = |class| labels.iter().find(|(_, l)| l.class == class);
     let repeats = find(Class::Loop)
         .or_else(|| find(Class::Transient))

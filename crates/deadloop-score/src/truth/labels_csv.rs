@@ -9,7 +9,7 @@ use std::sync::Arc;
 use csv::StringRecord;
 use deadloop_replay::corpus::{CsvRow, Ids, Place, Problem, csv_rows, read_file};
 
-use crate::truth::{Label, LabelRow, Placed, Wire, push};
+use crate::truth::{Label, LabelRow, PlacedLabel, Wire, push};
 
 /// The columns that labels.csv has, here in any order.
 pub use deadloop_replay::corpus::synth::COLUMNS as LABEL_COLUMNS;
@@ -17,7 +17,7 @@ pub use deadloop_replay::corpus::synth::COLUMNS as LABEL_COLUMNS;
 /// The labels of a labels.csv, by transcript. They **replace** the labels inside the transcripts that they name.
 #[derive(Clone, Debug, Default)]
 pub struct LabelsFile {
-    rows: BTreeMap<String, Vec<Placed>>,
+    rows: BTreeMap<String, Vec<PlacedLabel>>,
     /// The first row of each transcript, including bad rows, which are reported only as bad.
     named: BTreeMap<String, Place>,
     /// The transcripts of bad rows.
@@ -107,7 +107,7 @@ impl LabelsFile {
     }
 
     /// Returns the labels of a transcript. `None` if the file does not name it.
-    pub(crate) fn of(&self, transcript: &str) -> Option<&[Placed]> {
+    pub(crate) fn of(&self, transcript: &str) -> Option<&[PlacedLabel]> {
         self.named.get(transcript)?;
         Some(self.rows.get(transcript).map_or(&[], Vec::as_slice))
     }

@@ -2,20 +2,21 @@
 //!
 //! A case has no text, so no code behind it reads one.
 
+mod case_set;
 mod cases;
 mod copies;
 mod gold;
 mod json;
 mod label;
 mod labels_csv;
-#[cfg(test)]
-mod made;
-mod many;
 mod packed;
 mod rows;
 mod stretches;
+#[cfg(test)]
+mod test_cases;
 mod timeline;
 
+pub use case_set::Cases;
 pub(crate) use cases::inside;
 pub use cases::{Case, CopyKey, Names, mean_clean, units};
 pub use copies::firsts;
@@ -24,11 +25,8 @@ pub(crate) use copies::{copies, group_numbers};
 pub use gold::{Gold, KnownStream};
 pub(crate) use json::SpanJson;
 pub use label::{Class, REVIEW, Span, Truth};
-pub(crate) use label::{Label, Placed, Wire, class_of, push};
+pub(crate) use label::{Label, PlacedLabel, Wire, class_of, push};
 pub use labels_csv::{LABEL_COLUMNS, LabelsFile, orphans};
-#[cfg(test)]
-pub(crate) use made::{answer, case};
-pub use many::Cases;
 pub use packed::PackedCases;
 pub(crate) use packed::{
     Bytes, Pile, put_float, put_kind, put_list, put_maybe, put_number, put_option, put_place,
@@ -36,5 +34,7 @@ pub(crate) use packed::{
 };
 pub use rows::{LabelRow, write_labels};
 pub(crate) use stretches::Stretches;
+#[cfg(test)]
+pub(crate) use test_cases::{answer, case};
 pub use timeline::Timeline;
 pub(crate) use timeline::clock;

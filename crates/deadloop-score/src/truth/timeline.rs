@@ -2,7 +2,7 @@
 
 use deadloop_replay::corpus::{Body, RecordedEvent, stream};
 use deadloop_replay::detect::{Channel, Chars, Event as Arriving, Unit};
-use deadloop_replay::{EventTokens, Seen, Spent, text_of};
+use deadloop_replay::{ChannelLengths, EventTokens, TokenSum, text_of};
 use serde::{Deserialize, Serialize};
 
 use crate::truth::{Bytes, Stretches};
@@ -56,9 +56,11 @@ impl Timeline {
     }
 
     /// Returns the length of every channel.
-    pub fn length(&self) -> Seen {
+    pub fn length(&self) -> ChannelLengths {
         let all = self.stretches.iter();
-        all.fold(Seen::default(), |seen, (channel, n)| seen.plus(channel, n))
+        all.fold(ChannelLengths::default(), |seen, (channel, n)| {
+            seen.plus(channel, n)
+        })
     }
 
     /// Returns the length in `unit`: chars of reasoning and answer, calls, or turns.
@@ -97,8 +99,8 @@ impl Timeline {
     /// If `at` is at or past the channel's end, these are the lengths when it ended.
     ///
     /// Reasoning of 10 chars, then an answer: before char 0 of the answer there are 10 chars.
-    pub fn before(&self, channel: Channel, at: u64) -> Seen {
-        let mut seen = Seen::default();
+    pub fn before(&self, channel: Channel, at: u64) -> ChannelLengths {
+        let mut seen = ChannelLengths::default();
         let mut own = 0;
         let mut ended = seen;
         for (c, n) in self.stretches.iter() {
@@ -131,7 +133,7 @@ fn add(stretches: &mut Vec<(Channel, u64)>, channel: Channel, units: u64) {
 /// tokens of the turns before its own.
 pub(crate) fn clock(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock {
     let by_events = clock_of_events(events, channel, at);
-    match Spent::of(events) {
+    match TokenSum::of(events) {
         None => by_events,
         Some(spent) => Clock {
             tokens: spent_before(spent, events, channel, at),
@@ -142,7 +144,7 @@ pub(crate) fn clock(events: &[RecordedEvent], channel: Channel, at: u64) -> Cloc
 
 /// Returns the tokens of the turns before the one with unit `at` of a channel.
 fn spent_before(
-    mut spent: Spent,
+    mut spent: TokenSum,
     events: &[RecordedEvent],
     channel: Channel,
     at: u64,
@@ -232,11 +234,11 @@ mod tests {
         ]
     }
 
-    fn seen(reasoning: u64, answer: u64) -> Seen {
-        Seen {
+    fn seen(reasoning: u64, answer: u64) -> ChannelLengths {
+        ChannelLengths {
             reasoning: Chars(reasoning),
             answer: Chars(answer),
-            ..Seen::default()
+            ..ChannelLengths::default()
         }
     }
 

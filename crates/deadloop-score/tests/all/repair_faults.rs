@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use deadloop_replay::corpus::damage::damage;
 use deadloop_replay::detect::repair::Meaning;
 use deadloop_replay::detect::{Fault, Value};
-use deadloop_score::repairs::{MeantText, Mended, judge_arguments};
+use deadloop_score::repairs::{MeantText, RepairVerdict, judge_arguments};
 use repairing::{preset, whole};
 
 const TAGGED: &[&str] = &[
@@ -40,7 +40,7 @@ fn draws() -> impl Iterator<Item = (u64, u8)> {
 }
 
 /// How often each verdict came.
-type Counts = BTreeMap<Mended, u32>;
+type Counts = BTreeMap<RepairVerdict, u32>;
 
 /// The faults of some texts, mended by a preset. `truth`: by which preset the intact text is read; `None`: it
 /// means nothing.
@@ -76,7 +76,7 @@ fn mended(
     counts
 }
 
-fn share(counts: &Counts, verdict: Mended) -> f64 {
+fn share(counts: &Counts, verdict: RepairVerdict) -> f64 {
     let all: u32 = counts.values().sum();
     100.0 * f64::from(counts.get(&verdict).copied().unwrap_or(0)) / f64::from(all.max(1))
 }
@@ -85,8 +85,8 @@ fn share(counts: &Counts, verdict: Mended) -> f64 {
 fn cell(counts: &Counts) -> String {
     format!(
         "{:.0} / {:.0}",
-        share(counts, Mended::Recovered),
-        share(counts, Mended::Wrong)
+        share(counts, RepairVerdict::Recovered),
+        share(counts, RepairVerdict::Wrong)
     )
 }
 
@@ -125,18 +125,26 @@ fn tags() {
             "| `{fault}` | {} |",
             all.iter().map(cell).collect::<Vec<_>>().join(" | ")
         );
-        let recovered: Vec<f64> = all.iter().map(|c| share(c, Mended::Recovered)).collect();
+        let recovered: Vec<f64> = all
+            .iter()
+            .map(|c| share(c, RepairVerdict::Recovered))
+            .collect();
         assert!(
             recovered[2] >= recovered[1] && recovered[1] >= recovered[0],
             "{fault} {recovered:?}"
         );
         // What is not certain is left out: `careful` does no harm.
-        assert_eq!(all[3].get(&Mended::Wrong), None, "{fault} {:?}", all[3]);
+        assert_eq!(
+            all[3].get(&RepairVerdict::Wrong),
+            None,
+            "{fault} {:?}",
+            all[3]
+        );
     }
     for (fault, least) in [(Case, 100.0), (NumberMismatch, 100.0), (Misspelt, 50.0)] {
         let counts = mended("tags", "lenient", fault, TAGGED, Some("strict"), TAG_MARKS);
         assert!(
-            share(&counts, Mended::Recovered) >= least,
+            share(&counts, RepairVerdict::Recovered) >= least,
             "{fault} {counts:?}"
         );
     }
@@ -166,7 +174,7 @@ fn thinking() {
             )
         };
         let all: Vec<Counts> = presets.iter().map(of).collect();
-        let recovered = |c: &Counts| format!("{:.0}", share(c, Mended::Recovered));
+        let recovered = |c: &Counts| format!("{:.0}", share(c, RepairVerdict::Recovered));
         println!(
             "| `{fault}` | {} |",
             all.iter().map(recovered).collect::<Vec<_>>().join(" | ")
@@ -175,7 +183,7 @@ fn thinking() {
     for fault in [ThinkMissing, ThinkTwice, ToolInThink] {
         let counts = mended("think", "lenient", fault, THINKING, Some(""), &[]);
         assert!(
-            (share(&counts, Mended::Recovered) - 100.0).abs() < 1e-9,
+            (share(&counts, RepairVerdict::Recovered) - 100.0).abs() < 1e-9,
             "{fault} {counts:?}"
         );
     }
@@ -187,7 +195,7 @@ fn answers_that_are_none() {
         let counts = mended("filter", name, fault, THINKING, None, &[]);
         println!("| `{fault}` | {} |", cell(&counts));
         assert!(
-            share(&counts, Mended::Recovered) >= 30.0,
+            share(&counts, RepairVerdict::Recovered) >= 30.0,
             "{fault} {counts:?}"
         );
     }

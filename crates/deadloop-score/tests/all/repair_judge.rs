@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
-use deadloop_score::repairs::{MeantText, Mended, MendedEvents, judge_arguments, judge_events};
+use deadloop_score::repairs::{
+    MeantText, MendedEvents, RepairVerdict, judge_arguments, judge_events,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -67,7 +69,7 @@ fn count(text: &str, mark: &str) -> usize {
     count
 }
 
-fn slow(gold: &MeantText, repaired: &Meaning) -> Mended {
+fn slow(gold: &MeantText, repaired: &Meaning) -> RepairVerdict {
     let lines = |meaning: &Meaning| meaning.actions.iter().map(line).collect::<Vec<_>>();
     let (truth, given) = (lines(&gold.meaning), lines(repaired));
     let same = gold.meaning.text == repaired.text
@@ -75,27 +77,27 @@ fn slow(gold: &MeantText, repaired: &Meaning) -> Mended {
         && truth == given;
     if !gold.damaged {
         return if same {
-            Mended::Intact
+            RepairVerdict::Intact
         } else {
-            Mended::FalseRepair
+            RepairVerdict::FalseRepair
         };
     }
     if same {
-        return Mended::Recovered;
+        return RepairVerdict::Recovered;
     }
     let times = |all: &[String], one: &String| all.iter().filter(|other| *other == one).count();
     if given
         .iter()
         .any(|one| times(&given, one) > times(&truth, one))
     {
-        return Mended::Wrong;
+        return RepairVerdict::Wrong;
     }
     if gold.marks.iter().any(|mark| {
         !mark.is_empty() && count(&repaired.text, mark) > count(&gold.meaning.text, mark)
     }) {
-        return Mended::Leaked;
+        return RepairVerdict::Leaked;
     }
-    Mended::Lost
+    RepairVerdict::Lost
 }
 
 fn action() -> impl Strategy<Value = Action> {
@@ -183,13 +185,13 @@ fn verdicts() {
             })
             .collect(),
     };
-    assert_eq!(gold.judge(&with("t", &["1"])), Mended::Recovered);
-    assert_eq!(gold.judge(&with("t", &["2"])), Mended::Wrong);
-    assert_eq!(gold.judge(&with("t", &["1", "1"])), Mended::Wrong);
-    assert_eq!(gold.judge(&with("t</a>", &["1"])), Mended::Leaked);
-    assert_eq!(gold.judge(&with("t", &[])), Mended::Lost);
+    assert_eq!(gold.judge(&with("t", &["1"])), RepairVerdict::Recovered);
+    assert_eq!(gold.judge(&with("t", &["2"])), RepairVerdict::Wrong);
+    assert_eq!(gold.judge(&with("t", &["1", "1"])), RepairVerdict::Wrong);
+    assert_eq!(gold.judge(&with("t</a>", &["1"])), RepairVerdict::Leaked);
+    assert_eq!(gold.judge(&with("t", &[])), RepairVerdict::Lost);
     assert_eq!(
-        Mended::NAMES.join(" "),
+        RepairVerdict::NAMES.join(" "),
         "recovered wrong lost leaked false-repair intact"
     );
 }

@@ -19,12 +19,12 @@ use deadloop_detect::OwnedEvent;
 
 use crate::{MAX_LINE, Place, Problem, ThinkOptions};
 
+pub mod content;
 pub mod families;
 mod frames;
 mod head;
 mod lines;
 mod objects;
-pub mod said;
 mod text;
 
 pub use frames::{Frame, Framed, Frames, object};

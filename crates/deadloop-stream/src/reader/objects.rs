@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use deadloop_detect::OwnedEvent;
 use serde_json::{Map, Value};
 
+use super::content::{Call, ObjectContent, ObjectPart};
 use super::families::{self, Family};
 use super::frames::{Frame, Framed, Frames, object, values};
 use super::lines::Lines;
-use super::said::{Call, Said, SaidPart};
 use super::{Arrival, Bad, NAMED, StreamFormat, ThinkOf};
 use crate::BOM;
 use crate::calls::Calls;
@@ -147,9 +147,9 @@ impl Objects {
                 self.run |= family.run;
                 for part in said.watched() {
                     match part {
-                        SaidPart::Event(event) => self.event(family, event, out),
-                        SaidPart::Call(call) => self.call(call, out),
-                        SaidPart::Over(key) => self.calls.over(&key, out),
+                        ObjectPart::Event(event) => self.event(family, event, out),
+                        ObjectPart::Call(call) => self.call(call, out),
+                        ObjectPart::Over(key) => self.calls.over(&key, out),
                     }
                 }
                 if ends {
@@ -260,7 +260,7 @@ fn failure(object: &Map<String, Value>) -> Option<String> {
 }
 
 /// Returns the events of an object, and the family that knows the object.
-fn events(object: Map<String, Value>) -> Result<(&'static Family, Said), WireFault> {
+fn events(object: Map<String, Value>) -> Result<(&'static Family, ObjectContent), WireFault> {
     let family = families::of(&object).ok_or_else(|| {
         let names: Vec<&str> = families::FAMILIES.iter().map(|f| f.name).collect();
         WireFault::new(

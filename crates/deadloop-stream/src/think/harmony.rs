@@ -3,7 +3,7 @@
 //! A text is a sequence of messages, each with a header that names its channel.
 
 use super::TagSide;
-use super::tags::Look;
+use super::tags::TagMatch;
 
 /// The marks that end a message of the harmony format.
 pub(super) const ENDS: [&str; 3] = ["<|end|>", "<|return|>", "<|call|>"];
@@ -23,12 +23,12 @@ pub(super) fn in_header(c: char) -> bool {
 
 /// Looks for the header of a message: `<|start|>assistant<|channel|>final<|message|>`, with or without the role. Text
 /// of the channel `analysis` is thinking.
-pub(super) fn header(text: &str) -> Look<TagSide> {
+pub(super) fn header(text: &str) -> TagMatch<TagSide> {
     let seen = &text[..text.floor_char_boundary(HEADER)];
     let cut = if text.len() < HEADER {
-        Look::Cut
+        TagMatch::Cut
     } else {
-        Look::Nothing
+        TagMatch::Nothing
     };
     let (mut rest, mut side) = (seen, TagSide::Answer);
     let mut parts = 0..2;
@@ -36,11 +36,11 @@ pub(super) fn header(text: &str) -> Look<TagSide> {
         let mut left = parts.clone();
         let Some(part) = left.find(|part| rest.starts_with(PARTS[*part])) else {
             let begun = parts.into_iter().any(|part| PARTS[part].starts_with(rest));
-            return if begun { cut } else { Look::Nothing };
+            return if begun { cut } else { TagMatch::Nothing };
         };
         rest = &rest[PARTS[part].len()..];
         if PARTS[part] == MESSAGE {
-            return Look::Mark(seen.len() - rest.len(), side);
+            return TagMatch::Mark(seen.len() - rest.len(), side);
         }
         if part == CHANNEL && rest.starts_with("analysis") {
             side = TagSide::Reasoning;
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn the_headers_that_the_format_describes() {
         let side = |text: &str| match header(text) {
-            Look::Mark(length, side) if length == text.len() => Some(side),
+            TagMatch::Mark(length, side) if length == text.len() => Some(side),
             _ => None,
         };
         for (text, expected) in [
@@ -93,7 +93,7 @@ mod tests {
             "<|channel|>a<b<|message|>",
             "<|channel|>a<|end|><|message|>",
         ] {
-            assert_eq!(header(text), Look::Nothing, "{text}");
+            assert_eq!(header(text), TagMatch::Nothing, "{text}");
         }
     }
 
@@ -110,14 +110,14 @@ mod tests {
                 found[0].len() <= HEADER && (found[0].starts_with(PARTS[0]) || found[0].starts_with(PARTS[1]))
             });
             match header(&text) {
-                Look::Mark(length, side) => {
+                TagMatch::Mark(length, side) => {
                     let found = found.expect("a pattern that matches");
                     prop_assert_eq!(length, found[0].len());
                     let channel = found.get(1).map_or("", |channel| channel.as_str());
                     prop_assert_eq!(side == TagSide::Reasoning, channel.starts_with("analysis"));
                 }
-                Look::Nothing => prop_assert!(found.is_none()),
-                Look::Cut => prop_assert!(found.is_none() && text.len() < HEADER),
+                TagMatch::Nothing => prop_assert!(found.is_none()),
+                TagMatch::Cut => prop_assert!(found.is_none() && text.len() < HEADER),
             }
         }
     }

@@ -30,7 +30,7 @@ pub use rules::{ModelThink, ThinkRules};
 pub use tags::Tags;
 
 use harmony::{ENDS, header};
-use tags::{Look, find, tag};
+use tags::{TagMatch, find, tag};
 
 /// The options by which texts are split.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub enum TagSide {
 }
 
 impl TagSide {
-    /// The channel of text on this side.
+    /// Returns the channel of text on this side.
     pub fn channel(self) -> TextChannel {
         match self {
             Self::Reasoning => TextChannel::Reasoning,
@@ -183,15 +183,15 @@ impl ThinkSplitter {
             return None;
         }
         match self.look(body) {
-            Look::Mark(length, then) => {
+            TagMatch::Mark(length, then) => {
                 self.state = then;
                 return Some(&body[length..]);
             }
-            Look::Cut => {
+            TagMatch::Cut => {
                 self.held = body.to_owned();
                 return None;
             }
-            Look::Nothing => {}
+            TagMatch::Nothing => {}
         }
         self.state = match (side, self.options.blocks) {
             (TagSide::Reasoning, _) => State::Opened,
@@ -208,19 +208,19 @@ impl ThinkSplitter {
         while let Some(next) = self.lead(&text[from..]) {
             let at = from + next;
             match self.quoted(text, at, self.look(&text[at..])) {
-                Look::Mark(length, then) => {
+                TagMatch::Mark(length, then) => {
                     emit(side, &text[..at], out);
                     self.state = then;
                     self.ticked = false;
                     return Some(&text[at + length..]);
                 }
-                Look::Cut => {
+                TagMatch::Cut => {
                     emit(side, &text[..at], out);
                     self.ticked = self.is_ticked(text, at);
                     self.held = text[at..].to_owned();
                     return None;
                 }
-                Look::Nothing => from = text.ceil_char_boundary(at + 1),
+                TagMatch::Nothing => from = text.ceil_char_boundary(at + 1),
             }
         }
         emit(side, text, out);
@@ -237,17 +237,17 @@ impl ThinkSplitter {
     }
 
     /// Returns the found mark, unless it is between back-ticks inside thinking, where it is a mention.
-    fn quoted(&self, text: &str, at: usize, found: Look<State>) -> Look<State> {
+    fn quoted(&self, text: &str, at: usize, found: TagMatch<State>) -> TagMatch<State> {
         let thinking = matches!(self.state, State::Inside(_) | State::Opened);
-        let Look::Mark(length, _) = &found else {
+        let TagMatch::Mark(length, _) = &found else {
             return found;
         };
         if !thinking || !self.is_ticked(text, at) {
             return found;
         }
         match text[at + length..].chars().next() {
-            None => Look::Cut,
-            Some('`') => Look::Nothing,
+            None => TagMatch::Cut,
+            Some('`') => TagMatch::Nothing,
             Some(_) => found,
         }
     }
@@ -265,7 +265,7 @@ impl ThinkSplitter {
     }
 
     /// Returns the mark at the start of `text` that counts in this state, and the state after the mark.
-    fn look(&self, text: &str) -> Look<State> {
+    fn look(&self, text: &str) -> TagMatch<State> {
         let tags = &self.options.tags;
         let pairs = tags.pairs().iter();
         let found = match self.state {
@@ -275,22 +275,22 @@ impl ThinkSplitter {
             }
             State::Inside(pair) => return tag(&tags.pairs()[pair].close, text, self.closed()),
             State::Opened => first(pairs.map(|pair| tag(&pair.close, text, self.closed()))),
-            State::Harmony(_) | State::Rest => Look::Nothing,
+            State::Harmony(_) | State::Rest => TagMatch::Nothing,
         };
         match found {
-            Look::Nothing if tags.harmony() => self.look_harmony(text),
+            TagMatch::Nothing if tags.harmony() => self.look_harmony(text),
             found => found,
         }
     }
 
-    fn look_harmony(&self, text: &str) -> Look<State> {
+    fn look_harmony(&self, text: &str) -> TagMatch<State> {
         let header = || header(text).map(State::Harmony);
         let ends = || first(ENDS.map(|end| tag(end, text, State::Harmony(TagSide::Answer))));
         match self.state {
             State::Start(_) | State::Outside => header(),
             State::Opened => ends(),
             State::Harmony(_) => header().or(ends),
-            State::Inside(_) | State::Rest => Look::Nothing,
+            State::Inside(_) | State::Rest => TagMatch::Nothing,
         }
     }
 
@@ -302,12 +302,12 @@ impl ThinkSplitter {
     }
 }
 
-/// Returns the first result that is not [`Look::Nothing`].
-fn first<T>(looks: impl IntoIterator<Item = Look<T>>) -> Look<T> {
+/// Returns the first result that is not [`TagMatch::Nothing`].
+fn first<T>(looks: impl IntoIterator<Item = TagMatch<T>>) -> TagMatch<T> {
     let mut looks = looks.into_iter();
     looks
-        .find(|look| !matches!(look, Look::Nothing))
-        .unwrap_or(Look::Nothing)
+        .find(|look| !matches!(look, TagMatch::Nothing))
+        .unwrap_or(TagMatch::Nothing)
 }
 
 fn emit(side: TagSide, text: &str, out: &mut impl FnMut(TagSide, &str)) {

@@ -18,10 +18,10 @@ pub(super) struct Pair {
 /// The tags that count in a text, in the order in which they are tried.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Vec<String>")]
-pub struct Tags(Arc<Known>);
+pub struct Tags(Arc<TagSet>);
 
 #[derive(Debug)]
-struct Known {
+struct TagSet {
     pairs: Vec<Pair>,
     harmony: bool,
     /// The stems of opening marks, and of closing ones.
@@ -66,7 +66,7 @@ impl Default for Tags {
 impl Tags {
     /// Returns no tags, with which all text is on one side.
     pub fn none() -> Self {
-        Self(Arc::new(Known {
+        Self(Arc::new(TagSet {
             pairs: Vec::new(),
             harmony: false,
             opening: Stems::default(),
@@ -90,7 +90,7 @@ impl Tags {
         closing.dedup();
         opening.extend(own.clone());
         closing.extend(own);
-        Ok(Self(Arc::new(Known {
+        Ok(Self(Arc::new(TagSet {
             opening: Stems::new(opening)?,
             closing: Stems::new(closing)?,
             pairs,
@@ -231,7 +231,7 @@ fn is_tag(tag: &str) -> bool {
 
 /// The result of looking for a mark at the start of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look<T> {
+pub(super) enum TagMatch<T> {
     /// No mark.
     Nothing,
     /// The text may be the beginning of a mark.
@@ -240,17 +240,17 @@ pub(super) enum Look<T> {
     Mark(usize, T),
 }
 
-impl<T> Look<T> {
+impl<T> TagMatch<T> {
     /// Converts the mark's meaning.
-    pub(super) fn map<U>(self, with: impl FnOnce(T) -> U) -> Look<U> {
+    pub(super) fn map<U>(self, with: impl FnOnce(T) -> U) -> TagMatch<U> {
         match self {
-            Self::Nothing => Look::Nothing,
-            Self::Cut => Look::Cut,
-            Self::Mark(length, what) => Look::Mark(length, with(what)),
+            Self::Nothing => TagMatch::Nothing,
+            Self::Cut => TagMatch::Cut,
+            Self::Mark(length, what) => TagMatch::Mark(length, with(what)),
         }
     }
 
-    /// Returns this result, or another one if this is [`Look::Nothing`].
+    /// Returns this result, or another one if this is [`TagMatch::Nothing`].
     pub(super) fn or(self, other: impl FnOnce() -> Self) -> Self {
         match self {
             Self::Nothing => other(),
@@ -260,13 +260,13 @@ impl<T> Look<T> {
 }
 
 /// Looks for one tag at the start of `text`.
-pub(super) fn tag<T>(tag: &str, text: &str, then: T) -> Look<T> {
+pub(super) fn tag<T>(tag: &str, text: &str, then: T) -> TagMatch<T> {
     if text.starts_with(tag) {
-        Look::Mark(tag.len(), then)
+        TagMatch::Mark(tag.len(), then)
     } else if tag.starts_with(text) {
-        Look::Cut
+        TagMatch::Cut
     } else {
-        Look::Nothing
+        TagMatch::Nothing
     }
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 use deadloop_corpus::Selection;
 use deadloop_detect::Settings;
 use deadloop_run::pinning::{Checked, PinFinding, check, read};
-use deadloop_run::{Wanted, recorded_case, survey};
+use deadloop_run::{SurveyRequest, recorded_case, survey};
 use serde_json::json;
 
 use crate::args::Global;
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Cases, global: Global) -> Outcome {
 /// Prints a recording as a case.
 fn add(args: &Cases, (corpus, id): (&Path, &str), settings: &Settings, global: Global) -> Outcome {
     let host = Terminal::of(global);
-    let found = survey(Wanted {
+    let found = survey(SurveyRequest {
         path: corpus,
         selection: Selection::default(),
         by: &[],

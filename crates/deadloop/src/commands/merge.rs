@@ -20,10 +20,10 @@ pub(crate) struct Merge {
     /// All folders that --shard wrote, in any order
     #[arg(required = true, value_name = "PART")]
     parts: Vec<PathBuf>,
-    /// Where the results go
+    /// The folder of the results
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Where the corpus is now, for the texts in the report [default: where the shards read it]
+    /// The corpus, for the texts in the report [default: the place where the shards read it]
     #[arg(long, value_name = "CORPUS")]
     corpus: Option<PathBuf>,
     /// Overwrite what is in the folder

@@ -93,7 +93,7 @@ pub(crate) enum Command {
     /// Check settings against pinned cases, or write one from a recording
     #[command(after_help = examples(cases::HELP), after_long_help = cases::HELP)]
     Cases(cases::Cases),
-    /// List the detectors, or describe one of them
+    /// List the detectors, or describe a single one
     #[command(after_help = examples(detectors::HELP), after_long_help = detectors::HELP)]
     Detectors(detectors::Detectors),
     /// Write a folder to start from: settings, a grid, a small corpus

@@ -23,13 +23,13 @@ const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Args)]
 pub(crate) struct Proxy {
-    /// Where clients connect
+    /// The address for clients
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
     listen: String,
     /// The server, as http://HOST:PORT; a path in it is put before the path of each request
     #[arg(long, value_name = "URL")]
     upstream: Upstream,
-    /// Where GET /metrics has counters for Prometheus [default: nowhere]
+    /// The address of GET /metrics, with counters for Prometheus [default: none]
     #[arg(long, value_name = "HOST:PORT")]
     metrics: Option<String>,
     /// The settings [default: the recommended guard]

@@ -36,7 +36,7 @@ pub(crate) struct Sweep {
     pub(crate) judge: Judge,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Where the results go
+    /// The folder of the results
     #[arg(long, value_name = "DIR")]
     #[serde(skip)]
     pub(crate) out: PathBuf,

@@ -51,7 +51,7 @@ Paths in a spec start from its folder. The same spec, sources and seed give the 
 /// The arguments of `deadloop synth`.
 #[derive(Debug, Args)]
 pub(crate) struct Synth {
-    /// What to make: a TOML file
+    /// The spec of the corpus: a TOML file
     #[arg(long, value_name = "FILE", required_unless_present = "keys")]
     spec: Option<PathBuf>,
     /// The folder of the corpus

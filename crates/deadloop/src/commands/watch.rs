@@ -62,8 +62,8 @@ pub(crate) struct Watch {
     /// The format of the stream [default: detected from its content]
     #[arg(long, value_enum)]
     pub(crate) from: Option<From>,
-    /// How thinking is separated from the answer: open (the text begins as thinking, because the prompt opened the tag)
-    /// or closed, first or all (blocks), off (no tags), or the tags that count, as `<think>`, `<|a|>...<|b|>` or
+    /// The separation of thinking from the answer: open (the text begins as thinking, because the prompt opened the
+    /// tag) or closed, first or all (blocks), off (no tags), or the tags that count, as `<think>`, `<|a|>...<|b|>` or
     /// `harmony` [default: as the think table of the settings says]
     #[arg(long, value_name = "WORD", value_delimiter = ',')]
     pub(crate) think: Vec<String>,
@@ -88,13 +88,13 @@ pub(crate) struct Watch {
 pub(crate) enum From {
     /// Plain text, though it may look like JSON
     Text,
-    /// One JSON object a line
+    /// JSON lines, one object a line
     Jsonl,
     /// Server-sent events
     Sse,
 }
 
-/// How long an interruption waits for the record.
+/// The time that an interruption waits for the record.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 pub(super) fn run(args: &Watch, global: Global) -> Outcome {
@@ -128,7 +128,7 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     };
     start(args, global, parts, &shared, send);
     let end = ends.recv()?;
-    let told = Told {
+    let told = WatchSummary {
         seen: shared.seen(),
         args,
         settings,
@@ -247,7 +247,7 @@ fn format(from: From) -> StreamFormat {
 }
 
 /// The summary for the user at the end.
-struct Told<'a> {
+struct WatchSummary<'a> {
     seen: WatchSeen,
     args: &'a Watch,
     settings: Settings,
@@ -255,7 +255,7 @@ struct Told<'a> {
     global: Global,
 }
 
-impl Told<'_> {
+impl WatchSummary<'_> {
     /// Returns the model whose guard watched.
     fn model(&self) -> &str {
         let named = self.args.model.as_deref();

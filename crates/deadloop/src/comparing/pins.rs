@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use deadloop_detect::{Channel, Kind, Settings};
 use deadloop_run::pinning::{self, PinnedAnswer, PinnedCase, say, told};
-use deadloop_score::{CaseInput, Expect, Fired, Gate, GateName, Marks, Said, Side, Verdict};
+use deadloop_score::{CaseInput, Expect, Fired, Gate, GateName, Marks, Side, SideSeen, Verdict};
 use serde::Serialize;
 
 use super::compared::Compared;
@@ -21,15 +21,15 @@ pub(crate) struct Pin {
     pub(crate) case: String,
     /// The file of the case.
     pub(crate) file: String,
-    base: Held,
-    new: Held,
+    base: PinResult,
+    new: PinResult,
     todo: Option<String>,
     /// The answers and the expectation, in words.
     pub(crate) what: String,
 }
 
 deadloop_detect::words! {
-    enum Held {
+    enum PinResult {
         Pass = "pass",
         Fail = "fail",
         /// The case could not be run.
@@ -40,12 +40,12 @@ deadloop_detect::words! {
 impl Pin {
     /// Returns whether the gate fails on this case: NEW fails, and the case is no todo or passed on BASE.
     pub(crate) fn fails(&self) -> bool {
-        self.new == Held::Fail && (self.todo.is_none() || self.base == Held::Pass)
+        self.new == PinResult::Fail && (self.todo.is_none() || self.base == PinResult::Pass)
     }
 
     /// Returns whether the case is worth reporting.
     pub(crate) fn tells(&self) -> bool {
-        self.fails() || self.base != self.new || self.new == Held::Unknown
+        self.fails() || self.base != self.new || self.new == PinResult::Unknown
     }
 }
 
@@ -120,7 +120,7 @@ fn recorded(side: &Side, id: &str) -> Answer {
         alarm: None,
         end: span.end,
     };
-    let Said {
+    let SideSeen {
         verdict,
         alarm_at,
         alarm_channel,
@@ -148,9 +148,9 @@ fn recorded(side: &Side, id: &str) -> Answer {
 
 fn pin(case: &PinnedCase, expect: &Expect, (base, new): (&Answer, &Answer)) -> Pin {
     let held = |(said, marks): &Answer| match said {
-        Ok(said) if expect.holds(marks, *said) => Held::Pass,
-        Ok(_) => Held::Fail,
-        Err(_) => Held::Unknown,
+        Ok(said) if expect.holds(marks, *said) => PinResult::Pass,
+        Ok(_) => PinResult::Fail,
+        Err(_) => PinResult::Unknown,
     };
     let (file, line, name) = (&case.file, case.pinned.line, &case.pinned.name);
     let wanted = expect.wanted(&new.1);
@@ -175,7 +175,7 @@ fn pin(case: &PinnedCase, expect: &Expect, (base, new): (&Answer, &Answer)) -> P
 fn gate(pins: &[Pin]) -> Gate {
     let count = |what: fn(&Pin) -> bool| pins.iter().filter(|pin| what(pin)).count();
     let failed = count(Pin::fails);
-    let unknown = count(|pin| pin.new == Held::Unknown || pin.base == Held::Unknown);
+    let unknown = count(|pin| pin.new == PinResult::Unknown || pin.base == PinResult::Unknown);
     let (passed, why) = match (failed, unknown) {
         _ if pins.is_empty() => (None, "every expectation names settings of its own".into()),
         (0, 0) => (Some(true), format!("{} expectations hold", pins.len())),

@@ -1,6 +1,6 @@
 //! A comparison on the terminal.
 
-use deadloop_score::{Bearing, Direction, Flip, Row, Said, Side, Test, p_shown};
+use deadloop_score::{Bearing, Direction, Flip, Row, Side, SideSeen, Test, p_shown};
 
 use super::compared::{Compared, gate_word, verdict_words};
 use crate::show;
@@ -147,7 +147,7 @@ pub(super) fn counted(compared: &Compared) -> String {
 }
 
 /// Formats the outcome of a side in a few words.
-pub(super) fn said(said: &Said) -> String {
+pub(super) fn said(said: &SideSeen) -> String {
     match (said.alarm_at, &said.alarm_channel) {
         (Some(at), Some(channel)) => {
             let kind = said.alarm_kind.as_deref().unwrap_or("");

@@ -105,11 +105,11 @@ fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Result<Box<dy
         Packer::Plain(file)
     };
     let line = Vec::new();
-    Ok(Box::new(Written { packer, line }))
+    Ok(Box::new(LineSink { packer, line }))
 }
 
 /// A file of lines that is being written.
-struct Written {
+struct LineSink {
     packer: Packer,
     /// The current line. Packers take one large piece much faster than many small ones.
     line: Vec<u8>,
@@ -123,7 +123,7 @@ enum Packer {
     Pieces(Pieces),
 }
 
-impl Sink for Written {
+impl Sink for LineSink {
     fn write(&mut self, entry: &Entry) -> io::Result<()> {
         let file: &mut dyn Write = match &mut self.packer {
             Packer::Plain(file) => file,

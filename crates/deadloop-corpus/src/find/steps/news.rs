@@ -46,7 +46,7 @@ pub(super) struct Judged {
 
 /// An earlier call with the same question or answer.
 #[derive(Clone, Copy)]
-struct Heard {
+struct EarlierCall {
     at: usize,
     /// The number of changes of the world before the call.
     changes: usize,
@@ -56,12 +56,12 @@ struct Heard {
 #[derive(Default)]
 struct Window {
     lines: HashSet<u64>,
-    heard: Option<Heard>,
+    heard: Option<EarlierCall>,
 }
 
 impl Window {
     /// Adds lines that were read now. Returns the previous reading if all of them were known.
-    fn read(&mut self, lines: &[u64], now: Heard) -> Option<Heard> {
+    fn read(&mut self, lines: &[u64], now: EarlierCall) -> Option<EarlierCall> {
         let known = !lines.is_empty() && lines.iter().all(|line| self.lines.contains(line));
         self.lines.extend(lines);
         self.heard.replace(now).filter(|_| known)
@@ -71,15 +71,15 @@ impl Window {
 /// Judges the calls of a run, in order.
 pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
     // The keys are question and answer, tool and answer, question, and question without its numbers.
-    let mut pairs: HashMap<(u64, u64), Heard> = HashMap::new();
-    let mut answers: HashMap<(u64, u64), Heard> = HashMap::new();
-    let mut asked: HashMap<u64, Heard> = HashMap::new();
+    let mut pairs: HashMap<(u64, u64), EarlierCall> = HashMap::new();
+    let mut answers: HashMap<(u64, u64), EarlierCall> = HashMap::new();
+    let mut asked: HashMap<u64, EarlierCall> = HashMap::new();
     let mut windows: HashMap<u64, Window> = HashMap::new();
     let often = often(steps);
     let mut changes = 0;
     let mut judged = Vec::with_capacity(steps.len());
     for (at, step) in steps.iter().enumerate() {
-        let now = Heard { at, changes };
+        let now = EarlierCall { at, changes };
         let Some(result) = step.result else {
             judged.push(Judged {
                 news: News::Open,
@@ -110,7 +110,7 @@ pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
             news,
             before: pair.or(answer).or(window).map(|heard| heard.at),
         });
-        let heard = Heard { at, changes };
+        let heard = EarlierCall { at, changes };
         pairs.insert((step.call, result), heard);
         answers.insert((step.tool, result), heard);
         asked.insert(step.call, heard);

@@ -1,22 +1,23 @@
-//! How the sessions that programs keep in SQLite databases are found: `queries.toml`. What a row becomes stands in
-//! `formats/databases.rs`.
+//! `queries.toml`: queries for the sessions that programs keep in SQLite databases.
+//!
+//! `formats/databases.rs` reads the rows.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// How the runs and rows of a program are found in its database.
+/// The queries for a program's runs and rows in its database.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Query {
-    /// The format that the rows are of.
+    /// The format of the rows.
     pub(crate) format: String,
-    /// The tables that it takes, and their columns; with `!` before it, what must not be there.
+    /// The tables that the program's database has, and their columns. A name after `!` must not be there.
     pub(crate) tables: BTreeMap<String, Vec<String>>,
-    /// The runs: a key each, and what is known of the run beside its rows.
+    /// The query for the runs: a key each, and facts about the run beside its rows.
     pub(crate) runs: String,
-    /// The rows of the run whose key is `?1`, in order.
+    /// The query for the rows of the run whose key is `?1`, in order.
     pub(crate) rows: String,
 }
 
@@ -25,7 +26,7 @@ struct File {
     query: Vec<Query>,
 }
 
-/// All of them; a test reads the file too.
+/// The queries of all programs.
 pub(crate) static QUERIES: LazyLock<Vec<Query>> =
     LazyLock::new(|| file().unwrap_or_default().query);
 

@@ -55,8 +55,8 @@ fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
     let request = sent.and_then(|sent| object(sent.as_str()?, MOST_VALUES).ok());
     let mut said = said(&body);
     let family = said.iter().find_map(|content| match content {
-        Said::Object(object) => families::of(object),
-        Said::Broken | Said::Done => None,
+        StreamItem::Object(object) => families::of(object),
+        StreamItem::Broken | StreamItem::Done => None,
     });
     let Some(family) = family else {
         out.losses.add("log.entries[] (no response of a model)");
@@ -66,7 +66,7 @@ fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
     let mut request = request;
     for one in said.drain(..) {
         let object = match one {
-            Said::Done => {
+            StreamItem::Done => {
                 let record = Record {
                     place: place.clone(),
                     member: String::new(),
@@ -76,13 +76,13 @@ fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
                 let _ = streams.take(record, out);
                 continue;
             }
-            Said::Broken => {
+            StreamItem::Broken => {
                 out.warn(place, "a chunk that is not JSON", "one JSON object");
                 out.losses.add(BROKEN);
                 streams.gap();
                 continue;
             }
-            Said::Object(object) => object,
+            StreamItem::Object(object) => object,
         };
         // The first object is wrapped with the request, as a proxy would have recorded it.
         let object = match request.take() {
@@ -106,24 +106,24 @@ fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
 const BROKEN: &str = "log.entries[] (a chunk that cannot be read)";
 
 /// An object of a response, an unreadable chunk, or the end of a stream.
-enum Said {
+enum StreamItem {
     Object(Object),
     Broken,
     Done,
 }
 
 /// Returns the objects of a body: the body itself, or its lines and events.
-fn said(body: &str) -> Vec<Said> {
+fn said(body: &str) -> Vec<StreamItem> {
     if let Ok(whole) = object(body, MOST_VALUES) {
-        return vec![Said::Object(whole)];
+        return vec![StreamItem::Object(whole)];
     }
     let mut frames = Frames::new(true, EVENT);
     let mut found = Vec::new();
     let mut take = |framed: Framed<'_>| match framed {
-        Framed::Done => found.push(Said::Done),
+        Framed::Done => found.push(StreamItem::Done),
         Framed::Object(text) => {
             let read = object(&text, MOST_VALUES);
-            found.push(read.map_or(Said::Broken, Said::Object));
+            found.push(read.map_or(StreamItem::Broken, StreamItem::Object));
         }
     };
     for line in body.lines() {

@@ -31,7 +31,7 @@ mod markdown;
 mod opencode;
 mod openhands;
 mod opentelemetry;
-mod plain;
+mod program_output;
 mod sglang;
 mod sharegpt;
 mod swe_agent;
@@ -63,8 +63,8 @@ pub(crate) const FOREIGN: &[&Foreign] = &[
     &columns::LANGCHAIN_ENTRY,
     &logs::LANGGRAPH_ENTRY,
     &columns::WHISPER_ENTRY,
-    &plain::CAPTIONS_ENTRY,
-    &plain::VLLM_LOG_ENTRY,
+    &program_output::CAPTIONS_ENTRY,
+    &program_output::VLLM_LOG_ENTRY,
     &lm_eval::ENTRY,
     &inspect::ENTRY,
     &columns::PROMPTFOO_ENTRY,

@@ -29,7 +29,7 @@ fn known(object: &Object) -> bool {
 /// The session of a database whose rows are being read.
 #[derive(Default)]
 struct OpenCode {
-    open: Option<Told>,
+    open: Option<SessionRecord>,
 }
 
 impl Reader for OpenCode {
@@ -38,7 +38,7 @@ impl Reader for OpenCode {
         if let Some(id) = object.get("session").cloned() {
             return self.row(id, object, place, out);
         }
-        let mut told = Told::default();
+        let mut told = SessionRecord::default();
         told.session.at(place);
         let messages = take::need_list(&mut object, "messages", "a list of messages")?;
         for message in messages {
@@ -94,12 +94,12 @@ impl OpenCode {
 
 /// A session with its data.
 #[derive(Default)]
-struct Told {
+struct SessionRecord {
     session: Session,
     info: Object,
 }
 
-impl Told {
+impl SessionRecord {
     /// Emits the session.
     fn whole(mut self, out: &mut Out) {
         self.session.id = take::label(&mut self.info, "id");

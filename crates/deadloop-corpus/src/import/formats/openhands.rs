@@ -73,7 +73,7 @@ impl OneRun for OpenHands {
 }
 
 /// The contents of an event.
-struct Said {
+struct EventContent {
     bodies: Vec<Body>,
     /// The response of the model that contained the event.
     response: Option<String>,
@@ -87,12 +87,12 @@ impl OpenHands {
         (source, t_ms): (&str, Option<f64>),
         event: &mut Object,
         out: &mut Out,
-    ) -> Result<Said, WireFault> {
+    ) -> Result<EventContent, WireFault> {
         let mut call = take::object(event, "tool_call_metadata")?.unwrap_or_default();
         let mut response = take::object(&mut call, "model_response")?.unwrap_or_default();
         let id = take::string(&mut call, "tool_call_id")?;
         let function = take::string(&mut call, "function_name")?;
-        let mut said = Said {
+        let mut said = EventContent {
             bodies: Vec::new(),
             response: take::string(&mut response, "id")?,
             usage: Usage::default(),
@@ -242,7 +242,7 @@ impl OpenHands {
         from: (&str, Option<f64>),
         event: &mut Object,
         out: &mut Out,
-    ) -> Result<Said, WireFault> {
+    ) -> Result<EventContent, WireFault> {
         let response = take::string(event, "llm_response_id")?;
         let id = take::string(event, "tool_call_id")?;
         let name = take::string(event, "tool_name")?;
@@ -266,7 +266,7 @@ impl OpenHands {
                 Vec::new()
             }
         };
-        Ok(Said {
+        Ok(EventContent {
             bodies,
             response,
             usage: Usage::default(),

@@ -4,15 +4,15 @@ use super::cut::cut;
 use super::drift::{Words, plan};
 use super::label::is_primitive;
 use super::letters::{is_chinese, words};
-use super::made::Failed;
 use super::spec::{Bounds, CorpusSpec, DriftKind, Item, ends};
 use super::stock::{Clean, CleanText};
+use super::transcript::Failed;
 use crate::make::plant::{PlantKind, Planting, Rng};
 
 const NO_UNIT: Failed = "no piece of clean text of the wanted period";
 
 /// The requirements for one transcript.
-pub(super) struct Wanted<'a> {
+pub(super) struct LoopRequest<'a> {
     pub(super) spec: &'a CorpusSpec,
     pub(super) kind: PlantKind,
     pub(super) item: &'a Item,
@@ -44,7 +44,7 @@ pub(super) struct Copies {
 
 /// A maker of units and copies.
 pub(super) struct Maker<'a> {
-    pub(super) wanted: &'a Wanted<'a>,
+    pub(super) wanted: &'a LoopRequest<'a>,
     /// The texts from which a unit may be cut.
     pub(super) texts: &'a [&'a CleanText],
     pub(super) words: Words<'a>,

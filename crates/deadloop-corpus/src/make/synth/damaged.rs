@@ -4,17 +4,17 @@ use deadloop_detect::Fault;
 use deadloop_detect::repair::Delivered;
 use serde_json::{Map, Value as Json, json};
 
-use super::faults::{Asked, Stream};
-use super::gold::{self, Known};
-use super::made::Failed;
+use super::faults::{FaultRequest, Stream};
+use super::gold::{self, TagNames};
 use super::spec::StreamKind;
+use super::transcript::Failed;
 use super::{chunks, finish};
 use crate::make::damage::{damage, damage_events};
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
 /// Damages a text. Returns the damaged text and its onset, which is `None` if the text is to be intact.
-fn hurt(asked: &Asked, intact: &str) -> Result<(String, Option<usize>), Failed> {
+fn hurt(asked: &FaultRequest, intact: &str) -> Result<(String, Option<usize>), Failed> {
     let severity = if asked.is_intact { 0 } else { asked.severity };
     let damaged = damage(asked.fault, severity, asked.seed, intact);
     if !asked.is_intact && damaged.onset.is_none() {
@@ -32,12 +32,12 @@ fn hurt(asked: &Asked, intact: &str) -> Result<(String, Option<usize>), Failed> 
 /// Makes a damaged text: with actions, with thinking and an answer, or plain.
 pub(super) fn text(
     stream: StreamKind,
-    asked: &Asked,
+    asked: &FaultRequest,
     intact: &str,
     rng: &mut Rng,
 ) -> Result<Stream, Failed> {
     let meaning = match stream {
-        StreamKind::Tags => gold::tags(&Known::new(), intact),
+        StreamKind::Tags => gold::tags(&TagNames::new(), intact),
         StreamKind::Think => gold::think(intact),
         _ => gold::text(intact),
     };
@@ -50,7 +50,7 @@ pub(super) fn text(
     let gold = match asked.fault {
         _ if nothing => gold::text(""),
         // For an answer of tags alone, the meaning is that of the tags: the missing text cannot be known.
-        Fault::Empty if !asked.is_intact => gold::tags(&Known::new(), &text),
+        Fault::Empty if !asked.is_intact => gold::tags(&TagNames::new(), &text),
         _ => meaning,
     };
     let mut events = chunks::events(&text, "answer", asked.chunks.as_ref(), rng);
@@ -79,7 +79,7 @@ fn call(name: &str, arguments: &str) -> Vec<RecordedEvent> {
     ]
 }
 
-pub(super) fn arguments(asked: &Asked, intact: &str) -> Result<Stream, Failed> {
+pub(super) fn arguments(asked: &FaultRequest, intact: &str) -> Result<Stream, Failed> {
     let (text, onset) = hurt(asked, intact)?;
     Ok(Stream {
         events: call("tool", &text),
@@ -91,7 +91,7 @@ pub(super) fn arguments(asked: &Asked, intact: &str) -> Result<Stream, Failed> {
 }
 
 /// Makes a call with a damaged name: misspelt, in another case, or with control text after it.
-pub(super) fn name(asked: &Asked, intact: &str) -> Result<Stream, Failed> {
+pub(super) fn name(asked: &FaultRequest, intact: &str) -> Result<Stream, Failed> {
     const BEHIND: [&str; 3] = ["<|channel|>commentary", "<|channel|>json", "<|end|>"];
     let name = match (asked.is_intact, asked.fault) {
         (true, _) => intact.to_owned(),
@@ -124,7 +124,7 @@ pub(super) fn name(asked: &Asked, intact: &str) -> Result<Stream, Failed> {
 
 /// Makes the damaged events that a client reads again after a disconnect. Each is a piece of a text, with an id and a
 /// position.
-pub(super) fn events(asked: &Asked, intact: &str, rng: &mut Rng) -> Result<Stream, Failed> {
+pub(super) fn events(asked: &FaultRequest, intact: &str, rng: &mut Rng) -> Result<Stream, Failed> {
     let chars: Vec<char> = intact.chars().collect();
     let size = (chars.len() / 12).max(4);
     let piece = |(place, chars): (usize, &[char])| Delivered {

@@ -2,9 +2,9 @@
 //!
 //! They come from a form, from a real transcript, or from a real answer with the actions of a form.
 
-use super::made::Failed;
 use super::spec::{Chunks, Faults, Form, StreamKind};
 use super::stock::{CleanText, Real, TimedPiece};
+use super::transcript::Failed;
 use super::{Frame, Synth};
 use crate::make::plant::Rng;
 

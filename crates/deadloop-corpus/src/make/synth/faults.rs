@@ -8,15 +8,15 @@ use serde_json::{Map, Value as Json, json};
 
 use super::drawn::Drawn;
 use super::label::Label;
-use super::made::{Failed, Made};
 use super::spec::{Chunks, Faults, Item, SpecError, StreamKind};
+use super::transcript::{Failed, SynthTranscript};
 use super::{ATTEMPTS, DAMAGED, Frame, Synth, damaged};
 use crate::RecordedEvent;
 use crate::make::plant::Rng;
 
 /// The requirements for one transcript.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct FaultRequest {
     pub(super) fault: Fault,
     pub(super) severity: u8,
     pub(super) is_intact: bool,
@@ -41,12 +41,12 @@ impl<'a> Synth<'a> {
         item: &'a Item,
         faults: &Faults,
         at: usize,
-    ) -> Result<Made, SpecError> {
+    ) -> Result<SynthTranscript, SpecError> {
         let (mut rng, frame) = self.frame(item, at);
         let turn = at / item.langs.len();
         let degree = turn / faults.kinds.len() % (faults.severity.high - faults.severity.low + 1);
         let severity = faults.severity.low + degree;
-        let mut asked = Asked {
+        let mut asked = FaultRequest {
             fault: faults.kinds[turn % faults.kinds.len()],
             severity: u8::try_from(severity).unwrap_or(3),
             is_intact: rng.chance(faults.intact),
@@ -73,7 +73,7 @@ impl<'a> Synth<'a> {
     fn damaged(
         &self,
         faults: &Faults,
-        asked: &Asked,
+        asked: &FaultRequest,
         drawn: &Drawn,
         rng: &mut Rng,
     ) -> Result<Stream, Failed> {
@@ -92,10 +92,10 @@ impl<'a> Synth<'a> {
         &self,
         frame: Frame<'_>,
         faults: &Faults,
-        asked: &Asked,
+        asked: &FaultRequest,
         stream: Stream,
         drawn: Drawn,
-    ) -> Made {
+    ) -> SynthTranscript {
         let kind = asked.fault.name();
         let mut meta = Map::new();
         let source = if drawn.model.is_some() {

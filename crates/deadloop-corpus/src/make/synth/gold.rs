@@ -7,12 +7,12 @@ use deadloop_detect::repair::{Action, Delivered, Meaning, Repairer};
 use serde_json::{Value as Json, json};
 
 /// The names of actions and of the tags inside them.
-pub(super) struct Known {
+pub(super) struct TagNames {
     actions: Vec<String>,
     fields: Vec<String>,
 }
 
-impl Known {
+impl TagNames {
     /// Returns the names in the defaults of the `tags` repairer.
     pub(super) fn new() -> Self {
         let list = |name: &str| {
@@ -31,7 +31,7 @@ impl Known {
 }
 
 /// Returns the meaning of a text with actions in tags. A tag that is not closed is text.
-pub(super) fn tags(known: &Known, text: &str) -> Meaning {
+pub(super) fn tags(known: &TagNames, text: &str) -> Meaning {
     let (mut meaning, mut rest) = (Meaning::default(), text);
     while let Some(at) = rest.find('<') {
         let (before, tag) = rest.split_at(at);
@@ -68,7 +68,7 @@ fn stem(name: &str) -> (&str, Option<u32>) {
     (stem, name[stem.len()..].parse().ok())
 }
 
-fn action(known: &Known, name: &str, inside: &str) -> Action {
+fn action(known: &TagNames, name: &str, inside: &str) -> Action {
     let (name, number) = stem(name);
     let mut action = Action {
         name: name.to_owned(),
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn it_reads_what_is_whole_and_leaves_the_rest() {
         let text = "a <b>c</b> <create_note><id>1</id> x <content>y</content></create_note> d <confirm2>e</confirm2><confirm1>f";
-        let meaning = tags(&Known::new(), text);
+        let meaning = tags(&TagNames::new(), text);
         assert_eq!(meaning.text, "a <b>c</b>  d <confirm1>f");
         let note = &meaning.actions[0];
         assert_eq!((note.name.as_str(), note.number), ("create_note", None));
@@ -166,7 +166,7 @@ mod tests {
             "",
         ] {
             let meaning = repairer.mend(&strict, text).unwrap();
-            assert_eq!(tags(&Known::new(), text), meaning, "{text}");
+            assert_eq!(tags(&TagNames::new(), text), meaning, "{text}");
         }
     }
 }

@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::doubt::{glued, statements};
 use super::label::Label;
-use super::made::{Made, seeded};
 use super::spec::{Bounds, Item, SpecError, ends};
 use super::stock::{Clean, Deal};
+use super::transcript::{SynthTranscript, seeded};
 use super::{Frame, PLANTED, Synth, SynthJob, chunks, finish};
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
@@ -17,7 +17,7 @@ impl<'a> Synth<'a> {
         item: &'a Item,
         forms: &str,
         job: &SynthJob,
-    ) -> Result<Made, SpecError> {
+    ) -> Result<SynthTranscript, SpecError> {
         let missing = || self.failed(item, &item.name, "no forms were read");
         let file = self.stock.forms.get(forms).ok_or_else(missing)?;
         let form = file.forms.get(job.form).ok_or_else(missing)?;
@@ -67,7 +67,7 @@ impl<'a> Synth<'a> {
         Ok(self.entry(frame, None, group, meta, events, vec![label]))
     }
 
-    pub(super) fn clean(&self, item: &'a Item, at: usize) -> Result<Made, SpecError> {
+    pub(super) fn clean(&self, item: &'a Item, at: usize) -> Result<SynthTranscript, SpecError> {
         let (mut rng, frame) = self.frame(item, at);
         let channel = item.channel(at / item.langs.len(), "answer");
         let pool = self.pool(&frame);

@@ -1,11 +1,11 @@
 //! Loops in text: clean text, false starts, and the loop.
 
-use super::copies::{Copies, Maker, Unit, Wanted, vocabulary};
+use super::copies::{Copies, LoopRequest, Maker, Unit, vocabulary};
 use super::drift::Words;
 use super::label::{Label, Stretch};
-use super::made::Failed;
 use super::spec::{Bounds, ends};
 use super::stock::Clean;
+use super::transcript::Failed;
 use crate::make::plant::{PlantKind, Rng};
 
 /// A text with its labels.
@@ -25,7 +25,7 @@ pub(super) struct Text {
 const SHORT: Failed = "too little clean text for the wanted onset";
 
 /// Draws a text with a loop.
-pub(super) fn looped(wanted: &Wanted<'_>, rng: &mut Rng) -> Result<Text, Failed> {
+pub(super) fn looped(wanted: &LoopRequest<'_>, rng: &mut Rng) -> Result<Text, Failed> {
     let after = wanted.item.repeats.after.draw(rng);
     let mut clean = Clean::of(wanted.pool, wanted.onset.high + after, rng);
     let first = *clean.parts.first().ok_or(SHORT)?;
@@ -62,7 +62,7 @@ struct Planted {
 }
 
 impl Planted {
-    fn draw(wanted: &Wanted<'_>, clean: &Clean<'_>, rng: &mut Rng) -> Result<Self, Failed> {
+    fn draw(wanted: &LoopRequest<'_>, clean: &Clean<'_>, rng: &mut Rng) -> Result<Self, Failed> {
         let vocabulary = vocabulary(clean);
         let maker = Maker {
             wanted,
@@ -104,7 +104,7 @@ impl Planted {
     /// Assembles the text: false starts with clean text between them, the loop, and the text after it.
     fn assembled(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &LoopRequest<'_>,
         clean: &mut Clean<'_>,
         room: Bounds,
         after: usize,
@@ -190,7 +190,7 @@ fn loose(c: &char) -> bool {
 }
 
 fn labels(
-    wanted: &Wanted<'_>,
+    wanted: &LoopRequest<'_>,
     unit: &Unit,
     chars: &[char],
     at: &Spans,

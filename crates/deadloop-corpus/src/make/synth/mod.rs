@@ -23,7 +23,6 @@ mod healthy;
 mod label;
 mod letters;
 mod looped;
-mod made;
 mod reading;
 mod recorded;
 mod runs;
@@ -31,25 +30,26 @@ mod spec;
 mod stock;
 mod streams;
 mod tools;
+mod transcript;
 
 pub use forms::Forms;
 pub use label::{COLUMNS, Label, LabelCells};
-pub use made::Made;
 pub use recorded::LabelRows;
 pub use runs::Run;
 pub use spec::{CleanSource, CorpusSpec, KeyText, SourcePlace, SpecError, key_texts};
 pub use stock::{CleanText, Real, Stock, TimedPiece};
+pub use transcript::SynthTranscript;
 
 use serde_json::{Map, Value as Json, json};
 
 use crate::make::plant::{PlantKind, Rng};
 use crate::{Body, Entry, Place, RecordedEvent, Transcript};
 
-use copies::Wanted;
+use copies::LoopRequest;
 use looped::Text;
-use made::{Failed, seeded};
 use spec::{By, Chunks, Form, Item};
 use stock::{Deal, Split, pool};
+use transcript::{Failed, seeded};
 
 /// The suffixes of a model's name if its text was planted into or damaged.
 const PLANTED: &str = "+planted";
@@ -122,7 +122,7 @@ impl<'a> Synth<'a> {
     ///
     /// # Errors
     /// Returns the reason of the last draw if no draw satisfied the item.
-    pub fn make(&self, job: &SynthJob) -> Result<Made, SpecError> {
+    pub fn make(&self, job: &SynthJob) -> Result<SynthTranscript, SpecError> {
         let item = &self.spec.items[job.item];
         match (item.kind.by, &item.forms, &item.faults) {
             (By::Text(kind), ..) => self.text_loop(item, kind, job.at),
@@ -200,7 +200,12 @@ impl<'a> Synth<'a> {
         )
     }
 
-    fn text_loop(&self, item: &'a Item, kind: PlantKind, at: usize) -> Result<Made, SpecError> {
+    fn text_loop(
+        &self,
+        item: &'a Item,
+        kind: PlantKind,
+        at: usize,
+    ) -> Result<SynthTranscript, SpecError> {
         let (mut rng, frame) = self.frame(item, at);
         let turn = at / item.langs.len();
         let pool = self.pool(&frame);
@@ -215,7 +220,7 @@ impl<'a> Synth<'a> {
             let name = format!("unit/{}/{}", unit.name, unit.lang);
             Deal::of(self.spec, &name, texts).only(unit.texts.len(), frame.split)
         });
-        let wanted = Wanted {
+        let wanted = LoopRequest {
             spec: self.spec,
             kind,
             item,
@@ -236,7 +241,7 @@ impl<'a> Synth<'a> {
         (kind, channel): (PlantKind, &str),
         made: Text,
         rng: &mut Rng,
-    ) -> Made {
+    ) -> SynthTranscript {
         let item = frame.item;
         let onset = made.labels.last().and_then(|label| label.onset);
         let mut meta = json!({
@@ -256,7 +261,7 @@ impl<'a> Synth<'a> {
         self.entry(frame, model, made.group, meta, events, made.labels)
     }
 
-    fn tool_loop(&self, item: &'a Item, at: usize) -> Result<Made, SpecError> {
+    fn tool_loop(&self, item: &'a Item, at: usize) -> Result<SynthTranscript, SpecError> {
         let (mut rng, frame) = self.frame(item, at);
         let onset = item.onset(at / item.langs.len());
         let draw = |_| tools::tool_loop(self.spec, item, onset, &mut rng);
@@ -280,7 +285,7 @@ impl<'a> Synth<'a> {
         meta: Json,
         events: Vec<RecordedEvent>,
         labels: Vec<Label>,
-    ) -> Made {
+    ) -> SynthTranscript {
         let transcript = Transcript {
             id: frame.id,
             model: model.unwrap_or_else(|| self.spec.model().to_owned()),
@@ -300,7 +305,7 @@ impl<'a> Synth<'a> {
             split: (self.spec.test() > 0.0).then(|| frame.split.name().to_owned()),
             place: Place::whole("made"),
         };
-        Made {
+        SynthTranscript {
             entry,
             labels,
             rows: Vec::new(),

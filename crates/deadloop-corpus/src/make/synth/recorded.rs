@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use super::Synth;
 use super::label::{COLUMNS, LabelCells};
-use super::made::Made;
 use super::spec::{Item, SpecError};
+use super::transcript::SynthTranscript;
 use crate::{Corpus, Entry, Place, Problem};
 
 /// The rows of `labels.csv`, by transcript.
@@ -39,9 +39,9 @@ impl LabelRows {
     }
 
     /// Returns a recording with its rows.
-    pub fn recorded(&self, entry: Entry) -> Made {
+    pub fn recorded(&self, entry: Entry) -> SynthTranscript {
         let rows = self.0.get(&entry.transcript.id).cloned();
-        Made {
+        SynthTranscript {
             entry,
             labels: Vec::new(),
             rows: rows.unwrap_or_default(),
@@ -51,7 +51,7 @@ impl LabelRows {
 
 impl<'a> Synth<'a> {
     /// Returns the recordings that an item may take, in the order of its sources.
-    pub(super) fn recordings(&self, item: &'a Item) -> Vec<&'a Made> {
+    pub(super) fn recordings(&self, item: &'a Item) -> Vec<&'a SynthTranscript> {
         let of_source = |at: &usize| self.stock.recorded.get(*at);
         item.sources
             .iter()
@@ -61,9 +61,9 @@ impl<'a> Synth<'a> {
     }
 
     /// Returns the recording at `at`. Its split is removed if the spec has no splits.
-    pub(super) fn recorded(&self, item: &'a Item, at: usize) -> Result<Made, SpecError> {
+    pub(super) fn recorded(&self, item: &'a Item, at: usize) -> Result<SynthTranscript, SpecError> {
         let none = || self.failed(item, &item.name, "no such recording");
-        let mut made = Made::clone(self.recordings(item).get(at).ok_or_else(none)?);
+        let mut made = SynthTranscript::clone(self.recordings(item).get(at).ok_or_else(none)?);
         if self.spec.test() == 0.0 {
             made.entry.split = None;
         }

@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::forms::Forms;
-use super::made::{Made, seeded};
 use super::runs::Run;
 use super::spec::CorpusSpec;
+use super::transcript::{SynthTranscript, seeded};
 use crate::make::plant::Rng;
 
 /// A clean text.
@@ -61,7 +61,7 @@ pub struct Stock {
     /// The runs of each corpus that an item plants into, in the order of the corpus.
     pub runs: Vec<Vec<Run>>,
     /// The recordings of each source that an item copies unchanged.
-    pub recorded: Vec<Vec<Made>>,
+    pub recorded: Vec<Vec<SynthTranscript>>,
     /// The forms of each file, by their name in the spec.
     pub forms: BTreeMap<String, Forms>,
 }

@@ -8,11 +8,11 @@ use serde_json::{Map, json};
 
 use super::chunks;
 use super::drawn::Drawn;
-use super::faults::{Asked, Stream};
+use super::faults::{FaultRequest, Stream};
 use super::finish;
 use super::gold;
-use super::made::Failed;
 use super::spec::Tool;
+use super::transcript::Failed;
 use crate::make::damage::damage;
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
@@ -25,7 +25,7 @@ const PAUSES: [u32; 11] = [1, 2, 3, 4, 6, 9, 14, 20, 30, 45, 60];
 /// Makes a stream, with or without its end.
 ///
 /// An intact recording with times of its own keeps its pauses and its end.
-pub(super) fn whole(asked: &Asked, drawn: &Drawn, rng: &mut Rng) -> Result<Stream, Failed> {
+pub(super) fn whole(asked: &FaultRequest, drawn: &Drawn, rng: &mut Rng) -> Result<Stream, Failed> {
     let intact = drawn.text.as_str();
     let length = intact.chars().count();
     if length < 8 {
@@ -93,7 +93,7 @@ fn pause(events: &mut [RecordedEvent], rng: &mut Rng) -> f64 {
 
 /// Draws the calls of one turn and their results. With each degree of severity, one more fails or lacks a field that
 /// the others have.
-pub(super) fn calls(tools: &[Tool], asked: &Asked, rng: &mut Rng) -> Result<Stream, Failed> {
+pub(super) fn calls(tools: &[Tool], asked: &FaultRequest, rng: &mut Rng) -> Result<Stream, Failed> {
     let count = rng.between(3, 5);
     let failing = if asked.is_intact {
         0

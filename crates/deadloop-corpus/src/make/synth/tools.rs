@@ -6,8 +6,8 @@ use deadloop_detect::{Channel, Kind};
 use serde_json::{Map, Value as Json};
 
 use super::label::{Label, Stretch};
-use super::made::Failed;
 use super::spec::{Bounds, By, CorpusSpec, Item, Tool};
+use super::transcript::Failed;
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 

@@ -1,15 +1,16 @@
-//! What is seen at a checkpoint, as facts: runs of short units in the window, periods of blocks and of
-//! lines in the segment.
+//! Facts at a checkpoint: short runs, and periods of blocks and lines.
+//!
+//! Runs of short units come from the window, periods from the segment.
 
-use super::look::{Code, Look};
 use super::period::{Match, matches};
 use super::segment::{Cut, Elements, Segment};
 use super::short::{Run, runs};
-use crate::measure::fact::{Asked, Bound, Bounds, Clock, Fact, UNIT_CHARS};
+use super::structure::{Code, StructuralParams};
+use crate::measure::fact::{Bound, Bounds, Clock, Fact, StructuralCondition, UNIT_CHARS};
 use crate::stream::{Chars, Kind};
 
-impl Look {
-    /// The runs of short units in the window.
+impl StructuralParams {
+    /// Reports the runs of short units in the window.
     pub(super) fn short(&self, window: &Segment<'_>, facts: &mut Vec<Fact>) {
         for (part, _) in &window.parts {
             let chars: Vec<char> = window.text[part.clone()].chars().collect();
@@ -20,7 +21,7 @@ impl Look {
         }
     }
 
-    /// The periods of blocks and of lines in the segment, in the order in which a setting tries them.
+    /// Reports the periods of blocks and of lines in the segment, in the order in which a setting tries them.
     pub(super) fn periods(&self, segment: &Segment<'_>, facts: &mut Vec<Fact>) {
         let at = Chars(segment.start + Chars::of(segment.text).0);
         let drop_tail = self.drop_tail;
@@ -41,7 +42,7 @@ impl Look {
         facts.extend(ordered(paragraphs, lists).into_iter().map(|f| f.fact()));
     }
 
-    /// Each period of these elements that some setting may accept, shortest first.
+    /// Returns each period of these elements that some setting may accept, shortest first.
     fn found(
         &self,
         elements: &Elements<'_>,
@@ -82,10 +83,10 @@ impl Look {
             .collect()
     }
 
-    /// What `code` asks in the place of `min_matches`, inside a fence.
-    fn asked_in_fence(&self, m: Match, fenced: bool) -> Option<Asked> {
+    /// Returns the condition that `code` puts in the place of `min_matches` inside a fence.
+    fn asked_in_fence(&self, m: Match, fenced: bool) -> Option<StructuralCondition> {
         match self.code {
-            Code::Matches(least) if fenced => Some(Asked {
+            Code::Matches(least) if fenced => Some(StructuralCondition {
                 param: "code".into(),
                 least,
                 bound: Bound::Fixed(to_i64(m.matches)),
@@ -98,7 +99,7 @@ impl Look {
 /// A fact before its bounds are final.
 #[derive(Clone)]
 struct Found {
-    /// `None`: `code` asks in the place of `min_matches`.
+    /// The matches; `None` if `code` replaces `min_matches`.
     matches: Option<i64>,
     cycles: i64,
     period: i64,

@@ -1,9 +1,9 @@
-//! The meter: what is kept of the stream, and when it is looked at.
+//! The meter: buffers the chars that checkpoints read.
 
 use std::sync::Arc;
 
-use super::look::{Code, Look};
 use super::segment::Segment;
+use super::structure::{Code, StructuralParams};
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Recipe, TextMeter};
 use crate::settings::params::Params;
@@ -13,23 +13,23 @@ use crate::text::fence::Fence;
 /// Keeps only the chars that the next checkpoint will read: at most the largest of `window`,
 /// `segment` and the gaps between checkpoints. Before and between, text is counted and dropped.
 struct CheckpointMeter {
-    look: Arc<Look>,
+    look: Arc<StructuralParams>,
     seen: u64,
     next: usize,
     buffer: String,
     fence: Fence,
 }
 
-/// What checkpoint meters are made from.
+/// Returns the recipe of checkpoint meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
-    let look = Arc::new(Look::new(params));
+    let look = Arc::new(StructuralParams::new(params));
     Recipe::text(params, move || {
         Box::new(CheckpointMeter::new(Arc::clone(&look)))
     })
 }
 
 impl CheckpointMeter {
-    fn new(look: Arc<Look>) -> Self {
+    fn new(look: Arc<StructuralParams>) -> Self {
         Self {
             look,
             seen: 0,
@@ -57,7 +57,7 @@ impl CheckpointMeter {
         rest
     }
 
-    /// Drops what no later checkpoint reads.
+    /// Drops the chars that no later checkpoint reads.
     fn forget(&mut self) {
         let kept = self.seen.saturating_sub(self.look.keep_from(self.next));
         let cut = self.buffer.len() - last_chars(&self.buffer, kept).len();
@@ -67,7 +67,7 @@ impl CheckpointMeter {
         self.buffer.drain(..cut);
     }
 
-    /// Everything that is seen at the checkpoint that was just reached.
+    /// Reports all facts at the checkpoint that was just reached.
     fn look(&self, facts: &mut Vec<Fact>) {
         let look = &self.look;
         if look.looks_for_short(self.next) {
@@ -79,7 +79,7 @@ impl CheckpointMeter {
         }
     }
 
-    /// The last `count` chars before the checkpoint.
+    /// Returns the last `count` chars before the checkpoint as a segment.
     fn last(&self, count: u64) -> Segment<'_> {
         let text = last_chars(&self.buffer, count);
         let from = self.buffer.len() - text.len();
@@ -140,7 +140,7 @@ fn split_at_char(text: &str, count: u64) -> (&str, &str, u64) {
     }
 }
 
-/// The last `count` chars of `text`, or all of it.
+/// Returns the last `count` chars of `text`, or all of `text` if it is shorter.
 fn last_chars(text: &str, count: u64) -> &str {
     let Some(back) = usize::try_from(count).ok().and_then(|n| n.checked_sub(1)) else {
         return "";

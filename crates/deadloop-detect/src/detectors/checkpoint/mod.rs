@@ -26,12 +26,12 @@ use crate::settings::param::{Domain, Param, Zero};
 use crate::settings::value::Literal;
 
 mod facts;
-mod look;
 mod meter;
 mod period;
 mod reach;
 mod segment;
 mod short;
+mod structure;
 
 detector! {
     ENTRY = "checkpoint", version 3,

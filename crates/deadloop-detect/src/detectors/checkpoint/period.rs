@@ -1,21 +1,22 @@
-//! The period check, shared by blocks and lines: how long the tail of a list of elements repeats
-//! the elements a period before.
+//! The period check on a list of elements, shared by blocks and lines.
+//!
+//! It finds how long the tail of the list repeats the elements a period before.
 
-/// A period, and how many elements from the end equal the one a period before.
+/// A period with its matches: the elements at the end that equal the one a period before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Match {
-    /// In elements.
+    /// The period in elements.
     pub(super) period: usize,
-    /// Matches, 1 or more.
+    /// The number of matches, 1 or more.
     pub(super) matches: usize,
-    /// Elements of the tail that the matches prove, the first copy included.
+    /// The number of elements of the tail that the matches prove, including the first copy.
     pub(super) tail: usize,
-    /// Copies in the tail, the first included.
+    /// The number of copies in the tail, including the first.
     pub(super) cycles: usize,
 }
 
-/// The periods that matter, shortest first: one that has no more matches than a shorter one is left
-/// out, for every setting that would accept it accepts the shorter one first.
+/// Returns the periods that matter, shortest first. A period with no more matches than a shorter one is left out:
+/// every setting that would accept it accepts the shorter one first.
 ///
 /// Periods go up to half of the elements. Work: O(n) for n elements.
 pub(super) fn matches(elements: &[u32]) -> Vec<Match> {
@@ -35,7 +36,7 @@ pub(super) fn matches(elements: &[u32]) -> Vec<Match> {
     (1..=elements.len() / 2).map(of).filter(better).collect()
 }
 
-/// For each p, how many elements from the end equal the one p before: the Z-function of the
+/// Returns, for each p, the number of elements at the end that equal the one p before. This is the Z-function of the
 /// elements read backwards (Gusfield, Algorithms on Strings, Trees, and Sequences, 1.3).
 fn tail_matches(elements: &[u32]) -> Vec<usize> {
     let n = elements.len();
@@ -63,7 +64,7 @@ fn tail_matches(elements: &[u32]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    /// The definition, read aloud.
+    /// Counts the matches by the definition.
     fn slow(e: &[u32], p: usize) -> usize {
         let mut m = 0;
         while e.len() > m + p && e[e.len() - 1 - m] == e[e.len() - 1 - m - p] {

@@ -1,14 +1,14 @@
-//! Which settings of `checkpoint` are refused: those in which no check can ever fire.
+//! Checks settings of `checkpoint`: refuses those in which no check can fire.
 
 use crate::detectors::Refusal;
 use crate::settings::params::Params;
 use crate::settings::value::Value;
 
-/// How many chars may be read again for each new one.
+/// The most chars that may be read again for each new one.
 const REREAD: i64 = 1000;
 
-/// Refuses settings in which the unit's bounds exclude each other, or no check can ever fire, and those
-/// that read so much again so often that a stream would wait for them.
+/// Refuses settings in which the unit's bounds exclude each other or no check can ever fire. Also refuses settings
+/// that read so much again so often that a stream would have to wait.
 pub(super) fn check(params: &Params) -> Result<(), Refusal> {
     let (min, max) = (params.int("min_unit"), params.int("max_unit"));
     if max != 0 && max < min {
@@ -43,7 +43,7 @@ pub(super) fn check(params: &Params) -> Result<(), Refusal> {
     }
 }
 
-/// Why the short-sequence check can never fire.
+/// Returns the refusal if the short-sequence check can never fire.
 fn short_unreachable(params: &Params) -> Option<Refusal> {
     let last = if params.text("short_at") == "first" {
         params.items("checkpoints").first()
@@ -73,7 +73,7 @@ fn short_unreachable(params: &Params) -> Option<Refusal> {
     })
 }
 
-/// Why the period check can never fire.
+/// Returns the refusal if the period check can never fire.
 fn period_unreachable(params: &Params) -> Option<Refusal> {
     let checkpoints: Vec<i64> = params
         .items("checkpoints")

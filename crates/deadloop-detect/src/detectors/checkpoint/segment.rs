@@ -8,43 +8,43 @@ use regex::Regex;
 use crate::measure::fact::UNIT_CHARS;
 use crate::stream::Chars;
 
-/// A text that ends at a checkpoint, and which parts of it are looked at.
+/// A text that ends at a checkpoint, with the parts that checks read.
 #[derive(Debug)]
 pub(super) struct Segment<'a> {
     /// The text.
     pub(super) text: &'a str,
-    /// Position of its first char in the channel.
+    /// Position of the text's first char in the channel.
     pub(super) start: u64,
-    /// Byte ranges that are looked at, in order, and whether each is in a code fence.
+    /// Byte ranges of the parts that checks read, in order, and whether each is in a code fence.
     pub(super) parts: Vec<(Range<usize>, bool)>,
 }
 
-/// What an element is.
+/// Rules for cutting a segment into elements.
 pub(super) struct Cut<'a> {
-    /// Taken off the start of an element before it is compared.
+    /// A marker that is removed from the start of an element before the comparison.
     pub(super) marker: Option<&'a Regex>,
-    /// Elements of white space are left out.
+    /// Whether elements of white space are left out.
     pub(super) drop_blank: bool,
-    /// The last element, which the checkpoint cut, is left out.
+    /// Whether the last element, which the checkpoint cut, is left out.
     pub(super) drop_tail: bool,
 }
 
 /// The elements of a segment, as numbers: equal elements have equal numbers.
 #[derive(Debug, Default)]
 pub(super) struct Elements<'a> {
-    /// What is compared.
+    /// The elements' numbers.
     pub(super) ids: Vec<u32>,
-    /// Where each begins in the segment, bytes. Chars are counted only for a tail that matters.
+    /// The byte in the segment at which each element begins. Chars are counted only for a tail that matters.
     starts: Vec<usize>,
     marked: Vec<bool>,
-    /// Whether the last one is in a code fence.
+    /// Whether the last element is in a code fence.
     pub(super) last_fenced: bool,
     text: &'a str,
     /// Position of the text in the channel, chars.
     start: u64,
 }
 
-/// Where the periodic tail of a list of elements lies in the text.
+/// A periodic tail of a list of elements, located in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tail {
     /// First char of the second copy, in the channel.
@@ -58,7 +58,7 @@ pub(super) struct Tail {
 }
 
 impl<'a> Segment<'a> {
-    /// Cuts the parts that are looked at where `ends` says; a part's edges end an element too.
+    /// Cuts the parts at chars for which `ends` is true. A part's edges end an element too.
     pub(super) fn cut(&self, ends: impl Fn(char) -> bool, cut: &Cut<'_>) -> Elements<'a> {
         let mut elements = Elements {
             text: self.text,
@@ -115,7 +115,7 @@ impl<'a> Elements<'a> {
         self.marked.push(compared.len() < piece.len());
     }
 
-    /// The last `count` elements, of which the first `period` are the first copy.
+    /// Returns the tail of the last `count` elements. Its first copy has `period` elements.
     pub(super) fn tail(&self, count: usize, period: usize) -> Tail {
         let first = self.ids.len() - count;
         let (from, until) = (self.starts[first], self.starts[first + period]);

@@ -1,29 +1,31 @@
 //! The short-sequence check: units that are several times in a row in a window.
 
-/// A unit length, and the most copies in a row that some unit of that length has.
+/// A run of adjacent copies of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     /// Length of the unit, chars.
     pub(super) unit: usize,
     /// Copies in a row, 2 or more.
     pub(super) copies: usize,
-    /// Where the first copy begins in the window.
+    /// The position of the first copy in the window.
     pub(super) start: usize,
 }
 
-/// For each unit length the longest run, shortest unit first. Of runs with equally many copies the
-/// first is taken. One char repeated is no unit.
+/// Returns the longest run for each unit length, shortest unit first. Of runs with equally many copies the first is
+/// taken. One char repeated is no unit.
 ///
-/// Work: for each length u one comparison each u chars, and the runs that these find, so about
-/// n log n for n chars of ordinary text and n²/2 for the worst (one char repeated).
+/// Work: for each length u one comparison each u chars, and the runs that these find, so about n log n for n chars of
+/// ordinary text and n²/2 for the worst (one char repeated).
 pub(super) fn runs(window: &[char]) -> Vec<Run> {
     (1..=window.len() / 2)
         .filter_map(|unit| longest(window, unit))
         .collect()
 }
 
-/// A run of two copies or more matches the char a unit before at each place of at least one whole
-/// unit, so it is found by looking at every unit-th place.
+/// Returns the longest run of a unit of this length.
+///
+/// A run of two copies or more matches the char a unit before at each place of at least one whole unit, so it is
+/// found by testing every unit-th place.
 fn longest(window: &[char], unit: usize) -> Option<Run> {
     let same = |i: usize| window[i] == window[i - unit];
     let mut best: Option<Run> = None;
@@ -54,7 +56,7 @@ fn longest(window: &[char], unit: usize) -> Option<Run> {
     best
 }
 
-/// Every copy is a rotation of the first, so the first decides.
+/// Returns whether a run's unit has two different chars. Every copy is a rotation of the first, so the first decides.
 fn is_varied(run: &[char], unit: usize) -> bool {
     let first = &run[..unit];
     first.iter().any(|c| *c != first[0])

@@ -29,12 +29,12 @@ pub(super) struct List {
 static LISTS: LazyLock<BTreeMap<String, List>> =
     LazyLock::new(|| toml::from_str(include_str!("markers.toml")).expect("lists of phrases"));
 
-/// The list of that name.
+/// Returns the list with this name.
 pub(super) fn list(name: &str) -> Option<&'static List> {
     LISTS.get(name)
 }
 
-/// The hashes of a phrase's words.
+/// Returns the hashes of a phrase's words.
 pub(super) fn tokens_of(phrase: &str) -> Vec<u64> {
     let mut tokens = Tokens::new(false);
     let read: Vec<Token> = phrase
@@ -54,7 +54,7 @@ pub(super) struct Markers {
 }
 
 impl Markers {
-    /// The phrases of the named lists; a name that is not a list is a phrase itself.
+    /// Collects the phrases of the named lists. A name that is not a list is a phrase itself.
     pub(super) fn new<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let phrases = names.flat_map(|name| match list(name) {
             Some(list) => list.phrases.iter().map(String::as_str).collect(),
@@ -115,7 +115,7 @@ impl Last {
 mod tests {
     use super::*;
 
-    /// Which words of a text end a marker.
+    /// Returns, for each word of a text, whether it ends a marker.
     fn marked(names: &[&str], text: &str) -> Vec<bool> {
         let markers = Markers::new(names.iter().copied());
         let mut last = Last::default();

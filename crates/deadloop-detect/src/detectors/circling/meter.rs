@@ -20,8 +20,8 @@ const MILLE: u64 = 1000;
 /// The most chars a pair of words takes on average; a window with fewer pairs does not consist of words.
 const CHARS_A_PAIR: u64 = 40;
 
-/// What all meters of one recipe share. Lengths are in chars.
-struct Look {
+/// Parameters that all meters of one recipe share. Lengths are in chars.
+struct CirclingParams {
     window: u64,
     history: u64,
     markers: Markers,
@@ -31,10 +31,10 @@ struct Look {
     skip_code: bool,
 }
 
-/// What circling meters are made from.
+/// Returns the recipe of circling meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
     let names = params.items(MARKERS).iter().filter_map(Value::as_text);
-    let look = Arc::new(Look {
+    let look = Arc::new(CirclingParams {
         window: params.count(WINDOW),
         history: params.count(HISTORY),
         markers: Markers::new(names),
@@ -48,23 +48,23 @@ pub(super) fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// Follows one stream.
+/// A meter of one stream.
 struct CirclingMeter {
-    look: Arc<Look>,
+    look: Arc<CirclingParams>,
     tokens: Tokens,
     last: Last,
     recent: Recent,
-    told: Told,
+    told: CirclingFrontier,
     sentence: Sentence,
 }
 
 impl CirclingMeter {
-    fn new(look: Arc<Look>) -> Self {
+    fn new(look: Arc<CirclingParams>) -> Self {
         Self {
             tokens: Tokens::new(look.skip_code),
             last: Last::default(),
             recent: Recent::new(look.window, look.history),
-            told: Told::default(),
+            told: CirclingFrontier::default(),
             sentence: Sentence::default(),
             look,
         }
@@ -83,8 +83,9 @@ impl CirclingMeter {
         (asked && self.told.is_news(new, markers)).then(|| self.fact(token.end, (new, markers)))
     }
 
-    /// New pairs of a thousand, rounded up, and markers in a thousand chars, rounded down. Rounded so, each compares
-    /// with a setting's whole number as the exact fraction does. Without a list of markers there are always enough.
+    /// Returns the new pairs of a thousand, rounded up, and the markers in a thousand chars, rounded down. Rounded
+    /// so, each compares with a setting's whole number as the exact fraction does. Without a list of markers there
+    /// are always enough.
     fn measure(&self, counts: Counts) -> (u64, u64) {
         let new = (MILLE * counts.new).div_ceil(counts.pairs.max(1));
         let markers = if self.look.markers.are_none() {
@@ -128,14 +129,14 @@ impl TextMeter for CirclingMeter {
     }
 }
 
-/// The facts so far, to leave out those that no setting needs.
-struct Told {
+/// The Pareto frontier of the reported facts. Facts that no setting needs are left out.
+struct CirclingFrontier {
     /// For each number of markers in a thousand chars, the fewest new pairs of a thousand among the facts with that
     /// many markers or more.
     least: Vec<u64>,
 }
 
-impl Default for Told {
+impl Default for CirclingFrontier {
     fn default() -> Self {
         // Larger than every share.
         let least = vec![MILLE + 1; MILLE as usize + 1];
@@ -143,7 +144,7 @@ impl Default for Told {
     }
 }
 
-impl Told {
+impl CirclingFrontier {
     fn is_news(&mut self, new: u64, markers: u64) -> bool {
         let last = usize::try_from(markers).map_or(self.least.len() - 1, |m| m.min(MILLE as usize));
         if self.least[last] <= new {

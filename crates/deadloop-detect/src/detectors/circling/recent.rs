@@ -8,11 +8,11 @@ use hashbrown::hash_table::Entry;
 /// A token of the history.
 #[derive(Clone, Copy, Debug)]
 struct Item {
-    /// The hash of the pair that it ends.
+    /// The hash of the pair that the token ends.
     hash: u64,
-    /// The chars up to its end. This wraps around; only differences count.
+    /// The chars up to the token's end. This wraps around; only differences count.
     end: u32,
-    /// What it is: [`PAIR`], [`NEW`], [`MARKER`].
+    /// Flags: [`PAIR`], [`NEW`], [`MARKER`].
     bits: u8,
 }
 
@@ -31,14 +31,14 @@ pub(super) struct Recent {
     items: VecDeque<Item>,
     /// The number of the first of `items`; numbers wrap around.
     first: u32,
-    /// How many of `items` are older than the window.
+    /// The number of `items` older than the window.
     older: usize,
     /// For each pair, the number of the last token that ended it. The hashes are in `items`.
     latest: HashTable<u32>,
     counts: Counts,
 }
 
-/// How many pairs, new pairs and markers the window has.
+/// Counts of pairs, new pairs and markers in the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) pairs: u64,

@@ -20,11 +20,11 @@ const MAX_WORD: u32 = 64;
 pub(super) struct Tokens {
     skip_code: bool,
     fence: Fence,
-    /// All chars so far.
+    /// Number of chars read so far.
     read: u64,
     /// The length of the word that is being read, in chars; 0 between words.
     length: u32,
-    /// That word, as far as it has been read.
+    /// The word that is being read, as far as it has come.
     word: Token,
 }
 
@@ -39,7 +39,7 @@ impl Tokens {
         }
     }
 
-    /// All chars so far.
+    /// Returns the number of chars read so far.
     pub(super) fn read(&self) -> u64 {
         self.read
     }

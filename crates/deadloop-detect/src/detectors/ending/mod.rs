@@ -60,26 +60,26 @@ fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// Follows one stream.
+/// A meter of one stream.
 #[derive(Default)]
 struct Ending {
     need: Vec<String>,
     reasons: Vec<String>,
-    /// A known finish reason came.
+    /// Whether a known finish reason came.
     finished: bool,
-    /// Any end mark came.
+    /// Whether any end mark came.
     done: bool,
     told: bool,
     answer: Answer,
     last: Option<char>,
 }
 
-/// How far an answer in JSON has come.
+/// The state of an answer that may be JSON.
 #[derive(Default)]
 struct Answer {
-    /// Whether it begins as JSON does.
+    /// Whether the answer begins like JSON; `None` before its first char.
     begun: Option<bool>,
-    /// Whether no JSON begins with what has come.
+    /// Whether the text so far cannot become JSON.
     broken: bool,
     json: Json,
 }
@@ -92,7 +92,7 @@ impl Answer {
         self.broken |= self.begun == Some(true) && self.json.breaks(c);
     }
 
-    /// What it lacks, if it is to be JSON.
+    /// Returns the reason why the answer, if it begins as JSON, is not whole JSON.
     fn lacks(&self) -> Option<&'static str> {
         match self.begun {
             Some(true) if self.broken => Some("JSON and nothing else"),
@@ -119,7 +119,7 @@ impl Meter for Ending {
 }
 
 impl Ending {
-    /// What comes after an end mark is another stretch of output, with an end of its own.
+    /// Resets the end marks. Output after an end mark is another stretch with an end of its own.
     fn begin(&mut self) {
         (self.finished, self.done) = (false, false);
     }
@@ -157,13 +157,13 @@ impl Ending {
         }
     }
 
-    /// What the answer lacks, where it has to be JSON.
+    /// Returns the defect of an answer that has to be JSON, if it has one.
     fn json(&self) -> Option<String> {
         let lacks = self.answer.lacks().filter(|_| self.needs("json"))?;
         Some(format!("not {lacks}"))
     }
 
-    /// Whether the text reads as if it were whole.
+    /// Returns the kind of fault: broken JSON, a missing end mark after a text that seems whole, or a cut.
     fn kind(&self) -> Fault {
         let ends = |c: char| {
             matches!(

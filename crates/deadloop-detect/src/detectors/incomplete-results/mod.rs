@@ -119,7 +119,7 @@ impl Results {
         }
     }
 
-    /// The batch is over: calls that are still open have failed too.
+    /// Ends a batch. Calls that are still open have failed too.
     fn close(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
         let missing = self.open.front().map(|(_, call)| *call);
         self.open.clear();

@@ -22,25 +22,25 @@ pub(super) fn grows(params: &Params) -> bool {
     params.float(GROW.name) > 1.0 || params.int(GROW_BY.name) > 0
 }
 
-/// Follows one run and knows which limits it has used up for good.
+/// The limits that one run has used up.
 ///
 /// A higher limit leads to higher limits after it, so the limits that are used up are all those up to a highest one.
 #[derive(Clone)]
 pub(super) struct Growth {
     /// The factor from a limit to the next.
     factor: f64,
-    /// What is added to that.
+    /// The amount that is added after the factor.
     by: i64,
-    /// The limit after which no other follows; 0: there is always another.
+    /// The limit after which no other follows. If 0, there is always another.
     hard: i64,
-    /// How often the user says yes; 0: always.
+    /// The number of times that the user says yes. If 0, always.
     yes: u64,
-    /// The highest limit that is used up.
+    /// The highest used up limit.
     highest: i64,
 }
 
 impl Growth {
-    /// `None`: the limit does not grow.
+    /// Creates the growth of a setting's limit; `None` if the limit does not grow.
     pub(super) fn new(params: &Params) -> Option<Self> {
         grows(params).then(|| Self {
             factor: params.float(GROW.name),
@@ -66,7 +66,7 @@ impl Growth {
         (self.highest > before).then_some(self.highest)
     }
 
-    /// The limit at which the user says no.
+    /// Returns the limit at which the user says no.
     fn last(&self, limit: i64) -> i64 {
         let mut limit = limit;
         for _ in 0..self.yes {

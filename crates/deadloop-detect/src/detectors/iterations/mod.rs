@@ -39,7 +39,8 @@ const LIMIT: Param = Param::count("limit", 50, 1..=MOST)
 const UNIT: Param = Param::word("unit", "turns", &["turns", "calls", "supersteps"])
     .doc("what is counted; a superstep is a turn, or the calls of one");
 
-/// A limit that grows without an end only asks, which is allowed; one above the hard one is a mistake.
+/// Refuses a limit above the hard one, and other combinations that make no sense. A limit that grows without an end
+/// only asks, which is allowed.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (limit, hard) = (params.int(LIMIT.name), params.int(HARD.name));
     let refused = |param: &Param, reason: String| Refusal::of(param.name, reason);
@@ -62,7 +63,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
     }
 }
 
-/// A limit that grows with no end.
+/// Returns the reason why a limit that grows without an end never fires.
 fn dead(params: &Params) -> Vec<Refusal> {
     let ends = params.int(HARD.name) != 0 || params.int(CANCEL_AFTER.name) != 0;
     if ends || !growth::grows(params) {
@@ -152,7 +153,7 @@ impl Meter for IterationsMeter {
 }
 
 impl IterationsMeter {
-    /// Takes the start of another turn, call or superstep, after `used` of them.
+    /// Takes the start of another turn, call or superstep after `used` earlier ones.
     fn used(&mut self, used: u64) -> Option<Fact> {
         let highest = match &mut self.growth {
             Some(growth) => growth.used_up(used)?,

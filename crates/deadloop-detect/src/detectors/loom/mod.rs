@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::entry::detector;
 use super::{Measuring, Refusal};
 use crate::calls::{
-    ALLOW, Comparison, Errors, Filter, NORMALISE, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING,
-    Told, WARN_AT, hash, number, warned,
+    ALLOW, Comparison, Errors, Filter, LastReport, NORMALISE, RESET, Repeat, Run, Saw, TELLS,
+    TELLS_WARNING, WARN_AT, hash, number, warned,
 };
 use crate::calls::{MANY, Row};
 use crate::measure::fact::{Bound, Fact};
@@ -73,7 +73,7 @@ const KEEP_OUTPUTS: Param = Param::count("keep_outputs", 10, 1..=MOST_KEPT)
     .unit("turns")
     .doc("how many last outputs are kept");
 
-/// The conditions that can never be met; the number of turns always can.
+/// Returns the conditions that can never be met. The number of turns always can.
 fn dead(params: &Params) -> Vec<Refusal> {
     let mut dead = Vec::new();
     let mut never = |param: &Param, reason: String| {
@@ -135,7 +135,7 @@ fn recipe(params: &Params) -> Recipe {
             warning,
             warn_at,
             names: Row::default(),
-            told: Told::default(),
+            told: LastReport::default(),
             turn: None,
             outputs: outputs.clone(),
             errors: Errors::default(),
@@ -143,7 +143,7 @@ fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// What the loosest setting asks.
+/// Thresholds of the loosest setting.
 #[derive(Clone, Copy)]
 struct Least {
     turns: i64,
@@ -152,20 +152,20 @@ struct Least {
     rate: i64,
 }
 
-/// Follows one run.
+/// A meter of one run.
 struct LoomMeter {
     run: Run,
     comparison: Arc<Comparison>,
     least: Least,
-    /// Calls that are kept.
+    /// Number of calls that are kept.
     keep: u64,
-    /// Whether it warns and does not stop.
+    /// Whether the meter warns instead of stopping.
     warning: bool,
-    /// The share of the turns, in millionths, from which on it warns.
+    /// The share of the turns, in millionths, at which the warning comes.
     warn_at: i64,
     names: Row,
-    told: Told,
-    /// The turn that goes on.
+    told: LastReport,
+    /// The turn in progress.
     turn: Option<Output>,
     outputs: Outputs,
     errors: Errors,
@@ -191,7 +191,7 @@ impl Meter for LoomMeter {
             Saw::Turn => self.begins(facts),
             Saw::Forget => {
                 self.names = Row::default();
-                self.told = Told::default();
+                self.told = LastReport::default();
                 self.turn = None;
                 self.outputs.clear();
                 self.errors = Errors::default();
@@ -202,7 +202,7 @@ impl Meter for LoomMeter {
 }
 
 impl LoomMeter {
-    /// A turn ends and another one begins: the conditions in their order.
+    /// Ends a turn and begins another. Tests the conditions in their order.
     fn begins(&mut self, facts: &mut Vec<Fact>) {
         let began = self.run.calls();
         let ended = self.turn.replace(Output::new(began));
@@ -219,7 +219,7 @@ impl LoomMeter {
         }
     }
 
-    /// The fact that a number of turns have ended.
+    /// Returns the fact that a number of turns have ended.
     fn turns(&self) -> Option<Fact> {
         let ended = self.run.ended().0;
         let most = number(ended)
@@ -236,7 +236,7 @@ impl LoomMeter {
         (most >= self.least.turns).then(|| self.run.fact(kind, bounds, seen))
     }
 
-    /// The last calls are of one tool.
+    /// Returns the fact that the last calls are of one tool.
     fn row(&mut self) -> Option<Fact> {
         let length = self.names.length().min(self.keep);
         // A warning comes one call earlier, but not before the first.
@@ -256,7 +256,7 @@ impl LoomMeter {
         Some(self.run.fact(kind, bounds, seen))
     }
 
-    /// The last `window` outputs are those before them.
+    /// Returns the fact that the last `window` outputs equal those before them.
     fn outputs(&self, window: u64) -> Option<Fact> {
         if number(window) < self.least.window {
             return None;
@@ -272,7 +272,7 @@ impl LoomMeter {
         Some(self.run.fact((Kind::Cycle, "loop-detected"), bounds, seen))
     }
 
-    /// Too many turns were bad.
+    /// Returns the fact that too many turns were bad.
     fn rate(&self) -> Option<Fact> {
         let rate = self.errors.rate(self.run.ended())?;
         let seen = Repeat::calls(self.errors.second(), self.errors.bad(), String::new());

@@ -1,4 +1,4 @@
-//! [`Outputs`]: the outputs of the last turns, and which windows of them are repeated.
+//! [`Outputs`]: the outputs of the last turns, and their repeated windows.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use crate::stream::Calls;
 /// The most outputs that a setting may keep.
 pub(super) const MOST_KEPT: i64 = 200;
 
-/// How many chars of an output are compared.
+/// The number of chars of an output that are compared.
 const CHARS: usize = 200;
 
 /// The output of a turn: the beginning of its first result or, without a result, of its answer.
@@ -21,7 +21,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// The empty output of a turn that begins after `began` calls.
+    /// Creates the empty output of a turn that begins after `began` calls.
     pub(super) fn new(began: Calls) -> Self {
         Self {
             began,
@@ -53,7 +53,7 @@ pub(super) struct Outputs {
     keep: usize,
     /// The hash of each, with the number of calls before its turn; the newest is at the back.
     last: VecDeque<(u128, Calls)>,
-    /// For each window from 1 on: how many outputs in a row equal the one a window before.
+    /// For each window length from 1 on, the number of outputs in a row that equal the one a window before.
     again: Vec<u64>,
 }
 
@@ -90,7 +90,7 @@ impl Outputs {
         met
     }
 
-    /// Where the last two windows of this length begin, in calls.
+    /// Returns the positions, in calls, at which the last two windows of this length begin.
     pub(super) fn copies(&self, window: u64) -> Option<(Calls, Calls)> {
         let window = usize::try_from(window).ok()?;
         let second = self.last.len().checked_sub(window)?;

@@ -1,9 +1,9 @@
-//! [`Json`]: whether a text can still become JSON, char by char.
+//! [`Json`]: an incremental check whether a text can still become JSON.
 
-/// Nesting beyond this is not followed: what is deeper counts as possible.
+/// The deepest nesting that is followed. Deeper text counts as possible JSON.
 const MOST_DEEP: usize = 10_000;
 
-/// What may come next.
+/// The state of the scanner: what may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// A value; `end`: or the bracket that closes an empty list.
@@ -25,11 +25,11 @@ enum State {
         rest: &'static str,
     },
     Number(Number),
-    /// Nothing is looked at any more.
+    /// The end of the check: later chars are ignored.
     Over,
 }
 
-/// Where in a number it is.
+/// The position inside a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Number {
     Minus,
@@ -42,7 +42,7 @@ enum Number {
     Power,
 }
 
-/// Reads one text.
+/// A scanner of one text.
 #[derive(Debug)]
 pub(in crate::detectors) struct Json {
     state: State,
@@ -60,7 +60,7 @@ impl Default for Json {
 }
 
 impl Json {
-    /// Whether what came is whole. Of nesting that is not followed this counts as so.
+    /// Returns whether the text so far is whole JSON. True beyond the nesting that is followed.
     pub(in crate::detectors) fn is_whole(&self) -> bool {
         match self.state {
             State::Behind => self.open.is_empty(),
@@ -69,7 +69,7 @@ impl Json {
         }
     }
 
-    /// Takes one char; whether it makes JSON impossible. After that nothing is looked at.
+    /// Takes one char. Returns whether it makes JSON impossible; later chars are ignored.
     pub(in crate::detectors) fn breaks(&mut self, c: char) -> bool {
         if self.state == State::Over {
             return false;
@@ -156,7 +156,8 @@ impl Json {
     }
 }
 
-/// `escape`: 1 behind a backslash, 2 to 5 where that many less one hexadecimal digits are missing.
+/// Returns the state after a char of a string. `escape` is 1 after a backslash, and one more than the number of
+/// missing hexadecimal digits inside `\u`.
 fn text(c: char, key: bool, escape: u8) -> Option<State> {
     let escape = match (escape, c) {
         (0, '"') if key => return Some(State::Colon),
@@ -196,7 +197,7 @@ fn ends(number: Number) -> bool {
 mod tests {
     use super::*;
 
-    /// The slow twin: a prefix can become JSON if some ending makes it so.
+    /// Returns whether some ending makes a prefix JSON, by trial.
     fn possible(text: &str) -> bool {
         const ENDS: [&str; 36] = [
             "",

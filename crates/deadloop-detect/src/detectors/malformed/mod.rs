@@ -106,7 +106,7 @@ fn recipe(params: &Params) -> Recipe {
             .iter()
             .any(|item| item.as_text() == Some(word))
     };
-    let look = Look {
+    let look = EnabledChecks {
         tags: looks("tags"),
         names: looks("names"),
         control: looks("control"),
@@ -124,30 +124,30 @@ fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// What is looked for.
+/// The checks that are switched on.
 #[derive(Clone, Copy)]
-struct Look {
+struct EnabledChecks {
     tags: bool,
     names: bool,
     control: bool,
     json: bool,
 }
 
-/// A tag that is open.
+/// An open tag.
 struct Open {
     name: usize,
     number: String,
-    /// Chars read when it was whole.
+    /// Number of chars read when the tag was whole.
     at: u64,
 }
 
-/// Reads one text.
+/// A meter of one text.
 struct Malformed {
-    look: Look,
+    look: EnabledChecks,
     names: Names,
-    /// Chars read.
+    /// Number of chars read.
     read: u64,
-    /// The tag that is being read, from its `<` on.
+    /// The tag in progress, from its `<` on.
     held: Option<String>,
     open: Vec<Open>,
     json: Json,
@@ -175,7 +175,7 @@ impl TextMeter for Malformed {
 }
 
 impl Malformed {
-    /// Takes a char; whether a tag ends with it.
+    /// Takes a char. Returns whether a tag ends with it.
     fn tag_ends(&mut self, c: char) -> bool {
         match (&mut self.held, c) {
             (held, '<') => {
@@ -197,7 +197,7 @@ impl Malformed {
         }
     }
 
-    /// The stretch from `from` to `to` in which the outermost tag was open.
+    /// Reports the stretch from `from` to `to` in which the outermost tag was open.
     fn unclosed(&self, from: u64, to: u64, facts: &mut Vec<Fact>) {
         let Some(open) = self.open.first().filter(|_| self.look.tags) else {
             return;
@@ -217,7 +217,7 @@ impl Malformed {
         }
     }
 
-    /// A tag is whole.
+    /// Takes a whole tag and reports its faults.
     fn tag(&mut self, tag: &str, facts: &mut Vec<Fact>) {
         let start = self.read.saturating_sub(tag.chars().count() as u64);
         let mut tell = |this: &Self, fault, edits: Option<i64>| {
@@ -278,7 +278,7 @@ impl Malformed {
         }
     }
 
-    /// A fact at `at` that every setting accepts.
+    /// Returns a fact at `at` that every setting accepts.
     fn known(&self, fault: Fault, at: u64, unit: String) -> Fact {
         Fact {
             at,

@@ -1,8 +1,8 @@
-//! [`Names`]: finds the known name that a name is, and how it is spelt.
+//! [`Names`]: the nearest known name of a name, and its spelling.
 
 use crate::text::nearest::Nearest;
 
-/// How a name is spelt.
+/// The spelling of a name, compared with the known name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spelt {
     /// Exactly like the known name.

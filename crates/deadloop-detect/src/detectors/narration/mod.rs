@@ -13,9 +13,9 @@ use crate::settings::param::{Mark, Param};
 use crate::settings::params::Params;
 use crate::stream::{Channel, Event, EventPlace, Kind, TextChannel, Turns};
 
-use said::{HEAD, Said, Spoken};
+use turn_text::{HEAD, Spoken, TurnText};
 
-mod said;
+mod turn_text;
 
 detector! {
     ENTRY = "narration", version 1,
@@ -52,7 +52,7 @@ const WITH_CALLS: Param = Param::flag("with_calls", false)
 const REASONING: Param =
     Param::flag("reasoning", true).doc("false: the answer alone counts as what a turn says");
 
-/// A window holds nothing more often than it is long.
+/// Refuses an `n` above the window's length, which can never fire.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (n, window) = (params.int(N.name), params.int(WINDOW.name));
     if n > window {
@@ -86,7 +86,7 @@ fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// The smallest share that a setting accepts, in millionths.
+/// Returns the smallest share that a setting accepts, in millionths.
 fn least_share(params: &Params) -> i64 {
     let Mark::Threshold(threshold) = MIN_SHARE.mark else {
         return 0;
@@ -96,7 +96,7 @@ fn least_share(params: &Params) -> i64 {
         .map_or(0, |share| threshold.number(share))
 }
 
-/// Follows one run.
+/// A meter of one run.
 struct NarrationMeter {
     run: Run,
     /// The fewest turns, and the smallest share, that the loosest setting accepts.
@@ -106,7 +106,7 @@ struct NarrationMeter {
     trigrams: bool,
     with_calls: bool,
     reasoning: bool,
-    /// The turn that goes on; `None` where no turn does.
+    /// The turn in progress; `None` between turns.
     turn: Option<Turn>,
     /// The turns of the window, the oldest first.
     last: Vec<Past>,
@@ -114,7 +114,7 @@ struct NarrationMeter {
 
 #[derive(Default)]
 struct Turn {
-    said: Said,
+    said: TurnText,
     /// The calls, by one hash.
     calls: u128,
 }
@@ -123,7 +123,7 @@ struct Turn {
 struct Past {
     spoken: Spoken,
     calls: u128,
-    /// Its number, from 0.
+    /// The turn's number, from 0.
     place: Turns,
 }
 
@@ -188,7 +188,7 @@ impl NarrationMeter {
         }
     }
 
-    /// How much each turn of the window has in common with the newest, and its number; the most alike first.
+    /// Returns each turn's common share with the newest turn, and its number, the most alike first.
     fn alike(&self) -> Vec<(i64, Turns)> {
         let Some(newest) = self.last.last() else {
             return Vec::new();

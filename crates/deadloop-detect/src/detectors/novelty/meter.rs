@@ -16,8 +16,8 @@ use crate::stream::{Chars, Kind};
 use crate::text::hash::{BASE, spread};
 use crate::text::sentence::Unread;
 
-/// What all meters of one recipe share. Lengths are in chars; an n-gram has `n` tokens.
-struct Look {
+/// Parameters that all meters of one recipe share. Lengths are in chars; an n-gram has `n` tokens.
+struct NoveltyParams {
     fold: bool,
     n: usize,
     window: u64,
@@ -29,18 +29,18 @@ struct Look {
     hold: u64,
 }
 
-/// The most chars that are read before what is too old is dropped.
+/// The most chars that are read before old items are dropped.
 const AT_ONCE: u64 = 1024;
 
-/// What novelty meters are made from.
+/// Returns the recipe of novelty meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
-    let look = Arc::new(Look::new(params));
+    let look = Arc::new(NoveltyParams::new(params));
     Recipe::text(params, move || {
         Box::new(NoveltyMeter::new(Arc::clone(&look)))
     })
 }
 
-impl Look {
+impl NoveltyParams {
     fn new(params: &Params) -> Self {
         Self {
             fold: params.text("numbers") == "fold",
@@ -53,15 +53,15 @@ impl Look {
         }
     }
 
-    /// The position of the first sample, in chars.
+    /// Returns the position of the first sample, in chars.
     fn first(&self) -> u64 {
         (self.window + self.history.min(self.window)).next_multiple_of(self.stride)
     }
 }
 
-/// Follows one stream.
+/// A meter of one stream.
 struct NoveltyMeter {
-    look: Arc<Look>,
+    look: Arc<NoveltyParams>,
     tokens: Tokens,
     grams: Grams,
     recent_tokens: Recent,
@@ -73,7 +73,7 @@ struct NoveltyMeter {
 }
 
 impl NoveltyMeter {
-    fn new(look: Arc<Look>) -> Self {
+    fn new(look: Arc<NoveltyParams>) -> Self {
         Self {
             tokens: Tokens::new(look.fold),
             grams: Grams::new(look.n),
@@ -87,7 +87,8 @@ impl NoveltyMeter {
         }
     }
 
-    /// As much of a text as is read at once and ends no later than the next sample is due, and its chars.
+    /// Returns the start of a text that is read at once, and its number of chars. It ends no later than the next
+    /// sample is due.
     fn before_sample<'t>(&self, text: &'t str) -> (&'t str, u64) {
         let most = (self.next_sample - self.read).min(AT_ONCE);
         let mut rest = text.chars();
@@ -99,7 +100,7 @@ impl NoveltyMeter {
         }
     }
 
-    /// Reads text in which no sample is due before its end.
+    /// Reads text in which no sample is due before the end.
     fn read(&mut self, text: &str, chars: u64) {
         let Self {
             tokens,
@@ -179,7 +180,7 @@ impl TextMeter for NoveltyMeter {
     }
 }
 
-/// A share in millionths, rounded up. Rounded so, it is within a setting's value exactly when the share
+/// Returns a share in millionths, rounded up. Rounded so, it is within a setting's value exactly when the share
 /// itself is.
 fn share((part, all): (u64, u64)) -> i64 {
     let millionths = (part * DECIMAL.unsigned_abs()).div_ceil(all.max(1));
@@ -190,7 +191,7 @@ fn fixed(count: u64) -> Bound {
     Bound::Fixed(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
-/// The last `n` tokens, and a rolling hash of them.
+/// The last `n` tokens and their rolling hash.
 struct Grams {
     tokens: VecDeque<Token>,
     n: usize,

@@ -79,7 +79,7 @@ static PARAMS: &[Param] = &[
     PROMPT,
 ];
 
-/// The value of a share's parameter, in millionths.
+/// Returns the value of a share's parameter, in millionths.
 fn number(params: &Params, name: &str) -> i64 {
     params.get(name).map_or(0, |value| SHARE.number(value))
 }

@@ -12,7 +12,7 @@ use crate::text::ring::{narrow, place};
 #[derive(Clone, Copy, Debug, Default)]
 struct Item {
     hash: u64,
-    /// The chars before it. This wraps around; only differences count.
+    /// The number of chars before the item. This wraps around; only differences count.
     start: u32,
     /// The distance to its previous occurrence, in items; 0 if no earlier one is kept.
     back: u32,
@@ -23,7 +23,7 @@ struct Item {
 }
 
 impl Item {
-    /// Whether it starts before this position, which is near.
+    /// Returns whether the item starts before this position, which is near.
     fn starts_before(&self, position: u64) -> bool {
         self.start.wrapping_sub(low(position)).cast_signed() < 0
     }
@@ -33,9 +33,9 @@ impl Item {
 /// item belongs to the part that contains its first char. They are numbered from 0.
 #[derive(Debug)]
 pub(super) struct Recent {
-    /// Those that are kept, each at its number modulo `length`; as long as there were as many.
+    /// The kept items, each at its number modulo `length`. It grows up to `length`.
     ring: Vec<Item>,
-    /// For how many there is room: a power of two.
+    /// The capacity of the ring, a power of two.
     length: usize,
     /// For each value of the low bits of a hash, the newest item that has it: its number and 1. This wraps around, which is
     /// rarely, and then leads into another chain, where no item of the hash is.
@@ -44,21 +44,21 @@ pub(super) struct Recent {
     first: u64,
     /// The number of the first item of the window.
     window: u64,
-    /// How many items there were.
+    /// The number of items so far.
     count: u64,
-    /// How many different items are kept.
+    /// The number of different kept items.
     different: u64,
-    /// How many different items are in the window.
+    /// The number of different items in the window.
     in_window: u64,
-    /// How many of those are not in the history.
+    /// The number of different items that are in the window and not in the history.
     new: u64,
 }
 
-/// The room at first, in items; a power of two.
+/// The first capacity in items, a power of two.
 const FIRST: usize = 512;
-/// The room from which on it doubles only, in items.
+/// The capacity from which on it only doubles, in items.
 const LONG: usize = 8192;
-/// Chains for each item.
+/// The number of chains per item.
 const CHAINS: usize = 2;
 
 impl Default for Recent {
@@ -161,7 +161,7 @@ impl Recent {
         (None, self.distance_to(number, head))
     }
 
-    /// The distance from an item to one further back in a chain; 0 to one that was dropped.
+    /// Returns the distance from an item to an older one in a chain; 0 if the older one was dropped.
     fn distance_to(&self, number: u64, link: u64) -> u32 {
         if link > self.first {
             narrow(number + 1 - link)
@@ -197,19 +197,19 @@ impl Recent {
         }
     }
 
-    /// How many different items of the window are not in the history, and how many different items the
-    /// window has.
+    /// Returns the number of different items in the window and not in the history, and of different items in the
+    /// window.
     pub(super) fn new_in_window(&self) -> (u64, u64) {
         (self.new, self.in_window)
     }
 
-    /// How many different items window and history have together, and how many items in all.
+    /// Returns the number of different items in window and history together, and of all items.
     pub(super) fn distinct(&self) -> (u64, u64) {
         (self.different, self.count - self.first)
     }
 
-    /// The median distance, in chars, from the last items to their previous occurrences; 0 if they have
-    /// no previous occurrences.
+    /// Returns the median distance, in chars, from the last items to their previous occurrences; 0 if they have no
+    /// previous occurrences.
     pub(super) fn distance(&mut self) -> u64 {
         const LAST: u64 = 15;
         let last = self.count.saturating_sub(LAST).max(self.first)..self.count;
@@ -226,7 +226,7 @@ impl Recent {
     }
 }
 
-/// The low bits of a number.
+/// Returns the low bits of a number.
 fn low(number: u64) -> u32 {
     (number & u64::from(u32::MAX)) as u32
 }

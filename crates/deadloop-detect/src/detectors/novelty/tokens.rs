@@ -20,7 +20,7 @@ pub(super) struct Token {
 /// The most chars of a word; a longer one is cut, so that text without blanks is not one endless word.
 const MAX_WORD: usize = 64;
 
-/// What a number is where numbers are folded: no char is it.
+/// The symbol of all folded numbers. No char has this value.
 const NUMBER: u64 = 0xFF;
 
 /// Cuts one stream into tokens.
@@ -33,7 +33,7 @@ pub(super) struct Tokens {
     /// The word that is being read, and the chars before it.
     word: Hash,
     start: u64,
-    /// The length of that word in chars; 0 between words.
+    /// The length in chars of the word that is being read; 0 between words.
     length: usize,
     /// [`NUMBER`] if the last char was of a number that is folded.
     last: Option<u64>,
@@ -95,7 +95,7 @@ impl Tokens {
         self.word.add_word(text.as_bytes(), run);
     }
 
-    /// Reads a char that is not ASCII: the word that it completes, and itself where it is a token.
+    /// Reads a char that is not ASCII. Returns the word that it completes, and the char itself if it is a token.
     fn other(&mut self, c: char) -> [Option<Token>; 2] {
         if is_unspaced(c) {
             let own = Token {
@@ -110,7 +110,7 @@ impl Tokens {
         [self.finish(), None]
     }
 
-    /// Whether a char belongs to a number that is folded.
+    /// Returns [`NUMBER`] for a char of a folded number.
     fn number(&self, c: char) -> Option<u64> {
         (self.fold && self.classes.of(c) & NUMERIC != 0).then_some(NUMBER)
     }
@@ -122,7 +122,7 @@ impl Tokens {
         }
     }
 
-    /// Adds a char to the word that is read; the word, where it is cut here.
+    /// Adds a char to the word. Returns the word if it is cut here.
     #[inline]
     fn extend(&mut self, c: char) -> Option<Token> {
         self.begin();
@@ -167,7 +167,8 @@ mod tests {
 
     use super::*;
 
-    /// Where tokens begin, and which of them are equal: numbered as they appear.
+    /// Returns the start of each token, and its number among the different tokens in the order of their first
+    /// occurrence.
     fn tokens(fold: bool, text: &str) -> Vec<(u64, usize)> {
         let mut tokens = Tokens::new(fold);
         let mut known = Vec::new();

@@ -1,32 +1,32 @@
-//! [`Entry`]: what is in a history, and what is [measured](Measures) of one.
+//! [`Entry`]: an entry of a history, and the [measures](Measures) of one.
 
 use crate::stream::Calls;
 
-/// One thing that happened.
+/// An entry of a history.
 #[derive(Clone)]
 pub(super) enum Entry {
     /// A call.
     Act(Act),
-    /// Its result: equal ones have one key.
+    /// A call's result. Equal results have equal keys.
     Observation { key: u128, error: bool },
-    /// A turn without a call: the first chars of what it said.
+    /// A turn without a call: the first chars of its text.
     Message { head: String },
 }
 
-/// A call, as it is compared.
+/// A call, prepared for the comparison.
 #[derive(Clone)]
 pub(super) struct Act {
-    /// Equal of equal actions.
+    /// A key that is equal for equal actions.
     pub(super) key: u128,
     pub(super) call: Calls,
     pub(super) unit: String,
 }
 
-/// How far each scenario has come, in the order of the thresholds.
+/// The counts of all scenarios, in the order of the thresholds.
 pub(super) struct Measures {
     pub(super) bounds: [i64; 4],
     /// The last action.
     pub(super) last: Option<Act>,
-    /// What the last message said.
+    /// The first chars of the last message.
     pub(super) message: String,
 }

@@ -8,8 +8,8 @@ use super::entry::detector;
 use super::{Measuring, Refusal};
 use crate::calls::MANY;
 use crate::calls::{
-    ALLOW, Answer, Call, Comparison, Filter, NORMALISE, Pairs, RESET, Repeat, Run, Said, Saw, Told,
-    hash, unit,
+    ALLOW, Answer, Call, Comparison, Filter, LastReport, NORMALISE, Pairs, RESET, Repeat, Run, Saw,
+    TextDigest, hash, unit,
 };
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Meter, Recipe};
@@ -56,7 +56,7 @@ const SCAN: Param = Param::count("scan", 20, 3..=1000)
     .unit("entries")
     .doc("how many last entries are looked at");
 
-/// The scenarios that can never be met, in the order of the thresholds.
+/// Returns the scenarios that can never be met, in the order of the thresholds.
 fn dead(params: &Params) -> Vec<Refusal> {
     let scan = params.int(SCAN.name);
     let scenarios = [
@@ -103,26 +103,26 @@ fn recipe(params: &Params) -> Recipe {
             least,
             history: Recent::new(scan),
             open: Pairs::default(),
-            said: Said::default(),
+            said: TextDigest::default(),
             silent: false,
             told: Default::default(),
         })
     })
 }
 
-/// Follows one run.
+/// A meter of one run.
 struct OpenHandsMeter {
     run: Run,
     comparison: Arc<Comparison>,
-    /// What the loosest setting asks of each scenario.
+    /// The loosest setting's threshold of each scenario.
     least: [i64; 4],
     history: Recent,
     open: Pairs<()>,
-    /// What was said in the turn that goes on.
-    said: Said,
-    /// Whether no call has been made in it.
+    /// The text of the turn in progress.
+    said: TextDigest,
+    /// Whether the turn in progress has no call so far.
     silent: bool,
-    told: [Told; 4],
+    told: [LastReport; 4],
 }
 
 impl Meter for OpenHandsMeter {
@@ -147,7 +147,7 @@ impl Meter for OpenHandsMeter {
 }
 
 impl OpenHandsMeter {
-    /// A turn without a call is a message once it is over.
+    /// Ends a turn. One without a call becomes a message.
     fn said_nothing_else(&mut self) {
         if std::mem::take(&mut self.silent) {
             self.history.push(Entry::Message {
@@ -188,7 +188,7 @@ impl OpenHandsMeter {
         self.told = Default::default();
     }
 
-    /// The scenarios in their order.
+    /// Reports the scenarios in their order.
     fn stuck(&mut self, facts: &mut Vec<Fact>) {
         let measures = self.history.measures();
         let scenarios = [

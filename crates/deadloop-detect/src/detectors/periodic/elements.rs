@@ -296,7 +296,7 @@ mod tests {
 
     use super::*;
 
-    /// The symbols of these lines, added char by char or as the detector adds them.
+    /// Returns the symbols of these lines, added char by char or as the detector adds them.
     fn symbols(lines: &[String], fast: bool) -> Vec<Option<u32>> {
         let mut elements = Elements::new(true);
         let add = |line: &String| {
@@ -323,7 +323,7 @@ mod tests {
         line.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Short lines of few chars, and long ones that differ late.
+    /// Generates short lines of few chars, and long ones that differ late.
     fn lines() -> impl Strategy<Value = Vec<String>> {
         let unit = prop::sample::select(vec!["ab ", "长", "é", "x"]);
         let run = (unit, 300..1100_usize).prop_map(|(unit, n)| unit.repeat(n));

@@ -20,7 +20,7 @@ pub(super) enum Fold {
     /// Leading blanks, markers of every form, and the values of numbers: each number is one symbol, Chinese numerals
     /// too.
     Numerals,
-    /// As `Numerals`, but with the value of each number.
+    /// The differences of `Numerals` except the value of each number.
     Counters,
 }
 

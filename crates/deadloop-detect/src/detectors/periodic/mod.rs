@@ -26,12 +26,12 @@ use crate::settings::param::{Domain, Param, Zero};
 use crate::settings::params::Params;
 use crate::settings::value::{Literal, Value};
 
+mod conditions;
 mod counters;
 mod elements;
 mod fold;
 mod grams;
 mod inside;
-mod look;
 mod marker;
 mod meter;
 mod numeral;

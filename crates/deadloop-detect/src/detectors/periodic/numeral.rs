@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    /// The Chinese numerals of a number below 10,000, as they are written.
+    /// Writes a number below 10,000 in Chinese numerals.
     fn written(n: u32) -> String {
         let digits: Vec<char> = "零一二三四五六七八九".chars().collect();
         let mut text = String::new();

@@ -16,7 +16,7 @@ const BEFORE: usize = 2;
 /// The last occurrence of each element, and the current stretch.
 pub(super) struct Recycled {
     max_period: u64,
-    /// Per hash of a symbol, the number of elements read with the last one of that hash. 0 if there is none.
+    /// The number of elements read with the last one of each hash. 0 if there is none.
     last: Vec<u64>,
     /// Per recent element, the number of elements read with the previous one of its hash, and its symbol.
     kept: Vec<(u64, u32)>,
@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// By the definition: for each element, the first of the stretch that it ends, if it ends one.
+    /// Returns, for each element, the first of the stretch that it ends, if it ends one, by the definition.
     fn slow(symbols: &[u32], max_period: usize) -> Vec<Option<usize>> {
         let named = |i: usize| symbols[i] & NAMED != 0;
         let recycled = |i: usize| {
@@ -129,7 +129,7 @@ mod tests {
         (0..symbols.len()).map(first).collect()
     }
 
-    /// A few symbols, some of which share a hash.
+    /// Generates a few symbols, some of which share a hash.
     fn symbol() -> impl Strategy<Value = u32> {
         (0..3_u32, 0..6_u32).prop_map(|(high, low)| high << 30 | low)
     }

@@ -8,7 +8,7 @@ const BEFORE: usize = 30;
 /// The number of characters whose numbers are counted.
 const WINDOW: u64 = 4000;
 
-/// A counter of the numbers in the last characters, and of those that return.
+/// A counter of all numbers and of the returning ones in the last characters.
 pub(super) struct Returning {
     /// The percentage of numbers that must return.
     least: usize,

@@ -199,9 +199,9 @@ impl Symbols {
         }
     }
 
-    /// Reports the characters that surely are symbols of their own, with the effect of [`char`](Self::char) for each of
-    /// them. This is nearly all of most texts. Inside a number nothing is read, because the next character may end it.
-    /// Returns the text that is left.
+    /// Reports the characters that surely are symbols of their own, as [`char`](Self::char) would one by one. These
+    /// are nearly all of most texts. Inside a number nothing is read, because the next character may end it. Returns
+    /// the text that is left.
     fn pass_all<'a>(&mut self, text: &'a str, out: &mut impl Out) -> &'a str {
         if self.in_number {
             return text;
@@ -410,10 +410,10 @@ mod tests {
 
     use super::*;
 
-    /// All that is reported: symbols, values and places, the places of markers, numbers.
-    struct Told(Vec<(u32, u64, u64)>, Vec<u64>, Elements, Vec<(u64, u64)>);
+    /// All reports: symbols, values and places, the places of markers, numbers.
+    struct Recorder(Vec<(u32, u64, u64)>, Vec<u64>, Elements, Vec<(u64, u64)>);
 
-    impl Out for Told {
+    impl Out for Recorder {
         fn symbol(&mut self, symbol: u32, value: u64, at: u64) {
             self.0.push((symbol, value, at));
         }
@@ -450,7 +450,7 @@ mod tests {
             fold in prop::sample::select(FOLDS.to_vec()),
             on in prop::sample::select(vec![On::Chars, On::Sentences, On::Clauses, On::Lines]),
         ) {
-            let told = || Told(Vec::new(), Vec::new(), Elements::new(true), Vec::new());
+            let told = || Recorder(Vec::new(), Vec::new(), Elements::new(true), Vec::new());
             let symbols = || Symbols::new(fold, on, (false, false));
             let (mut fast, mut slow) = ((symbols(), told()), (symbols(), told()));
             for chunk in &chunks {

@@ -71,7 +71,7 @@ fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// Follows one stream.
+/// A meter of one stream.
 #[derive(Default)]
 struct Pseudo {
     all: Vec<String>,
@@ -79,7 +79,7 @@ struct Pseudo {
     anchor: String,
     answer: String,
     chars: usize,
-    /// Where the answer begins.
+    /// The start of the answer.
     from: Chars,
 }
 
@@ -98,7 +98,7 @@ impl Meter for Pseudo {
 }
 
 impl Pseudo {
-    /// The answer is whole.
+    /// Judges a whole answer.
     fn look(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
         let answer = std::mem::take(&mut self.answer);
         let from = std::mem::replace(&mut self.from, place.answer);

@@ -1,5 +1,6 @@
-//! Turns occurrences into facts: one for each count that a setting may ask for. A fact is left out if every
-//! setting that accepts it also accepts an earlier one.
+//! Turns occurrences into facts, one for each count that a setting may have.
+//!
+//! A fact is left out if every setting that accepts it also accepts an earlier one.
 
 use std::sync::Arc;
 
@@ -14,8 +15,8 @@ use crate::settings::value::Value;
 use crate::stream::{Chars, Kind};
 use crate::text::repeated::{Recent, SHORT, kind};
 
-/// What all meters of one recipe share.
-struct Look {
+/// Parameters that all meters of one recipe share.
+struct RecurrenceParams {
     symbols: Symbols,
     n: usize,
     window: usize,
@@ -25,15 +26,15 @@ struct Look {
     max_distinct: u64,
 }
 
-/// What recurrence meters are made from.
+/// Returns the recipe of recurrence meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
-    let look = Arc::new(Look::new(params));
+    let look = Arc::new(RecurrenceParams::new(params));
     Recipe::text(params, move || {
         Box::new(RecurrenceMeter::new(Arc::clone(&look)))
     })
 }
 
-impl Look {
+impl RecurrenceParams {
     fn new(params: &Params) -> Self {
         let by = match params.text("by") {
             "words" => By::Words,
@@ -63,7 +64,7 @@ impl Look {
         }
     }
 
-    /// For each count, the symbols from the first of as many occurrences to the last that the loosest setting accepts.
+    /// Returns, by count, the most symbols that the loosest setting accepts from the first occurrence to the last.
     fn accepted(&self) -> [u64; MAX_COUNT as usize + 1] {
         let mut accepted = [0; MAX_COUNT as usize + 1];
         for count in self.min_count..=MAX_COUNT {
@@ -73,48 +74,48 @@ impl Look {
     }
 }
 
-/// Follows one stream.
+/// A meter of one stream.
 struct RecurrenceMeter {
     symbols: Symbols,
     counter: Counter,
 }
 
-/// Counts the symbols of one stream.
+/// A counter of the symbols of one stream.
 struct Counter {
-    look: Arc<Look>,
+    look: Arc<RecurrenceParams>,
     grams: Grams,
     recent: Recent,
-    told: Told,
+    told: RecurrenceFrontier,
     /// The hashes of the different texts between the occurrences; kept to reuse its memory.
     between: Vec<u64>,
 }
 
 /// The last few occurrences of an n-gram.
-struct Seen {
+struct Occurrences {
     count: u32,
-    /// Symbols from the first of them to the last.
+    /// The number of symbols from the first occurrence to the last.
     symbols: u64,
-    /// How many different texts are between them.
+    /// The number of different texts between the occurrences.
     distinct: usize,
-    /// The chars before the first and before the second of them.
+    /// The number of chars before the first and before the second occurrence.
     starts: (u64, u64),
 }
 
-impl Seen {
-    /// The mean gap, rounded up, if all gaps together are `whole`.
+impl Occurrences {
+    /// Returns the mean gap, rounded up, if all gaps together are `whole`.
     fn mean(&self, whole: u64) -> u64 {
         whole.div_ceil(u64::from(self.count - 1))
     }
 }
 
 impl RecurrenceMeter {
-    fn new(look: Arc<Look>) -> Self {
+    fn new(look: Arc<RecurrenceParams>) -> Self {
         Self {
             symbols: look.symbols,
             counter: Counter {
                 grams: Grams::new(look.n, look.window),
                 recent: Recent::default(),
-                told: Told::default(),
+                told: RecurrenceFrontier::default(),
                 between: Vec::new(),
                 look,
             },
@@ -139,7 +140,7 @@ impl Counter {
         }
     }
 
-    /// Makes facts of the last occurrences of the n-gram that has just been completed.
+    /// Reports facts of the last occurrences of the n-gram that has just been completed.
     fn recurred(&mut self, facts: &mut Vec<Fact>) {
         if self.grams.goes_on(MAX_COUNT - 1) {
             return;
@@ -167,7 +168,7 @@ impl Counter {
                 let symbols = before + back * gaps.symbols;
                 let count = count + back as u32;
                 if self.told.is_news(count, symbols, distinct) {
-                    let seen = Seen {
+                    let seen = Occurrences {
                         count,
                         symbols,
                         distinct,
@@ -183,7 +184,7 @@ impl Counter {
         self.told.even = even.or(self.told.even);
     }
 
-    fn fact(&self, seen: &Seen, repeated: &Repeated) -> Fact {
+    fn fact(&self, seen: &Occurrences, repeated: &Repeated) -> Fact {
         let (first, second) = seen.starts;
         let period = seen.mean(self.grams.last_start() - first);
         let bound = |n: u64| Bound::Fixed(i64::try_from(n).unwrap_or(i64::MAX));
@@ -210,17 +211,17 @@ impl Counter {
     }
 }
 
-/// What is repeated.
+/// The repeated text and its kind.
 struct Repeated {
     unit: String,
-    /// The kind if its unit is long.
+    /// The kind if the unit is long.
     kind: Kind,
 }
 
 impl Repeated {
-    /// The unit, from the last occurrence but one to the last; and the kind of the same text up to the end of
-    /// the last occurrence, in which a list number that the unit cuts is whole. If the last occurrence but
-    /// one is no longer kept, both are of the text of the last, which begins with the same symbols.
+    /// Returns the unit, from the last occurrence but one to the last, and its kind. The kind is that of the text up
+    /// to the end of the last occurrence, in which a list number that the unit cuts is whole. If the last occurrence
+    /// but one is no longer kept, both are of the text of the last, which begins with the same symbols.
     fn of(grams: &Grams, recent: &mut Recent) -> Self {
         let (last, read) = (grams.last_start(), recent.read());
         let gaps = grams.gaps().next();
@@ -239,27 +240,27 @@ impl Repeated {
     }
 }
 
-/// The facts so far, to leave out those that no setting needs.
+/// The Pareto frontier of the reported facts. Facts that no setting needs are left out.
 #[derive(Default)]
-struct Told {
-    /// By number of different texts between, from 1 on, and by count: the most symbols from the first occurrence to the last
-    /// that some setting needs to hear of. It is below the mean gap of the facts with that count and no more different
-    /// texts.
+struct RecurrenceFrontier {
+    /// The most symbols from the first occurrence to the last that are news to some setting, by number of different
+    /// texts between, from 1 on, and by count. It is below the mean gap of the facts with that count and no more
+    /// different texts.
     most: Vec<[u64; MAX_COUNT as usize + 1]>,
-    /// The length and number of the last equal gaps. A loop repeats them; looking at them again is needless.
+    /// The length and number of the last equal gaps. A loop repeats them, and they need no second look.
     even: Option<(u64, u32)>,
 }
 
-impl Told {
+impl RecurrenceFrontier {
     /// Makes room for up to `distinct` different texts between.
-    fn prepare(&mut self, distinct: usize, look: &Look) {
+    fn prepare(&mut self, distinct: usize, look: &RecurrenceParams) {
         while self.most.len() < distinct {
             let next = self.most.last().copied();
             self.most.push(next.unwrap_or_else(|| look.accepted()));
         }
     }
 
-    /// Whether a setting needs to hear that `count` occurrences lie within `symbols`. Notes it if so.
+    /// Returns whether a setting needs the fact that `count` occurrences lie within `symbols`. Records it if so.
     #[inline]
     fn is_news(&mut self, count: u32, symbols: u64, distinct: usize) -> bool {
         let index = count as usize;
@@ -274,7 +275,7 @@ impl Told {
         true
     }
 
-    /// Whether at least as many equal gaps, at most as long, have been looked at.
+    /// Returns whether at least as many equal gaps, at most as long, were handled before.
     fn has_even(&self, gap: u64, gaps: u32) -> bool {
         self.even
             .is_some_and(|(shortest, most)| shortest <= gap && gaps <= most)

@@ -2,29 +2,29 @@
 
 /// A Mersenne prime: reduction is a shift and an addition.
 const PRIME: u64 = (1 << 61) - 1;
-/// A random number below it.
+/// A random number below the prime.
 pub(super) const BASE: u64 = 0x0B1A_6F3D_92C4_58E7;
 
-/// A sum.
+/// Adds two numbers.
 #[inline]
 pub(super) fn add(a: u64, b: u64) -> u64 {
     let sum = a + b;
     if sum >= PRIME { sum - PRIME } else { sum }
 }
 
-/// A number modulo the prime.
+/// Reduces a number modulo the prime.
 #[inline]
 pub(super) fn below_prime(x: u64) -> u64 {
     add(x & PRIME, x >> 61)
 }
 
-/// A difference.
+/// Subtracts two numbers.
 #[inline]
 pub(super) fn sub(a: u64, b: u64) -> u64 {
     add(a, PRIME - b)
 }
 
-/// A product.
+/// Multiplies two numbers.
 #[inline]
 pub(super) fn mul(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -34,7 +34,7 @@ pub(super) fn mul(a: u64, b: u64) -> u64 {
     add(low, high)
 }
 
-/// [`BASE`] to a power.
+/// Returns [`BASE`] to a power.
 pub(super) fn power(mut exponent: u64) -> u64 {
     let (mut result, mut square) = (1, BASE);
     while exponent > 0 {

@@ -1,7 +1,7 @@
 //! Recognises Markdown structures by how a line begins. It reads char by char, so chunks make no
 //! difference.
 
-/// Their names in settings, in the order of the bits of [`Structures`].
+/// The names of structures in settings, in the order of the bits of [`Structures`].
 pub(super) const NAMES: &[&str] = &["fence", "table", "list", "heading", "quote", "divider"];
 
 /// A set of structures.
@@ -25,18 +25,18 @@ impl Structures {
     /// precede.
     const DIVIDER: Self = Self(1 << 5);
 
-    /// The structures of these names.
+    /// Returns the structures with these names.
     pub(super) fn named<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let bit = |name| NAMES.iter().position(|n| *n == name);
         Self(names.filter_map(bit).fold(0, |all, bit| all | 1 << bit))
     }
 
-    /// Whether there is one besides `other`.
+    /// Returns whether the set has a structure besides `other`.
     pub(super) fn has_more_than(self, other: Self) -> bool {
         self.0 & !other.0 != 0
     }
 
-    /// Whether both sets have one in common.
+    /// Returns whether both sets have a structure in common.
     pub(super) fn meet(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
@@ -46,10 +46,10 @@ impl Structures {
     }
 }
 
-/// What the line has begun with.
+/// The beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// Nothing, or blanks.
+    /// The empty start, or blanks.
     Start {
         blanks: bool,
     },
@@ -169,7 +169,7 @@ fn is_rule(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// The structures that show in `text`, and after how many chars.
+    /// Returns the structures in `text`, each with the number of chars up to its completion.
     fn shown(text: &str) -> Vec<(usize, &'static str)> {
         let mut line = Line::default();
         let mut seen = Vec::new();

@@ -7,7 +7,7 @@ use crate::text::element::{Element, ends_sentence};
 use crate::text::fence::{Fence, Ticks};
 use crate::text::script::is_unspaced;
 
-/// What a symbol is.
+/// The unit of text that is one symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     Chars,
@@ -16,17 +16,17 @@ pub(super) enum By {
     Lines,
 }
 
-/// One symbol: a char, word, sentence or line.
+/// A symbol: a char, word, sentence or line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Symbol {
-    /// Equal for equal symbols, and never 0.
+    /// A value that is equal for equal symbols, and never 0.
     pub(super) value: u64,
-    /// The chars before it.
+    /// The number of chars before the symbol.
     pub(super) start: u64,
 }
 
 impl Symbol {
-    /// A char with `at` chars before it.
+    /// Returns the symbol of a char with `at` chars before it.
     #[inline]
     pub(super) fn of_char(c: char, at: u64) -> Self {
         Self {
@@ -36,16 +36,16 @@ impl Symbol {
     }
 }
 
-/// Which text is code.
+/// The definition of code.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Code {
-    /// The text between fence lines. `skip`: it is left out.
+    /// The text between fence lines, left out if `skip`.
     Lines { skip: bool },
-    /// The text between three backticks and the next three; it is left out.
+    /// The text between three backticks and the next three, left out.
     Ticks,
 }
 
-/// Where code begins and ends.
+/// A scanner of code fences.
 #[derive(Clone, Copy, Debug)]
 enum Fences {
     Lines(Fence),
@@ -68,7 +68,7 @@ impl Fences {
         }
     }
 
-    /// Whether chars but line ends and backticks change nothing.
+    /// Returns whether chars other than line ends and backticks change nothing.
     fn are_quiet(self) -> bool {
         match self {
             Self::Lines(fence) => fence.is_past(),
@@ -84,24 +84,25 @@ impl Fences {
     }
 }
 
-/// How chars become symbols.
+/// A converter of chars to symbols.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Symbols {
     by: By,
     reset_on: Structures,
     skip_code: bool,
     classes: Classes,
-    /// Whether fences decide anything, and how lines begin.
+    /// Whether fences matter, and whether the beginnings of lines matter.
     follows: (bool, bool),
     fences: Fences,
     line: Line,
     element: Element,
-    /// The chars before the element that is being read (a word, sentence or line).
+    /// The number of chars before the element that is being read (a word, sentence or line).
     start: u64,
 }
 
 impl Symbols {
-    /// `by`: what a symbol is; `reset_on`: the structures that reset; `code`: which text is code.
+    /// Creates a converter. `by` is the unit of a symbol, `reset_on` the structures that reset, `code` the definition
+    /// of code.
     pub(super) fn new(by: By, reset_on: Structures, code: Code) -> Self {
         let (fences, skip_code) = match code {
             Code::Lines { skip } => (Fences::Lines(Fence::default()), skip),
@@ -123,8 +124,8 @@ impl Symbols {
         }
     }
 
-    /// How many bytes a text begins with that are read by themselves: chars at which no structure and no fence
-    /// begins or ends.
+    /// Returns the length in bytes of the start of a text in which each char is read by itself. No structure and no
+    /// fence begins or ends there.
     pub(super) fn quiet(&self, text: &str) -> usize {
         let line = !self.follows.1 || self.line == Line::Text;
         if self.by != By::Chars || !line || self.follows.0 && !self.fences.are_quiet() {
@@ -143,18 +144,18 @@ impl Symbols {
         read
     }
 
-    /// Whether chars at which nothing begins or ends are symbols here, and not left out.
+    /// Returns whether chars are symbols here, outside of code that is left out.
     pub(super) fn are_read(&self) -> bool {
         !(self.skip_code && self.fences.is_inside())
     }
 
-    /// Whether nothing but words, sentences or lines decides anything.
+    /// Returns whether only words, sentences or lines matter.
     pub(super) fn are_elements(&self) -> bool {
         self.by != By::Chars && self.follows == (false, false)
     }
 
-    /// Reads a text with `at` chars before it, of [elements](Self::are_elements) alone, as [`read`](Self::read) would char by
-    /// char. Passes on each with how many chars were read when it was complete.
+    /// Reads a text with `at` chars before it, of [elements](Self::are_elements) alone, as [`read`](Self::read) would
+    /// char by char. Passes on each element with the number of chars read when it was complete.
     pub(super) fn read_all(
         &mut self,
         text: &str,
@@ -213,9 +214,8 @@ impl Symbols {
         }
     }
 
-    /// Reads a char, with `at` chars before it, and passes on the symbols that are complete with it: at most two,
-    /// since an ideograph also ends the word before it. Whether all that was read before is to be forgotten; then it
-    /// completes none.
+    /// Reads a char with `at` chars before it. Passes on the symbols that it completes: at most two, since an
+    /// ideograph also ends the word before it. Returns whether the char resets the counts; then it completes none.
     #[inline]
     pub(super) fn read(&mut self, c: char, at: u64, complete: impl FnMut(Symbol)) -> bool {
         let shows = self.follows.0 && self.fences.step(c);
@@ -297,11 +297,11 @@ mod tests {
 
     use super::*;
 
-    /// Each symbol with how many chars were read when it was complete, and where all was forgotten.
-    type Told = (Vec<(Symbol, u64)>, Vec<u64>);
+    /// Symbols with the chars read when each was complete, and the positions of resets.
+    type SymbolLog = (Vec<(Symbol, u64)>, Vec<u64>);
 
-    /// Char by char.
-    fn slow(mut symbols: Symbols, text: &str) -> Told {
+    /// Reads char by char.
+    fn slow(mut symbols: Symbols, text: &str) -> SymbolLog {
         let (mut told, mut resets) = (Vec::new(), Vec::new());
         for (at, c) in (0..).zip(text.chars()) {
             if symbols.read(c, at, |symbol| told.push((symbol, at + 1))) {
@@ -311,8 +311,8 @@ mod tests {
         (told, resets)
     }
 
-    /// As the meter reads chars.
-    fn quietly(mut symbols: Symbols, pieces: &[String]) -> Told {
+    /// Reads like the meter.
+    fn quietly(mut symbols: Symbols, pieces: &[String]) -> SymbolLog {
         let (mut told, mut resets, mut at) = (Vec::new(), Vec::new(), 0);
         for piece in pieces {
             let mut rest = piece.as_str();

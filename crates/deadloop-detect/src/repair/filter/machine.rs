@@ -15,7 +15,7 @@ enum Anchor {
 
 /// The decision about the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
+enum FilterDecision {
     /// Undecided.
     Open,
     /// The text passes.
@@ -32,7 +32,7 @@ pub(super) struct Machine {
     max_chars: usize,
     hold: usize,
 
-    known: Known,
+    known: FilterDecision,
     /// The text so far, while it waits.
     text: String,
     /// The length of `text` in chars.
@@ -67,7 +67,7 @@ impl Machine {
             fold: params.text("case") == "ignore",
             max_chars: size(params, "max_chars"),
             hold: size(params, "hold"),
-            known: Known::Open,
+            known: FilterDecision::Open,
             text: String::new(),
             chars: 0,
             body: 0,
@@ -108,9 +108,9 @@ impl Machine {
     fn char(&mut self, c: char, out: &mut Pieces) {
         self.work += 1;
         match self.known {
-            Known::Out => return,
-            Known::Passes => return out.text(c.encode_utf8(&mut [0; 4])),
-            Known::Open => {}
+            FilterDecision::Out => return,
+            FilterDecision::Passes => return out.text(c.encode_utf8(&mut [0; 4])),
+            FilterDecision::Open => {}
         }
         self.text.push(c);
         self.chars += 1;
@@ -171,11 +171,11 @@ impl Machine {
         };
         let certain = self.anchor != Anchor::Whole && self.found.is_some() && self.max_chars == 0;
         if certain {
-            self.known = Known::Out;
+            self.known = FilterDecision::Out;
             self.text = String::new();
             self.chars = 0;
         } else if too_long || another || self.chars > self.hold {
-            self.known = Known::Passes;
+            self.known = FilterDecision::Passes;
             out.text(&std::mem::take(&mut self.text));
             self.chars = 0;
         }

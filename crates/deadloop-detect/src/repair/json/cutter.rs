@@ -1,6 +1,6 @@
 //! Cuts control text: everything from the first mark on is left out.
 
-use crate::repair::marks::{Look, Marks};
+use crate::repair::marks::{MarkMatch, Marks};
 
 /// Passes text until a mark of control text comes. The state tracks quotes, because a mark in a string may not count.
 #[derive(Clone, Debug)]
@@ -49,13 +49,13 @@ impl Cutter {
         self.held.push(c);
         while !self.held.is_empty() {
             match self.marks.look(&self.held, work) {
-                Look::Cut => return,
-                Look::Mark(_) => {
+                MarkMatch::Cut => return,
+                MarkMatch::Mark(_) => {
                     self.held.clear();
                     self.cut = true;
                     self.cut_inside = self.quoted;
                 }
-                Look::Nothing => {
+                MarkMatch::Nothing => {
                     let first = self.held.remove(0);
                     self.pass(first, out);
                 }

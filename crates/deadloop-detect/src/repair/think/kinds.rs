@@ -1,6 +1,6 @@
 //! [`Kinds`]: the marks of thinking, and their meanings.
 
-use crate::repair::marks::{Look, Marks};
+use crate::repair::marks::{MarkMatch, Marks};
 
 /// The meaning of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Kinds {
     }
 
     /// Compares the held text with the marks.
-    pub(super) fn look(&self, held: &[char], work: &mut u64) -> Look {
+    pub(super) fn look(&self, held: &[char], work: &mut u64) -> MarkMatch {
         self.marks.look(held, work)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Chars that may begin a mark are held back until they are certain.
 
-use crate::repair::marks::{Look, is_blank};
+use crate::repair::marks::{MarkMatch, is_blank};
 use crate::repair::meaning::Pieces;
 use crate::repair::registry::{TextRepair, list, size};
 use crate::settings::params::Params;
@@ -19,7 +19,7 @@ enum Blocks {
 
 /// The kind of text since the start, or since the last block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Seen {
+enum LeadingText {
     Nothing,
     Blanks,
     Text,
@@ -47,7 +47,7 @@ enum Wait {
 pub(super) struct Machine {
     kinds: Kinds,
     blocks: Blocks,
-    before: Seen,
+    before: LeadingText,
     drop_stray: bool,
     keep_unclosed: bool,
     trim_after: bool,
@@ -55,7 +55,7 @@ pub(super) struct Machine {
     hold: usize,
 
     side: Side,
-    seen: Seen,
+    seen: LeadingText,
     blocks_seen: bool,
     wait: Wait,
     /// The chars that may be the beginning of a mark.
@@ -89,9 +89,9 @@ impl Machine {
                 _ => Blocks::First,
             },
             before: match params.text("before") {
-                "nothing" => Seen::Nothing,
-                "any" => Seen::Text,
-                _ => Seen::Blanks,
+                "nothing" => LeadingText::Nothing,
+                "any" => LeadingText::Text,
+                _ => LeadingText::Blanks,
             },
             drop_stray: params.text("stray") == "drop",
             keep_unclosed,
@@ -103,7 +103,7 @@ impl Machine {
             } else {
                 Side::Answer
             },
-            seen: Seen::Nothing,
+            seen: LeadingText::Nothing,
             blocks_seen: false,
             wait: match (open, params.text("orphan")) {
                 (true, _) if keep_unclosed => Wait::End,
@@ -129,12 +129,12 @@ impl Machine {
         self.held.push(c);
         while !self.held.is_empty() {
             match self.kinds.look(&self.held, &mut self.work) {
-                Look::Cut => return,
-                Look::Mark(mark) => {
+                MarkMatch::Cut => return,
+                MarkMatch::Mark(mark) => {
                     let text: String = self.held.drain(..).collect();
                     self.mark(mark, &text, out);
                 }
-                Look::Nothing => {
+                MarkMatch::Nothing => {
                     let first = self.held.remove(0);
                     self.plain(first, out);
                 }
@@ -150,7 +150,7 @@ impl Machine {
                 self.close(out);
             }
             // The prompt has opened the block, and the model repeats the tag.
-            (Side::Block(None), Kind::Open(_)) if self.seen <= Seen::Blanks => {}
+            (Side::Block(None), Kind::Open(_)) if self.seen <= LeadingText::Blanks => {}
             (Side::Block(Some(pair)), Kind::Close(close)) if self.kinds.closes(close, pair) => {
                 self.close(out);
             }
@@ -170,7 +170,7 @@ impl Machine {
         match (self.blocks_seen, self.blocks) {
             (false, _) => self.seen <= self.before,
             (true, Blocks::First) => false,
-            (true, Blocks::Row) => self.seen <= Seen::Blanks,
+            (true, Blocks::Row) => self.seen <= LeadingText::Blanks,
             (true, Blocks::All) => true,
         }
     }
@@ -178,7 +178,7 @@ impl Machine {
     fn open(&mut self, pair: usize, text: &str, out: &mut Pieces) {
         self.release(out);
         self.side = Side::Block(Some(pair));
-        self.seen = Seen::Nothing;
+        self.seen = LeadingText::Nothing;
         self.skip = self.trim_around;
         if self.keep_unclosed {
             self.wait = Wait::End;
@@ -198,7 +198,7 @@ impl Machine {
         out.reasoning(block);
         self.forget();
         self.side = Side::Answer;
-        self.seen = Seen::Nothing;
+        self.seen = LeadingText::Nothing;
         self.blocks_seen = true;
         self.skip = self.trim_after;
     }
@@ -222,7 +222,11 @@ impl Machine {
     fn plain(&mut self, c: char, out: &mut Pieces) {
         self.work += 1;
         let blank = is_blank(c);
-        self.seen = self.seen.max(if blank { Seen::Blanks } else { Seen::Text });
+        self.seen = self.seen.max(if blank {
+            LeadingText::Blanks
+        } else {
+            LeadingText::Text
+        });
         if self.wait != Wait::Nothing {
             return self.waits(c, out);
         }
@@ -259,7 +263,7 @@ impl Machine {
     fn give_up(&mut self, out: &mut Pieces) {
         if self.wait == Wait::End {
             self.side = Side::Answer;
-            self.seen = Seen::Text;
+            self.seen = LeadingText::Text;
             self.blocks_seen = true;
         }
         self.release(out);

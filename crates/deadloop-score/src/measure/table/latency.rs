@@ -1,6 +1,6 @@
 //! Measures of the delay between the onset of a loop and its stop.
 
-use crate::measure::entry::{Certainty, Measure, MeasureUnit, Shown};
+use crate::measure::entry::{Certainty, Measure, MeasureUnit, TableVisibility};
 use crate::measure::formula::{Term, alone, of_loops, one};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
@@ -19,7 +19,7 @@ pub static DELAY: Measure = Measure {
     formula: alone(&[of_loops(&[one(Count::Delay)])]),
     certainty: Certainty::Resampled,
     bounds: Some("delay"),
-    shown: Shown::EVERYWHERE,
+    shown: TableVisibility::EVERYWHERE,
 };
 
 /// The share of loops that are ended by the end of their second whole copy, or within 1,000 units of their onset.
@@ -34,7 +34,7 @@ pub static IN_PERIODS: Measure = Measure {
     formula: alone(&[of_loops(&[one(Count::InPeriods)])]),
     certainty: Certainty::Share,
     bounds: None,
-    shown: Shown::NOWHERE,
+    shown: TableVisibility::NOWHERE,
 };
 
 /// Ended loops by their delay: up to 100 chars, above 100 and up to 200, and so on.
@@ -67,7 +67,7 @@ pub static WITHIN_100: Measure = Measure {
     formula: alone(&[of_loops(BINS.split_at(1).0)]),
     certainty: Certainty::Share,
     bounds: None,
-    shown: Shown::NOWHERE,
+    shown: TableVisibility::NOWHERE,
 };
 
 /// The share of loops that are ended with a delay of at most 200 chars.
@@ -91,7 +91,7 @@ pub static WITHIN_1000: Measure = Measure {
     name: "within_1000",
     title: "within 1,000",
     formula: alone(&[of_loops(BINS.split_at(4).0)]),
-    shown: Shown::TABLES,
+    shown: TableVisibility::TABLES,
     ..WITHIN_100
 };
 
@@ -125,7 +125,7 @@ pub static WITHIN_5: Measure = Measure {
     name: "within_5",
     title: "within 5",
     formula: alone(&[of_loops(STEPS.split_at(2).0)]),
-    shown: Shown::TABLES,
+    shown: TableVisibility::TABLES,
     ..WITHIN_2
 };
 

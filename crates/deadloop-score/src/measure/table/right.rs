@@ -1,6 +1,6 @@
 //! Recall, precision and related shares.
 
-use crate::measure::entry::{Certainty, Measure, MeasureUnit, Shown};
+use crate::measure::entry::{Certainty, Measure, MeasureUnit, TableVisibility};
 use crate::measure::formula::{Ratio, alone, of_clean, of_loops, one, times};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
@@ -19,7 +19,7 @@ pub static ENDED: Measure = Measure {
     formula: alone(&[of_loops(&[one(Count::Hit), one(Count::Earlier)])]),
     certainty: Certainty::Share,
     bounds: Some("ended"),
-    shown: Shown::EVERYWHERE,
+    shown: TableVisibility::EVERYWHERE,
 };
 
 /// The share of loops that are hits: hit / loops. 6 of 10: 0.6.
@@ -34,7 +34,7 @@ pub static RECALL: Measure = Measure {
     formula: alone(&[of_loops(&[one(Count::Hit)])]),
     certainty: Certainty::Share,
     bounds: Some("recall"),
-    shown: Shown::EVERYWHERE,
+    shown: TableVisibility::EVERYWHERE,
 };
 
 /// The share of scored alarms that are hits. 6 hits, 2 wrong alarms: 0.75.
@@ -58,7 +58,7 @@ pub static PRECISION: Measure = Measure {
     }]),
     certainty: Certainty::Share,
     bounds: None,
-    shown: Shown::EVERYWHERE,
+    shown: TableVisibility::EVERYWHERE,
 };
 
 /// The harmonic mean of precision and recall.
@@ -87,7 +87,7 @@ pub static F1: Measure = Measure {
     }]),
     certainty: Certainty::Resampled,
     bounds: None,
-    shown: Shown::NOWHERE,
+    shown: TableVisibility::NOWHERE,
 };
 
 /// The share of clean transcripts that are cut. 1 of 20: 0.05.
@@ -102,5 +102,5 @@ pub static FPR: Measure = Measure {
     formula: alone(&[of_clean(&[one(Count::FalseAlarm)])]),
     certainty: Certainty::Share,
     bounds: None,
-    shown: Shown::NOWHERE,
+    shown: TableVisibility::NOWHERE,
 };

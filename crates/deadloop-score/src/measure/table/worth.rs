@@ -1,6 +1,6 @@
 //! Measures of the chars that a guard spares and costs.
 
-use crate::measure::entry::{Certainty, Measure, MeasureUnit, Shown};
+use crate::measure::entry::{Certainty, Measure, MeasureUnit, TableVisibility};
 use crate::measure::formula::{
     Formula, Joined, Ratio, Term, Times, alone, of_clean, of_loops, one, times,
 };
@@ -23,7 +23,7 @@ pub static SAVED: Measure = Measure {
     }]),
     certainty: Certainty::Resampled,
     bounds: Some("saved"),
-    shown: Shown::EVERYWHERE,
+    shown: TableVisibility::EVERYWHERE,
 };
 
 /// Healthy chars thrown away, per million watched or thrown away. It is at most a million.
@@ -42,7 +42,7 @@ pub static LOST: Measure = Measure {
     }]),
     certainty: Certainty::Resampled,
     bounds: None,
-    shown: Shown::NOWHERE,
+    shown: TableVisibility::NOWHERE,
 };
 
 /// S, the units that a loop spares.
@@ -77,5 +77,5 @@ pub static BREAK_EVEN: Measure = Measure {
     },
     certainty: Certainty::Resampled,
     bounds: None,
-    shown: Shown::NOWHERE,
+    shown: TableVisibility::NOWHERE,
 };

@@ -1,6 +1,6 @@
 //! Rates of wrong alarms and of transient stops, per watched healthy unit.
 
-use crate::measure::entry::{Certainty, Measure, MeasureUnit, Shown};
+use crate::measure::entry::{Certainty, Measure, MeasureUnit, TableVisibility};
 use crate::measure::formula::{Ratio, Term, alone, one};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
@@ -39,7 +39,7 @@ pub static FA_PER_MCHAR: Measure = Measure {
     formula: alone(&[watched(1e6, WRONG)]),
     certainty: Certainty::Rate,
     bounds: Some("fa"),
-    shown: Shown::EVERYWHERE,
+    shown: TableVisibility::EVERYWHERE,
 };
 
 /// Wrong alarms per thousand healthy calls.
@@ -74,7 +74,7 @@ pub static TRANSIENT_PER_MCHAR: Measure = Measure {
     formula: alone(&[watched(1e6, TRANSIENT)]),
     certainty: Certainty::Rate,
     bounds: None,
-    shown: Shown::NOWHERE,
+    shown: TableVisibility::NOWHERE,
 };
 
 /// Alarms in repetitions that end on their own, per thousand healthy calls.

@@ -1,6 +1,6 @@
 //! A [`Case`] as bytes.
 
-use deadloop_replay::Seen;
+use deadloop_replay::ChannelLengths;
 use deadloop_replay::corpus::CopyKeys;
 use deadloop_replay::detect::Fault;
 use deadloop_replay::detect::{Channel, Kind};
@@ -159,16 +159,16 @@ pub(crate) fn take_kind(from: &mut Bytes<'_>) -> Kind {
 }
 
 /// Writes the lengths of all channels.
-pub(crate) fn put_seen(seen: &Seen, to: &mut Vec<u8>) {
+pub(crate) fn put_seen(seen: &ChannelLengths, to: &mut Vec<u8>) {
     for channel in Channel::ALL {
         put_number(seen.count(channel), to);
     }
 }
 
 /// Reads the lengths of [`put_seen`].
-pub(crate) fn take_seen(from: &mut Bytes<'_>) -> Seen {
+pub(crate) fn take_seen(from: &mut Bytes<'_>) -> ChannelLengths {
     let all = Channel::ALL.into_iter();
-    all.fold(Seen::default(), |seen, channel| {
+    all.fold(ChannelLengths::default(), |seen, channel| {
         seen.plus(channel, from.number())
     })
 }

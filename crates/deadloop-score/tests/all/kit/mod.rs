@@ -3,7 +3,7 @@
 use deadloop_score::Case;
 use deadloop_score::replay::corpus::{Body, Entry, Place, RecordedEvent, Transcript};
 use deadloop_score::replay::detect::{Channel, Chars, Kind};
-use deadloop_score::replay::{Cursor, Moment, Seen, Stop};
+use deadloop_score::replay::{ChannelLengths, Cursor, Moment, Stop};
 use serde_json::Value;
 
 /// A transcript of `reasoning` chars, then `answer` chars.
@@ -54,10 +54,10 @@ pub(crate) fn moment(channel: Channel, at: u64, lengths: (u64, u64)) -> Moment {
         Channel::Reasoning => (at.min(lengths.0), 0),
         _ => (lengths.0, at.min(lengths.1)),
     };
-    let seen = Seen {
+    let seen = ChannelLengths {
         reasoning: Chars(reasoning),
         answer: Chars(answer),
-        ..Seen::default()
+        ..ChannelLengths::default()
     };
     Moment {
         place: Cursor::default(),

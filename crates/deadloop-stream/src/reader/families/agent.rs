@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, reasoning};
-use crate::reader::said::Said;
+use crate::reader::content::ObjectContent;
 use crate::take::{self, Object};
 use crate::time::millis;
 use crate::wire::WireFault;
@@ -88,7 +88,7 @@ fn marks(object: &mut Object) -> bool {
 const TEXTS: [&str; 5] = ["content", "text", "delta", "data", "message"];
 const THINKING: [&str; 3] = ["think", "thought", "reason"];
 
-fn read(mut object: Object) -> Result<Said, WireFault> {
+fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     let kind = take::string(&mut object, "event_type")?.unwrap_or_default();
     let kind = kind.to_lowercase();
     let mut payload = match take::any(&mut object, "payload") {
@@ -108,7 +108,7 @@ fn read(mut object: Object) -> Result<Said, WireFault> {
         .transpose()?
         .flatten();
     let error = text.clone().filter(|_| kind == "error");
-    let mut said = Said::of(match (kind.as_str(), thinks) {
+    let mut said = ObjectContent::of(match (kind.as_str(), thinks) {
         ("error", _) => Some(failed()),
         (_, true) => reasoning(text),
         (_, false) => answer(text),

@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, kind, reasoning};
-use crate::reader::said::{Call, Said, SaidPart};
+use crate::reader::content::{Call, ObjectContent, ObjectPart};
 use crate::reasons::usual;
 use crate::take::{self, Object};
 use crate::wire::WireFault;
@@ -55,9 +55,9 @@ pub const ENTRY: Family = Family {
     quick: None,
 };
 
-fn read(mut object: Object) -> Result<Said, WireFault> {
+fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     let kind = take::string(&mut object, "type")?.unwrap_or_default();
-    let mut said = Said::default();
+    let mut said = ObjectContent::default();
     match kind.as_str() {
         "start" => {
             said.begins = true;
@@ -104,13 +104,13 @@ fn read(mut object: Object) -> Result<Said, WireFault> {
 }
 
 /// Adds a call with its whole arguments.
-fn call(object: &mut Object, said: &mut Said) -> Result<(), WireFault> {
+fn call(object: &mut Object, said: &mut ObjectContent) -> Result<(), WireFault> {
     let made = Call {
         id: take::label(object, "toolCallId"),
         name: take::string(object, "toolName")?,
         arguments: take::any(object, "input").map_or(String::new(), |input| input.to_string()),
         ..Call::default()
     };
-    said.parts.push((0, SaidPart::Call(made)));
+    said.parts.push((0, ObjectPart::Call(made)));
     Ok(())
 }

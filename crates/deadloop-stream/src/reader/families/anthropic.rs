@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, kind, reasoning};
-use crate::reader::said::{Call, Said, SaidPart, Tokens};
+use crate::reader::content::{Call, ObjectContent, ObjectPart, Tokens};
 use crate::take::{self, Object};
 use crate::wire::WireFault;
 
@@ -50,8 +50,8 @@ fn whole(object: &Object) -> bool {
     kind(object) == "message" && object.get("content").is_some_and(Value::is_array)
 }
 
-fn read(mut object: Object) -> Result<Said, WireFault> {
-    let mut said = Said::default();
+fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
+    let mut said = ObjectContent::default();
     if whole(&object) {
         said.begins = true;
         message(object, &mut said)?;
@@ -84,7 +84,7 @@ fn read(mut object: Object) -> Result<Said, WireFault> {
             usage(&mut object, &mut said);
         }
         // Of a block that is no call nothing is known by this key.
-        "content_block_stop" => said.parts.push((0, SaidPart::Over(index.to_string()))),
+        "content_block_stop" => said.parts.push((0, ObjectPart::Over(index.to_string()))),
         "message_stop" => said.ends = true,
         "error" => {
             said.event(0, Some(failed()));
@@ -97,7 +97,7 @@ fn read(mut object: Object) -> Result<Said, WireFault> {
 }
 
 /// Reads a message, whole or at its start.
-fn message(mut message: Object, said: &mut Said) -> Result<(), WireFault> {
+fn message(mut message: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
     said.response = take::label(&mut message, "id");
     said.model = take::label(&mut message, "model");
     let content = take::list(&mut message, "content")?.unwrap_or_default();
@@ -119,7 +119,7 @@ fn message(mut message: Object, said: &mut Said) -> Result<(), WireFault> {
     Ok(())
 }
 
-fn usage(object: &mut Object, said: &mut Said) {
+fn usage(object: &mut Object, said: &mut ObjectContent) {
     let usage = take::any(object, "usage");
     let all = usage
         .as_ref()
@@ -136,7 +136,7 @@ fn block(
     mut block: Object,
     index: u64,
     path: &'static str,
-    said: &mut Said,
+    said: &mut ObjectContent,
 ) -> Result<(), WireFault> {
     let kind = take::string(&mut block, "type")?.unwrap_or_default();
     match kind.as_str() {
@@ -164,7 +164,7 @@ fn block(
                     .unwrap_or_default(),
                 ends: true,
             };
-            said.parts.push((0, SaidPart::Call(call)));
+            said.parts.push((0, ObjectPart::Call(call)));
         }
         _ => {}
     }

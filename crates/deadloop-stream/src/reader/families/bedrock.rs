@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use super::{Family, answer, finish, reasoning};
-use crate::reader::said::{Call, Said, SaidPart, Tokens};
+use crate::reader::content::{Call, ObjectContent, ObjectPart, Tokens};
 use crate::reasons::usual;
 use crate::take::{self, Object};
 use crate::wire::WireFault;
@@ -63,8 +63,8 @@ fn metadata(object: &Object) -> bool {
     object.len() == 1 && metadata.is_some_and(|metadata| metadata.get("usage").is_some())
 }
 
-fn read(mut object: Object) -> Result<Said, WireFault> {
-    let mut said = Said::default();
+fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
+    let mut said = ObjectContent::default();
     if whole(&object) {
         said.begins = true;
         let mut output = take::object(&mut object, "output")?.unwrap_or_default();
@@ -99,7 +99,7 @@ fn read(mut object: Object) -> Result<Said, WireFault> {
     }
     if let Some(mut stop) = take::object(&mut object, "contentBlockStop")? {
         let at = take::count(&mut stop, "contentBlockIndex")?.unwrap_or(0);
-        said.parts.push((0, SaidPart::Over(at.to_string())));
+        said.parts.push((0, ObjectPart::Over(at.to_string())));
     }
     if let Some(mut stop) = take::object(&mut object, "messageStop")? {
         ended(&mut stop, &mut said)?;
@@ -114,13 +114,13 @@ fn read(mut object: Object) -> Result<Said, WireFault> {
     Ok(said)
 }
 
-fn ended(object: &mut Object, said: &mut Said) -> Result<(), WireFault> {
+fn ended(object: &mut Object, said: &mut ObjectContent) -> Result<(), WireFault> {
     let reason = take::string(object, "stopReason")?;
     said.event(0, finish(reason.map(|reason| usual(&reason))));
     Ok(())
 }
 
-fn usage(object: &mut Object, said: &mut Said) {
+fn usage(object: &mut Object, said: &mut ObjectContent) {
     let usage = take::any(object, "usage");
     let all = usage
         .as_ref()
@@ -134,7 +134,7 @@ fn usage(object: &mut Object, said: &mut Said) {
 }
 
 /// Reads the start of a block, or a delta of one.
-fn block(mut block: Object, at: u64, said: &mut Said) -> Result<(), WireFault> {
+fn block(mut block: Object, at: u64, said: &mut ObjectContent) -> Result<(), WireFault> {
     let text = take::string(&mut block, "text")?;
     said.event(0, answer(text));
     if let Some(mut thought) = take::object(&mut block, "reasoningContent")? {
@@ -157,7 +157,7 @@ fn block(mut block: Object, at: u64, said: &mut Said) -> Result<(), WireFault> {
             arguments: input,
             ends: true,
         };
-        said.parts.push((0, SaidPart::Call(made)));
+        said.parts.push((0, ObjectPart::Call(made)));
         said.left("toolUse", call);
     }
     said.left("content[]", block);

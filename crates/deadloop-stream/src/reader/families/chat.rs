@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{Family, answer, failed, filled, finish, reasoning};
 use crate::RecordedEvent;
-use crate::reader::said::{Call, Said, SaidPart, Tokens};
+use crate::reader::content::{Call, ObjectContent, ObjectPart, Tokens};
 use crate::take::{self, Object, Rest};
 use crate::wire::WireFault;
 
@@ -93,11 +93,11 @@ struct Delta {
     rest: Rest,
 }
 
-fn read(object: Object) -> Result<Said, WireFault> {
+fn read(object: Object) -> Result<ObjectContent, WireFault> {
     Chunk::of(object)?.said()
 }
 
-fn quick(text: &str) -> Option<Said> {
+fn quick(text: &str) -> Option<ObjectContent> {
     serde_json::from_str::<Chunk>(text).ok()?.said().ok()
 }
 
@@ -118,15 +118,15 @@ impl Chunk {
         })
     }
 
-    fn said(self) -> Result<Said, WireFault> {
+    fn said(self) -> Result<ObjectContent, WireFault> {
         let Rest(mut rest) = self.rest;
         let failed = error(&rest).then(failed);
-        let mut said = Said {
+        let mut said = ObjectContent {
             response: filled(self.id),
             model: filled(self.model),
             tokens: self.usage.as_ref().and_then(tokens),
             goes_on: self.choices.iter().all(Choice::goes_on),
-            ..Said::default()
+            ..ObjectContent::default()
         };
         said.keep("created", self.created);
         said.keep("system_fingerprint", self.system_fingerprint);
@@ -176,7 +176,7 @@ impl Choice {
         piece.is_some() && self.message.is_none() && self.text.is_none()
     }
 
-    fn say(self, said: &mut Said) -> Result<(), WireFault> {
+    fn say(self, said: &mut ObjectContent) -> Result<(), WireFault> {
         let index = self.index.unwrap_or(0);
         said.ends |= self.message.is_some();
         if let Some(delta) = self.message.or(self.delta) {
@@ -218,7 +218,7 @@ impl Delta {
         })
     }
 
-    fn say(self, index: u64, said: &mut Said) -> Result<(), WireFault> {
+    fn say(self, index: u64, said: &mut ObjectContent) -> Result<(), WireFault> {
         let thinking = self.reasoning_content.filter(|text| !text.is_empty());
         said.event(index, reasoning(thinking.or(self.reasoning)));
         match self.content {
@@ -247,7 +247,7 @@ impl Delta {
 }
 
 /// Reads a block of content, the form in which Mistral sends thinking.
-fn read_block(mut block: Object, index: u64, said: &mut Said) -> Result<(), WireFault> {
+fn read_block(mut block: Object, index: u64, said: &mut ObjectContent) -> Result<(), WireFault> {
     take::any(&mut block, "type");
     for part in take::list(&mut block, "thinking")?.unwrap_or_default() {
         let text = part.get("text").and_then(Value::as_str);
@@ -260,7 +260,7 @@ fn read_block(mut block: Object, index: u64, said: &mut Said) -> Result<(), Wire
 }
 
 /// Reads a call. `at` is the choice, and the call's index within this object.
-fn read_call(mut call: Object, at: (u64, u64), said: &mut Said) -> Result<(), WireFault> {
+fn read_call(mut call: Object, at: (u64, u64), said: &mut ObjectContent) -> Result<(), WireFault> {
     let (choice, place) = at;
     let index = take::count(&mut call, "index")?.unwrap_or(place);
     take::any(&mut call, "type");
@@ -275,7 +275,7 @@ fn read_call(mut call: Object, at: (u64, u64), said: &mut Said) -> Result<(), Wi
     let key = index.to_string();
     said.parts.push((
         choice,
-        SaidPart::Call(Call {
+        ObjectPart::Call(Call {
             key,
             id,
             name,
@@ -325,7 +325,7 @@ mod tests {
     }
 
     /// Returns the parts of an object without the empty ones.
-    fn told(mut said: Said) -> String {
+    fn told(mut said: ObjectContent) -> String {
         let rest = std::mem::take(&mut said.rest).into_iter();
         let rest = rest.flat_map(|(path, rest)| {
             let fields = rest.into_iter().filter(|(_, value)| !value.is_null());

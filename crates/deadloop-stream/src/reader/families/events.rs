@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Family, kind};
-use crate::reader::said::Said;
+use crate::reader::content::ObjectContent;
 use crate::wire::{EVENT_TYPES, event_of};
 
 /// Returns whether the object is one of deadloop's events. Other programs have types `user` and `system` too, with
@@ -31,6 +31,6 @@ pub const ENTRY: Family = Family {
     run: true,
     knows,
     check: None,
-    read: |object| event_of(object).map(|event| Said::of([event])),
+    read: |object| event_of(object).map(|event| ObjectContent::of([event])),
     quick: None,
 };

@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, reasoning};
-use crate::reader::said::{Call, Said, SaidPart, Tokens};
+use crate::reader::content::{Call, ObjectContent, ObjectPart, Tokens};
 use crate::reasons::usual;
 use crate::take::{self, Object};
 use crate::wire::WireFault;
@@ -41,11 +41,11 @@ pub const ENTRY: Family = Family {
     quick: None,
 };
 
-fn read(mut object: Object) -> Result<Said, WireFault> {
-    let mut said = Said {
+fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
+    let mut said = ObjectContent {
         response: take::label(&mut object, "responseId"),
         model: take::label(&mut object, "modelVersion"),
-        ..Said::default()
+        ..ObjectContent::default()
     };
     let usage = take::any(&mut object, "usageMetadata");
     let count = |name: &str| usage.as_ref().and_then(|usage| usage.get(name)?.as_u64());
@@ -78,7 +78,7 @@ fn read(mut object: Object) -> Result<Said, WireFault> {
     Ok(said)
 }
 
-fn read_part(mut part: Object, index: u64, said: &mut Said) -> Result<(), WireFault> {
+fn read_part(mut part: Object, index: u64, said: &mut ObjectContent) -> Result<(), WireFault> {
     let thought = take::any(&mut part, "thought") == Some(Value::Bool(true));
     let text = take::string(&mut part, "text")?;
     said.event(
@@ -96,7 +96,7 @@ fn read_part(mut part: Object, index: u64, said: &mut Said) -> Result<(), WireFa
             arguments: take::any(&mut call, "args").map_or(String::new(), |args| args.to_string()),
             ..Call::default()
         };
-        said.parts.push((index, SaidPart::Call(made)));
+        said.parts.push((index, ObjectPart::Call(made)));
         said.left("parts[].functionCall", call);
     }
     said.left("candidates[].content.parts[]", part);

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::{Family, answer, finish};
-use crate::reader::said::{Said, Tokens};
+use crate::reader::content::{ObjectContent, Tokens};
 use crate::reasons::usual;
 use crate::take::{self, Object};
 use crate::wire::WireFault;
@@ -27,12 +27,12 @@ pub const ENTRY: Family = Family {
     quick: None,
 };
 
-fn read(mut object: Object) -> Result<Said, WireFault> {
+fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     let ends = take::any(&mut object, "stop") == Some(Value::Bool(true));
-    let mut said = Said {
+    let mut said = ObjectContent {
         model: take::label(&mut object, "model"),
         ends,
-        ..Said::default()
+        ..ObjectContent::default()
     };
     let index = take::count(&mut object, "index")?.unwrap_or(0);
     let text = take::string(&mut object, "content")?;

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::said::Said;
+use super::content::ObjectContent;
 use crate::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
@@ -54,10 +54,10 @@ pub struct Family {
     /// Checks that a recorded object conforms to the API. A live stream is watched without this check.
     pub check: Option<Check>,
     /// Reads an object of the family.
-    pub read: fn(Map<String, Value>) -> Result<Said, WireFault>,
+    pub read: fn(Map<String, Value>) -> Result<ObjectContent, WireFault>,
     /// Reads the JSON text of such an object in a fraction of the time, for families whose streams have a great many
     /// objects. Returns `None` if the text is no such object or needs the full reader.
-    pub quick: Option<fn(&str) -> Option<Said>>,
+    pub quick: Option<fn(&str) -> Option<ObjectContent>>,
 }
 
 /// Returns the family of an object.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, reasoning};
-use crate::reader::said::{Call, Said, SaidPart, Tokens};
+use crate::reader::content::{Call, ObjectContent, ObjectPart, Tokens};
 use crate::take::{self, Object};
 use crate::time::millis;
 use crate::wire::WireFault;
@@ -56,14 +56,14 @@ const ABOUT: [&str; 7] = [
     "error",
 ];
 
-fn read(mut object: Object) -> Result<Said, WireFault> {
+fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     const NANOS: f64 = 1e6;
     let failed = error(&object).then(failed);
-    let mut said = Said {
+    let mut said = ObjectContent {
         model: take::label(&mut object, "model"),
         at: take::any(&mut object, "created_at").and_then(|at| millis(&at)),
         ends: take::any(&mut object, "done") == Some(Value::Bool(true)),
-        ..Said::default()
+        ..ObjectContent::default()
     };
     let took = object.get("total_duration").and_then(Value::as_f64);
     said.took = took.map(|nanos| nanos / NANOS);
@@ -98,7 +98,7 @@ fn read(mut object: Object) -> Result<Said, WireFault> {
 }
 
 /// Reads a call, which is always whole.
-fn read_call(mut call: Object, said: &mut Said) -> Result<(), WireFault> {
+fn read_call(mut call: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
     let id = take::label(&mut call, "id");
     let mut function = take::object(&mut call, "function")?.unwrap_or_default();
     take::any(&mut function, "index");
@@ -110,7 +110,7 @@ fn read_call(mut call: Object, said: &mut Said) -> Result<(), WireFault> {
         arguments: arguments.map_or(String::new(), |arguments| arguments.to_string()),
         ..Call::default()
     };
-    said.parts.push((0, SaidPart::Call(call_said)));
+    said.parts.push((0, ObjectPart::Call(call_said)));
     said.left("message.tool_calls[].function", function);
     said.left("message.tool_calls[]", call);
     Ok(())

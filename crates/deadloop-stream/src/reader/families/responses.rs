@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, kind, reasoning};
-use crate::reader::said::{Call, Said, SaidPart, Tokens};
+use crate::reader::content::{Call, ObjectContent, ObjectPart, Tokens};
 use crate::take::{self, Object};
 use crate::wire::WireFault;
 
@@ -38,7 +38,7 @@ fn whole(object: &Object) -> bool {
         && object.get("output").is_some_and(Value::is_array)
 }
 
-fn read(object: Object) -> Result<Said, WireFault> {
+fn read(object: Object) -> Result<ObjectContent, WireFault> {
     if whole(&object) {
         read_whole(object)
     } else {
@@ -46,10 +46,10 @@ fn read(object: Object) -> Result<Said, WireFault> {
     }
 }
 
-fn read_whole(mut object: Object) -> Result<Said, WireFault> {
-    let mut said = Said {
+fn read_whole(mut object: Object) -> Result<ObjectContent, WireFault> {
+    let mut said = ObjectContent {
         begins: true,
-        ..Said::default()
+        ..ObjectContent::default()
     };
     let output = take::list(&mut object, "output")?.unwrap_or_default();
     for item in output {
@@ -68,8 +68,8 @@ const PLACES: [&str; 5] = [
     "obfuscation",
 ];
 
-fn read_event(mut object: Object) -> Result<Said, WireFault> {
-    let mut said = Said::default();
+fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
+    let mut said = ObjectContent::default();
     let kind = take::string(&mut object, "type")?.unwrap_or_default();
     take::any(&mut object, "sequence_number");
     match kind.as_str() {
@@ -79,10 +79,10 @@ fn read_event(mut object: Object) -> Result<Said, WireFault> {
             about(response, &mut said)?;
         }
         "response.output_text.delta" | "response.refusal.delta" => {
-            said = Said::of(answer(take::string(&mut object, "delta")?));
+            said = ObjectContent::of(answer(take::string(&mut object, "delta")?));
         }
         "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
-            said = Said::of(reasoning(take::string(&mut object, "delta")?));
+            said = ObjectContent::of(reasoning(take::string(&mut object, "delta")?));
         }
         "response.output_item.added" => {
             let item = take::object(&mut object, "item")?.unwrap_or_default();
@@ -96,13 +96,13 @@ fn read_event(mut object: Object) -> Result<Said, WireFault> {
                 arguments: take::string(&mut object, "delta")?.unwrap_or_default(),
                 ..Call::default()
             };
-            said.parts.push((0, SaidPart::Call(call)));
+            said.parts.push((0, ObjectPart::Call(call)));
         }
         "response.function_call_arguments.done"
         | "response.custom_tool_call_input.done"
         | "response.mcp_call_arguments.done" => {
             let key = take::string(&mut object, "item_id")?.unwrap_or_default();
-            said.parts.push((0, SaidPart::Over(key)));
+            said.parts.push((0, ObjectPart::Over(key)));
             return Ok(said);
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
@@ -111,7 +111,7 @@ fn read_event(mut object: Object) -> Result<Said, WireFault> {
             take::any(&mut response, "output");
             end(response, &mut said)?;
         }
-        "error" => said = Said::of([failed()]),
+        "error" => said = ObjectContent::of([failed()]),
         _ if repeats(&kind) => return Ok(said),
         _ => {
             said.left("", object);
@@ -137,7 +137,7 @@ fn repeats(kind: &str) -> bool {
 }
 
 /// Reads the response object of the last event.
-fn end(mut response: Object, said: &mut Said) -> Result<(), WireFault> {
+fn end(mut response: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
     let status = take::string(&mut response, "status")?;
     let details = take::object(&mut response, "incomplete_details")?;
     let reason = details.and_then(|mut details| details.remove("reason"));
@@ -157,7 +157,7 @@ fn end(mut response: Object, said: &mut Said) -> Result<(), WireFault> {
 
 /// Reads the fields that describe a response, at its beginning and at its end. Its settings repeat the request and are
 /// no model output.
-fn about(mut response: Object, said: &mut Said) -> Result<(), WireFault> {
+fn about(mut response: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
     said.response = take::label(&mut response, "id");
     said.model = take::label(&mut response, "model");
     said.tokens = response.get("usage").and_then(tokens);
@@ -181,7 +181,7 @@ fn tokens(usage: &Value) -> Option<Tokens> {
 }
 
 /// Reads an item at its start. Only calls are read, for their names.
-fn added(mut item: Object, said: &mut Said) -> Result<(), WireFault> {
+fn added(mut item: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
     if matches!(
         kind(&item),
         "function_call" | "custom_tool_call" | "mcp_call"
@@ -193,13 +193,13 @@ fn added(mut item: Object, said: &mut Said) -> Result<(), WireFault> {
             arguments: take::string(&mut item, "arguments")?.unwrap_or_default(),
             ends: true,
         };
-        said.parts.push((0, SaidPart::Call(call)));
+        said.parts.push((0, ObjectPart::Call(call)));
     }
     Ok(())
 }
 
 /// Reads an item of a response that is not streamed.
-fn read_item(mut item: Object, said: &mut Said) -> Result<(), WireFault> {
+fn read_item(mut item: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
     match kind(&item) {
         "reasoning" => {
             for name in ["summary", "content"] {

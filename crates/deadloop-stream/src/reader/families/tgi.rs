@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish};
-use crate::reader::said::{Said, Tokens};
+use crate::reader::content::{ObjectContent, Tokens};
 use crate::reasons::usual;
 use crate::take::{self, Object};
 use crate::wire::WireFault;
@@ -35,8 +35,8 @@ fn whole(object: &Object) -> bool {
     text && object.get("details").is_some_and(Value::is_object)
 }
 
-fn read(mut object: Object) -> Result<Said, WireFault> {
-    let mut said = Said::default();
+fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
+    let mut said = ObjectContent::default();
     let piece = take::object(&mut object, "token")?;
     let text = take::string(&mut object, "generated_text")?;
     take::any(&mut object, "index");

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{Beside, Claim, WriteError, claim};
+use deadloop_corpus::{Claim, UnfinishedFile, WriteError, claim};
 use deadloop_score::{Manifest, Side, flips_csv, write_bytes, write_text};
 
 use super::{Compare, Write as CompareWrite};
@@ -13,7 +13,7 @@ use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use deadloop_run::apart;
 
-/// Where the files go.
+/// The folder of the files.
 pub(crate) struct Out(Option<(PathBuf, Claim)>);
 
 impl Out {
@@ -85,7 +85,9 @@ fn writable(option: &str, path: &Path, force: bool) -> Outcome {
         )),
         other => Code::Usage.error(format!("{option} {other}")),
     };
-    Beside::create(path, force).map(drop).map_err(refuse)
+    UnfinishedFile::create(path, force)
+        .map(drop)
+        .map_err(refuse)
 }
 
 /// Adds to each flip the command that explains it.

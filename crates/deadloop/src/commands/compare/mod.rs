@@ -59,7 +59,8 @@ pub(crate) struct Compare {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Gate")]
 pub(crate) struct GateArgs {
-    /// What makes the gate fail: a verdict, a rate of wrong alarms that is not shown to be non-inferior, any flip
+    /// The conditions that fail the gate: a verdict, a rate of wrong alarms that is not shown to be non-inferior, any
+    /// flip
     #[arg(
         long,
         value_name = "WHAT",
@@ -68,7 +69,7 @@ pub(crate) struct GateArgs {
         default_value = "regressed,inferior"
     )]
     pub(crate) fail_on: Vec<Fails>,
-    /// Pinned cases: the gate fails if any of them flips; may be repeated
+    /// A file of pinned cases: the gate fails if any case flips; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) cases: Vec<PathBuf>,
     /// A difference up to this is noise, as recall=0.01; may be repeated [default: recall=0.01,

@@ -14,7 +14,7 @@ use crate::progress::watched;
 use crate::settings;
 use deadloop_run::notice;
 use deadloop_run::programs;
-use deadloop_run::{Surveyed, Wanted, survey};
+use deadloop_run::{SurveyRequest, Surveyed, survey};
 
 /// A side as named by an argument.
 enum Input {
@@ -115,7 +115,7 @@ fn replayed(args: &Compare, inputs: [&Input; 2], global: Global) -> Outcome<Vec<
         return Err(Code::Usage.error(format!("{first}: {what}")));
     };
     let running = programs::start(&plan, &Terminal::of(global))?;
-    let mut surveyed = survey(Wanted {
+    let mut surveyed = survey(SurveyRequest {
         path: corpus,
         selection: args.select.selection()?,
         by: &[],

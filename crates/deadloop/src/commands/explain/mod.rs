@@ -21,7 +21,7 @@ use crate::paint::Paint;
 use crate::show;
 use deadloop_run::explaining::Question;
 use deadloop_run::repairs::{step_lines, steps};
-use deadloop_run::{Wanted, survey};
+use deadloop_run::{SurveyRequest, survey};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop explain datasets/starter planted/short-sequence/000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets\n\nThe first settings are explained in full. A table shows where the others fire, or how near they came. A near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between what was measured and what is wanted. To see them, facts are measured down to a tenth of what each threshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are.";
 
@@ -44,7 +44,7 @@ pub(crate) struct Explain {
     /// Show instead what the repairers of this file do to the transcript, step by step
     #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "presets"])]
     pub(crate) repair: Option<PathBuf>,
-    /// What to do with a bad line: stop, or leave it out
+    /// The handling of a bad line: stop, or leave it out
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     pub(crate) on_bad: OnBad,
     #[command(flatten)]
@@ -52,13 +52,13 @@ pub(crate) struct Explain {
 }
 
 pub(super) fn run(args: &Explain, global: Global) -> Outcome {
-    let of_run = Made::read(&args.corpus)?;
+    let of_run = ResultInputs::read(&args.corpus)?;
     let made = of_run.as_ref();
     let settings = made.filter(|_| args.settings.is_empty());
     let settings = settings.map_or(&args.settings, |made| &made.settings);
     let judge = made.map_or(&args.judge, |made| &made.judge);
     let named = named((settings, args.presets), (&judge.set, judge.per))?;
-    let found = survey(Wanted {
+    let found = survey(SurveyRequest {
         path: made.map_or(&args.corpus, |made| &made.corpus),
         selection: Selection::default(),
         by: &[],
@@ -116,13 +116,13 @@ fn repaired(file: &Path, transcript: &Transcript, global: Global) -> Outcome {
 }
 
 /// The corpus, settings and options of a result.
-struct Made {
+struct ResultInputs {
     corpus: PathBuf,
     settings: Vec<PathBuf>,
     judge: Judge,
 }
 
-impl Made {
+impl ResultInputs {
     /// Reads the manifest of a result folder. `None` for another folder. A corpus may have a file of that name too,
     /// but it also has transcripts, which a result never has.
     fn read(dir: &Path) -> Outcome<Option<Self>> {

@@ -21,8 +21,8 @@ use crate::progress::watched;
 use crate::show::{self, typed};
 use deadloop_run::reading::transcript;
 
-mod told;
-use told::LABELS;
+mod output;
+use output::LABELS;
 
 use deadloop_run::importing::{
     Carried, ImportedLabels, JoinedCorpus, Rejected, Sources, Target, sources_of,
@@ -76,18 +76,18 @@ pub(crate) struct Import {
     /// The column that says when it was recorded
     #[arg(long, value_name = "PATH", help_heading = "Columns of tables")]
     time_field: Option<String>,
-    /// How thinking is separated from the answer in texts that hold both: words as in `watch --think`
+    /// The separation of thinking from the answer in texts that hold both: words as in `watch --think`
     #[arg(long, value_name = "WORD", value_delimiter = ',')]
     think: Vec<String>,
     /// Put the name of the file before each id, for files that all have the ids 1, 2, 3 (not for a corpus, whose
     /// labels use the ids)
     #[arg(long)]
     prefix_ids: bool,
-    /// Propose labels too, as `deadloop label` does, for what nobody labelled; proposals of earlier imports are made anew.
-    /// `deadloop tune` can follow at once
+    /// Propose labels for unlabelled transcripts too, as `deadloop label` does; proposals of earlier imports are made
+    /// anew. `deadloop tune` can follow at once
     #[arg(long)]
     label: bool,
-    /// What to do with a bad record: stop, or leave it out and list it in rejected.jsonl [default: stop; in folders,
+    /// The handling of a bad record: stop, or leave it out and list it in rejected.jsonl [default: stop; in folders,
     /// but for the corpora in them, leave it out]
     #[arg(long, value_enum)]
     on_bad: Option<OnBad>,

@@ -215,7 +215,7 @@ fn pressed(key: &Pressed) -> Option<Press> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_run::reviewing::Look;
+    use deadloop_run::reviewing::ViewChange;
 
     fn page(context: Option<u64>) -> Page {
         let rows = context.map_or(500, |context| context / 5);
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_whole_text_is_gone_through_page_by_page_to_its_end() {
-        let mut sight = ReviewSight::default().after(Look::Whole, 10);
+        let mut sight = ReviewSight::default().after(ViewChange::Whole, 10);
         let mut first = Vec::new();
         for _ in 0..200 {
             let screen = Screen {
@@ -274,13 +274,13 @@ mod tests {
             };
             let (_, now, room) = screen.lines(page, 1000);
             first.push(now.from);
-            sight = now.after(Look::Down, room);
+            sight = now.after(ViewChange::Down, room);
         }
         assert!(first.windows(2).all(|pair| pair[0] <= pair[1]), "{first:?}");
         assert!(
             first.last().is_some_and(|last| (480..500).contains(last)),
             "{first:?}"
         );
-        assert_eq!(sight.after(Look::Whole, 10), ReviewSight::default());
+        assert_eq!(sight.after(ViewChange::Whole, 10), ReviewSight::default());
     }
 }

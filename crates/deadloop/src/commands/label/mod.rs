@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
-use deadloop_corpus::{Beside, Corpus, Entry, Problem, Selection, is_named};
+use deadloop_corpus::{Corpus, Entry, Problem, Selection, UnfinishedFile, is_named};
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::LabelRow;
 use deadloop_score::proposing::Proposal;
@@ -60,8 +60,7 @@ pub(crate) struct Label {
     /// Overwrite existing labels
     #[arg(long)]
     force: bool,
-    /// Ask about each proposal that nobody has reviewed, the most uncertain first; makes proposals first if there are no
-    /// labels
+    /// Ask about each unreviewed proposal, the most uncertain first; makes proposals first if there are no labels
     #[arg(long, group = "asks")]
     review: bool,
     /// Review in a browser on this machine, with the same keys: prints the address of a page, on a free port or on PORT
@@ -148,7 +147,7 @@ fn prove_writable(labels: &Path) -> Outcome {
     let dir = labels.parent().filter(|dir| !dir.as_os_str().is_empty());
     let dir = dir.unwrap_or(Path::new("."));
     interrupt::sweeps(dir);
-    let made = Beside::create(labels, true).map(drop);
+    let made = UnfinishedFile::create(labels, true).map(drop);
     made.map_err(|e| Code::Usage.error(e))
 }
 

@@ -41,14 +41,18 @@ pub(super) struct Page {
 
 /// The head and the excerpts of a transcript, before they are painted.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct TranscriptView {
     pub(super) head: Vec<String>,
     pub(super) excerpts: Vec<Excerpt>,
 }
 
 /// Returns the head and the excerpts of the current transcript. `context` is the number of chars around each mark.
 /// `None` for the whole text.
-pub(super) fn seen(transcript: &Transcript, session: &Session, context: Option<u64>) -> Seen {
+pub(super) fn seen(
+    transcript: &Transcript,
+    session: &Session,
+    context: Option<u64>,
+) -> TranscriptView {
     let (sure, at, of) = session.progress();
     let rows = session.shown();
     let class = session.class().map_or("", Class::name);
@@ -66,7 +70,7 @@ pub(super) fn seen(transcript: &Transcript, session: &Session, context: Option<u
     }
     let first = rows.first().copied();
     let excerpts = excerpts(transcript, first, context.unwrap_or(u64::MAX));
-    Seen { head, excerpts }
+    TranscriptView { head, excerpts }
 }
 
 /// Returns the page of the current transcript. `context` is the number of chars around each mark. `None` for the
@@ -77,7 +81,7 @@ pub(super) fn page(
     context: Option<u64>,
     paint: Paint,
 ) -> Page {
-    let Seen { head, excerpts } = seen(transcript, session, context);
+    let TranscriptView { head, excerpts } = seen(transcript, session, context);
     let mut text = String::new();
     for excerpt in excerpts {
         text.push_str(&format!(

@@ -7,10 +7,10 @@ use deadloop_report::review_page;
 use deadloop_score::LabelRow;
 use serde::{Deserialize, Serialize};
 
-use super::view::{Piece, Seen, seen};
+use super::view::{Piece, TranscriptView, seen};
 use crate::exit::{Code, Failure, Outcome};
 use crate::show;
-use deadloop_run::reviewing::{HELP, KEYS, Look, Press, Review, Sitting, named};
+use deadloop_run::reviewing::{HELP, KEYS, Press, Review, Sitting, ViewChange, named};
 
 /// A key from the page, with the number of the state in which it was pressed.
 #[derive(Deserialize)]
@@ -82,8 +82,8 @@ impl Desk<'_> {
     fn press(&mut self, pressed: &Pressed) -> Outcome<LocalAnswer> {
         let press = named(&pressed.key).filter(|_| pressed.turn == self.turn);
         let moved = match press {
-            Some(Press::Sight(Look::Down)) => 1,
-            Some(Press::Sight(Look::Up)) => -1,
+            Some(Press::Sight(ViewChange::Down)) => 1,
+            Some(Press::Sight(ViewChange::Up)) => -1,
             _ => 0,
         };
         if let Some(press) = press {
@@ -97,7 +97,7 @@ impl Desk<'_> {
         let sitting = &self.sitting;
         let shown = sitting.transcript();
         let shown = shown.map(|transcript| seen(transcript, &sitting.session, sitting.context()));
-        let Seen { head, excerpts } = shown.unwrap_or_default();
+        let TranscriptView { head, excerpts } = shown.unwrap_or_default();
         let (answered, left) = sitting.told();
         let state = State {
             turn: self.turn,

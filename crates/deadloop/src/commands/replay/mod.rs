@@ -13,12 +13,12 @@ use serde_json::json;
 use crate::args::{Global, Judge, Output, Select};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::naming::{Named, named};
+use crate::naming::{NamedSettings, named};
 use crate::replaying::{finish, replay, request};
 use crate::show;
 use deadloop_run::{Opening, Replayed, Request, SEALED, name};
 
-mod told;
+mod output;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop replay datasets/starter --settings tuned/settings.toml --split test --out tested\n  deadloop replay recordings.jsonl --out seen --set guard.params.min_copies=8";
 
@@ -39,7 +39,7 @@ pub(crate) struct Replay {
     pub(crate) judge: Judge,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Where the results go
+    /// The folder of the results
     #[arg(long, value_name = "DIR")]
     #[serde(skip)]
     pub(crate) out: PathBuf,
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         host: &host,
     }
     .write(&done)?;
-    let summary = told::summary(&done, &evidence, &named, &cells, global)?;
+    let summary = output::summary(&done, &evidence, &named, &cells, global)?;
     let next = next(args, worst(&done, &evidence, cells[0]));
     done.sum_up(summary);
     done.note(scored, means);
@@ -120,7 +120,7 @@ fn worst(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> Option<St
 }
 
 /// Refuses settings in which every guard is off.
-fn refuse_off(named: &[Named]) -> Outcome {
+fn refuse_off(named: &[NamedSettings]) -> Outcome {
     for (name, settings) in named {
         if settings.is_off() {
             let what = format!("{name}: every guard is switched off: nothing can alarm");

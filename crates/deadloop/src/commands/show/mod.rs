@@ -18,7 +18,7 @@ use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::show::{self, typed};
 use deadloop_run::visible::visible;
-use deadloop_run::{Surveyed, Wanted, open, survey_with};
+use deadloop_run::{SurveyRequest, Surveyed, open, survey_with};
 
 /// The end of the help text.
 pub(crate) const HELP: &str = "\
@@ -51,7 +51,7 @@ pub(crate) struct Show {
 const CONTEXT: usize = 400;
 
 pub(super) fn run(args: &Show, global: Global) -> Outcome {
-    let wanted = Wanted {
+    let wanted = SurveyRequest {
         path: &args.corpus,
         selection: args.select.selection()?,
         by: &[],

@@ -13,10 +13,10 @@ use crate::host::Terminal;
 use crate::replaying::{finish, ran, tell_no_csv, tell_refused};
 use crate::show;
 
-mod asked;
-mod told;
+mod options;
+mod output;
 
-pub(crate) use asked::Tune;
+pub(crate) use options::Tune;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n  deadloop tune recordings.jsonl.zst --settings mine.toml --also theirs.toml --loop-rate 1/2000\n\nThe folder holds report.html, settings.toml (for production), choice.csv and every table. If the command was interrupted, the same command continues where it stopped.";
 
@@ -29,12 +29,12 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     }
     let host = Terminal::of(global);
     let request = args.request(&host, plan.text.clone(), &tuning)?;
-    let next = |choices: &Choices, is_live| told::next(choices, is_live, args);
+    let next = |choices: &Choices, is_live| output::next(choices, is_live, args);
     let done = tune(&request, &tuning, plan, next)?;
     let Some(tuned) = ran(done, &request, global)? else {
         return Ok(());
     };
-    let summary = told::summary(&tuned, args, global)?;
+    let summary = output::summary(&tuned, args, global)?;
     tell_no_csv(args.output.csv, &tuned.scored, global);
     let ended = ended(&tuned.choices.advice, !tuning.constraints.is_empty());
     let Tuned { mut done, .. } = *tuned;

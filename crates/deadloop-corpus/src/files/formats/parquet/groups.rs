@@ -33,7 +33,7 @@ pub(super) fn create(mut file: NamedTempFile, _: &Path, _: Effort) -> io::Result
     }))
 }
 
-/// The columns, all of them text.
+/// Returns the columns, which are all text.
 fn schema() -> Schema<Row> {
     let column = |(at, name): (usize, &str)| {
         SchemaField::new(name, "", "", move |row: &Row| {

@@ -31,9 +31,9 @@ use deadloop_detect::Channel;
 use serde_json::{Map, Value as Json, json};
 
 use super::label::Label;
-use super::made::{Failed, Made, seeded};
 use super::spec::{Bounds, By, Item, SpecError};
 use super::stock::{Split, of_split};
+use super::transcript::{Failed, SynthTranscript, seeded};
 use super::{ATTEMPTS, Frame, PLANTED, Synth};
 use crate::find::Reason;
 use crate::make::plant::Rng;
@@ -41,7 +41,7 @@ use crate::{Body, RecordedEvent};
 use host::{Host, Turn};
 
 /// The requirements for one draw.
-struct Asked<'a> {
+struct RunRequest<'a> {
     item: &'a Item,
     /// The range of the second copy's position, in calls, or in turns for loops of turns.
     onset: Bounds,
@@ -56,10 +56,10 @@ struct Planted {
 }
 
 impl<'a> Synth<'a> {
-    pub(super) fn run(&self, item: &'a Item, at: usize) -> Result<Made, SpecError> {
+    pub(super) fn run(&self, item: &'a Item, at: usize) -> Result<SynthTranscript, SpecError> {
         let (mut rng, split) = self.start(item, at);
         let onset = item.onset(at);
-        let asked = Asked { item, onset };
+        let asked = RunRequest { item, onset };
         let draw = |attempt| {
             let host = self.host(item, (at + attempt, split), &mut rng)?;
             Ok((planted(&asked, &host, &mut rng)?, host))
@@ -118,7 +118,7 @@ impl<'a> Synth<'a> {
         (at, split): (usize, Split),
         made: Planted,
         host: Host,
-    ) -> Made {
+    ) -> SynthTranscript {
         let kind = item.kind.name;
         let (source, tag) = match item.kind.by {
             By::Loop(_) => ("planted", format!("{}-{kind}", item.repeats.class.name())),
@@ -167,7 +167,7 @@ impl<'a> Synth<'a> {
 }
 
 /// Draws a planted part for one host.
-fn planted(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Planted, Failed> {
+fn planted(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<Planted, Failed> {
     match asked.item.kind.by {
         By::Harmless(harmless) => harmless::planted(asked, host, harmless, rng),
         By::Loop(looped) => loops::planted(asked, host, looped, rng),
@@ -179,7 +179,7 @@ fn planted(asked: &Asked<'_>, host: &Host, rng: &mut Rng) -> Result<Planted, Fai
     }
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RunRequest<'a> {
     /// Draws a text of the item or its kind.
     fn text(&self, rng: &mut Rng) -> Result<&'a str, Failed> {
         let drawn = match &self.item.texts {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::super::Frame;
 use super::super::drawn::Drawn;
-use super::super::faults::{Asked, Stream};
+use super::super::faults::{FaultRequest, Stream};
 use super::host::{Host, Turn};
 use super::{Failed, Synth};
 use crate::make::plant::Rng;
@@ -19,7 +19,7 @@ impl Synth<'_> {
     pub(in super::super) fn partial(
         &self,
         frame: &Frame<'_>,
-        asked: &Asked,
+        asked: &FaultRequest,
         rng: &mut Rng,
     ) -> Result<(Stream, Drawn), Failed> {
         let pool = self.runs(frame.item, frame.split);
@@ -79,7 +79,7 @@ fn damaged(
     head: Vec<RecordedEvent>,
     mut turns: Vec<Turn>,
     first: usize,
-    asked: &Asked,
+    asked: &FaultRequest,
     rng: &mut Rng,
 ) -> Stream {
     let mut more = Map::new();

@@ -2,10 +2,10 @@
 
 use deadloop_detect::Fault;
 
-use super::held::ends;
 use super::kinds::By;
-use super::parsing::{Asked, Placed, SpecError, named};
+use super::parsing::{ItemContext, ParsedTable, SpecError, named};
 use super::tables::{Class, DriftKind, ItemTable, StreamKind, Unit};
+use super::values::ends;
 use super::{Faults, Repeats};
 use crate::make::plant::PlantKind;
 
@@ -21,7 +21,7 @@ macro_rules! refuse {
 }
 
 /// Rejects keys that the kind does not have.
-pub(super) fn has_its_keys(table: &ItemTable, at: Placed<'_>) -> Checked {
+pub(super) fn has_its_keys(table: &ItemTable, at: ParsedTable<'_>) -> Checked {
     let kind = table.kind.0;
     let Some(key) = at.keys().find(|key| !kind.has(key)) else {
         return Ok(());
@@ -32,7 +32,7 @@ pub(super) fn has_its_keys(table: &ItemTable, at: Placed<'_>) -> Checked {
     Err(at.refused(key, what, format!("one of {}", known.join(", "))))
 }
 
-impl Asked<'_> {
+impl ItemContext<'_> {
     /// Rejects an item that no transcript could satisfy. Returns the checked values of an item of faults.
     pub(super) fn possible(&self) -> Result<Option<Faults>, SpecError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

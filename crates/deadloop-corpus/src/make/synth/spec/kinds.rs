@@ -2,7 +2,7 @@
 
 use deadloop_detect::Kind as Label;
 
-use super::held::{Bounds, Named};
+use super::values::{Bounds, NamedValue};
 use crate::find::Reason;
 use crate::make::plant::PlantKind;
 
@@ -200,7 +200,7 @@ impl Kind {
     }
 }
 
-impl Named for &'static Kind {
+impl NamedValue for &'static Kind {
     fn all() -> Vec<Self> {
         KINDS.iter().collect()
     }

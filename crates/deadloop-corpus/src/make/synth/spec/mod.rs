@@ -15,13 +15,12 @@ use std::ops::Deref;
 use deadloop_detect::Fault;
 
 mod checks;
-mod held;
 mod keys;
 mod kinds;
 mod parsing;
 mod tables;
+mod values;
 
-pub(super) use held::{Bounds, Text, Word, ends};
 pub use keys::{KeyText, key_texts};
 pub(super) use kinds::{By, Harmless, Looped, REASONS};
 pub use parsing::SpecError;
@@ -30,6 +29,7 @@ pub(super) use tables::{
     Chunks, Cut, Drift, DriftKind, Form, FormFile, StreamKind, TextChannel, Tool, Unit, Volatile,
 };
 use tables::{Class, ItemTable, SpecTable, Writers};
+pub(super) use values::{Bounds, Text, Word, ends};
 
 /// The description of a corpus to be made.
 #[derive(Clone, Debug)]

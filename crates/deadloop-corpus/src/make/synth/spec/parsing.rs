@@ -9,9 +9,9 @@ use deadloop_detect::harness::meant;
 use serde::de::DeserializeOwned;
 use toml::de::DeTable;
 
-use super::held::{Many, Text, Word, ends};
 use super::kinds::By;
 use super::tables::{Class, ItemTable, SourceTable, SpecTable, Take};
+use super::values::{NonEmptyList, Text, Word, ends};
 use super::{CleanSource, CorpusSpec, Item, Repeats, SourcePlace};
 
 /// An error in a spec or a file of forms, with its line.
@@ -75,7 +75,7 @@ fn line(text: &str, span: &Range<usize>) -> usize {
 
 /// A table of a file, with the places of its keys.
 #[derive(Clone, Copy)]
-pub(crate) struct Placed<'a> {
+pub(crate) struct ParsedTable<'a> {
     text: &'a str,
     /// The first line of the table.
     pub(super) line: usize,
@@ -85,7 +85,7 @@ pub(crate) struct Placed<'a> {
 /// Reads a file and passes its content to `then`, with the places of its keys.
 pub(crate) fn read<T: DeserializeOwned, R>(
     text: &str,
-    then: impl FnOnce(T, Placed<'_>) -> Result<R, SpecError>,
+    then: impl FnOnce(T, ParsedTable<'_>) -> Result<R, SpecError>,
 ) -> Result<R, SpecError> {
     let table = DeTable::parse(text).map_err(|e| {
         let what = e.message().trim().replace('\n', ", ");
@@ -94,10 +94,10 @@ pub(crate) fn read<T: DeserializeOwned, R>(
     let read = toml::from_str(text).map_err(|error| SpecError::of(text, &error))?;
     let table = table.get_ref();
     let line = 1;
-    then(read, Placed { text, line, table })
+    then(read, ParsedTable { text, line, table })
 }
 
-impl<'a> Placed<'a> {
+impl<'a> ParsedTable<'a> {
     /// Returns the tables with this name inside the table.
     pub(crate) fn tables(self, name: &str) -> impl Iterator<Item = Self> {
         let list = self.table.iter().find(|(key, _)| key.get_ref() == name);
@@ -135,7 +135,7 @@ impl<'a> Placed<'a> {
 
 /// Returns the index of `name` among `names`. An unknown name is an error at the key `key`.
 pub(super) fn named<'a>(
-    at: Placed<'_>,
+    at: ParsedTable<'_>,
     key: &str,
     name: &str,
     names: impl Iterator<Item = &'a String> + Clone,
@@ -163,7 +163,7 @@ impl CorpusSpec {
         read(text, Self::of)
     }
 
-    fn of(table: SpecTable, at: Placed<'_>) -> Result<Self, SpecError> {
+    fn of(table: SpecTable, at: ParsedTable<'_>) -> Result<Self, SpecError> {
         let sources = table.source.iter().flatten().zip(at.tables("source"));
         let mut spec = Self {
             name: table.name.to_string(),
@@ -198,7 +198,7 @@ impl CorpusSpec {
     }
 }
 
-fn source(table: &SourceTable, at: Placed<'_>) -> Result<CleanSource, SpecError> {
+fn source(table: &SourceTable, at: ParsedTable<'_>) -> Result<CleanSource, SpecError> {
     let place = match (&table.corpus, &table.text) {
         (Some(corpus), None) => SourcePlace::Corpus(corpus.to_string()),
         (None, Some(text)) => SourcePlace::Text(text.to_string()),
@@ -224,20 +224,20 @@ fn source(table: &SourceTable, at: Placed<'_>) -> Result<CleanSource, SpecError>
 }
 
 /// Returns the texts, or an empty list if there are none.
-fn strings(many: Option<&Many<Text>>) -> Vec<String> {
+fn strings(many: Option<&NonEmptyList<Text>>) -> Vec<String> {
     let all = many.into_iter().flat_map(|many| many.iter());
     all.map(ToString::to_string).collect()
 }
 
 /// An item, with the spec so far and the places of its keys.
-pub(super) struct Asked<'a> {
+pub(super) struct ItemContext<'a> {
     pub(super) spec: &'a CorpusSpec,
     pub(super) item: &'a Item,
-    pub(super) at: Placed<'a>,
+    pub(super) at: ParsedTable<'a>,
 }
 
 impl Item {
-    fn of(spec: &CorpusSpec, table: ItemTable, at: Placed<'_>) -> Result<Self, SpecError> {
+    fn of(spec: &CorpusSpec, table: ItemTable, at: ParsedTable<'_>) -> Result<Self, SpecError> {
         let kind = table.kind.0;
         super::checks::has_its_keys(&table, at)?;
         let names = spec.sources.iter().map(|source| &source.name);
@@ -273,7 +273,7 @@ impl Item {
             repeats,
             faults: None,
         };
-        let asked = Asked {
+        let asked = ItemContext {
             spec,
             item: &item,
             at,

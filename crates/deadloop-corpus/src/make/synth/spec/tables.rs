@@ -5,11 +5,12 @@
 use deadloop_detect::Fault;
 use serde::Deserialize;
 
-use super::held::{
-    CHARS, Groups, Held, Lists, Many, Named, Part, Share, Text, Whole, Within, Word,
-};
 use super::keys::Key;
 use super::kinds::Kind;
+use super::values::{
+    CHARS, Groups, Lists, NamedValue, NonEmptyList, Part, Share, SpecValue, Text, Whole, Within,
+    Word,
+};
 
 /// Defines tables, each as a struct. A key with a default is an `Option`. The default is given in words, since it
 /// often depends on other keys.
@@ -30,11 +31,11 @@ macro_rules! tables {
                 field: stringify!($key),
                 default: concat!($($default)?),
                 meaning: concat!($($about),+),
-                expected: <$of as Held>::expected,
+                expected: <$of as SpecValue>::expected,
             }),+];
         }
 
-        impl Held for $table {
+        impl SpecValue for $table {
             fn expected() -> String {
                 "a table".into()
             }
@@ -100,10 +101,10 @@ deadloop_detect::words! {
     }
 }
 
-/// Implements [`Named`] for enums of words.
+/// Implements [`NamedValue`] for enums of words.
 macro_rules! named {
     ($($words:ty),+) => {$(
-        impl Named for $words {
+        impl NamedValue for $words {
             fn all() -> Vec<Self> {
                 Self::ALL.to_vec()
             }
@@ -173,7 +174,7 @@ tables! {
         /// language tag; required with text, a filter with corpus
         lang: Option<Text> = "the transcript's",
         /// key=value: only such transcripts of the corpus
-        r#where: Option<Many<Text>> = "all",
+        r#where: Option<NonEmptyList<Text>> = "all",
         /// all: whatever the labels say, or without any
         take: Option<Word<Take>> = "clean",
     }
@@ -184,9 +185,9 @@ tables! {
         /// language tag
         lang: Text,
         /// the texts, each with its own end (a blank, a line break); {} is filled by drift fill, draw and counter
-        texts: Many<Text>,
+        texts: NonEmptyList<Text>,
         /// what drift fill and draw put in place of {}
-        fillers: Option<Many<Text>> = "none",
+        fillers: Option<NonEmptyList<Text>> = "none",
     }
     /// `[[tool]]`: a tool that is called.
     Tool {
@@ -195,7 +196,7 @@ tables! {
         /// values that each argument may take
         arguments: Option<Lists> = "none",
         /// what it may answer
-        results: Option<Many<Text>> = "ok",
+        results: Option<NonEmptyList<Text>> = "ok",
     }
     /// `[[forms]]`.
     FormsTable {
@@ -218,11 +219,11 @@ tables! {
         file: Option<Text> = "synth",
         /// names of the [[source]]s of its clean text; of a fault of calls: of the runs whose parallel calls are
         /// damaged, in place of the [[tool]]s
-        source: Option<Many<Text>> = "all",
+        source: Option<NonEmptyList<Text>> = "all",
         /// languages, dealt in turn; of forms: which of them
-        lang: Option<Many<Text>> = "en, or those of its sources where none is English; of forms: all",
+        lang: Option<NonEmptyList<Text>> = "en, or those of its sources where none is English; of forms: all",
         /// channels, dealt in turn
-        channel: Option<Many<Word<TextChannel>>> = "answer; a form's own",
+        channel: Option<NonEmptyList<Word<TextChannel>>> = "answer; a form's own",
         /// name of the [[unit]] whose texts are repeated
         unit: Option<Text> = "cut from clean text",
         /// length of one copy, in chars or calls; of window: calls of a round
@@ -236,7 +237,7 @@ tables! {
         length: Option<Within<0, CHARS>> = "700 to 2600",
         /// where the second copy begins, in chars, calls, or turns (monologue, handoff, same-answer, narration);
         /// several ranges are dealt in turn
-        onset: Option<Many<Within<1, CHARS>>> = "700 to 6000; tools and runs 3 to 20",
+        onset: Option<NonEmptyList<Within<1, CHARS>>> = "700 to 6000; tools and runs 3 to 20",
         /// clean chars or calls after the loop; 0: it goes on to the end
         after: Option<Within<0, CHARS>> = "0",
         /// what the label says of a loop; transient needs after
@@ -266,7 +267,7 @@ tables! {
         /// paragraphs of clean text in the other channel: thought before a form's answer, or said after its thinking
         aside: Option<Within<0, 100>> = "0",
         /// kinds of damage, dealt in turn
-        fault: Option<Many<Word<Fault>>> = "none; a fault needs one",
+        fault: Option<NonEmptyList<Word<Fault>>> = "none; a fault needs one",
         /// what is damaged: a text with actions in tags, thinking and an answer, a text, a call's arguments or name,
         /// events with ids and places, a whole stream, parallel calls; of forms those of this class are taken
         stream: Option<Word<StreamKind>> = "none; a fault needs one",
@@ -277,11 +278,11 @@ tables! {
         /// what an error says (retry, error-retry, reworded-write), a tool that is not ready (poll; {} is how far it is)
         /// or has nothing to say (stateless), a turn without a call (monologue, handoff, same-answer), a turn before
         /// its call (narration; {} counts the turns), the plan (replan)
-        texts: Option<Many<Text>> = "some in English",
+        texts: Option<NonEmptyList<Text>> = "some in English",
         /// what each result of the run has, drawn anew: an id, a date, or both; fields of a JSON object, else lines
-        volatile: Option<Many<Word<Volatile>>> = "none",
+        volatile: Option<NonEmptyList<Word<Volatile>>> = "none",
         /// names of the [[tool]]s called
-        tools: Option<Many<Text>> = "all",
+        tools: Option<NonEmptyList<Text>> = "all",
     }
     /// `item.drift`: how the copies of a loop differ from the first one.
     Drift {
@@ -292,9 +293,9 @@ tables! {
         /// share of the copies after the first that differ; counter and fill: always all; circle: share of the
         /// statements that are glued
         rate: Option<Share> = "1",
-        /// what stands before a copy without {}
+        /// text before each copy, if it has no {}
         counter: Option<Text> = "Attempt {}: or 第{}次：",
-        /// name of the [[unit]] whose texts are the words of doubt, one of them before each statement
+        /// name of the [[unit]] whose texts are the words of doubt, one before each statement
         glue: Option<Text> = "circle has to say",
     }
     /// `item.chunks`.
@@ -322,9 +323,9 @@ tables! {
         class: Text,
         /// language tag
         lang: Option<Text> = "en",
-        /// where such text usually stands
+        /// channel in which such text usually comes
         channel: Option<Word<TextChannel>> = "answer",
-        /// the most texts of it: 1 for a text without variables
+        /// the most texts to make: 1 for a text without variables
         most: Option<Whole<1, 100_000>> = "the item's count",
         /// without clean text around it
         alone: Option<bool> = "false",

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use super::super::conditions::{Ask, Holds, steps};
 use super::super::counters::Part;
-use super::super::look::{Ask, Holds, steps};
 use super::super::places::{Origin, Places};
 use super::super::recycled::Stretch;
 use super::super::runs::Run;
@@ -80,7 +80,8 @@ impl PeriodicMeter {
         }
     }
 
-    /// Reports a tail and, if its numbers are compared, the parts of it in which they are equal or count on evenly.
+    /// Reports a tail. If its numbers are compared, also reports the parts in which they are equal or count on
+    /// evenly.
     fn tell_parts(&mut self, run: Run, until: u64, fenced: bool) {
         let base = self.runs.base();
         match &mut self.counters {

@@ -6,9 +6,9 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::conditions::TailConditions;
 use super::counters::Counters;
 use super::elements::Elements;
-use super::look::Look;
 use super::places::Places;
 use super::recycled::Recycled;
 use super::returning::Returning;
@@ -25,7 +25,7 @@ pub(super) use unit::{LETTER, LETTER_OR_EMOJI};
 
 /// Returns the recipe of periodic meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
-    let look = Arc::new(Look::new(params));
+    let look = Arc::new(TailConditions::new(params));
     Recipe::text(params, move || {
         Box::new(PeriodicMeter::new(Arc::clone(&look)))
     })
@@ -33,7 +33,7 @@ pub(super) fn recipe(params: &Params) -> Recipe {
 
 /// The meter of one stream.
 struct PeriodicMeter {
-    look: Arc<Look>,
+    look: Arc<TailConditions>,
     symbols: Symbols,
     runs: Runs,
     /// Positions of symbols in the text, if symbols are not its characters.
@@ -57,7 +57,7 @@ struct PeriodicMeter {
 }
 
 impl PeriodicMeter {
-    fn new(look: Arc<Look>) -> Self {
+    fn new(look: Arc<TailConditions>) -> Self {
         Self {
             symbols: look.symbols,
             runs: Runs::new(&look.want),

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::super::conditions::Holds;
 use super::super::elements::NAMED;
-use super::super::look::Holds;
 use super::super::places::Origin;
 use super::super::runs::Run;
 use super::super::symbols::NUMBER;

@@ -406,11 +406,11 @@ impl Runs {
         self.tracked.iter().any(covers)
     }
 
-    /// Returns the most matches of a lag that cannot get enough of them while a tracked tail goes on. The lag is a
-    /// multiple of the tail's lag, and the symbol just before the tail does not match, so no match reaches further back
-    /// than the tail. A lag needs as many matches as a copy has symbols, and a tail of that length covers the lag. A
-    /// flood that follows another of the same unit has thousands of such lags, and comparing one of them takes as long
-    /// as the flood is.
+    /// Returns the most matches of a lag if they cannot become enough while a tracked tail goes on. The lag is a
+    /// multiple of the tail's lag, and the symbol just before the tail does not match, so no match reaches further
+    /// back than the tail. A lag needs as many matches as a copy has symbols, and a tail of that length covers the
+    /// lag. A flood that follows another of the same unit has thousands of such lags, and comparing one of them takes
+    /// as long as the flood is.
     fn cut_off(&self, lag: u32) -> Option<u64> {
         let base = self.base();
         let at = |index: u64| self.kept.get(usize::try_from(index).ok()?);

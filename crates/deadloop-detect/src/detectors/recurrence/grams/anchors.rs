@@ -1,4 +1,6 @@
-//! [`Anchors`]: which n-grams can have another occurrence in the window, told by a few short k-grams in them.
+//! [`Anchors`]: finds n-grams that may recur, by a few short k-grams.
+//!
+//! An n-gram is worth entering only if the window may hold another occurrence of it.
 //!
 //! Of all k-grams some are marked, by their hash alone. The **anchor** of an n-gram is the last marked k-gram inside it. So equal
 //! n-grams have equal anchors, at the same place inside; and an n-gram whose anchor was seen for the first time in the window
@@ -10,11 +12,11 @@
 
 use std::ops::Range;
 
-/// Symbols of a k-gram.
+/// The number of symbols of a k-gram.
 const K: u32 = 16;
 /// The hash is shifted by this many bits at each symbol. After [`K`] shifts a symbol has left its 64 bits.
 const SHIFT: u32 = 64 / K;
-/// How many of 256 k-grams are marked.
+/// The number of marked k-grams among 256.
 const MARKED: u64 = 24;
 /// The fewest symbols of an n-gram. Many shorter ones would have no anchor.
 const SHORTEST: usize = 40;
@@ -23,7 +25,7 @@ const MOST: usize = 1 << 12;
 /// Odd, with bits everywhere.
 const FACTOR: u64 = 0xD6E8_FEB8_6659_FD93;
 
-/// Follows the symbols of one stream.
+/// The anchors of one stream.
 pub(super) struct Anchors {
     /// The hash of the last k-gram.
     hash: u64,
@@ -39,25 +41,26 @@ pub(super) struct Anchors {
 /// A marked k-gram.
 #[derive(Clone, Copy, Default)]
 struct Anchor {
-    /// The number of its last symbol and 1; 0: none.
+    /// The number of the k-gram's last symbol, plus 1; 0 if there is no k-gram.
     end: u64,
-    /// How many symbols end one of its n-grams: the first is its own last one.
+    /// The number of symbols that end an n-gram of this anchor. The first is the anchor's own last symbol.
     ends: u32,
-    /// Whether its n-grams are entered.
+    /// Whether the anchor's n-grams are entered.
     entered: bool,
 }
 
-/// When the n-gram that a symbol ends is entered.
+/// The time at which the n-gram that a symbol ends is entered.
 pub(super) enum Entering {
-    /// When its anchor is seen again.
+    /// On the next occurrence of the anchor.
     Later,
     Now,
-    /// After those that end with these symbols.
+    /// Now, after the n-grams that end with these symbols.
     NowAnd(Range<u64>),
 }
 
 impl Anchors {
-    /// For n-grams of `n` symbols in a window of at most `window`; `None`: they are too short for that.
+    /// Creates the anchors for n-grams of `n` symbols in a window of at most `window`; `None` if the n-grams are too
+    /// short.
     pub(super) fn new(n: usize, window: usize) -> Option<Self> {
         let places = window.clamp(64, MOST).next_power_of_two();
         (n >= SHORTEST).then(|| Self {

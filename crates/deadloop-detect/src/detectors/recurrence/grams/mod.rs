@@ -1,13 +1,15 @@
-//! Counts n-grams in a sliding window, in O(1) for each symbol and O(1) for each earlier occurrence that is
-//! asked for. It takes at most 150 bytes a symbol of the window.
+//! Counts of n-grams in a sliding window.
+//!
+//! Work is O(1) for each symbol and O(1) for each earlier occurrence that is requested. It takes at most 150 bytes a
+//! symbol of the window.
 //!
 //! The hash of a text is a polynomial over its symbols, modulo the prime 2^61 - 1, so the hash of any stretch
 //! follows from the hashes of all text before its start and of all text before its end. A table of chains, like
 //! those of compressors, finds the previous occurrence of an n-gram. A chain leads from newer to older n-grams
 //! and ends at the first one that has left the window, so n-grams need not be removed from it.
 //!
-//! Of text that does not repeat nothing is entered there: [`anchors`] tells n-grams that can have no other occurrence in the
-//! window, and they are entered late, when one can.
+//! Text that does not repeat is not entered there. [`anchors`] finds the n-grams without another occurrence in the
+//! window; they are entered late, when another can come.
 
 use std::ops::Range;
 
@@ -22,87 +24,88 @@ pub(super) struct Grams {
     n: u64,
     /// [`BASE`] to the power n.
     shift: u64,
-    /// How far back occurrences count, in symbols.
+    /// The number of symbols within which occurrences count.
     window: usize,
-    /// The symbols of the window, each at its number modulo `length`; as long as there were as many.
+    /// The symbols of the window, each at its number modulo `length`. It grows up to `length`.
     ring: Vec<Place>,
-    /// The n-grams that begin with them, likewise.
+    /// The n-grams that begin with these symbols, at the same places.
     slots: Vec<Slot>,
-    /// For how many there is room: a power of two.
+    /// The capacity of the ring, a power of two.
     length: usize,
-    /// The first one in the window.
+    /// The number of the first symbol in the window.
     first: u64,
-    /// How many there were so far.
+    /// The number of symbols so far.
     count: u64,
     /// The hash of all symbols so far.
     prefix: u64,
-    /// For each value of the low bits of a hash, the newest n-gram that has it: its symbol's number and 1; 0: none.
+    /// The newest n-gram for each value of the low bits of a hash: the number of its symbol, plus 1; 0 if there is
+    /// none.
     chains: Vec<u64>,
-    /// The last distance and [`BASE`] to its power, kept because all of a loop asks for the same one.
+    /// The last distance and [`BASE`] to its power, kept because a loop needs the same one each time.
     power: (u64, u64),
-    /// Which n-grams need not be entered yet, where n-grams are long enough to tell.
+    /// The finder of n-grams that need not be entered yet; `None` if n-grams are too short.
     anchors: Option<Anchors>,
 }
 
 /// A symbol of the window.
 #[derive(Clone, Copy, Default)]
 struct Place {
-    /// The hash of all symbols before it.
+    /// The hash of all symbols before this one.
     prefix: u64,
-    /// The chars before it.
+    /// The number of chars before the symbol.
     start: u64,
 }
 
 /// An n-gram that was entered.
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    /// The number of its first symbol and 1; 0: nothing was ever entered here.
+    /// The number of the n-gram's first symbol, plus 1; 0 before the first n-gram.
     entered: u64,
-    /// Its hash.
+    /// The n-gram's hash.
     gram: u64,
-    /// How far back the next older n-gram of the chain is, the newest one of another hash; 0 without one.
+    /// The distance to the next older n-gram of the chain, the newest one of another hash; 0 without one.
     next: u32,
-    /// How many there were in a row, each in the window of the next.
+    /// The number of occurrences in a row, each in the window of the next.
     times: u32,
-    /// From the n-gram before it of this hash.
+    /// The way back to the previous n-gram of this hash.
     back: Back,
-    /// How many of its gaps in a row, from itself on, the symbol before it has too.
+    /// The number of gaps in a row, from this n-gram on, that the symbol before has too.
     shifted: u32,
 }
 
 /// The way from an n-gram back to its previous occurrence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Back {
-    /// The hash of the symbols that stand there.
+    /// The hash of the symbols between both beginnings.
     between: u64,
     /// Symbols from the beginning of one to the beginning of the other; 0 without one.
     gap: u32,
-    /// How many in a row, this one included, are the same.
+    /// The number of equal gaps in a row, including this one.
     run: u32,
 }
 
-/// Gaps in a row that are the same: each the distance from an occurrence of an n-gram back to the previous one.
+/// A row of equal gaps. Each is the distance from an occurrence of an n-gram back to the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gaps {
     /// The number of the symbol that the last occurrence begins with.
     newest: u64,
     /// Symbols from the beginning of one to the beginning of the other.
     pub(super) symbols: u64,
-    /// The hash of those symbols.
+    /// The hash of the symbols of one gap.
     pub(super) between: u64,
-    /// How many they are; at least one.
+    /// The number of gaps, at least one.
     pub(super) count: u64,
 }
 
 impl Gaps {
-    /// The first symbol, by number, of the occurrence that lies `back` gaps before the newest.
+    /// Returns the number of the first symbol of the occurrence that lies `back` gaps before the newest.
     pub(super) fn occurrence(&self, back: u64) -> u64 {
         self.newest - back * self.symbols
     }
 }
 
 impl Grams {
-    /// Counts n-grams of `n` symbols; `n` is at least 1.
+    /// Creates a counter of n-grams of `n` symbols; `n` is at least 1.
     pub(super) fn new(n: usize, window: usize) -> Self {
         let first = window.clamp(1, FIRST_CHAINS).next_power_of_two();
         Self {
@@ -121,8 +124,8 @@ impl Grams {
         }
     }
 
-    /// Reads a symbol. Returns an upper bound of how often the n-gram that it ends occurs in the window; 0 if it ends
-    /// no n-gram.
+    /// Reads a symbol. Returns an upper bound on the occurrences in the window of the n-gram that it ends; 0 if it
+    /// ends no n-gram.
     #[inline]
     pub(super) fn push(&mut self, symbol: Symbol) -> u32 {
         if self.count - self.first == self.length as u64 {
@@ -230,8 +233,8 @@ impl Grams {
         self.length = length;
     }
 
-    /// Makes four times as many chains, so that there are as many as symbols in the window, and links the complete
-    /// n-grams, those before `last`, anew.
+    /// Makes four times as many chains, one per symbol of the window, and links the complete n-grams before `last`
+    /// anew.
     fn grow(&mut self, last: u64) {
         self.chains = vec![0; 4 * self.chains.len()];
         for earlier in self.first..last {
@@ -246,13 +249,13 @@ impl Grams {
         self.first = self.count;
     }
 
-    /// The chars before the last n-gram.
+    /// Returns the number of chars before the last n-gram.
     pub(super) fn last_start(&self) -> u64 {
         self.last().map_or(0, |last| self.at(last).start)
     }
 
-    /// The gaps between the occurrences of the last n-gram, from the last one back, as far as the window
-    /// reaches; those in a row that are the same come together.
+    /// Returns the gaps between the occurrences of the last n-gram, from the last one back, as far as the window
+    /// reaches. Equal gaps in a row are one item.
     pub(super) fn gaps(&self) -> impl Iterator<Item = Gaps> {
         let mut at = self.last();
         std::iter::from_fn(move || {
@@ -271,13 +274,13 @@ impl Grams {
         })
     }
 
-    /// The chars before a symbol of the window.
+    /// Returns the number of chars before a symbol of the window.
     pub(super) fn start(&self, number: u64) -> u64 {
         self.at(number).start
     }
 
-    /// If the last `most` gaps, or all gaps in the window, are the same: their length in symbols, and how
-    /// many they are.
+    /// Returns the length in symbols and the number of the last gaps if the last `most`, or all in the window, are
+    /// the same.
     pub(super) fn even(&self, most: u32) -> Option<(u64, u32)> {
         let last = self.last()?;
         let slot = self.slot(last);
@@ -291,15 +294,15 @@ impl Grams {
         (run >= inside && all).then_some((gap, inside))
     }
 
-    /// Whether the last `most` gaps, or all in the window, are those of the symbol before, which had as many: the text
-    /// has gone on as it did after each earlier occurrence. Then what stands between has as many different texts as it
-    /// had there, since each of them is the one there, turned by a symbol that all of them begin with.
+    /// Returns whether the last `most` gaps, or all in the window, equal those of the symbol before, which had as
+    /// many. Then the text has gone on as it did after each earlier occurrence, and there are as many different texts
+    /// between as before: each of them is the former one, turned by a symbol that all of them begin with.
     pub(super) fn goes_on(&self, most: u32) -> bool {
         let last = self.last().map(|last| self.slot(last));
         last.is_some_and(|slot| slot.shifted >= (slot.times - 1).min(most))
     }
 
-    /// The last complete n-gram.
+    /// Returns the last complete n-gram.
     fn last(&self) -> Option<u64> {
         let last = self.count.checked_sub(self.n)?;
         (last >= self.first).then_some(last)
@@ -326,18 +329,19 @@ impl Grams {
         times
     }
 
-    /// The hash of the n-gram that begins with this symbol; `until`: that of all symbols up to its end.
+    /// Returns the hash of the n-gram that begins with this symbol. `until` is the hash of all symbols up to the
+    /// n-gram's end.
     #[inline]
     fn gram(&self, number: u64, until: u64) -> u64 {
         sub(until, mul(self.at(number).prefix, self.shift))
     }
 
-    /// The n-gram that begins with a symbol, if it was entered.
+    /// Returns the n-gram that begins with a symbol, if it was entered.
     fn entered(&self, number: u64) -> Option<&Slot> {
         Some(self.slot(number)).filter(|slot| slot.entered == number + 1)
     }
 
-    /// The next older n-gram of a chain, its number and 1; 0 without one.
+    /// Returns the number, plus 1, of the next older n-gram of a chain; 0 without one.
     fn older(&self, number: u64) -> u64 {
         match self.slot(number).next {
             0 => 0,
@@ -371,7 +375,7 @@ impl Grams {
         None
     }
 
-    /// Says which n-gram of its chain is the next older one; not one that has left the window.
+    /// Links an n-gram to the next older one of its chain, unless that one has left the window.
     fn link(&mut self, number: u64, next: u64) {
         let back = if next > self.first {
             number + 1 - next
@@ -381,7 +385,7 @@ impl Grams {
         self.slot_mut(number).next = narrow(back);
     }
 
-    /// From a symbol's n-gram to the `earlier` one of the same hash.
+    /// Returns the way from a symbol's n-gram back to the `earlier` one of the same hash.
     fn back(&mut self, number: u64, earlier: u64) -> Back {
         let gap = number - earlier;
         if self.power.0 != gap {
@@ -400,7 +404,7 @@ impl Grams {
     }
 }
 
-/// Chains and symbols at first, at most; a power of two. A long window costs a short text no more.
+/// The most chains and symbols at first, a power of two. A long window costs a short text no more.
 const FIRST_CHAINS: usize = 512;
 
 mod anchors;

@@ -1,19 +1,18 @@
-//! The structural parameters, compiled for use while text comes in: what is looked at, and where.
+//! The structural parameters, compiled for use on a stream.
 
 use regex::Regex;
 
 use crate::settings::params::Params;
 
-/// What is looked at, and where, from the structural parameters.
-pub(super) struct Look {
+/// The compiled structural parameters: positions of checkpoints, lengths of window and segment, cuts.
+pub(super) struct StructuralParams {
     checkpoints: Vec<u64>,
     every: u64,
-    /// For each listed checkpoint and the first after them: the first char that it or a later one
-    /// reads.
+    /// The first char that each listed checkpoint, or the first one after them, or a later one reads.
     keep_from: Vec<u64>,
     pub(super) window: u64,
     short_at_all: bool,
-    /// `None`: from the previous checkpoint.
+    /// The length of the segment; `None` for all text since the previous checkpoint.
     segment: Option<u64>,
     pub(super) drop_tail: bool,
     pub(super) delimiters: Delimiters,
@@ -40,7 +39,7 @@ impl Delimiters {
     }
 }
 
-/// What is done with text in code fences.
+/// The treatment of text in code fences.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
     Check,
@@ -49,7 +48,7 @@ pub(super) enum Code {
     Matches(i64),
 }
 
-impl Look {
+impl StructuralParams {
     pub(super) fn new(params: &Params) -> Self {
         let regex = |value: &crate::Value| value.as_text().and_then(|text| Regex::new(text).ok());
         let word = |name, word| params.text(name) == word;
@@ -95,7 +94,7 @@ impl Look {
         self.segment.map_or(previous, |n| at.saturating_sub(n))
     }
 
-    /// The position of checkpoint number `index`, if there is one.
+    /// Returns the position of checkpoint number `index`, if there is one.
     pub(super) fn checkpoint(&self, index: usize) -> Option<u64> {
         let last = self.checkpoints.last()?;
         match self.checkpoints.get(index) {
@@ -110,7 +109,7 @@ impl Look {
         before.and_then(|i| self.checkpoint(i)).unwrap_or(0)
     }
 
-    /// The first char that checkpoint number `index` reads.
+    /// Returns the first char that checkpoint number `index` reads.
     fn reads_from(&self, index: usize) -> u64 {
         let Some(at) = self.checkpoint(index) else {
             return u64::MAX;
@@ -122,8 +121,8 @@ impl Look {
         short.into_iter().chain(period).min().unwrap_or(at)
     }
 
-    /// The first char that checkpoint number `index` or a later one reads. Past the listed ones each
-    /// reads from further on than the one before, so the next decides.
+    /// Returns the first char that checkpoint number `index` or a later one reads. Past the listed ones each reads
+    /// from further on than the one before, so the next decides.
     pub(super) fn keep_from(&self, index: usize) -> u64 {
         let listed = self.keep_from.get(index).copied();
         listed.unwrap_or_else(|| self.reads_from(index))

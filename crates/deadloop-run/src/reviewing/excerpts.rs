@@ -1,4 +1,4 @@
-//! The text that a reviewer sees: around the onset and the end.
+//! Excerpts of a transcript for a reviewer, around the onset and the end.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! [`result_tables`]: the tables of result folders, described for the reference.
+//! [`result_tables`]: descriptions of the tables of result folders.
 
 use deadloop_replay::detect::Unit;
 use deadloop_tables::ColumnDoc;

@@ -1,4 +1,4 @@
-//! [`Asking`]: the parts of a request that its guard needs.
+//! [`PromptReader`]: the parts of a request that its guard needs.
 
 use std::sync::atomic::Ordering;
 
@@ -13,11 +13,11 @@ pub(crate) const TASK: &str = "x-deadloop-task";
 
 /// The longest body of a request that is read, in bytes. A longer body is passed on and counted.
 const LONGEST: usize = 4 << 20;
-/// The most bytes of all bodies that are held. With more the one that grows passes, and is counted.
+/// The most bytes of all held bodies. Above it the body that grows is passed on, and is counted.
 const HELD: usize = 64 << 20;
 
-/// A request, as its bytes pass.
-pub(crate) struct Asking<'a> {
+/// A request whose bytes are passing.
+pub(crate) struct PromptReader<'a> {
     shared: &'a Shared,
     task: String,
     /// The body so far. `None` if no guard needs it, if it is not JSON, or if it is too long.
@@ -26,8 +26,8 @@ pub(crate) struct Asking<'a> {
     long: bool,
 }
 
-impl<'a> Asking<'a> {
-    /// A request of which the head has come.
+impl<'a> PromptReader<'a> {
+    /// Creates a request from its head.
     pub(crate) fn new(head: &Head, shared: &'a Shared) -> Self {
         let kind = head.value("content-type").unwrap_or_default();
         let json = kind.split(';').next().unwrap_or_default().trim() == "application/json";
@@ -56,7 +56,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// What its response answers. A body that could not be read is counted.
+    /// Returns the prompt that the response answers. A body that could not be read is counted.
     pub(crate) fn asked(mut self) -> Prompted {
         let written = self.forget().as_deref().map(Prompted::written);
         if self.long || written == Some(None) {
@@ -68,7 +68,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Returns what is held of the body, which is held no more.
+    /// Takes the held part of the body.
     fn forget(&mut self) -> Option<Vec<u8>> {
         let body = self.body.take()?;
         self.shared.held.fetch_sub(body.len(), Ordering::Relaxed);
@@ -76,7 +76,7 @@ impl<'a> Asking<'a> {
     }
 }
 
-impl Drop for Asking<'_> {
+impl Drop for PromptReader<'_> {
     fn drop(&mut self) {
         self.forget();
     }

@@ -1,6 +1,6 @@
-//! [`Gathered`]: outcomes added up for scores and their intervals.
+//! [`OutcomeSums`]: outcomes added up for scores and their intervals.
 
-use crate::intervals::{Known, Sample, bounds};
+use crate::intervals::{IntervalCache, Sample, bounds};
 use crate::judge::Outcome;
 use crate::measure::Worth;
 use crate::scores::Scores;
@@ -8,13 +8,13 @@ use crate::tally::{Latencies, Tally};
 
 /// Counts, latencies and sums by group of some outcomes.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct OutcomeSums {
     tally: Tally,
     latencies: Latencies,
     groups: Sample,
 }
 
-impl Gathered {
+impl OutcomeSums {
     /// Adds the outcome of a case to its group.
     pub(super) fn add(&mut self, group: u64, outcome: &Outcome) {
         self.tally += Tally::of(outcome);
@@ -23,7 +23,7 @@ impl Gathered {
     }
 
     /// Returns the scores. Their intervals take transcripts as independent.
-    pub(super) fn scores(&mut self, worth: &Worth, known: &mut Known) -> Scores {
+    pub(super) fn scores(&mut self, worth: &Worth, known: &mut IntervalCache) -> Scores {
         let latencies = std::mem::take(&mut self.latencies).sorted();
         let quantiles = latencies.of_loops(&self.tally);
         self.latencies = latencies;
@@ -32,7 +32,12 @@ impl Gathered {
 
     /// Returns the scores with intervals over groups. `means` adds intervals of measures that are neither shares nor
     /// rates.
-    pub(super) fn over_groups(mut self, worth: &Worth, known: &mut Known, means: bool) -> Scores {
+    pub(super) fn over_groups(
+        mut self,
+        worth: &Worth,
+        known: &mut IntervalCache,
+        means: bool,
+    ) -> Scores {
         let mut scores = self.scores(worth, known);
         let intervals = bounds(self.groups, worth, known, means);
         scores.intervals = intervals;

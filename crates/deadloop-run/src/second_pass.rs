@@ -1,11 +1,11 @@
-//! [`Again`]: another pass over the corpus of a finished run.
+//! [`SecondPass`]: another pass over the corpus of a finished run.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use deadloop_corpus::{Entry, Place, Problem};
-use deadloop_replay::{Interrupted, Meant, each_at};
+use deadloop_replay::{IdFilter, Interrupted, each_at};
 use deadloop_score::{Case, Cases};
 
 use crate::failure::{Code, RunResult};
@@ -13,7 +13,7 @@ use crate::host::{Host, watched};
 use crate::replay::Replayed;
 
 /// Another pass over the corpus of a finished run.
-pub struct Again<'a> {
+pub struct SecondPass<'a> {
     /// The run.
     pub done: &'a Replayed,
     /// The label of the progress bar.
@@ -24,7 +24,7 @@ pub struct Again<'a> {
     pub host: &'a dyn Host,
 }
 
-impl Again<'_> {
+impl SecondPass<'_> {
     /// Reads the corpus again and calls `of` with each transcript of `cases` and its index there. `cases` must be
     /// those of the run. `sink` gets the results in the order of the corpus.
     ///

@@ -1,4 +1,4 @@
-//! Looks up one transcript of a corpus by its id.
+//! The lookup of one transcript of a corpus by its id.
 
 use deadloop_corpus::Entry;
 use deadloop_detect::harness::meant;
@@ -13,8 +13,8 @@ use crate::visible::visible;
 const SUGGESTED: usize = 10;
 
 impl Surveyed {
-    /// Returns the transcript requested by [`Wanted::entry`](crate::Wanted::entry), and its label. With `skips`, bad
-    /// lines of the corpus are counted and left out.
+    /// Returns the transcript requested by [`SurveyRequest::entry`](crate::SurveyRequest::entry), and its label. With
+    /// `skips`, bad lines of the corpus are counted and left out.
     ///
     /// # Errors
     /// Returns an error if no transcript has this id, its labels are bad, or the corpus is not whole and `skips` is

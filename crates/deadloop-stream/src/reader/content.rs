@@ -1,4 +1,4 @@
-//! [`Said`]: the content of one API object.
+//! [`ObjectContent`]: the content of one API object.
 //!
 //! It has the parts that a live stream is watched for, and everything else that a recording keeps.
 
@@ -9,7 +9,7 @@ use crate::{Body, RecordedEvent};
 
 /// The content of one API object.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct ObjectContent {
     /// The id of the response that the object belongs to, if it has one.
     pub response: Option<String>,
     /// The name of the model, if the object has one.
@@ -17,7 +17,7 @@ pub struct Said {
     /// The creation time, in milliseconds since 1970, if each object has one.
     pub at: Option<f64>,
     /// The events and calls, in order, each with the index of its choice (0 if there is only one). Texts may be empty.
-    pub parts: Vec<(u64, SaidPart)>,
+    pub parts: Vec<(u64, ObjectPart)>,
     /// Facts about the whole response by name, such as usage and fingerprint.
     pub about: Vec<(&'static str, Value)>,
     /// The number of tokens of the whole response.
@@ -45,7 +45,7 @@ pub struct Tokens {
 
 /// An event, or a part of a call.
 #[derive(Debug)]
-pub enum SaidPart {
+pub enum ObjectPart {
     /// Text, or the end.
     Event(RecordedEvent),
     /// A call of a tool, or a piece of one.
@@ -69,10 +69,10 @@ pub struct Call {
     pub ends: bool,
 }
 
-impl Said {
+impl ObjectContent {
     /// Returns the content of an object with one event of the only choice.
     pub fn of(event: impl IntoIterator<Item = RecordedEvent>) -> Self {
-        let parts = event.into_iter().map(|event| (0, SaidPart::Event(event)));
+        let parts = event.into_iter().map(|event| (0, ObjectPart::Event(event)));
         Self {
             parts: parts.collect(),
             ..Self::default()
@@ -82,7 +82,7 @@ impl Said {
     /// Adds the event of a choice, if there is one.
     pub fn event(&mut self, choice: u64, event: Option<RecordedEvent>) {
         self.parts
-            .extend(event.map(|event| (choice, SaidPart::Event(event))));
+            .extend(event.map(|event| (choice, ObjectPart::Event(event))));
     }
 
     /// Keeps a fact about the whole response, if there is a value.
@@ -92,7 +92,7 @@ impl Said {
 
     /// Returns whether the object carries no information about any response, as a keep-alive.
     pub fn is_empty(&self) -> bool {
-        let part = |(_, part): &(u64, SaidPart)| !matches!(part, SaidPart::Over(_));
+        let part = |(_, part): &(u64, ObjectPart)| !matches!(part, ObjectPart::Over(_));
         let spoken =
             self.parts.iter().any(part) || !self.about.is_empty() || self.begins || self.ends;
         !spoken && self.response.is_none() && self.model.is_none()
@@ -100,9 +100,9 @@ impl Said {
 
     /// Returns whether the object holds text.
     pub fn has_text(&self) -> bool {
-        let text = |part: &SaidPart| match part {
-            SaidPart::Event(event) => matches!(event.body, Body::Reasoning(_) | Body::Answer(_)),
-            SaidPart::Call(_) | SaidPart::Over(_) => false,
+        let text = |part: &ObjectPart| match part {
+            ObjectPart::Event(event) => matches!(event.body, Body::Reasoning(_) | Body::Answer(_)),
+            ObjectPart::Call(_) | ObjectPart::Over(_) => false,
         };
         self.parts.iter().any(|(_, part)| text(part))
     }
@@ -122,7 +122,7 @@ impl Said {
     }
 
     /// Returns the parts that a live stream is watched for: those of the first choice.
-    pub fn watched(self) -> impl Iterator<Item = SaidPart> {
+    pub fn watched(self) -> impl Iterator<Item = ObjectPart> {
         let first = |(choice, part)| (choice == 0).then_some(part);
         self.parts.into_iter().filter_map(first)
     }

@@ -37,14 +37,14 @@ impl TurnTokens {
 
 /// A running sum of the tokens of turns, event by event.
 #[derive(Clone, Copy, Debug)]
-pub struct Spent {
+pub struct TokenSum {
     /// Tokens of the turns that ended. `None` once a turn had no count.
     ended: Option<u64>,
     /// Tokens of the current turn. `None` if the turn has no count.
     now: Option<u64>,
 }
 
-impl Spent {
+impl TokenSum {
     /// Returns a sum at zero. `None` if no turn of `events` records its tokens.
     pub fn of(events: &[RecordedEvent]) -> Option<Self> {
         let says = |event: &RecordedEvent| tokens(event).is_some();
@@ -104,7 +104,7 @@ mod tests {
         ];
         let beyond = turn(&[("tokens_in", u64::MAX), ("tokens_out", 1 << 50)]);
         assert_eq!(TurnTokens::of(&beyond), None);
-        let mut spent = Spent::of(&events).unwrap();
+        let mut spent = TokenSum::of(&events).unwrap();
         let mut told = Vec::new();
         for event in &events {
             spent.take(event);
@@ -117,6 +117,6 @@ mod tests {
             (None, None),
         ];
         assert_eq!(told, known);
-        assert!(Spent::of(&events[2..3]).is_none());
+        assert!(TokenSum::of(&events[2..3]).is_none());
     }
 }

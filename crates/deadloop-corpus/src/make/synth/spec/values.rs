@@ -44,7 +44,7 @@ impl fmt::Display for Bounds {
 }
 
 /// A type of the values of a key.
-pub(crate) trait Held {
+pub(crate) trait SpecValue {
     /// Returns the allowed values in words, for messages and for `--keys`.
     fn expected() -> String;
 }
@@ -75,7 +75,7 @@ pub(crate) struct Word<T>(pub(crate) T);
 
 /// A list of at least one value, where a single value may be written alone.
 #[derive(Clone, Debug)]
-pub(crate) struct Many<T>(Vec<T>);
+pub(crate) struct NonEmptyList<T>(Vec<T>);
 
 /// Lists of at least two words. The words of a list may replace each other.
 #[derive(Clone, Debug, Default)]
@@ -86,7 +86,7 @@ pub(crate) struct Groups(pub(crate) Vec<Vec<Text>>);
 pub(crate) struct Lists(pub(crate) BTreeMap<String, Vec<Json>>);
 
 /// A type whose values have names.
-pub(crate) trait Named: Copy + 'static {
+pub(crate) trait NamedValue: Copy + 'static {
     /// Returns every value.
     fn all() -> Vec<Self>;
 
@@ -131,7 +131,7 @@ enum OneOrMany<T> {
 }
 
 /// Reads a `W` and converts it with `of`. A `None` is an error.
-fn read<'de, D: Deserializer<'de>, W: Deserialize<'de>, T: Held>(
+fn read<'de, D: Deserializer<'de>, W: Deserialize<'de>, T: SpecValue>(
     from: D,
     of: impl FnOnce(W) -> Option<T>,
 ) -> Result<T, D::Error> {
@@ -140,10 +140,10 @@ fn read<'de, D: Deserializer<'de>, W: Deserialize<'de>, T: Held>(
     of(written).ok_or_else(|| refused("another value"))
 }
 
-/// Implements [`Held`] and `Deserialize` for a type that is read as another type and checked.
+/// Implements [`SpecValue`] and `Deserialize` for a type that is read as another type and checked.
 macro_rules! held {
     ($([$($generic:tt)*] $of:ty: |$written:ident: $as:ty| $read:expr, $expected:expr;)+) => {$(
-        impl<$($generic)*> Held for $of {
+        impl<$($generic)*> SpecValue for $of {
             fn expected() -> String {
                 $expected
             }
@@ -170,10 +170,10 @@ held! {
         "a number above 0, at most 1".into();
     [] Part: |number: f64| (0.0..1.0).contains(&number).then_some(Self(number)),
         "a number from 0 to below 1".into();
-    [T: Named] Word<T>:
+    [T: NamedValue] Word<T>:
         |word: String| T::all().into_iter().find(|of| of.name() == word).map(Self),
         names::<T>().join(" | ");
-    [T: Held + DeserializeOwned] Many<T>:
+    [T: SpecValue + DeserializeOwned] NonEmptyList<T>:
         |written: OneOrMany<T>| match written {
             OneOrMany::One(one) => Some(Self(vec![one])),
             OneOrMany::Many(all) => (!all.is_empty()).then_some(Self(all)),
@@ -187,7 +187,7 @@ held! {
         "a table of lists".into();
 }
 
-fn names<T: Named>() -> Vec<&'static str> {
+fn names<T: NamedValue>() -> Vec<&'static str> {
     T::all().into_iter().map(T::name).collect()
 }
 
@@ -200,21 +200,21 @@ fn is_plain(list: &[Json]) -> bool {
     !list.is_empty() && list.iter().all(plain)
 }
 
-impl Held for bool {
+impl SpecValue for bool {
     fn expected() -> String {
         "true or false".into()
     }
 }
 
 /// An optional key.
-impl<T: Held> Held for Option<T> {
+impl<T: SpecValue> SpecValue for Option<T> {
     fn expected() -> String {
         T::expected()
     }
 }
 
 /// Tables with the same name.
-impl<T: Held> Held for Vec<T> {
+impl<T: SpecValue> SpecValue for Vec<T> {
     fn expected() -> String {
         "tables".into()
     }
@@ -249,7 +249,7 @@ impl Deref for Text {
     }
 }
 
-impl<T> Deref for Many<T> {
+impl<T> Deref for NonEmptyList<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {

@@ -1,4 +1,4 @@
-//! [`Seen`]: how much of each channel has arrived. [`Cursor`]: a place in a transcript.
+//! [`ChannelLengths`]: the length of each channel. [`Cursor`]: a place in a transcript.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use super::units::{Calls, Chars, Turns, Unit, Units};
 /// Of two moments of one transcript, the later has at least as much of every channel. This orders positions in
 /// different channels, and no sum of them is ever needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Seen {
+pub struct ChannelLengths {
     /// Chars of reasoning.
     pub reasoning: Chars,
     /// Chars of the answer.
@@ -32,7 +32,7 @@ fn is_none<T: Default + PartialEq>(count: &T) -> bool {
     *count == T::default()
 }
 
-impl Seen {
+impl ChannelLengths {
     /// Returns the length of `channel`, in its unit.
     pub fn units(self, channel: Channel) -> Units {
         match channel {
@@ -79,7 +79,7 @@ impl Seen {
 }
 
 /// Orders two moments of one transcript. `None` if neither is later, as for moments of different transcripts.
-impl PartialOrd for Seen {
+impl PartialOrd for ChannelLengths {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         let of = |channel| self.count(channel).cmp(&other.count(channel));
         let mut all = Channel::ALL.into_iter().map(of);
@@ -115,10 +115,10 @@ mod tests {
 
     #[test]
     fn the_later_moment_has_no_less_of_any_channel() {
-        let early = Seen::default().plus(Channel::Answer, 5);
+        let early = ChannelLengths::default().plus(Channel::Answer, 5);
         let late = early.plus(Channel::Tools, 1);
         assert!(early < late);
-        let elsewhere = Seen::default().plus(Channel::Reasoning, 9);
+        let elsewhere = ChannelLengths::default().plus(Channel::Reasoning, 9);
         assert_eq!(early.partial_cmp(&elsewhere), None);
         assert_eq!(late.minus(Channel::Tools, 4), early);
         assert_eq!(late.units(Channel::Tools), Calls(1).into());

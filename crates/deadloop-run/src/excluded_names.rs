@@ -1,4 +1,4 @@
-//! Lists models and splits when filters match nothing.
+//! [`ExcludedNames`]: models and splits to list when filters match nothing.
 //!
 //! The usual cause is a misspelt name.
 
@@ -10,9 +10,9 @@ use deadloop_score::Case;
 
 /// The models and splits of transcripts left out by filters, limited in number.
 #[derive(Default)]
-pub(crate) struct LeftOut([BTreeSet<String>; 2]);
+pub(crate) struct ExcludedNames([BTreeSet<String>; 2]);
 
-impl LeftOut {
+impl ExcludedNames {
     /// The most names listed of each kind.
     const MOST: usize = 20;
 

@@ -1,9 +1,9 @@
-//! [`Kept`]: a growable store of cases, plain or packed.
+//! [`CaseStore`]: a growable store of cases, plain or packed.
 
 use deadloop_score::{Case, Cases, PackedCases};
 
 /// A store to which cases are added one by one, in the order of the corpus.
-pub trait Kept: Cases + Default {
+pub trait CaseStore: Cases + Default {
     /// Adds a case.
     fn keep(&mut self, case: Case);
 
@@ -11,7 +11,7 @@ pub trait Kept: Cases + Default {
     fn narrow(&mut self, kept: &[bool]);
 }
 
-impl Kept for Vec<Case> {
+impl CaseStore for Vec<Case> {
     fn keep(&mut self, case: Case) {
         self.push(case);
     }
@@ -21,7 +21,7 @@ impl Kept for Vec<Case> {
     }
 }
 
-impl Kept for PackedCases {
+impl CaseStore for PackedCases {
     fn keep(&mut self, case: Case) {
         self.push(&case);
     }

@@ -11,14 +11,14 @@ use deadloop_replay::{Entered, Job, Journal, JournalError, RunError, Subject, ru
 use deadloop_score::{Case, Ended, Manifest};
 use serde::de::DeserializeOwned;
 
+use crate::case_store::CaseStore;
 use crate::failure::{Code, Failure, RunResult};
 use crate::findings::Refuses;
+use crate::first_pass::look_further;
 use crate::folder::{Folder, State, fingerprint};
 use crate::host::watched;
-use crate::kept::Kept;
-use crate::looking::look_further;
 use crate::manifest::{manifest, now};
-use crate::programs::Known;
+use crate::programs::ProgramIdentity;
 use crate::replay::Done;
 use crate::request::Request;
 use crate::sharding;
@@ -68,7 +68,7 @@ pub fn ask<S: Subject>(
     request: &Request<'_>,
     subject: &S,
     more: Vec<String>,
-) -> RunResult<Done<Answers<S::Said>>> {
+) -> RunResult<Done<Answers<S::Answer>>> {
     if let Some(shard) = request.shard {
         return sharding::write(request, shard, subject).map(Done::Part);
     }
@@ -77,20 +77,20 @@ pub fn ask<S: Subject>(
     let mut said = Vec::new();
     let asked = opened.ask(subject, more, &mut |entered| said.push(entered.said))?;
     Ok(match asked {
-        Asked::Already(folder, manifest) => Done::Already(folder, manifest),
-        Asked::Answered(run) => Done::Ran(Box::new(Answers { run: *run, said })),
+        AskOutcome::Already(folder, manifest) => Done::Already(folder, manifest),
+        AskOutcome::Answered(run) => Done::Ran(Box::new(Answers { run: *run, said })),
     })
 }
 
 /// The outcome of [`Opened::ask`].
-pub(crate) enum Asked<C> {
+pub(crate) enum AskOutcome<C> {
     /// The folder holds the result of the same request already.
     Already(Folder, Box<Manifest>),
     /// Every selected transcript has an answer, and an earlier result is removed.
     Answered(Box<Answered<C>>),
 }
 
-impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
+impl<'a, C: CaseStore, S: DeserializeOwned> Opened<'a, C, S> {
     /// Checks that the folder is writable and surveys the corpus. Also returns the result of `look` for each
     /// transcript read here. `subject` is the fingerprint that parts must have.
     ///
@@ -133,10 +133,10 @@ impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
     /// a program fails, or the host stops the run.
     pub(crate) fn ask(
         self,
-        subject: &impl Subject<Said = S>,
+        subject: &impl Subject<Answer = S>,
         more: Vec<String>,
         keep: &mut dyn FnMut(Entered<S>),
-    ) -> RunResult<Asked<C>> {
+    ) -> RunResult<AskOutcome<C>> {
         let Self {
             request,
             subject: asked,
@@ -146,13 +146,13 @@ impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
             began,
         } = self;
         let programs = match request.parts.as_deref() {
-            None => Known::of(subject),
+            None => ProgramIdentity::of(subject),
             Some(parts) => parts.programs().clone(),
         };
         let inputs = inputs(request, (&surveyed.hash, &asked), more);
         let inputs = fingerprint(&[inputs, programs.inputs].concat());
         if let State::Done(manifest) = folder.state(&inputs)? {
-            return Ok(Asked::Already(folder, manifest));
+            return Ok(AskOutcome::Already(folder, manifest));
         }
         surveyed.accept(request.skip_bad, request.host)?;
         if !request.by_default {
@@ -170,7 +170,7 @@ impl<'a, C: Kept, S: DeserializeOwned> Opened<'a, C, S> {
             programs: programs.described,
             ..manifest(request, &surveyed)
         };
-        Ok(Asked::Answered(Box::new(Answered {
+        Ok(AskOutcome::Answered(Box::new(Answered {
             folder,
             surveyed,
             manifest,
@@ -203,11 +203,11 @@ fn inputs(
 }
 
 /// Runs the subject on this machine, with the folder's journal.
-fn run<S: Subject, C: Kept>(
+fn run<S: Subject, C: CaseStore>(
     request: &Request<'_>,
     (surveyed, subject): (&Surveyed<C>, &S),
     (folder, inputs): (&Folder, &str),
-    keep: &mut dyn FnMut(Entered<S::Said>),
+    keep: &mut dyn FnMut(Entered<S::Answer>),
 ) -> RunResult<Option<Journal>> {
     let job = Job {
         corpus: &surveyed.corpus,
@@ -220,7 +220,7 @@ fn run<S: Subject, C: Kept>(
         JournalError::Io(..) => Code::Unexpected.because(e),
     })?;
     let (mut next, mut other) = (0, false);
-    let mut checked = |entered: Entered<S::Said>| {
+    let mut checked = |entered: Entered<S::Answer>| {
         let is_its = |case: &Case| case.id == entered.transcript;
         other |= next >= surveyed.cases.number() || !surveyed.cases.on(next, is_its);
         next += 1;
@@ -238,11 +238,11 @@ fn run<S: Subject, C: Kept>(
 }
 
 /// Passes the answers of merged parts to `keep`, as [`run`] would.
-fn put_together<S: Subject, C: Kept>(
+fn put_together<S: Subject, C: CaseStore>(
     surveyed: &Surveyed<C>,
     subject: &S,
-    known: Vec<Option<S::Said>>,
-    keep: &mut dyn FnMut(Entered<S::Said>),
+    known: Vec<Option<S::Answer>>,
+    keep: &mut dyn FnMut(Entered<S::Answer>),
 ) -> RunResult {
     for (i, said) in known.into_iter().enumerate() {
         let transcript = surveyed.cases.on(i, |case| case.id.clone());

@@ -3,11 +3,11 @@
 use deadloop_corpus::Entry;
 use deadloop_score::Case;
 
+use crate::case_store::CaseStore;
 use crate::failure::RunResult;
 use crate::findings::Refuses;
-use crate::kept::Kept;
 use crate::request::Request;
-use crate::survey::{Surveyed, Wanted, drop_sealed, open, survey_into};
+use crate::survey::{SurveyRequest, Surveyed, drop_sealed, open, survey_into};
 
 /// Surveys the selected transcripts, except sealed ones.
 pub fn look(request: &Request<'_>) -> RunResult<Surveyed> {
@@ -15,12 +15,12 @@ pub fn look(request: &Request<'_>) -> RunResult<Surveyed> {
 }
 
 /// Surveys the selected transcripts, and also returns the result of `look` for each.
-pub(crate) fn look_further<C: Kept, T: Send>(
+pub(crate) fn look_further<C: CaseStore, T: Send>(
     request: &Request<'_>,
     refuses: Refuses<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
 ) -> RunResult<(Surveyed<C>, Vec<T>)> {
-    let wanted = Wanted {
+    let wanted = SurveyRequest {
         path: request.corpus,
         selection: request.selection()?,
         by: request.by,

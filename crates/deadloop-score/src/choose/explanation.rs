@@ -1,4 +1,4 @@
-//! [`explained`]: a setting in plain sentences, from the texts of the registry.
+//! [`explained`]: an explanation of a setting in plain sentences, from the registry's texts.
 
 use deadloop_replay::detect::harness::{Domain, Mark, Member, Param};
 use deadloop_replay::detect::{Setting, Value};

@@ -1,4 +1,4 @@
-//! [`Placed`]: a value with its place in a file. [`read_toml`]: reads such files.
+//! [`Located`]: a value with its place in a file. [`read_toml`]: reads such files.
 
 use std::ops::Range;
 
@@ -8,17 +8,17 @@ use toml::Spanned;
 
 use super::SettingsError;
 use crate::detectors::DETECTORS;
-use crate::settings::meant::meant;
+use crate::settings::suggestion::meant;
 
 /// A value of a TOML file with its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Placed<T> {
+pub struct Located<T> {
     value: T,
     start: usize,
     end: usize,
 }
 
-impl<T> Placed<T> {
+impl<T> Located<T> {
     /// Returns the value.
     pub fn get_ref(&self) -> &T {
         &self.value
@@ -30,8 +30,8 @@ impl<T> Placed<T> {
     }
 
     /// Returns another value in the same place.
-    pub(super) fn with<V>(&self, value: impl Into<V>) -> Placed<V> {
-        Placed {
+    pub(super) fn with<V>(&self, value: impl Into<V>) -> Located<V> {
+        Located {
             value: value.into(),
             start: self.start,
             end: self.end,
@@ -39,7 +39,7 @@ impl<T> Placed<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Placed<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let spanned = Spanned::<T>::deserialize(from)?;
         let Range { start, end } = spanned.span();

@@ -47,7 +47,7 @@ pub(crate) struct Tune {
     pub(crate) judge: Judge,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Where the results go
+    /// The folder of the results
     #[arg(long, value_name = "DIR", default_value = "deadloop-tune")]
     #[serde(skip)]
     pub(crate) out: PathBuf,

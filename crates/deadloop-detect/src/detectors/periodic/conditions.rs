@@ -11,14 +11,14 @@ use super::places::Origin;
 use super::runs::Run;
 use super::symbols::{On, Symbols};
 use super::want::Want;
-use crate::measure::fact::{Asked, Bound, Bounds};
+use crate::measure::fact::{Bound, Bounds, StructuralCondition};
 use crate::settings::param::Threshold;
 use crate::settings::params::Params;
 use crate::settings::value::Value;
 use crate::stream::Chars;
 
 /// Conditions and symbols shared by the meters of one recipe.
-pub(super) struct Look {
+pub(super) struct TailConditions {
     pub(super) want: Want,
     pub(super) symbols: Symbols,
     min_copies: u64,
@@ -78,7 +78,7 @@ impl Ask {
     }
 }
 
-impl Look {
+impl TailConditions {
     pub(super) fn new(params: &Params) -> Self {
         let code = params.get("code");
         let skip = code.and_then(Value::as_text) == Some("skip");
@@ -274,9 +274,9 @@ impl Look {
         run: Run,
         start: Chars,
         (ask, fenced, tall): (Ask, u64, u64),
-    ) -> Vec<Asked> {
+    ) -> Vec<StructuralCondition> {
         let copies = steps(run.start, run.lag);
-        let of = |param: String, least: u64, bound| Asked {
+        let of = |param: String, least: u64, bound| StructuralCondition {
             param,
             least: i64::try_from(least).unwrap_or(i64::MAX),
             bound,
@@ -300,7 +300,8 @@ impl Look {
         asked
     }
 
-    /// Returns the bound of a growing tail's characters: the compared ones, or with elements all of them.
+    /// Returns the bound on the characters of a growing tail. With elements all characters count, else the compared
+    /// ones.
     fn chars_since(&self, run: Run, start: Chars) -> Bound {
         if self.symbols.are_elements() {
             Bound::Units { from: start.into() }

@@ -1,4 +1,4 @@
-//! Suggests the nearest known word for a misspelt one.
+//! Suggestions for misspelt words: the nearest known word.
 
 /// The least similarity of two words, from 0 to 1: about one wrong letter in three.
 const ALIKE: f64 = 0.6;

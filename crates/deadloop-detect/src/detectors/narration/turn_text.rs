@@ -1,4 +1,4 @@
-//! What a turn says, and how much two turns have in common.
+//! The text of a turn, and the share that two texts have in common.
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -12,17 +12,17 @@ pub(super) const HEAD: usize = 10_000;
 /// Tokens of a trigram.
 const GRAM: usize = 3;
 
-/// The text of a turn that goes on, in whatever pieces it comes.
+/// The text of a turn in progress, collected from pieces.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct TurnText {
     head: String,
-    /// Chars in it.
+    /// Number of chars in `head`.
     chars: usize,
-    /// What follows; `None`: nothing does.
+    /// The hash of the text after `head`, if there is some.
     rest: Option<Box<Xxh3>>,
 }
 
-impl Said {
+impl TurnText {
     /// Takes the next piece.
     pub(super) fn push(&mut self, piece: &str) {
         let room = HEAD - self.chars;
@@ -39,24 +39,24 @@ impl Said {
         }
     }
 
-    /// Its first chars, for an alarm to show.
+    /// Returns the first chars, for display in an alarm.
     pub(super) fn head(&self) -> String {
         self.head.trim_start().chars().take(UNIT_CHARS).collect()
     }
 }
 
-/// What a turn said, as it is compared.
+/// The text of a turn, prepared for the comparison.
 pub(super) struct Spoken {
     /// Chars of the folded text.
     pub(super) chars: u64,
     whole: u128,
-    /// The hashes of its trigrams, in order; `None` where texts have to be equal.
+    /// The hashes of the trigrams, sorted; `None` if texts have to be equal.
     grams: Option<Vec<u64>>,
 }
 
 impl Spoken {
-    /// Of a turn that has ended: dates, ids, numbers, white space and case are folded.
-    pub(super) fn of(said: &Said, trigrams: bool) -> Self {
+    /// Prepares the text of an ended turn: dates, ids, numbers, white space and case are folded.
+    pub(super) fn of(said: &TurnText, trigrams: bool) -> Self {
         let text = folded(&said.head);
         let rest = said.rest.as_ref().map_or(0, |rest| rest.digest128());
         Self {
@@ -66,7 +66,7 @@ impl Spoken {
         }
     }
 
-    /// What two have in common, in millionths: of equal ones all, else the share of trigrams that are in both.
+    /// Returns the common share of two texts in millionths: all for equal texts, else the share of trigrams in both.
     pub(super) fn share(&self, other: &Self) -> i64 {
         let (Some(a), Some(b)) = (&self.grams, &other.grams) else {
             return if self.whole == other.whole {
@@ -85,7 +85,7 @@ impl Spoken {
     }
 }
 
-/// The trigrams of a folded text, by their hashes, each once; of a shorter text the text.
+/// Returns the hashes of the trigrams of a folded text, each once. A shorter text is hashed whole.
 fn grams(text: &str) -> Vec<u64> {
     let tokens = tokens(text);
     let hashed = |gram: &[&str]| xxh3_64(gram.join("\0").as_bytes());
@@ -99,7 +99,7 @@ fn grams(text: &str) -> Vec<u64> {
     grams
 }
 
-/// The words of a text; an ideograph, a kana and a syllable of hangul are one each.
+/// Cuts a text into words. An ideograph, a kana or a syllable of hangul is a word of its own.
 fn tokens(text: &str) -> Vec<&str> {
     let is_single = |c: char| ('\u{2e80}'..='\u{d7ff}').contains(&c) || c == '#';
     let mut tokens = Vec::new();
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn pieces_of_a_long_text_do_not_matter() {
         let text = "ab 好".repeat(HEAD);
-        let (mut whole, mut pieces) = (Said::default(), Said::default());
+        let (mut whole, mut pieces) = (TurnText::default(), TurnText::default());
         whole.push(&text);
         let mut rest = text.as_str();
         while let Some(c) = rest.chars().next() {
@@ -147,7 +147,7 @@ mod tests {
             rest = after;
         }
         assert_eq!(whole.head, pieces.head);
-        let digest = |said: &Said| said.rest.as_ref().map(|rest| rest.digest128());
+        let digest = |said: &TurnText| said.rest.as_ref().map(|rest| rest.digest128());
         assert_eq!(digest(&whole), digest(&pieces));
         assert!(digest(&whole).is_some());
     }

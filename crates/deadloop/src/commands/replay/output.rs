@@ -7,7 +7,7 @@ use deadloop_score::words::spared;
 use deadloop_score::{AnyEvidence, Cases, Count, Tally, wrong_rate};
 use serde_json::json;
 
-use super::Named;
+use super::NamedSettings;
 use crate::args::Global;
 use crate::exit::Outcome;
 use crate::show;
@@ -16,7 +16,7 @@ use crate::show;
 pub(super) fn summary(
     done: &Replayed,
     evidence: &impl AnyEvidence,
-    named: &[Named],
+    named: &[NamedSettings],
     cells: &[usize],
     global: Global,
 ) -> Outcome<serde_json::Value> {

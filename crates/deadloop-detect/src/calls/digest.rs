@@ -1,4 +1,4 @@
-//! [`Said`]: the trimmed text of a turn, whatever its pieces.
+//! [`TextDigest`]: the trimmed text of a turn, whatever its pieces.
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -6,7 +6,7 @@ use crate::measure::fact::UNIT_CHARS;
 
 /// Hash and first characters of a text that comes in pieces.
 #[derive(Default)]
-pub(crate) struct Said {
+pub(crate) struct TextDigest {
     /// The hasher. `None` if only white space has come.
     hasher: Option<Box<Xxh3>>,
     /// The hash of the text without trailing white space.
@@ -14,7 +14,7 @@ pub(crate) struct Said {
     head: String,
 }
 
-impl Said {
+impl TextDigest {
     /// Adds the next piece.
     pub(crate) fn push(&mut self, piece: &str) {
         let piece = match self.hasher {
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     fn hash(pieces: &[&str]) -> u128 {
-        let mut said = Said::default();
+        let mut said = TextDigest::default();
         pieces.iter().for_each(|piece| said.push(piece));
         said.hash()
     }

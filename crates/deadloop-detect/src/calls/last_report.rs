@@ -1,10 +1,12 @@
-//! [`Told`]: reports a measure only when it changes. Facts stay few, and a guard that continues gets each change.
+//! [`LastReport`]: a filter that reports a measure only when it changes.
+//!
+//! Facts stay few, and a guard that continues gets each change.
 
 /// The latest reported value, as long as some setting accepts it.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Told(Option<i64>);
+pub(crate) struct LastReport(Option<i64>);
 
-impl Told {
+impl LastReport {
     /// Returns whether the measure is to be reported. The loosest setting must accept the value (`wanted`), and it must
     /// differ from the latest reported one.
     pub(crate) fn is_news(&mut self, value: i64, wanted: bool) -> bool {

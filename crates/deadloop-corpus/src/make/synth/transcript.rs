@@ -1,4 +1,4 @@
-//! [`Made`]: a made transcript with its labels.
+//! [`SynthTranscript`]: a made transcript with its labels.
 
 use sha2::{Digest, Sha256};
 
@@ -10,7 +10,7 @@ pub(super) type Failed = &'static str;
 
 /// A made transcript with its labels.
 #[derive(Clone, Debug)]
-pub struct Made {
+pub struct SynthTranscript {
     /// The transcript, with its split if the spec has splits.
     pub entry: Entry,
     /// The labels, which are known from the making.
@@ -19,7 +19,7 @@ pub struct Made {
     pub rows: Vec<LabelCells>,
 }
 
-impl Made {
+impl SynthTranscript {
     /// Returns the transcript's rows of `labels.csv`.
     pub fn label_rows(&self) -> impl Iterator<Item = LabelCells> {
         let id = &self.entry.transcript.id;

@@ -1,4 +1,4 @@
-//! [`Known`]: matches new results with recent ones.
+//! [`RecentResults`]: recent results, which new results are matched with.
 //!
 //! With `volatile = "row"`, two results of a call are equal if they differ only in dates and ids, and if the same ids
 //! differ each time. An id that is generated anew each time therefore carries no information. An id that changes once
@@ -57,7 +57,7 @@ const COUNTED: u64 = 4;
 
 /// Recent results: at most [`RESULTS`], each with at most [`MARKS`] ids and numbers.
 #[derive(Default)]
-pub(crate) struct Known(VecDeque<Met>);
+pub(crate) struct RecentResults(VecDeque<Met>);
 
 /// A recent result, in its latest form.
 struct Met {
@@ -93,7 +93,7 @@ pub(crate) struct Same {
     pub(crate) times: u64,
 }
 
-impl Known {
+impl RecentResults {
     /// Records a result. Returns the hash shared by equal results of one key, and the number of recent meetings.
     /// Numbers may count only if the key is that of a call: after other arguments, numbers are part of the answer.
     pub(crate) fn met(
