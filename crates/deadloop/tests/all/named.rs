@@ -68,7 +68,7 @@ fn a_part_of_a_result_that_cannot_be_read_is_named() {
             put(&path, how);
             let run = place.run(line);
             let said = stderr(&run);
-            assert!(!run.status.success(), "{how} {part}: {said}");
+            assert_eq!(code(&run), Some(2), "{how} {part}: {said}");
             assert!(said.contains(part), "{how} {part}: {said}");
             match how {
                 "folder" => std::fs::remove_dir(&path).unwrap(),
