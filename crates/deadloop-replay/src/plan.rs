@@ -312,13 +312,10 @@ mod tests {
         };
         assert_eq!(told(30), Ok(900));
         let said = told(1000).unwrap_err();
-        for part in [
-            "1000000 combinations",
-            " MB, ",
-            "name fewer values of window, window",
-        ] {
-            assert!(said.contains(part), "{said}");
-        }
+        assert!(said.contains("1000000 combinations"), "{said}");
+        assert!(said.contains(" MB, "), "{said}");
+        let fewer = "name fewer values of window, window";
+        assert!(said.ends_with(fewer), "{said}");
         let many = told(10_000).unwrap_err();
         assert!(many.contains("the grid has 100000000 cells"), "{many}");
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 fn pieces() -> Vec<&'static str> {
     let marks = [
         "\r\n", "\n", "\r", "\r\n\r\n", "\n\n", " ", "\t", ":", "\0", ",", ";", "0", "5",
-        "00000005", "+5", "0x5", "/../", "%2e%2e/", "HTTP/1.0",
+        "00000005", "+5", "0x5",
     ];
     let lines = [
         "Content-Length: 5\r\n",
@@ -21,9 +21,10 @@ fn pieces() -> Vec<&'static str> {
         "Connection: Content-Length\r\n",
         "Host: b\r\n",
         " folded\r\n",
-        "GET /admin HTTP/1.1\r\nHost: a\r\n\r\n",
     ];
-    [&marks[..], &lines].concat()
+    let paths = ["/../", "%2e%2e/", "HTTP/1.0"];
+    let request = "GET /admin HTTP/1.1\r\nHost: a\r\n\r\n";
+    [&marks[..], &lines, &paths, &[request]].concat()
 }
 
 /// A generator of numbers (xorshift).

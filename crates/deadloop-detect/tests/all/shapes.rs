@@ -156,6 +156,7 @@ fn reworded_writes_with_the_same_answer() {
     let post = |n| format!(r#"{{"post": "work order in words {n}"}}"#);
     let writes = times(83, |n| call("execute", post(n), response(n, body)));
     assert_eq!(recommended(&writes), Some(8));
+    let post = |n| format!(r#"{{"post": {n}}}"#);
     let errors = times(83, |n| failed("execute", post(n), response(n, body)));
     assert_eq!(recommended(&errors), Some(7));
 }
@@ -178,11 +179,11 @@ fn a_command_that_grows_by_a_copy_of_itself() {
     let none = "python: can't open file 'check.py'";
     let failing = times(30, |n| failed("bash", grown(n), none));
     assert_eq!(recommended(&failing), Some(7));
-    let passed = "all checks have passed, nothing to do\n";
+    let passed = "all checks have passed, nothing to do";
     let quiet = times(30, |n| call("bash", grown(n), passed));
     assert_eq!(recommended(&quiet), Some(8));
     // Where the output grows with it, each is new, and nothing here sees it.
-    let all = |n: u64| passed.repeat(n as usize + 1);
+    let all = |n: u64| "all checks have passed\n".repeat(n as usize + 1);
     let growing = times(30, |n| call("bash", grown(n), all(n)));
     assert_eq!(recommended(&growing), None);
 }
@@ -234,11 +235,12 @@ fn results_that_say_nothing_count_from_the_tenth_on() {
     assert_eq!(recommended(&times(12, named)), Some(10));
     let wait = times(50, |_| call("wait_for", "{}", "still running since 12 s"));
     assert_eq!(recommended(&wait), None);
+    let field = |n| format!(r#"{{"field": "f{n}"}}"#);
+    let form = times(24, |n| call("fill", field(n), "ok"));
+    assert_eq!(recommended(&form), None);
     let word = |n| format!(r#"{{"q": "word {n}"}}"#);
-    for (tool, result) in [("fill", "ok"), ("search", "[]")] {
-        let run = times(24, |n| call(tool, word(n), result));
-        assert_eq!(recommended(&run), None, "{tool}");
-    }
+    let searches = times(24, |n| call("search", word(n), "[]"));
+    assert_eq!(recommended(&searches), None);
 }
 
 #[test]

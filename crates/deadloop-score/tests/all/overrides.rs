@@ -51,7 +51,7 @@ fn world() -> (Plan, Vec<Case>, Vec<Record>) {
     let mut second = stop(Channel::Answer, 1400, Kind::Paragraph, LENGTHS);
     second.member = 1;
     let stops = [None, None, Some(Vec::new())];
-    let record = |(case, hi): (&Case, _)| kit::record(&case.id, second.clone(), hi);
+    let record = |(case, hi): (&Case, _)| kit::record(&case.id, second, hi);
     let records = cases.iter().zip(stops).map(record).collect();
     (plan, cases, records)
 }
