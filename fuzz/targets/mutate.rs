@@ -25,10 +25,8 @@ fn changed(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     if let Ok(document) = serde_json::from_slice(file) {
         return serde_json::to_vec(&change(document, random)).ok();
     }
-    let mut lines: Vec<Vec<u8>> = file
-        .split(|byte| *byte == b'\n')
-        .map(<[u8]>::to_vec)
-        .collect();
+    let lines = file.split(|byte| *byte == b'\n');
+    let mut lines: Vec<Vec<u8>> = lines.map(<[u8]>::to_vec).collect();
     let (at, other) = (random.below(lines.len()), random.below(lines.len()));
     match random.below(8) {
         0 => lines.swap(at, other),
@@ -78,11 +76,9 @@ fn change(mut document: Value, random: &mut Random) -> Value {
         (1, value) => *value = Value::Array(vec![value.take()]),
         (2 | 3, Value::Object(fields)) if !fields.is_empty() => {
             let at = random.below(fields.len());
-            let (name, field) = fields
-                .iter()
-                .nth(at)
-                .map(|(name, field)| (name.clone(), field.clone()))
-                .unwrap_or_default();
+            let field = fields.iter().nth(at);
+            let field = field.map(|(name, field)| (name.clone(), field.clone()));
+            let (name, field) = field.unwrap_or_default();
             match (random.below(3), other) {
                 (0, _) => drop(fields.shift_remove(&name)),
                 // Under the name of another field, or of what a text says.
@@ -95,15 +91,10 @@ fn change(mut document: Value, random: &mut Random) -> Value {
             items.insert(random.below(items.len() + 1), item);
         }
         (2 | 3, Value::String(text)) => {
-            let ends: Vec<usize> = text
-                .char_indices()
-                .map(|(at, _)| at)
-                .chain([text.len()])
-                .collect();
-            text.insert_str(
-                ends[random.below(ends.len())],
-                PIECES[random.below(PIECES.len())],
-            );
+            let starts = text.char_indices().map(|(at, _)| at);
+            let ends: Vec<usize> = starts.chain([text.len()]).collect();
+            let at = ends[random.below(ends.len())];
+            text.insert_str(at, PIECES[random.below(PIECES.len())]);
         }
         (_, value) => {
             *value = serde_json::from_str(VALUES[random.below(VALUES.len())]).unwrap_or_default();

@@ -5,7 +5,6 @@
 mod kit;
 
 use std::io::{BufReader, Read, Write};
-use std::net::TcpStream;
 use std::time::Duration;
 
 use kit::recorded::{Case, cases, recorder, seen};
@@ -17,11 +16,9 @@ fn every_request_is_one_request_for_all_or_refused() {
     let running = proxy(server);
     for case in cases() {
         record.lock().unwrap().clear();
-        let mut client = TcpStream::connect(running.at).unwrap();
-        client
-            .set_read_timeout(Some(Duration::from_secs(10)))
-            .unwrap();
-        client.write_all(case.send.as_bytes()).unwrap();
+        let mut client = running.client(&case.send);
+        let patience = Some(Duration::from_secs(10));
+        client.set_read_timeout(patience).unwrap();
         let mut reader = BufReader::new(client.try_clone().unwrap());
         for status in &case.status {
             let (head, body, whole) = answer(&mut reader);
@@ -40,9 +37,8 @@ fn every_request_is_one_request_for_all_or_refused() {
             let rest = reader.read_to_end(&mut Vec::new());
             assert!(matches!(rest, Ok(0)), "{}: not closed: {rest:?}", case.name);
         } else {
-            client
-                .write_all(b"GET /next HTTP/1.1\r\nHost: a\r\n\r\n")
-                .unwrap();
+            let next = b"GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
+            client.write_all(next).unwrap();
             let (head, body, _) = answer(&mut reader);
             assert_eq!(body, b"GET /next 0", "{}: {head}", case.name);
             expected.push("GET /next 0".into());
@@ -66,9 +62,8 @@ fn every_request_is_one_request_for_all_or_refused() {
 fn headers_of_a_connection_stay_here() {
     let (server, record) = recorder();
     let running = proxy(server);
-    let mut client = TcpStream::connect(running.at).unwrap();
     let request = "POST /x HTTP/1.1\r\nHost: a\r\nConnection: close, X-Own, Content-Length\r\nX-Own: 1\r\nTE: x\r\nUpgrade: y\r\nX-Kept: 2\r\nContent-Length: 002\r\n\r\nhi";
-    client.write_all(request.as_bytes()).unwrap();
+    let mut client = running.client(request);
     client.read_to_end(&mut Vec::new()).unwrap();
     until("it is recorded", || !record.lock().unwrap().is_empty());
     let sent = String::from_utf8(record.lock().unwrap()[0].clone()).unwrap();

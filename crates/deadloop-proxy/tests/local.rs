@@ -14,16 +14,15 @@ fn page() -> (String, thread::JoinHandle<Result<(), String>>) {
     let address = local.address();
     let answer = |request: &LocalRequest| match request.path.as_str() {
         "fail" => Err("failed".to_owned()),
-        path => Ok(LocalAnswer {
-            status: "200 OK",
-            kind: "text/plain",
-            text: format!(
-                "{} {path} {}",
-                request.posted,
-                String::from_utf8_lossy(&request.body)
-            ),
-            last: path == "end",
-        }),
+        path => {
+            let body = String::from_utf8_lossy(&request.body);
+            Ok(LocalAnswer {
+                status: "200 OK",
+                kind: "text/plain",
+                text: format!("{} {path} {body}", request.posted),
+                last: path == "end",
+            })
+        }
     };
     (address, thread::spawn(move || local.serve(answer)))
 }
@@ -69,10 +68,8 @@ fn the_page_itself_is_answered_and_nobody_else() {
         assert!(answer.contains("frame-ancestors 'none'"), "{answer}");
     }
     let body = "{\"key\":\"l\"}";
-    let post = format!(
-        "POST /{token}/press HTTP/1.1\r\n{own}Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
+    let head = format!("POST /{token}/press HTTP/1.1\r\n{own}");
+    let post = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
     assert!(answered(host, &post).ends_with(&format!("true press {body}")));
 
     let other = token.replace(|_: char| true, "0");
@@ -92,10 +89,8 @@ fn the_page_itself_is_answered_and_nobody_else() {
         (&format!("/?{token}/state"), own.clone()),
     ] {
         let answer = get(host, path, &headers);
-        assert!(
-            answer.starts_with("HTTP/1.1 403"),
-            "{path} {headers}: {answer}"
-        );
+        let refused = answer.starts_with("HTTP/1.1 403");
+        assert!(refused, "{path} {headers}: {answer}");
         assert!(!answer.contains(token), "{answer}");
     }
     drop(silent);

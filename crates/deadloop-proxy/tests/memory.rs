@@ -38,22 +38,19 @@ fn endless(start: &str, piece: &str) -> bool {
     });
     let _alone = MEASURING.lock();
     let running = guarded(upstream, ANSWERS, (1000, Duration::from_secs(60)));
-    let at = running.at;
     HEAP.reset_peak_usage();
     let before = HEAP.current_usage();
-    let clients: Vec<_> = (0..STREAMS)
-        .map(|_| {
-            thread::spawn(move || {
-                let mut client = TcpStream::connect(at).unwrap();
-                let request = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-                client.write_all(request).unwrap();
-                let (mut piece, mut come) = (vec![0; 1 << 16], 0);
-                while let Ok(n @ 1..) = client.read(&mut piece) {
-                    come += n;
-                }
-                come
-            })
-        })
+    let request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    let read = |mut client: TcpStream| {
+        let (mut piece, mut come) = (vec![0; 1 << 16], 0);
+        while let Ok(n @ 1..) = client.read(&mut piece) {
+            come += n;
+        }
+        come
+    };
+    let clients = (0..STREAMS).map(|_| running.client(request));
+    let clients: Vec<_> = clients
+        .map(|client| thread::spawn(move || read(client)))
         .collect();
     for client in clients {
         assert!(client.join().unwrap() > LONG, "all of it passes");
@@ -84,21 +81,15 @@ fn values_and_calls_without_number_are_not_held() {
     let call = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":""#;
     assert!(endless("", &line("{\"x\":[", "0,", "0]}")));
     assert!(endless("", &line("{\"choices\":[", "{},", "{}]}")));
-    assert!(endless(
-        "",
-        &line("{\"choices\":[", "{\"delta\":{}},", "{}]}")
-    ));
+    let deltas = line("{\"choices\":[", "{\"delta\":{}},", "{}]}");
+    assert!(endless("", &deltas));
     let fields: String = (0..80_000).map(|n| format!("\"{n}\":0,")).collect();
     assert!(endless("", &format!("data: {{{fields}\"x\":0}}\n\n")));
     assert!(!endless("", &line(call, "[0,0],", "\"}}]}}]}")));
     // Calls that begin, and never end.
-    let calls: String = (0..10_000)
-        .map(|n| {
-            format!(
-                "data: {}\n\n",
-                call.replace(":0,", &format!(":{n},")) + "\"}}]}}]}"
-            )
-        })
-        .collect();
-    assert!(!endless("", &calls));
+    let calls = (0..10_000).map(|n| {
+        let call = call.replace(":0,", &format!(":{n},"));
+        format!("data: {call}\"}}}}]}}}}]}}\n\n")
+    });
+    assert!(!endless("", &calls.collect::<String>()));
 }

@@ -16,7 +16,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use kit::{Running, answer, chunks, get, guarded, head_of, proxy, proxy_with, server, until};
+use kit::{
+    answer, chunks, get, guarded, head_of, nowhere, proxy, proxy_with, saying, server, until,
+};
 
 const GET: &str = "GET /v1/x HTTP/1.1\r\nHost: me\r\n\r\n";
 const SSE: &str =
@@ -49,10 +51,8 @@ fn a_stream_without_an_alarm_passes_byte_for_byte() {
         }
     });
     let (head, got, whole) = get(proxy(upstream).at, GET);
-    assert!(
-        head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("x-kept: yes"),
-        "{head}"
-    );
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+    assert!(head.contains("x-kept: yes"), "{head}");
     assert!(whole && got == sent.as_bytes());
 }
 
@@ -60,13 +60,10 @@ fn a_stream_without_an_alarm_passes_byte_for_byte() {
 fn looped(kind: &str, lead: &str, event: &str, times: usize) -> (String, usize) {
     let sent = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&sent);
-    let (head, lead, event) = (
-        SSE.replace("text/event-stream; charset=utf-8", kind),
-        lead.to_owned(),
-        event.to_owned(),
-    );
+    let head = SSE.replace("text/event-stream; charset=utf-8", kind);
+    let (lead, event) = (head + lead, event.to_owned());
     let upstream = server(move |_, _, mut stream| {
-        stream.write_all((head.clone() + &lead).as_bytes()).unwrap();
+        stream.write_all(lead.as_bytes()).unwrap();
         for _ in 0..times {
             if stream.write_all(event.as_bytes()).is_err() {
                 return;
@@ -78,18 +75,19 @@ fn looped(kind: &str, lead: &str, event: &str, times: usize) -> (String, usize) 
     let running = proxy(upstream);
     let (_, got, whole) = get(running.at, GET);
     assert!(whole, "the stream ends as a stream ends");
-    let metrics = running.metrics();
-    assert!(
-        metrics.contains("deadloop_alarms_total{kind=\"short-sequence\"} 1"),
-        "{metrics}"
-    );
-    let mut last = usize::MAX;
-    until("the server has stopped", || {
-        thread::sleep(Duration::from_millis(100));
-        let now = sent.load(Ordering::SeqCst);
-        std::mem::replace(&mut last, now) == now
+    running.counts("deadloop_alarms_total{kind=\"short-sequence\"} 1");
+    (String::from_utf8(got).unwrap(), settled(&sent, 100))
+}
+
+/// The count when it no longer grows.
+fn settled(count: &AtomicUsize, millis: u64) -> usize {
+    let mut last = 0;
+    until("the server has stopped or waits", || {
+        thread::sleep(Duration::from_millis(millis));
+        let now = count.load(Ordering::SeqCst);
+        std::mem::replace(&mut last, now) == now && now > 0
     });
-    (String::from_utf8(got).unwrap(), last)
+    last
 }
 
 #[test]
@@ -100,9 +98,8 @@ fn a_loop_ends_the_stream_well_formed_and_the_server_is_cancelled() {
     assert!(got.ends_with("\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n"), "{}", &got[got.len() - 300..]);
     // Every event before the ending is one that the server sent, whole.
     let events = got[lead.len()..].split_inclusive("\n\n");
-    let same = events
-        .take_while(|event| **event == chunk("and again "))
-        .count();
+    let same = events.take_while(|event| **event == chunk("and again "));
+    let same = same.count();
     assert!((18..=40).contains(&same), "{same}");
     assert!(sent < 10_000, "the server sent {sent} of 20000 chunks");
 }
@@ -113,17 +110,13 @@ fn each_api_ends_in_its_own_words() {
     let delta = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"and again \"}}\n\n";
     let (got, _) = looped("text/event-stream", start, delta, 10_000);
     assert!(got.contains("\"stop_reason\":\"max_tokens\""), "{got}");
-    assert!(
-        got.ends_with("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"),
-        "{got}"
-    );
+    let end = "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+    assert!(got.ends_with(end), "{got}");
     let line = "{\"model\":\"m\",\"created_at\":\"x\",\"message\":{\"role\":\"assistant\",\"content\":\"and again \"},\"done\":false}\n";
     let (got, _) = looped("application/x-ndjson", "", line, 10_000);
     let last: serde_json::Value = serde_json::from_str(got.lines().last().unwrap()).unwrap();
-    assert_eq!(
-        (&last["done"], &last["done_reason"]),
-        (&true.into(), &"length".into())
-    );
+    assert_eq!(last["done"], true);
+    assert_eq!(last["done_reason"], "length");
 }
 
 /// The detector of silence is told of it while nothing comes, not by the next byte, of which there is none; comments
@@ -145,25 +138,17 @@ fn a_server_that_falls_silent_is_ended_by_the_guard() {
         let (_, body, whole) = get(running.at, GET);
         let body = String::from_utf8(body).unwrap();
         assert!(whole && body.starts_with(&prose(2)), "{body}");
-        assert!(
-            body.ends_with("\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n"),
-            "{body}"
-        );
-        let metrics = running.metrics();
-        assert!(
-            metrics.contains("deadloop_alarms_total{kind=\"stall\"} 1\n"),
-            "{metrics}"
-        );
+        let end = "\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n";
+        assert!(body.ends_with(end), "{body}");
+        running.counts("deadloop_alarms_total{kind=\"stall\"} 1");
     }
 }
 
 #[test]
 fn what_only_warns_is_counted_and_ends_nothing() {
-    let text = SSE.to_owned() + &chunk("so and so on, ").repeat(300);
-    let sent = text.clone();
-    let upstream = server(move |_, _, mut stream| stream.write_all(text.as_bytes()).unwrap());
+    let sent = SSE.to_owned() + &chunk("so and so on, ").repeat(300);
     let warns = "[[guard]]\ndetector = \"periodic\"\nresponse = \"warn\"\n";
-    let running = guarded(upstream, warns, (10, Duration::from_secs(60)));
+    let running = guarded(saying(sent.clone()), warns, (10, Duration::from_secs(60)));
     let (_, body, whole) = get(running.at, GET);
     assert!(whole && sent.ends_with(std::str::from_utf8(&body).unwrap()));
     let metrics = running.metrics();
@@ -178,9 +163,8 @@ fn a_client_that_goes_cancels_the_server_also_while_nothing_comes() {
         let ended = Arc::new(AtomicUsize::new(0));
         let seen = Arc::clone(&ended);
         let upstream = server(move |_, _, mut stream| {
-            stream
-                .write_all((SSE.to_owned() + &prose(2)).as_bytes())
-                .unwrap();
+            let lead = SSE.to_owned() + &prose(2);
+            stream.write_all(lead.as_bytes()).unwrap();
             if silent {
                 // Ends where the proxy has closed the connection.
                 let _ = stream.read(&mut [0; 10]);
@@ -193,28 +177,22 @@ fn a_client_that_goes_cancels_the_server_also_while_nothing_comes() {
             seen.fetch_add(1, Ordering::SeqCst);
         });
         let running = proxy(upstream);
-        let mut client = TcpStream::connect(running.at).unwrap();
-        client.write_all(GET.as_bytes()).unwrap();
+        let mut client = running.client(GET);
         client.read_exact(&mut [0; 300]).unwrap();
         drop(client);
-        until("the server is cancelled", || {
-            ended.load(Ordering::SeqCst) == 1
-        });
-        until("it is counted", || {
-            running.metrics().contains("deadloop_client_gone_total 1\n")
-        });
+        let ended = || ended.load(Ordering::SeqCst) == 1;
+        until("the server is cancelled", ended);
+        let counted = || running.metrics().contains("deadloop_client_gone_total 1\n");
+        until("it is counted", counted);
     }
 }
 
 #[test]
 fn a_server_that_goes_leaves_a_stream_that_is_seen_to_be_cut() {
-    let upstream = server(|_, _, mut stream| {
-        let head = SSE.replace("X-Kept: yes", "Transfer-Encoding: chunked");
-        let text = prose(3);
-        let all = format!("{head}{:x}\r\n{text}\r\n400\r\nhalf", text.len());
-        stream.write_all(all.as_bytes()).unwrap();
-    });
-    let running = proxy(upstream);
+    let head = SSE.replace("X-Kept: yes", "Transfer-Encoding: chunked");
+    let text = prose(3);
+    let all = format!("{head}{:x}\r\n{text}\r\n400\r\nhalf", text.len());
+    let running = proxy(saying(all));
     let (_, got, whole) = get(running.at, GET);
     assert!(!whole, "no last chunk is made up");
     assert!(got.starts_with(prose(3).as_bytes()) && got.ends_with(b"half"));
@@ -237,29 +215,17 @@ fn a_client_that_does_not_read_holds_the_server_back() {
         }
     });
     let running = proxy(upstream);
-    let mut client = TcpStream::connect(running.at).unwrap();
-    client.write_all(GET.as_bytes()).unwrap();
-    let mut last = usize::MAX;
-    until("the server waits", || {
-        thread::sleep(Duration::from_millis(300));
-        let now = sent.load(Ordering::SeqCst);
-        std::mem::replace(&mut last, now) == now && now > 0
-    });
-    assert!(
-        last < 32 << 20,
-        "{last} bytes were taken for a client that reads nothing"
-    );
+    let _client = running.client(GET);
+    let taken = settled(&sent, 300);
+    assert!(taken < 32 << 20, "{taken} bytes for one that reads nothing");
 }
 
 #[test]
 fn requests_go_on_as_they_came_and_one_connection_serves_many() {
     let upstream = server(|head, body, mut stream| {
         assert!(!head.to_lowercase().contains("expect"), "{head}");
-        let said = format!(
-            "{} {}",
-            head.lines().next().unwrap(),
-            String::from_utf8_lossy(&body)
-        );
+        let (start, body) = (head.lines().next().unwrap(), String::from_utf8_lossy(&body));
+        let said = format!("{start} {body}");
         let answer = format!(
             "HTTP/1.1 201 Made\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{said}",
             said.len()
@@ -267,39 +233,31 @@ fn requests_go_on_as_they_came_and_one_connection_serves_many() {
         stream.write_all(answer.as_bytes()).unwrap();
     });
     let running = proxy(upstream);
-    let mut stream = TcpStream::connect(running.at).unwrap();
+    let post = "POST /a?b=c HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello";
+    let mut stream = running.client(post);
     let mut reader = BufReader::new(stream.try_clone().unwrap());
-    stream
-        .write_all(b"POST /a?b=c HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
-        .unwrap();
     let (head, body, _) = answer(&mut reader);
     assert!(head.starts_with("HTTP/1.1 201 Made"), "{head}");
     assert_eq!(body, b"POST /a?b=c HTTP/1.1 hello");
-    stream
-        .write_all(b"PUT /d HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n")
-        .unwrap();
+    let put =
+        "PUT /d HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n";
+    stream.write_all(put.as_bytes()).unwrap();
     assert!(head_of(&mut reader).starts_with("HTTP/1.1 100"));
-    stream
-        .write_all(b"2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\nTrailer: 1\r\n\r\n")
-        .unwrap();
+    let chunks = "2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\nTrailer: 1\r\n\r\n";
+    stream.write_all(chunks.as_bytes()).unwrap();
     assert_eq!(answer(&mut reader).1, b"PUT /d HTTP/1.1 hello");
 }
 
 #[test]
 fn no_server_is_a_502_and_one_client_too_many_a_503() {
-    let nowhere = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let (head, ..) = get(proxy(nowhere).at, GET);
+    let (head, ..) = get(proxy(nowhere()).at, GET);
     assert!(head.starts_with("HTTP/1.1 502"), "{head}");
     let upstream = server(|_, _, mut stream| {
         stream.write_all(SSE.as_bytes()).unwrap();
         let _ = stream.read(&mut [0; 10]);
     });
     let full = proxy_with(upstream, 1, Duration::ZERO);
-    let mut first = TcpStream::connect(full.at).unwrap();
-    first.write_all(GET.as_bytes()).unwrap();
+    let mut first = full.client(GET);
     first.read_exact(&mut [0; 20]).unwrap();
     let (head, ..) = get(full.at, "");
     assert!(head.starts_with("HTTP/1.1 503"), "{head}");
@@ -314,27 +272,18 @@ fn a_stop_lets_streams_end_and_takes_no_new_ones() {
             thread::sleep(Duration::from_millis(20));
         }
     });
-    let Running {
-        at,
-        stopper,
-        thread: running,
-        ..
-    } = proxy(upstream);
-    let mut client = TcpStream::connect(at).unwrap();
-    client.write_all(GET.as_bytes()).unwrap();
-    let mut reader = BufReader::new(client);
+    let running = proxy(upstream);
+    let mut reader = BufReader::new(running.client(GET));
     let head = head_of(&mut reader);
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
-    stopper.stop();
+    running.stopper.stop();
     let (got, whole) = chunks(&mut reader);
     let sent: String = (0..20).map(prose).collect();
-    assert!(
-        whole && got == sent.as_bytes(),
-        "the stream under way is whole"
-    );
+    assert!(whole && got == sent.as_bytes(), "it is whole");
     drop(reader);
-    assert_eq!(running.join().unwrap(), 0, "none was open at the end");
-    assert!(TcpStream::connect(at).is_err(), "nobody listens any more");
+    let open = running.thread.join().unwrap();
+    assert_eq!(open, 0, "none was open at the end");
+    assert!(TcpStream::connect(running.at).is_err(), "nobody listens");
 }
 
 #[test]
@@ -361,10 +310,9 @@ fn hostile_bytes_of_a_server_end_a_stream_at_most() {
             "[[[[",
             "9999999999999999999",
         ];
-        let mut all = if byte() % 4 == 0 {
-            Vec::new()
-        } else {
-            SSE.as_bytes().to_vec()
+        let mut all = match byte() % 4 {
+            0 => Vec::new(),
+            _ => SSE.as_bytes().to_vec(),
         };
         for _ in 0..byte() {
             match byte() % 3 {
@@ -385,9 +333,8 @@ fn hostile_bytes_of_a_server_end_a_stream_at_most() {
 #[test]
 fn three_hundred_streams_at_once_are_each_whole() {
     let upstream = server(|head, _, mut stream| {
-        let n: usize = head.split_whitespace().nth(1).unwrap()[1..]
-            .parse()
-            .unwrap();
+        let path = head.split_whitespace().nth(1).unwrap();
+        let n: usize = path[1..].parse().unwrap();
         stream.write_all(SSE.as_bytes()).unwrap();
         for piece in prose(20 + n % 13).as_bytes().chunks(101) {
             stream.write_all(piece).unwrap();
@@ -402,11 +349,7 @@ fn three_hundred_streams_at_once_are_each_whole() {
         })
     };
     let all: Vec<_> = (0..300).map(one).collect();
-    let good = all
-        .into_iter()
-        .filter_map(|one| one.join().ok())
-        .filter(|good| *good);
-    assert_eq!(good.count(), 300);
+    assert!(all.into_iter().all(|one| one.join().unwrap()));
 }
 
 /// A client that says that it sends no more, as some do after their request, waits for its answer.
@@ -414,19 +357,17 @@ fn three_hundred_streams_at_once_are_each_whole() {
 fn a_client_that_sends_no_more_gets_its_whole_answer() {
     let sent = prose(3) + &prose(40);
     let upstream = server(|_, _, mut stream| {
-        stream
-            .write_all((SSE.to_owned() + &prose(3)).as_bytes())
-            .unwrap();
+        let lead = SSE.to_owned() + &prose(3);
+        stream.write_all(lead.as_bytes()).unwrap();
         thread::sleep(Duration::from_millis(1600));
         stream.write_all(prose(40).as_bytes()).unwrap();
     });
     let running = proxy(upstream);
-    let mut client = TcpStream::connect(running.at).unwrap();
-    client.write_all(GET.as_bytes()).unwrap();
+    let client = running.client(GET);
     client.shutdown(Shutdown::Write).unwrap();
     let (_, got, whole) = answer(&mut BufReader::new(client));
     assert!(whole && got == sent.as_bytes());
-    assert!(running.metrics().contains("deadloop_client_gone_total 0\n"));
+    running.counts("deadloop_client_gone_total 0");
 }
 
 /// A server that refuses a request before it has all of it closes at once, and its client still gets the refusal.
@@ -444,19 +385,16 @@ fn an_early_refusal_reaches_a_client_that_is_still_sending() {
             }
         });
         let running = proxy(upstream);
-        let mut client = TcpStream::connect(running.at).unwrap();
         let length = 24 << 20;
         let head = format!("POST /x HTTP/1.1\r\nHost: me\r\nContent-Length: {length}\r\n\r\n");
-        client.write_all(head.as_bytes()).unwrap();
+        let mut client = running.client(&head);
         // It reads nothing before it has sent everything, as most clients do.
         for _ in 0..length >> 14 {
             client.write_all(&[b'x'; 1 << 14]).unwrap();
         }
         let (head, body, _) = answer(&mut BufReader::new(client));
-        assert!(
-            head.starts_with(&format!("HTTP/1.1 {refusal}\r\n")),
-            "{head}"
-        );
+        let start = format!("HTTP/1.1 {refusal}\r\n");
+        assert!(head.starts_with(&start), "{head}");
         assert!(head.to_lowercase().contains("connection: close"), "{head}");
         assert_eq!(body, b"never");
     }
@@ -465,27 +403,23 @@ fn an_early_refusal_reaches_a_client_that_is_still_sending() {
 /// The same of what the proxy refuses itself.
 #[test]
 fn a_refusal_of_the_proxy_is_not_lost_in_a_reset() {
-    let nowhere = TcpListener::bind("127.0.0.1:0").unwrap();
-    let running = proxy(nowhere.local_addr().unwrap());
-    let mut client = TcpStream::connect(running.at).unwrap();
+    let running = proxy(nowhere());
     let lead = "POST /x HTTP/1.1\r\nHost: me\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n";
-    client.write_all(lead.as_bytes()).unwrap();
+    let mut client = running.client(lead);
     for _ in 0..512 {
         client.write_all(&[b'x'; 1 << 14]).unwrap();
     }
     let (head, body, _) = answer(&mut BufReader::new(client));
     assert!(head.starts_with("HTTP/1.1 400 "), "{head}");
     assert_eq!(body, b"more than one Content-Length\n");
-    assert!(running.metrics().contains("deadloop_bad_request_total 1\n"));
+    running.counts("deadloop_bad_request_total 1");
 }
 
 #[test]
 fn what_is_no_http_after_a_101_passes_both_ways_until_both_are_done() {
     let upstream = server(|head, _, mut stream| {
-        assert!(
-            head.contains("Connection: Upgrade\r\nUpgrade: websocket\r\n"),
-            "{head}"
-        );
+        let asks = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+        assert!(head.contains(asks), "{head}");
         let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\nhello";
         stream.write_all(answer.as_bytes()).unwrap();
         let mut got = Vec::new();
@@ -494,17 +428,15 @@ fn what_is_no_http_after_a_101_passes_both_ways_until_both_are_done() {
         stream.write_all(&got).unwrap();
     });
     let running = proxy(upstream);
-    let mut client = TcpStream::connect(running.at).unwrap();
     let asked =
         "GET /ws HTTP/1.1\r\nHost: me\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nab";
-    client.write_all(asked.as_bytes()).unwrap();
+    let mut client = running.client(asked);
     let mut reader = BufReader::new(client.try_clone().unwrap());
     let head = head_of(&mut reader);
     assert!(head.starts_with("HTTP/1.1 101 "), "{head}");
-    assert!(
-        head.contains("Upgrade: websocket\r\n") && head.contains("sec-websocket-accept: x\r\n"),
-        "{head}"
-    );
+    for header in ["Upgrade: websocket\r\n", "sec-websocket-accept: x\r\n"] {
+        assert!(head.contains(header), "{head}");
+    }
     reader.read_exact(&mut [0; 5]).unwrap();
     client.write_all(&[b'c'; 100_000]).unwrap();
     client.shutdown(Shutdown::Write).unwrap();
@@ -512,16 +444,13 @@ fn what_is_no_http_after_a_101_passes_both_ways_until_both_are_done() {
     reader.read_to_end(&mut got).unwrap();
     assert_eq!(got.len(), 100_002);
     assert!(got.ends_with(b"cba"));
-    assert!(running.metrics().contains("deadloop_tunnels_total 1\n"));
+    running.counts("deadloop_tunnels_total 1");
 }
 
 #[test]
 fn a_101_that_nobody_asked_for_is_no_answer() {
-    let upstream = server(|_, _, mut stream| {
-        let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
-        stream.write_all(answer.as_bytes()).unwrap();
-    });
-    let (head, ..) = get(proxy(upstream).at, GET);
+    let answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
+    let (head, ..) = get(proxy(saying(answer.into())).at, GET);
     assert!(head.starts_with("HTTP/1.1 502 "), "{head}");
 }
 
@@ -534,45 +463,29 @@ fn lines_that_no_guard_could_read_are_counted() {
         format!("data: {{\"x\":\"{}\"}}\n\n", "x".repeat(3 << 19)),
     ];
     let sent = prose(2) + &lines.concat() + &prose(3);
-    let body = SSE.to_owned() + &sent;
-    let upstream = server(move |_, _, mut stream| stream.write_all(body.as_bytes()).unwrap());
-    let running = proxy(upstream);
+    let running = proxy(saying(SSE.to_owned() + &sent));
     let (_, got, whole) = get(running.at, GET);
     assert!(whole && got == sent.as_bytes());
-    let metrics = running.metrics();
-    assert!(
-        metrics.contains("deadloop_unwatched_lines_total 3\n"),
-        "{metrics}"
-    );
+    running.counts("deadloop_unwatched_lines_total 3");
     // So is a stream that the server packs, though it is asked not to.
     let packed = SSE.replace("Content-Type", "Content-Encoding: gzip\r\nContent-Type") + "packed";
-    let upstream = server(move |_, _, mut stream| stream.write_all(packed.as_bytes()).unwrap());
-    let running = proxy(upstream);
+    let running = proxy(saying(packed));
     assert_eq!(get(running.at, GET).1, b"packed");
-    let metrics = running.metrics();
-    assert!(
-        metrics.contains("deadloop_packed_streams_total 1\n"),
-        "{metrics}"
-    );
+    running.counts("deadloop_packed_streams_total 1");
 }
 
 /// The path is the server's where clients connect, and nothing else is where the metrics are.
 #[test]
 fn metrics_have_an_address_of_their_own() {
-    let upstream = server(|_, _, mut stream| {
-        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmine";
-        stream.write_all(answer.as_bytes()).unwrap();
-    });
-    let running = proxy(upstream);
+    let answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmine";
+    let running = proxy(saying(answer.into()));
     let (_, body, _) = get(running.at, "GET /metrics HTTP/1.1\r\nHost: me\r\n\r\n");
     assert_eq!(body, b"mine");
-    assert!(running.metrics().contains("deadloop_requests_total 1\n"));
+    running.counts("deadloop_requests_total 1");
+    let post = "POST /metrics HTTP/1.1\r\nHost: me\r\nContent-Length: 2\r\n\r\nhi";
     for (request, status) in [
         ("GET / HTTP/1.1\r\nHost: me\r\n\r\n", "404"),
-        (
-            "POST /metrics HTTP/1.1\r\nHost: me\r\nContent-Length: 2\r\n\r\nhi",
-            "404",
-        ),
+        (post, "404"),
         ("GET /metrics HTTP/1.1\nHost: me\n\n", "400"),
         ("nonsense\r\n\r\n", "400"),
     ] {
@@ -590,20 +503,16 @@ const REFUSES: &str = "[[guard]]\ndetector = \"duplicate\"\nresponse = \"refuse\
 
 /// What a client gets of a stream that a guard refuses a call of, and whether the proxy counts an alarm.
 fn refused(body: String) -> (String, bool) {
-    let upstream = server(move |_, _, mut stream| {
-        stream
-            .write_all((SSE.to_owned() + &body).as_bytes())
-            .unwrap();
-    });
+    let upstream = saying(SSE.to_owned() + &body);
     let running = guarded(upstream, REFUSES, (10, Duration::from_secs(60)));
     let (_, got, whole) = get(running.at, GET);
     assert!(whole);
     let metrics = running.metrics();
-    let mut rows = metrics
-        .lines()
-        .filter(|line| line.starts_with("deadloop_alarms_total{"));
-    let counted = rows.any(|line| line.ends_with(" 1"));
-    (String::from_utf8(got).unwrap(), counted)
+    let is_alarm = |line: &str| line.starts_with("deadloop_alarms_total{") && line.ends_with(" 1");
+    (
+        String::from_utf8(got).unwrap(),
+        metrics.lines().any(is_alarm),
+    )
 }
 
 /// Nine equal calls in the words of each API: the response ends at the third, as one that was too long.
@@ -634,10 +543,8 @@ fn a_refused_call_ends_the_response_in_the_words_of_each_api() {
         (started, &anthropic, "\"stop_reason\":\"max_tokens\""),
     ] {
         let (got, counted) = refused(lead.to_owned() + &nine(call));
-        assert!(
-            got.starts_with(lead) && got.contains("\"c1\"") && !got.contains("\"c3\""),
-            "{got}"
-        );
+        let two = got.contains("\"c1\"") && !got.contains("\"c3\"");
+        assert!(got.starts_with(lead) && two, "{got}");
         assert!(counted && got.contains(reason), "{got}");
     }
 }
@@ -658,19 +565,18 @@ fn asked(prompt: &str, headers: &str, body: &str) -> (bool, usize) {
     });
     let settings = SKIPPING.replace("PROMPT", prompt);
     let running = guarded(upstream, &settings, (10, Duration::from_secs(5)));
-    let request = format!(
-        "POST /v1/x HTTP/1.1\r\nHost: me\r\nContent-Length: {}\r\n{headers}\r\n{body}",
+    let head = format!(
+        "POST /v1/x HTTP/1.1\r\nHost: me\r\nContent-Length: {}\r\n",
         body.len()
     );
-    let (_, got, whole) = get(running.at, &request);
+    let (_, got, whole) = get(running.at, &format!("{head}{headers}\r\n{body}"));
     assert!(whole);
     let got = String::from_utf8(got).unwrap();
-    let metrics = running.metrics();
-    let unheard = metrics.contains("deadloop_unheard_requests_total 1");
-    (
-        got.contains("\"finish_reason\":\"length\""),
-        usize::from(unheard),
-    )
+    let ended = got.contains("\"finish_reason\":\"length\"");
+    let unheard = running
+        .metrics()
+        .contains("deadloop_unheard_requests_total 1");
+    (ended, usize::from(unheard))
 }
 
 /// What the user wrote is read in the requests of each API, so that `prompt = "skip"` works; and the task in a header.

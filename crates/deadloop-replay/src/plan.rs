@@ -302,12 +302,9 @@ mod tests {
     #[test]
     fn what_is_too_large_is_refused_with_its_figure() {
         let grid = |n: usize| {
-            format!(
-                "[[guard]]\ndetector = \"novelty\"\n[guard.params]\nwindow = {{ from = 2000, to = {}, step = 1 }}\n\
-                 [[guard]]\ndetector = \"novelty\"\n[guard.params]\nwindow = {{ from = 2000, to = {}, step = 1 }}\n",
-                1999 + n,
-                1999 + n
-            )
+            let window = format!("{{ from = 2000, to = {}, step = 1 }}", 1999 + n);
+            format!("[[guard]]\ndetector = \"novelty\"\n[guard.params]\nwindow = {window}\n")
+                .repeat(2)
         };
         let told = |n| {
             let refused = Plan::default().add_grid(&Grid::parse(&grid(n)).unwrap());
@@ -315,19 +312,12 @@ mod tests {
         };
         assert_eq!(told(30), Ok(900));
         let said = told(1000).unwrap_err();
-        assert!(
-            said.contains("1000000 combinations") && said.contains(" MB, "),
-            "{said}"
-        );
-        assert!(
-            said.ends_with("name fewer values of window, window"),
-            "{said}"
-        );
-        assert!(
-            told(10_000)
-                .unwrap_err()
-                .contains("the grid has 100000000 cells")
-        );
+        assert!(said.contains("1000000 combinations"), "{said}");
+        assert!(said.contains(" MB, "), "{said}");
+        let fewer = "name fewer values of window, window";
+        assert!(said.ends_with(fewer), "{said}");
+        let many = told(10_000).unwrap_err();
+        assert!(many.contains("the grid has 100000000 cells"), "{many}");
     }
 
     /// Covers every level of the file, and repeated names.
@@ -370,9 +360,7 @@ mod tests {
         assert_eq!(all + cells.len(), 59 * 60);
         assert!((1..=3).contains(&refused.len()), "{refused:?}");
         assert!(refused.is_sorted_by_key(|r| std::cmp::Reverse(r.cells)));
-        assert_eq!(
-            refused[0].reason,
-            "1 is below min_unit 2: no unit is allowed"
-        );
+        let reason = "1 is below min_unit 2: no unit is allowed";
+        assert_eq!(refused[0].reason, reason);
     }
 }

@@ -180,10 +180,8 @@ mod tests {
         let rules = [reading.loosest.rule(), reading.strictest.clone()];
         [reading.facts(lane, text), all].map(|facts| {
             let first = rules.each_ref().map(|rule| {
-                let alarms = facts
-                    .iter()
-                    .filter_map(|f| Some(f.position(rule.alarm(f)?).count()));
-                alarms.min()
+                let at = |f: &Fact| Some(f.position(rule.alarm(f)?).count());
+                facts.iter().filter_map(at).min()
             });
             (facts, first)
         })
@@ -192,14 +190,12 @@ mod tests {
     #[test]
     fn what_no_setting_waits_for_is_not_read() {
         let grid = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [2, 5]\n";
-        let text =
-            "Ein Satz, der wiederkehrt. ".repeat(400) + &"Und noch ein anderer. ".repeat(900);
+        let other = "Und noch ein anderer. ".repeat(900);
+        let text = "Ein Satz, der wiederkehrt. ".repeat(400) + &other;
         let later = |facts: &[Fact]| facts.iter().any(|f| f.onset.count() > 10_000);
         let [(read, first), (all, want)] = facts(grid, &text);
-        assert!(
-            first == want && first.iter().all(Option::is_some),
-            "{first:?}"
-        );
+        assert_eq!(first, want);
+        assert!(first.iter().all(Option::is_some), "{first:?}");
         assert!(!later(&read) && later(&all));
         // The strictest setting never stops here, so the whole text is read.
         let grid = grid.replace("5]", "1000]");

@@ -86,11 +86,9 @@ mod tests {
 
     fn turn(fields: &[(&str, u64)]) -> RecordedEvent {
         let mut event = RecordedEvent::of(Body::Turn);
-        event.rest.extend(
-            fields
-                .iter()
-                .map(|(name, n)| ((*name).to_owned(), Value::from(*n))),
-        );
+        for (name, n) in fields {
+            event.rest.insert((*name).to_owned(), Value::from(*n));
+        }
         event
     }
 

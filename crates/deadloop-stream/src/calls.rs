@@ -244,81 +244,42 @@ mod tests {
         }
     }
 
-    /// Cases as rows: the pieces, whether the API marks ends, and the expected events (`|`: after each piece).
+    /// Rows of pieces, `place=name:text` or `place:text`, and the expected events (`|`: after each piece).
+    const ROWS: &str = r#"
+        0=a: 0:{"x" 0::[1]} => | {"x" | :[1]} a({"x":[1]})@3 |
+        =a:{} =a:{} => {} a({})@1 | {} a({})@2 |
+        0=a:{} 0:[1] => {} a({})@1 | [1] a([1])@2 |
+        0=a: 1=b: 2=c: => | a()@1 | b()@2 | c()@3
+        0=a:{ 1=b:{]} 2=c:7 => { | a({)@1 {]} | b({]})@2 7 | c(7)@3
+        0=a:{ 1=b:{ 0:} => { | a({)@1 { | | b({)@2"#;
+
+    /// Rows where the API marks ends.
+    const ROWS_WITH_ENDS: &str = r#"
+        0=a: 1=b: => | | a()@1 b()@2
+        0=a:{"x": 1=b:{"y": 0:1} 1:2} 2=c:{} => {"x": | | 1} a({"x":1})@3 {"y": | 2} b({"y":2})@4 | {} c({})@5 |"#;
+
     #[test]
     fn a_call_is_told_when_the_client_has_it() {
-        let (a, b, c) = (Some("a"), Some("b"), Some("c"));
-        type Row<'a> = (
-            &'a str,
-            bool,
-            &'a [(&'a str, Option<&'a str>, &'a str)],
-            &'a str,
-        );
-        let rows: &[Row<'_>] = &[
-            (
-                "whole",
-                false,
-                &[("0", a, ""), ("0", None, "{\"x\""), ("0", None, ":[1]}")],
-                "| {\"x\" | :[1]} a({\"x\":[1]})@3 |",
-            ),
-            (
-                "in one",
-                false,
-                &[("", a, "{}"), ("", a, "{}")],
-                "{} a({})@1 | {} a({})@2 |",
-            ),
-            (
-                "blanks behind it",
-                false,
-                &[("0", a, "{}"), ("0", None, "\n"), ("0", a, "")],
-                "{} a({})@1 | | |",
-            ),
-            (
-                "all in one place",
-                false,
-                &[("0", a, "{}"), ("0", None, "[1]")],
-                "{} a({})@1 | [1] a([1])@2 |",
-            ),
-            (
-                "empty",
-                false,
-                &[("0", a, ""), ("1", b, ""), ("2", c, "")],
-                "| a()@1 | b()@2 | c()@3",
-            ),
-            (
-                "broken",
-                false,
-                &[("0", a, "{"), ("1", b, "{]}"), ("2", c, "7")],
-                "{ | a({)@1 {]} | b({]})@2 7 | c(7)@3",
-            ),
-            (
-                "late",
-                false,
-                &[("0", a, "{"), ("1", b, "{"), ("0", None, "}")],
-                "{ | a({)@1 { | | b({)@2",
-            ),
-            (
-                "empty, with ends",
-                true,
-                &[("0", a, ""), ("1", b, "")],
-                "| | a()@1 b()@2",
-            ),
-            (
-                "in turns, with ends",
-                true,
-                &[
-                    ("0", a, "{\"x\":"),
-                    ("1", b, "{\"y\":"),
-                    ("0", None, "1}"),
-                    ("1", None, "2}"),
-                    ("2", c, "{}"),
-                ],
-                "{\"x\": | | 1} a({\"x\":1})@3 {\"y\": | 2} b({\"y\":2})@4 | {} c({})@5 |",
-            ),
-        ];
-        for (name, ends, pieces, wanted) in rows {
-            assert_eq!(told(pieces, *ends).join(" "), *wanted, "{name}");
+        fn piece(piece: &str) -> (&str, Option<&str>, &str) {
+            let (call, text) = piece.split_once(':').unwrap();
+            match call.split_once('=') {
+                Some((place, name)) => (place, Some(name), text),
+                None => (call, None, text),
+            }
         }
+        for (ends, rows) in [(false, ROWS), (true, ROWS_WITH_ENDS)] {
+            for row in rows.trim().lines() {
+                let (pieces, wanted) = row.trim().split_once(" => ").unwrap();
+                let pieces: Vec<_> = pieces.split(' ').map(piece).collect();
+                assert_eq!(told(&pieces, ends).join(" "), wanted, "{row}");
+            }
+        }
+        let blanks = [
+            ("0", Some("a"), "{}"),
+            ("0", None, "\n"),
+            ("0", Some("a"), ""),
+        ];
+        assert_eq!(told(&blanks, false).join(" "), "{} a({})@1 | | |");
     }
 
     #[test]
@@ -340,12 +301,8 @@ mod tests {
     #[test]
     fn a_call_that_never_ends_hides_no_other() {
         let long = "x".repeat(WAITING + 1);
-        let pieces = [
-            ("0", Some("a"), "{"),
-            ("1", Some("b"), "{"),
-            ("1", None, long.as_str()),
-        ];
-        let told = told(&pieces, true);
+        let [a, b] = ["a", "b"].map(Some);
+        let told = told(&[("0", a, "{"), ("1", b, "{"), ("1", None, &long)], true);
         assert_eq!(told[..4], ["{", "|", "|", "a({)@1"]);
         assert_eq!(told.len(), 7, "and b, when it ends");
     }

@@ -258,26 +258,28 @@ mod tests {
         for (name, mark, reason) in cuts {
             let text = std::fs::read_to_string(folder.join(name)).unwrap();
             let lines: Vec<&str> = text.split_inclusive('\n').collect();
-            let cut = lines
-                .iter()
-                .rposition(|line| line.replace(": ", ":").contains(mark));
+            let has = |line: &&str| line.replace(": ", ":").contains(mark);
+            let cut = lines.iter().rposition(has);
             let cut = cut.unwrap_or_else(|| panic!("{name} has no line with {mark}"));
             let mut bytes = lines[..=cut].concat().into_bytes();
             let end = ending(&bytes, 5);
             assert!(end.contains(reason), "{name}: {end}");
             bytes.extend_from_slice(end.as_bytes());
-            let mut reader =
-                StreamReader::new(name, Some(StreamFormat::Sse), ThinkOptions::default());
-            reader.feed(&bytes);
-            reader.end();
-            let events = std::iter::from_fn(|| reader.next_event());
-            let last = events.last().map(|arrival| arrival.event);
-            assert!(
-                matches!(last, Some(OwnedEvent::Finish(Some(_)))),
-                "{name}: {last:?}"
-            );
-            assert_eq!(reader.bad_lines(), 0, "{name}: {:?}", reader.problems());
+            let last = last(Some(StreamFormat::Sse), &bytes);
+            let ended = matches!(last, Some(OwnedEvent::Finish(Some(_))));
+            assert!(ended, "{name}: {last:?}");
         }
+    }
+
+    /// Returns the last event that the reader of streams sees, which finds nothing bad.
+    fn last(format: Option<StreamFormat>, bytes: &[u8]) -> Option<OwnedEvent> {
+        let mut reader = StreamReader::new("x", format, ThinkOptions::default());
+        reader.feed(bytes);
+        reader.end();
+        let events = std::iter::from_fn(|| reader.next_event());
+        let last = events.last().map(|arrival| arrival.event);
+        assert_eq!(reader.bad_lines(), 0, "{:?}", reader.problems());
+        last
     }
 
     #[test]
@@ -291,21 +293,16 @@ mod tests {
         ] {
             assert_eq!(ending(text.as_bytes(), 3), "", "{text}");
         }
-        let long = format!(
-            "data: {{\"choices\": [], \"x\": \"{}\"}}\n",
-            "x".repeat(LONGEST)
-        );
+        let long = "x".repeat(LONGEST);
+        let long = format!("data: {{\"choices\": [], \"x\": \"{long}\"}}\n");
         assert_eq!(ending(long.as_bytes(), 4096), "");
     }
 
     #[test]
     fn a_line_that_was_passed_in_part_is_not_read() {
         let text = "data: {\"choices\": [{\"text\": \"a\"}], \"id\": 7}\n\ndata: {\"choi";
-        let end = ending(text.as_bytes(), 1000);
-        assert_eq!(
-            end,
-            "\n\ndata: {\"id\":7,\"choices\":[{\"index\":0,\"text\":\"\",\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n"
-        );
+        let end = "\n\ndata: {\"id\":7,\"choices\":[{\"index\":0,\"text\":\"\",\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n";
+        assert_eq!(ending(text.as_bytes(), 1000), end);
     }
 
     /// An object in several `data` lines is as good as one in one, and one that was cut is not read.
@@ -332,15 +329,9 @@ mod tests {
         let end = ending(event.as_bytes(), 9);
         assert!(end.starts_with("event: response.incomplete\n"), "{end}");
         assert!(end.contains("\"sequence_number\":5"), "{end}");
-        let mut reader = StreamReader::new("x", None, ThinkOptions::default());
-        reader.feed(event.as_bytes());
-        reader.feed(end.as_bytes());
-        reader.end();
-        let events = std::iter::from_fn(|| reader.next_event());
-        let last = events.last().map(|arrival| arrival.event);
+        let last = last(None, format!("{event}{end}").as_bytes());
         let reason = Some("max_output_tokens".to_owned());
         assert_eq!(last, Some(OwnedEvent::Finish(reason)));
-        assert_eq!(reader.bad_lines(), 0);
     }
 
     /// The event before is ended where it is open, and no line is left blank where it is not.
@@ -348,24 +339,14 @@ mod tests {
     fn what_was_open_is_closed_first() {
         let event = "data: {\"choices\": [{\"index\": 2, \"delta\": {}}], \"usage\": null}";
         let end = "data: {\"choices\":[{\"index\":2,\"delta\":{},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n";
-        let ends = [
-            ("\n\n", ""),
-            ("\r\n\r\n", ""),
-            ("\r\r", ""),
-            ("\n", "\n"),
-            ("\r\n", "\n"),
-            ("\r", "\n"),
-        ];
-        for (passed, gap) in ends {
-            assert_eq!(
-                ending((event.to_owned() + passed).as_bytes(), 4),
-                gap.to_owned() + end
-            );
+        for line in ["\n", "\r\n", "\r"] {
+            for (passed, gap) in [(line.repeat(2), ""), (line.to_owned(), "\n")] {
+                let told = ending(format!("{event}{passed}").as_bytes(), 4);
+                assert_eq!(told, format!("{gap}{end}"), "{passed:?}");
+            }
         }
         let line = "{\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"x\"},\"done\":false}\n";
-        assert_eq!(
-            ending(line.as_bytes(), 9),
-            "{\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":true,\"done_reason\":\"length\"}\n"
-        );
+        let end = "{\"model\":\"m\",\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":true,\"done_reason\":\"length\"}\n";
+        assert_eq!(ending(line.as_bytes(), 9), end);
     }
 }

@@ -215,21 +215,13 @@ mod tests {
         let short = [1000, 2000, 3000].map(|millis| (2, millis));
         let after_a_result = [1000, 2000].map(|millis| (4, millis));
         let to_the_end = (1..=120).map(|second| (5, 1000 * second));
-        let all: Vec<(u64, u64)> = short
-            .into_iter()
-            .chain(after_a_result)
-            .chain(to_the_end)
-            .collect();
-        assert_eq!(silences(&events), all);
+        let all = short.into_iter().chain(after_a_result).chain(to_the_end);
+        assert_eq!(silences(&events), all.collect::<Vec<_>>());
         assert_eq!(stream(&events).last(), Some((5, Seen::Closed)));
-        assert_eq!(
-            silences(&[
-                at(7000.0, text()),
-                RecordedEvent::of(text()),
-                at(9e9, text())
-            ]),
-            (1..=7).map(|second| (0, 1000 * second)).collect::<Vec<_>>()
-        );
+        let untimed = RecordedEvent::of(text());
+        let gap = [at(7000.0, text()), untimed, at(9e9, text())];
+        let seven: Vec<_> = (1..=7).map(|second| (0, 1000 * second)).collect();
+        assert_eq!(silences(&gap), seven);
         let ticks: Vec<u64> = ticks(1_700_000_000_000).collect();
         assert_eq!(ticks.len(), 469);
         assert_eq!(ticks[118..122], [119_000, 120_000, 130_000, 140_000]);

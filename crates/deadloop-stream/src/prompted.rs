@@ -161,10 +161,8 @@ mod tests {
             let expected = expected.iter().map(|text| (*text).to_owned()).collect();
             assert_eq!(Prompted::written(body.as_bytes()), Some(expected), "{name}");
         }
-        assert_eq!(
-            Prompted::written(long.as_bytes()).unwrap()[0].len(),
-            100_000
-        );
+        let long = Prompted::written(long.as_bytes()).unwrap();
+        assert_eq!(long[0].len(), 100_000);
     }
 
     #[test]

@@ -101,53 +101,42 @@ mod tests {
     use super::*;
     use deadloop_detect::Arguments;
 
+    const CALL: Event<'static> = Event::Call {
+        id: None,
+        name: "ls",
+        arguments: Arguments::Raw("{}"),
+    };
+
     #[test]
     fn the_model_is_silent_and_a_tool_is_not() {
         let mut quiet = Quiet::default();
         let text = Event::Text(TextChannel::Answer, "x");
-        assert_eq!(
-            (quiet.waited(999), quiet.waited(1000)),
-            (vec![], vec![1000])
-        );
+        assert_eq!(quiet.waited(999), [0; 0]);
+        assert_eq!(quiet.waited(1000), [1000]);
         assert_eq!(quiet.heard(&text, 1500), [1500]);
-        assert_eq!(
-            (quiet.waited(2400), quiet.waited(4700)),
-            (vec![], vec![1000, 2000, 3000])
-        );
+        assert_eq!(quiet.waited(2400), [0; 0]);
+        assert_eq!(quiet.waited(4700), [1000, 2000, 3000]);
         assert_eq!(quiet.waited(4800), [0; 0], "told once");
         assert_eq!(quiet.waited(0), [0; 0], "a clock that went back");
-        let call = Event::Call {
-            id: None,
-            name: "ls",
-            arguments: Arguments::Raw("{}"),
-        };
-        assert_eq!(quiet.heard(&call, 5500), [4000]);
+        assert_eq!(quiet.heard(&CALL, 5500), [4000]);
         assert_eq!(quiet.waited(90_000), [0; 0], "a tool runs");
         assert_eq!(quiet.heard(&Event::User("go on"), 91_000), [0; 0]);
         assert_eq!(quiet.waited(93_000), [1000, 2000]);
-        assert_eq!(
-            quiet.heard(&Event::Finish(None), 93_000),
-            [0; 0],
-            "told as 2000"
-        );
+        let end = quiet.heard(&Event::Finish(None), 93_000);
+        assert_eq!(end, [0; 0], "told as 2000");
         assert_eq!(quiet.waited(900_000), [0; 0]);
     }
 
     #[test]
     fn while_one_of_several_tools_runs_nobody_waits_for_the_model() {
         let mut quiet = Quiet::default();
-        let call = Event::Call {
-            id: None,
-            name: "ls",
-            arguments: Arguments::Raw("{}"),
-        };
         let result = Event::Result {
             id: None,
             content: "",
             error: None,
             cut: None,
         };
-        for event in [call, call, result] {
+        for event in [CALL, CALL, result] {
             assert_eq!(quiet.heard(&event, 0), [0; 0]);
         }
         assert_eq!(quiet.waited(12_000), [0; 0], "the second one runs");
@@ -161,10 +150,8 @@ mod tests {
             let text = Event::Text(TextChannel::Answer, "x");
             let at_once = Quiet::default().heard(&text, gap);
             let mut quiet = Quiet::default();
-            let mut told: Vec<u64> = (0..gap)
-                .step_by(700)
-                .flat_map(|now| quiet.waited(now))
-                .collect();
+            let waits = (0..gap).step_by(700);
+            let mut told: Vec<u64> = waits.flat_map(|now| quiet.waited(now)).collect();
             told.extend(quiet.heard(&text, gap));
             assert_eq!(told, at_once, "{gap}");
         }

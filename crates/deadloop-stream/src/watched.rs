@@ -574,13 +574,26 @@ mod tests {
     use super::*;
     use deadloop_detect::Settings;
 
+    const CALL: &str = r#"data: {"choices":[{"delta":{"tool_calls":[{"index":N,"id":"cN","function":{"name":"ls","arguments":"{}"}}]}}]}"#;
+
+    /// Five calls of this form, as a stream.
+    fn five(call: &str) -> String {
+        let calls = (0..5).map(|n| call.replace('N', &n.to_string()) + "\n\n");
+        calls.collect()
+    }
+
+    fn guards(settings: &str) -> Guards {
+        Guards::new(&Settings::parse(settings).unwrap()).unwrap()
+    }
+
+    fn watched(guards: &Guards) -> Watched {
+        Watched::new(guards.clone(), |_| ThinkOptions::default())
+    }
+
     /// One test for each response of a guard: what is kept, decided and told of five equal calls, of which the third is one too many.
     #[test]
     fn each_response_does_what_it_says() {
-        let call = r#"data: {"choices":[{"delta":{"tool_calls":[{"index":N,"id":"cN","function":{"name":"ls","arguments":"{}"}}]}}]}"#;
-        let stream: String = (0..5)
-            .map(|n| call.replace('N', &n.to_string()) + "\n\n")
-            .collect();
+        let stream = five(CALL);
         let wanted = [
             ("stop", true, 0, 0),
             ("refuse", false, 3, 0),
@@ -589,25 +602,14 @@ mod tests {
         ];
         for (response, stops, refused, warned) in wanted {
             let text = format!("[[guard]]\ndetector = \"duplicate\"\nresponse = \"{response}\"");
-            let settings = Settings::parse(&text).unwrap();
-            let guards = Guards::new(&settings).unwrap();
-            let mut watched = Watched::new(guards, |_| ThinkOptions::default());
+            let mut watched = watched(&guards(&text));
             let fed = watched.feed(stream.as_bytes(), 0);
             let ended = watched.end(0);
             assert_eq!(watched.alarm().is_some(), stops, "{response}");
             assert_eq!(fed.decision.stops(), stops, "{response}");
-            let names: Vec<_> = fed
-                .refused
-                .iter()
-                .chain(&ended.refused)
-                .map(|r| r.id.clone())
-                .collect();
-            assert_eq!(names.len(), refused, "{response}: {names:?}");
-            assert_eq!(
-                fed.warnings.len() + ended.warnings.len(),
-                warned,
-                "{response}"
-            );
+            let calls = fed.refused.len() + ended.refused.len();
+            let warnings = fed.warnings.len() + ended.warnings.len();
+            assert_eq!((calls, warnings), (refused, warned), "{response}");
             assert_eq!(fed.kept < stream.len(), stops, "{response}");
         }
     }
@@ -616,16 +618,12 @@ mod tests {
     /// API writes calls.
     #[test]
     fn a_refusal_can_end_the_response() {
-        let chat = r#"data: {"choices":[{"delta":{"tool_calls":[{"index":N,"id":"cN","function":{"name":"ls","arguments":"{}"}}]}}]}"#;
         let gemini = r#"data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"ls","args":{"a":1},"id":"cN"}}]}}]}"#;
         let text = "[[guard]]\ndetector = \"duplicate\"\nresponse = \"refuse\"";
-        let guards = Guards::new(&Settings::parse(text).unwrap()).unwrap();
-        for call in [chat, gemini] {
-            let stream: String = (0..5)
-                .map(|n| call.replace('N', &n.to_string()) + "\n\n")
-                .collect();
-            let watched = Watched::new(guards.clone(), |_| ThinkOptions::default());
-            let mut watched = watched.stopping_at_refusals();
+        let guards = guards(text);
+        for call in [CALL, gemini] {
+            let stream = five(call);
+            let mut watched = watched(&guards).stopping_at_refusals();
             let step = watched.feed(stream.as_bytes(), 0);
             assert!(step.decision.stops() && step.refused.is_empty());
             let kept = &stream[..step.kept];
@@ -641,19 +639,14 @@ mod tests {
     fn what_is_answered_chooses_the_guard_and_is_heard_by_it() {
         let text = "prompt = \"skip\"\n[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"m\"\ntask = \"drill\"\n\
                     [[model.guard]]\ndetector = \"periodic\"\nenabled = false\n";
-        let guards = Guards::new(&Settings::parse(text).unwrap()).unwrap();
-        let chunk = |model: &str| {
-            format!(
-                "data: {{{model}\"choices\":[{{\"delta\":{{\"content\":\"Once more. \"}}}}]}}\n\n"
-            )
-        };
+        let guards = guards(text);
+        let chunk = r#"data: {MODEL"choices":[{"delta":{"content":"Once more. "}}]}"#;
         let stops = |model: &str, task: &str, user: &[String]| {
-            let watched = Watched::new(guards.clone(), |_| ThinkOptions::default());
-            let mut watched = watched.answering(Prompted {
+            let mut watched = watched(&guards).answering(Prompted {
                 task: task.to_owned(),
                 user: user.to_vec(),
             });
-            let stream = chunk(model).repeat(60);
+            let stream = (chunk.replace("MODEL", model) + "\n\n").repeat(60);
             watched.feed(stream.as_bytes(), 0).decision.stops()
         };
         let said = "Once more. ".repeat(70);
@@ -669,8 +662,7 @@ mod tests {
     }
 
     fn periodic() -> Watched {
-        let settings = Settings::parse("[[guard]]\ndetector = \"periodic\"").unwrap();
-        Watched::new(Guards::new(&settings).unwrap(), |_| ThinkOptions::default())
+        watched(&guards("[[guard]]\ndetector = \"periodic\""))
     }
 
     /// The ends of lines make no difference: LF, CR LF, or CR alone, wherever the bytes are cut.
@@ -691,10 +683,8 @@ mod tests {
             }
             assert_eq!(watched.format(), Some(StreamFormat::Sse));
             assert_eq!(watched.bad_lines(), 0);
-            (
-                watched.alarm().cloned(),
-                kept / chunk.replace('\n', end).len(),
-            )
+            let events = kept / chunk.replace('\n', end).len();
+            (watched.alarm().cloned(), events)
         };
         let (alarm, events) = told("\n", 1 << 20);
         assert!(alarm.is_some());
@@ -730,16 +720,14 @@ mod tests {
     fn a_response_has_one_guard_whenever_its_model_is_named() {
         let text = "[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"b\"\n[[model.guard]]\ndetector = \"periodic\"\n\
                     [model.guard.params]\nmin_copies = 20\nmin_single = 2000";
-        let guards = Guards::new(&Settings::parse(text).unwrap()).unwrap();
+        let guards = guards(text);
         let alarm = |name: &dyn Fn(usize) -> &'static str| {
-            let rules = |_: &str| ThinkOptions::default();
-            let mut watched = Watched::new(guards.clone(), rules);
+            let mut watched = watched(&guards);
             for n in 0..400 {
                 let delta = ["reasoning_content", "content"][usize::from(n > 3)];
-                let chunk = format!(
-                    "data: {{\"id\":\"c{n}\",{}\"choices\":[{{\"delta\":{{\"{delta}\":\"Let me look at the map. \"}}}}]}}\n\n",
-                    name(n)
-                );
+                let said = format!("{{\"delta\":{{\"{delta}\":\"Let me look at the map. \"}}}}");
+                let head = format!("data: {{\"id\":\"c{n}\",{}", name(n));
+                let chunk = format!("{head}\"choices\":[{said}]}}\n\n");
                 let _ = watched.feed(chunk.as_bytes(), 0);
             }
             let model = watched.model().map(str::to_owned);

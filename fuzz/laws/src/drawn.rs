@@ -40,15 +40,10 @@ pub(crate) fn value(domain: Domain, bytes: &mut Unstructured) -> Result<Value> {
         }
         Domain::Words(words) => {
             let bits: u32 = bytes.arbitrary()?;
-            let chosen = words
-                .iter()
-                .enumerate()
-                .filter(|(i, _)| bits >> (i % 32) & 1 == 1);
-            Value::List(
-                chosen
-                    .map(|(_, word)| Value::Text((*word).into()))
-                    .collect(),
-            )
+            let words = words.iter().enumerate();
+            let chosen = words.filter(|(i, _)| bits >> (i % 32) & 1 == 1);
+            let chosen = chosen.map(|(_, word)| Value::Text((*word).into()));
+            Value::List(chosen.collect())
         }
         Domain::Rising { min, max } => {
             let mut numbers: Vec<i64> = Vec::new();
@@ -110,8 +105,7 @@ fn int(min: i64, max: i64, bytes: &mut Unstructured) -> Result<i64> {
 
 fn row(fields: &[&str], bytes: &mut Unstructured) -> Result<Value> {
     let number = |bytes: &mut Unstructured| Ok(Value::Int(int(1, i64::from(u32::MAX), bytes)?));
-    let named = fields
-        .iter()
-        .map(|field| Ok(((*field).to_owned(), number(bytes)?)));
+    let fields = fields.iter();
+    let named = fields.map(|field| Ok(((*field).to_owned(), number(bytes)?)));
     Ok(Value::Table(named.collect::<Result<_>>()?))
 }

@@ -20,10 +20,8 @@ pub fn http(bytes: &[u8]) {
                 continue;
             }
             let before = before.expect("what goes on is a request for every reader");
-            assert_eq!(
-                before.taken, one.taken,
-                "its end is elsewhere for {reader:?}"
-            );
+            let ends = before.taken == one.taken;
+            assert!(ends, "its end is elsewhere for {reader:?}");
             let after = after.expect("what went on is a request for every reader");
             assert_eq!(after.taken, one.bytes.len(), "more went on for {reader:?}");
             assert_eq!(after.target, format!("/base{}", before.target));
@@ -71,15 +69,12 @@ impl Reader {
         let mut lines: Vec<String> = Vec::new();
         loop {
             let line = line(bytes, &mut at)?;
-            match (
-                line.is_empty(),
-                line.starts_with([' ', '\t']),
-                lines.last_mut(),
-            ) {
-                (true, _, None) => {}
-                (true, ..) => break,
+            let folded = line.starts_with([' ', '\t']);
+            match lines.last_mut() {
+                None if line.is_empty() => {}
+                Some(_) if line.is_empty() => break,
                 // A line that begins with a blank goes on with the header before it.
-                (_, true, Some(header)) => *header += &line,
+                Some(header) if folded => *header += &line,
                 _ => lines.push(line),
             }
         }
@@ -99,9 +94,8 @@ impl Reader {
         let named = |name: &str| -> Vec<String> {
             let headers = headers.iter().filter_map(|header| header.split_once(':'));
             let named = headers.filter(|(known, _)| self.name(known) == name);
-            named
-                .map(|(_, value)| value.trim().to_lowercase())
-                .collect()
+            let values = named.map(|(_, value)| value.trim().to_lowercase());
+            values.collect()
         };
         let (lengths, codings) = (named("content-length"), named("transfer-encoding"));
         let chunked = if self.loose {
@@ -109,11 +103,8 @@ impl Reader {
         } else {
             codings.last().is_some_and(|coding| coding == "chunked")
         };
-        let length = if self.last {
-            lengths.last()
-        } else {
-            lengths.first()
-        };
+        let [first, last] = [lengths.first(), lengths.last()];
+        let length = if self.last { last } else { first };
         match length {
             Some(length) if !(self.last && chunked) => {
                 let digits: String = length.chars().take_while(char::is_ascii_digit).collect();
@@ -152,11 +143,8 @@ fn chunks(bytes: &[u8], at: &mut usize) -> Option<Vec<u8>> {
     let mut all = Vec::new();
     loop {
         let size = line(bytes, at)?;
-        let digits: String = size
-            .trim()
-            .chars()
-            .take_while(char::is_ascii_hexdigit)
-            .collect();
+        let digits = size.trim().chars().take_while(char::is_ascii_hexdigit);
+        let digits: String = digits.collect();
         let size = usize::from_str_radix(&digits, 16).ok()?;
         if size == 0 {
             while !line(bytes, at)?.is_empty() {}
@@ -173,9 +161,6 @@ fn chunks(bytes: &[u8], at: &mut usize) -> Option<Vec<u8>> {
 fn leads_up(target: &str) -> bool {
     let path = target.split(['?', '#']).next().unwrap_or_default();
     let path = path.to_lowercase().replace("%2e", ".");
-    let path = path
-        .replace("%2f", "/")
-        .replace(['\\'], "/")
-        .replace("%5c", "/");
-    path.split('/').any(|part| part == "..")
+    let path = path.replace("%2f", "/").replace("%5c", "/");
+    path.split(['/', '\\']).any(|part| part == "..")
 }

@@ -42,11 +42,7 @@ pub fn proxy(data: &[u8]) {
         hostile(rest, second, size);
         framed(rest, size);
     } else {
-        let format = if second {
-            StreamFormat::Jsonl
-        } else {
-            StreamFormat::Sse
-        };
+        let format = [StreamFormat::Sse, StreamFormat::Jsonl][usize::from(second)];
         let text = text(rest);
         stream(text.as_bytes(), format, size);
         refused(text.as_bytes(), format, size);
@@ -89,14 +85,9 @@ fn hostile(bytes: &[u8], requests: bool, size: usize) {
         let passed = String::from_utf8_lossy(&message.passed);
         for line in passed.split_terminator("\r\n") {
             let (name, value) = line.split_once(": ").expect("a header");
-            assert!(
-                !name.is_empty() && !value.contains(['\r', '\n']),
-                "{line:?}"
-            );
-            assert!(
-                !["connection", "transfer-encoding", "te"].contains(&name),
-                "{line:?}"
-            );
+            let one = !name.is_empty() && !value.contains(['\r', '\n']);
+            let own = ["connection", "transfer-encoding", "te"].contains(&name);
+            assert!(one && !own, "{line:?}");
         }
     }
 }
@@ -109,13 +100,9 @@ fn framed(body: &[u8], size: usize) {
     });
     let chunks: Vec<u8> = chunks.collect();
     let length = format!("Content-Length: {}\r\n\r\n", body.len());
+    let chunked = "Transfer-Encoding: chunked\r\n\r\n".as_bytes();
     let bodies = [
-        [
-            "Transfer-Encoding: chunked\r\n\r\n".as_bytes(),
-            &chunks,
-            b"0\r\nx: y\r\n\r\n",
-        ]
-        .concat(),
+        [chunked, &chunks, b"0\r\nx: y\r\n\r\n"].concat(),
         [length.as_bytes(), body].concat(),
         [b"\r\n", body].concat(),
     ];
@@ -164,13 +151,11 @@ fn stream(bytes: &[u8], format: StreamFormat, size: usize) {
         return;
     }
     // The blank line that ends the last event may come with it or with the ending.
-    let solid = |bytes: &[u8]| -> Vec<u8> {
-        let solid = bytes.iter().filter(|byte| !byte.is_ascii_whitespace());
-        solid.copied().collect()
+    let solid = |bytes: &[u8]| -> String {
+        let mut solid = bytes.to_vec();
+        solid.retain(|byte| !byte.is_ascii_whitespace());
+        String::from_utf8_lossy(&solid).into_owned()
     };
-    assert_eq!(
-        String::from_utf8_lossy(&solid(&whole)),
-        String::from_utf8_lossy(&solid(&pieces))
-    );
+    assert_eq!(solid(&whole), solid(&pieces));
     assert!(whole.ends_with(b"\n"), "an ending ends a line");
 }

@@ -9,7 +9,7 @@ use deadloop_detect::repair::{Delivered, Make, Pieces, REPAIRERS, Repairer};
 use deadloop_score::repairs::judge_events;
 
 use crate::drawn::value;
-use crate::text::{chars, chunks, text};
+use crate::text::{chars, chunks, marked, text};
 
 /// What bytes from 14 on stand for: marks, whole and cut.
 const MARKS: [&str; 18] = [
@@ -42,7 +42,7 @@ pub fn repair(data: &[u8]) {
         return;
     };
     let (drawn, rest) = rest.split_at(rest.len().min(usize::from(*drawn)));
-    let text = marked(&text(rest));
+    let text = marked(&text(rest), &MARKS);
     let repairer = REPAIRERS[usize::from(*which) % REPAIRERS.len()];
     let Some(params) = params(repairer, usize::from(*preset), drawn) else {
         return;
@@ -96,12 +96,8 @@ fn streamed(repairer: &Repairer, params: &Params, chunks: &[&str]) -> Pieces {
         assert!(machine.held() <= read, "more waits than came");
     }
     machine.finish(&mut pieces);
-    let most = STEPS * (read as u64 + 100);
-    assert!(
-        machine.work() <= most,
-        "{} steps for {read} chars",
-        machine.work()
-    );
+    let (work, most) = (machine.work(), STEPS * (read as u64 + 100));
+    assert!(work <= most, "{work} steps for {read} chars");
     pieces
 }
 
@@ -118,17 +114,15 @@ fn delivers(repairer: &Repairer, params: &Params, text: &str) {
     let events = damage_events(Fault::ReplayDoubled, 3, text.len() as u64, &order).events;
     let mut machine = repairer.events(params).expect("it reads events");
     let mut given = Vec::new();
-    events
-        .into_iter()
-        .for_each(|event| machine.push(event, &mut given));
+    for event in events {
+        machine.push(event, &mut given);
+    }
     machine.finish(&mut given);
     let replayed = judge_events(&gold, &given);
     let in_order = params.text("by") == "position" && params.int("first") == 0;
     if in_order && params.int("wait") > 20 {
-        assert_eq!(
-            (replayed.lost, replayed.doubled, replayed.disordered),
-            (0, 0, 0)
-        );
+        assert_eq!((replayed.lost, replayed.doubled), (0, 0));
+        assert_eq!(replayed.disordered, 0);
     }
     if params.text("done") == "always" {
         assert!(replayed.ended);
@@ -141,20 +135,8 @@ fn faults(text: &str, seed: u64) {
         let severity = u8::try_from(seed % 4).expect("below 4");
         let damaged = damage(fault, severity, seed, text);
         assert_eq!(damaged.onset.is_some(), damaged.text != text, "{fault}");
-        let same = text
-            .chars()
-            .zip(damaged.text.chars())
-            .take_while(|(a, b)| a == b);
-        let same = same.count() as u64;
+        let both = text.chars().zip(damaged.text.chars());
+        let same = both.take_while(|(a, b)| a == b).count() as u64;
         assert!(damaged.onset.is_none_or(|onset| onset == same), "{fault}");
     }
-}
-
-/// A text with marks for the bytes that stand for them.
-fn marked(text: &str) -> String {
-    let mark = |c: char| match u32::from(c) {
-        code @ 14..32 => MARKS[code as usize - 14].to_owned(),
-        _ => c.to_string(),
-    };
-    text.chars().map(mark).collect()
 }

@@ -2,7 +2,7 @@
 
 use deadloop_corpus::{Blocks, TagSide, Tags, ThinkOptions, ThinkSplitter, split_think};
 
-use crate::text::{chars, chunks, text};
+use crate::text::{chars, chunks, marked, text};
 
 /// Every kind of tag: with the slash after the first char, of two names, of no letter.
 const TAGS: [&str; 8] = [
@@ -45,11 +45,10 @@ pub fn splitter(data: &[u8]) {
     let [flags, names, chunking, rest @ ..] = data else {
         return;
     };
-    let text = marked(&text(rest));
-    let names = if *names == 0 {
-        (1 << DEFAULT) - 1
-    } else {
-        *names
+    let text = marked(&text(rest), &MARKS);
+    let names = match *names {
+        0 => (1 << DEFAULT) - 1,
+        names => names,
     };
     let chosen = TAGS.iter().enumerate().filter(|(i, _)| names >> i & 1 == 1);
     let chosen: Vec<String> = chosen.map(|(_, name)| (*name).to_owned()).collect();
@@ -67,15 +66,6 @@ pub fn splitter(data: &[u8]) {
     only_marks_are_dropped(&text, &options, &chosen);
 }
 
-/// A text with marks for the bytes that stand for them.
-fn marked(text: &str) -> String {
-    let mark = |c: char| match u32::from(c) {
-        code @ 14..32 => MARKS[code as usize - 14].to_owned(),
-        _ => c.to_string(),
-    };
-    text.chars().map(mark).collect()
-}
-
 fn split(chunks: &[&str], options: &ThinkOptions) -> Vec<(TagSide, String)> {
     let mut pieces: Vec<(TagSide, String)> = Vec::new();
     let mut take = |side, piece: &str| {
@@ -86,9 +76,9 @@ fn split(chunks: &[&str], options: &ThinkOptions) -> Vec<(TagSide, String)> {
         }
     };
     let mut splitter = ThinkSplitter::new(options.clone());
-    chunks
-        .iter()
-        .for_each(|chunk| splitter.push(chunk, &mut take));
+    for chunk in chunks {
+        splitter.push(chunk, &mut take);
+    }
     splitter.finish(&mut take);
     pieces
 }
@@ -119,36 +109,25 @@ fn only_marks_are_dropped(text: &str, options: &ThinkOptions, names: &[String]) 
 /// The length of the mark at the start of a text.
 fn mark(text: &str, names: &[String]) -> Option<usize> {
     let slashed = |open: &str| {
-        open.chars()
-            .next()
-            .map(|first| format!("{first}/{}", &open[first.len_utf8()..]))
+        let first = open.chars().next()?;
+        Some(format!("{first}/{}", &open[first.len_utf8()..]))
     };
     for name in names {
         let (open, close) = match name.split_once("...") {
             Some((open, close)) => (open, Some(close.to_owned())),
             None => (name.as_str(), slashed(name)),
         };
-        let found = [Some(open), close.as_deref()]
-            .into_iter()
-            .flatten()
-            .find(|tag| text.starts_with(tag));
-        if let Some(tag) = found {
+        let mut tags = [Some(open), close.as_deref()].into_iter().flatten();
+        if let Some(tag) = tags.find(|tag| text.starts_with(tag)) {
             return Some(tag.len());
         }
     }
-    let ends = ["<|end|>", "<|return|>", "<|call|>"];
-    let header = || {
-        ["<|start|>", "<|channel|>"]
-            .iter()
-            .any(|begin| text.starts_with(begin))
-    };
-    let end = ends
-        .iter()
-        .find(|end| text.starts_with(**end))
-        .map(|end| end.len());
-    end.or_else(|| {
-        text.find("<|message|>")
-            .filter(|_| header())
-            .map(|at| at + "<|message|>".len())
-    })
+    let begins = |mark: &&&str| text.starts_with(**mark);
+    let end = ["<|end|>", "<|return|>", "<|call|>"].iter().find(begins);
+    if let Some(end) = end {
+        return Some(end.len());
+    }
+    ["<|start|>", "<|channel|>"].iter().find(begins)?;
+    let message = text.find("<|message|>")?;
+    Some(message + "<|message|>".len())
 }

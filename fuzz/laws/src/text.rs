@@ -75,10 +75,8 @@ pub(crate) fn chunks(text: &str, seed: u8) -> Vec<&str> {
             .wrapping_add(1_442_695_040_888_963_407);
         let most = 1_usize << (seed % 12);
         let chars = usize::try_from(state >> 33).unwrap_or(0) % (most + 1);
-        let end = rest
-            .char_indices()
-            .nth(chars)
-            .map_or(rest.len(), |(at, _)| at);
+        let end = rest.char_indices().nth(chars);
+        let end = end.map_or(rest.len(), |(at, _)| at);
         let (chunk, left) = rest.split_at(end);
         chunks.push(chunk);
         rest = left;
@@ -88,8 +86,15 @@ pub(crate) fn chunks(text: &str, seed: u8) -> Vec<&str> {
 
 /// A text char by char.
 pub(crate) fn chars(text: &str) -> Vec<&str> {
-    let ends = text
-        .char_indices()
-        .map(|(at, c)| &text[at..at + c.len_utf8()]);
-    ends.collect()
+    let all = text.char_indices();
+    all.map(|(at, c)| &text[at..at + c.len_utf8()]).collect()
+}
+
+/// A text with marks for the chars from 14 to 31, which stand for them.
+pub(crate) fn marked(text: &str, marks: &[&str; 18]) -> String {
+    let mark = |c: char| match u32::from(c) {
+        code @ 14..32 => marks[code as usize - 14].to_owned(),
+        _ => c.to_string(),
+    };
+    text.chars().map(mark).collect()
 }

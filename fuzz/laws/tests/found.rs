@@ -11,12 +11,8 @@ fn files(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for kind in ["seeds", "found"] {
         let listed = std::fs::read_dir(fuzz.join(kind).join(target));
-        paths.extend(
-            listed
-                .into_iter()
-                .flatten()
-                .map(|entry| entry.unwrap().path()),
-        );
+        let listed = listed.into_iter().flatten();
+        paths.extend(listed.map(|entry| entry.unwrap().path()));
     }
     paths.sort();
     let read = |path: PathBuf| (path.clone(), std::fs::read(path).unwrap());
@@ -34,49 +30,20 @@ fn all(target: &str, least: usize) {
     }
 }
 
-#[test]
-fn import() {
-    all("import", 21);
+/// A test of each target, and the least number of files that it has.
+macro_rules! targets {
+    ($($name:ident $least:literal),* $(,)?) => {
+        $(
+            #[test]
+            fn $name() {
+                all(stringify!($name), $least);
+            }
+        )*
+    };
 }
 
-#[test]
-fn parquet() {
-    all("parquet", 1);
-}
-
-#[test]
-fn splitter() {
-    all("splitter", 21);
-}
-
-#[test]
-fn repair() {
-    all("repair", 31);
-}
-
-#[test]
-fn runs() {
-    all("runs", 42);
-}
-
-#[test]
-fn grids() {
-    all("grids", 10);
-}
-
-#[test]
-fn proxy() {
-    all("proxy", 15);
-}
-
-#[test]
-fn http() {
-    all("http", 106);
-}
-
-#[test]
-fn settings() {
-    all("settings", 21);
+targets! {
+    import 21, parquet 1, splitter 21, repair 31, runs 42, grids 10, proxy 15, http 106, settings 21,
 }
 
 /// What was found with one detector is asked of all of them.

@@ -5,38 +5,27 @@
 use std::path::Path;
 
 /// What damage puts in: what heads and chunks are made of, and what they must not be.
-const PIECES: [&str; 30] = [
-    "\r\n",
-    "\n",
-    "\r",
-    "\r\n\r\n",
-    "\n\n",
-    " ",
-    "\t",
-    ":",
-    "\0",
-    ",",
-    ";",
-    "0",
-    "5",
-    "00000005",
-    "+5",
-    "0x5",
-    "Content-Length: 5\r\n",
-    "Content-Length: 3\r\n",
-    "content-length:0\r\n",
-    "Transfer-Encoding: chunked\r\n",
-    "Transfer-Encoding: identity\r\n",
-    "Transfer-Encoding : chunked\r\n",
-    "Content_Length: 4\r\n",
-    "Connection: Content-Length\r\n",
-    "Host: b\r\n",
-    " folded\r\n",
-    "/../",
-    "%2e%2e/",
-    "HTTP/1.0",
-    "GET /admin HTTP/1.1\r\nHost: a\r\n\r\n",
-];
+fn pieces() -> Vec<&'static str> {
+    let marks = [
+        "\r\n", "\n", "\r", "\r\n\r\n", "\n\n", " ", "\t", ":", "\0", ",", ";", "0", "5",
+        "00000005", "+5", "0x5",
+    ];
+    let lines = [
+        "Content-Length: 5\r\n",
+        "Content-Length: 3\r\n",
+        "content-length:0\r\n",
+        "Transfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: identity\r\n",
+        "Transfer-Encoding : chunked\r\n",
+        "Content_Length: 4\r\n",
+        "Connection: Content-Length\r\n",
+        "Host: b\r\n",
+        " folded\r\n",
+    ];
+    let paths = ["/../", "%2e%2e/", "HTTP/1.0"];
+    let request = "GET /admin HTTP/1.1\r\nHost: a\r\n\r\n";
+    [&marks[..], &lines, &paths, &[request]].concat()
+}
 
 /// A generator of numbers (xorshift).
 struct Draw(u64);
@@ -51,7 +40,7 @@ impl Draw {
     }
 
     /// The bytes with some of them changed, cut out, doubled or put in.
-    fn damage(&mut self, bytes: &mut Vec<u8>) {
+    fn damage(&mut self, bytes: &mut Vec<u8>, pieces: &[&str]) {
         for _ in 0..=self.below(4) {
             let at = self.below(bytes.len() + 1);
             let end = (at + self.below(12)).min(bytes.len());
@@ -63,7 +52,7 @@ impl Draw {
                 }
                 2 if at < bytes.len() => bytes[at] ^= 1 << self.below(8),
                 _ => {
-                    let piece = PIECES[self.below(PIECES.len())];
+                    let piece = pieces[self.below(pieces.len())];
                     bytes.splice(at..at, piece.bytes());
                 }
             }
@@ -77,17 +66,15 @@ fn damaged_requests_are_one_request_for_all_or_refused() {
     let paths = std::fs::read_dir(folder).unwrap();
     let mut paths: Vec<_> = paths.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    let seeds: Vec<Vec<u8>> = paths
-        .iter()
-        .map(|path| std::fs::read(path).unwrap())
-        .collect();
+    let seeds = paths.iter().map(|path| std::fs::read(path).unwrap());
+    let (seeds, pieces): (Vec<Vec<u8>>, _) = (seeds.collect(), pieces());
     let mut draw = Draw(0x9e37_79b9_7f4a_7c15);
     for _ in 0..300_000 {
         let mut bytes = seeds[draw.below(seeds.len())].clone();
         if draw.below(4) == 0 {
             bytes.extend_from_slice(&seeds[draw.below(seeds.len())]);
         }
-        draw.damage(&mut bytes);
+        draw.damage(&mut bytes, &pieces);
         let said = std::panic::catch_unwind(|| deadloop_laws::http(&bytes));
         assert!(said.is_ok(), "{:?}", String::from_utf8_lossy(&bytes));
     }

@@ -28,34 +28,37 @@ fn says(line: &str, words: &str) {
     assert!(told.contains(words), "{told:?} does not say {words:?}");
 }
 
+/// Rows of a bad line and what is told of it.
+#[track_caller]
+fn each_says(rows: &str) {
+    for row in rows.trim().lines() {
+        let (line, words) = row.trim().split_once(" => ").unwrap();
+        says(line, words);
+    }
+}
+
 #[test]
 fn a_line_that_is_not_json() {
-    says(
-        "nonsense",
-        "not JSON: expected ident (column 2); expected one JSON object",
+    each_says(
+        r#"
+        nonsense => not JSON: expected ident (column 2); expected one JSON object
+        {"id":"x" => not JSON: EOF while parsing an object
+        {"id":"x","text":""} more => not JSON: trailing characters
+        [1] => invalid type: sequence (column 0); expected a transcript (a JSON object)
+        "x" => expected a transcript (a JSON object)"#,
     );
-    says(r#"{"id":"x""#, "not JSON: EOF while parsing an object");
-    says(
-        r#"{"id":"x","text":""} more"#,
-        "not JSON: trailing characters",
-    );
-    says(
-        "[1]",
-        "invalid type: sequence (column 0); expected a transcript (a JSON object)",
-    );
-    says("\"x\"", "expected a transcript (a JSON object)");
 }
 
 #[test]
 fn a_transcript_with_no_id() {
-    says(r#"{"text":"x"}"#, "no `id`; expected `id`, a string");
-    says(r#"{"id":null,"text":"x"}"#, "no `id`");
-    says(
-        r#"{"id":7,"text":"x"}"#,
-        "`id` is a number; expected a string",
+    each_says(
+        r#"
+        {"text":"x"} => no `id`; expected `id`, a string
+        {"id":null,"text":"x"} => no `id`
+        {"id":7,"text":"x"} => `id` is a number; expected a string
+        {"id":"","text":"x"} => `id` is empty
+        {"id":"x","id":"y","text":"x"} => twice"#,
     );
-    says(r#"{"id":"","text":"x"}"#, "`id` is empty");
-    says(r#"{"id":"x","id":"y","text":"x"}"#, "twice");
 }
 
 #[test]
@@ -70,80 +73,56 @@ fn a_repeated_id_names_both_places() {
 
 #[test]
 fn a_transcript_without_text_or_with_two() {
-    says(r#"{"id":"x"}"#, "no events and no text; expected `events`");
-    says(r#"{"id":"x","text":"a","answer":"b"}"#, "two ways");
-    says(r#"{"id":"x","events":[],"answer":"b"}"#, "two ways");
+    each_says(
+        r#"
+        {"id":"x"} => no events and no text; expected `events`
+        {"id":"x","text":"a","answer":"b"} => two ways
+        {"id":"x","events":[],"answer":"b"} => two ways"#,
+    );
 }
 
 #[test]
 fn fields_of_a_wrong_type() {
-    says(
-        r#"{"id":"x","text":3}"#,
-        "`text` is a number; expected a string",
-    );
-    says(
-        r#"{"id":"x","text":"","meta":[]}"#,
-        "`meta` is a list; expected an object",
-    );
-    says(
-        r#"{"id":"x","text":"","lang":{}}"#,
-        "`lang` is an object; expected a string",
-    );
-    says(r#"{"id":"x","events":{}}"#, "expected a list of events");
-    says(
-        r#"{"id":"x","events":[1]}"#,
-        "expected an event (a JSON object)",
+    each_says(
+        r#"
+        {"id":"x","text":3} => `text` is a number; expected a string
+        {"id":"x","text":"","meta":[]} => `meta` is a list; expected an object
+        {"id":"x","text":"","lang":{}} => `lang` is an object; expected a string
+        {"id":"x","events":{}} => expected a list of events
+        {"id":"x","events":[1]} => expected an event (a JSON object)"#,
     );
 }
 
 #[test]
 fn events_that_say_nothing_or_something_wrong() {
-    let event = |event: &str| format!(r#"{{"id":"x","events":[{{"type":"turn"}},{event}]}}"#);
-    says(
-        &event(r#"{"type":"anwser","text":""}"#),
-        "events[1]: unknown event type \"anwser\"; expected reasoning, answer",
-    );
-    says(&event(r#"{"text":""}"#), "events[1]: no `type`");
-    says(&event(r#"{"type":"answer"}"#), "events[1]: no `text`");
-    says(
-        &event(r#"{"type":"answer","text":"","t_ms":"1"}"#),
-        "`t_ms` is a string; expected milliseconds",
-    );
-    says(
-        &event(r#"{"type":"answer","text":"","tokens":1.5}"#),
-        "`tokens` is 1.5; expected a whole number",
-    );
-    says(
-        &event(r#"{"type":"answer","text":"","tokens":1000000000001}"#),
-        "`tokens` is 1000000000001; expected a whole number up to 1e12",
-    );
-    says(
-        &event(r#"{"type":"answer","text":"","t_ms":-1e14}"#),
-        "`t_ms` is -100000000000000.0; expected milliseconds, a number up to 1e13",
-    );
-    says(&event(r#"{"type":"tool_call"}"#), "no `name`");
-    says(
-        &event(r#"{"type":"tool_result","error":"no"}"#),
-        "`error` is a string; expected true or false",
-    );
+    let rows = r#"
+        {"type":"anwser","text":""} => events[1]: unknown event type "anwser"; expected reasoning, answer
+        {"text":""} => events[1]: no `type`
+        {"type":"answer"} => events[1]: no `text`
+        {"type":"answer","text":"","t_ms":"1"} => `t_ms` is a string; expected milliseconds
+        {"type":"answer","text":"","tokens":1.5} => `tokens` is 1.5; expected a whole number
+        {"type":"answer","text":"","tokens":1000000000001} => `tokens` is 1000000000001; expected a whole number up to 1e12
+        {"type":"answer","text":"","t_ms":-1e14} => `t_ms` is -100000000000000.0; expected milliseconds, a number up to 1e13
+        {"type":"tool_call"} => no `name`
+        {"type":"tool_result","error":"no"} => `error` is a string; expected true or false"#;
+    for row in rows.trim().lines() {
+        let (event, words) = row.trim().split_once(" => ").unwrap();
+        let line = format!(r#"{{"id":"x","events":[{{"type":"turn"}},{event}]}}"#);
+        says(&line, words);
+    }
 }
 
 #[test]
 fn lone_surrogates_and_nul_bytes() {
-    says(
-        r#"{"id":"x","text":"\\ud800 \ud83d\ude00 \ud800"}"#,
-        r"lone surrogate \ud800; expected Unicode text",
+    each_says(
+        r#"
+        {"id":"x","text":"\\ud800 \ud83d\ude00 \ud800"} => lone surrogate \ud800; expected Unicode text
+        {"id":"x","text":"\udc00"} => lone surrogate \udc00;
+        {"id":"x","text":"\ud83d\u0041"} => lone surrogate \ud83d;
+        {"id":"x","text":"\u12"} => not JSON"#,
     );
-    says(r#"{"id":"x","text":"\udc00"}"#, r"lone surrogate \udc00;");
-    says(
-        r#"{"id":"x","text":"\ud83d\u0041"}"#,
-        r"lone surrogate \ud83d;",
-    );
-    says(r#"{"id":"x","text":"\u12"}"#, "not JSON");
-    says(
-        "{\"id\":\"x\",\"text\":\"a\0b\"}",
-        "not JSON: control character",
-    );
+    let nul = "{\"id\":\"x\",\"text\":\"a\0b\"}";
+    says(nul, "not JSON: control character");
     says("\0", "not JSON");
 }
 
@@ -202,18 +181,14 @@ fn a_truncated_file_gives_its_whole_lines_and_says_where_it_broke() {
     let lines: String = (0..50_000).map(line).collect();
     for pack in [gzip, zst] {
         let packed = pack(lines.as_bytes());
-        let told = told(&packed[..packed.len() / 2]);
-        let good = told.len() - 1;
-        assert!(good > 1000, "{good}");
+        let mut told = told(&packed[..packed.len() / 2]);
+        let last = told.pop().unwrap();
+        assert!(told.len() > 1000, "{}", told.len());
+        let place = format!("{}: ", told.len() + 1);
+        assert!(last.starts_with(&place), "{last}");
         assert!(
-            told[good].starts_with(&format!("{}: ", good + 1)),
-            "{}",
-            told[good]
-        );
-        assert!(
-            told[good].contains("ends too early; expected a whole file"),
-            "{}",
-            told[good]
+            last.contains("ends too early; expected a whole file"),
+            "{last}"
         );
     }
 }
@@ -251,19 +226,24 @@ fn what_stops_before_the_first_transcript() {
     assert!(error(dir.path()).contains("splits.csv:1: "));
 }
 
+/// A corpus of one transcript, with these files beside it.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("transcripts")).unwrap();
+    for (name, text) in files.iter().chain(&[("transcripts/a.jsonl", A)]) {
+        std::fs::write(dir.path().join(name), text).unwrap();
+    }
+    dir
+}
+
 #[test]
 fn a_look_puts_broken_files_aside() {
-    let dir = tempfile::tempdir().unwrap();
-    assert!(Corpus::look(dir.path()).is_err(), "nothing to be read");
-    std::fs::create_dir(dir.path().join("transcripts")).unwrap();
-    std::fs::write(dir.path().join("transcripts/a.jsonl"), A).unwrap();
-    std::fs::write(dir.path().join("dataset.toml"), "name = 1").unwrap();
-    std::fs::write(dir.path().join("splits.csv"), "id\na\n").unwrap();
+    let empty = tempfile::tempdir().unwrap();
+    assert!(Corpus::look(empty.path()).is_err(), "nothing to be read");
+    let dir = folder(&[("dataset.toml", "name = 1"), ("splits.csv", "id\na\n")]);
     let (corpus, faults) = Corpus::look(dir.path()).unwrap();
-    let told: Vec<String> = faults
-        .into_iter()
-        .map(|f| f.problem().to_string())
-        .collect();
+    let told = faults.into_iter().map(|f| f.problem().to_string());
+    let told: Vec<String> = told.collect();
     assert!(told[0].contains("dataset.toml:1: "), "{told:?}");
     assert!(told[1].contains("splits.csv:1: "), "{told:?}");
     assert_eq!(told.len(), 2);
@@ -279,26 +259,17 @@ fn a_look_puts_broken_files_aside() {
 
 #[test]
 fn a_split_for_no_transcript() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::create_dir(dir.path().join("transcripts")).unwrap();
-    std::fs::write(dir.path().join("transcripts/a.jsonl"), A).unwrap();
-    std::fs::write(
-        dir.path().join("splits.csv"),
-        "transcript,split\na,dev\nz,test\n",
-    )
-    .unwrap();
+    let dir = folder(&[("splits.csv", "transcript,split\na,dev\nz,test\n")]);
     let corpus = Corpus::open(dir.path()).unwrap();
     let mut entries = corpus.entries();
-    assert_eq!(
-        entries.next().unwrap().unwrap().split.as_deref(),
-        Some("dev")
-    );
+    let split = entries.next().unwrap().unwrap().split;
+    assert_eq!(split.as_deref(), Some("dev"));
     let problems = corpus.stray_splits(entries.ids());
     assert_eq!(problems.len(), 1);
+    let told = problems[0].to_string();
     assert!(
-        problems[0]
-            .to_string()
-            .contains("splits.csv:3: a split for no transcript: \"z\"")
+        told.contains("splits.csv:3: a split for no transcript: \"z\""),
+        "{told}"
     );
     assert_eq!(corpus.stray_splits(&Ids::default()).len(), 2);
 }

@@ -4,7 +4,8 @@
 
 use crate::kit;
 
-use deadloop_corpus::{Body, Entry, Import, ImportOptions, Problem};
+use deadloop_corpus::{Body, Class, Entry, Import, ImportOptions, Problem};
+use serde_json::{Value, json};
 
 fn import(name: &str, text: &str) -> (Vec<Entry>, Vec<Problem>) {
     let (_dir, path) = kit::file(name, text.as_bytes());
@@ -16,31 +17,24 @@ fn import(name: &str, text: &str) -> (Vec<Entry>, Vec<Problem>) {
 
 const HEAD: &str = "{\"type\":\"session_meta\",\"payload\":{\"id\":\"s\",\"cwd\":\"/w\"}}\n";
 
+fn item(payload: Value) -> String {
+    json!({"type": "response_item", "payload": payload}).to_string() + "\n"
+}
+
 fn call(id: &str, arguments: &str) -> String {
-    let arguments = serde_json::Value::from(arguments);
-    format!(
-        "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"function_call\",\"name\":\"f\",\"call_id\":\"{id}\",\"arguments\":{arguments}}}}}\n"
-    )
+    item(json!({"type": "function_call", "name": "f", "call_id": id, "arguments": arguments}))
 }
 
 fn result(id: &str, output: &str) -> String {
-    let output = serde_json::Value::from(output);
-    format!(
-        "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"function_call_output\",\"call_id\":\"{id}\",\"output\":{output}}}}}\n"
-    )
+    item(json!({"type": "function_call_output", "call_id": id, "output": output}))
 }
 
-fn count(entry: &Entry, is: fn(&Body) -> bool) -> usize {
-    let events = entry.transcript.events.iter();
-    events.filter(|event| is(&event.body)).count()
-}
-
-fn is_call(body: &Body) -> bool {
-    matches!(body, Body::ToolCall { .. })
-}
-
-fn is_result(body: &Body) -> bool {
-    matches!(body, Body::ToolResult { .. })
+/// The numbers of calls and of results.
+fn counts(entry: &Entry) -> (usize, usize) {
+    let events = &entry.transcript.events;
+    let count = |is: fn(&Body) -> bool| events.iter().filter(|event| is(&event.body)).count();
+    let calls = count(|body| matches!(body, Body::ToolCall { .. }));
+    (calls, count(|body| matches!(body, Body::ToolResult { .. })))
 }
 
 #[test]
@@ -60,41 +54,31 @@ fn calls_and_results_that_do_not_fit_are_all_kept() {
     let [entry] = &entries[..] else {
         panic!("one run");
     };
-    assert_eq!((count(entry, is_call), count(entry, is_result)), (3, 4));
-    let broken = entry
-        .transcript
-        .events
-        .iter()
-        .find_map(|event| match &event.body {
-            Body::ToolCall { arguments, .. } => arguments.as_str(),
-            _ => None,
-        });
+    assert_eq!(counts(entry), (3, 4));
+    let mut events = entry.transcript.events.iter();
+    let broken = events.find_map(|event| match &event.body {
+        Body::ToolCall { arguments, .. } => arguments.as_str(),
+        _ => None,
+    });
     assert_eq!(broken, Some("{\"x\": "), "as the model wrote it");
 }
 
 #[test]
 fn a_line_that_cannot_be_used_costs_no_other() {
-    let wrong =
-        "{\"type\":\"response_item\",\"payload\":{\"type\":\"function_call\",\"name\":7}}\n";
+    let wrong = item(json!({"type": "function_call", "name": 7}));
     let lines = [
         HEAD,
         &call("a", "{}"),
-        wrong,
+        &wrong,
         "{\"type\":\n",
         &result("a", "one"),
     ];
     let (entries, problems) = import("codex.jsonl", &lines.concat());
-    let told: Vec<String> = problems
-        .iter()
-        .map(|p| format!("{}: {}; expected {}", p.place.line, p.what, p.expected))
-        .collect();
+    let told: Vec<String> = problems.into_iter().map(|p| kit::tell(Err(p))).collect();
     assert_eq!(told.len(), 2, "{told:?}");
     assert_eq!(told[0], "3: `name` is a number; expected a string");
     assert!(told[1].starts_with("4: not JSON: "), "{told:?}");
-    assert_eq!(
-        (count(&entries[0], is_call), count(&entries[0], is_result)),
-        (1, 1)
-    );
+    assert_eq!(counts(&entries[0]), (1, 1));
 }
 
 /// Each call is joined to what it belongs to by name, not by looking through all of them: twice as many
@@ -104,22 +88,12 @@ fn very_many_calls_are_read() {
     const CALLS: usize = 100_000;
     let calls = (0..CALLS).map(|n| call(&format!("c{n}"), "{}"));
     let results = (0..CALLS).rev().map(|n| result(&format!("c{n}"), "x"));
-    let text: String = std::iter::once(HEAD.to_owned())
-        .chain(calls)
-        .chain(results)
-        .collect();
-    let (entries, problems) = import("codex.jsonl", &text);
+    let text: String = calls.chain(results).collect();
+    let (entries, problems) = import("codex.jsonl", &format!("{HEAD}{text}"));
     assert_eq!(problems, []);
-    assert_eq!(
-        (count(&entries[0], is_call), count(&entries[0], is_result)),
-        (CALLS, CALLS)
-    );
+    assert_eq!(counts(&entries[0]), (CALLS, CALLS));
     let found = deadloop_corpus::find::find_run(&entries[0].transcript).unwrap();
-    assert_eq!(
-        found.class,
-        deadloop_corpus::Class::Loop,
-        "the same call, the same result"
-    );
+    assert_eq!(found.class, Class::Loop, "the same call, the same result");
 }
 
 #[test]
@@ -128,13 +102,9 @@ fn a_huge_result_is_kept_whole() {
     let lines = [HEAD.to_owned(), call("a", "{}"), result("a", &huge)];
     let (entries, problems) = import("codex.jsonl", &lines.concat());
     assert_eq!(problems, []);
-    let whole =
-        |body: &Body| matches!(body, Body::ToolResult { content, .. } if content.len() == 10 << 20);
-    assert!(
-        entries[0]
-            .transcript
-            .events
-            .iter()
-            .any(|event| whole(&event.body))
-    );
+    let mut events = entries[0].transcript.events.iter();
+    assert!(events.any(|event| match &event.body {
+        Body::ToolResult { content, .. } => *content == huge,
+        _ => false,
+    }));
 }

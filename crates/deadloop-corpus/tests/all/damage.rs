@@ -53,17 +53,11 @@ fn damage_is_what_it_says() {
         {
             let damaged = damage(fault, severity, seed, intact);
             assert_eq!(damaged, damage(fault, severity, seed, intact));
-            let differs = intact
-                .chars()
-                .map(Some)
-                .chain([None])
-                .zip(damaged.text.chars().map(Some).chain([None]));
-            let first = differs.take_while(|(a, b)| a == b).count() as u64;
-            assert_eq!(
-                damaged.onset,
-                (damaged.text != **intact).then_some(first),
-                "{fault} {severity} {seed}"
-            );
+            let chars = |text: &str| text.chars().map(Some).chain([None]).collect::<Vec<_>>();
+            let both = chars(intact).into_iter().zip(chars(&damaged.text));
+            let first = both.take_while(|(a, b)| a == b).count() as u64;
+            let onset = (damaged.text != **intact).then_some(first);
+            assert_eq!(damaged.onset, onset, "{fault} {severity} {seed}");
             if severity == 0 || of_events(fault) {
                 assert_eq!(damaged.onset, None);
             }
@@ -84,46 +78,22 @@ fn damage_is_what_it_says() {
 
 /// Texts of marks, whole and cut, and of what stands between them.
 fn text() -> impl Strategy<Value = String> {
-    let parts = vec![
-        "<think>",
-        "</think>",
-        "<thi",
-        "</",
-        "<",
-        ">",
+    let marks = [
+        "<think>", "</think>", "<thi", "</", "<", ">", "<id>", "</id>", "<b>", "{", "}", "[", "]",
+        "\"a\": ", "\"", ",", "\\", "\\u12", "1.5", "true", "null", "I'm done", "word ", " ", "\n",
+        "\u{1c}", "é", "分析", "x", "12",
+    ];
+    let tags = [
         "<create_note>",
         "</create_note>",
         "<save_material id=\"3\">",
         "</save_material>",
-        "<id>",
-        "</id>",
         "<confirm1>",
         "</confirm2>",
-        "<b>",
-        "{",
-        "}",
-        "[",
-        "]",
-        "\"a\": ",
-        "\"",
-        ",",
-        "\\",
-        "\\u12",
-        "1.5",
-        "true",
-        "null",
         "<|im_end|>",
         "好的，",
-        "I'm done",
-        "word ",
-        " ",
-        "\n",
-        "\u{1c}",
-        "é",
-        "分析",
-        "x",
-        "12",
     ];
+    let parts = [&marks[..], &tags].concat();
     let parts = prop::collection::vec(prop::sample::select(parts), 0..20);
     parts.prop_map(|parts| parts.concat())
 }

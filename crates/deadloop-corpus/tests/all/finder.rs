@@ -12,36 +12,25 @@ use deadloop_corpus::find::find;
 use deadloop_corpus::plant::{Numbering, PlantKind, Planting, plant};
 use proptest::prelude::{prop, prop_assert_eq, proptest};
 
-fn starter() -> &'static Path {
-    Path::new(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../datasets/starter"
-    ))
-}
+const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");
 
 /// `(id, kind, channel, onset)` of the planted loops whose copies are alike, numbers of a list aside.
 fn planted_exactly() -> BTreeMap<String, (String, String, usize)> {
-    let mut rows = csv::Reader::from_path(starter().join("labels.csv")).unwrap();
-    let row = |row: Result<csv::StringRecord, csv::Error>| {
-        let row = row.unwrap();
-        let planted = &row[9] == "planted" && &row[2] != "near-repeat";
-        let told = || {
-            (
-                row[2].to_owned(),
-                row[3].to_owned(),
-                row[5].parse().unwrap(),
-            )
-        };
-        planted.then(|| (row[0].to_owned(), told()))
+    let mut rows = csv::Reader::from_path(Path::new(STARTER).join("labels.csv")).unwrap();
+    let rows = rows.records().map(Result::unwrap);
+    let planted = rows.filter(|row| &row[9] == "planted" && &row[2] != "near-repeat");
+    let told = |row: csv::StringRecord| {
+        let [id, kind, channel] = [0, 2, 3].map(|at| row[at].to_owned());
+        (id, (kind, channel, row[5].parse().unwrap()))
     };
-    rows.records().filter_map(row).collect()
+    planted.map(told).collect()
 }
 
 #[test]
 fn the_onset_of_every_loop_planted_in_the_starter_is_found_to_the_char() {
     let mut planted = planted_exactly();
     assert!(planted.len() >= 100, "{}", planted.len());
-    let corpus = Corpus::open(starter()).unwrap();
+    let corpus = Corpus::open(Path::new(STARTER)).unwrap();
     for raw in corpus.raws() {
         let entry = corpus.parse(&raw.unwrap()).unwrap();
         let t = &entry.transcript;
@@ -140,29 +129,20 @@ fn end_marks_without_end_are_a_loop_and_a_few_are_none() {
 
 #[test]
 fn a_list_that_counts_on_is_a_loop_and_rows_of_data_are_not() {
-    let list: String = (7..40)
-        .map(|n| format!("{n}. Consider the next case.\n"))
-        .collect();
+    let item = |n: u32| format!("{n}. Consider the next case.\n");
+    let list: String = (7..40).map(item).collect();
     let found = find(&format!("First some words.\n{list}"));
     assert_eq!(found.class, Class::Loop);
     let span = &found.spans[0];
-    assert_eq!(
-        (span.start, span.onset, span.kind),
-        (18, 45, Kind::OrderedList)
-    );
+    assert_eq!((span.start, span.onset), (18, 45));
+    assert_eq!(span.kind, Kind::OrderedList);
     let row = |n: u32| {
-        format!(
-            "row {} has {} and {}\n",
-            n * 37 % 101,
-            n * n % 89,
-            n * 53 % 97
-        )
+        let [a, b, c] = [n * 37 % 101, n * n % 89, n * 53 % 97];
+        format!("row {a} has {b} and {c}\n")
     };
     let data: String = (0..20).map(row).collect();
-    assert_eq!(
-        find(&format!("{data}That is all of it, more or less.")).class,
-        Class::Clean
-    );
+    let after = find(&format!("{data}That is all of it, more or less."));
+    assert_eq!(after.class, Class::Clean);
 }
 
 #[test]

@@ -13,24 +13,29 @@ fn run(steps: &[(&str, &str)], reason: &str) -> FoundRun {
 
 fn typed(tool: &str, steps: &[(&str, &str)], reason: &str) -> FoundRun {
     let mut bodies = vec![Body::User("Do it.".into())];
-    for (at, (call, result)) in steps.iter().enumerate() {
-        let id = Some(format!("c{at}"));
-        bodies.push(Body::Turn);
-        bodies.push(Body::ToolCall {
-            id: id.clone(),
-            name: tool.into(),
-            arguments: Value::String((*call).into()),
-        });
-        bodies.push(Body::ToolResult {
-            id,
-            content: result.trim_start_matches('!').into(),
-            error: Some(result.starts_with('!')),
-        });
+    for (at, step) in steps.iter().enumerate() {
+        bodies.extend(turn(at, tool, *step));
     }
     bodies.push(Body::Finish {
         reason: Some(reason.into()),
     });
     found(bodies)
+}
+
+/// A turn of one call and its result.
+fn turn(at: usize, tool: &str, (call, result): (&str, &str)) -> [Body; 3] {
+    let id = Some(format!("c{at}"));
+    let call = Body::ToolCall {
+        id: id.clone(),
+        name: tool.into(),
+        arguments: Value::String(call.into()),
+    };
+    let result = Body::ToolResult {
+        id,
+        content: result.trim_start_matches('!').into(),
+        error: Some(result.starts_with('!')),
+    };
+    [Body::Turn, call, result]
 }
 
 fn found(bodies: Vec<Body>) -> FoundRun {
@@ -51,13 +56,10 @@ fn the_same_call_to_the_limit_is_a_loop_and_left_it_is_not() {
     steps.extend(times(("ls", "a b"), 4));
     let found = run(&steps, "limit");
     assert_eq!(found.class, Class::Loop);
-    let [span] = &found.spans[..] else {
-        panic!("{found:?}");
-    };
-    assert_eq!(
-        (span.kind, span.channel),
-        (Kind::SameCallSameResult, Channel::Tools)
-    );
+    assert_eq!(found.spans.len(), 1, "{found:?}");
+    let span = &found.spans[0];
+    assert_eq!(span.kind, Kind::SameCallSameResult);
+    assert_eq!(span.channel, Channel::Tools);
     assert_eq!((span.start, span.onset, span.end), (2, 3, None));
     assert_eq!(span.period, Some(1));
     // The same and then something else: it got out by itself.
@@ -96,14 +98,15 @@ fn clocks_and_the_order_of_lines_are_no_news() {
 
 #[test]
 fn looking_again_after_each_change_is_work() {
+    let test = ("make test", "!1 failed");
     let steps = [
-        ("make test", "!1 failed"),
+        test,
         ("sed -i s/a/b/ x", ""),
-        ("make test", "!1 failed"),
+        test,
         ("sed -i s/b/c/ x", "ok"),
-        ("make test", "!1 failed"),
+        test,
         ("sed -i s/c/d/ x", "done"),
-        ("make test", "!1 failed"),
+        test,
     ];
     let found = typed("shell_tool", &steps[..0], "stop");
     assert_eq!(found.class, Class::Clean, "nothing is clean");
@@ -114,39 +117,34 @@ fn looking_again_after_each_change_is_work() {
 /// The command may stand in a field; what it decodes is its question, however it looks.
 #[test]
 fn a_command_in_a_field_changes_things_and_a_text_to_decode_is_a_question() {
+    let test = (r#"{"command": "make test"}"#, "!1 failed");
     let edits = [
-        (r#"{"command": "make test"}"#, "!1 failed"),
+        test,
         (r#"{"command": "sed -i s/a/b/ x"}"#, ""),
-        (r#"{"command": "make test"}"#, "!1 failed"),
+        test,
         (r#"{"command": "sed -i s/b/c/ x"}"#, ""),
-        (r#"{"command": "make test"}"#, "!1 failed"),
+        test,
         (r#"{"command": "sed -i s/c/d/ x"}"#, ""),
-        (r#"{"command": "make test"}"#, "!1 failed"),
+        test,
     ];
     assert_eq!(run(&edits, "stop").class, Class::Clean);
     let decoded = [
-        (
-            "echo VjFSQ2EyTXlSblJ | base64 -d",
-            "!base64: invalid input V1RCa2MyRnRTWGRVYkZa",
-        ),
-        (
-            "echo V1RCa2MyRnRTWGR | base64 -d",
-            "!base64: invalid input WTBkc2FtSXdUbFZT",
-        ),
-        (
-            "echo WTBkc2FtSXdUbFZ | base64 -d",
-            "!base64: invalid input Y0dsamIwTlVSbnR",
-        ),
-        (
-            "echo Y0dsamIwTlVSbnR | base64 -d",
-            "!base64: invalid input cGljb0NURntiYXN",
-        ),
+        ("VjFSQ2EyTXlSblJ", "V1RCa2MyRnRTWGRVYkZa"),
+        ("V1RCa2MyRnRTWGR", "WTBkc2FtSXdUbFZT"),
+        ("WTBkc2FtSXdUbFZ", "Y0dsamIwTlVSbnR"),
+        ("Y0dsamIwTlVSbnR", "cGljb0NURntiYXN"),
     ];
-    let found = run(&decoded, "stop");
-    assert!(
-        found.spans.iter().all(|span| span.kind == Kind::ErrorRetry),
-        "{found:?}"
-    );
+    let steps = decoded.map(|(text, input)| {
+        let call = format!("echo {text} | base64 -d");
+        (call, format!("!base64: invalid input {input}"))
+    });
+    let steps: Vec<_> = steps
+        .iter()
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
+    let found = run(&steps, "stop");
+    let mut kinds = found.spans.iter().map(|span| span.kind);
+    assert!(kinds.all(|kind| kind == Kind::ErrorRetry), "{found:?}");
 }
 
 #[test]
@@ -156,20 +154,12 @@ fn many_questions_of_one_kind_and_one_until_it_is_answered_do_no_harm() {
     assert_eq!(found.class, Class::Clean);
     assert_eq!(found.benign[0].reason, Reason::Batch);
     assert_eq!((found.benign[0].start, found.benign[0].end), (0, 5));
-    let poll = [
-        ("1", "queued"),
-        ("1", "queued"),
-        ("1", "queued"),
-        ("1", "done"),
-    ];
+    let mut poll = times(("1", "queued"), 3);
+    poll.push(("1", "done"));
     let found = typed("job_status", &poll, "stop");
     assert_eq!(found.class, Class::Clean, "{found:?}");
-    assert!(
-        found
-            .benign
-            .iter()
-            .any(|benign| benign.reason == Reason::Poll)
-    );
+    let mut reasons = found.benign.iter().map(|benign| benign.reason);
+    assert!(reasons.any(|reason| reason == Reason::Poll));
     let retry = [("push", "!busy"), ("push", "ok")];
     let found = typed("git", &retry, "stop");
     assert_eq!(found.benign[0].reason, Reason::Retry);
@@ -192,19 +182,8 @@ fn turns_that_say_the_same_again_are_a_monologue() {
 fn what_a_user_asks_for_again_is_no_loop() {
     let mut bodies = Vec::new();
     for at in 0..8 {
-        let id = Some(format!("c{at}"));
         bodies.push(Body::User("Again, please.".into()));
-        bodies.push(Body::Turn);
-        bodies.push(Body::ToolCall {
-            id: id.clone(),
-            name: "bash".into(),
-            arguments: Value::String("ls".into()),
-        });
-        bodies.push(Body::ToolResult {
-            id,
-            content: "a".into(),
-            error: None,
-        });
+        bodies.extend(turn(at, "bash", ("ls", "a")));
     }
     assert_eq!(found(bodies).class, Class::Clean);
 }

@@ -36,9 +36,13 @@ fn read(file: &Path) -> (String, Vec<Entry>) {
 /// What was made of a file, in a line.
 fn told(name: &str, format: &str, entries: &[Entry]) -> String {
     let events = || entries.iter().flat_map(|entry| &entry.transcript.events);
-    let chars = |of: fn(&Body) -> Option<&str>| {
-        let texts = events().filter_map(|event| of(&event.body));
-        texts.map(|text| text.chars().count()).sum::<usize>()
+    let chars = |of: fn(&Body) -> bool| {
+        let texts = events().filter(|event| of(&event.body));
+        let length = |event: &RecordedEvent| match &event.body {
+            Body::Reasoning(text) | Body::Answer(text) | Body::User(text) => text.chars().count(),
+            _ => 0,
+        };
+        texts.map(length).sum::<usize>()
     };
     let number = |of: fn(&Body) -> bool| events().filter(|event| of(&event.body)).count();
     let ends = events().filter_map(|event| match &event.body {
@@ -52,18 +56,9 @@ fn told(name: &str, format: &str, entries: &[Entry]) -> String {
         "{name}: {format}, transcripts {}, model {}, reasoning {}, answer {}, user {}, calls {}, results {}, end {}\n",
         entries.len(),
         set(models.collect()),
-        chars(|body| match body {
-            Body::Reasoning(text) => Some(text),
-            _ => None,
-        }),
-        chars(|body| match body {
-            Body::Answer(text) => Some(text),
-            _ => None,
-        }),
-        chars(|body| match body {
-            Body::User(text) => Some(text),
-            _ => None,
-        }),
+        chars(|body| matches!(body, Body::Reasoning(_))),
+        chars(|body| matches!(body, Body::Answer(_))),
+        chars(|body| matches!(body, Body::User(_))),
         number(|body| matches!(body, Body::ToolCall { .. })),
         number(|body| matches!(body, Body::ToolResult { .. })),
         if ends.is_empty() { "none" } else { &ends },

@@ -13,83 +13,35 @@ fn run(events: Value) -> Transcript {
     corpus.entries().next().unwrap().unwrap().transcript
 }
 
-fn call(id: &str) -> Value {
-    json!({"type": "tool_call", "id": id, "name": "ls", "arguments": id})
-}
-
-fn result(id: &str, content: &str, error: bool) -> Value {
-    json!({"type": "tool_result", "id": id, "content": content, "error": error})
-}
-
-fn turn() -> Value {
-    json!({"type": "turn"})
-}
-
-fn kinds(events: Value) -> Vec<(DisorderKind, u64)> {
-    let found = disorders(&run(events));
+/// The disorders of a run of steps: `.` is a turn, `u` a user's words, another letter a call, its capital the result.
+fn kinds(steps: &str) -> Vec<(DisorderKind, u64)> {
+    let step = |step: char| {
+        let id = step.to_lowercase().to_string();
+        match step {
+            '.' => json!({"type": "turn"}),
+            'u' => json!({"type": "user", "text": "x"}),
+            'A'..='Z' => json!({"type": "tool_result", "id": id, "content": "", "error": false}),
+            _ => json!({"type": "tool_call", "id": id, "name": "ls", "arguments": id}),
+        }
+    };
+    let found = disorders(&run(steps.chars().map(step).collect()));
     found.into_iter().map(|one| (one.kind, one.event)).collect()
 }
 
 #[test]
 fn each_disorder_has_its_event() {
     use DisorderKind::{Between, EmptyTurn, OtherOrder, SecondResult, StrayResult, Unanswered};
-    let user = || json!({"type": "user", "text": "x"});
-    let fine = json!([
-        user(),
-        turn(),
-        call("a"),
-        call("b"),
-        result("a", "", false),
-        result("b", "", false),
-        turn(),
-        call("c")
-    ]);
-    assert_eq!(kinds(fine), []);
-    assert_eq!(
-        kinds(json!([turn(), call("a"), turn(), call("b")])),
-        [(Unanswered, 2)]
-    );
-    assert_eq!(
-        kinds(json!([turn(), call("a"), user(), result("a", "", false)])),
-        [(Between, 2)]
-    );
-    assert_eq!(
-        kinds(json!([
-            turn(),
-            call("a"),
-            result("z", "", false),
-            result("a", "", false)
-        ])),
-        [(StrayResult, 2)]
-    );
-    assert_eq!(
-        kinds(json!([
-            turn(),
-            call("a"),
-            result("a", "", false),
-            result("a", "", false)
-        ])),
-        [(SecondResult, 3)]
-    );
-    assert_eq!(kinds(json!([turn(), turn(), call("a")])), [(EmptyTurn, 0)]);
-    assert_eq!(
-        kinds(json!([
-            turn(),
-            call("a"),
-            call("b"),
-            result("b", "", false),
-            result("a", "", false)
-        ])),
-        [(OtherOrder, 3)]
-    );
+    assert_eq!(kinds("u.abAB.c"), []);
     // Ids may come again after their result.
-    let again = json!([
-        turn(),
-        call("a"),
-        result("a", "", false),
-        turn(),
-        call("a"),
-        result("a", "", false)
-    ]);
-    assert_eq!(kinds(again), []);
+    assert_eq!(kinds(".aA.aA"), []);
+    for (steps, kind, event) in [
+        (".a.b", Unanswered, 2),
+        (".auA", Between, 2),
+        (".aZA", StrayResult, 2),
+        (".aAA", SecondResult, 3),
+        ("..a", EmptyTurn, 0),
+        (".abBA", OtherOrder, 3),
+    ] {
+        assert_eq!(kinds(steps), [(kind, event)], "{steps}");
+    }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use deadloop_corpus::{Corpus, CorpusWriter};
 use deadloop_tables::{ColumnDoc, ParquetWriter, schema};
-use kit::{file, one, read, tell};
+use kit::{file, one, read, tell, told_of};
 use serde_json::json;
 
 /// A column as a frame.
@@ -33,8 +33,9 @@ fn told(columns: &[(Column, Vec<ColumnDoc>)]) -> Vec<String> {
     read(&path).into_iter().map(tell).collect()
 }
 
-fn text(name: &'static str, cells: &[Option<&'static str>]) -> (Column, Vec<ColumnDoc>) {
-    let schema = schema![Option<&'static str>; (name, Text, "A text.", |cell| *cell)];
+/// A column of texts; what is empty is null.
+fn text(name: &'static str, cells: &[&'static str]) -> (Column, Vec<ColumnDoc>) {
+    let schema = schema![&'static str; (name, Text, "A text.", |cell| Some(*cell).filter(|text| !text.is_empty()))];
     (schema.frame(cells), schema.described())
 }
 
@@ -51,54 +52,31 @@ fn ints(name: &'static str, cells: &[i64]) -> (Column, Vec<ColumnDoc>) {
 #[test]
 fn columns_are_read_over_row_groups_and_bad_rows_are_told() {
     let (_dir, path) = file("x.parquet", b"");
-    let ids: Vec<_> = ["a", "b", "c", "d", "e"].map(Some).to_vec();
-    table(
-        &path,
-        &[
-            text("id", &[ids[0], ids[1], ids[2], None, ids[4]]),
-            text(
-                "text",
-                &[
-                    Some("one"),
-                    None,
-                    Some("x"),
-                    Some("y"),
-                    Some("<think>r</think>a"),
-                ],
-            ),
-            text(
-                "events",
-                &[
-                    None,
-                    Some(r#"[{"type":"answer","text":"two"}]"#),
-                    Some("["),
-                    None,
-                    None,
-                ],
-            ),
-            text("meta", &[Some(r#"{"k":1}"#), None, None, None, None]),
-            text("extra", &[Some("kept"), None, None, None, None]),
-            ints("n", &[1, -2, 3, 4, 5]),
-            floats("f", &[1.5, 2.0, 3.0, 4.0, f64::NAN]),
-        ],
-    );
+    let event = r#"[{"type":"answer","text":"two"}]"#;
+    let columns = [
+        text("id", &["a", "b", "c", "", "e"]),
+        text("text", &["one", "", "x", "y", "<think>r</think>a"]),
+        text("events", &["", event, "[", "", ""]),
+        text("meta", &[r#"{"k":1}"#, "", "", "", ""]),
+        text("extra", &["kept", "", "", "", ""]),
+        ints("n", &[1, -2, 3, 4, 5]),
+        floats("f", &[1.5, 2.0, 3.0, 4.0, f64::NAN]),
+    ];
+    table(&path, &columns);
     let all = read(&path);
     let first = all[0].as_ref().unwrap();
     assert_eq!(first.transcript.answer(), "one");
     assert_eq!(first.transcript.meta["k"], 1);
-    assert_eq!(
-        json!(first.rest),
-        json!({"extra": "kept", "n": 1, "f": 1.5})
-    );
+    let rest = json!({"extra": "kept", "n": 1, "f": 1.5});
+    assert_eq!(json!(first.rest), rest);
     assert_eq!(all[1].as_ref().unwrap().transcript.answer(), "two");
     assert_eq!(all[4].as_ref().unwrap().transcript.reasoning(), "r");
     let told: Vec<_> = all.into_iter().map(tell).collect();
     assert!(
         told[2].starts_with("3: `events`: not JSON: EOF"),
-        "{}",
-        told[2]
+        "{told:?}"
     );
-    assert!(told[3].starts_with("4: no `id`; expected"), "{}", told[3]);
+    assert!(told[3].starts_with("4: no `id`; expected"), "{told:?}");
     let corpus = Corpus::open(&path).unwrap();
     let mut raws = corpus.raws();
     assert_eq!(raws.by_ref().count(), 5);
@@ -107,24 +85,27 @@ fn columns_are_read_over_row_groups_and_bad_rows_are_told() {
 
 #[test]
 fn missing_and_mistyped_columns() {
-    let a = || text("id", &[Some("a")]);
-    assert_eq!(
-        told(&[text("text", &[Some("x")])]),
-        ["0: no column `id`; expected a column `id` of text"]
-    );
-    assert_eq!(
-        told(&[ints("id", &[1])]),
-        ["0: the column `id` is of type i64; expected text"]
-    );
-    let events = floats("events", &[1.5]);
-    assert_eq!(
-        told(&[a(), events]),
-        ["0: the column `events` is of type f64; expected text (JSON)"]
-    );
-    assert_eq!(
-        told(&[a()]),
-        ["1: no events and no text; expected `events`, or `text`, or `reasoning` and `answer`"]
-    );
+    let a = || text("id", &["a"]);
+    for (columns, what) in [
+        (
+            vec![text("text", &["x"])],
+            "0: no column `id`; expected a column `id` of text",
+        ),
+        (
+            vec![ints("id", &[1])],
+            "0: the column `id` is of type i64; expected text",
+        ),
+        (
+            vec![a(), floats("events", &[1.5])],
+            "0: the column `events` is of type f64; expected text (JSON)",
+        ),
+        (
+            vec![a()],
+            "1: no events and no text; expected `events`, or `text`, or `reasoning` and `answer`",
+        ),
+    ] {
+        assert_eq!(told(&columns), [what]);
+    }
 }
 
 fn written_elsewhere(name: &str) -> Vec<Result<deadloop_corpus::Entry, deadloop_corpus::Problem>> {
@@ -135,15 +116,11 @@ fn written_elsewhere(name: &str) -> Vec<Result<deadloop_corpus::Entry, deadloop_
 /// Of a file that polars for Python wrote, with categories, dates and whatever else it has types for.
 #[test]
 fn columns_of_any_type_are_kept() {
-    let all: Vec<_> = written_elsewhere("types.parquet")
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
+    let all = written_elsewhere("types.parquet").into_iter();
+    let all: Vec<_> = all.map(Result::unwrap).collect();
     let transcript = &all[0].transcript;
-    assert_eq!(
-        (transcript.model.as_str(), transcript.lang.as_deref()),
-        ("m1", Some("en"))
-    );
+    assert_eq!(transcript.model, "m1");
+    assert_eq!(transcript.lang.as_deref(), Some("en"));
     assert_eq!(all[2].transcript.model, "unknown");
     let expected = json!({
         "quality": "good", "at": "2025-01-02T03:04:05", "at_ns": "2025-01-02T03:04:05",
@@ -157,27 +134,18 @@ fn columns_of_any_type_are_kept() {
 
 #[test]
 fn a_type_that_cannot_be_kept_is_named_with_its_column() {
-    let told: Vec<_> = written_elsewhere("array.parquet")
-        .into_iter()
-        .map(tell)
-        .collect();
-    assert_eq!(
-        told,
-        ["0: the column `arr` is of type fixedsizelist; expected text (JSON)"]
-    );
+    let told = written_elsewhere("array.parquet").into_iter().map(tell);
+    let right = "0: the column `arr` is of type fixedsizelist; expected text (JSON)";
+    assert_eq!(told.collect::<Vec<_>>(), [right]);
 }
 
 #[test]
 fn a_name_that_promises_parquet_and_a_file_that_is_cut() {
-    let (_dir, path) = file("x.parquet", b"{}");
-    let told: Vec<_> = read(&path).into_iter().map(tell).collect();
-    assert_eq!(
-        told,
-        ["0: the name says parquet, the bytes do not; expected a file that begins with PAR1"]
-    );
+    let promised =
+        "0: the name says parquet, the bytes do not; expected a file that begins with PAR1";
+    assert_eq!(told_of("x.parquet", b"{}"), [promised]);
     let bytes = small();
-    let (_dir, path) = file("x.parquet", &bytes[..bytes.len() - 5]);
-    let told: Vec<_> = read(&path).into_iter().map(tell).collect();
+    let told = told_of("x.parquet", &bytes[..bytes.len() - 5]);
     assert_eq!(told.len(), 1);
     assert!(told[0].starts_with("0: broken Parquet: "), "{}", told[0]);
 }
@@ -187,11 +155,8 @@ fn small() -> Vec<u8> {
     let path = dir.path().join("x.parquet");
     let mut writer = CorpusWriter::create(&path, false).unwrap();
     for n in 0..3 {
-        writer
-            .write(&one(
-                &json!({"id": n.to_string(), "answer": "abc"}).to_string()
-            ))
-            .unwrap();
+        let line = json!({"id": n.to_string(), "answer": "abc"});
+        writer.write(&one(&line.to_string())).unwrap();
     }
     writer.finish().unwrap();
     std::fs::read(path).unwrap()

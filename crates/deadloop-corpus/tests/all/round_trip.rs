@@ -35,15 +35,24 @@ fn lines(values: &[Value]) -> String {
     values.iter().map(|value| format!("{value}\n")).collect()
 }
 
+/// A corpus with a file of these lines, and this card.
+fn folder(lines: &str, card: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("transcripts")).unwrap();
+    std::fs::write(dir.path().join("transcripts/x.jsonl"), lines).unwrap();
+    std::fs::write(dir.path().join("dataset.toml"), card).unwrap();
+    dir
+}
+
 fn good(path: &Path) -> Vec<Entry> {
     read(path).into_iter().map(Result::unwrap).collect()
 }
 
 fn write(path: &Path, entries: &[Entry]) {
-    let mut writer = CorpusWriter::create(path, false).unwrap();
-    entries
-        .iter()
-        .for_each(|entry| writer.write(entry).unwrap());
+    let mut writer = CorpusWriter::create(path, true).unwrap();
+    for entry in entries {
+        writer.write(entry).unwrap();
+    }
     writer.finish().unwrap();
 }
 
@@ -79,42 +88,26 @@ fn parquet_keeps_every_field_too() {
 
 #[test]
 fn short_forms_become_events() {
-    let bodies = |line: &str| -> Vec<Body> {
-        let events = one(line).transcript.events;
-        events.into_iter().map(|event| event.body).collect()
-    };
-    let (think, say) = (
-        |t: &str| Body::Reasoning(t.into()),
-        |t: &str| Body::Answer(t.into()),
-    );
-    assert_eq!(
-        bodies(r#"{"id":"x","answer":"a","reasoning":"r"}"#),
-        [think("r"), say("a")]
-    );
-    assert_eq!(bodies(r#"{"id":"x","reasoning":"r"}"#), [think("r")]);
-    assert_eq!(
-        bodies(r#"{"id":"x","text":"<think>r</think>a"}"#),
-        [think("r"), say("a")]
-    );
-    assert_eq!(
-        bodies(r#"{"id":"x","text":"r</think>a"}"#),
-        [say("r</think>a")]
-    );
-    assert_eq!(bodies(r#"{"id":"x","text":""}"#), []);
+    let think = || Body::Reasoning("r".into());
+    let say = |t: &str| Body::Answer(t.into());
+    for (fields, bodies) in [
+        (r#""answer":"a","reasoning":"r""#, vec![think(), say("a")]),
+        (r#""reasoning":"r""#, vec![think()]),
+        (r#""text":"<think>r</think>a""#, vec![think(), say("a")]),
+        (r#""text":"r</think>a""#, vec![say("r</think>a")]),
+        (r#""text":"""#, vec![]),
+    ] {
+        let events = one(&format!(r#"{{"id":"x",{fields}}}"#)).transcript.events;
+        let there = events.into_iter().map(|event| event.body);
+        assert_eq!(there.collect::<Vec<_>>(), bodies, "{fields}");
+    }
     assert_eq!(one(r#"{"id":"x","text":""}"#).transcript.model, "unknown");
 }
 
 #[test]
 fn the_card_says_how_text_is_split() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::create_dir(dir.path().join("transcripts")).unwrap();
     let line = r#"{"id":"x","model":"qwq-32b","text":"r</think>a"}"#;
-    std::fs::write(dir.path().join("transcripts/a.jsonl"), line).unwrap();
-    std::fs::write(
-        dir.path().join("dataset.toml"),
-        "[think]\nopened_in_prompt = ['qwq*']\n",
-    )
-    .unwrap();
+    let dir = folder(line, "[think]\nopened_in_prompt = ['qwq*']\n");
     let corpus = Corpus::open(dir.path()).unwrap();
     let entry = corpus.entries().next().unwrap().unwrap();
     assert_eq!(entry.transcript.reasoning(), "r");
@@ -125,59 +118,41 @@ fn the_card_says_how_text_is_split() {
 fn nothing_is_overwritten_unless_forced_and_nothing_half_is_left() {
     let (dir, path) = file("x.jsonl", b"precious");
     let entry = one(&minimal().to_string());
-    assert!(matches!(
-        CorpusWriter::create(&path, false),
-        Err(WriteError::Exists { .. })
-    ));
-    assert!(matches!(
-        CorpusWriter::create(&dir.path().join("x.txt"), false),
-        Err(WriteError::Ending { .. })
-    ));
+    let there = CorpusWriter::create(&path, false);
+    assert!(matches!(there, Err(WriteError::Exists { .. })));
+    let other = CorpusWriter::create(&dir.path().join("x.txt"), false);
+    assert!(matches!(other, Err(WriteError::Ending { .. })));
     let mut writer = CorpusWriter::create(&path, true).unwrap();
     writer.write(&entry).unwrap();
-    assert_eq!(
-        std::fs::read(&path).unwrap(),
-        b"precious",
-        "not before the end"
-    );
+    let before = std::fs::read(&path).unwrap();
+    assert_eq!(before, b"precious", "not before the end");
     drop(writer);
-    assert_eq!(
-        std::fs::read_dir(dir.path()).unwrap().count(),
-        1,
-        "nothing left behind"
-    );
+    let left = std::fs::read_dir(dir.path()).unwrap().count();
+    assert_eq!(left, 1, "nothing left behind");
     let fresh = dir.path().join("y.jsonl");
     let writer = CorpusWriter::create(&fresh, false).unwrap();
     std::fs::write(&fresh, "came up meanwhile").unwrap();
     assert!(matches!(writer.finish(), Err(WriteError::Exists { .. })));
     assert_eq!(std::fs::read(&fresh).unwrap(), b"came up meanwhile");
-    let mut writer = CorpusWriter::create(&path, true).unwrap();
-    writer.write(&entry).unwrap();
-    writer.finish().unwrap();
+    write(&path, &[entry]);
     assert_eq!(good(&path).len(), 1);
 }
 
 #[test]
 fn the_hash_does_not_see_packing_but_content() {
-    let hash = |name: &str, bytes: &[u8]| {
-        let (_dir, path) = file(name, bytes);
+    let hash = |bytes: &[u8]| {
+        let (_dir, path) = file("x.jsonl", bytes);
         let mut hasher = CorpusHasher::default();
         let raws = Corpus::open(&path).unwrap().raws();
         raws.for_each(|raw| hasher.push(raw.unwrap().digest()));
         hasher.finish().full()
     };
     let lines = lines(&[full(), minimal()]);
-    let plain = hash("x.jsonl", lines.as_bytes());
-    assert_eq!(plain, hash("x.jsonl", &gzip(lines.as_bytes())));
-    assert_eq!(plain, hash("x.jsonl", &zst(lines.as_bytes())));
-    assert_eq!(
-        plain,
-        hash("x.jsonl", lines.replace('\n', "\r\n\r\n").as_bytes())
-    );
-    assert_ne!(
-        plain,
-        hash("x.jsonl", lines.replace("First", "first").as_bytes())
-    );
+    let plain = hash(lines.as_bytes());
+    assert_eq!(plain, hash(&gzip(lines.as_bytes())));
+    assert_eq!(plain, hash(&zst(lines.as_bytes())));
+    assert_eq!(plain, hash(lines.replace('\n', "\r\n\r\n").as_bytes()));
+    assert_ne!(plain, hash(lines.replace("First", "first").as_bytes()));
     let packed = one(&full().to_string());
     assert_eq!(text_hash(&packed.transcript).len(), 16);
 }
@@ -210,30 +185,22 @@ fn records_may_be_decoded_on_any_thread() {
 fn a_line_from_elsewhere_is_what_it_is_in_a_file() {
     let tagged = json!({"id": "t", "model": "deepseek-r1:8b", "text": "a thought</think>42"});
     let card = "[think]\nopened_in_prompt = ['deepseek-r1*']\n";
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::create_dir(dir.path().join("transcripts")).unwrap();
-    let path = dir.path().join("transcripts/x.jsonl");
-    std::fs::write(&path, format!("  {}\r\n{}", full(), lines(&[tagged]))).unwrap();
-    std::fs::write(dir.path().join("dataset.toml"), card).unwrap();
+    let text = format!("  {}\r\n{}", full(), lines(&[tagged]));
+    let dir = folder(&text, card);
     let corpus = Corpus::open(dir.path()).unwrap();
     for raw in corpus.raws() {
         let raw = raw.unwrap();
         let place = raw.place().clone();
-        let text = std::fs::read_to_string(&path).unwrap();
         let nth = usize::try_from(place.line).unwrap() - 1;
         let line = text.lines().nth(nth).unwrap().as_bytes();
         let (entry, digest) = Entry::of_line(line, place, corpus.card()).unwrap();
         let want = corpus.parse(&raw).unwrap();
-        assert_eq!(
-            (&entry.transcript, digest),
-            (&want.transcript, raw.digest())
-        );
+        assert_eq!(entry.transcript, want.transcript);
+        assert_eq!(digest, raw.digest());
         assert_eq!((entry.labels, entry.rest), (want.labels, want.rest));
     }
     let place = deadloop_corpus::Place::whole("elsewhere");
     let bad = Entry::of_line(b"{\"id\": \"\"}", place, None).unwrap_err();
-    assert!(
-        bad.to_string().starts_with("elsewhere: `id` is empty"),
-        "{bad}"
-    );
+    let bad = bad.to_string();
+    assert!(bad.starts_with("elsewhere: `id` is empty"), "{bad}");
 }

@@ -19,6 +19,15 @@ fn read(name: &str) -> (Corpus, Vec<Entry>) {
     (corpus, all)
 }
 
+fn id(entry: &Entry) -> &str {
+    &entry.transcript.id
+}
+
+/// Whether a transcript was recorded from the local models.
+fn is_recorded(entry: &&Entry) -> bool {
+    field(entry, "meta.source").as_deref() == Some("local-lm")
+}
+
 fn starter() -> (Corpus, Vec<Entry>) {
     read("starter")
 }
@@ -32,30 +41,19 @@ fn rows(corpus: &Corpus) -> Vec<HashMap<String, String>> {
 fn a_group_is_in_one_split_and_every_transcript_in_some() {
     let mut splits: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for entry in starter().1 {
-        let group = entry.transcript.group.unwrap();
-        splits
-            .entry(group)
-            .or_default()
-            .insert(entry.split.unwrap());
+        let splits = splits.entry(entry.transcript.group.unwrap()).or_default();
+        splits.insert(entry.split.unwrap());
     }
-    let torn: Vec<_> = splits
-        .iter()
-        .filter(|(_, splits)| splits.len() > 1)
-        .collect();
+    let torn: Vec<_> = splits.iter().filter(|(_, s)| s.len() > 1).collect();
     assert!(torn.is_empty(), "{torn:?}");
 }
 
 #[test]
 fn every_label_is_of_a_transcript_and_every_transcript_has_one() {
     let (corpus, entries) = starter();
-    let ids: BTreeSet<_> = entries
-        .iter()
-        .map(|entry| entry.transcript.id.clone())
-        .collect();
-    let labelled: BTreeSet<_> = rows(&corpus)
-        .into_iter()
-        .map(|mut row| row.remove("transcript").unwrap())
-        .collect();
+    let ids: BTreeSet<&str> = entries.iter().map(id).collect();
+    let rows = rows(&corpus);
+    let labelled: BTreeSet<&str> = rows.iter().map(|row| row["transcript"].as_str()).collect();
     assert_eq!(ids, labelled);
     assert!(entries.iter().all(|entry| entry.labels.is_none()));
 }
@@ -63,17 +61,13 @@ fn every_label_is_of_a_transcript_and_every_transcript_has_one() {
 #[test]
 fn planted_loops_repeat_where_their_labels_say() {
     let (corpus, entries) = starter();
-    let entries: HashMap<_, _> = entries
-        .iter()
-        .map(|entry| (entry.transcript.id.as_str(), entry))
-        .collect();
+    let entries: HashMap<_, _> = entries.iter().map(|entry| (id(entry), entry)).collect();
     let mut checked = 0;
     for row in rows(&corpus).iter().filter(|row| row["by"] == "planted") {
         let transcript = &entries[row["transcript"].as_str()].transcript;
-        let text = if row["channel"] == "answer" {
-            transcript.answer()
-        } else {
-            transcript.reasoning()
+        let text = match row["channel"].as_str() {
+            "answer" => transcript.answer(),
+            _ => transcript.reasoning(),
         };
         let text: Vec<char> = text.chars().collect();
         let number = |name: &str| row[name].parse::<usize>().unwrap();
@@ -81,19 +75,15 @@ fn planted_loops_repeat_where_their_labels_say() {
         assert_eq!(start + period, onset, "{row:?}");
         assert!(text.len() >= onset + 3 * period / 2, "{row:?}");
         let bucket = transcript.meta["onset"].as_str().unwrap();
-        let expected = if onset < 2000 {
-            "under-2000"
-        } else if onset < 5000 {
-            "2000-5000"
-        } else {
-            "over-5000"
+        let expected = match onset {
+            0..2000 => "under-2000",
+            2000..5000 => "2000-5000",
+            _ => "over-5000",
         };
         assert_eq!(bucket, expected, "{row:?}");
         if ["short-sequence", "paragraph"].contains(&row["kind"].as_str()) {
-            assert!(
-                (onset..text.len()).all(|at| text[at] == text[at - period]),
-                "{row:?}"
-            );
+            let mut places = onset..text.len();
+            assert!(places.all(|at| text[at] == text[at - period]), "{row:?}");
             checked += 1;
         }
     }
@@ -104,17 +94,12 @@ fn planted_loops_repeat_where_their_labels_say() {
 fn recordings_are_those_of_local_lm_with_labels_and_splits() {
     let [ours, theirs] = ["starter", "local-lm"].map(|name| {
         let (corpus, entries) = read(name);
-        let recorded = |entry: &&Entry| field(entry, "meta.source").as_deref() == Some("local-lm");
-        let recorded = entries.iter().filter(recorded);
-        let recorded: Vec<_> = recorded
-            .map(|e| (e.transcript.clone(), e.split.clone()))
-            .collect();
-        let ids: BTreeSet<&str> = recorded.iter().map(|(t, _)| t.id.as_str()).collect();
-        let rows = rows(&corpus).into_iter();
-        let rows: Vec<_> = rows
-            .filter(|row| ids.contains(row["transcript"].as_str()))
-            .collect();
-        (recorded.clone(), rows)
+        let recorded = || entries.iter().filter(is_recorded);
+        let ids: BTreeSet<&str> = recorded().map(id).collect();
+        let mut rows = rows(&corpus);
+        rows.retain(|row| ids.contains(row["transcript"].as_str()));
+        let kept = recorded().map(|e| (e.transcript.clone(), e.split.clone()));
+        (kept.collect::<Vec<_>>(), rows)
     });
     assert_eq!(ours.0.len(), 415);
     assert!(ours == theirs);
@@ -123,23 +108,15 @@ fn recordings_are_those_of_local_lm_with_labels_and_splits() {
 #[test]
 fn what_stands_before_a_planted_loop_is_of_its_split() {
     let sources = ["local-lm", "negatives"].map(|name| read(name).1);
-    let of_text: HashMap<_, _> = sources
-        .iter()
-        .flatten()
-        .map(|entry| (entry.transcript.id.as_str(), entry.split.as_deref()))
-        .collect();
+    let texts = sources.iter().flatten();
+    let of_text: HashMap<_, _> = texts.map(|entry| (id(entry), &entry.split)).collect();
     let mut checked = 0;
     for entry in &starter().1 {
-        let made = entry.transcript.meta.get("made");
-        for id in made
-            .iter()
-            .flat_map(|made| made["clean_text_of"].as_array().unwrap())
-        {
-            assert_eq!(
-                of_text[id.as_str().unwrap()],
-                entry.split.as_deref(),
-                "{id}"
-            );
+        let Some(made) = entry.transcript.meta.get("made") else {
+            continue;
+        };
+        for id in made["clean_text_of"].as_array().unwrap() {
+            assert_eq!(of_text[id.as_str().unwrap()], &entry.split, "{id}");
             checked += 1;
         }
     }
@@ -178,14 +155,10 @@ fn every_class_of_the_policy_is_there_and_no_other() {
         .flat_map(|cell| cell.split(','))
         .map(|name| name.trim().trim_matches('`').to_owned())
         .collect();
-    let hard = |entry: &&Entry| field(entry, "meta.source").as_deref() == Some("hard-negative");
-    let there: BTreeSet<String> = starter()
-        .1
-        .iter()
-        .filter(hard)
-        .filter_map(|entry| field(entry, "meta.tag"))
-        .collect();
-    assert_eq!(there, named);
+    let mut hard = starter().1;
+    hard.retain(|entry| entry.transcript.meta["source"] == "hard-negative");
+    let tags = hard.iter().filter_map(|entry| field(entry, "meta.tag"));
+    assert_eq!(tags.collect::<BTreeSet<_>>(), named);
 }
 
 #[test]
@@ -194,31 +167,21 @@ fn cards_count_what_is_in_the_files() {
         let (corpus, entries) = read(name);
         let mut of_model: BTreeMap<&str, i64> = BTreeMap::new();
         for entry in &entries {
-            let model = entry.transcript.model.as_str();
-            *of_model
-                .entry(model.trim_end_matches("+planted"))
-                .or_default() += 1;
+            let model = entry.transcript.model.trim_end_matches("+planted");
+            *of_model.entry(model).or_default() += 1;
         }
         let card = corpus.card().unwrap();
         for model in &card.models {
             let there = of_model.remove(model.name.as_str());
-            let told = model
-                .rest
-                .get("transcripts")
-                .and_then(toml::Value::as_integer);
-            assert!(
-                there.is_some() && told.is_none_or(|n| there == Some(n)),
-                "{name}: {model:?}"
-            );
+            let told = model.rest.get("transcripts");
+            let told = told.map_or(there, toml::Value::as_integer);
+            assert!(there.is_some() && told == there, "{name}: {model:?}");
         }
-        assert!(
-            card.models.is_empty() || of_model.is_empty(),
-            "{name}: {of_model:?}"
-        );
+        let all_named = card.models.is_empty() || of_model.is_empty();
+        assert!(all_named, "{name}: {of_model:?}");
 
-        let recorded = |entry: &&Entry| field(entry, "meta.source").as_deref() == Some("local-lm");
-        let recorded: Vec<&Entry> = entries.iter().filter(recorded).collect();
-        let prompts: BTreeSet<_> = recorded.iter().map(|e| &e.transcript.group).collect();
+        let recorded = entries.iter().filter(is_recorded);
+        let prompts: BTreeSet<_> = recorded.map(|e| &e.transcript.group).collect();
         let how = card.how.as_ref().unwrap();
         let told = format!(" {} prompts ", prompts.len());
         assert!(
@@ -226,17 +189,14 @@ fn cards_count_what_is_in_the_files() {
             "{name}: {told:?}"
         );
         if name == "local-lm" {
-            let loops = rows(&corpus)
-                .into_iter()
-                .filter(|row| row["class"] == "loop");
-            let loops: BTreeSet<_> = loops.map(|row| row["transcript"].clone()).collect();
+            let mut rows = rows(&corpus);
+            rows.retain(|row| row["class"] == "loop");
+            let loops: BTreeSet<&String> = rows.iter().map(|row| &row["transcript"]).collect();
             let told = card.description.as_ref().unwrap();
+            let streamed = format!("{} streamed ", entries.len());
+            let looped = format!("; {} fall into a loop", loops.len());
             assert!(
-                told.starts_with(&format!("{} streamed ", entries.len())),
-                "{told}"
-            );
-            assert!(
-                told.contains(&format!("; {} fall into a loop", loops.len())),
+                told.starts_with(&streamed) && told.contains(&looped),
                 "{told}"
             );
         }

@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use deadloop_corpus::{Arrival, StreamFormat, StreamReader, ThinkOptions};
+use deadloop_corpus::StreamFormat::{self, Jsonl, Sse, Text};
+use deadloop_corpus::{Arrival, StreamReader, ThinkOptions};
 use deadloop_detect::{OwnedEvent, TextChannel};
 use proptest::prelude::*;
 
@@ -30,7 +31,7 @@ fn read(bytes: &[u8], cuts: &[usize], format: Option<StreamFormat>) -> Said {
     }
     reader.end();
     arrivals.extend(std::iter::from_fn(|| reader.next_event()));
-    if reader.format() == Some(StreamFormat::Text) {
+    if reader.format() == Some(Text) {
         arrivals = joined(arrivals);
     }
     Said {
@@ -65,93 +66,66 @@ fn sample(name: &str) -> Vec<u8> {
 }
 
 /// File, format, thinking, answer, why it finished.
-type Sample = (
-    &'static str,
-    StreamFormat,
-    &'static str,
-    &'static str,
-    &'static str,
-);
+type Sample<'a> = (&'a str, StreamFormat, &'a str, &'a str, &'a str);
 
-const SAMPLES: &[Sample] = &[
-    (
-        "agent.sse",
-        StreamFormat::Sse,
-        "先分析。",
-        "好的。",
-        "error",
-    ),
+const SAMPLES: &[Sample<'_>] = &[
+    ("agent.sse", Sse, "先分析。", "好的。", "error"),
     (
         "anthropic.sse",
-        StreamFormat::Sse,
+        Sse,
         "Let me see.\n",
         "It is 42.",
         "tool_use",
     ),
-    (
-        "chat-tags.sse",
-        StreamFormat::Sse,
-        "我想 a\nb",
-        "\n42",
-        "length",
-    ),
-    ("chat.jsonl", StreamFormat::Jsonl, "Hm. ", "42", "error"),
-    (
-        "chat.sse",
-        StreamFormat::Sse,
-        "先想，then 🔁.",
-        "Use <think> 42",
-        "stop",
-    ),
+    ("chat-tags.sse", Sse, "我想 a\nb", "\n42", "length"),
+    ("chat.jsonl", Jsonl, "Hm. ", "42", "error"),
+    ("chat.sse", Sse, "先想，then 🔁.", "Use <think> 42", "stop"),
     (
         "events.jsonl",
-        StreamFormat::Jsonl,
+        Jsonl,
         "First, then.",
         "<think> is a tag",
         "length",
     ),
     (
         "json-answer.txt",
-        StreamFormat::Text,
+        Text,
         "",
         "{\"answer\": 42, \"why\": \"six times seven\"}\n",
         "",
     ),
-    (
-        "ollama-chat.jsonl",
-        StreamFormat::Jsonl,
-        "Hm, 六七。",
-        "42",
-        "stop",
-    ),
-    (
-        "ollama-generate.jsonl",
-        StreamFormat::Jsonl,
-        "Hm.",
-        "42 <",
-        "length",
-    ),
+    ("ollama-chat.jsonl", Jsonl, "Hm, 六七。", "42", "stop"),
+    ("ollama-generate.jsonl", Jsonl, "Hm.", "42 <", "length"),
     (
         "responses.sse",
-        StreamFormat::Sse,
+        Sse,
         "**Plan** six times seven",
         "It is 42.",
         "max_output_tokens",
     ),
     (
         "tags.txt",
-        StreamFormat::Text,
+        Text,
         "先想 about it,\n环 🔁.",
         "\n{\"answer\": 42}\n",
         "",
     ),
 ];
 
-fn concat(said: &Said, pick: impl Fn(&OwnedEvent) -> Option<&str>) -> String {
-    said.arrivals
-        .iter()
-        .filter_map(|a| pick(&a.event))
-        .collect()
+impl Said {
+    /// The text of a channel.
+    fn text(&self, of: TextChannel) -> String {
+        let events = self.arrivals.iter().map(|arrival| &arrival.event);
+        let texts = events.filter_map(|event| match event {
+            OwnedEvent::Text(channel, text) if *channel == of => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    fn answer(&self) -> String {
+        self.text(TextChannel::Answer)
+    }
 }
 
 #[test]
@@ -160,21 +134,13 @@ fn every_sample_says_what_it_should() {
         let said = read(&sample(name), &[], None);
         assert_eq!(said.format, Some(*format), "{name}");
         assert_eq!(said.problems, [""; 0], "{name}");
-        let found = concat(&said, |b| match b {
-            OwnedEvent::Text(TextChannel::Reasoning, t) => Some(t),
-            _ => None,
-        });
-        assert_eq!(&found, reasoning, "{name}");
-        let found = concat(&said, |b| match b {
-            OwnedEvent::Text(TextChannel::Answer, t) => Some(t),
-            _ => None,
-        });
-        assert_eq!(&found, answer, "{name}");
-        let found = concat(&said, |b| match b {
+        assert_eq!(&said.text(TextChannel::Reasoning), reasoning, "{name}");
+        assert_eq!(&said.answer(), answer, "{name}");
+        let reasons = said.arrivals.iter().filter_map(|a| match &a.event {
             OwnedEvent::Finish(reason) => reason.as_deref(),
             _ => None,
         });
-        assert_eq!(&found, finish, "{name}");
+        assert_eq!(&reasons.collect::<String>(), finish, "{name}");
     }
 }
 
@@ -261,13 +227,7 @@ fn bad_lines_are_counted_and_named_and_the_rest_is_read() {
         data: \xff\ndata: 7\ndata: {\"unheard\":\"of\"}\ndata: {\"type\":\"answer\"}\n\
         data: {\"choices\":[{\"delta\":{\"content\":\"b\"}}]}\n";
     let said = read(stream, &[], None);
-    assert_eq!(
-        concat(&said, |b| match b {
-            OwnedEvent::Text(TextChannel::Answer, t) => Some(t),
-            _ => None,
-        }),
-        "ab"
-    );
+    assert_eq!(said.answer(), "ab");
     assert_eq!(said.bad, 6);
     for (problem, words) in said.problems.iter().zip([
         "stream:3: not JSON",
@@ -279,79 +239,48 @@ fn bad_lines_are_counted_and_named_and_the_rest_is_read() {
     ]) {
         assert!(problem.starts_with(words), "{problem}");
     }
-    let many = read(&b"x\n".repeat(100), &[], Some(StreamFormat::Jsonl));
+    let many = read(&b"x\n".repeat(100), &[], Some(Jsonl));
     assert_eq!((many.bad, many.problems.len()), (100, 20));
 }
 
 #[test]
 fn what_is_forced_is_read_so() {
     let events = sample("events.jsonl");
-    let said = read(&events, &[], Some(StreamFormat::Text));
+    let said = read(&events, &[], Some(Text));
     let text = String::from_utf8(events).expect("it is text");
-    assert_eq!(
-        concat(&said, |b| match b {
-            OwnedEvent::Text(TextChannel::Answer, t) => Some(t),
-            _ => None,
-        }),
-        text
-    );
-    let said = read(&sample("chat.sse"), &[], Some(StreamFormat::Jsonl));
+    assert_eq!(said.answer(), text);
+    let said = read(&sample("chat.sse"), &[], Some(Jsonl));
     assert!(said.arrivals.is_empty() && said.bad > 5, "{said:?}");
-    let said = read(
-        b"\xef\xbb\xbf{\"type\":\"turn\"}",
-        &[],
-        Some(StreamFormat::Jsonl),
-    );
+    let said = read(b"\xef\xbb\xbf{\"type\":\"turn\"}", &[], Some(Jsonl));
     assert_eq!(said.arrivals.len(), 1, "{said:?}");
 }
 
 #[test]
 fn bytes_that_are_no_text_are_marked() {
     let said = read(b"a\xff\xe7\x8e\xe7\x8e\xaf\n\xf0\x9f", &[], None);
-    assert_eq!(
-        concat(&said, |b| match b {
-            OwnedEvent::Text(TextChannel::Answer, t) => Some(t),
-            _ => None,
-        }),
-        "a\u{fffd}\u{fffd}环\n\u{fffd}"
-    );
-    assert_eq!(
-        said.problems[2],
-        "stream:2: bytes that are not UTF-8; expected UTF-8 text"
-    );
+    assert_eq!(said.answer(), "a\u{fffd}\u{fffd}环\n\u{fffd}");
+    let told = "stream:2: bytes that are not UTF-8; expected UTF-8 text";
+    assert_eq!(said.problems[2], told);
     assert_eq!(read(b"", &[], None).format, None);
 }
 
 /// Bytes that look like streams, and some that do not.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
+    let marks = [
+        "data: ", "data:", "event: x", "\n", "\r\n", "\n\n", ":", "[DONE]", "{", "}", "\"",
+        "<think>", "</think>", "<thi", "[]}", "🔁", "text ", "\u{feff}",
+    ];
+    let events = [
+        "{\"type\":\"answer\",\"text\":\"x\"}",
+        "{\"type\":\"reasoning\",\"text\":\"环\"}",
+        "{\"choices\":[{\"delta\":{\"content\":\"</think\"}}]}",
+        "{\"choices\":[{\"delta\":{\"content\":\"<think>\"}}]}",
+        "{\"response\":\">\",\"done\":false}",
+        "{\"choices\":",
+    ];
     let piece = prop_oneof![
-        prop::sample::select(vec![
-            "data: ",
-            "data:",
-            "event: x",
-            "\n",
-            "\r\n",
-            "\n\n",
-            ":",
-            "[DONE]",
-            "{",
-            "}",
-            "\"",
-            "<think>",
-            "</think>",
-            "<thi",
-            "{\"type\":\"answer\",\"text\":\"x\"}",
-            "{\"type\":\"reasoning\",\"text\":\"环\"}",
-            "{\"choices\":[{\"delta\":{\"content\":\"</think\"}}]}",
-            "{\"choices\":[{\"delta\":{\"content\":\"<think>\"}}]}",
-            "{\"response\":\">\",\"done\":false}",
-            "{\"choices\":",
-            "[]}",
-            "\u{feff}",
-            "🔁",
-            "text ",
-        ])
-        .prop_map(|word| word.as_bytes().to_vec()),
+        prop::sample::select([&marks[..], &events].concat())
+            .prop_map(|word| word.as_bytes().to_vec()),
         prop::collection::vec(any::<u8>(), 0..6),
     ];
     prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
@@ -365,7 +294,7 @@ proptest! {
     ) {
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
         cuts.sort_unstable();
-        for format in [None, Some(StreamFormat::Text), Some(StreamFormat::Jsonl), Some(StreamFormat::Sse)] {
+        for format in [None, Some(Text), Some(Jsonl), Some(Sse)] {
             let whole = read(&bytes, &[], format);
             prop_assert!(whole.arrivals.iter().all(|a| a.end <= bytes.len() as u64));
             prop_assert_eq!(read(&bytes, &cuts, format), whole);

@@ -84,48 +84,31 @@ fn exact(kind: &str) -> bool {
 fn verify(made: &SynthTranscript, label: &Label) {
     let id = &made.entry.transcript.id;
     let text = text(made, &label.channel);
-    let (start, onset, period) = (
-        label.start.unwrap(),
-        label.onset.unwrap(),
-        label.period.unwrap(),
-    );
+    let places = [label.start, label.onset, label.period];
+    let [start, onset, period] = places.map(Option::unwrap);
     let end = label.end.unwrap_or(text.len());
-    assert_eq!(onset, start + period, "{id}");
-    assert!(end <= text.len() && onset < end, "{id}: {label:?}");
-    let earliest = label.earliest.unwrap_or(onset);
-    assert!(earliest <= onset, "{id}: {label:?}");
+    let check = |holds: bool, what: &str| assert!(holds, "{id}: {what}: {label:?}");
+    check(onset == start + period, "another onset");
+    check(end <= text.len() && onset < end, "an end outside");
+    check(label.earliest.unwrap_or(onset) <= onset, "a late earliest");
+    let same = |at: usize| text[at] == text[at - period];
     if exact(label.kind) {
-        assert!(
-            (onset..end).all(|at| text[at] == text[at - period]),
-            "{id}: not exact"
-        );
-        assert!(!is_power(&text[start..onset]), "{id}: a smaller period");
-        assert!(
-            end == text.len() || text[end] != text[end - period],
-            "{id}: goes on"
-        );
-        let before = (0..start)
-            .rev()
-            .take_while(|at| text[*at] == text[at + period]);
-        assert!(
-            !before.take(period).any(|at| text[at].is_alphanumeric()),
-            "{id}: began before"
-        );
+        check((onset..end).all(same), "not exact");
+        check(!is_power(&text[start..onset]), "a smaller period");
+        check(end == text.len() || !same(end), "goes on");
+        let before = (period..onset).rev().take_while(|at| same(*at));
+        let mut before = before.map(|at| at - period).take(period);
+        let began = before.any(|at| text[at].is_alphanumeric());
+        check(!began, "began before");
     } else if label.kind == "near-repeat" {
-        assert!(
-            (onset..end).any(|at| text[at] != text[at - period]),
-            "{id}: exact"
-        );
+        check(!(onset..end).all(same), "exact");
     } else {
         let lines: String = text[start..end].iter().collect();
         let numbers: Vec<usize> = lines.lines().filter_map(number).collect();
-        assert!(
-            numbers.len() >= 3
-                && numbers
-                    .windows(2)
-                    .all(|n| n[1] == n[0] + 1 || n[1].to_string().len() < n[0].to_string().len()),
-            "{id}: {numbers:?}"
-        );
+        let digits = |n: usize| n.to_string().len();
+        let counts = |n: &[usize]| n[1] == n[0] + 1 || digits(n[1]) < digits(n[0]);
+        check(numbers.len() >= 3, "too short a list");
+        check(numbers.windows(2).all(counts), "a list that does not count");
     }
 }
 
@@ -352,16 +335,31 @@ const ITEM: &str = "[[item]]\nname = \"a\"\nkind = \"paragraph\"\ncount = 3\nper
 
 fn stock() -> Stock {
     let text = std::fs::read_to_string(datasets().join("sources/prose-en.txt")).unwrap();
-    let texts = text.split("\n\n").enumerate().map(|(at, text)| CleanText {
-        id: at.to_string(),
-        model: None,
+    let texts = text.split("\n\n").enumerate();
+    let texts = texts.map(|(at, text)| written(at.to_string(), None, text.trim()));
+    Stock {
+        texts: vec![texts.collect()],
+        ..Stock::default()
+    }
+}
+
+/// An English text, of a model or of a person.
+fn written(id: String, model: Option<&str>, text: &str) -> CleanText {
+    CleanText {
+        id,
+        model: model.map(str::to_owned),
         group: None,
         split: None,
         lang: "en".into(),
-        text: text.trim().into(),
-    });
+        text: text.into(),
+    }
+}
+
+/// A stock of one real answer, that of `t0`.
+fn one_answer(real: Real) -> Stock {
     Stock {
-        texts: vec![texts.collect()],
+        texts: vec![vec![written("t0".to_owned(), Some("m"), &real.answer)]],
+        real: vec![[("t0".to_owned(), real)].into()],
         ..Stock::default()
     }
 }
@@ -369,14 +367,9 @@ fn stock() -> Stock {
 #[test]
 fn another_item_changes_nothing_and_another_seed_everything() {
     let ids = |spec: &str| -> BTreeMap<String, String> {
-        let spec = CorpusSpec::parse(spec).unwrap();
-        let of = |made: &SynthTranscript| {
-            (
-                made.entry.transcript.id.clone(),
-                made.entry.transcript.answer(),
-            )
-        };
-        all(&spec, &stock()).iter().map(of).collect()
+        let made = all(&CorpusSpec::parse(spec).unwrap(), &stock()).into_iter();
+        let transcripts = made.map(|made| made.entry.transcript);
+        transcripts.map(|t| (t.id.clone(), t.answer())).collect()
     };
     let one = ids(&format!("{SMALL}{ITEM}"));
     let other = ITEM
@@ -398,20 +391,9 @@ fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
          stream = \"think\"\nsource = \"real\"\nlang = \"en\"\nfault = [\"think-open\", \"think-missing\"]\ncount = 6\nintact = 0\n";
     let spec = CorpusSpec::parse(text_of_spec).unwrap();
     let id = |at: usize| format!("t{at}");
-    let clean = |at| CleanText {
-        id: id(at),
-        model: Some("m".into()),
-        group: None,
-        split: None,
-        lang: "en".into(),
-        text: "It is four.".into(),
-    };
+    let clean = |at| written(id(at), Some("m"), "It is four.");
     let real = |at| Real {
-        reasoning: if at == 777 {
-            "Two and two.".into()
-        } else {
-            String::new()
-        },
+        reasoning: if at == 777 { "Two and two." } else { "" }.into(),
         answer: "It is four.".into(),
         ..Real::default()
     };
@@ -435,12 +417,8 @@ fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
             gold.contains("Two and two.") && gold.contains("It is four."),
             "{gold}"
         );
-        assert_ne!(
-            text(&made, "answer"),
-            "<think>Two and two.</think>It is four."
-                .chars()
-                .collect::<Vec<_>>()
-        );
+        let answer = made.entry.transcript.answer();
+        assert_ne!(answer, "<think>Two and two.</think>It is four.");
     }
 }
 
@@ -463,40 +441,24 @@ fn ranges_are_kept() {
     .unwrap();
     for made in all(&spec, &stock()) {
         let label = &made.labels[0];
-        let (start, onset, period, end) = (
-            label.start.unwrap(),
-            label.onset.unwrap(),
-            label.period.unwrap(),
-            label.end.unwrap(),
-        );
-        assert!(
-            (20..=90).contains(&period) && (200..=500).contains(&onset),
-            "{label:?}"
-        );
-        assert!(
-            (5 * period..8 * period).contains(&(end - start)),
-            "{label:?}"
-        );
-        assert!(
-            (50..=90).contains(&(text(&made, "answer").len() - end)),
-            "{label:?}"
-        );
+        let places = [label.start, label.onset, label.period, label.end];
+        let [start, onset, period, end] = places.map(Option::unwrap);
+        let after = text(&made, "answer").len() - end;
+        let kept = (20..=90).contains(&period)
+            && (200..=500).contains(&onset)
+            && (5 * period..8 * period).contains(&(end - start))
+            && (50..=90).contains(&after);
+        assert!(kept, "{label:?}");
     }
 }
 
 #[test]
 fn chunks_are_of_the_wanted_size_and_lose_nothing() {
     let item = format!("{SMALL}{ITEM}chunks = {{ by = \"chars\", size = [2, 5], ms = [3, 9] }}\n");
-    let whole = all(
-        &CorpusSpec::parse(&format!("{SMALL}{ITEM}")).unwrap(),
-        &stock(),
-    );
-    let cut = all(&CorpusSpec::parse(&item).unwrap(), &stock());
-    for (whole, cut) in whole.iter().zip(&cut) {
-        assert_eq!(
-            whole.entry.transcript.answer(),
-            cut.entry.transcript.answer()
-        );
+    let made = |spec: &str| all(&CorpusSpec::parse(spec).unwrap(), &stock());
+    let whole = made(&format!("{SMALL}{ITEM}"));
+    for (whole, cut) in whole.iter().zip(&made(&item)) {
+        assert_eq!(text(whole, "answer"), text(cut, "answer"));
         assert_eq!(cut.entry.transcript.meta["times"], "made");
         let mut clock = 0.0;
         let events = &cut.entry.transcript.events;
@@ -524,23 +486,13 @@ fn actions_are_planted_into_real_answers() {
     };
     let forms = "[[form]]\nname = \"note\"\nclass = \"tags\"\ntext = \"<create_note><id>{{ int(1, 9) }}</id>seven</create_note>\"\n";
     let answer = "It is four. It was five.\nIt will be six!";
-    let clean = CleanText {
-        id: "t0".into(),
-        model: Some("m".into()),
-        group: None,
-        split: None,
-        lang: "en".into(),
-        text: answer.into(),
-    };
     let real = Real {
         answer: answer.into(),
         ..Real::default()
     };
     let stock = Stock {
-        texts: vec![vec![clean]],
-        real: vec![[("t0".to_owned(), real)].into()],
         forms: [("f".to_owned(), Forms::parse(forms).unwrap())].into(),
-        ..Stock::default()
+        ..one_answer(real)
     };
     let spec = item("stream = \"tags\"\nfault = [\"case\", \"unclosed\"]");
     let made = all(&CorpusSpec::parse(&spec).unwrap(), &stock);
@@ -573,32 +525,15 @@ fn a_stall_in_a_recording_keeps_its_pieces_and_times() {
     };
     let pieces =
         [(6, 10.0), (1, 2500.0), (5, 9000.0)].map(|(chars, t_ms)| TimedPiece { chars, t_ms });
-    let answer = "It is four.";
-    let clean = CleanText {
-        id: "t0".into(),
-        model: Some("m".into()),
-        group: None,
-        split: None,
-        lang: "en".into(),
-        text: answer.into(),
-    };
-    let real = Real {
-        answer: answer.into(),
+    let stock = one_answer(Real {
+        answer: "It is four.".into(),
         pieces: pieces.to_vec(),
         over: Some(9100.0),
         ..Real::default()
-    };
-    let stock = Stock {
-        texts: vec![vec![clean]],
-        real: vec![[("t0".to_owned(), real)].into()],
-        ..Stock::default()
-    };
-    let made = all(
-        &CorpusSpec::parse(&spec("{ by = \"recorded\" }")).unwrap(),
-        &stock,
-    );
+    });
     let mut lengths = BTreeSet::new();
-    for made in made {
+    let recorded = CorpusSpec::parse(&spec("{ by = \"recorded\" }")).unwrap();
+    for made in all(&recorded, &stock) {
         let events = &made.entry.transcript.events;
         let times: Vec<f64> = events.iter().map(|event| event.t_ms.unwrap()).collect();
         let (end, said) = times.split_last().unwrap();
@@ -616,131 +551,58 @@ fn a_stall_in_a_recording_keeps_its_pieces_and_times() {
     let refused = |spec: &str| CorpusSpec::parse(spec).unwrap_err().to_string();
     let size = refused(&spec("{ by = \"recorded\", size = 3 }"));
     assert!(size.contains("by alone"), "{size}");
-    let tags = spec("{ by = \"recorded\" }")
-        .replace("whole", "text")
-        .replace("stall", "cut");
-    assert!(
-        refused(&tags).contains("stream whole"),
-        "{}",
-        refused(&tags)
-    );
+    let cut = spec("{ by = \"recorded\" }").replace("stall", "cut");
+    let text = refused(&cut.replace("whole", "text"));
+    assert!(text.contains("stream whole"), "{text}");
 }
+
+/// A part of a spec, what stands there instead, and how the error begins.
+const WRONG: &str = r#"
+seed = 5 -> sead = 5 -> 2: unknown key sead (did you mean "seed"?), expected one of name, seed
+seed = 5 -> -> 1: no seed, expected a whole number
+name = "small" -> name = small -> 1:
+kind = "paragraph" -> kind = "paragraf" -> 9: kind = "paragraf" (did you mean "paragraph"?), expected short-sequence | paragraph
+count = 3 -> count = 0 -> 10: count = 0, expected a whole number from 1 to 100000
+period = [20, 90] -> period = [90, 20] -> 11: period = [90, 20], expected n or [low, high]
+period = [20, 90] -> period = [600, 900] -> 12: onset 200 to 500 leaves no room for a first copy of 600 to 900 chars, expected an onset of at least 600 chars
+onset = [200, 500] -> class = "transient" -> 12: class = "transient" without an end, expected after of 1 and more
+onset = [200, 500] -> drift = { kind = "word" } -> 12: paragraph whose copies differ, expected kind = "near-repeat"
+onset = [200, 500] -> drift = { kind = "wort" } -> 12: kind = "wort" (did you mean "word"?), expected counter | fill
+onset = [200, 500] -> lead = [1, 2] -> 12: lead without drift
+onset = [200, 500] -> truncate = 1 -> 12: truncate = 1, expected true or false
+[[item]] -> [item] -> 7: [item], expected tables
+onset = [200, 500] -> around = 2 -> 12: around has no meaning for kind paragraph
+onset = [200, 500] -> unit = "x" -> 12: unit x: there is none, expected a table of that name
+onset = [200, 500] -> source = "x" -> 12: source x: there is none, expected one of prose
+kind = "paragraph" -> kind = "near-repeat" -> 9: near-repeat without drift
+kind = "paragraph" -> kind = "clean" -> 11: period has no meaning for kind clean
+text = "prose.txt" -> -> 4: a source of neither or both, expected corpus or text
+lang = "en" -> -> 5: a text without lang
+"#;
 
 #[test]
 fn what_is_wrong_is_told_with_its_line() {
-    let cases = [
-        (
-            "seed = 5",
-            "sead = 5",
-            "2: unknown key sead (did you mean \"seed\"?), expected one of name, seed",
-        ),
-        ("seed = 5\n", "", "1: no seed, expected a whole number"),
-        ("name = \"small\"", "name = small", "1: "),
-        (
-            "kind = \"paragraph\"",
-            "kind = \"paragraf\"",
-            "9: kind = \"paragraf\" (did you mean \"paragraph\"?), expected short-sequence | paragraph",
-        ),
-        (
-            "count = 3",
-            "count = 0",
-            "10: count = 0, expected a whole number from 1 to 100000",
-        ),
-        (
-            "period = [20, 90]",
-            "period = [90, 20]",
-            "11: period = [90, 20], expected n or [low, high]",
-        ),
-        (
-            "period = [20, 90]",
-            "period = [600, 900]",
-            "12: onset 200 to 500 leaves no room for a first copy of 600 to 900 chars, expected an onset of at least 600 chars",
-        ),
-        (
-            "onset = [200, 500]",
-            "class = \"transient\"",
-            "12: class = \"transient\" without an end, expected after of 1 and more",
-        ),
-        (
-            "onset = [200, 500]",
-            "drift = { kind = \"word\" }",
-            "12: paragraph whose copies differ, expected kind = \"near-repeat\"",
-        ),
-        (
-            "onset = [200, 500]",
-            "drift = { kind = \"wort\" }",
-            "12: kind = \"wort\" (did you mean \"word\"?), expected counter | fill",
-        ),
-        (
-            "onset = [200, 500]",
-            "lead = [1, 2]",
-            "12: lead without drift",
-        ),
-        (
-            "onset = [200, 500]",
-            "truncate = 1",
-            "12: truncate = 1, expected true or false",
-        ),
-        ("[[item]]", "[item]", "7: [item], expected tables"),
-        (
-            "onset = [200, 500]",
-            "around = 2",
-            "12: around has no meaning for kind paragraph",
-        ),
-        (
-            "onset = [200, 500]",
-            "unit = \"x\"",
-            "12: unit x: there is none, expected a table of that name",
-        ),
-        (
-            "onset = [200, 500]",
-            "source = \"x\"",
-            "12: source x: there is none, expected one of prose",
-        ),
-        (
-            "kind = \"paragraph\"",
-            "kind = \"near-repeat\"",
-            "9: near-repeat without drift",
-        ),
-        (
-            "kind = \"paragraph\"",
-            "kind = \"clean\"",
-            "11: period has no meaning for kind clean",
-        ),
-        (
-            "text = \"prose.txt\"\n",
-            "",
-            "4: a source of neither or both, expected corpus or text",
-        ),
-        ("lang = \"en\"\n", "", "5: a text without lang"),
-    ];
-    for (from, to, error) in cases {
-        let spec = format!("{SMALL}{ITEM}").replacen(from, to, 1);
-        let told = CorpusSpec::parse(&spec).unwrap_err().to_string();
-        assert!(told.starts_with(error), "{from} -> {to}: {told}");
+    let told = |spec: &str| CorpusSpec::parse(spec).unwrap_err().to_string();
+    for case in WRONG.trim().lines() {
+        let mut parts = case.splitn(3, "->").map(str::trim);
+        let [from, to, error] = [(); 3].map(|()| parts.next().unwrap());
+        let told = told(&format!("{SMALL}{ITEM}").replacen(from, to, 1));
+        assert!(told.starts_with(error), "{case}: {told}");
     }
-    let tool = ITEM
-        .replace("paragraph", "tool-repeat")
-        .replace("period = [20, 90]\n", "");
-    let told = CorpusSpec::parse(&format!("{SMALL}{tool}"))
-        .unwrap_err()
-        .to_string();
+    let tool = ITEM.replace("paragraph", "tool-repeat");
+    let tool = told(&format!("{SMALL}{tool}").replace("period = [20, 90]\n", ""));
     assert!(
-        told.starts_with("9: a tool loop without [[tool]]"),
-        "{told}"
+        tool.starts_with("9: a tool loop without [[tool]]"),
+        "{tool}"
     );
-    let twice = CorpusSpec::parse(&format!("{SMALL}{ITEM}{ITEM}"))
-        .unwrap_err()
-        .to_string();
+    let twice = told(&format!("{SMALL}{ITEM}{ITEM}"));
     assert!(twice.starts_with("14: two items named a"), "{twice}");
 }
 
 #[test]
 fn what_cannot_be_made_names_the_transcript_and_why() {
-    let spec = CorpusSpec::parse(
-        &format!("{SMALL}{ITEM}").replace("onset = [200, 500]", "onset = 900000"),
-    )
-    .unwrap();
+    let far = ITEM.replace("onset = [200, 500]", "onset = 900000");
+    let spec = CorpusSpec::parse(&format!("{SMALL}{far}")).unwrap();
     let stock = Stock {
         texts: vec![Vec::new()],
         ..Stock::default()
@@ -757,29 +619,18 @@ fn what_cannot_be_made_names_the_transcript_and_why() {
 fn forms_are_checked_when_they_are_read() {
     let form = "[lists]\nwords = [\"a\", \"b\"]\n[[form]]\nname = \"x\"\nclass = \"csv-rows\"\ntext = \"{{ pick(words) }}\"\n";
     assert!(Forms::parse(form).is_ok());
+    let told = |form: String| Forms::parse(&form).unwrap_err().to_string();
+    let place = "6: form x, line 1 of its text";
+    let syntax = format!("{place}: syntax error");
     let cases = [
-        (
-            "pick(words)",
-            "pick(wards)",
-            "6: form x, line 1 of its text",
-        ),
-        (
-            "pick(words)",
-            "pick(words",
-            "6: form x, line 1 of its text: syntax error",
-        ),
+        ("pick(words)", "pick(wards)", place),
+        ("pick(words)", "pick(words", &syntax),
         ("class = \"csv-rows\"\n", "", "3: no class"),
         ("class", "clas", "5: unknown key clas"),
-        (
-            "[\"a\", \"b\"]",
-            "3",
-            "1: [lists], expected a table of lists",
-        ),
+        ("[\"a\", \"b\"]", "3", "1: [lists], expected a table"),
     ];
     for (from, to, error) in cases {
-        let told = Forms::parse(&form.replace(from, to))
-            .unwrap_err()
-            .to_string();
+        let told = told(form.replace(from, to));
         assert!(told.starts_with(error), "{told}");
     }
 }
@@ -789,8 +640,8 @@ fn every_key_is_told_once() {
     let keys = key_texts();
     let names: BTreeSet<_> = keys.iter().map(|key| (key.table, key.key)).collect();
     assert_eq!(names.len(), keys.len());
-    assert!(
-        keys.iter()
-            .all(|key| !key.meaning.is_empty() && !key.default.is_empty())
-    );
+    let mut texts = keys
+        .iter()
+        .flat_map(|key| [key.meaning.as_str(), key.default]);
+    assert!(texts.all(|text| !text.is_empty()));
 }

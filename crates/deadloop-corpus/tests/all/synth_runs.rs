@@ -74,28 +74,21 @@ fn steady(text: &str) -> Vec<&str> {
 fn holds(made: &SynthTranscript, label: &Label) -> Result<(), String> {
     let steps = steps(&made.entry.transcript.events);
     let turns = turns(&made.entry.transcript.events);
-    let length = if label.channel == "turns" {
-        turns.len()
-    } else {
-        steps.len()
+    let length = match label.channel.as_str() {
+        "turns" => turns.len(),
+        _ => steps.len(),
     };
     let (start, onset) = (label.start.unwrap_or(0), label.onset.unwrap_or(0));
     let end = label.end.unwrap_or(length);
     let ensure = |is: bool, what: &str| if is { Ok(()) } else { Err(what.to_owned()) };
-    ensure(
-        start < onset && onset < end && end <= length,
-        "positions in order",
-    )?;
-    ensure(
-        (label.class == "transient") == label.end.is_some(),
-        "what is left was transient",
-    )?;
+    let in_order = start < onset && onset < end && end <= length;
+    ensure(in_order, "positions in order")?;
+    let left = (label.class == "transient") == label.end.is_some();
+    ensure(left, "what is left was transient")?;
     if label.channel == "turns" {
         let said: BTreeSet<_> = turns[start..end].iter().collect();
-        return ensure(
-            said.len() == 1 && turns[start].1 == 0,
-            "turns that say the same and call nothing",
-        );
+        ensure(said.len() == 1, "turns that say the same")?;
+        return ensure(turns[start].1 == 0, "turns that call nothing");
     }
     let (copies, again) = (&steps[start..end], &steps[onset..end]);
     let before: BTreeSet<_> = steps[..onset].iter().collect();
@@ -106,16 +99,13 @@ fn holds(made: &SynthTranscript, label: &Label) -> Result<(), String> {
             ensure(distinct.len() == 1, "one call")?;
             let results: BTreeSet<_> = copies.iter().map(|step| steady(&step.2)).collect();
             ensure(results.len() == 1, "results that say the same")?;
-            ensure(
-                copies.windows(2).all(|two| two[0] != two[1]),
-                "results that differ",
-            )
+            let differ = copies.windows(2).all(|two| two[0] != two[1]);
+            ensure(differ, "results that differ")
         }
         "error-retry" => {
-            ensure(
-                copies.iter().all(|step| step.3 && step.2 == copies[0].2),
-                "one error",
-            )?;
+            let mut errors = copies.iter();
+            let one = errors.all(|step| step.3 && step.2 == copies[0].2);
+            ensure(one, "one error")?;
             ensure(distinct.len() == again.len(), "other words each time")
         }
         "same-call-same-result" | "cycle" => {
@@ -124,27 +114,18 @@ fn holds(made: &SynthTranscript, label: &Label) -> Result<(), String> {
             ensure(!(1..period).any(periodic), "no smaller period")
         }
         kind => {
-            ensure(
-                again.iter().all(|step| before.contains(step)),
-                "nothing new",
-            )?;
+            let old = again.iter().all(|step| before.contains(step));
+            ensure(old, "nothing new")?;
             ensure(!(1..=copies.len() / 2).any(periodic), "no cycle")?;
-            let few = 2 * distinct.len() <= again.len();
-            ensure(
-                kind != "aperiodic-stagnation" || !few,
-                "many different calls",
-            )
+            let many = 2 * distinct.len() > again.len();
+            ensure(kind != "aperiodic-stagnation" || many, "many calls")
         }
     }
 }
 
 fn benign(made: &SynthTranscript) -> Vec<(String, usize, usize)> {
-    let spans = made
-        .entry
-        .transcript
-        .meta
-        .get("benign")
-        .and_then(Json::as_array);
+    let meta = &made.entry.transcript.meta;
+    let spans = meta.get("benign").and_then(Json::as_array);
     let number = |span: &Json, name: &str| span[name].as_u64().unwrap_or(0) as usize;
     let one = |span: &Json| {
         let reason = span["reason"].as_str().unwrap_or_default().to_owned();
@@ -164,9 +145,10 @@ fn is_harmless(steps: &[Step], (reason, start, end): &(String, usize, usize)) ->
         "poll" => calls.len() == 1 && pairs.len() == span.len() && !last.3,
         "retry" => calls.len() == 1 && !last.3 && earlier.iter().all(|step| step.3),
         "batch" => tools.len() == 1 && pairs.len() == span.len(),
-        "verify" => (0..span.len())
-            .step_by(2)
-            .all(|at| (&span[at].0, &span[at].1) == (&span[0].0, &span[0].1)),
+        "verify" => {
+            let mut same = span.iter().step_by(2).map(|step| (&step.0, &step.1));
+            same.all(|call| call == (&span[0].0, &span[0].1))
+        }
         _ => false,
     }
 }
@@ -207,14 +189,13 @@ fn every_kind_of_the_starter_is_what_its_label_says() {
     assert_eq!(made.len(), 200);
     check(&made);
     let labels = made.iter().flat_map(|made| &made.labels);
-    let kinds: BTreeSet<&str> = labels
-        .filter(|label| label.class == "loop")
-        .map(|label| label.kind)
-        .collect();
+    let loops = labels.filter(|label| label.class == "loop");
+    let kinds: BTreeSet<&str> = loops.map(|label| label.kind).collect();
     assert!(LOOPS.iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
     let reasons: BTreeSet<String> = made.iter().flat_map(benign).map(|span| span.0).collect();
+    let mut harmless = HARMLESS.iter();
     assert!(
-        HARMLESS.iter().all(|reason| reasons.contains(*reason)),
+        harmless.all(|reason| reasons.contains(*reason)),
         "{reasons:?}"
     );
 }
@@ -240,10 +221,8 @@ fn into_real_runs_of_others_every_kind_is_planted_behind_what_they_did() {
     let spec = CorpusSpec::parse(&text).expect("a spec");
     assert!(spec.wants_runs(0));
     let hosts = hosts();
-    let by_id: BTreeMap<_, _> = hosts
-        .iter()
-        .map(|run| (run.id.clone(), run.clone()))
-        .collect();
+    let by_id = hosts.iter().map(|run| (run.id.clone(), run.clone()));
+    let by_id: BTreeMap<_, _> = by_id.collect();
     let stock = Stock {
         texts: vec![Vec::new()],
         runs: vec![hosts],
@@ -253,9 +232,7 @@ fn into_real_runs_of_others_every_kind_is_planted_behind_what_they_did() {
     check(&made);
     for made in &made {
         let transcript = &made.entry.transcript;
-        let host = &by_id[transcript.meta["made"]["of"]
-            .as_str()
-            .expect("where it is from")];
+        let host = &by_id[transcript.meta["made"]["of"].as_str().expect("its host")];
         assert_eq!(transcript.model, "handmade+planted");
         assert_eq!(transcript.group.as_ref(), Some(&host.group));
         // Up to the first copy's end the run is the host's, call by call; an error in its place is planted.
@@ -282,28 +259,25 @@ fn into_real_runs_of_others_every_kind_is_planted_behind_what_they_did() {
 
 #[test]
 fn what_no_run_can_be_is_refused_with_its_line() {
-    let cases = [
-        ("kind = \"cycle\"\nperiod = 1", "9: cycle of 1 calls"),
+    let refused = |spec: &str, told: &str| {
+        let error = CorpusSpec::parse(spec).unwrap_err().to_string();
+        assert!(error.starts_with(told), "{error}");
+    };
+    for (kind, key, told) in [
+        ("cycle", "period = 1", "9: cycle of 1 calls"),
         (
-            "kind = \"cycle\"\nclass = \"transient\"",
+            "cycle",
+            "class = \"transient\"",
             "9: class = \"transient\" without an end",
         ),
-        (
-            "kind = \"poll\"\nafter = 3",
-            "9: after has no meaning for kind poll",
-        ),
-        ("kind = \"run\"\nforms = \"x\"", "9: forms x: there is none"),
-    ];
-    for (item, told) in cases {
-        let error = CorpusSpec::parse(&format!(
-            "{REAL}[[item]]\n{item}\ncount = 1\nname = \"i\"\n"
-        ))
-        .unwrap_err();
-        assert!(error.to_string().starts_with(told), "{error}");
+        ("poll", "after = 3", "9: after has no meaning for kind poll"),
+        ("run", "forms = \"x\"", "9: forms x: there is none"),
+    ] {
+        let item = format!("kind = \"{kind}\"\n{key}\ncount = 1\nname = \"i\"\n");
+        refused(&format!("{REAL}[[item]]\n{item}"), told);
     }
     let none = "name = \"x\"\nseed = 1\n[[item]]\nname = \"i\"\nkind = \"cycle\"\ncount = 1\n";
-    let error = CorpusSpec::parse(none).unwrap_err().to_string();
-    assert!(error.starts_with("3: a run without a host"), "{error}");
+    refused(none, "3: a run without a host");
 }
 
 /// A run that makes one call, three at once, and three more of which one failed by itself.
@@ -353,12 +327,8 @@ fn parallel_calls_of_a_real_run_come_back_in_part() {
         assert_eq!(after.len(), 4);
         let differ: Vec<usize> = (0..4).filter(|at| after[*at] != before[*at]).collect();
         let degree = transcript.meta.get("severity").and_then(Json::as_u64);
-        assert_eq!(
-            differ.len() as u64,
-            degree.unwrap_or(0),
-            "{}",
-            transcript.id
-        );
+        let damaged = differ.len() as u64;
+        assert_eq!(damaged, degree.unwrap_or(0), "{}", transcript.id);
         assert_eq!(made.labels[0].onset, differ.first().copied());
         let good: Vec<usize> = (1..4).filter(|at| !differ.contains(at)).collect();
         assert_eq!(transcript.meta["gold"], serde_json::json!({"good": good}));

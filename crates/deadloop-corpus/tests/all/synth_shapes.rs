@@ -93,10 +93,7 @@ fn are_one<T: Ord>(all: impl IntoIterator<Item = T>) -> bool {
 
 /// Where a label's first copy begins, its second, and where it ends, of so many.
 fn span(label: &Label, length: usize) -> (usize, usize, usize) {
-    let (start, onset) = (
-        label.start.expect("a start"),
-        label.onset.expect("an onset"),
-    );
+    let [start, onset] = [label.start, label.onset].map(|at| at.expect("a place"));
     let end = label.end.unwrap_or(length);
     assert!(start < onset && onset < end && end <= length, "{label:?}");
     (start, onset, end)
@@ -109,11 +106,11 @@ fn is_of_calls(made: &SynthTranscript, label: &Label) -> bool {
     let copies = &steps[start..end];
     let calls = || copies.iter().map(|step| &step.0);
     let results = || copies.iter().map(|step| still(&step.1));
-    let periodic = |k: usize| {
-        (k..copies.len()).all(|at| {
-            copies[at].0 == copies[at - k].0 && still(&copies[at].1) == still(&copies[at - k].1)
-        })
-    };
+    let stilled: Vec<_> = copies
+        .iter()
+        .map(|(call, result)| (call, still(result)))
+        .collect();
+    let periodic = |k: usize| stilled[k..].iter().zip(&stilled).all(|(a, b)| a == b);
     match item(made).0 {
         "same" => are_one(calls()) && are_one(results()),
         "ring" => {
@@ -122,11 +119,8 @@ fn is_of_calls(made: &SynthTranscript, label: &Label) -> bool {
         }
         "replan" => {
             let compactions = events(made).iter().filter(|event| {
-                matches!(event.body, Body::System)
-                    && event
-                        .rest
-                        .get("meta")
-                        .is_some_and(|meta| meta["compaction"] == true)
+                let meta = event.rest.get("meta");
+                matches!(event.body, Body::System) && meta.is_some_and(|m| m["compaction"] == true)
             });
             let period = label.period.unwrap_or(0);
             periodic(period) && compactions.count() == copies.len() / period
@@ -134,10 +128,8 @@ fn is_of_calls(made: &SynthTranscript, label: &Label) -> bool {
         "reworded-write" => all_differ(calls()) && are_one(results()),
         "window" => {
             let lines = |from: usize, to: usize| -> BTreeSet<String> {
-                let texts = steps[from..to].iter().map(|step| still(&step.1));
-                texts
-                    .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
-                    .collect()
+                let texts: Vec<_> = steps[from..to].iter().map(|step| still(&step.1)).collect();
+                texts.join("\n").lines().map(str::to_owned).collect()
             };
             all_differ(calls()) && lines(onset, end).is_subset(&lines(start, onset))
         }
@@ -168,39 +160,34 @@ fn is_of_turns(made: &SynthTranscript, label: &Label) -> bool {
 
 /// Whether healthy repetition is what its item says.
 fn is_healthy(made: &SynthTranscript) -> bool {
-    let benign = made
-        .entry
-        .transcript
-        .meta
-        .get("benign")
-        .and_then(|all| all.as_array());
+    let meta = &made.entry.transcript.meta;
+    let benign = meta.get("benign").and_then(|all| all.as_array());
     let steps = steps(made);
     let of = |reason: &str| -> Vec<&[(String, String)]> {
-        let spans = benign
-            .into_iter()
-            .flatten()
-            .filter(|span| span["reason"] == reason);
-        let number =
-            |span: &serde_json::Value, name: &str| span[name].as_u64().expect("a number") as usize;
-        spans
-            .map(|span| &steps[number(span, "start")..number(span, "end")])
-            .collect()
+        let all = benign.into_iter().flatten();
+        let spans = all.filter(|span| span["reason"] == reason);
+        let ends = |span: &serde_json::Value| {
+            ["start", "end"].map(|name| span[name].as_u64().expect("a number") as usize)
+        };
+        let spans = spans.map(ends).map(|[start, end]| &steps[start..end]);
+        spans.collect()
     };
+    let results_differ = |span: &[(String, String)]| all_differ(span.iter().map(|s| still(&s.1)));
+    let calls_are_one = |span: &[(String, String)]| are_one(span.iter().map(|s| &s.0));
     match item(made).0 {
         "run" => true,
-        "poll" => of("poll").iter().any(|span| {
-            are_one(span.iter().map(|step| &step.0))
-                && all_differ(span.iter().map(|step| still(&step.1)))
-        }),
-        "game" => of("batch").iter().any(|span| {
+        "poll" => {
+            let mut polls = of("poll").into_iter();
+            polls.any(|span| calls_are_one(span) && results_differ(span))
+        }
+        "game" => of("batch").into_iter().any(|span| {
             let actions: BTreeSet<_> = span.iter().map(|step| &step.0).collect();
             let moves = actions.iter().all(|action| action.starts_with("act "));
-            moves && actions.len() <= 3 && all_differ(span.iter().map(|step| still(&step.1)))
+            moves && actions.len() <= 3 && results_differ(span)
         }),
-        "stateless" => of("batch").iter().any(|span| {
-            are_one(span.iter().map(|step| &step.0))
-                && span.iter().all(|step| still(&step.1).len() < 10)
-        }),
+        "stateless" => of("batch")
+            .into_iter()
+            .any(|span| calls_are_one(span) && span.iter().all(|step| still(&step.1).len() < 10)),
         other => panic!("nothing healthy: {other}"),
     }
 }
@@ -237,21 +224,15 @@ fn the_finder_says_of_each_shape_what_its_label_says() {
         let found = find_run(&made.entry.transcript).expect("a run");
         let label = &made.labels[0];
         let of = |channel: &str| {
-            found
-                .spans
-                .iter()
-                .find(|span| span.channel.name() == channel)
+            let mut spans = found.spans.iter();
+            spans.find(|span| span.channel.name() == channel)
         };
         if label.class == "clean" {
             assert_eq!((of("tools"), of("turns")), (None, None), "{id}");
             continue;
         }
         let span = of(&label.channel).unwrap_or_else(|| panic!("{id}: nothing was found"));
-        let onset = label.onset.expect("an onset") as u64;
-        assert_eq!(
-            (span.class.name(), span.onset),
-            (label.class, onset),
-            "{id}"
-        );
+        assert_eq!(span.class.name(), label.class, "{id}");
+        assert_eq!(Some(span.onset as usize), label.onset, "{id}");
     }
 }

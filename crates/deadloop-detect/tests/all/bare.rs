@@ -4,19 +4,16 @@
 
 use crate::common;
 
-use common::{alarm, twins};
-use deadloop_detect::harness::{Detector, Member, Params};
-use deadloop_detect::{Response, Value};
+use common::{alarm, allowed, params_of, twins};
+use deadloop_detect::Value;
+use deadloop_detect::harness::{Member, Params};
 use proptest::prelude::*;
 
 /// The length of the tail of this period that ends a text, if there are two copies and no shorter period.
 fn tail(text: &[char], period: usize) -> Option<usize> {
     let matches = |period: usize| {
-        let pairs = text
-            .iter()
-            .rev()
-            .zip(text[..text.len() - period].iter().rev());
-        pairs.take_while(|(a, b)| a == b).count()
+        let places = (period..text.len()).rev();
+        places.take_while(|i| text[*i] == text[i - period]).count()
     };
     let own = matches(period);
     let shorter = |p: usize| matches(p) + p >= own + period;
@@ -25,28 +22,19 @@ fn tail(text: &[char], period: usize) -> Option<usize> {
 
 /// The copies that the rows of a unit need.
 fn rows_need(unit: &str) -> usize {
-    let lines = unit.matches('\n').count();
-    let rows = if lines > 0 {
-        lines
-    } else {
-        unit.matches([']', '}']).count()
+    let rows = match unit.matches('\n').count() {
+        0 => unit.matches([']', '}']).count(),
+        lines => lines,
     };
     if rows == 0 {
         return 0;
     }
     let is_between = |c: char| c.is_whitespace() || ",;|[](){}&".contains(c);
-    let cells: Vec<&str> = unit
-        .split(is_between)
-        .filter(|cell| !cell.is_empty())
-        .collect();
-    let wide = if cells.len() > rows {
-        cells.len() / rows
-    } else {
-        cells
-            .iter()
-            .map(|cell| cell.chars().count())
-            .max()
-            .unwrap_or(0)
+    let cells = unit.split(is_between).filter(|cell| !cell.is_empty());
+    let lengths: Vec<usize> = cells.map(|cell| cell.chars().count()).collect();
+    let wide = match lengths.len() {
+        cells if cells > rows => cells / rows,
+        _ => lengths.into_iter().max().unwrap_or(0),
     };
     (wide + 5).div_ceil(rows).max(if rows > 2 { 8 } else { 0 })
 }
@@ -87,37 +75,25 @@ fn slow(params: &Params, text: &str) -> Option<u64> {
 }
 
 fn fast(params: &Params, text: &str, size: usize) -> Option<u64> {
-    let member = Member {
-        response: Response::Stop,
-        ..Member::new(Detector::find("periodic").unwrap(), params.clone())
-    };
-    assert_eq!(member.check(), Ok(()));
+    let member = allowed("periodic", params);
     alarm(&member, text, size).map(|alarm| alarm.exact.count())
 }
 
 fn params() -> impl Strategy<Value = Params> {
     let or_none = |most: i64| prop_oneof![Just(0), 1..most];
-    (
-        2..4_i64,
-        1..60_i64,
-        or_none(90),
-        or_none(90),
-        (1..60_i64, or_none(120)),
-    )
-        .prop_map(|(copies, chars, single, bare, (longest, form))| {
-            let mut params = Params::defaults(Detector::find("periodic").unwrap().params);
-            let all = [
-                ("min_copies", copies),
-                ("min_chars", chars),
-                ("min_single", single),
-                ("min_bare", bare),
-                ("min_form", form),
-                ("max_period", longest),
-            ];
-            all.into_iter()
-                .for_each(|(name, n)| params.set(name, Value::Int(n)));
-            params
-        })
+    let counts = (2..4_i64, 1..60_i64, or_none(90), or_none(90));
+    let counts = (counts, 1..60_i64, or_none(120));
+    counts.prop_map(|((copies, chars, single, bare), longest, form)| {
+        let all = [
+            ("min_copies", copies),
+            ("min_chars", chars),
+            ("min_single", single),
+            ("min_bare", bare),
+            ("min_form", form),
+            ("max_period", longest),
+        ];
+        params_of("periodic", &all.map(|(name, n)| (name, Value::Int(n))))
+    })
 }
 
 /// Rows of cells, with and without letters, some drawn again.
@@ -142,12 +118,8 @@ fn fires_on_rows(rows: &str) -> bool {
 #[test]
 fn the_recommended_guard_lets_a_grid_pass_and_stops_rows_without_end() {
     for wide in [10, 20, 50] {
-        for (cell, end) in [
-            ("0,", "],\n["),
-            ("0 ", "\n"),
-            ("1, ", "],\n  ["),
-            ("0,", "],["),
-        ] {
+        let rows = [("0,", "],\n["), ("0 ", "\n"), ("1, ", "],\n  [")];
+        for (cell, end) in rows.into_iter().chain([("0,", "],[")]) {
             let row = cell.repeat(wide) + end;
             assert!(!fires_on_rows(&row.repeat(wide)), "{wide} {cell:?}");
             assert!(fires_on_rows(&row.repeat(40 + 3 * wide)), "{wide} {cell:?}");

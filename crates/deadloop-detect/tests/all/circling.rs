@@ -4,9 +4,9 @@
 
 use crate::common;
 
-use common::{alarm, twins};
-use deadloop_detect::harness::{Detector, Member, Params};
-use deadloop_detect::{Response, Settings, Value};
+use common::{alarm, allowed, params_of, twins, word};
+use deadloop_detect::harness::Params;
+use deadloop_detect::{Settings, Value};
 use proptest::prelude::*;
 
 /// A token: its text, the chars up to its end, the chars that were read when it was complete.
@@ -109,17 +109,9 @@ fn phrases(params: &Params) -> Vec<Vec<String>> {
     phrases.iter().map(words).collect()
 }
 
-fn member(params: &Params) -> Member {
-    let member = Member {
-        response: Response::Stop,
-        ..Member::new(Detector::find("circling").unwrap(), params.clone())
-    };
-    assert_eq!(member.check(), Ok(()));
-    member
-}
-
 fn fast(params: &Params, text: &str, size: usize) -> Option<(u64, u64)> {
-    alarm(&member(params), text, size).map(|alarm| (alarm.exact.count(), alarm.onset.count()))
+    let told = alarm(&allowed("circling", params), text, size);
+    told.map(|alarm| (alarm.exact.count(), alarm.onset.count()))
 }
 
 /// Small enough for short texts.
@@ -128,44 +120,28 @@ fn params() -> impl Strategy<Value = Params> {
     let code = prop::sample::select(vec!["check", "skip"]);
     let numbers = (1..150_i64, 0..200_i64, 50..900_i64, 0..80_i64, 0..200_i64);
     (numbers, lists, code).prop_map(|((window, more, new, markers, after), lists, code)| {
-        let mut params = Params::defaults(Detector::find("circling").unwrap().params);
-        let numbers = [
-            ("window", window),
-            ("history", window + more),
-            ("max_new", new),
-            ("min_markers", markers),
-            ("start_after", after),
+        let lists = lists.into_iter().map(word);
+        let params = [
+            ("window", Value::Int(window)),
+            ("history", Value::Int(window + more)),
+            ("max_new", Value::Int(new)),
+            ("min_markers", Value::Int(markers)),
+            ("start_after", Value::Int(after)),
+            ("markers", Value::List(lists.collect())),
+            ("code", word(code)),
         ];
-        numbers
-            .into_iter()
-            .for_each(|(name, n)| params.set(name, Value::Int(n)));
-        let list = lists.iter().map(|name| Value::Text((*name).into()));
-        params.set("markers", Value::List(list.collect()));
-        params.set("code", Value::Text(code.into()));
-        params
+        params_of("circling", &params)
     })
 }
 
 /// Few words in any order, so that pairs come back.
 fn text() -> impl Strategy<Value = String> {
-    let word = prop::sample::select(vec![
-        "wait ",
-        "Maybe, ",
-        "doesn't fit. ",
-        "let me ",
-        "a ",
-        "b ",
-        "c ",
-        "B c ",
-        "x_1 ",
-        "等等",
-        "我",
-        "\n```\n",
-        "\n",
-        "é",
-        "long_word",
-        " ",
-    ]);
+    let words = [
+        "wait ", "Maybe, ", "let me ", "a ", "b ", "c ", "B c ", "x_1 ", "等等", "我", "\n```\n",
+        "\n", "é", " ",
+    ];
+    let long = ["doesn't fit. ", "long_word"];
+    let word = prop::sample::select([&words[..], &long].concat());
     prop::collection::vec(word, 0..150).prop_map(|words| words.concat())
 }
 

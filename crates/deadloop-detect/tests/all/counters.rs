@@ -4,9 +4,9 @@
 
 use crate::common;
 
-use common::{alarm, twins};
-use deadloop_detect::harness::{Detector, Member, Params};
-use deadloop_detect::{Response, Settings, Value};
+use common::{alarm, allowed, params_of, twins};
+use deadloop_detect::harness::Params;
+use deadloop_detect::{Settings, Value};
 use proptest::prelude::*;
 
 /// A char, or a number with its value; the chars that were read when it was known.
@@ -65,9 +65,8 @@ fn fires(params: &Params, all: &[Symbol], period: usize) -> bool {
     let value = |i: usize| all[i].value as i64;
     let step = |i: usize| value(i) - value(i - period);
     let last = |cuts: &dyn Fn(usize) -> bool, copies: usize| {
-        let cut = (start + copies * period..all.len())
-            .rev()
-            .find(|i| cuts(*i));
+        let mut places = (start + copies * period..all.len()).rev();
+        let cut = places.find(|i| cuts(*i));
         cut.map_or(start, |i| i + 1 - copies * period)
     };
     let even = last(&|i| step(i) != step(i - period), 2);
@@ -100,47 +99,33 @@ fn slow(params: &Params, text: &str) -> Option<u64> {
 }
 
 fn fast(params: &Params, text: &str, size: usize) -> Option<u64> {
-    let member = Member {
-        response: Response::Stop,
-        ..Member::new(Detector::find("periodic").unwrap(), params.clone())
-    };
-    assert_eq!(member.check(), Ok(()));
+    let member = allowed("periodic", params);
     alarm(&member, text, size).map(|alarm| alarm.exact.count())
 }
 
 fn params() -> impl Strategy<Value = Params> {
     let or_none = |most: i64| prop_oneof![Just(0), 1..most];
-    (
-        2..5_i64,
-        1..60_i64,
-        or_none(90),
-        or_none(120),
-        (1..40_i64, or_none(100)),
-    )
-        .prop_map(|(copies, chars, counters, numbers, (longest, returning))| {
-            let mut params = Params::defaults(Detector::find("periodic").unwrap().params);
-            params.set("fold", Value::Text("counters".into()));
-            let all = [
-                ("min_copies", copies),
-                ("min_chars", chars),
-                ("min_counters", counters),
-                ("min_numbers", numbers),
-                ("min_returning", returning),
-                ("max_period", longest),
-            ];
-            all.into_iter()
-                .for_each(|(name, n)| params.set(name, Value::Int(n)));
-            params
-        })
+    let counts = (2..5_i64, 1..60_i64, or_none(90), or_none(120));
+    let counts = (counts, 1..40_i64, or_none(100));
+    counts.prop_map(|((copies, chars, counters, numbers), longest, returning)| {
+        let all = [
+            ("min_copies", copies),
+            ("min_chars", chars),
+            ("min_counters", counters),
+            ("min_numbers", numbers),
+            ("min_returning", returning),
+            ("max_period", longest),
+        ];
+        let all = all.map(|(name, n)| (name, Value::Int(n)));
+        let fold = ("fold", common::word("counters"));
+        params_of("periodic", &[&all[..], &[fold]].concat())
+    })
 }
 
 /// Units with numbers that stay, count on, go round or jump, now and then from another number on.
 fn text() -> impl Strategy<Value = String> {
-    let part = (
-        prop::sample::select(vec!["x", "y", "xy", "yx-", "-"]),
-        0..12_u64,
-        0..3_u64,
-    );
+    let words = prop::sample::select(vec!["x", "y", "xy", "yx-", "-"]);
+    let part = (words, 0..12_u64, 0..3_u64);
     let unit = prop::collection::vec((part, any::<bool>()), 1..4);
     let stretch = (unit, 1..12_u64, 0..5_u8);
     let stretch = stretch.prop_map(|(unit, copies, jumps)| {
@@ -152,11 +137,8 @@ fn text() -> impl Strategy<Value = String> {
                 _ => copy,
             };
             let part = |((word, from, step), numbered): &((&str, u64, u64), bool)| {
-                if *numbered {
-                    format!("{word}{}", from + step * at)
-                } else {
-                    (*word).to_owned()
-                }
+                let number = numbered.then(|| (from + step * at).to_string());
+                format!("{word}{}", number.unwrap_or_default())
             };
             unit.iter().map(part).collect::<String>() + "-"
         };
@@ -189,10 +171,8 @@ fn numbers_come_again_within_a_window() {
     // After a table it takes until half of the window is not of it.
     let both = fires(55, &(table.clone() + &round)).unwrap();
     let table = table.chars().count() as u64;
-    assert!(
-        (table + 2000..table + 4000).contains(&both),
-        "{both} {table}"
-    );
+    let after = table + 2000..table + 4000;
+    assert!(after.contains(&both), "{both} {table}");
 }
 
 #[test]

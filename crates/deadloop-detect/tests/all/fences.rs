@@ -11,9 +11,7 @@ use deadloop_detect::harness::Member;
 /// Blocks of code, each another, and what stands between them.
 fn blocks(between: impl Fn(usize) -> String) -> String {
     let mut dice = Dice(7);
-    let words = [
-        "apple", "river", "stone", "cloud", "light", "horse", "paper",
-    ];
+    let words = ["apple", "river", "stone", "cloud", "light", "horse"];
     let mut block = |i: usize| {
         let [a, b] = [0; 2].map(|_| dice.pick(&words));
         format!("{}```python\n{a}_{i} = '{b}'\n```\n\n", between(i))
@@ -34,11 +32,8 @@ fn different_blocks_are_no_loop() {
         for on in ["sentences", "lines"] {
             let periodic = skipping("periodic", &[("on", word(on))]);
             assert_eq!(fires(&periodic, text), None, "{on}");
-            let by = [
-                ("by", word(on)),
-                ("n", Value::Int(1)),
-                ("max_distinct", Value::Int(0)),
-            ];
+            let [one, none] = [1, 0].map(Value::Int);
+            let by = [("by", word(on)), ("n", one), ("max_distinct", none)];
             assert_eq!(fires(&skipping("recurrence", &by), text), None, "{on}");
         }
     }

@@ -59,9 +59,8 @@ mod tails {
                 };
                 let noise = dice.below(60);
                 let long = units.start + dice.below(units.end - units.start);
-                let unit: Vec<char> = (0..long)
-                    .flat_map(|_| dice.pick(&letters).chars())
-                    .collect();
+                let unit = (0..long).flat_map(|_| dice.pick(&letters).chars());
+                let unit: Vec<char> = unit.collect();
                 let before = (0..noise).filter_map(|i| char::from_u32(0xac00 + i as u32));
                 text.extend(before);
                 let len = long * (1 + dice.below(copies)) + dice.below(long);
@@ -84,16 +83,11 @@ mod tails {
             let expected = reading(&chars);
             let seen = fires(&member, &text).map(|seen| seen.0);
             assert_eq!(seen, expected, "{name}: {text:?}");
-            *(if seen.is_some() {
-                &mut found
-            } else {
-                &mut quiet
-            }) += 1;
+            found += usize::from(seen.is_some());
+            quiet += usize::from(seen.is_none());
         }
-        assert!(
-            found > 5 && quiet > 5,
-            "{name}: {found} fire, {quiet} do not"
-        );
+        let both = found > 5 && quiet > 5;
+        assert!(both, "{name}: {found} fire, {quiet} do not");
     }
 
     #[test]

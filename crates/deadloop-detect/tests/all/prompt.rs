@@ -30,9 +30,8 @@ fn fast(member: &Member, (said, text): (&str, &str), chunk: usize) -> Option<u64
 /// The definition: the first char at which the rule accepts a fact whose whole tail does not stand in what the user wrote.
 fn slow(member: &Member, (said, text): (&str, &str)) -> Option<u64> {
     let said: Vec<char> = format!("{said}\n").chars().collect();
-    let said: String = said[said.len().saturating_sub(PROMPT_CHARS)..]
-        .iter()
-        .collect();
+    let kept = &said[said.len().saturating_sub(PROMPT_CHARS)..];
+    let said = String::from_iter(kept);
     let chars: Vec<char> = text.chars().collect();
     let rule = member.rule();
     let mut found = None;
@@ -73,14 +72,8 @@ fn guards() -> Vec<Member> {
 }
 
 fn stretch() -> impl Strategy<Value = String> {
-    let words = vec![
-        "ha ",
-        "go on. ",
-        "3. we count on\n",
-        "思考。",
-        "and so it is\n",
-        "b",
-    ];
+    let long = ["3. we count on\n", "思考。", "and so it is\n"];
+    let words = [["ha ", "go on. ", "b"], long].concat();
     let unit = prop::collection::vec(prop::sample::select(words), 1..4);
     (unit, 1..12_usize).prop_map(|(unit, n)| unit.concat().repeat(n))
 }
@@ -131,19 +124,14 @@ proptest! {
 fn generated_texts_alarm_later_or_not_at_all() {
     let drawn = || prop::sample::select(guards());
     let pair = || both().prop_map(|(said, text)| format!("{said}\0{text}"));
-    let split = |pair: &str| {
-        let (said, text) = pair.split_once('\0').unwrap();
-        (said.to_owned(), text.to_owned())
-    };
     let moved = crate::common::how_often((drawn(), pair()), |guard, pair| {
-        let (said, text) = split(pair);
-        let plain = fast(guard, (&said, &text), usize::MAX);
-        plain.is_some() && plain != slow(guard, (&said, &text))
+        let both = pair.split_once('\0').unwrap();
+        let plain = fast(guard, both, usize::MAX);
+        plain.is_some() && plain != slow(guard, both)
     });
     assert!((20..290).contains(&moved), "{moved} of 300");
     let alarms = crate::common::how_often((drawn(), pair()), |guard, pair| {
-        let (said, text) = split(pair);
-        slow(guard, (&said, &text)).is_some()
+        slow(guard, pair.split_once('\0').unwrap()).is_some()
     });
     assert!((60..290).contains(&alarms), "{alarms} of 300");
 }
@@ -222,19 +210,15 @@ fn it_is_said_for_a_guard_or_for_all_of_a_file() {
     let own = settings.guard();
     let again = Settings::parse(&own.to_toml("guard")).unwrap();
     assert_eq!((again.guard(), again.guard().id()), (own, own.id()));
-    let [plain, check, skip] = ["", "prompt = \"check\"\n", "prompt = \"skip\"\n"].map(|key| {
-        Settings::parse(&format!("{GUARD}{key}"))
-            .unwrap()
-            .guard()
-            .id()
-    });
+    let read = |key| Settings::parse(&format!("{GUARD}{key}"));
+    let [plain, check, skip] = ["", "prompt = \"check\"\n", "prompt = \"skip\"\n"]
+        .map(|key| read(key).unwrap().guard().id());
     assert_eq!(plain, check);
     assert_ne!(plain, skip);
     let refused = |text: &str| Settings::parse(text).unwrap_err().to_string();
-    assert_eq!(
-        refused(&format!("{GUARD}prompt = \"skipp\"\n")),
-        "3:10: prompt: \"skipp\": expected \"check\" | \"skip\""
-    );
+    let wrong = refused(&format!("{GUARD}prompt = \"skipp\"\n"));
+    let right = "3:10: prompt: \"skipp\": expected \"check\" | \"skip\"";
+    assert_eq!(wrong, right);
     let calls = refused("[[guard]]\ndetector = \"duplicate\"\nprompt = \"skip\"\n");
     assert!(calls.contains("unknown parameter \"prompt\""), "{calls}");
 }
@@ -245,9 +229,8 @@ fn copies_that_the_user_wrote_are_skipped_at_a_checkpoint_after_them() {
     let document = preset("checkpoint", "document");
     let said = format!("What does {} mean?", "ok ok? ".repeat(6));
     let mut dice = crate::common::Dice(5);
-    let own: String = (0..2000)
-        .map(|_| char::from(b'a' + dice.below(26) as u8))
-        .collect();
+    let mut letter = |_| char::from(b'a' + dice.below(26) as u8);
+    let own: String = (0..2000).map(&mut letter).collect();
     let before = &own[..1900];
     let text = format!("{before}{}{}", "ok ok? ".repeat(6), &own[..300]);
     assert_eq!(fast(&document, (&said, &text), 7), Some(2000));

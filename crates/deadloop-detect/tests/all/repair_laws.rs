@@ -240,55 +240,40 @@ fn event(place: usize) -> Delivered {
 fn delivered(repairer: &Repairer, params: &Params, events: &[Delivered]) -> Vec<Delivered> {
     let mut machine = repairer.events(params).unwrap();
     let mut given = Vec::new();
-    events
-        .iter()
-        .for_each(|event| machine.push(event.clone(), &mut given));
+    for event in events {
+        machine.push(event.clone(), &mut given);
+    }
     machine.finish(&mut given);
     given
 }
 
 /// Texts on which a careless parser goes over the same chars again and again.
-const ADVERSARIES: &[&str] = &[
-    "<",
-    "</",
-    "<think",
-    "<think>",
-    "</think>",
-    "<think></think>",
-    "<|im_end|",
-    "<create_note>",
-    "</create_note>",
-    "<create_note></save_material>",
-    "<craete_noet>",
-    "<confirm1>",
-    "<confirm1></confirm2>",
-    "<id>",
-    "<a b=\"c\" ",
-    "<create_note id=\"1\">",
-    "{",
-    "[",
-    "[1,",
-    "{\"a\":",
-    "\"",
-    "\"\\u12",
-    "\\",
-    "[}",
-    "{]",
-    "'",
-    "/*",
-    "// ",
-    "I'm don",
-    "好的，收到您的指",
-    "aab",
-    " ",
-    "\n ",
-];
+fn adversaries() -> Vec<&'static str> {
+    let marks = [
+        "<", "</", "<think", "<think>", "</think>", "<id>", "{", "[", "[1,", "{\"a\":", "\"",
+        "\"\\u12", "\\", "[}", "{]", "'", "/*", "// ", "I'm don", "aab", " ", "\n ",
+    ];
+    let tags = [
+        "<think></think>",
+        "<|im_end|",
+        "<create_note>",
+        "</create_note>",
+        "<create_note></save_material>",
+        "<craete_noet>",
+        "<confirm1>",
+        "<confirm1></confirm2>",
+        "<a b=\"c\" ",
+        "<create_note id=\"1\">",
+        "好的，收到您的指",
+    ];
+    [&marks[..], &tags].concat()
+}
 
 #[test]
 fn work_is_linear() {
     for repairer in of_text() {
         for params in settings(repairer, 7, 6) {
-            for unit in ADVERSARIES {
+            for unit in adversaries() {
                 let work = |chars: usize| {
                     let text: String = unit.chars().cycle().take(chars).collect();
                     let mut machine = repairer.text(&params).unwrap();
@@ -320,7 +305,7 @@ fn what_waits_is_bounded() {
             for name in ["hold", "max_open"] {
                 params.set(name, Value::Int(1_000));
             }
-            for unit in ADVERSARIES {
+            for unit in adversaries() {
                 let text: String = unit.chars().cycle().take(8_000).collect();
                 let (mut machine, mut pieces) =
                     (repairer.text(&params).unwrap(), Pieces::default());

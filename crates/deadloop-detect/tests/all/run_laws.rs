@@ -12,14 +12,8 @@ use serde_json::{Value as Json, json};
 /// What does not depend on names, ids and pieces.
 fn told(alarm: Option<Alarm>) -> Option<(String, u64, u64, u64, u64)> {
     alarm.map(|a| {
-        let at = a.exact.count();
-        (
-            a.kind.name().to_owned(),
-            a.calls.0,
-            a.turns.0,
-            at,
-            a.onset.count(),
-        )
+        let (at, onset) = (a.exact.count(), a.onset.count());
+        (a.kind.name().to_owned(), a.calls.0, a.turns.0, at, onset)
     })
 }
 
@@ -36,13 +30,8 @@ fn unchanged(applies: impl Fn(&Vector) -> bool, change: impl Fn(&mut Json)) -> u
         changed.iter_mut().for_each(&change);
         let plain = asked(&vector, &vector.events);
         alarms += usize::from(plain.is_some());
-        assert_eq!(
-            asked(&vector, &changed),
-            plain,
-            "{} {:?}",
-            vector.guard,
-            vector.params
-        );
+        let found = asked(&vector, &changed);
+        assert_eq!(found, plain, "{} {:?}", vector.guard, vector.params);
     }
     alarms
 }
@@ -64,38 +53,30 @@ fn tools_renamed_one_to_one_change_nothing() {
 
 #[test]
 fn ids_renamed_one_to_one_change_nothing() {
-    let alarms = unchanged(
-        |_| true,
-        |event| {
-            let id = event["id"]
-                .as_str()
-                .map(|id| id.chars().rev().collect::<String>());
-            if let Some(id) = id {
-                event["id"] = format!("{id}-x").into();
-            }
-        },
-    );
+    let renamed = |event: &mut Json| {
+        if let Some(id) = event["id"].as_str() {
+            let back: String = id.chars().rev().collect();
+            event["id"] = format!("{back}-x").into();
+        }
+    };
+    let alarms = unchanged(|_| true, renamed);
     assert!(alarms > 100, "{alarms}");
 }
 
 /// Arguments as text or as an object, their keys in any order: the same, unless the text counts.
 #[test]
 fn the_order_of_keys_changes_nothing_unless_the_text_counts() {
-    let raw = |vector: &Vector| match vector.params.get("key") {
-        Some(key) => key == "raw",
-        None => vector.guard == "cycle",
+    let compared = |vector: &Vector| match vector.params.get("key") {
+        Some(key) => key != "raw",
+        None => vector.guard != "cycle",
     };
-    let alarms = unchanged(
-        |vector| !raw(vector),
-        |event| {
-            let text = event["arguments"].as_str().unwrap_or("").to_owned();
-            if let Ok(Json::Object(map)) = serde_json::from_str(&text) {
-                event["arguments"] = Json::Object(map.into_iter().rev().collect());
-            } else if let Json::Object(map) = event["arguments"].clone() {
-                event["arguments"] = Json::Object(map.into_iter().rev().collect());
-            }
-        },
-    );
+    let alarms = unchanged(compared, |event| {
+        let parsed = serde_json::from_str(event["arguments"].as_str().unwrap_or(""));
+        let value = parsed.unwrap_or_else(|_| event["arguments"].clone());
+        if let Json::Object(map) = value {
+            event["arguments"] = Json::Object(map.into_iter().rev().collect());
+        }
+    });
     assert!(alarms > 80, "{alarms}");
 }
 
@@ -146,15 +127,12 @@ fn a_fresh_guard_remembers_nothing() {
     for (before, vector) in all.iter().zip(all.iter().skip(1)) {
         let setting = setting(&vector.guard, &vector.params);
         let mut used = Guard::new(&setting).unwrap();
-        before
-            .events
-            .iter()
-            .for_each(|e| drop(used.push(&event(e))));
+        for event in before.events.iter().map(event) {
+            drop(used.push(&event));
+        }
         let mut fresh = used.fresh();
-        let found = vector
-            .events
-            .iter()
-            .find_map(|e| fresh.push(&event(e)).into_alarm());
+        let mut events = vector.events.iter().map(event);
+        let found = events.find_map(|event| fresh.push(&event).into_alarm());
         assert_eq!(found, alarm(&setting, vector.events.iter().map(event)));
     }
 }

@@ -58,45 +58,31 @@ fn values(guard: &str) -> Vec<(&'static str, Vec<Json>)> {
             ("stateless_chars", of(&[1, 12])),
         ]
     };
+    let keys = || ("key", words(&["name", "call", "raw"]));
+    let parts = || [("with_result", flags()), ("arguments", flags())];
+    let with = |base: Vec<_>, own: &[(&'static str, Vec<Json>)]| [&base[..], own].concat();
     match guard {
         "iterations" => vec![
             ("limit", of(&[1, 3, 5, 9])),
             ("unit", words(&["turns", "calls", "supersteps"])),
         ],
-        "duplicate" => vec![
-            ("n", of(&[2, 3, 4])),
-            ("key", words(&["name", "call", "raw"])),
-        ],
-        "same-pair" => [
-            compared(),
-            vec![("n", of(&[2, 3])), ("failure_only", flags())],
-        ]
-        .concat(),
+        "duplicate" => vec![("n", of(&[2, 3, 4])), keys()],
+        "same-pair" => with(compared(), &[("n", of(&[2, 3])), ("failure_only", flags())]),
         "cycle" => vec![
             ("repeats", of(&[2, 3])),
             ("max_period", of(&[2, 3, 5])),
             ("min_period", of(&[1, 2])),
-            ("key", words(&["name", "call", "raw"])),
+            keys(),
         ],
         "interleaved" => {
-            let own = vec![
-                ("n", of(&[2, 3, 4])),
-                ("window", of(&[4, 6, 10])),
-                ("with_result", flags()),
-                ("arguments", flags()),
-            ];
-            [compared(), own].concat()
+            let own = [("n", of(&[2, 3, 4])), ("window", of(&[4, 6, 10]))];
+            with(with(compared(), &own), &parts())
         }
         "novelty" => {
-            let own = vec![
-                ("max_distinct", of(&[1, 2, 3])),
-                ("window", of(&[4, 6])),
-                ("with_result", flags()),
-                ("arguments", flags()),
-            ];
-            [compared(), own].concat()
+            let own = [("max_distinct", of(&[1, 2, 3])), ("window", of(&[4, 6]))];
+            with(with(compared(), &own), &parts())
         }
-        "stagnation" => [compared(), vec![("n", of(&[2, 3, 4]))]].concat(),
+        "stagnation" => with(compared(), &[("n", of(&[2, 3, 4]))]),
         "error-run" => vec![
             ("n", of(&[2, 3])),
             ("same", words(&["any", "tool", "prefix"])),
@@ -133,10 +119,12 @@ fn values(guard: &str) -> Vec<(&'static str, Vec<Json>)> {
 fn params(guard: &'static str) -> impl Strategy<Value = Map<String, Json>> {
     let one = |(name, values): (&'static str, Vec<Json>)| (Just(name), select(values));
     let own: Vec<_> = values(guard).into_iter().map(one).collect();
+    // Three of five leave nothing out.
+    let none = || json!([]);
     let allow = select(vec![
-        json!([]),
-        json!([]),
-        json!([]),
+        none(),
+        none(),
+        none(),
         json!(["wait"]),
         json!(["re*"]),
     ]);
@@ -148,6 +136,17 @@ fn params(guard: &'static str) -> impl Strategy<Value = Map<String, Json>> {
     })
 }
 
+const JOBS: [&str; 8] = [
+    "job req-1a18bd at 04:33:17",
+    "job req-2b29ce at 04:33:18",
+    "job req-3c3adf at 04:33:19",
+    "2026-06-30 job req-3c3adf req-4d4be0",
+    "2026-07-01 job req-5e5cf1 req-6f6d02",
+    "2026-07-02 job req-3c3adf req-7a7e13",
+    "job step-12",
+    "job step-13",
+];
+
 /// Turns of a run: few tools, arguments, results, texts and agents.
 fn run() -> impl Strategy<Value = Vec<Json>> {
     let call = (
@@ -158,21 +157,7 @@ fn run() -> impl Strategy<Value = Vec<Json>> {
             json!("ls "),
             json!({"a": 1.0}),
         ]),
-        select(vec![
-            "ok",
-            "no file",
-            "no fish",
-            "",
-            "<o>0</o>",
-            "job req-1a18bd at 04:33:17",
-            "job req-2b29ce at 04:33:18",
-            "job req-3c3adf at 04:33:19",
-            "2026-06-30 job req-3c3adf req-4d4be0",
-            "2026-07-01 job req-5e5cf1 req-6f6d02",
-            "2026-07-02 job req-3c3adf req-7a7e13",
-            "job step-12",
-            "job step-13",
-        ]),
+        select([&["ok", "no file", "no fish", "", "<o>0</o>"][..], &JOBS].concat()),
         any::<bool>(),
         0..9_u8,
     );

@@ -6,30 +6,24 @@
     reason = "in the helpers of tests as in tests"
 )]
 
+use crate::common::{TURN, call};
 use crate::running;
 
-use deadloop_detect::{Arguments, Channel, Event, TextChannel};
+use deadloop_detect::{Channel, Event, TextChannel};
 use proptest::prelude::*;
-use running::{Expect, Vector, alarm, event, setting, vectors};
-
-fn hold(vectors: Vec<Vector>) {
-    for (i, vector) in vectors.into_iter().enumerate() {
-        let setting = setting(&vector.guard, &vector.params);
-        let found = alarm(&setting, vector.events.iter().map(event));
-        let (guard, params) = (&vector.guard, &vector.params);
-        assert_eq!(
-            found.map(Expect::from),
-            vector.expect,
-            "{i}: {guard} {params:?}"
-        );
-    }
-}
+use running::{Expect, alarm, event, setting, vectors};
 
 #[test]
 fn every_vector_alarms_where_the_reference_does() {
     let all = vectors();
     assert_eq!(all.len(), 209);
-    hold(all);
+    for (i, vector) in all.into_iter().enumerate() {
+        let setting = setting(&vector.guard, &vector.params);
+        let found = alarm(&setting, vector.events.iter().map(event));
+        let (guard, params) = (&vector.guard, &vector.params);
+        let found = found.map(Expect::from);
+        assert_eq!(found, vector.expect, "{i}: {guard} {params:?}");
+    }
 }
 
 /// A run that is cut after the alarm's event gives the same alarm, and one cut before gives none.
@@ -50,17 +44,8 @@ fn what_comes_later_changes_nothing() {
 /// The onset is the second copy's call, and the sentence says what happened.
 #[test]
 fn an_alarm_of_a_run_counts_calls() {
-    let call = Event::Call {
-        id: None,
-        name: "ls",
-        arguments: Arguments::Raw("{}"),
-    };
-    let other = Event::Call {
-        id: None,
-        name: "cat",
-        arguments: Arguments::Raw("{}"),
-    };
-    let events = [other, Event::Turn { agent: None }, call, call, call];
+    let (call, other) = (call("ls", "{}"), call("cat", "{}"));
+    let events = [other, TURN, call, call, call];
     let setting = setting("duplicate", &serde_json::Map::new());
     let told = alarm(&setting, events).unwrap();
     assert_eq!(told.channel, Channel::Tools);
@@ -71,45 +56,35 @@ fn an_alarm_of_a_run_counts_calls() {
     let wanted = "identical-call in tools, calls 2..4 (known at 4), 3 copies of 1 call: \"ls({})\"";
     assert!(line.contains(wanted), "{line}");
     let said = told.user_message();
-    assert!(
-        said.contains("the same tool call again and again"),
-        "{said}"
-    );
+    let same = "the same tool call again and again";
+    assert!(said.contains(same), "{said}");
 }
 
 /// A limit is no loop: its sentences say how much remains, or that it is used up.
 #[test]
 fn a_limit_says_what_remains_of_it() {
-    let turns: Vec<Event<'_>> = std::iter::repeat_n(Event::Turn { agent: None }, 30).collect();
     let said = |more: &str| {
         let text = format!("[[guard]]\ndetector = \"iterations\"\n{more}");
         let settings = deadloop_detect::Settings::parse(&text).unwrap();
         let mut guard = deadloop_detect::Guard::new(settings.guard()).unwrap();
-        let told = turns.iter().find_map(|turn| {
-            let pushed = guard.push(turn);
+        let told = (0..30).find_map(|_| {
+            let pushed = guard.push(&TURN);
             pushed.first().or(pushed.warnings.first()).cloned()
         });
         told.unwrap()
     };
     let stopped = said("[guard.params]\nlimit = 10\n");
-    assert_eq!(
-        stopped.user_message(),
-        "The model had used all the steps that it is allowed, so the run was stopped."
-    );
+    let used = "The model had used all the steps that it is allowed, so the run was stopped.";
+    assert_eq!(stopped.user_message(), used);
+    let line = stopped.log_line();
     assert!(
-        stopped
-            .log_line()
-            .starts_with("limit reached: iterations in tools"),
-        "{}",
-        stopped.log_line()
+        line.starts_with("limit reached: iterations in tools"),
+        "{line}"
     );
-    let warned = said(
-        "response = \"warn\"\n[guard.params]\nlimit = 25\ntells = \"warning\"\nwarn_at = 0.8\n",
-    );
-    assert_eq!(
-        warned.user_message(),
-        "The model is approaching its limit of 25 steps (5 remaining)."
-    );
+    let warns = "[guard.params]\nlimit = 25\ntells = \"warning\"\nwarn_at = 0.8\n";
+    let warned = said(&format!("response = \"warn\"\n{warns}"));
+    let near = "The model is approaching its limit of 25 steps (5 remaining).";
+    assert_eq!(warned.user_message(), near);
 }
 
 /// The arguments of each call are a text of their own, and positions go on over the run.
@@ -118,11 +93,7 @@ fn a_text_detector_reads_the_arguments_of_each_call_anew() {
     let toml = "[[guard]]\ndetector = \"periodic\"\nchannel = \"arguments\"\n[guard.params]\nmin_chars = 40\nmin_single = 40\n";
     let settings = deadloop_detect::Settings::parse(toml).unwrap();
     let piece = "ab".repeat(15);
-    let call = |arguments| Event::Call {
-        id: None,
-        name: "write",
-        arguments: Arguments::Raw(arguments),
-    };
+    let call = |arguments| call("write", arguments);
     let text = |piece| Event::Text(TextChannel::Arguments, piece);
     // 30 chars in each of two calls are no 40 in a row.
     let apart = [text(&piece), call(&piece), text(&piece), call(&piece)];
@@ -142,10 +113,8 @@ fn a_detector_is_asked_for_a_channel_that_it_reads() {
     assert!(refused("duplicate", "tools").is_ok());
     assert!(refused("periodic", "arguments").is_ok());
     let told = refused("periodic", "tools").unwrap_err();
-    assert_eq!(
-        told,
-        "3:11: periodic does not read channel \"tools\"; expected one of: reasoning, answer, arguments"
-    );
+    let right = "3:11: periodic does not read channel \"tools\"; expected one of: reasoning, answer, arguments";
+    assert_eq!(told, right);
     let told = refused("duplicate", "answer").unwrap_err();
     assert!(told.contains("expected one of: tools"), "{told}");
     let told = refused("duplicate", "tool").unwrap_err();

@@ -3,10 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
-use deadloop_detect::harness::{Detector, Member, Params};
-use deadloop_detect::{
-    Arguments, Event, Guard, Guards, RECOMMENDED_AGENTS, Setting, Settings, TextChannel,
-};
+use crate::common::{self, TURN};
+
+use deadloop_detect::{Event, Guard, Guards, RECOMMENDED_AGENTS, Setting, Settings, TextChannel};
 
 /// A turn: what is said, and at most one call with its result.
 #[derive(Clone, Default)]
@@ -26,10 +25,9 @@ fn call(tool: &'static str, arguments: impl Into<String>, result: impl Into<Stri
 }
 
 fn failed(tool: &'static str, arguments: impl Into<String>, result: impl Into<String>) -> Turn {
-    Turn {
-        call: Some((tool, arguments.into(), result.into(), true)),
-        ..Turn::default()
-    }
+    let mut turn = call(tool, arguments, result);
+    turn.call.iter_mut().for_each(|call| call.3 = true);
+    turn
 }
 
 fn say(text: impl Into<String>) -> Turn {
@@ -41,10 +39,8 @@ fn say(text: impl Into<String>) -> Turn {
 
 /// A token as a server draws it: other digits each time.
 fn drawn(n: u64) -> String {
-    format!(
-        "{:08x}",
-        0x1a2b_3c4d_u64.wrapping_add(n.wrapping_mul(0x9e37_79b1)) & 0xffff_ffff
-    )
+    let token = 0x1a2b_3c4d_u64.wrapping_add(n.wrapping_mul(0x9e37_79b1));
+    format!("{:08x}", token & 0xffff_ffff)
 }
 
 /// A response of a server: an id and a date around a body.
@@ -59,19 +55,10 @@ fn stopped(mut guard: Guard, turns: &[Turn]) -> Option<(u64, u64)> {
     for turn in turns {
         let user = turn.user.then_some(Event::User("and now this"));
         let said = Event::Text(TextChannel::Answer, &turn.said);
-        let mut events = vec![Event::Turn { agent: None }, said];
+        let mut events = vec![TURN, said];
         if let Some((name, arguments, content, error)) = &turn.call {
-            events.push(Event::Call {
-                id: None,
-                name,
-                arguments: Arguments::Raw(arguments),
-            });
-            events.push(Event::Result {
-                id: None,
-                content,
-                error: Some(*error),
-                cut: None,
-            });
+            events.push(common::call(name, arguments));
+            events.push(common::result(content, Some(*error)));
         }
         for event in user.into_iter().chain(events) {
             if let Some(alarm) = guard.push(&event).into_alarm() {
@@ -84,21 +71,18 @@ fn stopped(mut guard: Guard, turns: &[Turn]) -> Option<(u64, u64)> {
 
 /// The call at which `recommended-agents` stops a run.
 fn recommended(turns: &[Turn]) -> Option<u64> {
-    let guards = Guards::new(&Settings::parse(RECOMMENDED_AGENTS).unwrap()).unwrap();
-    stopped(guards.guard("m"), turns).map(|(calls, _)| calls)
+    stopped(guard(RECOMMENDED_AGENTS), turns).map(|(calls, _)| calls)
+}
+
+fn guard(settings: &str) -> Guard {
+    let guards = Guards::new(&Settings::parse(settings).unwrap()).unwrap();
+    guards.guard("m")
 }
 
 /// The turn after which a preset stops a run.
 fn preset(detector: &str, name: &str, turns: &[Turn]) -> Option<u64> {
-    let detector = Detector::find(detector).unwrap();
-    let preset = detector.presets().unwrap();
-    let preset = preset.into_iter().find(|p| p.name == name).unwrap();
-    let mut params = Params::defaults(detector.params);
-    for (name, value) in preset.params {
-        params.set(&name, value);
-    }
     let setting = Setting {
-        members: vec![Member::new(detector, params)],
+        members: vec![common::preset(detector, name)],
     };
     stopped(Guard::new(&setting).unwrap(), turns).map(|(_, turns)| turns)
 }
@@ -110,22 +94,15 @@ fn times(count: u64, turn: impl Fn(u64) -> Turn) -> Vec<Turn> {
 #[test]
 fn one_request_whose_response_has_an_id_and_a_date() {
     let url = r#"{"method": "GET", "url": "/v3/plans/7/confirm"}"#;
-    let poll = times(1000, |n| {
-        call("execute", url, response(n, r#"{"status": "checking"}"#))
-    });
-    assert_eq!(recommended(&poll), Some(3));
-    let only_id = times(12, |n| {
-        call("execute", url, format!("resp-{} checking", drawn(n)))
-    });
-    assert_eq!(recommended(&only_id), Some(3));
-    let only_date = times(12, |n| {
-        call(
-            "execute",
-            url,
-            format!("2026-06-30T04:33:{:02}Z checking", n + 17),
-        )
-    });
-    assert_eq!(recommended(&only_date), Some(3));
+    let bodies: [fn(u64) -> String; 3] = [
+        |n| response(n, r#"{"status": "checking"}"#),
+        |n| format!("resp-{} checking", drawn(n)),
+        |n| format!("2026-06-30T04:33:{:02}Z checking", n + 17),
+    ];
+    for body in bodies {
+        let poll = times(40, |n| call("execute", url, body(n)));
+        assert_eq!(recommended(&poll), Some(3), "{}", body(0));
+    }
 }
 
 #[test]
@@ -137,11 +114,8 @@ fn a_poll_that_makes_progress_goes_on() {
         |n| format!(r#"{{"bytes": {}}}"#, 1_000_003 * n),
         |n| format!(r#"{{"step": "step-{n}", "of": 24}}"#),
         |n| {
-            format!(
-                r#"{{"board": "{}x{}"}}"#,
-                ".".repeat(n as usize),
-                ".".repeat(24 - n as usize)
-            )
+            let [before, after] = [n, 24 - n].map(|n| ".".repeat(n as usize));
+            format!(r#"{{"board": "{before}x{after}"}}"#)
         },
     ];
     for body in bodies {
@@ -149,9 +123,8 @@ fn a_poll_that_makes_progress_goes_on() {
         assert_eq!(recommended(&poll), None, "{}", body(3));
     }
     // An id that does not change every time is a version, and another version is news.
-    let versions = times(7, |n| {
-        call("execute", url, format!("etag {}", drawn(n / 2)))
-    });
+    let tag = |n| format!("etag {}", drawn(n / 2));
+    let versions = times(7, |n| call("execute", url, tag(n)));
     assert_eq!(recommended(&versions), None);
 }
 
@@ -160,9 +133,10 @@ fn rings_between_which_ids_differ() {
     for length in 3..=8 {
         let ring = times(60, |n| {
             let step = n % length;
+            let url = format!(r#"{{"url": "/v3/part/{step}"}}"#);
             call(
                 "execute",
-                format!(r#"{{"url": "/v3/part/{step}"}}"#),
+                url,
                 response(n, &format!("{{\"part\": {step}}}")),
             )
         });
@@ -179,17 +153,11 @@ fn rings_between_which_ids_differ() {
 #[test]
 fn reworded_writes_with_the_same_answer() {
     let body = r#"{"error": "422: field zone_id is missing"}"#;
-    let writes = times(83, |n| {
-        call(
-            "execute",
-            format!(r#"{{"post": "work order in words {n}"}}"#),
-            response(n, body),
-        )
-    });
+    let post = |n| format!(r#"{{"post": "work order in words {n}"}}"#);
+    let writes = times(83, |n| call("execute", post(n), response(n, body)));
     assert_eq!(recommended(&writes), Some(8));
-    let errors = times(83, |n| {
-        failed("execute", format!(r#"{{"post": {n}}}"#), response(n, body))
-    });
+    let post = |n| format!(r#"{{"post": {n}}}"#);
+    let errors = times(83, |n| failed("execute", post(n), response(n, body)));
     assert_eq!(recommended(&errors), Some(7));
 }
 
@@ -199,11 +167,8 @@ fn windows_that_wrap_are_read_again() {
     let read = times(48, |n| {
         let (offset, limit) = windows[n as usize % windows.len()];
         let text = format!("{offset}: the text of the window from {offset} on, {limit} lines");
-        call(
-            "read_file",
-            format!(r#"{{"offset": {offset}, "limit": {limit}}}"#),
-            text,
-        )
+        let window = format!(r#"{{"offset": {offset}, "limit": {limit}}}"#);
+        call("read_file", window, text)
     });
     assert_eq!(recommended(&read), Some(8));
 }
@@ -211,57 +176,34 @@ fn windows_that_wrap_are_read_again() {
 #[test]
 fn a_command_that_grows_by_a_copy_of_itself() {
     let grown = |n: u64| vec!["python check.py"; n as usize + 1].join(" && ");
-    let failing = times(30, |n| {
-        failed("bash", grown(n), "python: can't open file 'check.py'")
-    });
+    let none = "python: can't open file 'check.py'";
+    let failing = times(30, |n| failed("bash", grown(n), none));
     assert_eq!(recommended(&failing), Some(7));
-    let quiet = times(30, |n| {
-        call("bash", grown(n), "all checks have passed, nothing to do")
-    });
+    let passed = "all checks have passed, nothing to do";
+    let quiet = times(30, |n| call("bash", grown(n), passed));
     assert_eq!(recommended(&quiet), Some(8));
     // Where the output grows with it, each is new, and nothing here sees it.
-    let growing = times(30, |n| {
-        call(
-            "bash",
-            grown(n),
-            "all checks have passed\n".repeat(n as usize + 1),
-        )
-    });
+    let all = |n: u64| "all checks have passed\n".repeat(n as usize + 1);
+    let growing = times(30, |n| call("bash", grown(n), all(n)));
     assert_eq!(recommended(&growing), None);
 }
 
 #[test]
 fn what_is_known_is_kept_across_a_compaction_and_dropped_at_a_user() {
-    let guards = Guards::new(&Settings::parse(RECOMMENDED_AGENTS).unwrap()).unwrap();
     let after = |between: Event<'static>| {
-        let mut guard = guards.guard("m");
-        for _ in 0..4 {
-            let events = [
-                Event::Turn { agent: None },
-                Event::Text(
-                    TextChannel::Answer,
-                    "The plan: read it, change it, test it.",
-                ),
-                Event::Call {
-                    id: None,
-                    name: "read",
-                    arguments: Arguments::Raw("{}"),
-                },
-                Event::Result {
-                    id: None,
-                    content: "def parse(text): return text.split()",
-                    error: Some(false),
-                    cut: None,
-                },
-                between,
-            ];
-            for event in events {
-                if let Some(alarm) = guard.push(&event).into_alarm() {
-                    return Some(alarm.calls.0);
-                }
-            }
-        }
-        None
+        let plan = "The plan: read it, change it, test it.";
+        let content = "def parse(text): return text.split()";
+        let events = [
+            TURN,
+            Event::Text(TextChannel::Answer, plan),
+            common::call("read", "{}"),
+            common::result(content, Some(false)),
+            between,
+        ];
+        let mut guard = guard(RECOMMENDED_AGENTS);
+        let mut alarms = events.iter().cycle().take(20);
+        let alarm = alarms.find_map(|event| guard.push(event).into_alarm());
+        alarm.map(|alarm| alarm.calls.0)
     };
     assert_eq!(after(Event::System), Some(3));
     // A message that stood before, word for word, is that of a program.
@@ -271,49 +213,33 @@ fn what_is_known_is_kept_across_a_compaction_and_dropped_at_a_user() {
 
 #[test]
 fn results_that_say_nothing_count_from_the_tenth_on() {
-    for (tool, result) in [
-        ("press_key", "ok"),
-        ("undo", "undone"),
-        ("shot", "[image omitted]"),
-    ] {
+    let mute = [("press_key", "ok"), ("undo", "undone")];
+    for (tool, result) in mute.into_iter().chain([("shot", "[image omitted]")]) {
         let row = |count| times(count, |_| call(tool, r#"{"key": "ArrowDown"}"#, result));
         assert_eq!(recommended(&row(9)), None, "{tool}");
         assert_eq!(recommended(&row(12)), Some(10), "{tool}");
     }
     // What answers a question says that nothing is there.
-    for result in [
-        "",
-        "<output>\n</output>",
-        "No matches found",
-        "not found",
-        "[]",
-    ] {
+    let none = ["", "<output>\n</output>", "No matches found", "[]"];
+    for result in none.into_iter().chain(["not found"]) {
         let row = times(9, |_| call("grep", r#"{"q": "needle"}"#, result));
         assert_eq!(recommended(&row), Some(3), "{result}");
     }
     // Beside an id and a date that have names it says as little.
     let named = |n| {
-        call(
-            "scroll",
-            "{}",
-            format!(
-                "ok\nrequest_id: req-{}\ndate: Mon, 30 Jun 2026 04:10:{:02} GMT",
-                drawn(n),
-                n + 10
-            ),
-        )
+        let date = format!("date: Mon, 30 Jun 2026 04:10:{:02} GMT", n + 10);
+        let result = format!("ok\nrequest_id: req-{}\n{date}", drawn(n));
+        call("scroll", "{}", result)
     };
     assert_eq!(recommended(&times(9, named)), None);
     assert_eq!(recommended(&times(12, named)), Some(10));
     let wait = times(50, |_| call("wait_for", "{}", "still running since 12 s"));
     assert_eq!(recommended(&wait), None);
-    let form = times(24, |n| {
-        call("fill", format!(r#"{{"field": "f{n}"}}"#), "ok")
-    });
+    let field = |n| format!(r#"{{"field": "f{n}"}}"#);
+    let form = times(24, |n| call("fill", field(n), "ok"));
     assert_eq!(recommended(&form), None);
-    let searches = times(24, |n| {
-        call("search", format!(r#"{{"q": "word {n}"}}"#), "[]")
-    });
+    let word = |n| format!(r#"{{"q": "word {n}"}}"#);
+    let searches = times(24, |n| call("search", word(n), "[]"));
     assert_eq!(recommended(&searches), None);
 }
 
@@ -357,26 +283,17 @@ fn what_makes_results_differ_for_nothing() {
     let result: [fn(u64) -> String; 6] = [
         |n| format!("FAILED test_empty\n3 passed, 2 failed in {}.{}s", n % 7, n),
         |n| {
-            format!(
-                "Tests: 48 passed\nTime: {}.5 s, estimated {} s",
-                n % 5 + 1,
-                n % 3
-            )
+            let (took, expected) = (n % 5 + 1, n % 3);
+            format!("Tests: 48 passed\nTime: {took}.5 s, estimated {expected} s")
         },
         |n| format!("[1] started, pid {}\nfailed to bind", 6700 + 31 * n),
         |n| {
-            format!(
-                "client 127.0.0.1:{} refused the connection",
-                40_000 + 97 * n % 9000
-            )
+            let port = 40_000 + 97 * n % 9000;
+            format!("client 127.0.0.1:{port} refused the connection")
         },
         |n| {
-            format!(
-                "took {}ms at 0x7ffe{:04x}, see /tmp/run.{}",
-                3 * n,
-                77 * n + 4096,
-                n
-            )
+            let (took, at) = (3 * n, 77 * n + 4096);
+            format!("took {took}ms at 0x7ffe{at:04x}, see /tmp/run.{n}")
         },
         |n| format!(r#"{{"error":"not found","request_id":"req_{}"}}"#, drawn(n)),
     ];
@@ -393,9 +310,8 @@ fn what_makes_results_differ_for_nothing() {
     for result in counted {
         let run = times(16, |n| call("switch_tab", "{}", result(n)));
         assert_eq!(recommended(&run), Some(6), "{}", result(3));
-        let nearer = times(5, |n| {
-            call("go", "{}", format!("a door {} steps ahead", 5 - n))
-        });
+        let door = |n| format!("a door {} steps ahead", 5 - n);
+        let nearer = times(5, |n| call("go", "{}", door(n)));
         assert_eq!(recommended(&nearer), None);
     }
 }
@@ -404,7 +320,6 @@ fn what_makes_results_differ_for_nothing() {
 #[test]
 fn numbers_that_are_folded_hide_no_id() {
     let folded = RECOMMENDED_AGENTS.replace(r#"["durations","#, r#"["numbers", "durations","#);
-    let guards = Guards::new(&Settings::parse(&folded).unwrap()).unwrap();
     let body: [fn(u64) -> String; 3] = [
         |n| format!(r#"{{"error":"not found","request_id":"req_{}"}}"#, drawn(n)),
         |_| r#"{"error":"not found"}"#.into(),
@@ -412,30 +327,20 @@ fn numbers_that_are_folded_hide_no_id() {
     ];
     for body in body {
         let run = times(10, |n| call("get", r#"{"id": 7}"#, body(n)));
-        assert_eq!(
-            stopped(guards.guard("m"), &run).map(|(calls, _)| calls),
-            Some(3)
-        );
+        let at = stopped(guard(&folded), &run);
+        assert_eq!(at.map(|(calls, _)| calls), Some(3));
     }
 }
 
 #[test]
 fn equal_calls_of_one_message_are_stopped_in_it() {
-    let guards = Guards::new(&Settings::parse(RECOMMENDED_AGENTS).unwrap()).unwrap();
     let of = |names: &[&'static str]| {
-        let mut guard = guards.guard("m");
-        let begun = guard.push(&Event::Turn { agent: None });
-        assert!(begun.into_alarm().is_none());
+        let mut guard = guard(RECOMMENDED_AGENTS);
         let calls = names.iter().cycle().take(40);
-        calls.into_iter().find_map(|name| {
-            let arguments = Arguments::Raw("{}");
-            let call = Event::Call {
-                id: None,
-                name,
-                arguments,
-            };
-            Some(guard.push(&call).into_alarm()?.calls.0)
-        })
+        let calls = calls.map(|name| common::call(name, "{}"));
+        let mut events = [TURN].into_iter().chain(calls);
+        let alarm = events.find_map(|event| guard.push(&event).into_alarm());
+        alarm.map(|alarm| alarm.calls.0)
     };
     assert_eq!(of(&["execute"]), Some(3));
     assert_eq!(of(&["a", "b", "c"]), Some(7));
@@ -446,29 +351,15 @@ fn equal_calls_of_one_message_are_stopped_in_it() {
 #[test]
 fn a_program_that_speaks_as_the_user_resets_nothing() {
     let poll = |said: fn(u64) -> String| {
-        let guards = Guards::new(&Settings::parse(RECOMMENDED_AGENTS).unwrap()).unwrap();
-        let mut guard = guards.guard("m");
+        let mut guard = guard(RECOMMENDED_AGENTS);
         (0..20).find_map(|n| {
             let said = said(n);
-            let events = [
-                Event::User(&said),
-                Event::Turn { agent: None },
-                Event::Call {
-                    id: None,
-                    name: "memory",
-                    arguments: Arguments::Raw("{}"),
-                },
-                Event::Result {
-                    id: None,
-                    content: "persona\nhuman\ntrip\n",
-                    error: None,
-                    cut: None,
-                },
-            ];
-            let mut alarms = events
-                .iter()
-                .filter_map(|event| guard.push(event).into_alarm());
-            alarms.next().map(|alarm| alarm.calls.0)
+            let call = common::call("memory", "{}");
+            let result = common::result("persona\nhuman\ntrip\n", None);
+            let events = [Event::User(&said), TURN, call, result];
+            let mut alarms = events.iter();
+            let alarm = alarms.find_map(|event| guard.push(event).into_alarm());
+            alarm.map(|alarm| alarm.calls.0)
         })
     };
     assert_eq!(poll(|_| "[loop] Continue the next task.".into()), Some(3));
@@ -487,13 +378,13 @@ fn tests_that_stay_green_after_each_change() {
 #[test]
 fn what_is_said_again_is_left_to_narration() {
     let text = "I'll read the test file and then write the implementation.";
-    let read = times(26, |n| Turn {
-        said: text.into(),
-        ..call(
-            "read_file",
-            format!(r#"{{"path": "t_{n}.py"}}"#),
-            format!("def test_{n}(): assert f({n}) == {}", n * n),
-        )
+    let read = times(26, |n| {
+        let path = format!(r#"{{"path": "t_{n}.py"}}"#);
+        let test = format!("def test_{n}(): assert f({n}) == {}", n * n);
+        Turn {
+            said: text.into(),
+            ..call("read_file", path, test)
+        }
     });
     assert_eq!(recommended(&read), None);
     assert_eq!(preset("narration", "weave-narration", &read), Some(3));
@@ -506,27 +397,24 @@ fn what_is_said_again_is_left_to_narration() {
     assert_eq!(preset("narration", "weave-narration", &again), Some(3));
     // Only numbers move, and a word.
     let gates = times(8, |n| {
+        let green = format!("{} are green, {} remain open here", n + 1, 9 - n);
         say(format!(
-            "I read this as continue waiting on the gates: {} are green, {} remain open here",
-            n + 1,
-            9 - n
+            "I read this as continue waiting on the gates: {green}"
         ))
     });
-    assert_eq!(
-        preset("narration", "senpi-repetitive-turns", &gates),
-        Some(3)
-    );
+    let at = preset("narration", "senpi-repetitive-turns", &gates);
+    assert_eq!(at, Some(3));
     // One screen after the other, each with other pixels.
     let shots = times(8, |n| Turn {
         said: "Starting".into(),
         ..call("screenshot", "{}", format!("{n} pixels differ"))
     });
     assert_eq!(preset("narration", "hermes-turns", &shots), Some(3));
+    let parts = ["the reader", "a parser", "this check", "our writer"];
     let work = times(12, |n| {
+        let done = parts[n as usize % 4].repeat(1 + n as usize);
         say(format!(
-            "Step {n}: {} is done, and I go on with the next part of it.",
-            ["the reader", "a parser", "this check", "our writer"][n as usize % 4]
-                .repeat(1 + n as usize)
+            "Step {n}: {done} is done, and I go on with the next part of it."
         ))
     });
     assert_eq!(preset("narration", "weave-narration", &work), None);

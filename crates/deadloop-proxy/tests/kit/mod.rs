@@ -43,18 +43,20 @@ pub(crate) fn server(
 pub(crate) fn request(stream: &TcpStream) -> (String, Vec<u8>) {
     let mut reader = BufReader::new(stream);
     let head = head_of(&mut reader);
-    let length = head.lines().find_map(|line| {
-        line.to_lowercase()
-            .strip_prefix("content-length: ")?
-            .parse()
-            .ok()
-    });
-    let mut body = vec![0; length.unwrap_or(0)];
+    let mut body = vec![0; length(&head)];
     reader.read_exact(&mut body).unwrap_or_default();
     if head.to_lowercase().contains("transfer-encoding: chunked") {
         body = chunks(&mut reader).0;
     }
     (head, body)
+}
+
+/// The length of the body that a head announces, or 0.
+fn length(head: &str) -> usize {
+    let head = head.to_lowercase();
+    let mut lines = head.lines();
+    let length = lines.find_map(|line| line.strip_prefix("content-length: "));
+    length.map_or(0, |length| length.parse().unwrap())
 }
 
 pub(crate) fn head_of(reader: &mut impl BufRead) -> String {
@@ -101,6 +103,31 @@ impl Running {
         assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
         String::from_utf8(body).unwrap()
     }
+
+    /// Fails if the metrics have no such line.
+    #[track_caller]
+    pub(crate) fn counts(&self, line: &str) {
+        let metrics = self.metrics();
+        assert!(metrics.lines().any(|one| one == line), "{metrics}");
+    }
+
+    /// A client that has sent this.
+    pub(crate) fn client(&self, request: &str) -> TcpStream {
+        let mut client = TcpStream::connect(self.at).unwrap();
+        client.write_all(request.as_bytes()).unwrap();
+        client
+    }
+}
+
+/// A server that answers every request with this.
+pub(crate) fn saying(answer: String) -> SocketAddr {
+    server(move |_, _, mut stream| stream.write_all(answer.as_bytes()).unwrap())
+}
+
+/// An address at which nobody listens.
+pub(crate) fn nowhere() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap()
 }
 
 pub(crate) fn proxy(upstream: SocketAddr) -> Running {
@@ -147,24 +174,15 @@ pub(crate) fn answer(reader: &mut impl BufRead) -> (String, Vec<u8>, bool) {
         let (body, whole) = chunks(reader);
         return (head, body, whole);
     }
-    let length = head.lines().find_map(|line| {
-        line.to_lowercase()
-            .strip_prefix("content-length: ")?
-            .parse()
-            .ok()
-    });
-    let mut body = vec![0; length.unwrap_or(0)];
+    let mut body = vec![0; length(&head)];
     let whole = reader.read_exact(&mut body).is_ok();
     (head, body, whole)
 }
 
 pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let began = Instant::now();
+    let ends = Instant::now() + Duration::from_secs(60);
     while !so() {
-        assert!(
-            began.elapsed() < Duration::from_secs(60),
-            "it never is so: {what}"
-        );
+        assert!(Instant::now() < ends, "it never is so: {what}");
         thread::sleep(Duration::from_millis(5));
     }
 }

@@ -41,9 +41,8 @@ pub(crate) fn recorder() -> (SocketAddr, Record) {
         for stream in listener.incoming() {
             let (mut stream, kept) = (stream.unwrap(), Arc::clone(&kept));
             thread::spawn(move || {
-                stream
-                    .set_read_timeout(Some(Duration::from_secs(20)))
-                    .unwrap();
+                let patience = Some(Duration::from_secs(20));
+                stream.set_read_timeout(patience).unwrap();
                 let (mut all, mut piece, mut answered) = (Vec::new(), [0; 4096], false);
                 while let Ok(n @ 1..) = stream.read(&mut piece) {
                     all.extend_from_slice(&piece[..n]);
@@ -90,10 +89,8 @@ pub(crate) fn seen(bytes: &[u8]) -> String {
     for spelt in ["content_length", "transfer_encoding"] {
         assert!(values(spelt).is_empty(), "{head}");
     }
-    let size = match (
-        &values("content-length")[..],
-        &values("transfer-encoding")[..],
-    ) {
+    let (lengths, codings) = (values("content-length"), values("transfer-encoding"));
+    let size = match (&lengths[..], &codings[..]) {
         ([], []) => Some(0),
         ([length], []) => {
             let length: usize = length.parse().unwrap();
@@ -105,11 +102,8 @@ pub(crate) fn seen(bytes: &[u8]) -> String {
     let Some(size) = size else {
         return format!("{method} {target} cut");
     };
-    let chunked = !values("transfer-encoding").is_empty();
-    assert!(
-        chunked || body.len() == size,
-        "more than one request: {head}"
-    );
+    let one = !codings.is_empty() || body.len() == size;
+    assert!(one, "more than one request: {head}");
     format!("{method} {target} {size}")
 }
 
@@ -119,10 +113,8 @@ fn chunks(mut rest: &[u8]) -> Option<usize> {
     loop {
         let end = rest.windows(2).position(|two| two == b"\r\n")?;
         let digits = std::str::from_utf8(&rest[..end]).unwrap();
-        assert!(
-            digits.bytes().all(|byte| byte.is_ascii_hexdigit()),
-            "{digits}"
-        );
+        let plain = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        assert!(plain, "{digits}");
         let size = usize::from_str_radix(digits, 16).unwrap();
         let chunk = rest.get(end + 2..end + 2 + size + 2)?;
         assert!(chunk.ends_with(b"\r\n"));

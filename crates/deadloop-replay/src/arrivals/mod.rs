@@ -239,14 +239,8 @@ mod tests {
         let t = transcript(true);
         let arrivals = Arrivals::of(&t, None);
         let moment = arrivals.moment(Channel::Reasoning, Chars(4));
-        assert_eq!(
-            moment.seen,
-            ChannelLengths {
-                reasoning: Chars(4),
-                answer: Chars(3),
-                ..ChannelLengths::default()
-            }
-        );
+        let seen = ChannelLengths::default().plus(Channel::Reasoning, 4);
+        assert_eq!(moment.seen, seen.plus(Channel::Answer, 3));
         assert_eq!((moment.t_ms, moment.tokens), (Some(3.0), Some(3)));
         assert_eq!(arrivals.text(Channel::Reasoning), "思考xyzuv");
     }
@@ -263,15 +257,9 @@ mod tests {
         let arrivals = Arrivals::of(&t, None);
         let tokens = |at| arrivals.moment(Channel::Answer, Chars(at)).tokens;
         assert_eq!([1, 500, 1000].map(tokens), [1, 151, 301].map(Some));
-        assert_eq!(
-            EventTokens {
-                before: u64::MAX,
-                own: u64::MAX
-            }
-            .at(3, 3),
-            u64::MAX
-        );
-        assert_eq!(EventTokens { before: 5, own: 7 }.at(0, 0), 5);
+        let of = |before, own| EventTokens { before, own };
+        assert_eq!(of(u64::MAX, u64::MAX).at(3, 3), u64::MAX);
+        assert_eq!(of(5, 7).at(0, 0), 5);
     }
 
     #[test]

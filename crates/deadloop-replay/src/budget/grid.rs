@@ -118,21 +118,18 @@ mod tests {
     #[test]
     fn what_is_wrong_has_its_line() {
         let said = |text: &str| BudgetGrid::parse(text).unwrap_err().to_string();
-        assert!(said("[[budget]]\nparams.treshold = 0.5").starts_with("2:8: unknown parameter"));
-        assert!(said("[[budget]]\nparams.treshold = 0.5").contains("threshold"));
+        let wrong = said("[[budget]]\nparams.treshold = 0.5");
+        assert!(wrong.starts_with("2:8: unknown parameter") && wrong.contains("threshold"));
         assert!(said("[[budget]]\nparams.threshold = [0.5, 2]").starts_with("2:"));
         assert!(said("[[budget]]\npreset = \"codx\"").contains("did you mean \"codex\""));
         assert!(said("").contains("no [[budget]]"));
-        assert!(
-            said("[[budget]]\nparams = { tools = 500, window = 400 }").contains("fill the window")
-        );
+        let full = said("[[budget]]\nparams = { tools = 500, window = 400 }");
+        assert!(full.contains("fill the window"));
     }
 
     #[test]
     fn what_a_policy_does_not_read_makes_no_second_setting() {
-        let grid =
-            BudgetGrid::parse("[[budget]]\nparams = { policy = \"drop\", summary = [0.1, 0.2] }")
-                .unwrap();
-        assert_eq!(grid.budgets.len(), 1);
+        let grid = "[[budget]]\nparams = { policy = \"drop\", summary = [0.1, 0.2] }";
+        assert_eq!(BudgetGrid::parse(grid).unwrap().budgets.len(), 1);
     }
 }

@@ -275,25 +275,22 @@ mod tests {
         };
         let paragraph = alarm(Channel::Reasoning, 5, Kind::Paragraph);
         assert_eq!(heard(1, 5, "paragraph"), Ok(paragraph));
-        assert_eq!(
-            heard(3, 3, "babble"),
-            Ok(alarm(Channel::Answer, 3, Kind::Other))
-        );
-        assert!(heard(1, 3, "other").unwrap_err().contains("chars 4 to 6"));
-        assert!(
-            heard(3, 4, "other")
-                .unwrap_err()
-                .contains("0 to 3 of answer")
-        );
+        let other = alarm(Channel::Answer, 3, Kind::Other);
+        assert_eq!(heard(3, 3, "babble"), Ok(other));
         let turn = heard(2, 1, "monologue").map(|heard| (heard.channel, heard.event));
         assert_eq!(turn, Ok((Channel::Turns, Some(0))));
-        assert!(heard(2, 2, "other").unwrap_err().contains("turns 0 to 1"));
-        assert!(heard(5, 0, "other").unwrap_err().contains("event 5 of 5"));
+        for (event, at, place) in [
+            (1, 3, "chars 4 to 6"),
+            (3, 4, "0 to 3 of answer"),
+            (2, 2, "turns 0 to 1"),
+            (5, 0, "event 5 of 5"),
+        ] {
+            let refused = heard(event, at, "other").unwrap_err();
+            assert!(refused.contains(place), "{refused}");
+        }
         let (answers, _) = sent(Some(Channel::Answer), 0);
         let cry = RawAlarm::of(1, 2, "other", Some("so it is"));
-        assert_eq!(
-            answers.heard(&cry),
-            Ok(alarm(Channel::Answer, 2, Kind::Other))
-        );
+        let other = alarm(Channel::Answer, 2, Kind::Other);
+        assert_eq!(answers.heard(&cry), Ok(other));
     }
 }

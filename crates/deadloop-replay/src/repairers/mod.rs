@@ -385,10 +385,8 @@ mod tests {
             if let Mending::Of(_, params) = &variant.made {
                 let toml = variant.toml();
                 let again = variants_of(&toml);
-                let same = again
-                    .iter()
-                    .any(|v| matches!(&v.made, Mending::Of(_, p) if p == params));
-                assert!(same, "{toml}");
+                let same = |v: &Variant| matches!(&v.made, Mending::Of(_, p) if p == params);
+                assert!(again.iter().any(same), "{toml}");
             }
         }
     }
@@ -399,25 +397,20 @@ mod tests {
 
     #[test]
     fn what_is_wrong_names_its_line() {
+        let table = |name: &str, rest: &str| format!("[[repairer]]\nname = \"{name}\"\n{rest}");
+        let params = |params: &str| table("tags", &format!("[repairer.params]\n{params}"));
+        let meant = "4:1: unknown parameter \"edit\" of tags (did you mean \"edits\"?)";
+        let preset = table("tags", "preset = \"x\"");
         for (text, said) in [
-            ("[[repairer]]\nname = \"tag\"", "2:8: no repairer \"tag\""),
-            (
-                "[[repairer]]\nname = \"tags\"\n[repairer.params]\nedit = 1",
-                "4:1: unknown parameter \"edit\" of tags (did you mean \"edits\"?)",
-            ),
-            (
-                "[[repairer]]\nname = \"tags\"\n[repairer.params]\nedits = [0, 9]",
-                "4:9: edits: 9",
-            ),
-            ("[[repairer]]\nname = \"command\"", "2:8: a program without"),
-            (
-                "[[repairer]]\nname = \"tags\"\npreset = \"x\"",
-                "2:8: the repairer tags has no preset",
-            ),
-            ("x = 1", "1:1: unknown field"),
-            ("", "1:1: no [[repairer]]"),
+            (table("tag", ""), "2:8: no repairer \"tag\""),
+            (params("edit = 1"), meant),
+            (params("edits = [0, 9]"), "4:9: edits: 9"),
+            (table("command", ""), "2:8: a program without"),
+            (preset, "2:8: the repairer tags has no preset"),
+            ("x = 1".to_owned(), "1:1: unknown field"),
+            (String::new(), "1:1: no [[repairer]]"),
         ] {
-            let error = RepairGrid::parse(text).unwrap_err().to_string();
+            let error = RepairGrid::parse(&text).unwrap_err().to_string();
             assert!(error.starts_with(said), "{error}");
         }
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use deadloop_replay::{Programs, RunError, StartError};
 use kit::{How, NEVER, Place, error, guard, no_python, plan, run};
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[test]
 fn what_a_bad_program_does_is_an_error_of_its_transcript() {
@@ -46,39 +46,31 @@ bad = {
 bad.get(transcript, lambda: verdict(transcript, alarm))()
 "#,
     );
+    let dies = "it ended (exit status: 3); its stderr ends: |about dies";
+    let hangs = "no answer within 5000 ms; its stderr ends: |about hangs";
+    let wrong = "its verdict is of \"fine-1\", \"wrong-id\" was asked";
+    let turn = "it alarmed at 7; event 0 is turns 0 to 1 of turns";
     let expected = [
         ("fine-1", ""),
-        (
-            "dies",
-            "it ended (exit status: 3); its stderr ends: |about dies",
-        ),
+        ("dies", dies),
         ("nonsense", "not of the protocol: expected ident"),
         ("fine-2", ""),
         ("blank", "not of the protocol: EOF"),
         ("other", "unknown variant `opinion`"),
         ("list", "not of the protocol"),
         ("ready", "its answer is no verdict"),
-        (
-            "wrong-id",
-            "its verdict is of \"fine-1\", \"wrong-id\" was asked",
-        ),
+        ("wrong-id", wrong),
         ("past", "it alarmed at 2; event 1 is chars 0 to 1 of answer"),
         ("fine-3", ""),
         ("range", "it alarmed at event 2 of 2, counted from 0"),
         ("negative", "invalid value: integer `-1`"),
-        (
-            "no-turn",
-            "it alarmed at 7; event 0 is turns 0 to 1 of turns",
-        ),
+        ("no-turn", turn),
         ("no-alarm", "missing field `alarm`"),
         ("no-at", "missing field `at`"),
         ("twice", "it gave more than one answer"),
         ("flood", "longer than 65536 bytes"),
         ("half", "it ended (exit status: 0)"),
-        (
-            "hangs",
-            "no answer within 5000 ms; its stderr ends: |about hangs",
-        ),
+        ("hangs", hangs),
         ("fine-short", ""),
         ("typeless", "missing field `type`"),
         ("chatty", ""),
@@ -87,11 +79,7 @@ bad.get(transcript, lambda: verdict(transcript, alarm))()
     let corpus = place.ids(&expected.map(|(id, _)| id));
     let plan = plan(&guard(&program, "timeout_ms = 5000\nmax_errors = 50"));
     for threads in [1, 8] {
-        let how = How {
-            threads,
-            ..How::default()
-        };
-        let records = run(&corpus, &plan, &how).unwrap();
+        let records = run(&corpus, &plan, &How::on(threads)).unwrap();
         for (record, (id, said)) in records.iter().zip(expected) {
             assert_eq!(*record.transcript, *id);
             let error = error(record);
@@ -116,27 +104,18 @@ fn a_program_that_ends_after_a_good_answer_makes_no_error_of_the_next() {
     let place = Place::new();
     let ids: Vec<String> = (0..8).map(|i| format!("t{i}")).collect();
     let corpus = place.ids(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+    let third = "asked = globals().get('asked', 0) + 1\nif asked == 3: os._exit(0)";
     for (name, ending) in [
         ("now.py", "sys.exit(0)"),
         ("soon.py", "time.sleep(0.02)\nsys.exit(3)"),
-        (
-            "third.py",
-            "asked = globals().get('asked', 0) + 1\nif asked == 3: os._exit(0)",
-        ),
+        ("third.py", third),
     ] {
         let program = place.server(name, &format!("verdict(transcript)\n{ending}"));
         for threads in [1, 4] {
-            let how = How {
-                threads,
-                ..How::default()
-            };
-            let records = run(&corpus, &plan(&guard(&program, "max_errors = 0")), &how);
-            let records = records.unwrap();
-            let said: Vec<&str> = records.iter().map(error).collect();
-            assert!(
-                said.iter().all(|e| e.is_empty()),
-                "{name} {threads}: {said:?}"
-            );
+            let plan = plan(&guard(&program, "max_errors = 0"));
+            let records = run(&corpus, &plan, &How::on(threads)).unwrap();
+            let said: String = records.iter().map(error).collect();
+            assert_eq!(said, "", "{name} {threads}");
         }
     }
 }
@@ -147,9 +126,8 @@ fn nothing_is_sent_after_a_verdict_and_one_that_does_not_read_is_no_deadlock() {
         return;
     }
     let place = Place::new();
-    let events: Vec<Value> = (0..20_000)
-        .map(|_| json!({"type": "answer", "text": "one piece of the stream "}))
-        .collect();
+    let piece = json!({"type": "answer", "text": "one piece of the stream "});
+    let events = vec![piece; 20_000];
     let early = place.program(
         "early.py",
         r#"
@@ -171,10 +149,7 @@ for message in told():
 "#,
     );
     let corpus = place.corpus(&[("a".into(), events.clone()), ("b".into(), events)]);
-    let one = How {
-        threads: 1,
-        ..How::default()
-    };
+    let one = How::on(1);
     let records = run(&corpus, &plan(&guard(&early, "")), &one).unwrap();
     assert!(records.iter().all(|r| error(r).is_empty()));
     let got = std::fs::read_to_string(early.with_extension("py.got")).unwrap();
@@ -192,30 +167,18 @@ fn a_slow_start_is_no_error_and_a_second_answer_later_is_one() {
         return;
     }
     let place = Place::new();
-    let body = "time.sleep(3)\n";
     let slow = place.server("slow.py", "verdict(transcript)");
     let text = std::fs::read_to_string(&slow).unwrap();
-    std::fs::write(
-        &slow,
-        text.replacen("def say", &format!("{body}def say"), 1),
-    )
-    .unwrap();
+    let text = text.replacen("def say", "time.sleep(3)\ndef say", 1);
+    std::fs::write(&slow, text).unwrap();
     let corpus = place.ids(&["a", "b", "c", "d"]);
-    let records = run(
-        &corpus,
-        &plan(&guard(&slow, "timeout_ms = 2500")),
-        &How::default(),
-    );
+    let waits = plan(&guard(&slow, "timeout_ms = 2500"));
+    let records = run(&corpus, &waits, &How::default());
     assert!(records.unwrap().iter().all(|r| error(r).is_empty()));
 
-    let twice = place.server(
-        "later.py",
-        "verdict(transcript)\ntime.sleep(0.2)\nverdict(transcript)",
-    );
-    let one = How {
-        threads: 1,
-        ..How::default()
-    };
+    let again = "verdict(transcript)\ntime.sleep(0.2)\nverdict(transcript)";
+    let twice = place.server("later.py", again);
+    let one = How::on(1);
     let records = run(&corpus, &plan(&guard(&twice, "")), &one).unwrap();
     let said: Vec<&str> = records.iter().map(error).collect();
     // Which of them is blamed is a matter of time; that one is, is not.
@@ -237,10 +200,8 @@ fn a_program_that_cannot_be_used_is_named_before_any_work() {
     let missing =
         "[[guard]]\ndetector = \"command\"\n[guard.params]\ncommand = [\"no-such-program\"]\n";
     assert!(start(missing).starts_with("no-such-program: it cannot be started: "));
-    let refuses = place.program(
-        "refuses.py",
-        "print('unknown parameter lines', file=sys.stderr)\nsys.exit(2)\n",
-    );
+    let body = "print('unknown parameter lines', file=sys.stderr)\nsys.exit(2)\n";
+    let refuses = place.program("refuses.py", body);
     let said = start(&guard(&refuses, ""));
     let wanted = "it ended (exit status: 2), after hello; its stderr ends: unknown parameter lines";
     assert!(said.ends_with(wanted), "{said}");

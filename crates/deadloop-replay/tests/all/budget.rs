@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)]
 
+use crate::kit::Draw;
+
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use std::sync::atomic::AtomicBool;
 
@@ -11,24 +13,7 @@ use deadloop_replay::budget::{
 };
 use deadloop_replay::corpus as deadloop_corpus;
 use deadloop_replay::detect::{Context, ContextBudget, Room};
-use serde_json::Value;
-
-/// Small numbers from a seed.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-
-    fn of<T: Clone>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len() as u64) as usize].clone()
-    }
-}
+use serde_json::{Value, json};
 
 fn text(draw: &mut Draw, most: u64) -> String {
     "x ".repeat(draw.below(most) as usize) + draw.of(&["", "README.markdown ", "src/main.rs "])
@@ -62,26 +47,17 @@ fn run(draw: &mut Draw) -> Transcript {
                 name: draw.of(&["read", "ls"]).into(),
                 arguments: Value::String(text(draw, 6)),
             }));
-            let result =
-                serde_json::json!({"type": "tool_result", "id": id, "content": text(draw, 150)});
-            events.push(event_of(&result));
+            events.push(RecordedEvent::of(Body::ToolResult {
+                id,
+                content: text(draw, 150),
+                error: None,
+            }));
         }
     }
     Transcript {
         events,
         ..Transcript::default()
     }
-}
-
-/// An event as a file has it.
-fn event_of(value: &Value) -> RecordedEvent {
-    let line = serde_json::json!({"id": "x", "events": [value]}).to_string();
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("x.jsonl");
-    std::fs::write(&path, line).unwrap();
-    let corpus = deadloop_corpus::Corpus::open(&path).unwrap();
-    let entry = corpus.entries().next().unwrap().unwrap();
-    entry.transcript.events[0].clone()
 }
 
 /// One thing in the prompt: who it is, and its tokens. A summary has a number of its own, below 0.
@@ -136,10 +112,10 @@ fn slow(run: &Transcript, b: &Budget) -> Played {
             }
             continue;
         }
-        let p = b.tools + prompt.iter().map(|x| x.tokens).sum::<u64>();
+        let tokens = |pieces: &[Piece]| pieces.iter().map(|x| x.tokens).sum::<u64>();
+        let p = b.tools + tokens(&prompt);
         let over = p as f64 > b.threshold * (b.window - b.tools) as f64;
         let mut acted = false;
-        let q = |prompt: &[Piece]| b.tools + prompt.iter().map(|x| x.tokens).sum::<u64>();
         if over && b.policy != Policy::Never {
             acted = true;
             number += 1;
@@ -147,17 +123,14 @@ fn slow(run: &Transcript, b: &Budget) -> Played {
                 prompt.iter().cloned().partition(|x| x.is_system);
             let mut kept = 0;
             while kept < rest.len() {
-                let newest = rest[rest.len() - kept - 1..]
-                    .iter()
-                    .map(|x| x.tokens)
-                    .sum::<u64>();
+                let newest = tokens(&rest[rest.len() - kept - 1..]);
                 if newest as f64 > b.keep * b.window as f64 {
                     break;
                 }
                 kept += 1;
             }
             let (gone, kept) = rest.split_at(rest.len() - kept);
-            let size = gone.iter().map(|x| x.tokens).sum::<u64>();
+            let size = tokens(gone);
             let mut after = fixed;
             if b.policy == Policy::Summary {
                 let s = size.min((b.summary * b.window as f64).ceil() as u64);
@@ -174,7 +147,7 @@ fn slow(run: &Transcript, b: &Budget) -> Played {
             after.extend(kept.iter().cloned());
             prompt = after;
         }
-        let sent = q(&prompt);
+        let sent = b.tools + tokens(&prompt);
         if acted {
             out.summaries += 1;
             out.first = out.first.or(Some(turn));
@@ -188,10 +161,8 @@ fn slow(run: &Transcript, b: &Budget) -> Played {
         }
         let mut same = 0;
         if let Some(before) = &before {
-            let equal = prompt
-                .iter()
-                .zip(before)
-                .take_while(|(a, b)| a.who == b.who && a.tokens == b.tokens);
+            let both = prompt.iter().zip(before);
+            let equal = both.take_while(|(a, b)| a.who == b.who && a.tokens == b.tokens);
             same = b.tools + equal.map(|(a, _)| a.tokens).sum::<u64>();
         }
         out.cached += same;
@@ -252,10 +223,8 @@ fn definitions_of_tools_are_fresh_once() {
         ..Budget::default()
     };
     let played = play(&RunSizes::of(&Lengths::of(run), budget.counter), &budget);
-    assert_eq!(
-        (played.turns, played.fresh, played.cached),
-        (3, 60 + 2, 60 + 60)
-    );
+    assert_eq!((played.turns, played.fresh), (3, 60 + 2));
+    assert_eq!(played.cached, 60 + 60);
     assert_eq!(played, slow(run, &budget));
 }
 
@@ -275,10 +244,8 @@ fn a_trace_sends_what_was_counted() {
         let sent: u64 = alive.map(|step| step.sent).sum();
         let read: u64 = steps.iter().map(read).sum();
         assert_eq!(played.sent(), sent + read);
-        assert_eq!(
-            steps.iter().filter(|step| step.done).count() as u64,
-            played.summaries
-        );
+        let done = steps.iter().filter(|step| step.done);
+        assert_eq!(done.count() as u64, played.summaries);
     }
 }
 
@@ -290,10 +257,9 @@ fn live(run: &Transcript, b: &Budget) -> (Vec<u64>, bool) {
         reserve: b.reserve,
         tools: b.tools,
         keep: b.keep,
-        summary: if b.policy == Policy::Drop {
-            0.0
-        } else {
-            b.summary
+        summary: match b.policy {
+            Policy::Drop => 0.0,
+            _ => b.summary,
         },
     });
     let mut sent = Vec::new();
@@ -342,10 +308,8 @@ fn a_sweep_adds_up_what_each_setting_makes_of_each_run() {
     let mut draw = Draw(5);
     let lengths: Vec<Lengths> = (0..60).map(|_| Lengths::of(&run(&mut draw))).collect();
     let sources: Vec<u32> = (0..60).map(|_| draw.below(3) as u32).collect();
-    let budgets: Vec<Budget> = (0..300)
-        .map(|_| setting(&mut draw))
-        .filter(|b| b.policy != Policy::Never)
-        .collect();
+    let mut budgets: Vec<Budget> = (0..300).map(|_| setting(&mut draw)).collect();
+    budgets.retain(|b| b.policy != Policy::Never);
     let field = Field::of(&lengths, &budgets);
     let mut plays = 0;
     for stage in Stage::of(&budgets) {
@@ -398,40 +362,29 @@ fn a_limit_asks_where_its_twin_asks() {
         };
         let turns = draw.below(120);
         let asked = limit.ask(turns);
-        assert_eq!(
-            (asked.confirmations, asked.stopped, asked.warned),
-            slow_limit(&limit, turns),
-            "{limit:?} {turns}"
-        );
+        let told = (asked.confirmations, asked.stopped, asked.warned);
+        assert_eq!(told, slow_limit(&limit, turns), "{limit:?} {turns}");
     }
 }
 
 /// What another program, which shares no code with this one, made of drawn runs.
 fn vectors() -> Vec<Value> {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/vectors/budget.jsonl"
-    );
-    let text = std::fs::read_to_string(path).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    let text = include_str!("../../../../tests/vectors/budget.jsonl");
+    let vectors = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    vectors.collect()
 }
 
 /// The runs of the vectors, read as any corpus is.
 fn recorded_runs(vectors: &[Value]) -> Vec<Transcript> {
     let lines = vectors.iter().filter(|v| v.get("events").is_some());
-    let lines = lines.map(|v| {
-        serde_json::json!({"id": v["run"].to_string(), "events": v["events"]}).to_string()
-    });
+    let line = |v: &Value| json!({"id": v["run"].to_string(), "events": v["events"]}).to_string();
+    let lines = lines.map(line);
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("runs.jsonl");
     std::fs::write(&path, lines.collect::<Vec<_>>().join("\n")).unwrap();
     let corpus = deadloop_corpus::Corpus::open(&path).unwrap();
-    corpus
-        .entries()
-        .map(|entry| entry.unwrap().transcript)
-        .collect()
+    let entries = corpus.entries();
+    entries.map(|entry| entry.unwrap().transcript).collect()
 }
 
 #[test]
@@ -444,11 +397,7 @@ fn the_reference_says_the_same_of_every_run() {
         let share = |name: &str| p[name].as_f64().unwrap();
         let count = |name: &str| expect[name].as_u64();
         let budget = Budget {
-            counter: if share("per") == 4.0 {
-                Counter::Quarter
-            } else {
-                Counter::Third
-            },
+            counter: [Counter::Third, Counter::Quarter][usize::from(share("per") == 4.0)],
             window: p["window"].as_u64().unwrap(),
             threshold: share("threshold"),
             tools: p["tools"].as_u64().unwrap(),
@@ -459,25 +408,20 @@ fn the_reference_says_the_same_of_every_run() {
         };
         let run = &runs[usize::try_from(vector["run"].as_u64().unwrap()).unwrap()];
         let played = play(&RunSizes::of(&Lengths::of(run), budget.counter), &budget);
-        let told = [
-            played.turns,
-            played.summaries,
-            played.useless,
-            played.thrash,
-            played.sent(),
-        ];
-        let wanted =
-            ["turns", "summaries", "useless", "thrash", "sent"].map(|name| count(name).unwrap());
-        assert_eq!(told, wanted, "{vector}");
-        assert_eq!(played.overflow, count("overflow"), "{vector}");
-        let (cost, want) = (
-            played.cost(share("cache")),
-            expect["cost"].as_f64().unwrap(),
-        );
-        assert!(
-            (cost - want).abs() <= 1e-9 * want.max(1.0),
-            "{cost} {vector}"
-        );
+        for (name, told) in [
+            ("turns", Some(played.turns)),
+            ("summaries", Some(played.summaries)),
+            ("useless", Some(played.useless)),
+            ("thrash", Some(played.thrash)),
+            ("sent", Some(played.sent())),
+            ("overflow", played.overflow),
+        ] {
+            assert_eq!(told, count(name), "{name} {vector}");
+        }
+        let (cost, want) = (played.cost(share("cache")), &expect["cost"]);
+        let want = want.as_f64().unwrap();
+        let near = (cost - want).abs() <= 1e-9 * want.max(1.0);
+        assert!(near, "{cost} {vector}");
         asked += 1;
     }
     assert_eq!(asked, 320);

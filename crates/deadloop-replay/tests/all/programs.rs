@@ -10,29 +10,17 @@ use std::time::{Duration, Instant};
 
 use deadloop_replay::detect::{Channel, Kind, Settings};
 use deadloop_replay::{Cursor, Plan, Record, RunError};
-use kit::{How, Place, error, guard, no_python, plan, run};
+use kit::{Draw, How, Place, error, guard, no_python, plan, run};
 use serde_json::{Value, json};
 
-const EXAMPLE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../scripts/peers/example.py"
-);
-
-/// Numbers in an order that does not repeat.
-fn numbers(mut state: u64) -> impl FnMut(u64) -> u64 {
-    move |below| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    }
-}
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// Texts of few different lines on both channels, cut anywhere, with other events between.
 fn transcripts() -> Vec<(String, Vec<Value>)> {
     let lines = ["思考\n", "a\u{2028}b\n", "😀 \n", "\n", "\r\n", "no end "];
     let one = |i: u64| {
-        let mut next = numbers(i);
+        let mut draw = Draw(i);
+        let mut next = |n| draw.below(n);
         let mut events = Vec::new();
         for t_ms in 0..next(9) {
             let channel = ["reasoning", "answer"][next(2) as usize];
@@ -61,10 +49,8 @@ fn same_line(events: &[Value], lines: u64) -> Option<(&str, u64)> {
             let whole = text.split('\n').count() - 1;
             let stripped = text.split('\n').take(whole).map(str::trim);
             let stripped: Vec<&str> = stripped.filter(|l| !l.is_empty()).collect();
-            let last = stripped
-                .iter()
-                .rev()
-                .take_while(|l| Some(*l) == stripped.last());
+            let newest = stripped.iter().rev();
+            let last = newest.take_while(|l| Some(*l) == stripped.last());
             // Only the end of a line that is not blank completes one.
             let now = c == '\n' && !text.split('\n').nth(whole - 1).unwrap().trim().is_empty();
             if now && last.count() as u64 >= lines {
@@ -75,10 +61,6 @@ fn same_line(events: &[Value], lines: u64) -> Option<(&str, u64)> {
     None
 }
 
-fn json_of(records: &[Record]) -> String {
-    format!("{records:?}")
-}
-
 #[test]
 fn a_program_says_what_its_rule_says() {
     if no_python() {
@@ -87,18 +69,15 @@ fn a_program_says_what_its_rule_says() {
     let place = Place::new();
     let transcripts = transcripts();
     let corpus = place.corpus(&transcripts);
-    let plan = plan(&guard(
-        Path::new(EXAMPLE),
-        "params = [{ lines = 3 }, { lines = 2 }]",
-    ));
+    let example = Path::new(ROOT).join("scripts/peers/example.py");
+    let plan = plan(&guard(&example, "params = [{ lines = 3 }, { lines = 2 }]"));
     assert_eq!(plan.cells(), 2);
     let mut alarms = 0;
     let mut exact = Vec::new();
     for (threads, chunks) in [(1, 0), (8, 0), (2, 1), (2, 7)] {
         let how = How {
-            threads,
             chunks,
-            ..How::default()
+            ..How::on(threads)
         };
         let records = run(&corpus, &plan, &how).unwrap();
         for (record, (id, events)) in records.iter().zip(&transcripts) {
@@ -112,7 +91,7 @@ fn a_program_says_what_its_rule_says() {
                 alarms += usize::from(stop.is_some());
             }
         }
-        exact.push(json_of(&records));
+        exact.push(records);
     }
     assert!(alarms > 100, "{alarms}");
     assert_eq!(exact[0], exact[1], "threads do not change a byte");
@@ -136,10 +115,9 @@ alarm = {"event": wanted, "at": 100 * (wanted + 1), "kind": "babble"}
 verdict(transcript, None if transcript == "quiet" else alarm)
 "#,
     );
-    let events: Vec<Value> = (0..5)
-        .map(|_| json!({"type": "reasoning", "text": "ab".repeat(50), "t_ms": 1}))
-        .chain([json!({"type": "answer", "text": "not sent"})])
-        .collect();
+    let thought = json!({"type": "reasoning", "text": "ab".repeat(50), "t_ms": 1});
+    let mut events = vec![thought; 5];
+    events.push(json!({"type": "answer", "text": "not sent"}));
     let ids = ["early", "late", "quiet", "dies"];
     let corpus = place.corpus(&ids.map(|id| (id.to_owned(), events.clone())));
     let checkpoint = "[[guard]]\ndetector = \"checkpoint\"\nchannel = \"reasoning\"\n[guard.params]\n\
@@ -173,10 +151,7 @@ fn a_program_hears_only_of_the_models_that_it_guards() {
     let place = Place::new();
     let program = place.server("other.py", "sys.exit('asked about ' + transcript)");
     let text = guard(&program, "").replace("[guard", "[model.guard");
-    let text = text.replace(
-        "[[model.guard]]",
-        "[[model]]\nmatch = \"other*\"\n[[model.guard]]",
-    );
+    let text = format!("[[model]]\nmatch = \"other*\"\n{text}");
     let mut plan = Plan::default();
     plan.add_settings(&Settings::parse(&text).unwrap());
     let records = run(&place.ids(&["a"]), &plan, &How::default()).unwrap();
@@ -249,11 +224,8 @@ fn an_interruption_waits_for_no_program_and_nothing_is_left_running() {
     // The program is a child of a shell that has another child.
     let program = place.server("sleeps.py", "time.sleep(100)");
     let pids = place.path().join("pids");
-    let script = format!(
-        "sleep 300 & echo $$ $! >> {0}; python3 {1}; true",
-        pids.display(),
-        program.display()
-    );
+    let (to, path) = (pids.display(), program.display());
+    let script = format!("sleep 300 & echo $$ $! >> {to}; python3 {path}; true");
     let command = toml::Value::from(vec!["sh", "-c", &script]);
     let text = format!("[[guard]]\ndetector = \"command\"\n[guard.params]\ncommand = {command}\n");
     let corpus = place.ids(&["a", "b", "c"]);
@@ -273,10 +245,8 @@ fn an_interruption_waits_for_no_program_and_nothing_is_left_running() {
         until(|| run.is_finished());
         run.join().unwrap()
     });
-    assert!(matches!(
-        ended,
-        Err(RunError::Interrupted { done: 0, of: 3 })
-    ));
+    let interrupted = matches!(ended, Err(RunError::Interrupted { done: 0, of: 3 }));
+    assert!(interrupted);
     let pids = std::fs::read_to_string(pids).unwrap();
     let all: Vec<&str> = pids.split_whitespace().collect();
     assert!(all.len() >= 4, "two at least: {pids}");
@@ -310,7 +280,7 @@ verdict(transcript, alarm)
         json!({"type": "tool_call", "id": "c", "name": "f", "arguments": {}}),
         json!({"type": "tool_result", "id": "c", "content": "", "error": false}),
     ];
-    let events: Vec<Value> = (0..3).flat_map(|_| step.clone()).collect();
+    let events = [&step[..], &step, &step].concat();
     let ids = ["call", "result", "none"];
     let corpus = place.corpus(&ids.map(|id| (id.to_owned(), events.clone())));
     let records = run(&corpus, &plan(&guard(&program, "")), &How::default()).unwrap();

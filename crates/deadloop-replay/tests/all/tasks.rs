@@ -6,39 +6,21 @@ use deadloop_replay::{Plan, decide};
 use serde_json::{Value, json};
 
 /// As many copies of a sentence as each guard wants, by model and task.
-const SETTINGS: &str = r#"
-[[guard]]
-detector = "periodic"
-[guard.params]
-min_copies = 4
-min_chars = 40
-min_single = 40
-[[model]]
-match = "small*"
-task = "puzzle-*"
-[[model.guard]]
-detector = "periodic"
-[model.guard.params]
-min_copies = 9
-min_chars = 40
-min_single = 40
-[[model]]
-task = "{puzzle-*,chat}"
-[[model.guard]]
-detector = "periodic"
-[model.guard.params]
-min_copies = 6
-min_chars = 40
-min_single = 40
-[[model]]
-match = "small*"
-[[model.guard]]
-detector = "periodic"
-[model.guard.params]
-min_copies = 5
-min_chars = 40
-min_single = 40
-"#;
+fn settings() -> Settings {
+    let guard = |table: &str, copies: u64| {
+        let params =
+            format!("[{table}.params]\nmin_copies = {copies}\nmin_chars = 40\nmin_single = 40\n");
+        format!("[[{table}]]\ndetector = \"periodic\"\n{params}")
+    };
+    let model = |keys: &str, copies| format!("[[model]]\n{keys}\n{}", guard("model.guard", copies));
+    let text = [
+        guard("guard", 4),
+        model("match = \"small*\"\ntask = \"puzzle-*\"", 9),
+        model("task = \"{puzzle-*,chat}\"", 6),
+        model("match = \"small*\"", 5),
+    ];
+    Settings::parse(&text.concat()).unwrap()
+}
 
 const UNIT: &str = "The same again, word for word. ";
 
@@ -63,7 +45,7 @@ fn expected() -> Vec<(&'static str, Value, u64)> {
 
 #[test]
 fn each_task_has_its_guard_in_a_replay_and_live() {
-    let settings = Settings::parse(SETTINGS).unwrap();
+    let settings = settings();
     let guards = Guards::new(&settings).unwrap();
     let mut plan = Plan::default();
     plan.add_settings(&settings);
@@ -76,11 +58,9 @@ fn each_task_has_its_guard_in_a_replay_and_live() {
         };
         transcript.meta.insert("task".into(), task.clone());
         let record = decide(&plan, &transcript, None);
-        let stops: Vec<u64> = record.blocks[0]
-            .stops
-            .iter()
-            .map(|stop| stop.exact.seen.units(stop.channel).count())
-            .collect();
+        let stops = record.blocks[0].stops.iter();
+        let stops = stops.map(|stop| stop.exact.seen.units(stop.channel).count());
+        let stops: Vec<u64> = stops.collect();
         let mut guard = guards.guard(transcript.work());
         let alarm = guard.push_text(TextChannel::Answer, &UNIT.repeat(20));
         let live = alarm.into_alarm().unwrap().exact.count();

@@ -86,6 +86,10 @@ fn compared(base: &Side, new: &Side) -> Comparison {
     compare(base, new, &CompareOptions::default()).unwrap()
 }
 
+fn told(comparison: &Comparison) -> (Bearing, Option<bool>) {
+    (comparison.verdict, comparison.passed())
+}
+
 fn row<'a>(comparison: &'a Comparison, metric: &str) -> &'a Row {
     let mut rows = comparison.rows.iter();
     rows.find(|row| row.model == "*" && row.metric == metric)
@@ -96,76 +100,60 @@ fn even(i: usize) -> Option<u64> {
     i.is_multiple_of(2).then_some(200)
 }
 
+fn every(_: usize) -> Option<u64> {
+    Some(200)
+}
+
+/// Forty loops without a wrong alarm.
+fn quiet(hit: impl Fn(usize) -> Option<u64>) -> Side {
+    side(40, hit, |_| false)
+}
+
 #[test]
 fn the_same_is_equivalent_and_passes() {
-    let same = compared(&side(40, even, |_| false), &side(40, even, |_| false));
-    assert_eq!(
-        (same.verdict, same.passed()),
-        (Bearing::Equivalent, Some(true))
-    );
+    let same = compared(&quiet(even), &quiet(even));
+    assert_eq!(told(&same), (Bearing::Equivalent, Some(true)));
     assert_eq!((same.flips.len(), same.loops, same.clean), (0, 40, 40));
     assert!(same.rows.iter().all(|row| row.p.is_none()));
 }
 
 #[test]
 fn more_hits_are_an_improvement_and_fewer_a_regression() {
-    let (few, many) = (
-        side(40, even, |_| false),
-        side(40, |_| Some(200), |_| false),
-    );
+    let (few, many) = (quiet(even), quiet(every));
     let better = compared(&few, &many);
     let recall = row(&better, "recall");
     assert_eq!((recall.b, recall.c, recall.n), (0, 20, 40));
-    let nets = [1; 20];
-    assert_eq!(recall.p, Some(sign_flips(&nets)));
-    assert_eq!(
-        (better.verdict, better.passed()),
-        (Bearing::Improved, Some(true))
-    );
-    let interval = (recall.lo.unwrap(), recall.hi.unwrap());
-    assert!(
-        interval.0 <= 0.5 && 0.5 <= interval.1,
-        "every group gains one of two: {interval:?}"
-    );
+    assert_eq!(recall.p, Some(sign_flips(&[1; 20])));
+    assert_eq!(told(&better), (Bearing::Improved, Some(true)));
+    // Every group gains one of two.
+    let (lo, hi) = (recall.lo.unwrap(), recall.hi.unwrap());
+    assert!(lo <= 0.5 && 0.5 <= hi, "{lo} {hi}");
     let worse = compared(&many, &few);
-    assert_eq!(
-        (worse.verdict, worse.passed()),
-        (Bearing::Regressed, Some(false))
-    );
+    assert_eq!(told(&worse), (Bearing::Regressed, Some(false)));
     assert_eq!(worse.flipped().count(), 20);
-    assert!(
-        worse
-            .flipped()
-            .all(|flip| flip.direction == Direction::Worse)
-    );
+    let mut directions = worse.flipped().map(|flip| flip.direction);
+    assert!(directions.all(|direction| direction == Direction::Worse));
 }
 
 #[test]
 fn fewer_than_six_flips_are_too_few_to_tell_and_all_named() {
     let more = |i: usize| if i < 10 { Some(200) } else { even(i) };
-    let five = compared(&side(40, even, |_| false), &side(40, more, |_| false));
+    let five = compared(&quiet(even), &quiet(more));
     let recall = row(&five, "recall");
-    assert_eq!(
-        (recall.c, recall.p, recall.verdict),
-        (5, None, Some(Bearing::Inconclusive))
-    );
-    assert_eq!(
-        (five.verdict, five.flipped().count()),
-        (Bearing::Inconclusive, 5)
-    );
+    assert_eq!((recall.c, recall.p), (5, None));
+    assert_eq!(recall.verdict, Some(Bearing::Inconclusive));
+    assert_eq!(five.verdict, Bearing::Inconclusive);
+    assert_eq!(five.flipped().count(), 5);
 }
 
 #[test]
 fn a_better_primary_does_not_pass_with_a_worse_guard() {
-    let base = side(40, even, |_| false);
-    let one = side(40, |_| Some(200), |i| i == 3);
+    let base = quiet(even);
+    let one = side(40, every, |i| i == 3);
     let doubtful = compared(&base, &one);
     assert_eq!(row(&doubtful, "recall").verdict, Some(Bearing::Improved));
-    assert_eq!(
-        (doubtful.verdict, doubtful.passed()),
-        (Bearing::Inconclusive, Some(false))
-    );
-    let many = side(40, |_| Some(200), |i| i.is_multiple_of(2));
+    assert_eq!(told(&doubtful), (Bearing::Inconclusive, Some(false)));
+    let many = side(40, every, |i| i.is_multiple_of(2));
     assert_eq!(compared(&base, &many).verdict, Bearing::Regressed);
     let lenient = CompareOptions {
         fail_on: vec![Fails::Regressed],
@@ -176,16 +164,11 @@ fn a_better_primary_does_not_pass_with_a_worse_guard() {
 
 #[test]
 fn an_effect_within_the_noise_is_none() {
-    let later = |_: usize| Some(205);
-    let moved = compared(
-        &side(40, |_| Some(200), |_| false),
-        &side(40, later, |_| false),
-    );
+    let (base, later) = (quiet(every), quiet(|_| Some(205)));
+    let moved = compared(&base, &later);
     let delay = row(&moved, "delay");
-    assert_eq!(
-        (delay.difference, delay.verdict),
-        (Some(5.0), Some(Bearing::Equivalent))
-    );
+    assert_eq!(delay.difference, Some(5.0));
+    assert_eq!(delay.verdict, Some(Bearing::Equivalent));
     assert_eq!((moved.verdict, moved.moved), (Bearing::Equivalent, 40));
     let strict = CompareOptions {
         noise: Noise {
@@ -194,14 +177,10 @@ fn an_effect_within_the_noise_is_none() {
         },
         ..CompareOptions::default()
     };
-    let base = side(40, |_| Some(200), |_| false);
-    let strict = compare(&base, &side(40, later, |_| false), &strict).unwrap();
+    let strict = compare(&base, &later, &strict).unwrap();
     assert_eq!(row(&strict, "delay").verdict, Some(Bearing::Regressed));
-    assert_eq!(
-        strict.verdict,
-        Bearing::Equivalent,
-        "delay is told and decides nothing"
-    );
+    // Delay is told and decides nothing.
+    assert_eq!(strict.verdict, Bearing::Equivalent);
 }
 
 #[test]
@@ -215,9 +194,8 @@ fn what_differs_is_said() {
         rows[2].label = Some(r#"{"class":"clean"}"#.into());
     });
     new.judge.transient = crate::judge::Transient::Loop;
-    let problems = compare(&base, &new, &CompareOptions::default())
-        .unwrap_err()
-        .problems;
+    let refused = compare(&base, &new, &CompareOptions::default());
+    let problems = refused.unwrap_err().problems;
     let begin = [
         "judged by other rules",
         "1 transcript only in BASE: t5",
@@ -234,7 +212,7 @@ fn what_differs_is_said() {
 /// Forty texts that are one text, in groups of their own: what became of it is one observation.
 #[test]
 fn copies_are_one_observation() {
-    let alone = |hit: bool| side(40, |_| hit.then_some(200), |_| false);
+    let alone = |hit: bool| quiet(|_| hit.then_some(200));
     let copied = |hit: bool| {
         let mut side = alone(hit);
         alter(&mut side, |rows| {
@@ -245,22 +223,14 @@ fn copies_are_one_observation() {
         });
         side
     };
-    let (apart, same) = (
-        compared(&alone(true), &alone(false)),
-        compared(&copied(true), &copied(false)),
-    );
+    let apart = compared(&alone(true), &alone(false));
     assert_eq!(apart.verdict, Bearing::Regressed);
+    let same = compared(&copied(true), &copied(false));
     assert_eq!(same.verdict, Bearing::Inconclusive);
     let recall = row(&same, "recall");
-    assert_eq!(
-        (recall.base, recall.new),
-        (Some(1.0), Some(0.0)),
-        "one text"
-    );
-    assert_eq!(
-        (recall.n, recall.b, recall.differ, recall.p),
-        (1, 1, 1, None)
-    );
+    assert_eq!((recall.base, recall.new), (Some(1.0), Some(0.0)));
+    assert_eq!((recall.n, recall.b, recall.differ), (1, 1, 1));
+    assert_eq!(recall.p, None);
     // The one that the others are copies of may be left out by a filter.
     let (mut base, mut new) = (copied(true), copied(false));
     for side in [&mut base, &mut new] {
@@ -275,7 +245,7 @@ fn copies_are_one_observation() {
 #[test]
 fn estimate_interval_and_test_count_the_same_texts() {
     let with = |alarm: fn(usize) -> bool| {
-        let mut side = side(40, |_| Some(200), alarm);
+        let mut side = side(40, every, alarm);
         alter(&mut side, |rows| {
             for (i, row) in rows.iter_mut().enumerate() {
                 row.group = Some(format!("own{i}").into());
@@ -299,10 +269,8 @@ fn estimate_interval_and_test_count_the_same_texts() {
         assert_eq!(row.verdict, Some(Bearing::Inconclusive), "{metric}");
     }
     let rate = row(&compared, "fa_per_mchar").difference.unwrap();
-    assert!(
-        (rate - 5.0 * 1e6 / (61.0 * 50_000.0)).abs() < 1e-9,
-        "{rate}"
-    );
+    let want = 5.0 * 1e6 / (61.0 * 50_000.0);
+    assert!((rate - want).abs() < 1e-9, "{rate}");
 }
 
 /// Of simulated detectors that do the same in truth one in twenty is outside the interval of the difference, and no more.

@@ -192,91 +192,54 @@ mod tests {
         close(got.hi, want.1);
     }
 
-    /// Reference values from statsmodels 0.14 (`proportion_confint`, `wilson` and `beta`).
+    /// The numbers of a table, row by row.
+    fn rows<const N: usize>(table: &str) -> impl Iterator<Item = [f64; N]> {
+        table.trim().lines().map(|row| {
+            let numbers = row.split_whitespace().map(|number| number.parse().unwrap());
+            numbers.collect::<Vec<f64>>().try_into().unwrap()
+        })
+    }
+
+    /// Of n tries k: the ends by `wilson` and those by `beta`, from statsmodels 0.14 (`proportion_confint`).
+    const PROPORTIONS: &str = "
+        0 10 0.0 0.27753279986288926 0.0 0.30849710781876083
+        5 10 0.23659309051256394 0.7634069094874361 0.18708602844739855 0.8129139715526015
+        10 10 0.7224672001371106 1.0 0.6915028921812392 1.0
+        1 1 0.2065493143772374 1.0 0.025 1.0
+        3 977 0.0010448269956606403 0.008988862681901438 0.0006336847648905017 0.008947215543578205
+        497 600 0.7960952941653718 0.8563938555022981 0.795730239354632 0.8576625024581079
+        1234 50000 0.02335617062466895 0.02607686065266425 0.02333774182140481 0.026077820294987595";
+
     #[test]
     fn proportions_agree_with_statsmodels() {
-        let table = [
-            (
-                0,
-                10,
-                (0.0, 0.27753279986288926),
-                (0.0, 0.30849710781876083),
-            ),
-            (
-                5,
-                10,
-                (0.23659309051256394, 0.7634069094874361),
-                (0.18708602844739855, 0.8129139715526015),
-            ),
-            (10, 10, (0.7224672001371106, 1.0), (0.6915028921812392, 1.0)),
-            (1, 1, (0.2065493143772374, 1.0), (0.025, 1.0)),
-            (
-                3,
-                977,
-                (0.0010448269956606403, 0.008988862681901438),
-                (0.0006336847648905017, 0.008947215543578205),
-            ),
-            (
-                497,
-                600,
-                (0.7960952941653718, 0.8563938555022981),
-                (0.795730239354632, 0.8576625024581079),
-            ),
-            (
-                1234,
-                50000,
-                (0.02335617062466895, 0.02607686065266425),
-                (0.02333774182140481, 0.026077820294987595),
-            ),
-        ];
-        for (k, n, score, exact) in table {
-            holds(wilson(k, n).unwrap(), score);
+        for [k, n, score_lo, score_hi, exact_lo, exact_hi] in rows(PROPORTIONS) {
+            let (k, n) = (k as u64, n as u64);
+            holds(wilson(k, n).unwrap(), (score_lo, score_hi));
             let ends = [proportion_lower(k, n, 0.025), proportion_upper(k, n, 0.025)];
             let [lo, hi] = ends.map(Option::unwrap);
-            holds(Interval { lo, hi }, exact);
+            holds(Interval { lo, hi }, (exact_lo, exact_hi));
         }
-        close(proportion_lower(10, 10, 0.05).unwrap(), 0.7411344491069477);
-        close(
-            proportion_lower(497, 600, 0.05).unwrap(),
-            0.8009880712960661,
-        );
+        let lower = |k, n| proportion_lower(k, n, 0.05).unwrap();
+        close(lower(10, 10), 0.7411344491069477);
+        close(lower(497, 600), 0.8009880712960661);
         close(proportion_upper(497, 600, 0.05).unwrap(), 0.853247857677231);
     }
 
-    /// Reference values from scipy 1.x (`gamma.ppf`).
+    /// Of k events: both ends, and the upper one alone at 0.05, from scipy 1.x (`gamma.ppf`).
+    const COUNTS: &str = "
+        0 0.0 3.6888794541139354 2.9957322735539895
+        1 0.025317807984289876 5.571643390938898 4.743864518390577
+        2 0.24220927854396496 7.22468766772396 6.295793621871988
+        10 4.7953886961324335 18.39035604201778 16.962219235721903
+        100 81.36399125092314 121.62679379242638 118.07927278209706
+        5000 4862.359188694899 5140.5489485350045 5117.886079407686";
+
     #[test]
     fn poisson_agrees_with_scipy() {
-        let table = [
-            (0, (0.0, 3.6888794541139354), 2.9957322735539895),
-            (
-                1,
-                (0.025317807984289876, 5.571643390938898),
-                4.743864518390577,
-            ),
-            (
-                2,
-                (0.24220927854396496, 7.22468766772396),
-                6.295793621871988,
-            ),
-            (
-                10,
-                (4.7953886961324335, 18.39035604201778),
-                16.962219235721903,
-            ),
-            (
-                100,
-                (81.36399125092314, 121.62679379242638),
-                118.07927278209706,
-            ),
-            (
-                5000,
-                (4862.359188694899, 5140.5489485350045),
-                5117.886079407686,
-            ),
-        ];
         let mut cache = PoissonCache::default();
-        for (k, both, upper) in table {
-            holds(poisson(k), both);
+        for [k, lo, hi, upper] in rows(COUNTS) {
+            let k = k as u64;
+            holds(poisson(k), (lo, hi));
             assert_eq!(cache.get(k), poisson(k));
             close(poisson_upper(k, 0.05), upper);
         }

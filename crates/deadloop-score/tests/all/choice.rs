@@ -10,7 +10,7 @@ use deadloop_score::choose::{
 };
 use deadloop_score::measure::{RECALL, SAVED};
 use deadloop_score::replay::detect::{Channel, Kind, Settings};
-use deadloop_score::replay::{Decided, Grid, Plan, Record, Region};
+use deadloop_score::replay::{Grid, Plan, Record};
 use deadloop_score::{
     Case, Evidence, InUse, JudgeOptions, MEASURES, Outcome, POISSON_1, ReadChannels, Resampling,
     Tally, Weights, Worth, bootstrap, judge, settings_toml,
@@ -35,23 +35,8 @@ fn plan() -> (Plan, Range<usize>) {
 
 /// A transcript on which the first `cells` settings alarm at `place`.
 fn said(id: &str, cells: u16, place: u64) -> Record {
-    let stops = vec![stop(Channel::Answer, place, Kind::Paragraph, LENGTHS)];
-    let regions = vec![Region {
-        lo: vec![0],
-        hi: vec![cells],
-        stop: 0,
-    }];
-    let regions = if cells == 0 { Vec::new() } else { regions };
-    let blocks = vec![Decided {
-        stops,
-        regions,
-        error: None,
-        details: Vec::new(),
-    }];
-    Record {
-        transcript: id.into(),
-        blocks,
-    }
+    let stop = stop(Channel::Answer, place, Kind::Paragraph, LENGTHS);
+    kit::record(id, stop, (cells > 0).then(|| vec![cells]))
 }
 
 /// `n` loops of each model that the first `found` settings find, `n` clean ones on which the first
@@ -73,13 +58,8 @@ fn world_where(
             let label = json!([{"class": "loop", "kind": "paragraph", "channel": "answer", "onset": onset}]);
             cases.push(case(&a, model, &format!("g{i}"), LENGTHS, label));
             records.push(said(&a, finds(*found, i), onset + 500));
-            cases.push(case(
-                &b,
-                model,
-                &format!("h{i}"),
-                LENGTHS,
-                json!([{"class": "clean"}]),
-            ));
+            let label = json!([{"class": "clean"}]);
+            cases.push(case(&b, model, &format!("h{i}"), LENGTHS, label));
             records.push(said(&b, if i % 10 == 0 { *fooled } else { 0 }, 9000));
         }
     }
@@ -130,6 +110,12 @@ fn ready_only() -> ChooseOptions {
     }
 }
 
+#[track_caller]
+fn reasons(choices: &Choices, part: &str) {
+    let reason = &choices.advice.reason;
+    assert!(reason.contains(part), "{reason}");
+}
+
 /// The verdict, what all models get, and the rule.
 fn outcome(choices: &Choices) -> (Ruling, usize, Option<Ship>) {
     (choices.advice.verdict, choices.all.cell, choices.all.ships)
@@ -140,131 +126,93 @@ fn ready_guards_are_asked_in_order_of_the_objective_and_the_first_that_is_better
     // Settings 0 to 4 find every loop, 0 and 1 have false alarms, 5 finds nothing and is in use.
     let world = world(&[("m", 100, 5, 2)]);
     let choices = chosen(&world, 5, &[0, 4, 3], &ready_only());
-    assert_eq!(
-        outcome(&choices),
-        (Ruling::Ship, 4, Some(Ship::Better)),
-        "0 is surely over the limit"
-    );
-    assert_eq!(
-        (choices.all.source, choices.all.name.as_str()),
-        (Provenance::Ready, "guard 4")
-    );
-    let reason = &choices.advice.reason;
+    // 0 is surely over the limit.
+    assert_eq!(outcome(&choices), (Ruling::Ship, 4, Some(Ship::Better)));
+    assert_eq!(choices.all.source, Provenance::Ready);
+    assert_eq!(choices.all.name, "guard 4");
     let want =
         "Ship guard 4: saved 97.3 % instead of 0.0 % (+97.3 points), no wrong alarm in either.";
-    assert_eq!(reason, want);
+    assert_eq!(choices.advice.reason, want);
     let [change] = &choices.advice.changes[..] else {
         panic!("{:?}", choices.advice.changes)
     };
-    let change = (
-        change.param.as_str(),
-        change.from.as_deref(),
-        change.to.as_deref(),
-    );
-    assert_eq!(change, ("min_matches", Some("8"), Some("7")));
+    let (from, to) = (change.from.as_deref(), change.to.as_deref());
+    assert_eq!(change.param, "min_matches");
+    assert_eq!((from, to), (Some("8"), Some("7")));
     // Nothing ready is better, and the grid may not ship.
     let kept = chosen(&world, 5, &[], &ready_only());
     assert_eq!(outcome(&kept), (Ruling::Keep, 5, None));
-    assert!(
-        kept.advice
-            .reason
-            .contains("A setting of the grid would ship with --grid ("),
-        "{}",
-        kept.advice.reason
-    );
+    reasons(&kept, "A setting of the grid would ship with --grid (");
     assert_eq!(kept.advice.changes, []);
-    assert_eq!(
-        outcome(&chosen(&world, 4, &[5, 3], &ready_only())),
-        (Ruling::Keep, 4, None)
-    );
+    let other = chosen(&world, 4, &[5, 3], &ready_only());
+    assert_eq!(outcome(&other), (Ruling::Keep, 4, None));
 }
 
 /// One wrong alarm in 1.4 million chars: over the limit by estimate nowhere, two in as much are 1.4, over it and not surely.
 #[test]
 fn a_ready_guard_that_is_not_surely_over_the_limit_ships_with_no_more_wrong_alarms_than_in_use() {
     let mut world = world(&[("m", 70, 4, 0)]);
-    for (id, cells) in [("m/clean3", 6), ("m/clean5", 6)] {
-        *world.1.iter_mut().find(|r| &*r.transcript == id).unwrap() = said(id, cells, 9000);
-    }
+    let fool = |world: &mut World, cells| {
+        for id in ["m/clean3", "m/clean5"] {
+            *world.1.iter_mut().find(|r| &*r.transcript == id).unwrap() = said(id, cells, 9000);
+        }
+    };
+    fool(&mut world, 6);
     let choices = chosen(&world, 5, &[3], &ready_only());
     assert_eq!(outcome(&choices), (Ruling::Ship, 3, Some(Ship::Better)));
     assert!(choices.advice.over_limit);
-    assert!(
-        choices
-            .advice
-            .reason
-            .contains("The file breaks the default limit fa_per_mchar<=1 (1."),
-        "{}",
-        choices.advice.reason
+    reasons(
+        &choices,
+        "The file breaks the default limit fa_per_mchar<=1 (1.",
     );
     // A limit that somebody gave is kept by estimate.
-    for (id, cells) in [("m/clean3", 4), ("m/clean5", 4)] {
-        *world.1.iter_mut().find(|r| &*r.transcript == id).unwrap() = said(id, cells, 9000);
-    }
-    assert_eq!(
-        outcome(&chosen(
-            &world,
-            5,
-            &[3],
-            &ChooseOptions {
-                given: true,
-                ..ready_only()
-            }
-        )),
-        (Ruling::Keep, 5, None)
-    );
+    fool(&mut world, 4);
+    let given = ChooseOptions {
+        given: true,
+        ..ready_only()
+    };
+    let kept = chosen(&world, 5, &[3], &given);
+    assert_eq!(outcome(&kept), (Ruling::Keep, 5, None));
 }
 
 #[test]
 fn a_safer_ready_guard_ships_from_five_loops_in_two_groups_on_and_the_sentence_says_what_is_known_before()
  {
     // Setting 0 finds all and cuts one clean transcript in ten, 5 finds all too.
-    let of = |loops: usize| {
-        let (mut cases, mut records) = world(&[("m", 100, 6, 1)]);
-        let keep: Vec<bool> = (0..cases.len())
-            .map(|i| i % 2 == 1 || i / 2 < loops)
-            .collect();
-        let mut kept = keep.iter();
-        cases.retain(|_| *kept.next().unwrap());
-        let mut kept = keep.iter();
-        records.retain(|_| *kept.next().unwrap());
-        (cases, records)
+    let of = |loops: usize| -> World {
+        let (cases, records) = world(&[("m", 100, 6, 1)]);
+        let all = cases.into_iter().zip(records).enumerate();
+        let kept = all.filter(|(i, _)| i % 2 == 1 || i / 2 < loops);
+        kept.map(|(_, both)| both).unzip()
     };
-    assert_eq!(
-        outcome(&chosen(&of(5), 0, &[5], &ready_only())),
-        (Ruling::Ship, 5, Some(Ship::Safer))
-    );
+    let enough = chosen(&of(5), 0, &[5], &ready_only());
+    assert_eq!(outcome(&enough), (Ruling::Ship, 5, Some(Ship::Safer)));
     let few = chosen(&of(4), 0, &[5], &ready_only());
     assert_eq!(outcome(&few), (Ruling::Collect, 0, None));
     let says = "4 labelled loops are there, and 10 are the least. The setting in use stops 10 healthy responses (5.28 per \
                 million chars, limit 1), guard 5 0; too few loops to say what guard 5 misses.";
-    assert!(few.advice.reason.contains(says), "{}", few.advice.reason);
+    reasons(&few, says);
     // It must not lose a loop while there are fewer than a hundred.
     let mut lost = of(9);
     lost.1[0] = said("m/loop0", 5, 1500);
-    assert_eq!(
-        outcome(&chosen(&lost, 0, &[5], &ready_only())).0,
-        Ruling::Collect
-    );
+    let lost = chosen(&lost, 0, &[5], &ready_only());
+    assert_eq!(outcome(&lost).0, Ruling::Collect);
 }
 
 /// More than half of the loops in doubt mean another thing by a loop; the clean transcripts are counted by themselves.
 #[test]
 fn so_many_labels_in_doubt_are_no_mistakes() {
     let (cases, _) = world(&[("m", 4, 6, 0)]);
-    let doubted = |loops: usize, clean: usize| -> Vec<bool> {
-        (0..8)
-            .map(|i| i / 2 < if i % 2 == 0 { loops } else { clean })
-            .collect()
-    };
+    // Of four loops and four clean ones so many.
+    let doubted = |both: [usize; 2]| (0..8).map(|i| i / 2 < both[i % 2]).collect::<Vec<_>>();
     for (given, kept) in [
-        ((2, 2), (2, 2)),
-        ((3, 1), (0, 1)),
-        ((1, 4), (1, 0)),
-        ((0, 0), (0, 0)),
+        ([2, 2], [2, 2]),
+        ([3, 1], [0, 1]),
+        ([1, 4], [1, 0]),
+        ([0, 0], [0, 0]),
     ] {
-        let left = limit_doubt(&cases, doubted(given.0, given.1));
-        assert_eq!(left, doubted(kept.0, kept.1), "{given:?}");
+        let left = limit_doubt(&cases, doubted(given));
+        assert_eq!(left, doubted(kept), "{given:?}");
     }
 }
 
@@ -277,25 +225,15 @@ fn a_setting_of_the_grid_ships_if_it_is_surely_within_the_limit() {
     assert_eq!(choices.all.source, Provenance::Grid);
     assert!(choices.advice.by_folds);
     // 1.2 million healthy chars without a wrong alarm are too few for a limit of 1, and 1.9 million are enough.
-    let small = chosen(
-        &self::world(&[("m", 60, 5, 2)]),
-        5,
-        &[],
-        &ChooseOptions::default(),
-    );
+    let small = self::world(&[("m", 60, 5, 2)]);
+    let small = chosen(&small, 5, &[], &ChooseOptions::default());
     assert_eq!(outcome(&small), (Ruling::Keep, 5, None));
     let says = "so little text does not prove that what is better is within the default limit fa_per_mchar<=1";
-    assert!(
-        small.advice.reason.contains(says),
-        "{}",
-        small.advice.reason
-    );
+    reasons(&small, says);
     // A ready guard comes first, and the grid has to beat it.
     let ready = chosen(&world, 5, &[3], &ChooseOptions::default());
-    assert_eq!(
-        (outcome(&ready), ready.all.source),
-        ((Ruling::Ship, 3, Some(Ship::Better)), Provenance::Ready)
-    );
+    assert_eq!(outcome(&ready), (Ruling::Ship, 3, Some(Ship::Better)));
+    assert_eq!(ready.all.source, Provenance::Ready);
 }
 
 #[test]
@@ -304,28 +242,21 @@ fn the_rungs_are_held_out_and_each_is_there_once() {
     // in ten clean transcripts.
     let world = world_where(&[("m", 100, 5, 1)], |_, i| if i % 2 == 0 { 5 } else { 1 });
     let choices = chosen(&world, 5, &[], &ChooseOptions::default());
-    let rows: Vec<(f64, usize, u64)> = choices
-        .advice
-        .limits
-        .iter()
+    let rungs = choices.advice.limits.iter();
+    let rows: Vec<_> = rungs
         .map(|r| (r.at_most, r.cell, r.held_out.wrong))
         .collect();
-    let [(first, 4, 0), .., (last, 0, 10)] = rows[..] else {
+    let [(0.0, 4, 0), .., (last, 0, 10)] = rows[..] else {
         panic!("{rows:?}")
     };
     assert!(rows.is_sorted_by(|a, b| a.0 < b.0 && a.2 < b.2), "{rows:?}");
-    assert_eq!(first, 0.0);
-    assert!(
-        (5.0..=7.0).contains(&last),
-        "10 in 1.9 million chars, and fewer without a fold: {last}"
-    );
+    // 10 in 1.9 million chars, and fewer without a fold.
+    assert!((5.0..=7.0).contains(&last), "{last}");
     assert_eq!(outcome(&choices).1, 4);
     let saved = &choices.advice.saved_at_1[0];
     assert_eq!(saved.grid, "checkpoint");
-    assert!(
-        saved.lo < saved.value && saved.value < saved.hi,
-        "{saved:?}"
-    );
+    let inside = saved.lo < saved.value && saved.value < saved.hi;
+    assert!(inside, "{saved:?}");
 }
 
 #[test]
@@ -334,12 +265,11 @@ fn a_limit_in_use_that_is_broken_is_said_with_the_row_that_is_not() {
     let world = world_where(&[("m", 100, 0, 1)], |_, i| if i % 2 == 0 { 6 } else { 1 });
     let choices = chosen(&world, 0, &[5], &given(&["fa_per_mchar<=1"]));
     assert_eq!(outcome(&choices), (Ruling::Keep, 0, None));
-    let reason = &choices.advice.reason;
-    assert!(
-        reason.contains("The setting in use breaks the limit fa_per_mchar<=1 (4.9")
-            && reason.contains("The row \"at most 0\" below is within it."),
-        "{reason}"
+    reasons(
+        &choices,
+        "The setting in use breaks the limit fa_per_mchar<=1 (4.9",
     );
+    reasons(&choices, "The row \"at most 0\" below is within it.");
 }
 
 /// Of a ready guard and the one in use that both break the limit, the one that saves more with no more wrong alarms is used.
@@ -368,18 +298,12 @@ fn a_model_gets_its_own_where_it_is_better_there_and_the_file_loads() {
     };
     let text = settings_toml(&plan, &choices, &in_use, &options);
     let settings = Settings::parse(&text).expect(&text);
-    for (model, cell) in [("a*b", 2), ("c", 5), ("other", choices.all.cell)] {
-        assert_eq!(
-            settings.for_model(model).id(),
-            plan.id(cell),
-            "{model}\n{text}"
-        );
+    // A star in a name is a star.
+    let rest = choices.all.cell;
+    for (model, cell) in [("a*b", 2), ("c", 5), ("other", rest), ("axb", rest)] {
+        let id = settings.for_model(model).id();
+        assert_eq!(id, plan.id(cell), "{model}\n{text}");
     }
-    assert_eq!(
-        settings.for_model("axb").id(),
-        plan.id(choices.all.cell),
-        "a star in a name is a star"
-    );
     assert!(text.contains(&choices.advice.reason), "{text}");
 }
 
@@ -389,12 +313,7 @@ fn a_model_that_is_better_off_with_what_is_in_use_keeps_it() {
     let world = world(&[("a", 200, 3, 0), ("c", 60, 6, 3)]);
     let choices = chosen(&world, 5, &[2], &ready_only());
     let of: Vec<(usize, Provenance)> = choices.models.iter().map(|c| (c.cell, c.source)).collect();
-    assert_eq!(
-        of,
-        [(2, Provenance::All), (5, Provenance::Ready)],
-        "{}",
-        choices.advice.reason
-    );
+    assert_eq!(of, [(2, Provenance::All), (5, Provenance::Ready)]);
     assert_eq!(choices.models[1].ships, Some(Ship::Safer));
 }
 
@@ -407,49 +326,24 @@ fn copies_of_a_text_and_labels_in_doubt_do_not_decide_but_are_counted() {
     }
     let choices = chosen(&(cases, records), 5, &[4], &ready_only());
     assert_eq!(choices.advice.verdict, Ruling::Collect);
-    assert!(
-        choices
-            .advice
-            .reason
-            .contains("of 40 labelled loops 1 counts"),
-        "{}",
-        choices.advice.reason
-    );
-    assert_eq!(
-        choices.all.in_sample.loops(),
-        40,
-        "figures count transcripts"
-    );
+    reasons(&choices, "of 40 labelled loops 1 counts");
+    // Figures count transcripts.
+    assert_eq!(choices.all.in_sample.loops(), 40);
     // Of 30 clean transcripts that both stop every label is in doubt.
     let world = world(&[("m", 100, 5, 5)]);
-    let doubted = world
-        .0
-        .iter()
-        .map(|c| c.id.contains("clean") && c.id.ends_with('0'))
-        .collect();
+    let doubted = |case: &Case| case.id.contains("clean") && case.id.ends_with('0');
     let options = ChooseOptions {
-        doubted,
+        doubted: world.0.iter().map(doubted).collect(),
         ..ready_only()
     };
     let choices = chosen(&world, 5, &[4], &options);
     assert_eq!(outcome(&choices), (Ruling::Ship, 4, Some(Ship::Better)));
-    assert_eq!(
-        (choices.advice.doubted, choices.advice.file.wrong),
-        (10, 10)
-    );
-    assert!(
-        choices
-            .advice
-            .more
-            .iter()
-            .any(|s| s.starts_with("10 labels are in doubt")),
-        "{:?}",
-        choices.advice.more
-    );
-    assert_eq!(
-        outcome(&chosen(&world, 5, &[4], &ready_only())).0,
-        Ruling::Keep
-    );
+    let advice = &choices.advice;
+    assert_eq!((advice.doubted, advice.file.wrong), (10, 10));
+    let doubt = |said: &String| said.starts_with("10 labels are in doubt");
+    assert!(advice.more.iter().any(doubt), "{:?}", advice.more);
+    let kept = chosen(&world, 5, &[4], &ready_only());
+    assert_eq!(outcome(&kept).0, Ruling::Keep);
 }
 
 #[test]
@@ -459,38 +353,21 @@ fn guards_contradict_labels_by_alarms_and_by_silence() {
     let (mut cases, records) = world_where(&[("m", 20, 0, 2)], |_, i| if i == 0 { 0 } else { 3 });
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
     let found = contradicted(&evidence, [1, 2].into_iter(), &JudgeOptions::default());
-    let is = |i: usize| {
-        (
-            cases[i].id.to_string(),
-            found[i].alarms.len(),
-            found[i].loops.len(),
-        )
-    };
-    let some: Vec<_> = (0..cases.len())
-        .filter(|i| !found[*i].is_empty())
-        .map(is)
-        .collect();
+    let both = cases
+        .iter()
+        .zip(&found)
+        .filter(|(_, found)| !found.is_empty());
+    let some = both.map(|(case, found)| (&*case.id, found.alarms.len(), found.loops.len()));
     let want = [("m/loop0", 0, 3), ("m/clean0", 1, 0), ("m/clean10", 1, 0)];
-    assert_eq!(some, want.map(|(id, a, l)| (id.to_owned(), a, l)));
-    let doubted = |i: usize, sees: bool| found[i].is_doubted_by(|_| sees);
-    assert_eq!(
-        [
-            doubted(0, false),
-            doubted(0, true),
-            doubted(1, false),
-            doubted(1, true)
-        ],
-        [true, false, false, true]
-    );
-    cases
-        .iter_mut()
-        .for_each(|case| case.truth.as_mut().unwrap().reviewed = true);
+    assert_eq!(some.collect::<Vec<_>>(), want);
+    let doubted = |i: usize| [false, true].map(|sees| found[i].is_doubted_by(|_| sees));
+    assert_eq!([doubted(0), doubted(1)], [[true, false], [false, true]]);
+    for case in &mut cases {
+        case.truth.as_mut().unwrap().reviewed = true;
+    }
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
     let confirmed = contradicted(&evidence, [1, 2].into_iter(), &JudgeOptions::default());
-    assert!(
-        confirmed.iter().all(|found| found.is_empty()),
-        "a person confirmed them"
-    );
+    assert!(confirmed.iter().all(|found| found.is_empty()));
 }
 
 #[test]
@@ -500,24 +377,13 @@ fn other_objectives_and_limits_of_other_measures() {
         ..given(&[])
     };
     let world = world(&[("m", 100, 5, 2)]);
-    assert_eq!(
-        outcome(&chosen(&world, 5, &[], &options)).1,
-        4,
-        "no limit at all, and the fewest wrong alarms"
-    );
-    assert_eq!(
-        outcome(&chosen(&world, 5, &[4], &given(&["delay<=1000"]))).0,
-        Ruling::Ship
-    );
-    assert_eq!(
-        outcome(&chosen(&world, 5, &[4], &given(&["delay<=100"]))).0,
-        Ruling::Keep
-    );
+    // No limit at all, and the fewest wrong alarms.
+    assert_eq!(outcome(&chosen(&world, 5, &[], &options)).1, 4);
+    let under = |limit: &str, ready: &[usize]| outcome(&chosen(&world, 5, ready, &given(&[limit])));
+    assert_eq!(under("delay<=1000", &[4]).0, Ruling::Ship);
+    assert_eq!(under("delay<=100", &[4]).0, Ruling::Keep);
     // 10 of 100 clean transcripts are cut by 0 and 1: not within 5 %, and surely so.
-    assert_eq!(
-        outcome(&chosen(&world, 5, &[1, 4], &given(&["fpr<=0.05"]))).1,
-        4
-    );
+    assert_eq!(under("fpr<=0.05", &[1, 4]).1, 4);
 }
 
 #[test]
@@ -531,14 +397,11 @@ fn without_settings_nothing_is_chosen() {
 #[test]
 fn the_choice_does_not_depend_on_the_order_of_the_corpus() {
     let forward = world(&[("a", 100, 4, 2), ("b", 60, 5, 3)]);
-    let reversed = |(cases, records): &World| -> World {
-        (
-            cases.iter().rev().cloned().collect(),
-            records.iter().rev().cloned().collect(),
-        )
-    };
-    let [a, b] = [forward.clone(), reversed(&forward)]
-        .map(|w| chosen(&w, 1, &[3], &ChooseOptions::default()));
+    let mut reversed = forward.clone();
+    reversed.0.reverse();
+    reversed.1.reverse();
+    let of = |world| chosen(&world, 1, &[3], &ChooseOptions::default());
+    let [a, b] = [forward, reversed].map(of);
     assert_eq!((a.all, a.models, a.advice), (b.all, b.models, b.advice));
 }
 
@@ -548,15 +411,13 @@ type Drawn = (bool, u16, u64, bool);
 fn drawn_world(all: &[Drawn]) -> World {
     let one = |(i, (loops, cells, at, second)): (usize, &Drawn)| {
         let (id, model) = (format!("t{i}"), if *second { "b" } else { "a" });
-        let label = if *loops {
-            json!([{"class": "loop", "kind": "paragraph", "channel": "answer", "onset": 4000}])
-        } else {
-            json!([{"class": "clean"}])
-        };
-        (
-            case(&id, model, &format!("g{}", i / 2), LENGTHS, label),
-            said(&id, *cells, *at),
-        )
+        let mut label = json!({"class": "clean"});
+        if *loops {
+            label =
+                json!({"class": "loop", "kind": "paragraph", "channel": "answer", "onset": 4000});
+        }
+        let case = case(&id, model, &format!("g{}", i / 2), LENGTHS, json!([label]));
+        (case, said(&id, *cells, *at))
     };
     all.iter().enumerate().map(one).unzip()
 }
@@ -675,16 +536,12 @@ fn mismatched_records_are_refused() {
     let (cases, mut records) = world(&[("m", 2, 5, 2)]);
     records.swap(0, 1);
     let error = Evidence::new(&plan, &cases, &records).unwrap_err();
-    assert_eq!(
-        (error.index, error.case.as_str(), error.record.as_str()),
-        (0, "m/loop0", "m/clean0")
-    );
+    assert_eq!(error.index, 0);
+    assert_eq!([error.case, error.record], ["m/loop0", "m/clean0"]);
     records.swap(0, 1);
     records.pop();
-    assert_eq!(
-        Evidence::new(&plan, &cases, &records).unwrap_err().record,
-        "nothing"
-    );
+    let error = Evidence::new(&plan, &cases, &records).unwrap_err();
+    assert_eq!(error.record, "nothing");
 }
 
 #[test]
@@ -692,26 +549,16 @@ fn the_bootstrap_is_seeded_and_holds_the_estimate() {
     let (cases, records) = world(&[("m", 80, 5, 2)]);
     let (plan, _) = plan();
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    let mut outcomes = evidence.outcomes(1, &evidence.all(), &JudgeOptions::default());
+    let options = JudgeOptions::default();
+    let mut outcomes = evidence.outcomes(1, &evidence.all(), &options);
     // A third of the loops are missed, so that there is something to be unsure of.
     for i in (0..outcomes.len()).step_by(6) {
-        outcomes[i] = judge(
-            &cases[i],
-            ReadChannels::TEXT,
-            None,
-            &JudgeOptions::default(),
-        );
+        outcomes[i] = judge(&cases[i], ReadChannels::TEXT, None, &options);
     }
     let run = |seed| {
-        bootstrap(
-            &cases,
-            &outcomes,
-            &Worth::default(),
-            Resampling {
-                replicates: 500,
-                seed,
-            },
-        )
+        let replicates = 500;
+        let resampling = Resampling { replicates, seed };
+        bootstrap(&cases, &outcomes, &Worth::default(), resampling)
     };
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
@@ -719,10 +566,8 @@ fn the_bootstrap_is_seeded_and_holds_the_estimate() {
     for (metric, interval) in MEASURES.into_iter().zip(run(1)) {
         let Some(interval) = interval else { continue };
         let value = metric.value(&tally, &Worth::default()).unwrap();
-        assert!(
-            interval.lo <= value && value <= interval.hi,
-            "{metric:?}: {value} {interval:?}"
-        );
+        let holds = interval.lo <= value && value <= interval.hi;
+        assert!(holds, "{metric:?}: {value} {interval:?}");
         assert!(interval.lo < interval.hi, "{metric:?}");
     }
 }
@@ -731,12 +576,11 @@ fn the_bootstrap_is_seeded_and_holds_the_estimate() {
 /// simulated corpora the intervals of the rate and of the share hold the truth.
 fn covered(expected: f64, trials: u64) -> [usize; 2] {
     let (groups, size) = (40, 5);
-    let cases: Vec<Case> = (0..groups * size)
-        .map(|i| {
-            let (id, group) = (format!("t{i}"), format!("g{}", i / size));
-            case(&id, "m", &group, LENGTHS, json!([{"class": "clean"}]))
-        })
-        .collect();
+    let clean = |i: usize| {
+        let (id, group) = (format!("t{i}"), format!("g{}", i / size));
+        case(&id, "m", &group, LENGTHS, json!([{"class": "clean"}]))
+    };
+    let cases: Vec<Case> = (0..groups * size).map(clean).collect();
     let place = stop(Channel::Answer, LENGTHS.1, Kind::Paragraph, LENGTHS);
     let options = JudgeOptions::default();
     let share = expected / groups as f64;

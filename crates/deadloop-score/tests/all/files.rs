@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use deadloop_score::choose::{ChooseOptions, GridCells, choose};
+use deadloop_score::replay::Record;
 use deadloop_score::replay::detect::{Channel, Kind};
-use deadloop_score::replay::{Decided, Record, Region};
 use deadloop_score::tables::{floats, ints, read_csv, texts};
 use deadloop_score::{
     Case, Evidence, InUse, JudgeOptions, Manifest, Resampling, Results, Scoring, Worth,
@@ -27,35 +27,13 @@ const LENGTHS: (u64, u64) = (500, 6000);
 fn world() -> (Vec<Case>, Vec<Record>) {
     let (mut cases, mut records) = (Vec::new(), Vec::new());
     let mut add = |id: String, labels, hi: Option<(u16, u16)>, place| {
-        let model = if cases.len() % 3 == 0 {
-            "模型, \"b\""
-        } else {
-            "a"
-        };
-        cases.push(case(
-            &id,
-            model,
-            &format!("g{}", cases.len() / 2),
-            LENGTHS,
-            labels,
-        ));
-        let stops = vec![stop(Channel::Answer, place, Kind::Paragraph, LENGTHS)];
-        let region = |(a, b)| Region {
-            lo: vec![0, 0],
-            hi: vec![a, b],
-            stop: 0,
-        };
-        let regions = hi.map(region).into_iter().collect();
-        records.push(Record {
-            transcript: id.into(),
-            blocks: vec![Decided {
-                stops,
-                regions,
-                error: None,
-                details: Vec::new(),
-            }],
-        });
+        let model = ["模型, \"b\"", "a", "a"][cases.len() % 3];
+        let group = format!("g{}", cases.len() / 2);
+        cases.push(case(&id, model, &group, LENGTHS, labels));
+        let stop = stop(Channel::Answer, place, Kind::Paragraph, LENGTHS);
+        records.push(kit::record(&id, stop, hi.map(|(a, b)| vec![a, b])));
     };
+    let clean = || json!([{"class": "clean"}]);
     for i in 0..20_u64 {
         let kind = ["paragraph", "near-repeat"][i as usize % 2];
         let label =
@@ -63,21 +41,12 @@ fn world() -> (Vec<Case>, Vec<Record>) {
         let found = [Some((1, 2)), Some((2, 1)), None, Some((2, 2))][i as usize % 4];
         add(format!("loop{i}"), label, found, 1200 + 60 * i);
         let fooled = (i % 7 == 0).then_some((1, 1));
-        add(
-            format!("clean{i}"),
-            json!([{"class": "clean"}]),
-            fooled,
-            2000 + i,
-        );
+        add(format!("clean{i}"), clean(), fooled, 2000 + i);
     }
-    add(
-        "tr".into(),
-        json!([{"class": "transient", "channel": "answer", "onset": 5, "end": 50}]),
-        None,
-        0,
-    );
+    let passing = json!([{"class": "transient", "channel": "answer", "onset": 5, "end": 50}]);
+    add("tr".into(), passing, None, 0);
     add("none".into(), json!([]), Some((2, 2)), 700);
-    add("broken".into(), json!([{"class": "clean"}]), None, 0);
+    add("broken".into(), clean(), None, 0);
     if let Some(last) = records.last_mut() {
         last.blocks[0].error = Some("it died: exit code 1".into());
     }
@@ -149,21 +118,14 @@ fn the_same_input_gives_the_same_bytes_and_no_file_is_left_half_written() {
     let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     write_all(a.path());
     write_all(b.path());
-    let names = names(a.path());
+    let names = names(a.path()).join(" ");
+    let tables = "outcomes.csv outcomes.parquet scores.csv scores.parquet";
     assert_eq!(
         names,
-        [
-            "choice.csv",
-            "manifest.json",
-            "outcomes.csv",
-            "outcomes.parquet",
-            "scores.csv",
-            "scores.parquet",
-            "settings.toml",
-        ]
+        format!("choice.csv manifest.json {tables} settings.toml")
     );
-    for name in names {
-        let read = |dir: &Path| std::fs::read(dir.join(&name)).unwrap();
+    for name in names.split(' ') {
+        let read = |dir: &Path| std::fs::read(dir.join(name)).unwrap();
         assert_eq!(read(a.path()), read(b.path()), "{name}");
     }
 }
@@ -184,10 +146,8 @@ fn the_columns_are_those_of_the_contract_in_its_order() {
     assert!(params.contains(&"p.checkpoint.min_matches"), "{params:?}");
     let contract = "setting,by,value,unit,response,settings,loops,clean,transcripts,unlabelled,errors,hit,earlier,premature,stale,miss,false_alarm,transient_stop,transient_pass,exposure,loop_chars,lost_chars,cut_chars,false_chars,ended,ended_lo,ended_hi,precision,recall,recall_lo,recall_hi,fa_per_mchar,fa_lo,fa_hi,transient_per_mchar,delay,delay_lo,delay_hi,latency_p50,latency_p90,within_1000,saved,saved_lo,saved_hi,break_even";
     assert_eq!(rest.join(","), contract);
-    assert!(
-        header("outcomes.csv").ends_with(",copy_of,label"),
-        "group has its column already"
-    );
+    // Group has its column already.
+    assert!(header("outcomes.csv").ends_with(",copy_of,label"));
 }
 
 #[test]
@@ -222,15 +182,11 @@ fn what_was_written_is_read_back() {
     assert_eq!(texts(scores, "setting").nth(last), Some(Some("never")));
     assert_eq!(slices[last..], models);
     let number = |name: &str| floats(scores, name).nth(last).unwrap();
-    assert_eq!(
-        ["precision", "recall", "latency_p50"].map(number),
-        [None, Some(0.0), Some(f64::INFINITY)]
-    );
+    let numbers = ["precision", "recall", "latency_p50"].map(number);
+    assert_eq!(numbers, [None, Some(0.0), Some(f64::INFINITY)]);
     assert_eq!(ints(scores, "loops").nth(last), Some(Some(20)));
-    assert_eq!(
-        ints(scores, "p.checkpoint.min_matches").next(),
-        Some(Some(3))
-    );
+    let mut params = ints(scores, "p.checkpoint.min_matches");
+    assert_eq!(params.next(), Some(Some(3)));
     assert_eq!(ints(scores, "errors").next(), Some(Some(1)));
     let settings: Vec<_> = texts(scores, "setting").collect();
     let of = |field: &str| -> Vec<Option<&str>> {
@@ -239,49 +195,33 @@ fn what_was_written_is_read_back() {
         own.map(|((_, value), _)| *value).collect()
     };
     assert_eq!(of("kind"), [Some("near-repeat"), Some("paragraph")]);
-    assert_eq!(
-        of("onset"),
-        [Some("0-499"), Some("500-999"), Some("1000-1999")]
-    );
+    let onsets = ["0-499", "500-999", "1000-1999"];
+    assert_eq!(of("onset"), onsets.map(Some));
     assert_eq!(of("channel"), [Some("answer")]);
     assert_eq!((of("lang"), of("source")), (vec![None], vec![None]));
     assert_eq!(of("group").len(), 22);
-    let outcomes = read_outcomes(dir.path(), &["verdict", "error"])
-        .unwrap()
-        .unwrap();
+    let outcomes = read_outcomes(dir.path(), &["verdict", "error"]).unwrap();
+    let outcomes = outcomes.unwrap();
     assert_eq!((outcomes.width(), outcomes.height()), (2, 6 * 43));
-    let end: Vec<_> = texts(&outcomes, "verdict")
-        .zip(texts(&outcomes, "error"))
-        .skip(6 * 43 - 2)
-        .collect();
-    assert_eq!(
-        end,
-        [
-            (Some("unlabelled"), None),
-            (Some("error"), Some("it died: exit code 1"))
-        ]
-    );
-    assert_eq!(
-        texts(&results.choice.unwrap(), "model").next(),
-        Some(Some("*"))
-    );
+    let end = |name| texts(&outcomes, name).skip(6 * 43 - 2).collect::<Vec<_>>();
+    assert_eq!(end("verdict"), [Some("unlabelled"), Some("error")]);
+    assert_eq!(end("error"), [None, Some("it died: exit code 1")]);
+    let choice = results.choice.unwrap();
+    assert_eq!(texts(&choice, "model").next(), Some(Some("*")));
 }
 
 #[test]
 fn results_of_another_version_are_refused_with_the_command() {
     let dir = tempfile::tempdir().unwrap();
     let args = ["tune", "corpus"].map(str::to_owned).to_vec();
-    Manifest {
+    let manifest = Manifest {
         args,
         ..Manifest::default()
-    }
-    .write(dir.path())
-    .unwrap();
+    };
+    manifest.write(dir.path()).unwrap();
     let error = Results::read(dir.path()).unwrap_err().to_string();
-    assert!(
-        error.ends_with("expected version 2: run `deadloop tune corpus --force` again"),
-        "{error}"
-    );
+    let right = "expected version 2: run `deadloop tune corpus --force` again";
+    assert!(error.ends_with(right), "{error}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::sweeps;
 use std::path::Path;
 
 use deadloop_score::replay::detect::{Channel, Kind, Unit};
-use deadloop_score::replay::{Decided, Record, Region};
+use deadloop_score::replay::{Decided, Record};
 use deadloop_score::{
     AnyEvidence, Case, Cases, Evidence, JudgeOptions, PackedCases, PackedEvidence, PackedRecords,
     Resampling, Scoring, Worth, mean_clean, units, unpacked, write_outcomes, write_scores,
@@ -85,38 +85,18 @@ fn world() -> (Vec<Case>, Vec<Record>) {
             0 => String::new(),
             _ => format!("g{}", i / 4),
         };
-        let mut case = case(
-            &format!("t{i}"),
-            ["a", "b, c"][i as usize % 2],
-            &group,
-            LENGTHS,
-            labels,
-        );
+        let (id, model) = (format!("t{i}"), ["a", "b, c"][i as usize % 2]);
+        let mut case = case(&id, model, &group, LENGTHS, labels);
         if i % 7 == 0 {
             case.text = "00000000000000aa".into();
         }
         cases.push(case);
         // The axes stand in the order of the detector's parameters: min_repeats, min_matches.
-        let region = |(a, b)| Region {
-            lo: vec![0, 0],
-            hi: vec![b, a],
-            stop: 0,
-        };
         let hi = [Some((1, 2)), Some((2, 1)), None, Some((2, 2)), Some((3, 2))][i as usize % 5];
-        records.push(Record {
-            transcript: format!("t{i}").into(),
-            blocks: vec![Decided {
-                stops: vec![stop(
-                    Channel::Answer,
-                    1200 + 60 * i,
-                    Kind::Paragraph,
-                    LENGTHS,
-                )],
-                regions: hi.map(region).into_iter().collect(),
-                error: (i == 31).then(|| "it died".into()),
-                details: Vec::new(),
-            }],
-        });
+        let stop = stop(Channel::Answer, 1200 + 60 * i, Kind::Paragraph, LENGTHS);
+        let mut record = kit::record(&id, stop, hi.map(|(a, b)| vec![b, a]));
+        record.blocks[0].error = (i == 31).then(|| "it died".into());
+        records.push(record);
     }
     (cases, records)
 }

@@ -12,11 +12,7 @@ use deadloop_score::{
 };
 use proptest::prelude::*;
 
-const BOTH: ReadChannels = ReadChannels {
-    reasoning: true,
-    answer: true,
-    arguments: false,
-};
+const BOTH: ReadChannels = ReadChannels::TEXT;
 
 /// Any way to judge.
 fn options() -> impl Strategy<Value = JudgeOptions> {

@@ -7,7 +7,8 @@ use crate::repairing;
 use std::collections::BTreeMap;
 
 use deadloop_replay::corpus::damage::damage_events;
-use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
+use deadloop_replay::detect::harness::Params;
+use deadloop_replay::detect::repair::{Action, Delivered, Meaning, Repairer};
 use deadloop_replay::detect::{Fault, Value};
 use deadloop_score::repairs::{MeantText, MendedEvents, judge_arguments, judge_events};
 use repairing::preset;
@@ -61,18 +62,7 @@ struct Variant {
 }
 
 /// What no user may see in these cases.
-const MARKS: &[&str] = &[
-    "<think>",
-    "</think>",
-    "<Think>",
-    "</THINK>",
-    "create_note>",
-    "save_material",
-    "call_orch",
-    "_note>",
-    "<confirm",
-    "</confirm",
-];
+const MARKS: &str = "<think> </think> <Think> </THINK> create_note> save_material call_orch _note> <confirm </confirm";
 
 fn gold(case: &Case) -> MeantText {
     let action = |wanted: &Wanted| Action {
@@ -81,6 +71,7 @@ fn gold(case: &Case) -> MeantText {
         fields: wanted.fields.clone(),
         content: wanted.content.clone(),
     };
+    let marks = MARKS.split(' ').map(str::to_owned);
     MeantText {
         meaning: Meaning {
             reasoning: case.reasoning.clone(),
@@ -88,11 +79,7 @@ fn gold(case: &Case) -> MeantText {
             actions: case.actions.iter().map(action).collect(),
         },
         damaged: !case.intact,
-        marks: MARKS
-            .iter()
-            .map(|&mark| mark.to_owned())
-            .chain(case.marks.clone())
-            .collect(),
+        marks: marks.chain(case.marks.clone()).collect(),
     }
 }
 
@@ -111,18 +98,13 @@ fn what_the_documents_handlers_do_and_what_the_best_variant_does() {
             let meaning = repairer.mend(&params, &case.damaged).unwrap();
             let verdict = gold(case).judge(&meaning).name();
             let arguments = judge_arguments(&case.text, &meaning.text);
-            if verdict != variant.gives
-                || variant
-                    .parses
-                    .is_some_and(|parses| parses != arguments.parsed)
-                || variant
-                    .same_json
-                    .is_some_and(|same| same != arguments.exact)
-            {
-                wrong.push(format!(
-                    "{} | {}: {verdict}, {meaning:?}",
-                    case.row, variant.preset
-                ));
+            let parses = variant
+                .parses
+                .is_none_or(|parses| parses == arguments.parsed);
+            let same = variant.same_json.is_none_or(|same| same == arguments.exact);
+            if verdict != variant.gives || !parses || !same {
+                let name = format!("{} | {}", case.row, variant.preset);
+                wrong.push(format!("{name}: {verdict}, {meaning:?}"));
             }
         }
     }
@@ -150,60 +132,52 @@ fn mended(name: &str, by: &str, events: &[Delivered]) -> MendedEvents {
     if !by.is_empty() {
         params.set("by", Value::Text(by.into()));
     }
-    let (mut machine, mut given) = (repairer.events(&params).unwrap(), Vec::new());
-    events
-        .iter()
-        .for_each(|event| machine.push(event.clone(), &mut given));
+    judged(repairer, &params, events)
+}
+
+fn judged(repairer: &Repairer, params: &Params, events: &[Delivered]) -> MendedEvents {
+    let (mut machine, mut given) = (repairer.events(params).unwrap(), Vec::new());
+    for event in events {
+        machine.push(event.clone(), &mut given);
+    }
     machine.finish(&mut given);
     judge_events(&row(events.iter().any(|event| event.id.is_some())), &given)
 }
 
+/// A row that comes whole.
+const WHOLE: MendedEvents = MendedEvents {
+    lost: 0,
+    doubled: 0,
+    disordered: 0,
+    ended: true,
+};
+
 /// Seed 002, row 7 and sections 3 and 6: what a reconnect does to a row of events.
 #[test]
 fn row_7_of_seed_002() {
-    let whole = MendedEvents {
-        ended: true,
-        ..MendedEvents::default()
-    };
     for seed in 0..50 {
         let doubled = damage_events(Fault::ReplayDoubled, 3, seed, &row(true)).events;
-        assert_eq!(mended("by-id", "", &doubled), whole);
-        assert_eq!(mended("in-order", "", &doubled), whole);
+        assert_eq!(mended("by-id", "", &doubled), WHOLE);
+        assert_eq!(mended("in-order", "", &doubled), WHOLE);
         let order = damage_events(Fault::ReplayOrder, 3, seed, &row(true)).events;
-        assert_eq!(mended("in-order", "", &order), whole);
-        let lost = damage_events(Fault::ReplayLost, 2, seed, &row(true)).events;
-        assert_eq!(
-            mended("in-order", "", &lost),
-            MendedEvents { lost: 2, ..whole }
-        );
-        assert_eq!(
-            mended("by-id", "", &lost),
-            MendedEvents { lost: 2, ..whole }
-        );
+        assert_eq!(mended("in-order", "", &order), WHOLE);
+        let events = damage_events(Fault::ReplayLost, 2, seed, &row(true)).events;
+        let lost = MendedEvents { lost: 2, ..WHOLE };
+        assert_eq!(mended("in-order", "", &events), lost);
+        assert_eq!(mended("by-id", "", &events), lost);
     }
     // The document's marks do not put in order; without ids it does nothing; texts are no keys.
     let mut swapped = row(true);
     swapped.swap(3, 4);
-    assert_eq!(
-        mended("by-id", "", &swapped),
-        MendedEvents {
-            disordered: 1,
-            ..whole
-        }
-    );
+    let (mut disordered, mut doubled) = (WHOLE, WHOLE);
+    disordered.disordered = 1;
+    assert_eq!(mended("by-id", "", &swapped), disordered);
     let mut again = row(false);
     again.insert(4, again[3].clone());
-    assert_eq!(
-        mended("by-id", "", &again),
-        MendedEvents {
-            doubled: 1,
-            ..whole
-        }
-    );
-    assert_eq!(
-        mended("by-id", "hash", &row(true)),
-        MendedEvents { lost: 10, ..whole }
-    );
+    doubled.doubled = 1;
+    assert_eq!(mended("by-id", "", &again), doubled);
+    let lost = MendedEvents { lost: 10, ..WHOLE };
+    assert_eq!(mended("by-id", "hash", &row(true)), lost);
 }
 
 /// Seed 002, row 6 and section 7: Redis, which keeps the marks of what was sent, is gone, and a client that had seven
@@ -211,35 +185,23 @@ fn row_7_of_seed_002() {
 /// a repairer has no others, so there is nothing that could be gone.
 #[test]
 fn row_6_of_seed_002() {
-    let whole = MendedEvents {
-        ended: true,
-        ..MendedEvents::default()
-    };
     let again = [&row(true)[..7], &row(true)].concat();
     let unmarked = judge_events(&row(true), &again);
     assert_eq!(unmarked.doubled, 7);
-    assert_eq!(mended("by-id", "", &again), whole);
-    assert_eq!(mended("in-order", "", &again), whole);
+    assert_eq!(mended("by-id", "", &again), WHOLE);
+    assert_eq!(mended("in-order", "", &again), WHOLE);
     // More was sent since than the memory holds: what is older comes twice. Places have no such bound.
     let (repairer, mut params) = preset("replay", "by-id");
     params.set("window", Value::Int(5));
-    let (mut machine, mut given) = (repairer.events(&params).unwrap(), Vec::new());
-    for event in &again {
-        machine.push(event.clone(), &mut given);
-    }
-    machine.finish(&mut given);
-    assert_eq!(judge_events(&row(true), &given).doubled, 7);
+    assert_eq!(judged(repairer, &params, &again).doubled, 7);
 }
 
 /// Seed 002, section 2: every branch ends with `[DONE]`.
 #[test]
 fn the_end_mark_is_always_sent_once() {
-    for events in [
-        vec![],
-        row(true)[..5].to_vec(),
-        row(true),
-        [row(true), row(true)].concat(),
-    ] {
+    let row = row(true);
+    let twice = [&row[..], &row].concat();
+    for events in [vec![], row[..5].to_vec(), row, twice] {
         for name in ["by-id", "in-order"] {
             assert!(mended(name, "", &events).ended, "{events:?}");
         }

@@ -11,11 +11,7 @@ use serde_json::{Value, json};
 
 /// 100 chars of reasoning, then 3000 of answer.
 const LENGTHS: (u64, u64) = (100, 3000);
-const BOTH: ReadChannels = ReadChannels {
-    reasoning: true,
-    answer: true,
-    arguments: false,
-};
+const BOTH: ReadChannels = ReadChannels::TEXT;
 const ANSWER: ReadChannels = ReadChannels {
     reasoning: false,
     answer: true,
@@ -45,6 +41,18 @@ fn at(case: &Case, at: u64, options: &JudgeOptions) -> Outcome {
     judge(case, BOTH, Some(&stop), options)
 }
 
+fn taking(transient: Transient) -> JudgeOptions {
+    JudgeOptions {
+        transient,
+        ..JudgeOptions::default()
+    }
+}
+
+/// The verdict, the exposure and what was lost.
+fn figures(outcome: Outcome) -> (Verdict, u64, u64) {
+    (outcome.verdict, outcome.exposure, outcome.lost)
+}
+
 fn verdict(case: &Case, place: u64, options: &JudgeOptions) -> &'static str {
     at(case, place, options).verdict.name()
 }
@@ -62,10 +70,8 @@ fn a_loop_is_hit_from_its_onset_to_its_end() {
 fn the_table_of_judge_holds() {
     let (case, plain) = (looping(), JudgeOptions::default());
     let numbers = |o: Outcome| (o.exposure, o.delay, o.saved, o.lost, o.loop_chars);
-    assert_eq!(
-        numbers(judge(&case, BOTH, None, &plain)),
-        (1100, 2000, 0, 0, 2000)
-    );
+    let missed = judge(&case, BOTH, None, &plain);
+    assert_eq!(numbers(missed), (1100, 2000, 0, 0, 2000));
     assert_eq!(numbers(at(&case, 900, &plain)), (1000, 2000, 0, 100, 2000));
     assert_eq!(numbers(at(&case, 1400, &plain)), (1100, 400, 1600, 0, 2000));
     let ended =
@@ -120,11 +126,8 @@ fn a_loop_that_is_ended_is_within_its_delay() {
     assert_eq!(of(1500, 10), (Some(Count::Within1000), true));
     assert_eq!(of(1501, 10), (Some(Count::Within2000), false));
     assert_eq!(of(1501, 1001), (Some(Count::Within2000), true));
-    assert_eq!(
-        of(200, 10),
-        (Some(Count::Within100), true),
-        "an earlier repetition"
-    );
+    // An earlier repetition.
+    assert_eq!(of(200, 10), (Some(Count::Within100), true));
     assert_eq!(of(400, 10), (None, false), "premature");
     let missed = judge(&with(10), BOTH, None, &plain);
     assert_eq!((missed.within, missed.in_periods), (None, false));
@@ -135,14 +138,10 @@ fn an_alarm_before_the_onset_that_is_a_hit_has_no_latency_and_saves_no_more_than
     let case =
         case(json!([{"class": "loop", "channel": "answer", "onset": 1000, "earliest": 900}]));
     let early = at(&case, 920, &JudgeOptions::default());
-    assert_eq!(
-        (early.latency, early.saved, early.delay),
-        (Some(0), 2000, 0)
-    );
-    assert_eq!(
-        early.exposure, 1000,
-        "the reasoning and 900 chars of the answer"
-    );
+    assert_eq!((early.latency, early.saved), (Some(0), 2000));
+    assert_eq!(early.delay, 0);
+    // The reasoning and 900 chars of the answer.
+    assert_eq!(early.exposure, 1000);
 }
 
 #[test]
@@ -152,15 +151,8 @@ fn several_spans_are_judged_by_the_one_that_holds_the_alarm() {
         {"class": "loop", "channel": "answer", "onset": 600, "end": 800},
         {"class": "loop", "channel": "answer", "onset": 1000},
     ]));
-    let ignore = JudgeOptions::default();
-    let clean = JudgeOptions {
-        transient: Transient::Clean,
-        ..ignore
-    };
-    let all = JudgeOptions {
-        transient: Transient::Loop,
-        ..ignore
-    };
+    let kinds = [Transient::Ignore, Transient::Clean, Transient::Loop];
+    let ignore = taking(Transient::Ignore);
     let table = [
         (100, ["premature"; 3]),
         (300, ["transient-stop", "premature", "hit"]),
@@ -170,37 +162,26 @@ fn several_spans_are_judged_by_the_one_that_holds_the_alarm() {
         (1200, ["hit"; 3]),
     ];
     for (place, want) in table {
-        let got = [ignore, clean, all].map(|o| verdict(&case, place, &o));
+        let got = kinds.map(|transient| verdict(&case, place, &taking(transient)));
         assert_eq!(got, want, "{place}");
     }
     assert_eq!(at(&case, 700, &ignore).loop_chars, 200);
     assert_eq!(at(&case, 1200, &ignore).latency, Some(200));
-    assert_eq!(
-        at(&case, 900, &ignore).lost,
-        100,
-        "healthy up to the loop that follows"
-    );
-    assert_eq!(
-        judge(&case, BOTH, None, &ignore).loop_chars,
-        200,
-        "a miss is charged to the first"
-    );
+    // Healthy up to the loop that follows; a miss is charged to the first.
+    assert_eq!(at(&case, 900, &ignore).lost, 100);
+    assert_eq!(judge(&case, BOTH, None, &ignore).loop_chars, 200);
 }
 
 #[test]
 fn transient_transcripts_stand_apart_unless_asked_for() {
     let case = case(json!([{"class": "transient", "channel": "answer", "onset": 200, "end": 400}]));
-    let of = |transient| JudgeOptions {
-        transient,
-        ..JudgeOptions::default()
-    };
-    let got = |place, t| verdict(&case, place, &of(t));
+    let got = |place, t| verdict(&case, place, &taking(t));
     assert_eq!(got(300, Transient::Ignore), "transient-stop");
     assert_eq!(got(900, Transient::Ignore), "transient-stop");
     assert_eq!(got(300, Transient::Clean), "false-alarm");
     assert_eq!(got(300, Transient::Loop), "hit");
     assert_eq!(got(900, Transient::Loop), "stale");
-    let pass = |t| judge(&case, BOTH, None, &of(t));
+    let pass = |t| judge(&case, BOTH, None, &taking(t));
     assert_eq!(pass(Transient::Ignore).verdict, Verdict::TransientPass);
     assert_eq!(pass(Transient::Ignore).exposure, 0, "in no ratio");
     assert_eq!(pass(Transient::Clean).exposure, 3100);
@@ -211,24 +192,14 @@ fn transient_transcripts_stand_apart_unless_asked_for() {
 fn an_alarm_in_another_channel_is_ordered_by_what_had_arrived() {
     let plain = JudgeOptions::default();
     let alarm = |case: &Case, channel, place| {
-        judge(
-            case,
-            BOTH,
-            Some(&delivered(channel, place, Kind::Other)),
-            &plain,
-        )
+        let stop = delivered(channel, place, Kind::Other);
+        figures(judge(case, BOTH, Some(&stop), &plain))
     };
     let in_answer = alarm(&looping(), Channel::Reasoning, 60);
-    assert_eq!(
-        (in_answer.verdict, in_answer.exposure, in_answer.lost),
-        (Verdict::Premature, 60, 1040)
-    );
+    assert_eq!(in_answer, (Verdict::Premature, 60, 1040));
     let thought = case(json!([{"class": "loop", "channel": "reasoning", "onset": 40}]));
     let after = alarm(&thought, Channel::Answer, 500);
-    assert_eq!(
-        (after.verdict, after.exposure, after.lost),
-        (Verdict::Stale, 40, 2500)
-    );
+    assert_eq!(after, (Verdict::Stale, 40, 2500));
 }
 
 #[test]
@@ -236,16 +207,9 @@ fn only_watched_channels_are_exposure() {
     let clean = case(json!([{"class": "clean"}]));
     let plain = JudgeOptions::default();
     assert_eq!(judge(&clean, ANSWER, None, &plain).exposure, 3000);
-    let alarm = judge(
-        &clean,
-        ANSWER,
-        Some(&delivered(Channel::Answer, 700, Kind::Other)),
-        &plain,
-    );
-    assert_eq!(
-        (alarm.verdict, alarm.exposure, alarm.lost),
-        (Verdict::FalseAlarm, 700, 2300)
-    );
+    let stop = delivered(Channel::Answer, 700, Kind::Other);
+    let alarm = judge(&clean, ANSWER, Some(&stop), &plain);
+    assert_eq!(figures(alarm), (Verdict::FalseAlarm, 700, 2300));
 }
 
 #[test]
@@ -259,9 +223,6 @@ fn the_place_at_which_an_alarm_is_delivered_counts() {
 fn without_a_label_or_with_a_doubt_nothing_is_scored() {
     for labels in [json!([]), json!([{"class": "unsure"}])] {
         let outcome = at(&case(labels), 500, &JudgeOptions::default());
-        assert_eq!(
-            (outcome.verdict, outcome.exposure, outcome.lost),
-            (Verdict::Unlabelled, 0, 0)
-        );
+        assert_eq!(figures(outcome), (Verdict::Unlabelled, 0, 0));
     }
 }

@@ -152,20 +152,15 @@ mod tests {
 
     fn frames(fields: bool, lines: &[&str]) -> Vec<Result<String, String>> {
         let mut frames = Frames::new(fields, 40);
-        let mut all: Vec<Frame<'_>> = lines
-            .iter()
-            .filter_map(|l| frames.line(l.as_bytes()))
-            .collect();
+        let all = lines.iter().filter_map(|l| frames.line(l.as_bytes()));
+        let mut all: Vec<Frame<'_>> = all.collect();
         all.extend(frames.end());
-        all.into_iter()
-            .map(|f| match f {
-                Ok(Framed::Object(text)) => {
-                    object(&text, 99).map(|map| Value::Object(map).to_string())
-                }
-                Ok(Framed::Done) => Ok(DONE.to_owned()),
-                Err(fault) => Err(fault),
-            })
-            .map(|read| read.map_err(|fault| fault.at(crate::Place::whole("x")).what))
+        let text = |frame| match frame {
+            Framed::Object(text) => object(&text, 99).map(|map| Value::Object(map).to_string()),
+            Framed::Done => Ok(DONE.to_owned()),
+        };
+        let read = all.into_iter().map(|frame| frame.and_then(text));
+        read.map(|read| read.map_err(|fault| fault.at(crate::Place::whole("x")).what))
             .collect()
     }
 
@@ -230,16 +225,11 @@ mod tests {
         assert_eq!(bad.len(), 7);
         assert!(bad.iter().all(Result::is_err), "{bad:?}");
         assert_eq!(bad[3], Err("a string alone".into()));
-        assert_eq!(
-            Frames::new(true, 40).line(b"\xff{}").map(|f| f.is_err()),
-            Some(true)
-        );
+        let bytes = Frames::new(true, 40).line(b"\xff{}").map(|f| f.is_err());
+        assert_eq!(bytes, Some(true));
         let long = format!("data: {{\"a\":\"{}\"}}", "x".repeat(40));
         assert!(frames(true, &[&long])[0].is_err());
-        assert!(
-            frames(false, &["data: {\"a\":1}", ": x"])
-                .iter()
-                .all(Result::is_err)
-        );
+        let none = frames(false, &["data: {\"a\":1}", ": x"]);
+        assert!(none.iter().all(Result::is_err));
     }
 }

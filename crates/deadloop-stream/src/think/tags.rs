@@ -275,23 +275,15 @@ mod tests {
     use super::*;
 
     fn tags(names: &[&str]) -> Result<Tags, String> {
-        Tags::new(
-            &names
-                .iter()
-                .map(|&name| name.to_owned())
-                .collect::<Vec<_>>(),
-        )
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        Tags::new(&names)
     }
 
     #[test]
     fn a_slash_closes_a_tag_or_its_own_mark_does() {
         let tags = tags(&["[THINK]", "◁think▷", "<|a|>...<|b|>"]).unwrap();
-        let closing: Vec<&str> = tags
-            .pairs()
-            .iter()
-            .map(|pair| pair.close.as_str())
-            .collect();
-        assert_eq!(closing, ["[/THINK]", "◁/think▷", "<|b|>"]);
+        let closing = tags.pairs().iter().map(|pair| pair.close.as_str());
+        assert!(closing.eq(["[/THINK]", "◁/think▷", "<|b|>"]));
         assert_eq!(tags.opening().leads, ['<', '[', '◁']);
         assert_eq!(Tags::default().pairs().len(), DEFAULT.len() - 1);
         assert!(Tags::default().harmony() && !Tags::none().harmony());
@@ -321,10 +313,8 @@ mod tests {
             ["<x>...<|end|>", "harmony"],
             ["<|channel|>", "harmony"],
         ] {
-            assert!(
-                tags(&names).unwrap_err().contains("told apart"),
-                "{names:?}"
-            );
+            let refused = tags(&names).unwrap_err();
+            assert!(refused.contains("told apart"), "{names:?}");
         }
         assert!(tags(&["<x>...<y>", "<z>...<y>", "harmony", "harmony"]).is_ok());
     }

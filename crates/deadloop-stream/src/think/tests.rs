@@ -16,12 +16,8 @@ fn oracle(text: &str, options: &ThinkOptions) -> Sides {
     let pattern = Regex::new(&pattern.replace("WORDS", "[A-Za-z0-9_ ./:=-]*")).unwrap();
     let header = |here: &str| {
         let begins = here.starts_with("<|start|>") || here.starts_with("<|channel|>");
-        let found = pattern
-            .find(here)
-            .filter(|_| begins && options.tags.harmony());
-        found
-            .map(|found| found.as_str().to_owned())
-            .filter(|found| found.len() <= HEADER)
+        let found = pattern.find(here).map(|found| found.as_str().to_owned());
+        found.filter(|found| begins && options.tags.harmony() && found.len() <= HEADER)
     };
     let all = options.tags.pairs();
     // The tags that end the block that the text is in; none outside.
@@ -156,24 +152,16 @@ fn the_cases_of_the_description() {
         // Cut at the end.
         let cut = |tag: &str| tag[..tag.char_indices().next_back().unwrap().0].to_owned();
         check(&cut(open), &first, "", &cut(open));
-        check(
-            &format!("<t>a{}", cut(close)),
-            &first,
-            &format!("a{}", cut(close)),
-            "",
-        );
+        let rest = format!("a{}", cut(close));
+        check(&format!("<t>{rest}"), &first, &rest, "");
     }
 }
 
 #[test]
 fn only_its_own_tag_closes_a_block_and_any_one_that_the_prompt_opened() {
     let [first, opened, ..] = every_option(&Tags::default());
-    check(
-        "<think>a</thinking>b[/THINK]c</think>d",
-        &first,
-        "a</thinking>b[/THINK]c",
-        "d",
-    );
+    let inside = "a</thinking>b[/THINK]c";
+    check(&format!("<think>{inside}</think>d"), &first, inside, "d");
     check("a[/THINK]b</think>", &opened, "a", "b</think>");
     check("[THINK]a</think>b[/THINK]c", &opened, "a</think>b", "c");
 }
@@ -194,30 +182,22 @@ fn only_the_tags_that_are_named_count() {
 #[test]
 fn every_message_of_the_harmony_format_goes_by_its_channel() {
     let [first, opened, all, _] = every_option(&Tags::default());
+    let (thought, said) = ("six times seven", "It is 42.");
     let whole = "<|channel|>analysis<|message|>six times seven<|end|>\
                  <|start|>assistant<|channel|>final<|message|>It is 42.<|return|>";
-    check(whole, &first, "six times seven", "It is 42.");
-    check(
-        &format!("<|start|>assistant{whole}"),
-        &all,
-        "six times seven",
-        "It is 42.",
-    );
+    check(whole, &first, thought, said);
+    check(&format!("<|start|>assistant{whole}"), &all, thought, said);
     // The template has opened the channel.
     let rest = whole.split_once("<|message|>").unwrap().1;
-    check(rest, &opened, "six times seven", "It is 42.");
+    check(rest, &opened, thought, said);
     check("a<|end|>b", &first, "", "a<|end|>b");
     let agent = "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary \
                  to=functions.f <|constrain|>json<|message|>{}<|call|><|start|>assistant\
                  <|channel|>analysis<|message|>b<|end|><|start|>assistant<|channel|>final<|message|>c";
     check(agent, &first, "ab", "{}c");
     // What never ends, and what is no header after all.
-    check(
-        "<|channel|>analysis<|message|>on and on",
-        &first,
-        "on and on",
-        "",
-    );
+    let endless = "<|channel|>analysis<|message|>on and on";
+    check(endless, &first, "on and on", "");
     check("<|channel|>analysis", &first, "", "<|channel|>analysis");
     let long = format!("<|channel|>{}<|message|>b", "a".repeat(HEADER));
     check(&long, &first, "", &long);
@@ -227,38 +207,21 @@ fn every_message_of_the_harmony_format_goes_by_its_channel() {
 
 /// Strategy for texts made of tags, pieces of tags, blanks and letters of one to four bytes.
 fn text() -> impl Strategy<Value = String> {
-    let word = prop::sample::select(vec![
-        "<think>",
-        "</think>",
+    let marks = [
+        "<think>", "</think>", "[THINK]", "[/THINK]", "analysis", "<|end|>", "<|call|>", "<|", "<",
+        "<th", "think>", "</", "/think>", "[", "◁", " ", "\n", "\u{3000}", "a", "é", "环", "🔁",
+    ];
+    let tags = [
         "<thinking>",
         "</thinking>",
-        "[THINK]",
-        "[/THINK]",
         "◁think▷",
         "◁/think▷",
         "<|channel|>",
-        "analysis",
         "<|message|>",
         "<|start|>assistant",
-        "<|end|>",
-        "<|call|>",
         "<|constrain|>json",
-        "<|",
-        "<",
-        "<th",
-        "think>",
-        "</",
-        "/think>",
-        "[",
-        "◁",
-        " ",
-        "\n",
-        "\u{3000}",
-        "a",
-        "é",
-        "环",
-        "🔁",
-    ]);
+    ];
+    let word = prop::sample::select([&marks[..], &tags].concat());
     let long = "x".repeat(HEADER - 20);
     prop::collection::vec(word, 0..16)
         .prop_map(move |words| words.concat().replacen("🔁", &long, 1))
@@ -342,38 +305,21 @@ proptest! {
 /// Checks that a closing tag between back-ticks, or in an answer, is text, for any cuts.
 #[test]
 fn a_tag_that_is_spoken_of_closes_nothing() {
+    let emits = "It emits `</think>` and then the answer.";
+    let quoted = "Use `<think>x</think>` here.";
     let cases = [
-        (
-            "<think>It emits `</think>` and then the answer.</think>Done.",
-            "It emits `</think>` and then the answer.",
-            "Done.",
-        ),
+        (&format!("<think>{emits}</think>Done.")[..], emits, "Done."),
         ("<think>Call `f`</think>Done.", "Call `f`", "Done."),
         ("<|channel>thought\nTwo.<channel|>Done.", "\nTwo.", "Done."),
-        (
-            "Use `<think>x</think>` here.",
-            "",
-            "Use `<think>x</think>` here.",
-        ),
+        (quoted, "", quoted),
     ];
     for (text, reasoning, answer) in cases {
         let chars: Vec<char> = text.chars().collect();
         for size in 1..=chars.len() {
-            let mut splitter = ThinkSplitter::new(ThinkOptions::default());
-            let (mut thought, mut said) = (String::new(), String::new());
-            let mut out = |side, piece: &str| match side {
-                TagSide::Reasoning => thought.push_str(piece),
-                TagSide::Answer => said.push_str(piece),
-            };
-            for piece in chars.chunks(size) {
-                splitter.push(&String::from_iter(piece), &mut out);
-            }
-            splitter.finish(&mut out);
-            assert_eq!(
-                (thought.as_str(), said.as_str()),
-                (reasoning, answer),
-                "{size}"
-            );
+            let pieces: Vec<String> = chars.chunks(size).map(String::from_iter).collect();
+            let pieces = pieces.iter().map(String::as_str);
+            let (thought, said) = sides(&split_chunks(pieces, &ThinkOptions::default()));
+            assert_eq!((&*thought, &*said), (reasoning, answer), "{size}");
         }
     }
 }

@@ -4,7 +4,9 @@
 #![allow(dead_code, reason = "no test uses all of them")]
 
 use deadloop_detect::harness::{Detector, EventPlace, Fact, Member, Params};
-use deadloop_detect::{Alarm, Channel, Event, Guard, Response, Setting, TextChannel, Value};
+use deadloop_detect::{
+    Alarm, Arguments, Channel, Event, Guard, Response, Setting, TextChannel, Value,
+};
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -14,15 +16,50 @@ pub(crate) const PROSE: &str = include_str!("prose.txt");
 
 /// A detector's defaults, but for these.
 pub(crate) fn member(detector: &str, params: &[(&str, Value)]) -> Member {
+    stopping(detector, params_of(detector, params))
+}
+
+pub(crate) fn params_of(detector: &str, params: &[(&str, Value)]) -> Params {
     let detector = Detector::find(detector).unwrap();
     let mut all = Params::defaults(detector.params);
     for (name, value) in params {
         assert!(detector.param(name).is_some(), "{name}");
         all.set(name, value.clone());
     }
+    all
+}
+
+fn stopping(detector: &str, params: Params) -> Member {
     Member {
         response: Response::Stop,
-        ..Member::new(detector, all)
+        ..Member::new(Detector::find(detector).unwrap(), params)
+    }
+}
+
+/// A member with these parameters, which are allowed.
+pub(crate) fn allowed(detector: &str, params: &Params) -> Member {
+    let member = stopping(detector, params.clone());
+    assert_eq!(member.check(), Ok(()));
+    member
+}
+
+pub(crate) const TURN: Event<'static> = Event::Turn { agent: None };
+
+pub(crate) fn call<'e>(name: &'e str, arguments: &'e str) -> Event<'e> {
+    Event::Call {
+        id: None,
+        name,
+        arguments: Arguments::Raw(arguments),
+    }
+}
+
+/// The result of the last call.
+pub(crate) fn result(content: &str, error: Option<bool>) -> Event<'_> {
+    Event::Result {
+        id: None,
+        content,
+        error,
+        cut: None,
     }
 }
 
@@ -30,14 +67,11 @@ pub(crate) fn preset(detector: &str, name: &str) -> Member {
     let entry = Detector::find(detector).unwrap();
     let all = entry.presets().unwrap();
     let preset = all.into_iter().find(|p| p.name == name).unwrap();
-    let params: Vec<_> = preset.params.into_iter().collect();
-    let named: Vec<_> = params
-        .iter()
-        .map(|(n, v)| (n.as_str(), v.clone()))
-        .collect();
-    let member = member(detector, &named);
-    assert_eq!(member.check(), Ok(()));
-    member
+    let mut params = Params::defaults(entry.params);
+    for (name, value) in preset.params {
+        params.set(&name, value);
+    }
+    allowed(detector, &params)
 }
 
 pub(crate) fn alarm(member: &Member, text: &str, chunk: usize) -> Option<Alarm> {

@@ -10,21 +10,18 @@ use deadloop_detect::harness::{Domain, Params};
 use deadloop_detect::repair::{Meaning, Pieces, Repairer};
 use proptest::prelude::*;
 
-/// What texts are made of: marks, whole and cut, what looks like them, and plain text.
-pub(crate) const FRAGMENTS: &[&str] = &[
-    "<think>",
-    "</think>",
-    "<Think>",
+/// What texts are made of: marks, whole and cut, what looks like them, and plain text. The long ones are [`TAGS`].
+const MARKS: &[&str] = &[
+    "<think>", "</think>", "<Think>", "[THINK]", "[/THINK]", "<|b|>", "<thi", "</", "<", ">",
+    "<id>", "</id>", "<b>", "{", "}", "[", "]", "\"a\": ", "\"", ",", ":", "\\", "\\u00e9",
+    "\\u12", "1.5", "tru", "true", "null", "'", "// x\n", "/* x */", "<|im_e", "I'm done", "I'm d",
+    "word ", " ", "\n", "\u{1c}", "é", "分析", "x", "12",
+];
+
+const TAGS: &[&str] = &[
     "<thinking>",
     "</thinking>",
-    "[THINK]",
-    "[/THINK]",
-    "<|b|>",
     "<tool_call>",
-    "<thi",
-    "</",
-    "<",
-    ">",
     "<create_note>",
     "</create_note>",
     "<Create_Note>",
@@ -32,8 +29,6 @@ pub(crate) const FRAGMENTS: &[&str] = &[
     "</create_note",
     "<save_material id=\"3\">",
     "</save_material>",
-    "<id>",
-    "</id>",
     "<content>",
     "</content>",
     "<confirm1>",
@@ -41,47 +36,17 @@ pub(crate) const FRAGMENTS: &[&str] = &[
     "</confirm1>",
     "<call_orcheator>",
     "</call_orchestrator>",
-    "<b>",
-    "{",
-    "}",
-    "[",
-    "]",
-    "\"a\": ",
-    "\"",
-    ",",
-    ":",
-    "\\",
-    "\\u00e9",
-    "\\u12",
-    "1.5",
-    "tru",
-    "true",
-    "null",
-    "'",
-    "// x\n",
-    "/* x */",
     "<|im_end|>",
-    "<|im_e",
     "<|channel|>commentary",
     "好的，收到您的指令",
     "好的，",
-    "I'm done",
-    "I'm d",
     "get_weather",
     "get_wether",
-    "word ",
-    " ",
-    "\n",
-    "\u{1c}",
-    "é",
-    "分析",
-    "x",
-    "12",
 ];
 
 /// A text of fragments.
 pub(crate) fn text(most: usize) -> impl Strategy<Value = String> {
-    let one = (0..FRAGMENTS.len()).prop_map(|i| FRAGMENTS[i]);
+    let one = prop::sample::select([MARKS, TAGS].concat());
     prop::collection::vec(one, 0..most).prop_map(|parts| parts.concat())
 }
 
@@ -98,13 +63,8 @@ pub(crate) fn preset(repairer: &str, name: &str) -> (&'static Repairer, Params) 
 /// The defaults, every preset, and some parameters drawn by a seed: all of them allowed.
 pub(crate) fn settings(repairer: &'static Repairer, seed: u64, drawn: usize) -> Vec<Params> {
     let mut all = vec![repairer.defaults()];
-    all.extend(
-        repairer
-            .presets()
-            .unwrap()
-            .iter()
-            .map(|p| repairer.preset(&p.name).unwrap()),
-    );
+    let presets = repairer.presets().unwrap();
+    all.extend(presets.iter().map(|p| repairer.preset(&p.name).unwrap()));
     let mut state = seed;
     for _ in 0..drawn {
         let mut params = repairer.defaults();
@@ -163,10 +123,8 @@ fn value(name: &str, domain: &Domain, state: &mut u64) -> Value {
                     ("note", "create_note"),
                 ][below(state, 2)],
             };
-            Value::Table(BTreeMap::from([(
-                pair.0.to_owned(),
-                Value::Text(pair.1.into()),
-            )]))
+            let value = Value::Text(pair.1.into());
+            Value::Table(BTreeMap::from([(pair.0.to_owned(), value)]))
         }
         _ => unreachable!("{domain:?}"),
     }
@@ -180,9 +138,9 @@ pub(crate) fn streamed<'a>(
 ) -> Pieces {
     let mut machine = repairer.text(params).unwrap();
     let mut pieces = Pieces::default();
-    chunks
-        .into_iter()
-        .for_each(|chunk| machine.push(chunk, &mut pieces));
+    for chunk in chunks {
+        machine.push(chunk, &mut pieces);
+    }
     machine.finish(&mut pieces);
     pieces
 }

@@ -11,8 +11,10 @@ pub(crate) mod past;
 pub(crate) mod stuck;
 pub(crate) mod twin;
 
-use deadloop_detect::harness::{Detector, Member, Params};
-use deadloop_detect::{Alarm, Arguments, Cut, Event, Guard, Response, Setting, TextChannel, Value};
+use crate::common::allowed;
+
+use deadloop_detect::harness::{Detector, Params};
+use deadloop_detect::{Alarm, Arguments, Cut, Event, Guard, Setting, TextChannel, Value};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -87,10 +89,9 @@ pub(crate) fn value(json: &Json) -> Value {
 
 pub(crate) fn setting(detector: &str, params: &serde_json::Map<String, Json>) -> Setting {
     // The vectors have an older name of it: `novelty` is a detector of text.
-    let name = if detector == "novelty" {
-        "call-novelty"
-    } else {
-        detector
+    let name = match detector {
+        "novelty" => "call-novelty",
+        name => name,
     };
     let detector = Detector::find(name).unwrap();
     let mut all = Params::defaults(detector.params);
@@ -99,14 +100,8 @@ pub(crate) fn setting(detector: &str, params: &serde_json::Map<String, Json>) ->
         assert!(known, "{}: {name}", detector.name);
         all.set(name, value(json));
     }
-    let member = Member {
-        response: Response::Stop,
-        ..Member::new(detector, all)
-    };
-    assert_eq!(member.check(), Ok(()), "{params:?}");
-    Setting {
-        members: vec![member],
-    }
+    let members = vec![allowed(name, &all)];
+    Setting { members }
 }
 
 pub(crate) fn alarm<'e>(
@@ -114,9 +109,8 @@ pub(crate) fn alarm<'e>(
     events: impl IntoIterator<Item = Event<'e>>,
 ) -> Option<Alarm> {
     let mut guard = Guard::new(setting).unwrap();
-    events
-        .into_iter()
-        .find_map(|event| guard.push(&event).into_alarm())
+    let mut events = events.into_iter();
+    events.find_map(|event| guard.push(&event).into_alarm())
 }
 
 fn vectors_of(text: &str) -> Vec<Vector> {

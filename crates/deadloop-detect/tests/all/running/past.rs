@@ -48,11 +48,9 @@ impl<'a> Past<'a> {
                 None => text(call, "name") == *glob,
             })
         };
-        let call_of = |result: &Json| {
-            events
-                .iter()
-                .find(|e| is(e, "tool_call") && e["id"] == result["id"])
-        };
+        let is_of =
+            |call: &Json, result: &Json| is(call, "tool_call") && call["id"] == result["id"];
+        let call_of = |result: &Json| events.iter().find(|e| is_of(e, result));
         let seen = |event: &&Json| match text(event, "type") {
             "tool_call" => !left_out(event),
             "tool_result" => !call_of(event).is_some_and(left_out),
@@ -60,30 +58,19 @@ impl<'a> Past<'a> {
         };
         let newest = events.last()?;
         seen(&newest).then_some(())?;
-        let begun = events
-            .iter()
-            .position(|e| is(e, "turn"))
-            .unwrap_or(events.len());
+        let begun = events.iter().position(|e| is(e, "turn"));
         let forgets = params.get("reset").is_some_and(|reset| reset == "user");
         let last_user = events.iter().rposition(|e| is(e, "user"));
-        let start = last_user
-            .filter(|i| forgets && *i > begun)
-            .map_or(0, |i| i + 1);
+        let last_user = last_user.filter(|i| forgets && begun.is_some_and(|begun| *i > begun));
+        let start = last_user.map_or(0, |i| i + 1);
         let kept: Vec<&Json> = events[start..].iter().filter(seen).collect();
         let calls = kept.iter().filter(|e| is(e, "tool_call"));
-        let pairs = kept
-            .iter()
-            .filter(|e| is(e, "tool_result"))
-            .filter_map(|result| {
-                let call = kept
-                    .iter()
-                    .find(|e| is(e, "tool_call") && e["id"] == result["id"])?;
-                Some((
-                    called(call),
-                    text(result, "content").to_owned(),
-                    error(result),
-                ))
-            });
+        let results = kept.iter().filter(|e| is(e, "tool_result"));
+        let pairs = results.filter_map(|result| {
+            let call = kept.iter().find(|e| is_of(e, result))?;
+            let content = text(result, "content").to_owned();
+            Some((called(call), content, error(result)))
+        });
         let count = |kind: &str| events.iter().filter(|e| is(e, kind)).count() as u64;
         Some(Self {
             params,
@@ -105,37 +92,28 @@ impl<'a> Past<'a> {
     }
 
     pub(crate) fn float(&self, name: &str, default: f64) -> f64 {
-        self.params
-            .get(name)
-            .and_then(Json::as_f64)
-            .unwrap_or(default)
+        let float = self.params.get(name).and_then(Json::as_f64);
+        float.unwrap_or(default)
     }
 
     pub(crate) fn flag(&self, name: &str, default: bool) -> bool {
-        self.params
-            .get(name)
-            .and_then(Json::as_bool)
-            .unwrap_or(default)
+        let flag = self.params.get(name).and_then(Json::as_bool);
+        flag.unwrap_or(default)
     }
 
     pub(crate) fn word(&self, name: &str, default: &'a str) -> &'a str {
-        self.params
-            .get(name)
-            .and_then(Json::as_str)
-            .unwrap_or(default)
+        let word = self.params.get(name).and_then(Json::as_str);
+        word.unwrap_or(default)
     }
 
     /// What came before the first turn, then each turn that has begun; the turn that begins now is none.
     pub(crate) fn pieces(&self) -> Vec<Vec<&Json>> {
         let mut pieces = vec![Vec::new()];
         for (i, event) in self.kept.iter().enumerate() {
-            if is(event, "turn") && i + 1 < self.kept.len() {
-                pieces.push(Vec::new());
-            } else if !is(event, "turn") {
-                pieces
-                    .last_mut()
-                    .into_iter()
-                    .for_each(|piece| piece.push(*event));
+            match pieces.last_mut() {
+                Some(piece) if !is(event, "turn") => piece.push(*event),
+                _ if i + 1 < self.kept.len() => pieces.push(Vec::new()),
+                _ => {}
             }
         }
         pieces
@@ -166,10 +144,8 @@ pub(crate) fn key(call: &Json) -> String {
 fn sorted(value: &Json) -> String {
     match value {
         Json::Object(map) => {
-            let mut fields: Vec<String> = map
-                .iter()
-                .map(|(k, v)| format!("{k:?}:{}", sorted(v)))
-                .collect();
+            let fields = map.iter().map(|(k, v)| format!("{k:?}:{}", sorted(v)));
+            let mut fields: Vec<String> = fields.collect();
             fields.sort();
             fields.join(",")
         }

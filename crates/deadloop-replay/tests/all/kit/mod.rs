@@ -81,14 +81,12 @@ impl Place {
 
     /// A corpus of short answers, for programs that do not look at them.
     pub(crate) fn ids(&self, ids: &[&str]) -> Corpus {
-        let events = || {
-            vec![
-                json!({"type": "turn"}),
-                json!({"type": "answer", "text": "x"}),
-            ]
-        };
-        let all: Vec<_> = ids.iter().map(|id| ((*id).to_owned(), events())).collect();
-        self.corpus(&all)
+        let events = [
+            json!({"type": "turn"}),
+            json!({"type": "answer", "text": "x"}),
+        ];
+        let all = ids.iter().map(|id| ((*id).to_owned(), events.to_vec()));
+        self.corpus(&all.collect::<Vec<_>>())
     }
 }
 
@@ -130,8 +128,14 @@ pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Default for How<'_> {
     fn default() -> Self {
+        Self::on(2)
+    }
+}
+
+impl How<'_> {
+    pub(crate) fn on(threads: usize) -> Self {
         Self {
-            threads: 2,
+            threads,
             chunks: 0,
             journal: None,
             cancel: &NEVER,
@@ -139,12 +143,27 @@ impl Default for How<'_> {
     }
 }
 
+/// Small numbers from a seed.
+pub(crate) struct Draw(pub(crate) u64);
+
+impl Draw {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    pub(crate) fn of<T: Clone>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len() as u64) as usize].clone()
+    }
+}
+
 /// A corpus through a plan.
 pub(crate) fn run(corpus: &Corpus, plan: &Plan, how: &How<'_>) -> Result<Vec<Record>, RunError> {
-    let ids: HashSet<Arc<str>> = corpus
-        .entries()
-        .map(|e| e.unwrap().transcript.id.into())
-        .collect();
+    let ids = corpus.entries().map(|e| e.unwrap().transcript.id.into());
+    let ids: HashSet<Arc<str>> = ids.collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(how.threads);
     pool.build().unwrap().install(|| {
         let programs = Programs::start(plan, how.cancel).unwrap();
@@ -161,9 +180,8 @@ pub(crate) fn run(corpus: &Corpus, plan: &Plan, how: &How<'_>) -> Result<Vec<Rec
             cancel: how.cancel,
             progress: &|_, _| {},
         };
-        let journal = how
-            .journal
-            .map(|path| Journal::open(path, "inputs", false).unwrap());
+        let open = |path| Journal::open(path, "inputs", false).unwrap();
+        let journal = how.journal.map(open);
         deadloop_replay::run(&job, journal, &watch).map(|Ran { records, .. }| records)
     })
 }

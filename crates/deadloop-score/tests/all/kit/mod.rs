@@ -3,7 +3,7 @@
 use deadloop_score::Case;
 use deadloop_score::replay::corpus::{Body, Entry, Place, RecordedEvent, Transcript};
 use deadloop_score::replay::detect::{Channel, Chars, Kind};
-use deadloop_score::replay::{ChannelLengths, Cursor, Moment, Stop};
+use deadloop_score::replay::{ChannelLengths, Cursor, Decided, Moment, Record, Region, Stop};
 use serde_json::Value;
 
 /// A transcript of `reasoning` chars, then `answer` chars.
@@ -75,5 +75,23 @@ pub(crate) fn stop(channel: Channel, at: u64, kind: Kind, lengths: (u64, u64)) -
         member: 0,
         exact: moment(channel, at, lengths),
         delivered: moment(channel, at + 7, lengths),
+    }
+}
+
+/// What one block says of a transcript: the settings below `hi` on each axis stop it, or none.
+pub(crate) fn record(id: &str, stop: Stop, hi: Option<Vec<u16>>) -> Record {
+    let region = |hi: Vec<u16>| Region {
+        lo: vec![0; hi.len()],
+        hi,
+        stop: 0,
+    };
+    Record {
+        transcript: id.into(),
+        blocks: vec![Decided {
+            stops: vec![stop],
+            regions: hi.map(region).into_iter().collect(),
+            error: None,
+            details: Vec::new(),
+        }],
     }
 }

@@ -130,9 +130,7 @@ mod tests {
                 continue;
             }
             let text = std::fs::read_to_string(path).unwrap();
-            let lines = text
-                .lines()
-                .map(|line| line.trim_start_matches("data:").trim());
+            let lines = text.lines().map(|line| line.trim_start_matches("data:"));
             objects.extend(lines.filter_map(|line| serde_json::from_str(line).ok()));
         }
         objects
@@ -145,12 +143,10 @@ mod tests {
         for object in samples {
             let known: Vec<_> = FAMILIES.iter().filter(|f| (f.knows)(&object)).collect();
             assert_eq!(known.len(), 1, "{object:?}");
+            let family = known[0];
             for key in object.keys().take(1) {
-                assert!(
-                    known[0].keys.contains(&key.as_str()),
-                    "{key} of {}",
-                    known[0].name
-                );
+                let named = family.keys.contains(&key.as_str());
+                assert!(named, "{key} of {}", family.name);
             }
         }
     }
