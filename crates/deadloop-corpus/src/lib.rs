@@ -31,9 +31,9 @@ pub use deadloop_detect as detect;
 pub use files::{
     COPIED_CHARS, Card, CardModel, Claim, CopyKeys, Corpus, CorpusError, CorpusHash, CorpusHasher,
     CorpusWriter, CsvRow, Draw, Drawn, Effort, Entries, Raw, Raws, RecordDigest, Sampling,
-    Selection, Shard, Standstill, UnfinishedFile, UnfinishedFolder, WriteError, claim, csv_rows,
-    field, fields, if_named, is_named, open_file, parse_where, prove_writable, read_file,
-    read_text, standstill, strays, sweep, text_hash, unfinished_folder, unpack_zstd,
+    Selection, Shard, Standstill, Unfinished, UnfinishedFolder, WriteError, claim, csv_rows, field,
+    fields, if_named, is_named, open_file, parse_where, prove_writable, read_file, read_text,
+    standstill, strays, sweep, text_hash, unfinished_folder, unpack_zstd,
 };
 pub use import::{
     AgentStore, FileStamp, Import, ImportCounts, ImportFields, ImportFormat, ImportOptions,

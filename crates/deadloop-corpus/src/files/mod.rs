@@ -40,4 +40,4 @@ pub use unfinished::{
 pub(crate) use unfinished::{changing, unfinished_file};
 pub(crate) use unpacked::Swelling;
 pub use unpacked::unpack_zstd;
-pub use writer::{CorpusWriter, UnfinishedFile, WriteError};
+pub use writer::{CorpusWriter, Unfinished, WriteError};

@@ -190,7 +190,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::UnfinishedFile;
+    use crate::Unfinished;
 
     /// Checks that only the lock decides, not the process id in the name. Containers that share a folder may have the
     /// same ids.
@@ -266,7 +266,7 @@ mod tests {
             while !ended.load(Ordering::SeqCst) {
                 prove_writable(dir.path()).unwrap();
                 drop(unfinished_folder(dir.path()).unwrap());
-                let mut file = UnfinishedFile::create(&dir.path().join(name), true).unwrap();
+                let mut file = Unfinished::create(&dir.path().join(name), true).unwrap();
                 file.write_all(b"whole").unwrap();
                 // A file that a sweep removed cannot be renamed. In a real program, the sweep is the end.
                 let whole = file.finish().is_ok();

@@ -43,10 +43,10 @@ pub enum WriteError {
     },
 }
 
-/// A file that is written under a temporary name in its folder. [`UnfinishedFile::finish`] renames it. If that never
+/// A file that is written under a temporary name in its folder. [`Unfinished::finish`] renames it. If that never
 /// happens, the file is removed.
 #[derive(Debug)]
-pub struct UnfinishedFile {
+pub struct Unfinished {
     file: NamedTempFile,
     target: Target,
 }
@@ -114,7 +114,7 @@ impl Target {
     }
 }
 
-impl UnfinishedFile {
+impl Unfinished {
     /// Begins a file. Its folder must exist.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ impl UnfinishedFile {
     }
 }
 
-impl Write for UnfinishedFile {
+impl Write for Unfinished {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         self.file.write(buffer)
     }
@@ -187,7 +187,7 @@ impl CorpusWriter {
                 path: path.to_path_buf(),
             });
         };
-        let UnfinishedFile { file, target } = UnfinishedFile::create(path, force)?;
+        let Unfinished { file, target } = Unfinished::create(path, force)?;
         let sink = (format.create)(file, path, effort).map_err(|e| target.io(e))?;
         Ok(Self { sink, target })
     }

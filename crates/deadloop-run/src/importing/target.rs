@@ -5,8 +5,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{
-    Claim, Corpus, CorpusWriter, Effort, Entry, FileStamp, Problem, UnfinishedFile,
-    UnfinishedFolder, claim, is_named, read_file, unfinished_folder,
+    Claim, Corpus, CorpusWriter, Effort, Entry, FileStamp, Problem, Unfinished, UnfinishedFolder,
+    claim, is_named, read_file, unfinished_folder,
 };
 use deadloop_score::write_labels;
 
@@ -111,7 +111,7 @@ impl Target {
     pub fn sources(&self, read: &Sources, before: &Sources) -> RunResult {
         let mut all = before.clone();
         all.extend(read.clone());
-        let file = UnfinishedFile::create(&self.new.path().join(SOURCES), false)?;
+        let file = Unfinished::create(&self.new.path().join(SOURCES), false)?;
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(["file", "bytes", "modified"])?;
         for (path, stamp) in &all {
@@ -154,7 +154,7 @@ impl Target {
             }
         }
         if !lines.is_empty() {
-            let mut file = UnfinishedFile::create(&new, true)?;
+            let mut file = Unfinished::create(&new, true)?;
             file.write_all(&lines)?;
             file.finish()?;
         }
@@ -185,14 +185,14 @@ impl Target {
             "models".into(),
             models.map(toml::Value::Table).collect::<Vec<_>>().into(),
         );
-        let mut file = UnfinishedFile::create(&self.new.path().join(CARD), false)?;
+        let mut file = Unfinished::create(&self.new.path().join(CARD), false)?;
         file.write_all(toml::to_string(&card)?.as_bytes())?;
         Ok(file.finish()?)
     }
 
     /// Copies the card of a corpus.
     pub fn copy_card(&self, card: &Path) -> RunResult {
-        let mut file = UnfinishedFile::create(&self.new.path().join(CARD), false)?;
+        let mut file = Unfinished::create(&self.new.path().join(CARD), false)?;
         file.write_all(&read_file(card)?)?;
         Ok(file.finish()?)
     }
@@ -241,7 +241,7 @@ impl Target {
                 .cloned()
                 .map(|[id, split]| (id, split)),
         );
-        let file = UnfinishedFile::create(&self.new.path().join(SPLITS), false)?;
+        let file = Unfinished::create(&self.new.path().join(SPLITS), false)?;
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(["transcript", "split"])?;
         for (transcript, split) in &splits {
@@ -322,7 +322,7 @@ pub fn sources_of(corpus: &Path) -> RunResult<Option<Sources>> {
 /// The writer of `rejected.jsonl`, which is created with the first rejected line.
 pub struct Rejected {
     path: PathBuf,
-    file: Option<BufWriter<UnfinishedFile>>,
+    file: Option<BufWriter<Unfinished>>,
 }
 
 impl Rejected {
@@ -333,7 +333,7 @@ impl Rejected {
     pub fn add(&mut self, problem: &Problem) -> RunResult {
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(BufWriter::new(UnfinishedFile::create(&self.path, false)?)),
+            none => none.insert(BufWriter::new(Unfinished::create(&self.path, false)?)),
         };
         Ok(writeln!(file, "{}", rejected_row(problem))?)
     }

@@ -10,7 +10,7 @@ use deadloop_corpus::synth::{
     Synth as Maker, SynthJob, SynthTranscript,
 };
 use deadloop_corpus::{
-    Claim, Corpus, CorpusWriter, Place, Problem, Selection, UnfinishedFile, WriteError, claim,
+    Claim, Corpus, CorpusWriter, Place, Problem, Selection, Unfinished, WriteError, claim,
     is_named, parse_where,
 };
 use deadloop_score::{Class, write_text};
@@ -168,7 +168,7 @@ impl<'a> Folder<'a> {
     }
 
     fn table<R: AsRef<[String]>>(&self, name: &str, header: &[&str], rows: &[R]) -> RunResult {
-        let file = UnfinishedFile::create(&self.path.join(name), self.force).map_err(refused)?;
+        let file = Unfinished::create(&self.path.join(name), self.force).map_err(refused)?;
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(header)?;
         for row in rows {

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deadloop_corpus::{Cost, Place, Problem, RecordDigest, UnfinishedFile, unpack_zstd};
+use deadloop_corpus::{Cost, Place, Problem, RecordDigest, Unfinished, unpack_zstd};
 use deadloop_score::{Case, FileError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -141,14 +141,14 @@ impl<S> Line<S> {
 /// A writer of lines. The file gets its name by [`finish`](Self::finish).
 pub(super) struct Writer {
     path: PathBuf,
-    packed: zstd::Encoder<'static, UnfinishedFile>,
+    packed: zstd::Encoder<'static, Unfinished>,
     /// The number of lines so far.
     pub(super) lines: u64,
 }
 
 impl Writer {
     pub(super) fn create(path: &Path) -> RunResult<Self> {
-        let file = UnfinishedFile::create(path, true).map_err(FileError::from)?;
+        let file = Unfinished::create(path, true).map_err(FileError::from)?;
         let packed = zstd::Encoder::new(file, ZSTD_LEVEL).map_err(|e| FileError::at(path, e))?;
         Ok(Self {
             path: path.into(),

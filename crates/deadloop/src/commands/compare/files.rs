@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{Claim, UnfinishedFile, WriteError, claim};
+use deadloop_corpus::{Claim, Unfinished, WriteError, claim};
 use deadloop_score::{Manifest, Side, flips_csv, write_bytes, write_text};
 
 use super::{Compare, Write as CompareWrite};
@@ -85,9 +85,7 @@ fn writable(option: &str, path: &Path, force: bool) -> Outcome {
         )),
         other => Code::Usage.error(format!("{option} {other}")),
     };
-    UnfinishedFile::create(path, force)
-        .map(drop)
-        .map_err(refuse)
+    Unfinished::create(path, force).map(drop).map_err(refuse)
 }
 
 /// Adds to each flip the command that explains it.

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_corpus::{UnfinishedFile, is_named};
+use deadloop_corpus::{Unfinished, is_named};
 use serde_json::json;
 
 use crate::args::Global;
@@ -85,13 +85,12 @@ pub(super) fn run(args: &Init, global: Global) -> Outcome {
         if let Some(dir) = file.parent() {
             std::fs::create_dir_all(dir).map_err(|e| refused(&e))?;
         }
-        let mut beside =
-            UnfinishedFile::create(&file, false).map_err(|e| Code::Usage.because(e))?;
+        let mut beside = Unfinished::create(&file, false).map_err(|e| Code::Usage.because(e))?;
         beside.write_all(bytes).map_err(|e| refused(&e))?;
         Ok(beside)
     };
     // None has its name before all of them are on the disk.
-    let written: Vec<UnfinishedFile> = FILES.iter().map(write).collect::<Outcome<_>>()?;
+    let written: Vec<Unfinished> = FILES.iter().map(write).collect::<Outcome<_>>()?;
     for file in written {
         file.finish().map_err(|e| Code::Usage.because(e))?;
     }

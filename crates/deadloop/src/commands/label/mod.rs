@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
-use deadloop_corpus::{Corpus, Entry, Problem, Selection, UnfinishedFile, is_named};
+use deadloop_corpus::{Corpus, Entry, Problem, Selection, Unfinished, is_named};
 use deadloop_replay::{Interrupted, each};
 use deadloop_score::LabelRow;
 use deadloop_score::proposing::Proposal;
@@ -147,7 +147,7 @@ fn prove_writable(labels: &Path) -> Outcome {
     let dir = labels.parent().filter(|dir| !dir.as_os_str().is_empty());
     let dir = dir.unwrap_or(Path::new("."));
     interrupt::sweeps(dir);
-    let made = UnfinishedFile::create(labels, true).map(drop);
+    let made = Unfinished::create(labels, true).map(drop);
     made.map_err(|e| Code::Usage.error(e))
 }
 

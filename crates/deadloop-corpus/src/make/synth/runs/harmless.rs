@@ -5,14 +5,14 @@
 use super::host::{Host, Turn, called};
 use super::loops::behind;
 use super::reworded::of_others;
-use super::{Failed, Planted, RunRequest, clean};
+use super::{Brief, Failed, Planted, clean};
 use crate::find::Reason;
 use crate::make::plant::Rng;
 use crate::make::synth::spec::Harmless;
 
 /// Draws the repetition in place of some turn of the host.
 pub(super) fn planted(
-    asked: &RunRequest<'_>,
+    asked: &Brief<'_>,
     host: &Host,
     harmless: Harmless,
     rng: &mut Rng,
@@ -54,7 +54,7 @@ pub(super) fn planted(
 /// Returns a call that is repeated until its answer is ready, or until it succeeds. Where the text of the answers before
 /// counts, each of them differs from the last.
 fn repeated_until(
-    asked: &RunRequest<'_>,
+    asked: &Brief<'_>,
     (turn, fails): (&Turn, bool),
     count: usize,
     rng: &mut Rng,
@@ -132,7 +132,7 @@ fn moves(count: usize, rng: &mut Rng) -> Vec<Turn> {
 }
 
 /// Returns the same call of a tool with an empty result.
-fn silent(asked: &RunRequest<'_>, count: usize, rng: &mut Rng) -> Result<Vec<Turn>, Failed> {
+fn silent(asked: &Brief<'_>, count: usize, rng: &mut Rng) -> Result<Vec<Turn>, Failed> {
     const CALLS: [(&str, &str, &str); 4] = [
         ("scroll", "direction", "down"),
         ("press_key", "key", "ArrowDown"),

@@ -7,7 +7,7 @@ use deadloop_detect::{Channel, Kind};
 use super::super::label::Label;
 use super::host::{Host, Turn};
 use super::reworded::reworded;
-use super::{Failed, Planted, RunRequest, reported};
+use super::{Brief, Failed, Planted, reported};
 use crate::make::plant::Rng;
 use crate::make::synth::spec::Looped;
 use crate::{Body, RecordedEvent};
@@ -30,7 +30,7 @@ pub(super) struct Copies {
 
 /// Draws the loop after some turn of the host.
 pub(super) fn planted(
-    asked: &RunRequest<'_>,
+    asked: &Brief<'_>,
     host: &Host,
     looped: Looped,
     rng: &mut Rng,
@@ -74,12 +74,7 @@ pub(super) fn planted(
 }
 
 /// Draws a loop of a kind that has its own label.
-fn of_kind(
-    asked: &RunRequest<'_>,
-    host: &Host,
-    kind: Kind,
-    rng: &mut Rng,
-) -> Result<Copies, Failed> {
+fn of_kind(asked: &Brief<'_>, host: &Host, kind: Kind, rng: &mut Rng) -> Result<Copies, Failed> {
     let in_turns = matches!(kind, Kind::Monologue | Kind::Handoff);
     let place = |at: usize, places: &[usize]| match kind {
         Kind::Monologue => at + 2,
@@ -104,7 +99,7 @@ fn of_kind(
 /// Draws a turn after which the second copy can begin. `place` returns the position of the second copy, given the
 /// turn and the number of calls before each turn. No user may speak at the end of the turn, and the turn must fit.
 pub(super) fn behind(
-    asked: &RunRequest<'_>,
+    asked: &Brief<'_>,
     host: &Host,
     (place, fits): (impl Fn(usize, &[usize]) -> usize, fn(&Turn) -> bool),
     rng: &mut Rng,
@@ -145,7 +140,7 @@ pub(super) fn unit(host: &Host, at: usize, count: usize) -> Result<&[Turn], Fail
 
 /// Repeats the same calls with the same results.
 fn exact(
-    asked: &RunRequest<'_>,
+    asked: &Brief<'_>,
     host: &Host,
     kind: Kind,
     at: usize,
@@ -207,12 +202,7 @@ fn immaterial(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
 }
 
 /// Repeats a few calls in random order.
-fn interleaved(
-    asked: &RunRequest<'_>,
-    host: &Host,
-    at: usize,
-    rng: &mut Rng,
-) -> Result<Copies, Failed> {
+fn interleaved(asked: &Brief<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
     let count = asked.item.repeats.period.draw(rng);
     let wanted = (asked.item.repeats.copies.draw(rng) - 1) * count;
     let mut drawn: Vec<usize> = Vec::new();
@@ -231,12 +221,7 @@ fn interleaved(
 }
 
 /// Repeats each of many calls once or twice, in another order. Most are different and none is new.
-fn aperiodic(
-    asked: &RunRequest<'_>,
-    host: &Host,
-    at: usize,
-    rng: &mut Rng,
-) -> Result<Copies, Failed> {
+fn aperiodic(asked: &Brief<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
     let count = asked.item.repeats.period.draw(rng);
     let mut drawn = Vec::new();
     for _ in 0..2 {
@@ -267,12 +252,7 @@ fn in_order(host: &Host, at: usize, count: usize, order: &[usize]) -> Result<Cop
 }
 
 /// Repeats a call in other words, with the same error each time.
-fn other_words(
-    asked: &RunRequest<'_>,
-    host: &Host,
-    at: usize,
-    rng: &mut Rng,
-) -> Result<Copies, Failed> {
+fn other_words(asked: &Brief<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
     let turn = &unit(host, at, 1)?[0];
     let (_, arguments, ..) = turn.pair().ok_or("no result")?;
     let count = asked.item.repeats.copies.draw(rng) - 1;
@@ -292,7 +272,7 @@ fn other_words(
 
 /// Repeats turns that hold only text, or that hand the work over and back.
 fn said(
-    asked: &RunRequest<'_>,
+    asked: &Brief<'_>,
     host: &Host,
     kind: Kind,
     at: usize,

@@ -41,7 +41,7 @@ use crate::{Body, RecordedEvent};
 use host::{Host, Turn};
 
 /// The requirements for one draw.
-struct RunRequest<'a> {
+struct Brief<'a> {
     item: &'a Item,
     /// The range of the second copy's position, in calls, or in turns for loops of turns.
     onset: Bounds,
@@ -59,7 +59,7 @@ impl<'a> Synth<'a> {
     pub(super) fn run(&self, item: &'a Item, at: usize) -> Result<SynthTranscript, SpecError> {
         let (mut rng, split) = self.start(item, at);
         let onset = item.onset(at);
-        let asked = RunRequest { item, onset };
+        let asked = Brief { item, onset };
         let draw = |attempt| {
             let host = self.host(item, (at + attempt, split), &mut rng)?;
             Ok((planted(&asked, &host, &mut rng)?, host))
@@ -167,7 +167,7 @@ impl<'a> Synth<'a> {
 }
 
 /// Draws a planted part for one host.
-fn planted(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<Planted, Failed> {
+fn planted(asked: &Brief<'_>, host: &Host, rng: &mut Rng) -> Result<Planted, Failed> {
     match asked.item.kind.by {
         By::Harmless(harmless) => harmless::planted(asked, host, harmless, rng),
         By::Loop(looped) => loops::planted(asked, host, looped, rng),
@@ -179,7 +179,7 @@ fn planted(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<Planted
     }
 }
 
-impl<'a> RunRequest<'a> {
+impl<'a> Brief<'a> {
     /// Draws a text of the item or its kind.
     fn text(&self, rng: &mut Rng) -> Result<&'a str, Failed> {
         let drawn = match &self.item.texts {

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::host::{Host, Turn, called};
 use super::loops::{Copies, behind, unit};
 use super::reworded::grown;
-use super::{Failed, RunRequest};
+use super::{Brief, Failed};
 use crate::import::run::system;
 use crate::make::plant::Rng;
 use crate::make::synth::spec::Looped;
@@ -13,7 +13,7 @@ use crate::{Body, RecordedEvent};
 
 /// Draws the loop after some turn of the host.
 pub(super) fn copies(
-    asked: &RunRequest<'_>,
+    asked: &Brief<'_>,
     host: &Host,
     looped: Looped,
     rng: &mut Rng,
@@ -40,7 +40,7 @@ fn line(words: usize, rng: &mut Rng) -> String {
 }
 
 /// Draws a series of documents, each rejected with the same error.
-fn writes(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
+fn writes(asked: &Brief<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let place = |at: usize, places: &[usize]| places[at + 1] + 1;
     let at = behind(asked, host, (place, |_| true), rng)?;
     let text = asked.text(rng)?.to_owned();
@@ -63,7 +63,7 @@ fn writes(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, 
 
 /// Draws reads of a file in overlapping windows. After the end, reading starts again some lines later. So no two
 /// calls are equal, but from the second round on each line was read before.
-fn windows(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
+fn windows(asked: &Brief<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let a_round = asked.item.repeats.period.draw(rng);
     let rounds = asked.item.repeats.copies.draw(rng);
     let place = |at: usize, places: &[usize]| places[at + 1] + a_round;
@@ -95,7 +95,7 @@ fn windows(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<Copies,
 const TELLING: usize = 30;
 
 /// Draws a growing command: each call holds one more copy of the command.
-fn growing(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
+fn growing(asked: &Brief<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let place = |at: usize, places: &[usize]| places[at + 1];
     let at = behind(asked, host, (place, |turn| turn.pair().is_some()), rng)?;
     let turn = &unit(host, at, 1)?[0];
@@ -122,7 +122,7 @@ fn growing(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<Copies,
 }
 
 /// Draws rounds of the last calls, with the plan before each round and a compaction after it.
-fn replanned(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
+fn replanned(asked: &Brief<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let place = |at: usize, places: &[usize]| places[at + 1];
     let at = behind(asked, host, (place, |turn| turn.pair().is_some()), rng)?;
     let period = asked.item.repeats.period.draw(rng);
@@ -156,7 +156,7 @@ fn replanned(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<Copie
 }
 
 /// Draws the same answer to several users.
-fn answered(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
+fn answered(asked: &Brief<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     const QUESTIONS: [&str; 10] = [
         "And what about the second order?",
         "Hello, I am the next in the queue: is the shop in Arlen open today?",
@@ -202,7 +202,7 @@ fn answered(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<Copies
 }
 
 /// Draws turns of the host, with the same text before each call.
-fn narrated(asked: &RunRequest<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
+fn narrated(asked: &Brief<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let at = behind(asked, host, (|at, _: &[usize]| at + 2, |_| true), rng)?;
     let text = asked.text(rng)?;
     let count = asked.item.repeats.copies.draw(rng);

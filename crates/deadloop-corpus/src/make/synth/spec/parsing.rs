@@ -11,7 +11,7 @@ use toml::de::DeTable;
 
 use super::kinds::By;
 use super::tables::{Class, ItemTable, SourceTable, SpecTable, Take};
-use super::values::{NonEmptyList, Text, Word, ends};
+use super::values::{NonEmpty, Text, Word, ends};
 use super::{CleanSource, CorpusSpec, Item, Repeats, SourcePlace};
 
 /// An error in a spec or a file of forms, with its line.
@@ -224,7 +224,7 @@ fn source(table: &SourceTable, at: ParsedTable<'_>) -> Result<CleanSource, SpecE
 }
 
 /// Returns the texts, or an empty list if there are none.
-fn strings(many: Option<&NonEmptyList<Text>>) -> Vec<String> {
+fn strings(many: Option<&NonEmpty<Text>>) -> Vec<String> {
     let all = many.into_iter().flat_map(|many| many.iter());
     all.map(ToString::to_string).collect()
 }

@@ -8,8 +8,7 @@ use serde::Deserialize;
 use super::keys::Key;
 use super::kinds::Kind;
 use super::values::{
-    CHARS, Groups, Lists, NamedValue, NonEmptyList, Part, Share, SpecValue, Text, Whole, Within,
-    Word,
+    CHARS, Groups, Lists, NamedValue, NonEmpty, Part, Share, SpecValue, Text, Whole, Within, Word,
 };
 
 /// Defines tables, each as a struct. A key with a default is an `Option`. The default is given in words, since it
@@ -174,7 +173,7 @@ tables! {
         /// language tag; required with text, a filter with corpus
         lang: Option<Text> = "the transcript's",
         /// key=value: only such transcripts of the corpus
-        r#where: Option<NonEmptyList<Text>> = "all",
+        r#where: Option<NonEmpty<Text>> = "all",
         /// all: whatever the labels say, or without any
         take: Option<Word<Take>> = "clean",
     }
@@ -185,9 +184,9 @@ tables! {
         /// language tag
         lang: Text,
         /// the texts, each with its own end (a blank, a line break); {} is filled by drift fill, draw and counter
-        texts: NonEmptyList<Text>,
+        texts: NonEmpty<Text>,
         /// what drift fill and draw put in place of {}
-        fillers: Option<NonEmptyList<Text>> = "none",
+        fillers: Option<NonEmpty<Text>> = "none",
     }
     /// `[[tool]]`: a tool that is called.
     Tool {
@@ -196,7 +195,7 @@ tables! {
         /// values that each argument may take
         arguments: Option<Lists> = "none",
         /// what it may answer
-        results: Option<NonEmptyList<Text>> = "ok",
+        results: Option<NonEmpty<Text>> = "ok",
     }
     /// `[[forms]]`.
     FormsTable {
@@ -219,11 +218,11 @@ tables! {
         file: Option<Text> = "synth",
         /// names of the [[source]]s of its clean text; of a fault of calls: of the runs whose parallel calls are
         /// damaged, in place of the [[tool]]s
-        source: Option<NonEmptyList<Text>> = "all",
+        source: Option<NonEmpty<Text>> = "all",
         /// languages, dealt in turn; of forms: which of them
-        lang: Option<NonEmptyList<Text>> = "en, or those of its sources where none is English; of forms: all",
+        lang: Option<NonEmpty<Text>> = "en, or those of its sources where none is English; of forms: all",
         /// channels, dealt in turn
-        channel: Option<NonEmptyList<Word<TextChannel>>> = "answer; a form's own",
+        channel: Option<NonEmpty<Word<TextChannel>>> = "answer; a form's own",
         /// name of the [[unit]] whose texts are repeated
         unit: Option<Text> = "cut from clean text",
         /// length of one copy, in chars or calls; of window: calls of a round
@@ -237,7 +236,7 @@ tables! {
         length: Option<Within<0, CHARS>> = "700 to 2600",
         /// where the second copy begins, in chars, calls, or turns (monologue, handoff, same-answer, narration);
         /// several ranges are dealt in turn
-        onset: Option<NonEmptyList<Within<1, CHARS>>> = "700 to 6000; tools and runs 3 to 20",
+        onset: Option<NonEmpty<Within<1, CHARS>>> = "700 to 6000; tools and runs 3 to 20",
         /// clean chars or calls after the loop; 0: it goes on to the end
         after: Option<Within<0, CHARS>> = "0",
         /// what the label says of a loop; transient needs after
@@ -267,7 +266,7 @@ tables! {
         /// paragraphs of clean text in the other channel: thought before a form's answer, or said after its thinking
         aside: Option<Within<0, 100>> = "0",
         /// kinds of damage, dealt in turn
-        fault: Option<NonEmptyList<Word<Fault>>> = "none; a fault needs one",
+        fault: Option<NonEmpty<Word<Fault>>> = "none; a fault needs one",
         /// what is damaged: a text with actions in tags, thinking and an answer, a text, a call's arguments or name,
         /// events with ids and places, a whole stream, parallel calls; of forms those of this class are taken
         stream: Option<Word<StreamKind>> = "none; a fault needs one",
@@ -278,11 +277,11 @@ tables! {
         /// what an error says (retry, error-retry, reworded-write), a tool that is not ready (poll; {} is how far it is)
         /// or has nothing to say (stateless), a turn without a call (monologue, handoff, same-answer), a turn before
         /// its call (narration; {} counts the turns), the plan (replan)
-        texts: Option<NonEmptyList<Text>> = "some in English",
+        texts: Option<NonEmpty<Text>> = "some in English",
         /// what each result of the run has, drawn anew: an id, a date, or both; fields of a JSON object, else lines
-        volatile: Option<NonEmptyList<Word<Volatile>>> = "none",
+        volatile: Option<NonEmpty<Word<Volatile>>> = "none",
         /// names of the [[tool]]s called
-        tools: Option<NonEmptyList<Text>> = "all",
+        tools: Option<NonEmpty<Text>> = "all",
     }
     /// `item.drift`: how the copies of a loop differ from the first one.
     Drift {

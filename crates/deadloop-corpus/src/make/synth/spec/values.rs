@@ -75,7 +75,7 @@ pub(crate) struct Word<T>(pub(crate) T);
 
 /// A list of at least one value, where a single value may be written alone.
 #[derive(Clone, Debug)]
-pub(crate) struct NonEmptyList<T>(Vec<T>);
+pub(crate) struct NonEmpty<T>(Vec<T>);
 
 /// Lists of at least two words. The words of a list may replace each other.
 #[derive(Clone, Debug, Default)]
@@ -173,7 +173,7 @@ held! {
     [T: NamedValue] Word<T>:
         |word: String| T::all().into_iter().find(|of| of.name() == word).map(Self),
         names::<T>().join(" | ");
-    [T: SpecValue + DeserializeOwned] NonEmptyList<T>:
+    [T: SpecValue + DeserializeOwned] NonEmpty<T>:
         |written: OneOrMany<T>| match written {
             OneOrMany::One(one) => Some(Self(vec![one])),
             OneOrMany::Many(all) => (!all.is_empty()).then_some(Self(all)),
@@ -249,7 +249,7 @@ impl Deref for Text {
     }
 }
 
-impl<T> Deref for NonEmptyList<T> {
+impl<T> Deref for NonEmpty<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
