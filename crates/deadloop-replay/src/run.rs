@@ -91,7 +91,7 @@ pub type Resumed<T> = (Journal, Vec<Entered<T>>);
 /// Returns the errors of [`run_into`].
 pub fn run(
     job: &Job<'_, PlanGuards<'_>>,
-    journal: Option<Resumed<<PlanGuards<'_> as Subject>::Answer>>,
+    journal: Option<Resumed<<PlanGuards<'_> as Subject>::Reply>>,
     watch: &Watch<'_>,
 ) -> Result<Ran, RunError> {
     let mut records = Vec::new();
@@ -115,9 +115,9 @@ pub fn run(
 /// the corpus has changed.
 pub fn run_into<S: Subject>(
     job: &Job<'_, S>,
-    journal: Option<Resumed<S::Answer>>,
+    journal: Option<Resumed<S::Reply>>,
     watch: &Watch<'_>,
-    keep: &mut dyn FnMut(Entered<S::Answer>),
+    keep: &mut dyn FnMut(Entered<S::Reply>),
 ) -> Result<Option<Journal>, RunError> {
     let mut taking = Taking::new(journal, job, keep);
     let done: HashSet<Arc<str>> = taking.known.keys().cloned().collect();
@@ -151,7 +151,7 @@ fn step<S: Subject>(
     done: &HashSet<Arc<str>>,
     entry: &Entry,
     watch: &Watch<'_>,
-) -> Step<S::Answer> {
+) -> Step<S::Reply> {
     let t = &entry.transcript;
     if !job.ids.has(entry) {
         return Step::Passed;
@@ -173,8 +173,8 @@ struct Taking<'a, S: Subject> {
     subject: &'a S,
     journal: Option<Journal>,
     /// Results of the journal whose transcripts have not been reached.
-    known: HashMap<Arc<str>, S::Answer>,
-    keep: &'a mut dyn FnMut(Entered<S::Answer>),
+    known: HashMap<Arc<str>, S::Reply>,
+    keep: &'a mut dyn FnMut(Entered<S::Reply>),
     kept: usize,
     /// The ids of new results. `None` if the selection distinguishes transcripts by place.
     met: Option<HashSet<Arc<str>>>,
@@ -184,9 +184,9 @@ struct Taking<'a, S: Subject> {
 
 impl<'a, S: Subject> Taking<'a, S> {
     fn new(
-        journal: Option<Resumed<S::Answer>>,
+        journal: Option<Resumed<S::Reply>>,
         job: &Job<'a, S>,
-        keep: &'a mut dyn FnMut(Entered<S::Answer>),
+        keep: &'a mut dyn FnMut(Entered<S::Reply>),
     ) -> Self {
         let (journal, known) = journal.unzip();
         let known = known.unwrap_or_default().into_iter();
@@ -202,7 +202,7 @@ impl<'a, S: Subject> Taking<'a, S> {
         }
     }
 
-    fn take(&mut self, step: Step<S::Answer>) -> ControlFlow<()> {
+    fn take(&mut self, step: Step<S::Reply>) -> ControlFlow<()> {
         match step {
             Step::Passed => {}
             Step::Bad(problem) => self.changed = Some(problem),

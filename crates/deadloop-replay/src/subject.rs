@@ -23,7 +23,7 @@ const FEW: usize = 16;
 /// A group of settings that computes a result for each transcript of a corpus.
 pub trait Subject: Sync {
     /// The result for one transcript, without its text. It is written as JSON to journals and to the parts of shards.
-    type Answer: Serialize + DeserializeOwned + Send;
+    type Reply: Serialize + DeserializeOwned + Send;
 
     /// Returns a text of everything that the results depend on, except programs.
     fn fingerprint(&self) -> String;
@@ -43,21 +43,18 @@ pub trait Subject: Sync {
     ///
     /// # Errors
     /// Returns an error if `cancel` was raised while a program was running.
-    fn say(
-        &self,
-        transcript: &Transcript,
-        cancel: &AtomicBool,
-    ) -> Result<Self::Answer, Interrupted>;
+    fn say(&self, transcript: &Transcript, cancel: &AtomicBool)
+    -> Result<Self::Reply, Interrupted>;
 
     /// Whether a result is complete. Incomplete results are not written to the journal, so a resumed run computes
     /// them again.
-    fn is_whole(&self, _: &Self::Answer) -> bool {
+    fn is_whole(&self, _: &Self::Reply) -> bool {
         true
     }
 
     /// Whether a result can come from this subject. Results that were read from a file are checked before they are
     /// used.
-    fn fits(&self, _: &Self::Answer) -> bool {
+    fn fits(&self, _: &Self::Reply) -> bool {
         true
     }
 
@@ -97,7 +94,7 @@ pub struct PlanGuards<'a> {
 
 impl Subject for PlanGuards<'_> {
     /// The result of each block of the plan.
-    type Answer = Vec<Decided>;
+    type Reply = Vec<Decided>;
 
     fn fingerprint(&self) -> String {
         self.plan.fingerprint()
@@ -111,18 +108,18 @@ impl Subject for PlanGuards<'_> {
         &self,
         transcript: &Transcript,
         cancel: &AtomicBool,
-    ) -> Result<Self::Answer, Interrupted> {
+    ) -> Result<Self::Reply, Interrupted> {
         let record = self
             .programs
             .decide(self.plan, transcript, self.chunks, cancel)?;
         Ok(record.blocks)
     }
 
-    fn is_whole(&self, said: &Self::Answer) -> bool {
+    fn is_whole(&self, said: &Self::Reply) -> bool {
         said.iter().all(|block| block.error.is_none())
     }
 
-    fn fits(&self, said: &Self::Answer) -> bool {
+    fn fits(&self, said: &Self::Reply) -> bool {
         fits(said, self.plan)
     }
 

@@ -68,7 +68,7 @@ pub fn ask<S: Subject>(
     request: &Request<'_>,
     subject: &S,
     more: Vec<String>,
-) -> RunResult<Done<Answers<S::Answer>>> {
+) -> RunResult<Done<Answers<S::Reply>>> {
     if let Some(shard) = request.shard {
         return sharding::write(request, shard, subject).map(Done::Part);
     }
@@ -133,7 +133,7 @@ impl<'a, C: CaseStore, S: DeserializeOwned> Opened<'a, C, S> {
     /// a program fails, or the host stops the run.
     pub(crate) fn ask(
         self,
-        subject: &impl Subject<Answer = S>,
+        subject: &impl Subject<Reply = S>,
         more: Vec<String>,
         keep: &mut dyn FnMut(Entered<S>),
     ) -> RunResult<AskOutcome<C>> {
@@ -207,7 +207,7 @@ fn run<S: Subject, C: CaseStore>(
     request: &Request<'_>,
     (surveyed, subject): (&Surveyed<C>, &S),
     (folder, inputs): (&Folder, &str),
-    keep: &mut dyn FnMut(Entered<S::Answer>),
+    keep: &mut dyn FnMut(Entered<S::Reply>),
 ) -> RunResult<Option<Journal>> {
     let job = Job {
         corpus: &surveyed.corpus,
@@ -220,7 +220,7 @@ fn run<S: Subject, C: CaseStore>(
         JournalError::Io(..) => Code::Unexpected.because(e),
     })?;
     let (mut next, mut other) = (0, false);
-    let mut checked = |entered: Entered<S::Answer>| {
+    let mut checked = |entered: Entered<S::Reply>| {
         let is_its = |case: &Case| case.id == entered.transcript;
         other |= next >= surveyed.cases.number() || !surveyed.cases.on(next, is_its);
         next += 1;
@@ -241,8 +241,8 @@ fn run<S: Subject, C: CaseStore>(
 fn put_together<S: Subject, C: CaseStore>(
     surveyed: &Surveyed<C>,
     subject: &S,
-    known: Vec<Option<S::Answer>>,
-    keep: &mut dyn FnMut(Entered<S::Answer>),
+    known: Vec<Option<S::Reply>>,
+    keep: &mut dyn FnMut(Entered<S::Reply>),
 ) -> RunResult {
     for (i, said) in known.into_iter().enumerate() {
         let transcript = surveyed.cases.on(i, |case| case.id.clone());

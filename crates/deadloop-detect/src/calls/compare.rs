@@ -8,8 +8,8 @@ use regex::Regex;
 use super::results::HOLE;
 use super::window::WITH_RESULT;
 use super::{
-    ARGUMENTS, Answer, CallDigest, KINDS, STATELESS_CHARS, STATELESS_N, Says, VOLATILE, WAITING_N,
-    ids, says,
+    ARGUMENTS, Answer, Digest, KINDS, STATELESS_CHARS, STATELESS_N, Says, VOLATILE, WAITING_N, ids,
+    says,
 };
 use crate::settings::param::Param;
 use crate::settings::params::Params;
@@ -173,7 +173,7 @@ impl Comparison {
     }
 
     /// Classifies a result. Without `kinds`, a result is either [`Says::Mute`] or [`Says::News`].
-    pub(super) fn says(&self, asked: &CallDigest, answer: &Answer<'_>) -> Says {
+    pub(super) fn says(&self, asked: &Digest, answer: &Answer<'_>) -> Says {
         if !self.kinds {
             return if self.says_nothing(answer) {
                 Says::Mute

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::{
-    Answer, CallDigest, Comparison, Filter, Pairs, RecentResults, Run, Same, Saw, Says, hash, says,
+    Answer, Comparison, Digest, Filter, Pairs, RecentResults, Run, Same, Saw, Says, hash, says,
     start_of,
 };
 use crate::measure::fact::Fact;
@@ -39,13 +39,13 @@ pub(crate) trait Counter: Clone + Send + Sync + 'static {
 }
 
 /// Key function of a call and its result. `None` ends the current count.
-type KeyOf = dyn Fn(&CallDigest, &Answer<'_>, &mut KeyContext<'_>) -> Option<Next> + Send + Sync;
+type KeyOf = dyn Fn(&Digest, &Answer<'_>, &mut KeyContext<'_>) -> Option<Next> + Send + Sync;
 
 /// Returns the recipe of meters that count items by a key.
 pub(crate) fn counted(
     params: &Params,
     counter: impl Counter,
-    key: impl Fn(&CallDigest, &Answer<'_>, &mut KeyContext<'_>) -> Option<Next> + Send + Sync + 'static,
+    key: impl Fn(&Digest, &Answer<'_>, &mut KeyContext<'_>) -> Option<Next> + Send + Sync + 'static,
 ) -> Recipe {
     let filter = Filter::new(params);
     let comparison = Arc::new(Comparison::new(params));
@@ -71,12 +71,7 @@ pub(crate) struct KeyContext<'a> {
 impl KeyContext<'_> {
     /// Compares a call and its result. Without `arguments`, only the tool and the result are compared, unless the class
     /// of the result depends on its call: an empty answer to another question is another answer.
-    pub(crate) fn pair(
-        &mut self,
-        asked: &CallDigest,
-        arguments: bool,
-        answer: &Answer<'_>,
-    ) -> Same {
+    pub(crate) fn pair(&mut self, asked: &Digest, arguments: bool, answer: &Answer<'_>) -> Same {
         let says = self.comparison.says(asked, answer);
         let key = if arguments || says.is_of_its_call() {
             asked.key
@@ -88,7 +83,7 @@ impl KeyContext<'_> {
 
     /// Compares a call and its result by the parameter `arguments`, and returns the key for windows too. With
     /// `with_result`, that key covers the call and its result, otherwise the call alone.
-    pub(crate) fn compared(&mut self, asked: &CallDigest, answer: &Answer<'_>) -> (u128, Same) {
+    pub(crate) fn compared(&mut self, asked: &Digest, answer: &Answer<'_>) -> (u128, Same) {
         let arguments = self.comparison.arguments;
         let same = self.pair(asked, arguments, answer);
         let key = match (self.comparison.with_result, arguments) {
@@ -100,7 +95,7 @@ impl KeyContext<'_> {
     }
 
     /// Compares a tool and its result.
-    pub(crate) fn tool(&mut self, asked: &CallDigest, answer: &Answer<'_>) -> Same {
+    pub(crate) fn tool(&mut self, asked: &Digest, answer: &Answer<'_>) -> Same {
         let says = self.comparison.says(asked, answer);
         let of_call = self.comparison.kinds && says.is_of_its_call();
         let key = if of_call { asked.key } else { asked.tool };
@@ -119,7 +114,7 @@ impl KeyContext<'_> {
     }
 
     /// Returns the key shared by results of one tool whose texts begin with the same `chars` characters.
-    pub(crate) fn start(&self, asked: &CallDigest, answer: &Answer<'_>, chars: usize) -> u128 {
+    pub(crate) fn start(&self, asked: &Digest, answer: &Answer<'_>, chars: usize) -> u128 {
         let result = self.comparison.result(answer.content, answer.cut);
         let result = self.comparison.still(&result);
         let result = self.comparison.without_numbers(result);
@@ -150,7 +145,7 @@ struct Counted<C> {
 impl<C: Counter> Meter for Counted<C> {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
-            Saw::Call(call) => self.open.put(self.run.call(), CallDigest::of(&call)),
+            Saw::Call(call) => self.open.put(self.run.call(), Digest::of(&call)),
             Saw::Result(answer) => {
                 // Results of forgotten calls are ignored.
                 let Some(asked) = self.open.take(answer.call) else {

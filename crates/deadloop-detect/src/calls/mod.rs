@@ -48,7 +48,7 @@ pub(crate) use errors::Errors;
 pub(crate) use filter::{ALLOW, Filter, RESET, sees_calls};
 pub(crate) use key::{Key, key};
 pub(crate) use last_report::LastReport;
-pub(crate) use pairs::{CallDigest, Pairs};
+pub(crate) use pairs::{Digest, Pairs};
 pub(crate) use results::{
     ARGUMENTS, KINDS, RecentResults, STATELESS_CHARS, STATELESS_N, Same, VOLATILE, WAITING_N,
 };

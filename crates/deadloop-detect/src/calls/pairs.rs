@@ -7,7 +7,7 @@ use crate::stream::Calls;
 
 /// Calls without a result, each with the data that a meter keeps. At most [`MAX_OPEN`] are kept: the oldest is dropped
 /// for another.
-pub(crate) struct Pairs<T = CallDigest>(VecDeque<(Calls, T)>);
+pub(crate) struct Pairs<T = Digest>(VecDeque<(Calls, T)>);
 
 impl<T> Default for Pairs<T> {
     fn default() -> Self {
@@ -37,7 +37,7 @@ impl<T> Pairs<T> {
 }
 
 /// The data of a call that most guards keep.
-pub(crate) struct CallDigest {
+pub(crate) struct Digest {
     /// The hash shared by calls with the same tool and the same arguments, as JSON values.
     pub(crate) key: u128,
     /// The hash shared by calls of one tool.
@@ -46,7 +46,7 @@ pub(crate) struct CallDigest {
     pub(crate) unit: String,
 }
 
-impl CallDigest {
+impl Digest {
     /// Returns the data of a call.
     pub(crate) fn of(call: &Call<'_>) -> Self {
         Self {

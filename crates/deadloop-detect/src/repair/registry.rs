@@ -26,6 +26,28 @@ pub static REPAIRERS: &[&Repairer] = &[
     &replay::ENTRY,
 ];
 
+/// Declares the registry entry of a repairer from its `about`, and the data files beside it.
+macro_rules! repairer {
+    ($name:literal, version $version:literal, $about:literal, $check:expr, $stream:ident, $mends:expr, $make:expr) => {
+        /// The registry entry.
+        pub(super) static ENTRY: Repairer = Repairer {
+            spec: crate::settings::spec::Spec {
+                name: $name,
+                version: $version,
+                about: $about,
+                exactly: include_str!("exactly.md"),
+                params: PARAMS,
+                presets: include_str!("presets.toml"),
+                check: $check,
+            },
+            stream: StreamKind::$stream,
+            mends: $mends,
+            make: $make,
+        };
+    };
+}
+pub(super) use repairer;
+
 /// A repairer: its description, its input, and its constructor.
 #[derive(Debug)]
 pub struct Repairer {

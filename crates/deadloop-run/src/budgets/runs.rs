@@ -16,7 +16,7 @@ const NONE: &str = "-";
 pub(super) struct Measured;
 
 impl Subject for Measured {
-    type Answer = Lengths;
+    type Reply = Lengths;
 
     /// Returns a constant: the lengths are the same for every setting.
     fn fingerprint(&self) -> String {

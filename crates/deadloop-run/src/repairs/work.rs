@@ -80,7 +80,7 @@ pub(super) struct RepairAnswer {
 }
 
 impl Subject for Work {
-    type Answer = RepairAnswer;
+    type Reply = RepairAnswer;
 
     fn fingerprint(&self) -> String {
         let each = self.variants.iter();
@@ -140,7 +140,7 @@ pub(super) fn mend(
 
 #[cfg(test)]
 mod tests {
-    use deadloop_score::repairs::RepairVerdict;
+    use deadloop_score::repairs::Fate;
 
     use super::*;
 
@@ -150,7 +150,7 @@ mod tests {
             variants: Vec::new(),
             menders: Vec::new(),
         };
-        let looked = |verdicts: &[Option<RepairVerdict>]| RepairAnswer {
+        let looked = |verdicts: &[Option<Fate>]| RepairAnswer {
             stream: Some(MendedStream {
                 id: "a".to_owned(),
                 fault: None,
@@ -167,10 +167,7 @@ mod tests {
             }),
             calls: Broken::default(),
         };
-        assert!(work.is_whole(&looked(&[
-            Some(RepairVerdict::Lost),
-            Some(RepairVerdict::Intact)
-        ])));
-        assert!(!work.is_whole(&looked(&[Some(RepairVerdict::Lost), None])));
+        assert!(work.is_whole(&looked(&[Some(Fate::Lost), Some(Fate::Intact)])));
+        assert!(!work.is_whole(&looked(&[Some(Fate::Lost), None])));
     }
 }

@@ -264,7 +264,7 @@ impl<S: Subject> Work<'_, S> {
     /// Formats a record as a line, and returns its problems.
     fn line(
         &self,
-        found: Found<Result<Option<S::Answer>, Interrupted>>,
+        found: Found<Result<Option<S::Reply>, Interrupted>>,
     ) -> Result<(RunResult<String>, Vec<Problem>), Interrupted> {
         let found = Found {
             case: found.case,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::outcome_sums::OutcomeSums;
 use super::scores::{BY_MODEL, RowSetting, ScoreRow, TOTAL};
 use super::sweep::Scoring;
-use crate::intervals::IntervalCache;
+use crate::intervals::Cache;
 use crate::judge::Outcome;
 use crate::tally::AnyEvidence;
 use crate::truth::{Case, Span};
@@ -130,7 +130,7 @@ pub(super) fn rows<E: AnyEvidence>(
     scoring: &Scoring<'_, E>,
     (cell, setting): (usize, &Rc<RowSetting>),
     (groups, models): (&[u64], HasRows<'_>),
-    known: &mut IntervalCache,
+    known: &mut Cache,
 ) -> Vec<ScoreRow> {
     let (evidence, judge) = (scoring.evidence, scoring.judge);
     let fields = fields(judge.unit, scoring.by);

@@ -14,7 +14,7 @@ use super::scores::{BY_MODEL, Params, RowSetting, ScoreRow, TOTAL, columns};
 use super::settings::setting_toml;
 use super::slices::rows as reported_rows;
 use super::store::{FileError, TableWriter};
-use crate::intervals::{IntervalCache, Resampling};
+use crate::intervals::{Cache, Resampling};
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, judge};
 use crate::measure::Worth;
 use crate::pareto::{FrontPoint, front};
@@ -90,7 +90,7 @@ pub fn write_scores<E: AnyEvidence>(
         columns,
         rows: Vec::new(),
         front: Vec::new(),
-        known: IntervalCache::new(scoring.resampling),
+        known: Cache::new(scoring.resampling),
         groups: group_numbers(evidence.cases()),
         reported: (scoring.reported.iter().rev())
             .map(|cell| (plan.id(*cell), *cell))
@@ -138,7 +138,7 @@ struct Sweep<'a, E> {
     writer: TableWriter,
     rows: Vec<ScoreRow>,
     front: Vec<FrontPoint>,
-    known: IntervalCache,
+    known: Cache,
     /// The number of each case's group.
     groups: Vec<u64>,
     /// The reported cells by the name of their setting.

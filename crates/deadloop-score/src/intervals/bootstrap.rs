@@ -33,19 +33,19 @@ pub fn bootstrap(
     for (group, outcome) in group_numbers(cases).into_iter().zip(outcomes) {
         sample.add(group, outcome);
     }
-    sample.intervals(|_| true, worth, &mut IntervalCache::new(resampling))
+    sample.intervals(|_| true, worth, &mut Cache::new(resampling))
 }
 
 /// Cache shared by all reported settings.
 #[derive(Debug)]
-pub(crate) struct IntervalCache {
+pub(crate) struct Cache {
     /// Exact intervals.
     pub(crate) poisson: PoissonCache,
     /// The weights of groups.
     draws: Draws,
 }
 
-impl IntervalCache {
+impl Cache {
     /// Creates an empty cache.
     pub(crate) fn new(resampling: Resampling) -> Self {
         Self {
@@ -57,12 +57,7 @@ impl IntervalCache {
 
 /// Returns the intervals of the measures that have columns for them. `means`: also of those that are no share and no rate, which
 /// are drawn. Of the others nothing is drawn where every group has one transcript.
-pub(crate) fn bounds(
-    sample: Sample,
-    worth: &Worth,
-    known: &mut IntervalCache,
-    means: bool,
-) -> Intervals {
+pub(crate) fn bounds(sample: Sample, worth: &Worth, known: &mut Cache, means: bool) -> Intervals {
     let wanted = |m: Metric| m.bounds.is_some() && (means || m.certainty != Certainty::Resampled);
     sample.intervals(wanted, worth, known)
 }
@@ -95,7 +90,7 @@ impl Sample {
         mut self,
         wanted: impl Fn(Metric) -> bool,
         worth: &Worth,
-        known: &mut IntervalCache,
+        known: &mut Cache,
     ) -> Intervals {
         self.groups.sort();
         let clustered = self.groups.has_larger();

@@ -6,7 +6,7 @@ mod groups;
 mod random;
 mod resample;
 
-pub(crate) use bootstrap::{IntervalCache, Sample, bounds};
+pub(crate) use bootstrap::{Cache, Sample, bounds};
 pub use bootstrap::{Intervals, bootstrap};
 pub use closed::{
     Interval, PoissonCache, poisson, poisson_lower, poisson_upper, proportion_lower,

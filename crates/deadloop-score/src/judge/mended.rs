@@ -1,4 +1,4 @@
-//! [`RepairVerdict`]: the verdict on a repair, by comparison with the truth.
+//! [`Fate`]: the verdict on a repair, by comparison with the truth.
 //!
 //! The truth is known because the damage was made on purpose. If several verdicts on a damaged stream apply, the worst
 //! counts: an invented action before leaked marks, leaked marks before lost text.
@@ -22,7 +22,7 @@ pub struct MeantText {
 
 deadloop_replay::detect::words! {
     /// The verdict on the repair of one stream.
-    pub enum RepairVerdict {
+    pub enum Fate {
         /// The stream was damaged, and the repair is exactly the truth.
         Recovered = "recovered",
         /// The repair has an action that the truth does not have, or one with other arguments. This verdict is harmful.
@@ -38,7 +38,7 @@ deadloop_replay::detect::words! {
     }
 }
 
-impl RepairVerdict {
+impl Fate {
     /// Whether the verdict is on a damaged stream.
     pub fn is_of_damaged(self) -> bool {
         !matches!(self, Self::Intact | Self::FalseRepair)
@@ -50,17 +50,17 @@ impl MeantText {
     ///
     /// Texts are compared char by char. Arguments are compared as values if both are JSON (see [`judge_arguments`]),
     /// otherwise as texts without the blanks around them.
-    pub fn judge(&self, repaired: &Meaning) -> RepairVerdict {
+    pub fn judge(&self, repaired: &Meaning) -> Fate {
         let same = self.meaning.reasoning == repaired.reasoning
             && self.meaning.text == repaired.text
             && actions(&self.meaning.actions) == actions(&repaired.actions);
         verdict(self.damaged, same, || {
             if invented(&self.meaning.actions, &repaired.actions) {
-                RepairVerdict::Wrong
+                Fate::Wrong
             } else if self.leaks(&repaired.text) {
-                RepairVerdict::Leaked
+                Fate::Leaked
             } else {
-                RepairVerdict::Lost
+                Fate::Lost
             }
         })
     }
@@ -74,15 +74,11 @@ impl MeantText {
 }
 
 /// Returns the verdict on a stream. `harm` is called if a damaged stream differs from the truth.
-pub(super) fn verdict(
-    damaged: bool,
-    same: bool,
-    harm: impl FnOnce() -> RepairVerdict,
-) -> RepairVerdict {
+pub(super) fn verdict(damaged: bool, same: bool, harm: impl FnOnce() -> Fate) -> Fate {
     match (damaged, same) {
-        (false, true) => RepairVerdict::Intact,
-        (false, false) => RepairVerdict::FalseRepair,
-        (true, true) => RepairVerdict::Recovered,
+        (false, true) => Fate::Intact,
+        (false, false) => Fate::FalseRepair,
+        (true, true) => Fate::Recovered,
         (true, false) => harm(),
     }
 }

@@ -7,9 +7,7 @@ mod repaired;
 mod verdict;
 
 pub use hearing::judge;
-pub use mended::{
-    MeantText, MendedArguments, MendedEvents, RepairVerdict, judge_arguments, judge_events,
-};
+pub use mended::{Fate, MeantText, MendedArguments, MendedEvents, judge_arguments, judge_events};
 pub use options::{JudgeOptions, ReadChannels, Transient};
 pub use repaired::{Came, before_and_gold, judge_repair};
 pub use verdict::{Outcome, Verdict};

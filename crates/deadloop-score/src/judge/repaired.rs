@@ -5,16 +5,14 @@ use std::collections::BTreeSet;
 use deadloop_replay::detect::repair::{Action, Delivered, Meaning, StreamKind};
 use deadloop_replay::repairers::{Arrived, Delay, Mending, Out, Variant, VariantOutput};
 
-use super::mended::{
-    MeantText, MendedEvents, RepairVerdict, judge_arguments, judge_events, verdict,
-};
+use super::mended::{Fate, MeantText, MendedEvents, judge_arguments, judge_events, verdict};
 use crate::truth::{Gold, KnownStream};
 
 /// The result of a variant on a stream.
 #[derive(Clone, Debug)]
 pub struct Came {
     /// The verdict. `None` if the program failed.
-    pub verdict: Option<RepairVerdict>,
+    pub verdict: Option<Fate>,
     /// A detail about the result, on one line.
     pub detail: String,
     /// The delay of text. `None` for events, programs and the unrepaired stream.
@@ -73,15 +71,15 @@ pub fn judge_repair(
     }
 }
 
-fn of_arguments(gold: &str, made: &str, damaged: bool) -> RepairVerdict {
+fn of_arguments(gold: &str, made: &str, damaged: bool) -> Fate {
     let judged = judge_arguments(gold, made);
     verdict(damaged, judged.exact, || {
         if judged.wrong_but_valid() {
-            RepairVerdict::Wrong
+            Fate::Wrong
         } else if made.contains("<|") {
-            RepairVerdict::Leaked
+            Fate::Leaked
         } else {
-            RepairVerdict::Lost
+            Fate::Lost
         }
     })
 }
@@ -89,7 +87,7 @@ fn of_arguments(gold: &str, made: &str, damaged: bool) -> RepairVerdict {
 /// Judges a name.
 ///
 /// A name that no tool has only makes the call fail. The name of another tool is wrong: that tool is called.
-fn of_name(variant: &Variant, gold: &str, made: &str, damaged: bool) -> RepairVerdict {
+fn of_name(variant: &Variant, gold: &str, made: &str, damaged: bool) -> Fate {
     let is_known = || match &variant.made {
         Mending::Of(_, params) => {
             let mut known = params.items("known").iter();
@@ -99,23 +97,23 @@ fn of_name(variant: &Variant, gold: &str, made: &str, damaged: bool) -> RepairVe
     };
     verdict(damaged, made == gold, || {
         if is_known() {
-            RepairVerdict::Wrong
+            Fate::Wrong
         } else if made.contains('<') {
-            RepairVerdict::Leaked
+            Fate::Leaked
         } else {
-            RepairVerdict::Lost
+            Fate::Lost
         }
     })
 }
 
 /// Judges events. A doubled event is acted on twice, so it is wrong. A missing event, or one out of order, is lost.
-fn of_events(found: MendedEvents, damaged: bool) -> RepairVerdict {
+fn of_events(found: MendedEvents, damaged: bool) -> Fate {
     let whole = found.lost + found.doubled + found.disordered == 0 && found.ended;
     verdict(damaged, whole, || {
         if found.doubled > 0 {
-            RepairVerdict::Wrong
+            Fate::Wrong
         } else {
-            RepairVerdict::Lost
+            Fate::Lost
         }
     })
 }
@@ -288,7 +286,7 @@ mod tests {
             let made = nothing.mend(&stream.arrived, || Err("no program".into()));
             let made = made.expect("it is read").expect("no program fails");
             let came = judge_repair(nothing, &stream, Ok(&made));
-            assert_eq!(came.verdict, Some(RepairVerdict::Leaked), "{name}");
+            assert_eq!(came.verdict, Some(Fate::Leaked), "{name}");
         }
     }
 }

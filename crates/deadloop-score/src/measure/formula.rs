@@ -85,20 +85,17 @@ const CLEAN: &[Term] = &[one(Count::FalseAlarm), one(Count::Quiet)];
 
 /// Returns the ratio `num` / loops.
 pub(super) const fn of_loops(num: &'static [Term]) -> Ratio {
-    Ratio {
-        scale: 1.0,
-        num,
-        den: LOOPS,
-    }
+    ratio(1.0, num, LOOPS)
+}
+
+/// Returns the ratio `scale` `num` / `den`.
+pub(super) const fn ratio(scale: f64, num: &'static [Term], den: &'static [Term]) -> Ratio {
+    Ratio { scale, num, den }
 }
 
 /// Returns the ratio `num` / clean transcripts.
 pub(super) const fn of_clean(num: &'static [Term]) -> Ratio {
-    Ratio {
-        scale: 1.0,
-        num,
-        den: CLEAN,
-    }
+    ratio(1.0, num, CLEAN)
 }
 
 /// Returns the formula of one ratio. `ratio` has exactly one.

@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | the truth of a stream | [`KnownStream`], [`Gold`] |
-//! | the verdict on a repair | [`judge_repair`], [`RepairVerdict`], [`MeantText`] |
+//! | the verdict on a repair | [`judge_repair`], [`Fate`], [`MeantText`] |
 //! | counts by variant and fault, and the best variant without harm | [`ScoredRepairs`], [`RepairTally`] |
 //! | the tables | [`write_repairs`], [`write_arguments`] |
 
@@ -12,8 +12,8 @@ mod tally;
 
 pub use crate::files::repairs::{ArgumentRow, RepairRow, write_arguments, write_repairs};
 pub use crate::judge::{
-    Came, MeantText, MendedArguments, MendedEvents, RepairVerdict, before_and_gold,
-    judge_arguments, judge_events, judge_repair,
+    Came, Fate, MeantText, MendedArguments, MendedEvents, before_and_gold, judge_arguments,
+    judge_events, judge_repair,
 };
 pub use crate::truth::{Gold, KnownStream};
 pub use scored::{

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tally::RepairTally;
 use crate::files::repairs::RepairRow;
-use crate::judge::RepairVerdict;
+use crate::judge::Fate;
 use crate::tally::rank;
 use crate::truth::Case;
 
@@ -32,7 +32,7 @@ pub struct Fare {
     /// The index of the variant.
     pub variant: usize,
     /// The verdict. `None` if the variant failed.
-    pub verdict: Option<RepairVerdict>,
+    pub verdict: Option<Fate>,
     /// A detail in words.
     pub detail: String,
     /// The delay of text. `None` for events, programs and the unrepaired stream.
@@ -111,7 +111,7 @@ impl ScoredRepairs {
 fn best(scores: &[RepairScore], is_own: impl Fn(usize) -> bool) -> Option<usize> {
     let of = |fault: &'static str| scores.iter().filter(move |score| score.fault == fault);
     let harms = |variant: usize| of(INTACT).any(|s| s.variant == variant && s.errors > 0);
-    let recovered = |score: &RepairScore| score.tally.of(RepairVerdict::Recovered);
+    let recovered = |score: &RepairScore| score.tally.of(Fate::Recovered);
     let good = of(ALL_FAULTS).filter(|score| {
         is_own(score.variant)
             && score.tally.harm() == 0
@@ -119,7 +119,7 @@ fn best(scores: &[RepairScore], is_own: impl Fn(usize) -> bool) -> Option<usize>
             && !harms(score.variant)
     });
     let order = |score: &&RepairScore| {
-        let leaked = score.tally.of(RepairVerdict::Leaked);
+        let leaked = score.tally.of(Fate::Leaked);
         (recovered(score), Reverse(leaked), Reverse(score.variant))
     };
     good.max_by_key(order).map(|score| score.variant)
@@ -192,7 +192,7 @@ pub fn repair_rows<'a>(
             RepairRow {
                 variant: text(&variant.name),
                 repairer: text(variant.repairer()),
-                verdict: text(fare.verdict.map_or("error", RepairVerdict::name)),
+                verdict: text(fare.verdict.map_or("error", Fate::name)),
                 detail: text(&fare.detail),
                 held: fare.delay.map(|delay| delay.most_held),
                 silence: fare.delay.map(|delay| delay.longest_silence),
@@ -208,8 +208,8 @@ mod tests {
 
     use super::*;
 
-    fn stream(fault: Option<&str>, came: &[Option<RepairVerdict>]) -> MendedStream {
-        let fare = |(variant, verdict): (usize, &Option<RepairVerdict>)| Fare {
+    fn stream(fault: Option<&str>, came: &[Option<Fate>]) -> MendedStream {
+        let fare = |(variant, verdict): (usize, &Option<Fate>)| Fare {
             variant,
             verdict: *verdict,
             detail: String::new(),
@@ -225,9 +225,9 @@ mod tests {
 
     /// The best of five variants on a damaged stream, another, and an intact one.
     fn best(
-        first: [Option<RepairVerdict>; 5],
-        second: [Option<RepairVerdict>; 5],
-        intact: [Option<RepairVerdict>; 5],
+        first: [Option<Fate>; 5],
+        second: [Option<Fate>; 5],
+        intact: [Option<Fate>; 5],
     ) -> Option<usize> {
         let grid = "[[repairer]]\nname = \"tags\"\npresets = true\n";
         let variants = RepairGrid::parse(grid).expect("a grid").variants;
@@ -244,8 +244,8 @@ mod tests {
 
     #[test]
     fn the_best_does_no_harm() {
-        use RepairVerdict::{FalseRepair, Intact, Leaked, Lost, Recovered, Wrong};
-        let of = |all: [RepairVerdict; 5]| all.map(Some);
+        use Fate::{FalseRepair, Intact, Leaked, Lost, Recovered, Wrong};
+        let of = |all: [Fate; 5]| all.map(Some);
         let intact = of([Intact, Intact, FalseRepair, Intact, Intact]);
         // The first recovers nothing, the second is wrong once, the third changes what is intact.
         let one = of([Lost, Recovered, Recovered, Recovered, Recovered]);

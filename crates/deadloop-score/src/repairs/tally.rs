@@ -1,32 +1,30 @@
 //! [`RepairTally`]: counts of the verdicts on the repairs of one variant.
 
-use crate::judge::RepairVerdict;
+use crate::judge::Fate;
 
 /// Number of streams with each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RepairTally([u64; RepairVerdict::ALL.len()]);
+pub struct RepairTally([u64; Fate::ALL.len()]);
 
 impl RepairTally {
     /// Counts one verdict.
-    pub fn add(&mut self, verdict: RepairVerdict) {
+    pub fn add(&mut self, verdict: Fate) {
         self.0[verdict as usize] += 1;
     }
 
     /// Returns the number of streams with a verdict.
-    pub fn of(&self, verdict: RepairVerdict) -> u64 {
+    pub fn of(&self, verdict: Fate) -> u64 {
         self.0[verdict as usize]
     }
 
     /// Returns the number of damaged streams.
     pub fn damaged(&self) -> u64 {
-        let damaged = RepairVerdict::ALL
-            .iter()
-            .filter(|verdict| verdict.is_of_damaged());
+        let damaged = Fate::ALL.iter().filter(|verdict| verdict.is_of_damaged());
         damaged.map(|verdict| self.of(*verdict)).sum()
     }
 
     /// Returns the number of harmed streams: damaged ones with a wrong repair, and intact ones with changes.
     pub fn harm(&self) -> u64 {
-        self.of(RepairVerdict::Wrong) + self.of(RepairVerdict::FalseRepair)
+        self.of(Fate::Wrong) + self.of(Fate::FalseRepair)
     }
 }

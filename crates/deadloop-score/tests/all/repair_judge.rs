@@ -2,9 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
-use deadloop_score::repairs::{
-    MeantText, MendedEvents, RepairVerdict, judge_arguments, judge_events,
-};
+use deadloop_score::repairs::{Fate, MeantText, MendedEvents, judge_arguments, judge_events};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -55,7 +53,7 @@ fn count(text: &str, mark: &str) -> usize {
     count
 }
 
-fn slow(gold: &MeantText, repaired: &Meaning) -> RepairVerdict {
+fn slow(gold: &MeantText, repaired: &Meaning) -> Fate {
     let lines = |meaning: &Meaning| meaning.actions.iter().map(line).collect::<Vec<_>>();
     let (truth, given) = (lines(&gold.meaning), lines(repaired));
     let same = gold.meaning.text == repaired.text
@@ -67,12 +65,12 @@ fn slow(gold: &MeantText, repaired: &Meaning) -> RepairVerdict {
         !mark.is_empty() && count(&repaired.text, mark) > count(&gold.meaning.text, mark)
     };
     match (gold.damaged, same) {
-        (false, true) => RepairVerdict::Intact,
-        (false, false) => RepairVerdict::FalseRepair,
-        (true, true) => RepairVerdict::Recovered,
-        _ if given.iter().any(wrong) => RepairVerdict::Wrong,
-        _ if gold.marks.iter().any(leaks) => RepairVerdict::Leaked,
-        _ => RepairVerdict::Lost,
+        (false, true) => Fate::Intact,
+        (false, false) => Fate::FalseRepair,
+        (true, true) => Fate::Recovered,
+        _ if given.iter().any(wrong) => Fate::Wrong,
+        _ if gold.marks.iter().any(leaks) => Fate::Leaked,
+        _ => Fate::Lost,
     }
 }
 
@@ -144,13 +142,13 @@ fn verdicts() {
         damaged: true,
         marks: vec!["</a>".into()],
     };
-    assert_eq!(gold.judge(&with("t", &["1"])), RepairVerdict::Recovered);
-    assert_eq!(gold.judge(&with("t", &["2"])), RepairVerdict::Wrong);
-    assert_eq!(gold.judge(&with("t", &["1", "1"])), RepairVerdict::Wrong);
-    assert_eq!(gold.judge(&with("t</a>", &["1"])), RepairVerdict::Leaked);
-    assert_eq!(gold.judge(&with("t", &[])), RepairVerdict::Lost);
+    assert_eq!(gold.judge(&with("t", &["1"])), Fate::Recovered);
+    assert_eq!(gold.judge(&with("t", &["2"])), Fate::Wrong);
+    assert_eq!(gold.judge(&with("t", &["1", "1"])), Fate::Wrong);
+    assert_eq!(gold.judge(&with("t</a>", &["1"])), Fate::Leaked);
+    assert_eq!(gold.judge(&with("t", &[])), Fate::Lost);
     let names = "recovered wrong lost leaked false-repair intact";
-    assert_eq!(RepairVerdict::NAMES.join(" "), names);
+    assert_eq!(Fate::NAMES.join(" "), names);
 }
 
 #[test]

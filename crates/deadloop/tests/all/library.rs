@@ -162,7 +162,7 @@ struct Longer(Vec<usize>);
 
 impl Subject for Longer {
     /// One a threshold.
-    type Answer = Vec<bool>;
+    type Reply = Vec<bool>;
 
     fn fingerprint(&self) -> String {
         format!("{:?}", self.0)

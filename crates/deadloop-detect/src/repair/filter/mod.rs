@@ -15,28 +15,17 @@ use std::collections::BTreeMap;
 use crate::detectors::Refusal;
 use crate::settings::param::Param;
 use crate::settings::params::Params;
-use crate::settings::spec::Spec;
 use crate::settings::value::Value;
 
-use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list};
+use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list, repairer};
 
 mod machine;
 
-/// The registry entry.
-pub(super) static ENTRY: Repairer = Repairer {
-    spec: Spec {
-        name: "filter",
-        version: 1,
-        about: "pseudo answers (\"好的，收到您的指令\") and confirmations (\"I'm done\") kept out of the context",
-        exactly: include_str!("exactly.md"),
-        params: PARAMS,
-        presets: include_str!("presets.toml"),
-        check,
-    },
-    stream: StreamKind::Text,
-    mends: Mends::Answer(2),
-    make: Make::Text(|params| Box::new(machine::Machine::new(params))),
-};
+repairer! {
+    "filter", version 1,
+    "pseudo answers (\"好的，收到您的指令\") and confirmations (\"I'm done\") kept out of the context",
+    check, Text, Mends::Answer(2), Make::Text(|params| Box::new(machine::Machine::new(params)))
+}
 
 /// The names of the lists of phrases, which are the tables in `phrases.toml`.
 pub(crate) const LISTS: &[&str] = &["zh", "en", "zh-done", "en-done"];

@@ -18,11 +18,10 @@
 use crate::detectors::Refusal;
 use crate::settings::param::Param;
 use crate::settings::params::Params;
-use crate::settings::spec::Spec;
 use crate::settings::value::Value;
 
 use super::marks::Marks;
-use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list};
+use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list, repairer};
 
 mod clean;
 mod closer;
@@ -36,21 +35,11 @@ use fit::Type;
 /// The deepest nesting of lists and objects that is repaired. Deeper text passes unchanged or is rejected.
 pub const MOST_DEEP: usize = 120;
 
-/// The registry entry.
-pub(super) static ENTRY: Repairer = Repairer {
-    spec: Spec {
-        name: "json",
-        version: 2,
-        about: "arguments from JSON that is cut, has control text in it, or breaks the syntax",
-        exactly: include_str!("exactly.md"),
-        params: PARAMS,
-        presets: include_str!("presets.toml"),
-        check,
-    },
-    stream: StreamKind::Arguments,
-    mends: Mends::Arguments,
-    make: Make::Text(|params| Box::new(machine::Machine::new(params))),
-};
+repairer! {
+    "json", version 2,
+    "arguments from JSON that is cut, has control text in it, or breaks the syntax",
+    check, Arguments, Mends::Arguments, Make::Text(|params| Box::new(machine::Machine::new(params)))
+}
 
 static PARAMS: &[Param] = &[
     Param::word("mode", "tolerant", &["none", "strict", "control", "close", "tolerant", "schema"])

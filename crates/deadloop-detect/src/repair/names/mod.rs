@@ -13,24 +13,14 @@ use crate::settings::params::Params;
 use crate::settings::spec::Spec;
 
 use super::meaning::Pieces;
-use super::registry::{Make, Mends, Repairer, StreamKind, TextRepair, list, size};
+use super::registry::{Make, Mends, Repairer, StreamKind, TextRepair, list, repairer, size};
 use crate::text::nearest::Nearest;
 
-/// The registry entry.
-pub(super) static ENTRY: Repairer = Repairer {
-    spec: Spec {
-        name: "names",
-        version: 1,
-        about: "the name of a tool from one with control text behind it, or misspelt",
-        exactly: include_str!("exactly.md"),
-        params: PARAMS,
-        presets: include_str!("presets.toml"),
-        ..Spec::PLAIN
-    },
-    stream: StreamKind::Name,
-    mends: Mends::Name,
-    make: Make::Text(|params| Box::new(Machine::new(params))),
-};
+repairer! {
+    "names", version 1,
+    "the name of a tool from one with control text behind it, or misspelt",
+    Spec::PLAIN.check, Name, Mends::Name, Make::Text(|params| Box::new(Machine::new(params)))
+}
 
 static PARAMS: &[Param] = &[
     Param::texts("known", &[]).doc("the names that there are"),

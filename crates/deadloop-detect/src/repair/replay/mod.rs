@@ -18,23 +18,13 @@ use crate::settings::params::Params;
 use crate::settings::spec::Spec;
 
 use super::meaning::Delivered;
-use super::registry::{EventRepair, Make, Mends, Repairer, StreamKind, size};
+use super::registry::{EventRepair, Make, Mends, Repairer, StreamKind, repairer, size};
 
-/// The registry entry.
-pub(super) static ENTRY: Repairer = Repairer {
-    spec: Spec {
-        name: "replay",
-        version: 1,
-        about: "events after a reconnect, each once and in order, and the end mark",
-        exactly: include_str!("exactly.md"),
-        params: PARAMS,
-        presets: include_str!("presets.toml"),
-        ..Spec::PLAIN
-    },
-    stream: StreamKind::Events,
-    mends: Mends::Nothing,
-    make: Make::Events(|params| Box::new(Machine::new(params))),
-};
+repairer! {
+    "replay", version 1,
+    "events after a reconnect, each once and in order, and the end mark",
+    Spec::PLAIN.check, Events, Mends::Nothing, Make::Events(|params| Box::new(Machine::new(params)))
+}
 
 static PARAMS: &[Param] = &[
     Param::word("by", "id", &["id", "hash", "position"])

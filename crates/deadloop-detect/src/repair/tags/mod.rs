@@ -17,10 +17,9 @@
 use crate::detectors::Refusal;
 use crate::settings::param::Param;
 use crate::settings::params::Params;
-use crate::settings::spec::Spec;
 use crate::settings::value::Value;
 
-use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list};
+use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list, repairer};
 
 mod code;
 mod fields;
@@ -29,21 +28,11 @@ mod machine;
 mod needs;
 mod tag;
 
-/// The registry entry.
-pub(super) static ENTRY: Repairer = Repairer {
-    spec: Spec {
-        name: "tags",
-        version: 3,
-        about: "actions and visible text from tags that are not closed, misspelt, miscounted or in another case",
-        exactly: include_str!("exactly.md"),
-        params: PARAMS,
-        presets: include_str!("presets.toml"),
-        check,
-    },
-    stream: StreamKind::Tags,
-    mends: Mends::Answer(1),
-    make: Make::Text(|params| Box::new(machine::Machine::new(params))),
-};
+repairer! {
+    "tags", version 3,
+    "actions and visible text from tags that are not closed, misspelt, miscounted or in another case",
+    check, Tags, Mends::Answer(1), Make::Text(|params| Box::new(machine::Machine::new(params)))
+}
 
 static PARAMS: &[Param] = &[
     Param::texts("tags", &[

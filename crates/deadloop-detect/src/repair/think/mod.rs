@@ -13,28 +13,17 @@
 use crate::detectors::Refusal;
 use crate::settings::param::Param;
 use crate::settings::params::Params;
-use crate::settings::spec::Spec;
 
-use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list};
+use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list, repairer};
 
 mod kinds;
 mod machine;
 
-/// The registry entry.
-pub(super) static ENTRY: Repairer = Repairer {
-    spec: Spec {
-        name: "think",
-        version: 1,
-        about: "reasoning told from the answer, where the tags are missing, doubled, late or in another case",
-        exactly: include_str!("exactly.md"),
-        params: PARAMS,
-        presets: include_str!("presets.toml"),
-        check,
-    },
-    stream: StreamKind::Think,
-    mends: Mends::Answer(0),
-    make: Make::Text(|params| Box::new(machine::Machine::new(params))),
-};
+repairer! {
+    "think", version 1,
+    "reasoning told from the answer, where the tags are missing, doubled, late or in another case",
+    check, Think, Mends::Answer(0), Make::Text(|params| Box::new(machine::Machine::new(params)))
+}
 
 static PARAMS: &[Param] = &[
     Param::texts("tags", &["<think>"])

@@ -1,7 +1,7 @@
 //! Recall, precision and related shares.
 
 use crate::measure::entry::{Certainty, Measure, MeasureUnit, TableVisibility};
-use crate::measure::formula::{Ratio, alone, of_clean, of_loops, one, times};
+use crate::measure::formula::{alone, of_clean, of_loops, one, ratio, times};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
 
@@ -46,16 +46,16 @@ pub static PRECISION: Measure = Measure {
     more_is_better: true,
     meaning: "the share of the alarms that are right",
     about: "hit / (hit + false_alarm + premature + stale)",
-    formula: alone(&[Ratio {
-        scale: 1.0,
-        num: &[one(Count::Hit)],
-        den: &[
+    formula: alone(&[ratio(
+        1.0,
+        &[one(Count::Hit)],
+        &[
             one(Count::Hit),
             one(Count::FalseAlarm),
             one(Count::Premature),
             one(Count::Stale),
         ],
-    }]),
+    )]),
     certainty: Certainty::Share,
     bounds: None,
     shown: TableVisibility::EVERYWHERE,
@@ -73,10 +73,10 @@ pub static F1: Measure = Measure {
     more_is_better: true,
     meaning: "the harmonic mean of precision and recall",
     about: "2 hit / (hit + loops + wrong alarms)",
-    formula: alone(&[Ratio {
-        scale: 1.0,
-        num: &[times(2.0, Count::Hit)],
-        den: &[
+    formula: alone(&[ratio(
+        1.0,
+        &[times(2.0, Count::Hit)],
+        &[
             times(2.0, Count::Hit),
             times(2.0, Count::Premature),
             times(2.0, Count::Stale),
@@ -84,7 +84,7 @@ pub static F1: Measure = Measure {
             one(Count::Earlier),
             one(Count::FalseAlarm),
         ],
-    }]),
+    )]),
     certainty: Certainty::Resampled,
     bounds: None,
     shown: TableVisibility::NOWHERE,

@@ -2,7 +2,7 @@
 
 use crate::measure::entry::{Certainty, Measure, MeasureUnit, TableVisibility};
 use crate::measure::formula::{
-    Formula, Joined, Ratio, Term, Times, alone, of_clean, of_loops, one, times,
+    Formula, Joined, Ratio, Term, Times, alone, of_clean, of_loops, one, ratio, times,
 };
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
@@ -16,11 +16,7 @@ pub static SAVED: Measure = Measure {
     more_is_better: true,
     meaning: "the share of what all loops generate that is not generated any more",
     about: "saved_chars / loop_chars",
-    formula: alone(&[Ratio {
-        scale: 1.0,
-        num: &[one(Count::Saved)],
-        den: &[one(Count::LoopChars)],
-    }]),
+    formula: alone(&[ratio(1.0, &[one(Count::Saved)], &[one(Count::LoopChars)])]),
     certainty: Certainty::Resampled,
     bounds: Some("saved"),
     shown: TableVisibility::EVERYWHERE,
@@ -35,11 +31,11 @@ pub static LOST: Measure = Measure {
     more_is_better: false,
     meaning: "the healthy output that is thrown away",
     about: "1e6 lost_chars / (lost_chars + exposure)",
-    formula: alone(&[Ratio {
-        scale: 1e6,
-        num: &[one(Count::Lost)],
-        den: &[one(Count::Lost), one(Count::Exposure)],
-    }]),
+    formula: alone(&[ratio(
+        1e6,
+        &[one(Count::Lost)],
+        &[one(Count::Lost), one(Count::Exposure)],
+    )]),
     certainty: Certainty::Resampled,
     bounds: None,
     shown: TableVisibility::NOWHERE,

@@ -1,7 +1,7 @@
 //! Rates of wrong alarms and of transient stops, per watched healthy unit.
 
 use crate::measure::entry::{Certainty, Measure, MeasureUnit, TableVisibility};
-use crate::measure::formula::{Ratio, Term, alone, one};
+use crate::measure::formula::{Ratio, Term, alone, one, ratio};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
 
@@ -20,11 +20,7 @@ const TRANSIENT: &[Term] = &[one(Count::TransientStop)];
 
 /// Returns `scale` times these alarms per watched unit.
 const fn watched(scale: f64, num: &'static [Term]) -> Ratio {
-    Ratio {
-        scale,
-        num,
-        den: EXPOSURE,
-    }
+    ratio(scale, num, EXPOSURE)
 }
 
 /// Wrong alarms per million watched healthy chars. 2 in 106,900: 18.7.

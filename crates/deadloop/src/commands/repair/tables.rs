@@ -2,7 +2,7 @@
 
 use deadloop_replay::repairers::Variant;
 use deadloop_run::repairs::RepairRun;
-use deadloop_score::repairs::{ALL_FAULTS, BestRepair, INTACT, RepairScore, RepairVerdict};
+use deadloop_score::repairs::{ALL_FAULTS, BestRepair, Fate, INTACT, RepairScore};
 use serde_json::{Map, Value, json};
 
 use crate::show;
@@ -42,7 +42,7 @@ pub(super) fn summary(done: &RepairRun) -> Map<String, Value> {
         row.insert("variant".into(), variant.name.as_str().into());
         row.insert("params".into(), variant.params().into());
         row.insert("fault".into(), score.fault.as_str().into());
-        for verdict in RepairVerdict::ALL {
+        for verdict in Fate::ALL {
             row.insert(verdict.name().into(), score.tally.of(verdict).into());
         }
         row.insert("errors".into(), score.errors.into());
@@ -91,24 +91,15 @@ pub(super) fn render(done: &RepairRun) -> String {
 }
 
 /// The verdicts on a damaged stream.
-const VERDICTS: [RepairVerdict; 4] = [
-    RepairVerdict::Recovered,
-    RepairVerdict::Wrong,
-    RepairVerdict::Lost,
-    RepairVerdict::Leaked,
-];
+const VERDICTS: [Fate; 4] = [Fate::Recovered, Fate::Wrong, Fate::Lost, Fate::Leaked];
 
 fn variant_table(done: &RepairRun) -> String {
     let row = |score: &&RepairScore| {
-        let count = |verdict: &RepairVerdict| show::count(score.tally.of(*verdict));
+        let count = |verdict: &Fate| show::count(score.tally.of(*verdict));
         let mut row = vec![done.variants[score.variant].name.clone()];
         row.push(show::count(score.tally.damaged()));
         row.extend(VERDICTS.iter().map(count));
-        row.extend(
-            [RepairVerdict::FalseRepair, RepairVerdict::Intact]
-                .iter()
-                .map(count),
-        );
+        row.extend([Fate::FalseRepair, Fate::Intact].iter().map(count));
         row.push(show::count(score.errors));
         row.push(score.silence.map_or("n/a".to_owned(), show::count));
         row
@@ -134,7 +125,7 @@ fn variant_table(done: &RepairRun) -> String {
 
 fn fault_table(done: &RepairRun) -> String {
     let row = |score: &&RepairScore| {
-        let count = |verdict: &RepairVerdict| show::count(score.tally.of(*verdict));
+        let count = |verdict: &Fate| show::count(score.tally.of(*verdict));
         let mut row = vec![
             done.variants[score.variant].name.clone(),
             score.fault.clone(),
@@ -174,7 +165,7 @@ fn best_sentence(done: &RepairRun) -> String {
             Some(score) => found.push(format!(
                 "{} {} of {}",
                 named(&done.variants[score.variant]),
-                show::count(score.tally.of(RepairVerdict::Recovered)),
+                show::count(score.tally.of(Fate::Recovered)),
                 show::count(score.tally.damaged())
             )),
             None => none.push(one.repairer.as_str()),
