@@ -347,10 +347,9 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
     if tally.loops() == 0 || tally.clean() == 0 {
         return None;
     }
-    let (who, pay) = if choices.advice.verdict == Ruling::Ship {
-        ("The new settings".to_owned(), "pay")
-    } else {
-        (capital(&options.in_use_is), "pays")
+    let (who, pay, still) = match choices.advice.verdict {
+        Ruling::Ship => ("The new settings".to_owned(), "pay", "they still pay"),
+        _ => (capital(&options.in_use_is), "pays", "it still pays"),
     };
     Some(match BREAK_EVEN.value(tally, &options.worth) {
         None => format!("{who} {pay} nowhere: nothing is spared."),
@@ -368,9 +367,8 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
             let spared = tally.get(Count::Saved) as f64 / tally.loops().max(1) as f64;
             let share = wasted / (spared + wasted);
             format!(
-                "{who} cut no clean {} here. Even at the upper 95 % bound of that, {} where more than {}.",
+                "{who} cut no clean {} here. At the upper 95 % bound on such cuts, {still} where more than {}.",
                 many.trim_end_matches('s'),
-                if pay == "pay" { "they pay" } else { "it pays" },
                 words::looping(share, options.judge.unit)
             )
         }
