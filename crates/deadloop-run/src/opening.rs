@@ -20,7 +20,7 @@ use crate::replay::Replayed;
 use crate::second_pass::SecondPass;
 
 /// The chars before and after each mark.
-const CONTEXT: u64 = 240;
+const CONTEXT: u64 = 200;
 /// The most chars of text: of one transcript, and of the whole report.
 const MOST: (usize, usize) = (4_000, 800_000);
 /// The most copies marked in one part of a text.

@@ -33,8 +33,8 @@ impl Group {
     pub fn most(self) -> usize {
         match self {
             Self::FalseAlarm => 200,
-            Self::Miss => 40,
-            Self::LateHit => 20,
+            Self::Miss => 12,
+            Self::LateHit => 6,
             Self::Fired => 100,
         }
     }
