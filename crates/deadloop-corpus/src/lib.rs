@@ -5,7 +5,7 @@
 //! | the type, its events, its JSON | `transcript/` |
 //! | a corpus on disk, its formats, reading and writing | `files/` |
 //! | foreign formats and live streams | `import/` |
-//! | what `<think>` marks in a text | `think/` |
+//! | what `<think>` marks in a text | `think/` of deadloop-stream |
 //! | planted loops, corpora from a spec | `make/` |
 //! | where a loop begins, with the whole text known | `find/` |
 //! | texts that are almost the same | `near/` |

@@ -126,7 +126,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// The options for judging alarms (scoring.md).
+/// The options for judging alarms (`reports/METHOD.md`).
 #[derive(Clone, Debug, Default)]
 pub struct Judging {
     /// The unit of loops and healthy output. `None` for the unit of the labels.

@@ -82,7 +82,7 @@ pub(crate) enum OnBad {
     Skip,
 }
 
-/// The options for judging alarms (scoring.md).
+/// The options for judging alarms (reports/METHOD.md).
 #[derive(Debug, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Judging")]
 pub(crate) struct Judge {

@@ -1,4 +1,4 @@
-//! The registry of detectors. To add a detector, add a file beside this one, and `mod x;` and `&x::ENTRY` here. A
+//! The registry of detectors. To add a detector, add a folder beside this file, and `mod x;` and `&x::ENTRY` here. A
 //! hyphen in a detector's name is an underscore in the module's name. Settings, help, listings, docs, the search of
 //! `tune` and the laws in `tests/` follow from the registry.
 

@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | meters, which read a stream, and their factories | `meter` |
-//! | the facts of a meter, and the rule that accepts them | `fact` |
+//! | the facts of a meter, and the rule that compares thresholds with them | `fact` |
 //! | parameters of every text detector: ignored lines, the user's text, turns | `ignore`, `prompt`, `per` |
 //! | values that stay low for several samples | `hold` |
 

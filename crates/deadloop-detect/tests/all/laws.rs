@@ -1,5 +1,5 @@
 //! The laws that every registered detector obeys alone, on the examples that it brings. The laws that hold it
-//! against a replay and a sweep are in `tests/tests/laws.rs` of the workspace.
+//! against a replay and a sweep are in `tests/tests/all/laws.rs` of the workspace.
 
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 

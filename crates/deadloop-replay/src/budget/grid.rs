@@ -19,7 +19,7 @@ use super::params::{Budget, SPEC};
 use super::presets::preset;
 use crate::grid::{cells, product, swept};
 
-/// The default grid, as described in agents.md.
+/// The default grid, as TOML.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
 
 /// The most settings of a grid. Each stays in memory with its counts.

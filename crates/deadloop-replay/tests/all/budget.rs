@@ -1,4 +1,5 @@
-//! Budgets held against a slow twin: a list of what stands in the prompt, rebuilt before each turn as agents.md says.
+//! Budgets held against a slow twin: a list of what stands in the prompt, rebuilt before each turn, as
+//! `reports/METHOD.md` says.
 
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)]
 
@@ -98,7 +99,7 @@ fn pieces(run: &Transcript, counter: Counter) -> Vec<Piece> {
     (0..).zip(&run.events).map(piece).collect()
 }
 
-/// As agents.md 7 has it, turn by turn.
+/// As "Context budgets" of `reports/METHOD.md` has it, turn by turn.
 fn slow(run: &Transcript, b: &Budget) -> Played {
     let all = pieces(run, b.counter);
     let mut out = Played::default();

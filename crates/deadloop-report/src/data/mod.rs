@@ -1,4 +1,4 @@
-//! The data of a report, read from a result folder by `load.rs`.
+//! The data of a report, read from a result folder by `load`.
 //!
 //! An undefined number is `None`. A latency that is never reached is infinite.
 

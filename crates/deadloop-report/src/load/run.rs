@@ -57,7 +57,7 @@ fn objective(manifest: &Manifest) -> Objective {
     named.map(Objective).unwrap_or_default()
 }
 
-/// Returns the options of judging by the names in scoring.md.
+/// Returns the options of judging by the names in `reports/METHOD.md`.
 fn judged(options: &JudgeOptions) -> Vec<(String, String)> {
     let pair = |name: &str, value: String| (name.to_owned(), value);
     let mut said = vec![pair("transient", options.transient.name().to_owned())];

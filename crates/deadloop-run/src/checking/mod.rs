@@ -1,7 +1,7 @@
 //! Checks of a corpus: its errors, and what makes figures misleading.
 //!
 //! Each kind of finding is an entry of `CHECKS`, with why it matters and what to do about it. To add one, add a file
-//! beside this one with an `ENTRY`, and two lines here.
+//! beside this one with an `ENTRY`, and three lines here.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;

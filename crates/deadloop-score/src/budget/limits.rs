@@ -113,7 +113,7 @@ impl LimitRow {
     }
 }
 
-/// Returns the limits of agents.md 5, A1: limits that always ask, stop at once, or stop at the second question.
+/// Returns the limits that are tried: they always ask, stop at once, or stop at the second question.
 pub fn limit_grid() -> Vec<Limit> {
     const GROWTH: [(f64, u64); 4] = [(1.0, 0), (1.5, 0), (2.0, 0), (1.0, 10)];
     let mut limits = Vec::new();

@@ -1,4 +1,4 @@
-//! [`choose`]: the choice of a setting, by the one rule of scoring.md 4.
+//! [`choose`]: the choice of a setting, by the one rule of `reports/METHOD.md`, "Choosing".
 //!
 //! Ready guards come first, then the grid, then each model. Each step compares with the result of the step before.
 //! Labels in doubt are left out of the choice, and copies of a text count once. Figures describe the written file, on
@@ -12,7 +12,8 @@
 //! | the counts of every cell of the grid, fold by fold | `candidates.rs` |
 //! | the ladder of rates, and the best cell of a rung | `search.rs` |
 //! | the verdict, and the figures of the file | `verdict.rs` |
-//! | the sentences | `words.rs`, `changes.rs`, `explanation.rs` |
+//! | the sentence of the verdict, and those of its reasons | `words.rs` |
+//! | what changes, and what a setting does, in sentences | `changes.rs`, `explanation.rs` |
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

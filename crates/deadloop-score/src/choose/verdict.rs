@@ -1,4 +1,4 @@
-//! [`Choices`]: the verdict, and the figures of the written file.
+//! [`Choices`]: the verdict, and the figures of the written file. Its sentences are made in `words`.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! The comparison of two settings on the same transcripts.
 //!
-//! It has the changes, their significance beyond chance and noise, and the gates (scoring.md, "Comparing two
-//! detectors").
+//! It has the changes, their significance beyond chance and noise, and the gates (`reports/METHOD.md`,
+//! "Comparing").
 //!
 //! | to find | look in |
 //! |---|---|

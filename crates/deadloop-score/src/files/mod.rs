@@ -9,7 +9,7 @@
 //! | `scores.parquet` | its columns in `scores`, its rows in `sweep`, `slices`, `models` |
 //! | `choice.csv`, `settings.toml` | `choice`, `openings`, `settings` |
 //! | `cases.jsonl`, the transcripts that the report opens | `excerpts`, `calls` |
-//! | the columns of every table, for people | `described` |
+//! | the columns of every table, for people | `result_tables` |
 //! | `manifest.json`, and the reader of a whole folder | `manifest`, `results` |
 
 pub(crate) mod calls;

@@ -1,6 +1,6 @@
 //! [`judge`]: the comparison of a record with its label.
 //!
-//! Rules beyond scoring.md:
+//! Rules beyond the table of verdicts in `reports/METHOD.md`:
 //! - With several loop spans, an alarm inside one is judged by it. A `miss`, or an alarm outside every span
 //!   (`premature`, `stale`), is charged to the span that becomes detectable first, which a detector should have
 //!   stopped.

@@ -1,4 +1,4 @@
-//! The verdicts of scoring.md, one by one, on transcripts small enough to check by hand.
+//! The verdicts of `reports/METHOD.md`, one by one, on transcripts small enough to check by hand.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::kit;

@@ -1,7 +1,7 @@
 //! The formats of imported recordings, listed in [`FOREIGN`].
 //!
 //! Most formats are rows of tables: `apis` of APIs, `agent_logs`, `exports` and `logs` of agents and chats, `databases`
-//! of programs, `table` of columns. The others are files.
+//! of programs, `columns` of tables. The others are files.
 //!
 //! To add one: a row in a table, or a file beside this one with an `ENTRY`; its entry here; and a sample in
 //! `tests/formats/import` whose name begins with the format's name.

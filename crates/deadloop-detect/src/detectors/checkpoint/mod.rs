@@ -7,12 +7,12 @@
 //! | parameters | here |
 //! | which are refused together | `reach` |
 //! | presets and where they come from | `presets.toml` |
-//! | what is looked at, and where | `look` |
+//! | what is looked at, and where | `structure` |
 //! | what is kept of the stream, and when it is looked at | `meter` |
 //! | what is seen at a checkpoint, as facts | `facts` |
 //! | units that are several times in a row | `short` |
 //! | the period check on blocks and lines | `period` |
-//! | cutting a segment into blocks and lines, code fences | `segment`, `fence` |
+//! | cutting a segment into blocks and lines, code fences | `segment`, `fence` of `text` |
 //!
 //! What it does exactly is in `exactly.md`, which `deadloop detectors` shows.
 //!

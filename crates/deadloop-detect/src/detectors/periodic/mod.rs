@@ -8,9 +8,10 @@
 //! |---|---|
 //! | parameters and their checks | here |
 //! | presets and their sources | `presets.toml` |
-//! | conversion to symbols: list markers, numbers, sentences, code | `symbols`, with `fold`, `marker`, `wide`, `inside`, `numeral`, `elements`, `bytes` |
+//! | conversion to symbols: sentences, lines, code | `symbols`, with `fold`, `elements`, `bytes` of `text` |
+//! | list markers, numbers | `marker`, `wide`, `inside`, `numeral` |
 //! | the algorithm that finds the lags of a sequence | `runs`, with `want`, `grams` |
-//! | conditions on a repetition | `look` |
+//! | conditions on a repetition | `conditions` |
 //! | numbers that count evenly from copy to copy | `counters` |
 //! | elements that recur in no order | `recycled` |
 //! | numbers that return | `returning` |
