@@ -36,15 +36,28 @@ pub fn spared(name: &str, tally: &Tally, worth: &Worth, unit: Unit) -> Option<St
         chars if chars < 0.0 => ("costs", -chars),
         chars => ("spares", chars),
     };
-    let what = match unit {
-        Unit::Chars => "responses",
-        Unit::Calls | Unit::Turns => "runs",
-    };
-    let many = thousands(many as i64);
+    let (what, many) = (responses(unit), thousands(many as i64));
     Some(format!(
         "Where {}, {name} {does} {many} {unit} in 1,000 {what}.",
         looping(rate, unit)
     ))
+}
+
+/// Returns what the transcripts are in a unit.
+pub(crate) fn responses(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Chars => "responses",
+        Unit::Calls | Unit::Turns => "runs",
+    }
+}
+
+/// Returns the amount of healthy text that a rate of wrong alarms refers to.
+pub(crate) fn exposure(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Calls => "thousand calls",
+        Unit::Turns => "thousand turns",
+        Unit::Chars => "million chars",
+    }
 }
 
 /// Formats a share of loops: `1 in 333 responses loops`, or `13.1 % of the responses loop` from a tenth on.
@@ -52,10 +65,7 @@ pub fn spared(name: &str, tally: &Tally, worth: &Worth, unit: Unit) -> Option<St
 /// A share between two such numbers is rounded up, so that a guard that pays above the true share pays above the
 /// printed one.
 pub(crate) fn looping(share: f64, unit: Unit) -> String {
-    let what = match unit {
-        Unit::Chars => "responses",
-        Unit::Calls | Unit::Turns => "runs",
-    };
+    let what = responses(unit);
     if share >= 0.1 {
         return format!("{:.1} % of the {what} loop", 100.0 * share);
     }

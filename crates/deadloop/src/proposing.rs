@@ -14,17 +14,19 @@ use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::show;
 
-/// Proposes labels for every selected transcript. Bad records are handled as `on_bad` sets.
+/// Proposes labels for every selected transcript, or for the `unlabelled` ones. Bad records are handled as `on_bad` sets.
 pub(crate) fn proposals(
     corpus: &Corpus,
-    selection: &Selection,
+    (selection, unlabelled): (&Selection, bool),
     on_bad: OnBad,
     quiet: bool,
 ) -> Outcome<Vec<Proposal>> {
-    let found = proposed(corpus, selection, &Terminal { quiet })?;
+    let found = proposed(corpus, (selection, unlabelled), &Terminal { quiet })?;
     refuse(&found.problems, found.empty, on_bad, quiet)?;
     if found.proposals.is_empty() {
-        return Err(Code::NothingSelected.error("no transcript is selected"));
+        let what =
+            "no transcript is selected (without --out, those with labels inside are left out)";
+        return Err(Code::NothingSelected.error(what));
     }
     Ok(found.proposals)
 }

@@ -73,7 +73,12 @@ pub(super) fn told(data: &ReportData) -> Option<AdviceView> {
         more: changes.len().saturating_sub(CHANGES),
         many: (changes.len() > FEW).then(|| {
             let (is, old) = (visible(&advice.is), visible(&advice.in_use_is));
-            format!("{is} replaces {old}: {} changes", changes.len())
+            let new = if is == old {
+                "settings.toml".into()
+            } else {
+                is
+            };
+            format!("{new} replaces {old}: {} changes", changes.len())
         }),
         changes: changes.iter().take(CHANGES).map(line).collect(),
         saved_at_1: advice.saved_at_1.iter().map(saved_at_1).collect(),

@@ -1,6 +1,6 @@
 //! The labels of an imported corpus: carried, kept or proposed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use deadloop_corpus::{Corpus, Selection, text_hash};
@@ -109,16 +109,8 @@ fn hashes(corpus: &Path) -> BTreeMap<String, String> {
 /// Returns a proposal for each transcript that has neither a row nor a label inside, in the order of the corpus.
 fn missing(corpus: &Path, rows: &[LabelRow], host: &dyn Host) -> RunResult<Vec<Proposal>> {
     let corpus = crate::open(corpus)?;
-    let inside: HashMap<String, bool> = corpus
-        .entries()
-        .flatten()
-        .map(|entry| (entry.transcript.id, entry.labels.is_some()))
-        .collect();
     let labelled: BTreeSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
-    let mut proposals = proposed(&corpus, &Selection::default(), host)?.proposals;
-    proposals.retain(|proposal| {
-        let id = proposal.transcript();
-        !labelled.contains(id) && !inside.get(id).copied().unwrap_or(false)
-    });
+    let mut proposals = proposed(&corpus, (&Selection::default(), true), host)?.proposals;
+    proposals.retain(|proposal| !labelled.contains(proposal.transcript()));
     Ok(proposals)
 }

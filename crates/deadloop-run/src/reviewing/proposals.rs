@@ -22,16 +22,20 @@ pub struct Proposed {
     pub empty: bool,
 }
 
-/// Proposes labels for every selected transcript, in the order of the corpus.
+/// Proposes labels for every selected transcript, in the order of the corpus. With `unlabelled`, transcripts with labels
+/// inside are left out: a labels.csv that names them would replace these.
 ///
 /// # Errors
 /// Returns an error if the host stopped it.
-pub fn proposed(corpus: &Corpus, selection: &Selection, host: &dyn Host) -> RunResult<Proposed> {
+pub fn proposed(
+    corpus: &Corpus,
+    (selection, unlabelled): (&Selection, bool),
+    host: &dyn Host,
+) -> RunResult<Proposed> {
     let look = |entry: Result<Entry, Problem>, _| {
         let entry = entry?;
-        let proposal = selection
-            .matches(&entry)
-            .then(|| propose(&entry.transcript));
+        let is_wanted = selection.matches(&entry) && !(unlabelled && entry.labels.is_some());
+        let proposal = is_wanted.then(|| propose(&entry.transcript));
         Ok((entry.transcript.id, entry.place, proposal))
     };
     let mut ids = Ids::default();

@@ -118,7 +118,9 @@ pub fn tune(
         let settings = Settings::parse(&file).map_err(|e| Code::Unexpected.error(e))?;
         let live = Guards::new(&settings);
         if let Err(not_live) = &live {
-            to_do.push(format!("Take another guard for live streams: {not_live}."));
+            to_do.push(format!(
+                "settings.toml cannot guard a live stream: {not_live}."
+            ));
         }
         let work = Work {
             request,

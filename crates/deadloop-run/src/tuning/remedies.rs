@@ -109,12 +109,14 @@ impl Remedies<'_> {
         let told = told(now, then, self.is_text());
         match (self.is_text(), helps) {
             (true, true) => {
-                format!("Healthy text repeats a line: ignore = ['{name}'] makes it pass: {told}.")
+                format!(
+                    "Healthy text repeats a line: ignore = ['{name}'] at the head of the file lets it pass: {told}."
+                )
             }
             (true, false) => format!(
                 "Healthy text repeats a line, but ignore = ['{name}'] costs too much: {told}."
             ),
-            (false, true) => format!("{name} may pass (allow = [\"{name}\"]): {told}."),
+            (false, true) => format!("{name} may pass (add it to allow of each guard): {told}."),
             (false, false) => format!("{name} repeats in clean runs, but must not pass: {told}."),
         }
     }

@@ -26,9 +26,9 @@ const LADDER: [f64; 22] = [
     30.0, 50.0, 70.0, 100.0,
 ];
 /// Wrong alarms of the incumbent from which a candidate only has to have no more.
-const FEW_WRONG: u64 = 5;
+pub(super) const FEW_WRONG: u64 = 5;
 /// The Poisson mean at which zero wrong alarms have a probability of 20 %.
-const LEAST_EXPECTED: f64 = 1.61;
+pub(super) const LEAST_EXPECTED: f64 = 1.61;
 /// Number of rates for `saved_at_1`: 0, 0.05, … 1.
 const RATES: usize = 21;
 

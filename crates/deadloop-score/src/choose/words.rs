@@ -2,8 +2,7 @@
 //!
 //! The outputs are terminal, page, Markdown, `--json`, manifest and settings.toml.
 
-use deadloop_replay::detect::Unit;
-
+use super::search::{FEW_WRONG, LEAST_EXPECTED};
 use super::verdict::{Choice, Choices, Figures, Provenance, Ruling};
 use super::{
     Candidate, ChooseOptions, Chooser, FEWEST_FOR_SAFER, FEWEST_LOOPS, MODEL_LOOPS, PairedTest,
@@ -12,7 +11,7 @@ use super::{
 use crate::intervals::poisson_upper;
 use crate::measure::{BREAK_EVEN, Measure, MeasureUnit, wrong_rate};
 use crate::tally::{Count, Tally};
-use crate::words::{self, capital, several, thousands};
+use crate::words::{self, capital, exposure, responses, several, thousands};
 
 /// Formats a value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
 pub fn told(measure: &Measure, value: Option<f64>) -> String {
@@ -45,6 +44,7 @@ pub(super) fn say(choices: &mut Choices, chooser: &Chooser<'_>, sample: &Sample)
         by_themselves(choices, options),
         doubts(choices, chooser),
         pays(choices, chooser),
+        too_little(choices, chooser),
         words::spared(
             "the file",
             &choices.all.held_out,
@@ -124,19 +124,16 @@ fn shipped(choices: &Choices, options: &ChooseOptions) -> String {
 fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
     let (advice, options) = (&choices.advice, chooser.options);
     let now = &options.in_use_is;
+    let (sign, in_use) = (options.objective.sign(), advice.in_use.objective);
     let better = |rung: &&Rung| {
-        rung.held_out
-            .objective
-            .zip(advice.in_use.objective)
-            .is_some_and(|(new, old)| {
-                options.objective.sign() * (new - old) > options.objective.point(old)
-            })
+        in_use.is_some_and(|old| merit(rung, options) - sign * old > options.objective.point(old))
     };
     let keeps = |rung: &Rung| is_within(rung, options);
-    let mut all = advice.limits.iter().filter(better);
+    let all = || advice.limits.iter().filter(better);
     if !options.ships_grid {
         // Only a rung that would ship is a hint.
-        let would = all.find(|rung| rung.ships.is_some() && keeps(rung));
+        let would = all().filter(|rung| rung.ships.is_some() && keeps(rung));
+        let would = would.max_by(|a, b| merit(a, options).total_cmp(&merit(b, options)));
         let hint = would.map_or_else(String::new, |rung| {
             format!(
                 " A setting of the grid would ship with --grid ({}, held out; deadloop detectors {} --grid writes the grid).",
@@ -147,7 +144,7 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
         let limits = limits(options);
         return format!("Keep {now}: no ready guard is better within {limits}.{hint}");
     }
-    let Some(rung) = all.clone().find(|rung| keeps(rung)).or_else(|| all.next()) else {
+    let Some(rung) = all().find(|rung| keeps(rung)).or_else(|| all().next()) else {
         return format!("Keep {now}: nothing that was tried is better.");
     };
     let figures = instead(&rung.held_out, &advice.in_use, options);
@@ -159,6 +156,12 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
     } else {
         format!("Keep {now}: what is better breaks {limits} ({figures}, held out).")
     }
+}
+
+/// Returns the held-out objective of a row, larger for a better one.
+fn merit(rung: &Rung, options: &ChooseOptions) -> f64 {
+    let value = rung.held_out.objective;
+    value.map_or(f64::NEG_INFINITY, |x| options.objective.sign() * x)
 }
 
 /// Whether a row's held-out rate of wrong alarms is within the limit on this rate.
@@ -250,20 +253,13 @@ fn over_limit(choices: &Choices, options: &ChooseOptions) -> String {
     let broken: Vec<String> = broken.collect();
     // The best row within the limit; ties go to the strictest.
     let rows = advice.limits.iter().rev();
-    let merit = |rung: &&Rung| {
-        let value = rung
-            .held_out
-            .objective
-            .map(|x| options.objective.sign() * x);
-        value.unwrap_or(f64::NEG_INFINITY)
-    };
     let row = rows
         .filter(|rung| {
             let limit = options.limit();
             limit.is_some_and(|limit| limit.metric == wrong_rate(options.judge.unit))
                 && is_within(rung, options)
         })
-        .max_by(|a, b| merit(a).total_cmp(&merit(b)));
+        .max_by(|a, b| merit(a, options).total_cmp(&merit(b, options)));
     let row = row.map_or_else(
         || " No setting that was tried is within it, held out.".to_owned(),
         |rung| {
@@ -375,6 +371,17 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
     })
 }
 
+/// Reports that there is too little healthy text for a setting of the grid to ship.
+fn too_little(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
+    let limit = chooser
+        .options
+        .limit()
+        .filter(|_| chooser.options.ships_grid)?;
+    let expected = limit.expected_wrong(&chooser.never(&chooser.evidence.all()))?;
+    let searched = expected >= LEAST_EXPECTED || choices.all.held_out.wrong() >= FEW_WRONG;
+    (!searched).then(|| format!("To show that a setting of the grid keeps {limit} takes {:.1} times as much healthy text, so none of them ships.", LEAST_EXPECTED / expected))
+}
+
 /// Gives the reason for the setting of one model, or of all.
 fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String {
     let tried = if options.ships_grid {
@@ -435,20 +442,4 @@ fn limits(options: &ChooseOptions) -> String {
     let default = if options.given { "" } else { "default " };
     let s = if each.len() == 1 { "" } else { "s" };
     format!("the {default}limit{s} {}", each.join(" and "))
-}
-
-fn responses(unit: Unit) -> &'static str {
-    if unit == Unit::Chars {
-        "responses"
-    } else {
-        "runs"
-    }
-}
-
-fn exposure(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Calls => "thousand calls",
-        Unit::Turns => "thousand turns",
-        _ => "million chars",
-    }
 }

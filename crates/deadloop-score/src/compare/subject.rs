@@ -8,6 +8,7 @@ use crate::measure::{
     DELAY, ENDED, FPR, MeasureUnit, Metric, RECALL, SAVED, Worth, transient_rate, wrong_rate,
 };
 use crate::tally::{Count, Tally};
+use crate::words::exposure;
 
 /// The role of a measure in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,11 +87,7 @@ fn of_guards(metric: Metric, noise: &Noise) -> Measured {
         noise: noise.of(metric.name),
         inferior: rate.then_some(Inferior {
             gate: GateName::WrongAlarms,
-            per: match metric.name {
-                "fa_per_kcall" => "thousand calls",
-                "fa_per_kturn" => "thousand turns",
-                _ => "million chars",
-            },
+            per: exposure(metric.counted_in[0]),
             scale: 1.0,
             unknown: "no healthy char was watched, so no rate is known",
             needs: Some((

@@ -76,6 +76,21 @@ fn proposals_are_written_beside_the_corpus_and_nothing_is_overwritten() {
     );
 }
 
+/// In a folder, labels.csv replaces the labels inside the transcripts that it names.
+#[test]
+fn proposals_in_a_folder_leave_out_what_has_labels_inside() {
+    let place = place();
+    place.file("d/transcripts/c.jsonl", place.read("c.jsonl"));
+    label(&place, "d --review", "q\n").ends(0);
+    let labels = place.read("d/labels.csv");
+    let named: Vec<&str> = labels
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(',').next())
+        .collect();
+    assert_eq!(named, ["over", "doubt"], "{labels}");
+}
+
 #[test]
 fn a_review_saves_every_answer_and_goes_on_where_it_stopped() {
     let place = place();

@@ -386,7 +386,7 @@ fn tools_that_may_repeat_are_named_and_left_to_the_user() {
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    let job = "job_status may pass (allow = [\"job_status\"]): 24 -> 12 clean runs stopped, 13 -> 13 loops ended.";
+    let job = "job_status may pass (add it to allow of each guard): 24 -> 12 clean runs stopped, 13 -> 13 loops ended.";
     assert_eq!(lines[0], job, "{lines:?}");
     let tail = "tail_log repeats in clean runs, but must not pass: 24 -> 12 clean runs stopped, 13 -> 12 loops ended.";
     assert_eq!(lines[1], tail, "{lines:?}");
@@ -414,6 +414,6 @@ fn lines_that_healthy_text_repeats_are_named() {
     let place = bench(&lines);
     let said = place.run("tune corpus.jsonl --out out --json").json();
     let line = said["to_do"][0].as_str().unwrap_or_default();
-    let want = "Healthy text repeats a line: ignore = ['^a \\. \\. \\. \\. \\. \\. \\. \\.$'] makes it pass: 4 -> 0 clean transcripts stopped, 15 -> 15 loops ended.";
+    let want = "Healthy text repeats a line: ignore = ['^a \\. \\. \\. \\. \\. \\. \\. \\.$'] at the head of the file lets it pass: 4 -> 0 clean transcripts stopped, 15 -> 15 loops ended.";
     assert_eq!(line, want, "{said}");
 }

@@ -130,7 +130,8 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
     prove_writable(&labels)?;
     apart(&[("--out", labels.clone())], &corpus_files(&corpus))?;
     let selection = args.select.selection()?;
-    let proposals = proposing::proposals(&corpus, &selection, args.select.on_bad, global.quiet)?;
+    let wanted = (&selection, args.out.is_none() && path.is_dir());
+    let proposals = proposing::proposals(&corpus, wanted, args.select.on_bad, global.quiet)?;
     write_proposals(&proposals, &labels)?;
     if args.asks() {
         return ask(args, global, &corpus, &labels);

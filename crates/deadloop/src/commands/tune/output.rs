@@ -295,12 +295,13 @@ fn limits(tuned: &Tuned) -> String {
     let in_use = plan.plan.setting(plan.in_use);
     let differ = beside(&in_use, &settings.iter().collect::<Vec<_>>());
     let row = |(rung, differ): (&deadloop_score::choose::Rung, String)| {
-        let mark = match () {
-            () if rung.cell == tuned.choices.all.cell => " *",
-            () if rung.breaks_its_limit(options.limited(), options.judge.unit) => " !",
-            () => "",
-        };
-        let at_most = rung.name(options.limited()) + mark;
+        let mut at_most = rung.name(options.limited());
+        if rung.breaks_its_limit(options.limited(), options.judge.unit) {
+            at_most += " !";
+        }
+        if rung.cell == tuned.choices.all.cell {
+            at_most += " *";
+        }
         let cells = cells(&rung.held_out, options);
         std::iter::once(at_most)
             .chain(cells)
@@ -317,12 +318,9 @@ fn limits(tuned: &Tuned) -> String {
         0 => String::new(),
         n => format!("\n{} on the page", show::several(n as u64, "more row")),
     };
-    for (mark, meaning) in [
-        ("*", "in settings.toml"),
-        ("!", "above its limit, held out"),
-    ] {
-        if rows.iter().any(|row| row[0].ends_with(mark)) {
-            left += &format!("\n{mark} {meaning}");
+    for meaning in ["* in settings.toml", "! above its limit, held out"] {
+        if rows.iter().any(|row| row[0].contains(&meaning[..1])) {
+            left += &format!("\n{meaning}");
         }
     }
     format!(
