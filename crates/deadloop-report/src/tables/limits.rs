@@ -52,15 +52,13 @@ fn row(data: &ReportData, rung: &Rung, limited: Metric) -> Row {
         Cell::count(of(&rung.held_out)).with(format!("in-sample {}", count(of(&rung.in_sample))))
     };
     let at = data.settings.iter().position(|one| one.id == rung.setting);
+    let breaks = rung.breaks_its_limit(limited, data.run.unit);
     let is = |setting: Option<usize>| at.is_some() && at == setting;
     Row {
         cells: vec![
             Cell {
                 text: rung.name(limited),
-                small: match rung.breaks_its_limit(limited, data.run.unit) {
-                    true => "above it, held out".to_owned(),
-                    false => String::new(),
-                },
+                small: String::from(if breaks { "above it, held out" } else { "" }),
                 sort: Some(rung.at_most),
                 ..Cell::default()
             },
