@@ -12,10 +12,11 @@ fn corpus() -> Place {
     let copy = "Let me look at it again. ";
     let loops = (0..30).map(|n| {
         let label = r#"{"class":"loop","channel":"answer","start":0,"onset":25,"period":25}"#;
-        format!("{{\"id\":\"l{n}\",\"model\":\"m\",\"group\":\"g{}\",\"answer\":\"{}\",\"labels\":[{label}]}}\n", n / 2, copy.repeat(40))
+        format!("{{\"id\":\"l{n}\",\"model\":\"m\",\"group\":\"g{}\",\"answer\":\"{}\",\"labels\":[{label}]}}\n", n / 2, copy.repeat(40 + n))
     });
     let clean = (0..10).map(|n| {
-        let text: String = (0..100).map(|at| format!("{} ", at * 7919 + n)).collect();
+        let letter = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"][n];
+        let text: String = (0..100).map(|at| format!("{letter}{} ", at * 7919)).collect();
         format!("{{\"id\":\"c{n}\",\"model\":\"m\",\"group\":\"c{}\",\"answer\":\"{text}\",\"labels\":[{{\"class\":\"clean\"}}]}}\n", n / 2)
     });
     let place = Place::new();

@@ -156,7 +156,7 @@ fn shards_of_repair_are_the_whole() {
     for nth in [0, 3, 5] {
         let name = format!("corpus/transcripts/{nth}.jsonl");
         place.file(&name, "");
-        let mut writer = CorpusWriter::create(&place.path(&name), false).expect("it is writable");
+        let mut writer = CorpusWriter::create(&place.path(&name), true).expect("it is writable");
         let made = Corpus::open(&place.path("faults")).expect("it was made");
         for entry in made.entries().skip(nth).step_by(9) {
             let entry = entry.expect("it was made");
