@@ -84,7 +84,7 @@ struct Counted {
 }
 
 impl Pairs {
-    /// The most bytes of runs that are kept.
+    /// The maximum number of bytes of runs that are kept.
     pub const MOST: usize = 64 * 1024;
 
     /// Counts a text.

@@ -199,7 +199,7 @@ impl<'a> Answered<'a> {
         }
     }
 
-    /// Whether the server refused an incomplete request, or disconnected.
+    /// Returns whether the server refused an incomplete request, or disconnected.
     fn is_refusal(&mut self) -> bool {
         while self.early.is_none() && self.has_begun() {
             match self.wire.head() {
@@ -217,7 +217,7 @@ impl<'a> Answered<'a> {
         status.is_some_and(|status| status >= "400")
     }
 
-    /// Whether a part of an answer has arrived.
+    /// Returns whether a part of an answer has arrived.
     fn has_begun(&self) -> bool {
         self.wire.has_begun() || peeked(self.upstream).is_ok_and(|n| n > 0)
     }
@@ -241,7 +241,7 @@ impl<'a> Answered<'a> {
     }
 }
 
-/// Whether another head follows.
+/// Returns whether another head follows.
 fn is_interim(head: &Head) -> bool {
     head.start.0.starts_with('1') && head.start.0 != "101"
 }

@@ -106,7 +106,7 @@ impl<R: Read> Wire<R> {
         }
     }
 
-    /// Whether a part of a head has been read.
+    /// Returns whether a part of a head has been read.
     pub(crate) fn has_begun(&self) -> bool {
         !self.ahead.is_empty()
     }
@@ -287,8 +287,8 @@ pub(crate) struct Head {
     headers: Vec<(String, Vec<u8>)>,
 }
 
-/// Whether a head ends with the last of these bytes. If it ended earlier, by bare line feeds, it would hide the bytes
-/// after it.
+/// Returns whether a head ends with the last of these bytes. If it ended earlier, by bare line feeds, it would hide the
+/// bytes after it.
 fn is_all(parsed: httparse::Result<usize>, bytes: &[u8]) -> bool {
     matches!(parsed, Ok(httparse::Status::Complete(n)) if n == bytes.len())
 }
@@ -380,7 +380,7 @@ impl Head {
         self.values(name).next()
     }
 
-    /// Whether the list in a header contains a word.
+    /// Returns whether the list in a header contains a word.
     pub(crate) fn says(&self, name: &str, word: &str) -> bool {
         let mut lists = self.values(name);
         lists.any(|list| list.split(',').any(|one| one.trim() == word))

@@ -107,12 +107,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Whether the proxy has ended: no connection is left, or the wait for them is over.
+    /// Returns whether the proxy has ended: no connection is left, or the wait for them is over.
     pub(crate) fn ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// Whether the proxy accepts no more requests.
+    /// Returns whether the proxy accepts no more requests.
     pub(crate) fn stopping(&self) -> bool {
         self.stopping.load(Ordering::SeqCst)
     }

@@ -239,7 +239,7 @@ impl Address {
     }
 }
 
-/// Whether two texts are the same. The time does not depend on where they differ.
+/// Returns whether two texts are the same. The time does not depend on where they differ.
 fn same(one: &str, other: &str) -> bool {
     let differs = one
         .bytes()

@@ -13,7 +13,7 @@ use socket2::{SockRef, TcpKeepalive};
 const LINGER: Duration = Duration::from_secs(30);
 /// The time without bytes after which discarding ends.
 const SILENCE: Duration = Duration::from_secs(2);
-/// The most bytes that are discarded.
+/// The maximum number of bytes that are discarded.
 const DISCARDED: usize = 64 << 20;
 /// The time without bytes after which the system probes the other side, and the interval of probes.
 const PROBE: Duration = Duration::from_secs(15);

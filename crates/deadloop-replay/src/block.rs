@@ -130,7 +130,7 @@ impl Block {
         first.map_or(Response::Stop, |member| member.response.level())
     }
 
-    /// Whether some member of some model's guard reads `channel`.
+    /// Returns whether some member of some model's guard reads `channel`.
     pub fn watches(&self, channel: Channel) -> bool {
         let guards = self.overrides.iter().map(|o| &o.guard);
         guards

@@ -20,7 +20,7 @@ pub struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Whether the pass was cancelled.
+    /// Returns whether the pass was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }

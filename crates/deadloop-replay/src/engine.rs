@@ -86,7 +86,7 @@ fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec
     plan.readings().meters().iter().map(run).collect()
 }
 
-/// Whether a turn begins after some text, so that the texts of several turns exist.
+/// Returns whether a turn begins after some text, so that the texts of several turns exist.
 pub fn has_turns(transcript: &Transcript) -> bool {
     let mut text = false;
     transcript.stream().any(|(_, event)| match event {

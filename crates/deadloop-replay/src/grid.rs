@@ -41,7 +41,7 @@ pub struct GridMember {
     pub values: Vec<(&'static Param, Vec<Value>)>,
 }
 
-/// The most values of one parameter. Positions along an axis are `u16`.
+/// The maximum number of values of one parameter. Positions along an axis are `u16`.
 const MAX_VALUES: usize = u16::MAX as usize;
 
 #[derive(Deserialize)]
@@ -250,7 +250,7 @@ fn too_many(count: &str) -> String {
     format!("{count} values; at most {MAX_VALUES} are allowed")
 }
 
-/// Whether a list holds several values of the parameter, and is not one value that is itself a list.
+/// Returns whether a list holds several values of the parameter, and is not one value that is itself a list.
 fn is_several(param: &Param, items: &[Value]) -> bool {
     let is_list = |item: &Value| matches!(item, Value::List(_));
     !param.domain.is_list() || items.iter().any(is_list)

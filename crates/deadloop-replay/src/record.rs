@@ -99,7 +99,7 @@ pub struct Record {
     pub blocks: Vec<Decided>,
 }
 
-/// Whether `blocks` can be results of `plan`. Each block must have one result, whose regions lie within the
+/// Returns whether `blocks` can be results of `plan`. Each block must have one result, whose regions lie within the
 /// block's axes and refer to existing stops. Results that were read from a file are checked before they are used.
 pub(crate) fn fits(blocks: &[Decided], plan: &Plan) -> bool {
     let mut both = blocks.iter().zip(plan.blocks());

@@ -46,19 +46,19 @@ pub trait Subject: Sync {
     fn say(&self, transcript: &Transcript, cancel: &AtomicBool)
     -> Result<Self::Reply, Interrupted>;
 
-    /// Whether a result is complete. Incomplete results are not written to the journal, so a resumed run computes
-    /// them again.
+    /// Returns whether a result is complete. Incomplete results are not written to the journal, so a resumed run
+    /// computes them again.
     fn is_whole(&self, _: &Self::Reply) -> bool {
         true
     }
 
-    /// Whether a result can come from this subject. Results that were read from a file are checked before they are
-    /// used.
+    /// Returns whether a result can come from this subject. Results that were read from a file are checked before they
+    /// are used.
     fn fits(&self, _: &Self::Reply) -> bool {
         true
     }
 
-    /// Whether the subject takes long for each transcript. Then few are in hand, so that an interruption loses
+    /// Returns whether the subject takes long for each transcript. Then few are in hand, so that an interruption loses
     /// little.
     fn is_slow(&self) -> bool {
         false

@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 
 /// The most guards side by side.
 const GUARDS: usize = 10;
-/// The most transcripts listed.
+/// The maximum number of transcripts listed.
 const ROWS: usize = 20_000;
-/// The most bytes of packed rows in the page.
+/// The maximum number of bytes of packed rows in the page.
 const BYTES: usize = 1_200_000;
 
 #[derive(Serialize)]

@@ -190,13 +190,13 @@ impl Copies {
         })
     }
 
-    /// Returns the most chars demanded of any unit of up to `max` chars.
+    /// Returns the maximum number of chars demanded of any unit of up to `max` chars.
     fn chars(&self, max: u64) -> u64 {
         let asked = self.up_to(max).map(|band| band.chars);
         asked.fold(self.single.chars, u64::max)
     }
 
-    /// Returns the most copies demanded of any unit of up to `max` chars.
+    /// Returns the maximum number of copies demanded of any unit of up to `max` chars.
     fn copies(&self, max: u64) -> u64 {
         let asked = self.up_to(max).map(|band| band.copies);
         asked.fold(self.single.copies, u64::max)
@@ -239,12 +239,12 @@ impl Copies {
     }
 }
 
-/// Returns the most tokens, of `token` chars each, that hold at most `chars` chars.
+/// Returns the maximum number of tokens, of `token` chars each, that hold at most `chars` chars.
 fn tokens_within(chars: u64, token: f64) -> u64 {
     (chars as f64 / token).floor() as u64
 }
 
-/// Returns the fewest tokens, of `token` chars each, that hold at least `chars` chars.
+/// Returns the minimum number of tokens, of `token` chars each, that hold at least `chars` chars.
 fn tokens(chars: u64, token: f64) -> u64 {
     ((chars as f64 / token).ceil() as u64).max(1)
 }
@@ -289,7 +289,7 @@ fn vllm(copies: &Copies, token: f64) -> Result<EngineConfig, String> {
 
 /// The longest window of the detector's check of short units.
 const WINDOW: u64 = 10_000;
-/// The most chars of the window that the check reads.
+/// The maximum number of chars of the window that the check reads.
 const SHORT_UNITS: u64 = 2000;
 
 /// Writes the setting for the TypeScript detector, which looks at checkpoints alone. It looks for units in a row at

@@ -8,7 +8,7 @@ use deadloop_score::{Cases, LabelRow, units};
 use crate::failure::{Code, Failure, RunResult};
 use crate::survey::open;
 
-/// The most transcripts read to find the unit of their labels.
+/// The maximum number of transcripts read to find the unit of their labels.
 const PEEKED: usize = 1000;
 
 /// Returns the unit of the first labels of a corpus. Chars if they name no channel. The unit is needed before the

@@ -15,17 +15,17 @@ use serde::de::IgnoredAny;
 use crate::Arrival;
 use crate::reader::content::Call;
 
-/// The most bytes of arguments that wait for the end of an earlier call. Beyond it the earlier call is closed, so that
-/// a loop in the later one is detected.
+/// The maximum number of bytes of arguments that wait for the end of an earlier call. Beyond it the earlier call is
+/// closed, so that a loop in the later one is detected.
 const WAITING: usize = 4096;
 
-/// The most bytes of arguments that are kept for the call itself. Later bytes are passed on only as text.
+/// The maximum number of bytes of arguments that are kept for the call itself. Later bytes are passed on only as text.
 const KEPT: usize = 4 << 20;
 
 /// The most open calls. Beyond it the earliest one is closed.
 const OPEN: usize = 16;
 
-/// The most bytes that are kept of a call's name.
+/// The maximum number of bytes that are kept of a call's name.
 const NAME: usize = 64 << 10;
 
 /// The calls of one response.

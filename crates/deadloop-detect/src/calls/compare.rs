@@ -258,7 +258,7 @@ pub(crate) fn folded(text: &str) -> String {
     folded
 }
 
-/// The most bytes of names, ids and dates around a result without information.
+/// The maximum number of bytes of names, ids and dates around a result without information.
 const NAMES: usize = 400;
 
 /// Removes fields (`"request_id": …`) and lines (`date: …`) whose value is a replaced id or date.

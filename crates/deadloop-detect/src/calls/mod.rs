@@ -58,7 +58,7 @@ pub(crate) use stretch::Stretch;
 pub(crate) use tells::{TELLS, TELLS_WARNING, WARN_AT, warned};
 pub(crate) use window::{Among, Measure, WINDOW, window, with_result};
 
-/// The most calls without a result that a meter keeps. The oldest is dropped for another.
+/// The maximum number of calls without a result that a meter keeps. The oldest is dropped for another.
 pub(crate) const MAX_OPEN: usize = 1000;
 
 /// The most user messages that a meter keeps.

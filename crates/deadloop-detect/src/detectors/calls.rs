@@ -305,7 +305,7 @@ fn cycle(params: &Params) -> Recipe {
 struct Cycles {
     run: Run,
     key: Key,
-    /// The fewest copies that the loosest setting accepts.
+    /// The minimum number of copies that the loosest setting accepts.
     least: i64,
     periods: RangeInclusive<u64>,
     stretch: Stretch,

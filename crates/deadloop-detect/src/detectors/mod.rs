@@ -117,7 +117,7 @@ pub struct Program {
     pub params: Value,
     /// The time limit for one transcript, in milliseconds.
     pub timeout_ms: u64,
-    /// The most transcripts of a run on which the program may fail.
+    /// The maximum number of transcripts of a run on which the program may fail.
     pub max_errors: u64,
 }
 

@@ -55,7 +55,7 @@ pub enum Room {
         tokens: u64,
         /// The number of the newest messages, which stay.
         keep: usize,
-        /// The most tokens that the summary may have.
+        /// The maximum number of tokens that the summary may have.
         summary: u64,
     },
     /// The prompt leaves no room for an answer although old messages were folded. The run cannot go on.

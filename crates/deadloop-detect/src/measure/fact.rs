@@ -269,7 +269,7 @@ impl Fact {
     }
 }
 
-/// The most chars of a repeated unit that a fact keeps.
+/// The maximum number of chars of a repeated unit that a fact keeps.
 pub const UNIT_CHARS: usize = 80;
 
 /// The thresholds of one setting, which decide about facts.

@@ -20,8 +20,9 @@ use crate::stream::Chars;
 pub(crate) const IGNORE: Param = Param::new("ignore", Literal::Texts(&[]), Domain::Regexes)
     .doc("white list: patterns of lines that are not read");
 
-/// The most chars of a line that are matched against the patterns together. A longer line is cut into pieces of this
-/// length, and each piece is a line of its own. At most this much of a text is held back from a detector.
+/// The maximum number of chars of a line that are matched against the patterns together. A longer line is cut into
+/// pieces of this length, and each piece is a line of its own. At most this much of a text is held back from a
+/// detector.
 pub const LINE_CHARS: usize = 1000;
 
 /// The number of remembered places at which text was left out. An onset before them is reported too late.

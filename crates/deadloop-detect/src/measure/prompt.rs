@@ -16,7 +16,7 @@ pub(crate) const SKIP: &str = "skip";
 /// The number of chars of the user's text that are kept if it is skipped, counted from the end.
 pub const PROMPT_CHARS: usize = 32_768;
 
-/// The most chars after the last copy at which a checkpoint is expected.
+/// The maximum number of chars after the last copy at which a checkpoint is expected.
 const AFTER: usize = 2048;
 
 /// The user's text, and the part of the current text to search for in that text.

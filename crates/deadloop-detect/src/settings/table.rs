@@ -179,7 +179,7 @@ fn member(table: &GuardTable, text: &str) -> Result<Member, SettingsError> {
     Ok(member)
 }
 
-/// The fewest and the most chars that a token may have on average.
+/// The fewest and the maximum number of chars that a token may have on average.
 const TOKEN: RangeInclusive<f64> = 0.1..=100.0;
 
 /// Returns the chars in a token, if the table has the key and a parameter in tokens.

@@ -204,7 +204,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// The most values with which arguments are still compared as values.
+/// The maximum number of values with which arguments are still compared as values.
 const MOST_VALUES: usize = 1 << 14;
 
 /// Counts the elements and fields in a value, at every depth.

@@ -74,7 +74,7 @@ impl Budget {
         remarks
     }
 
-    /// Whether a prompt can overflow before it reaches the threshold.
+    /// Returns whether a prompt can overflow before it reaches the threshold.
     pub fn is_unsafe(&self) -> bool {
         self.threshold > tidy(1.0 - self.reserve)
     }

@@ -143,7 +143,7 @@ impl Programs {
         self.pools.iter().find_map(too_many)
     }
 
-    /// Whether the plan has no programs.
+    /// Returns whether the plan has no programs.
     pub fn is_empty(&self) -> bool {
         self.pools.is_empty()
     }

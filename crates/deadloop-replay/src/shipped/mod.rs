@@ -46,7 +46,7 @@ impl Scope {
         }
     }
 
-    /// Whether the scope contains `member`.
+    /// Returns whether the scope contains `member`.
     pub fn has(self, member: &Member) -> bool {
         let looked_for = if is_of_faults(member.detector) {
             self.faults
@@ -61,8 +61,8 @@ fn is_of_faults(detector: &Detector) -> bool {
     !detector.notices.is_empty()
 }
 
-/// Whether a choice in `unit` can include a setting with this member: the member must end streams and count in that
-/// unit.
+/// Returns whether a choice in `unit` can include a setting with this member: the member must end streams and count in
+/// that unit.
 fn is_chosen(member: &Member, unit: Unit) -> bool {
     // Calls and turns are both units of a run, so either fits the other.
     let fits = |of: Unit| (of == Unit::Chars) == (unit == Unit::Chars);
@@ -91,8 +91,8 @@ pub fn default_grids(unit: Unit) -> Result<(Vec<Grid>, String), SettingsError> {
     Ok((grids.collect::<Result<_, _>>()?, texts.join("\n")))
 }
 
-/// Whether a detector is searched by default for alarms counted in `unit`. Detectors of faults are searched only if
-/// they are named.
+/// Returns whether a detector is searched by default for alarms counted in `unit`. Detectors of faults are searched
+/// only if they are named.
 fn is_searched(detector: &'static Detector, unit: Unit) -> bool {
     let member = Member::new(detector, Params::defaults(detector.params));
     member.unit().is_some() && is_chosen(&member, unit) && !is_of_faults(detector)

@@ -18,7 +18,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     draw,
 };
 
-/// The most pairs drawn, and the most parameters that they come from.
+/// The maximum number of pairs drawn, and the most parameters that they come from.
 const PAIRS: usize = 2;
 const PARAMETERS: usize = 3;
 /// The size of a map.

@@ -8,7 +8,7 @@ use deadloop_score::replay::detect::Unit;
 use deadloop_score::words::transient_stops;
 use std::sync::Arc;
 
-/// The most rows of a table.
+/// The maximum number of rows of a table.
 const ROWS: usize = 200;
 /// The most misses listed.
 const MISSES: usize = 40;

@@ -56,7 +56,7 @@ pub(super) fn verbatim_likeness(original: &[char], copy: &[char]) -> f64 {
     shared(beginning(original), beginning(copy))
 }
 
-/// The most chars of a copy that are compared. Memory is a hundred times that.
+/// The maximum number of chars of a copy that are compared. Memory is a hundred times that.
 const COMPARED: usize = 1 << 20;
 
 /// Returns the beginning of a text that is compared.

@@ -43,9 +43,9 @@ pub(super) static IN_A_GROUP: CorpusCheck = CorpusCheck {
 const ALIKE: f64 = 0.8;
 /// The least likeness by sketch at which the texts themselves are compared. An estimate may be too low.
 const WORTH_A_LOOK: f64 = 0.65;
-/// The fewest chars of a compared text: shorter ones are alike by chance ("42").
+/// The minimum number of chars of a compared text: shorter ones are alike by chance ("42").
 const LEAST_CHARS: u64 = 200;
-/// The most transcripts of a cluster that are named.
+/// The maximum number of transcripts of a cluster that are named.
 const NAMED: usize = 4;
 
 /// Returns the sketch of a transcript that is long enough to have one.

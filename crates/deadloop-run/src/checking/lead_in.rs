@@ -19,7 +19,7 @@ const NEAR: f64 = 0.8;
 const NEAR_VERBATIM: f64 = 0.6;
 /// The fewest near-copies of a lead-in. Text before a loop is often on the same subject, so one is not enough.
 const COPIES: usize = 2;
-/// The fewest chars of a lead-in.
+/// The minimum number of chars of a lead-in.
 const CHARS: usize = 100;
 
 fn lead_in(exhibit: &Exhibit<'_>) -> Option<String> {

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::near::FactSight;
 
-/// The most chars before the first copy at which a copy of another length may begin.
+/// The maximum number of chars before the first copy at which a copy of another length may begin.
 const SLACK: u64 = 16;
 
 /// Returns the copies of a fact in `text`, up to `end`. Copies may differ in what the detector folds (numbers, list

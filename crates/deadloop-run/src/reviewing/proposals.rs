@@ -70,7 +70,7 @@ pub fn narrowed<T>(mut found: Vec<T>, selection: &Selection, id: impl Fn(&T) -> 
     found
 }
 
-/// The fewest transcripts that may be a whole sample of logs.
+/// The minimum number of transcripts that may be a whole sample of logs.
 const SAMPLE: usize = 100;
 /// The smallest share of finished transcripts in a whole sample.
 const FINISHED: f64 = 0.95;

@@ -71,7 +71,7 @@ impl Shared {
         self.stopped.store(true, Ordering::SeqCst);
     }
 
-    /// Whether it was ended so.
+    /// Returns whether it was ended so.
     pub fn stopped(&self) -> bool {
         self.stopped.load(Ordering::SeqCst)
     }

@@ -161,7 +161,7 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
     }
 }
 
-/// Whether a row's held-out rate of wrong alarms is within the limit on this rate.
+/// Returns whether a row's held-out rate of wrong alarms is within the limit on this rate.
 fn is_within(rung: &Rung, options: &ChooseOptions) -> bool {
     let limit = options.limit();
     limit.is_none_or(|limit| {

@@ -33,7 +33,7 @@ impl Groups {
         self.order.sort_unstable();
     }
 
-    /// Whether some group has more than one transcript. Call [`sort`](Self::sort) first.
+    /// Returns whether some group has more than one transcript. Call [`sort`](Self::sort) first.
     pub(crate) fn has_larger(&self) -> bool {
         self.order.windows(2).any(|pair| pair[0].0 == pair[1].0)
     }

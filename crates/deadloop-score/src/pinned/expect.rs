@@ -172,7 +172,7 @@ impl Expect {
         })
     }
 
-    /// Whether an alarm, or its absence, is the expected one.
+    /// Returns whether an alarm, or its absence, is the expected one.
     pub fn holds(&self, marks: &Marks, said: Option<Fired>) -> bool {
         match (&self.between, said) {
             (None, said) => said.is_none(),

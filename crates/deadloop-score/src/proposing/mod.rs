@@ -100,7 +100,7 @@ pub fn propose(transcript: &Transcript) -> Proposal {
     }
 }
 
-/// Whether the finder sees a loop at one of these places, each a channel and a position in it.
+/// Returns whether the finder sees a loop at one of these places, each a channel and a position in it.
 ///
 /// The result is that of [`Reading::at`] on all that [`propose`] finds, but cheaper. A loop in a text lasts to the end
 /// of the transcript, so only the last text is searched, and none if the model stopped on its own.
@@ -123,7 +123,7 @@ pub fn sees_loop(transcript: &Transcript, places: &BTreeSet<(Channel, u64)>) -> 
     is_loop_at(&rows, places)
 }
 
-/// Whether proposed rows have a loop at one of these places.
+/// Returns whether proposed rows have a loop at one of these places.
 pub fn is_loop_at(rows: &[LabelRow], places: &BTreeSet<(Channel, u64)>) -> bool {
     let mut places = places.iter();
     places.any(|place| Reading::at(rows, Some(*place)).is_loop())

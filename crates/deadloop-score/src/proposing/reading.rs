@@ -46,7 +46,7 @@ impl Reading {
             .map_or(Self::Nothing, |row| Self::Passing(from(row), row.end))
     }
 
-    /// Whether the finding is a loop.
+    /// Returns whether the finding is a loop.
     pub fn is_loop(&self) -> bool {
         matches!(self, Self::Loop(_))
     }

@@ -118,7 +118,7 @@ fn blind_words(settings: &Settings) -> Option<String> {
     (!names.is_empty()).then(|| settings::blind_words("a response", &names, instead))
 }
 
-/// The most chars of a line of the log, and of a model's name in it. Both come from the server.
+/// The maximum number of chars of a line of the log, and of a model's name in it. Both come from the server.
 const LONGEST: usize = 1000;
 const NAME: usize = 100;
 
@@ -142,7 +142,7 @@ fn cut(text: &str, most: usize) -> String {
     start
 }
 
-/// The most lines that wait for a slow reader of the log. Further ones are dropped and counted.
+/// The maximum number of lines that wait for a slow reader of the log. Further ones are dropped and counted.
 const WAITING: usize = 1000;
 /// The longest wait for a reader at the end of the program.
 const LAST: Duration = Duration::from_secs(1);

@@ -4,7 +4,7 @@ use crate::detectors::Refusal;
 use crate::settings::params::Params;
 use crate::settings::value::Value;
 
-/// The most chars that may be read again for each new one.
+/// The maximum number of chars that may be read again for each new one.
 const REREAD: i64 = 1000;
 
 /// Refuses settings in which the unit's bounds exclude each other or no check can ever fire. Also refuses settings

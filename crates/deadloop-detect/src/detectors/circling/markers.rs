@@ -69,12 +69,12 @@ impl Markers {
         Self { phrases }
     }
 
-    /// Whether there are no phrases.
+    /// Returns whether there are no phrases.
     pub(super) fn are_none(&self) -> bool {
         self.phrases.is_empty()
     }
 
-    /// Whether a phrase ends with the last of these tokens.
+    /// Returns whether a phrase ends with the last of these tokens.
     pub(super) fn end(&self, last: &Last) -> bool {
         let Some(token) = last.tokens().last() else {
             return false;

@@ -17,7 +17,7 @@ use crate::text::sentence::Sentence;
 /// Both counts are compared per thousand: new pairs of a thousand pairs, markers in a thousand chars.
 const MILLE: u64 = 1000;
 
-/// The most chars a pair of words takes on average; a window with fewer pairs does not consist of words.
+/// The maximum number of chars a pair of words takes on average; a window with fewer pairs does not consist of words.
 const CHARS_A_PAIR: u64 = 40;
 
 /// Parameters that all meters of one recipe share. Lengths are in chars.

@@ -11,7 +11,7 @@ pub(super) struct Token {
     pub(super) end: u64,
 }
 
-/// The most chars of a word; a longer one is cut, so that text without blanks is not one endless word.
+/// The maximum number of chars of a word; a longer one is cut, so that text without blanks is not one endless word.
 const MAX_WORD: u32 = 64;
 
 /// Cuts one stream into tokens. A word is complete only with the char after it, so no token depends on

@@ -17,7 +17,7 @@ pub(super) const CANCEL_AFTER: Param = Param::count("cancel_after", 0, 0..=1000)
     .unit("times")
     .doc("how often the user lets it go on before saying no; 0: always");
 
-/// Whether another limit follows a limit that is reached.
+/// Returns whether another limit follows a limit that is reached.
 pub(super) fn grows(params: &Params) -> bool {
     params.float(GROW.name) > 1.0 || params.int(GROW_BY.name) > 0
 }

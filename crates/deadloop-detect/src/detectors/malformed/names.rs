@@ -17,7 +17,7 @@ pub(super) enum Spelt {
 #[derive(Clone, Debug)]
 pub(super) struct Names(Nearest);
 
-/// The most edits by which a name may differ from a known one.
+/// The maximum number of edits by which a name may differ from a known one.
 const MOST: usize = 2;
 
 impl Names {

@@ -99,7 +99,7 @@ fn least_share(params: &Params) -> i64 {
 /// A meter of one run.
 struct NarrationMeter {
     run: Run,
-    /// The fewest turns, and the smallest share, that the loosest setting accepts.
+    /// The minimum number of turns, and the smallest share, that the loosest setting accepts.
     least: u64,
     share: i64,
     window: usize,

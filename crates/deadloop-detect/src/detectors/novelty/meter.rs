@@ -29,7 +29,7 @@ struct NoveltyParams {
     hold: u64,
 }
 
-/// The most chars that are read before old items are dropped.
+/// The maximum number of chars that are read before old items are dropped.
 const AT_ONCE: u64 = 1024;
 
 /// Returns the recipe of novelty meters.

@@ -17,7 +17,7 @@ pub(super) struct Token {
     pub(super) start: u64,
 }
 
-/// The most chars of a word; a longer one is cut, so that text without blanks is not one endless word.
+/// The maximum number of chars of a word; a longer one is cut, so that text without blanks is not one endless word.
 const MAX_WORD: usize = 64;
 
 /// The symbol of all folded numbers. No char has this value.

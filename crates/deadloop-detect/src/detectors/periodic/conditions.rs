@@ -209,7 +209,7 @@ impl TailConditions {
         symbols.max(copies * u64::from(lag))
     }
 
-    /// Returns the fewest symbols that any tail of this lag needs.
+    /// Returns the minimum number of symbols that any tail of this lag needs.
     #[inline]
     pub(super) fn least(&self, lag: u32) -> u64 {
         // Every way to accept another part is among these.

@@ -41,7 +41,7 @@ pub(super) const NAMED: u32 = 1;
 /// The byte of a folded number, which no character has.
 const NUMBER: u8 = 0xFF;
 
-/// The most bytes of an element that are kept. Few characters except emoji have more than three bytes.
+/// The maximum number of bytes of an element that are kept. Few characters except emoji have more than three bytes.
 const MOST: usize = 3 * UNIT_CHARS;
 /// The size of the blocks in which a long element is hashed, in bytes.
 const BLOCK: usize = 1024;

@@ -55,7 +55,7 @@ pub(super) struct Symbols {
 /// The symbol of a run of digits, above every character.
 pub(super) const NUMBER: u32 = 0x11_0000;
 
-/// The most symbols that one character completes.
+/// The maximum number of symbols that one character completes.
 pub(super) const MOST: usize = HELD + 2;
 
 /// The number of characters before a number that decide whether it can be an item's.

@@ -24,7 +24,7 @@ pub(super) struct Want {
     pub(super) stride: u32,
     /// Symbols that are kept.
     pub(super) keep: usize,
-    /// Per [`band`] of lags, the fewest matches from which one of its lags is tracked.
+    /// Per [`band`] of lags, the minimum number of matches from which one of its lags is tracked.
     pub(super) bands_from: Vec<u32>,
 }
 
@@ -102,7 +102,7 @@ impl Want {
         slots.next_power_of_two().ilog2().clamp(8, 16)
     }
 
-    /// Returns the most symbols that are kept before old ones are dropped.
+    /// Returns the maximum number of symbols that are kept before old ones are dropped.
     pub(super) fn most_kept(&self) -> usize {
         self.keep + self.keep / 2
     }

@@ -64,7 +64,8 @@ impl RecurrenceParams {
         }
     }
 
-    /// Returns, by count, the most symbols that the loosest setting accepts from the first occurrence to the last.
+    /// Returns, by count, the maximum number of symbols that the loosest setting accepts from the first occurrence to
+    /// the last.
     fn accepted(&self) -> [u64; MAX_COUNT as usize + 1] {
         let mut accepted = [0; MAX_COUNT as usize + 1];
         for count in self.min_count..=MAX_COUNT {
@@ -243,9 +244,9 @@ impl Repeated {
 /// The Pareto frontier of the reported facts. Facts that no setting needs are left out.
 #[derive(Default)]
 struct RecurrenceFrontier {
-    /// The most symbols from the first occurrence to the last that are news to some setting, by number of different
-    /// texts between, from 1 on, and by count. It is below the mean gap of the facts with that count and no more
-    /// different texts.
+    /// The maximum number of symbols from the first occurrence to the last that are news to some setting, by number of
+    /// different texts between, from 1 on, and by count. It is below the mean gap of the facts with that count and no
+    /// more different texts.
     most: Vec<[u64; MAX_COUNT as usize + 1]>,
     /// The length and number of the last equal gaps. A loop repeats them, and they need no second look.
     even: Option<(u64, u32)>,

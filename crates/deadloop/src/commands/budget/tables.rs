@@ -9,7 +9,7 @@ use crate::show;
 
 /// The median error of a counter that is worth a line.
 const FAR: f64 = 0.25;
-/// The most rows of budgets that are printed.
+/// The maximum number of rows of budgets that are printed.
 const MOST: usize = 100;
 
 /// The parameters that have a column if their values differ.

@@ -13,7 +13,7 @@ use crate::paint::{Paint, painted};
 use crate::show::{count, table};
 use deadloop_run::visible::{quoted, visible};
 
-/// The most chars of a repeated unit in a table.
+/// The maximum number of chars of a repeated unit in a table.
 const UNIT: usize = 24;
 
 /// Formats the whole explanation, with the colours and width of `paint`.

@@ -11,7 +11,7 @@ use super::Imported;
 use crate::proposing::table;
 use crate::show;
 
-/// The most losses and the most warnings listed in the summary.
+/// The maximum number of losses and the maximum number of warnings listed in the summary.
 const SHOWN: usize = 20;
 /// The file of labels of a corpus.
 pub(super) const LABELS: &str = "labels.csv";

@@ -146,7 +146,7 @@ static PICTURE: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{So}\p{Extended_
 static BLANK: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"[:：] ?__|\[ ?\]|[□☐▢]|[:=,] ?""|></|& +[&\\]|\w\|-{5}"#));
 
-/// The most chars of a form for each blank in it.
+/// The maximum number of chars of a form for each blank in it.
 const FORM_CHARS: usize = 80;
 
 /// Returns whether a unit has blanks to fill in throughout.

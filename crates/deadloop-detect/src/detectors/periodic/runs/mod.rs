@@ -81,9 +81,10 @@ pub(super) struct Runs {
 /// of a band would be due at each scan, and the whole band would be walked for it.
 const EARLY: u64 = 2;
 
-/// The most symbols that a lag may lack to be compared when it is met, if long lags are searched. In a flood that
-/// follows another of the same character, thousands of lags fall short by as much as their length. Comparing all of
-/// them at each scan would cost the square of the flood. With short lags only, walking them more often would cost more.
+/// The maximum number of symbols that a lag may lack to be compared when it is met, if long lags are searched. In a
+/// flood that follows another of the same character, thousands of lags fall short by as much as their length. Comparing
+/// all of them at each scan would cost the square of the flood. With short lags only, walking them more often would
+/// cost more.
 const SOON: u64 = 16;
 
 /// The longest `max_lag` to which [`SOON`] does not apply.
@@ -406,11 +407,11 @@ impl Runs {
         self.tracked.iter().any(covers)
     }
 
-    /// Returns the most matches of a lag if they cannot become enough while a tracked tail goes on. The lag is a
-    /// multiple of the tail's lag, and the symbol just before the tail does not match, so no match reaches further
-    /// back than the tail. A lag needs as many matches as a copy has symbols, and a tail of that length covers the
-    /// lag. A flood that follows another of the same unit has thousands of such lags, and comparing one of them takes
-    /// as long as the flood is.
+    /// Returns the maximum number of matches of a lag if they cannot become enough while a tracked tail goes on. The
+    /// lag is a multiple of the tail's lag, and the symbol just before the tail does not match, so no match reaches
+    /// further back than the tail. A lag needs as many matches as a copy has symbols, and a tail of that length covers
+    /// the lag. A flood that follows another of the same unit has thousands of such lags, and comparing one of them
+    /// takes as long as the flood is.
     fn cut_off(&self, lag: u32) -> Option<u64> {
         let base = self.base();
         let at = |index: u64| self.kept.get(usize::try_from(index).ok()?);
@@ -446,7 +447,8 @@ impl Runs {
     }
 }
 
-/// Reserves room for `more` symbols. A vector doubles as it grows, but never beyond `most`, the most symbols ever kept.
+/// Reserves room for `more` symbols. A vector doubles as it grows, but never beyond `most`, the maximum number of
+/// symbols ever kept.
 pub(super) fn grow<T>(kept: &mut Vec<T>, more: usize, most: usize) {
     let full = kept.capacity() - kept.len() < more;
     if full && 2 * kept.capacity() > most {

@@ -18,7 +18,7 @@ const K: u32 = 16;
 const SHIFT: u32 = 64 / K;
 /// The number of marked k-grams among 256.
 const MARKED: u64 = 24;
-/// The fewest symbols of an n-gram. Many shorter ones would have no anchor.
+/// The minimum number of symbols of an n-gram. Many shorter ones would have no anchor.
 const SHORTEST: usize = 40;
 /// The most places of the table.
 const MOST: usize = 1 << 12;
