@@ -99,7 +99,7 @@ pub fn has_turns(transcript: &Transcript) -> bool {
     })
 }
 
-/// A stop, and the cells that begin to accept a fact at it.
+/// A stop, and the cells that accept a fact from that stop on.
 struct Candidate {
     /// The sort key: the place, the index of the event in the stream at that place, and the member. Text has index 0
     /// and comes first. A silence or an unrecorded turn has the place of the event that follows. A live guard meets

@@ -44,7 +44,7 @@ pub struct Stop {
 pub struct Region {
     /// Index of the first value of each threshold axis.
     pub lo: Vec<u16>,
-    /// Index after that of the last value of each threshold axis.
+    /// Index after the last value of each threshold axis.
     pub hi: Vec<u16>,
     /// Index into [`Decided::stops`].
     pub stop: usize,

@@ -17,7 +17,7 @@ pub(crate) struct Span {
     pub(crate) hi: Along,
 }
 
-/// A value index along every axis. It is inline, since hundreds of boxes are made and dropped for each fact.
+/// A value index along every axis. It is stored inline, since hundreds of boxes are made and dropped for each fact.
 pub(crate) type Along = SmallVec<[u16; 8]>;
 
 impl Span {

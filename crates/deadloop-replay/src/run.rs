@@ -23,7 +23,7 @@ pub struct Job<'a, S> {
 
 /// A selection of transcripts.
 pub trait IdFilter: Sync {
-    /// Returns whether the transcript is selected. Of several transcripts with one id, the first is selected.
+    /// Returns whether the transcript is selected. If several transcripts have the same id, the first is selected.
     fn has(&self, entry: &Entry) -> bool;
 
     /// Returns the number of selected transcripts.

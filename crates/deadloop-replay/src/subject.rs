@@ -17,7 +17,7 @@ use crate::plan::Plan;
 use crate::program::{Programs, Ready};
 use crate::record::{Decided, fits};
 
-/// The number of transcripts in hand for each thread, if each takes long.
+/// The number of transcripts in work for each thread, if the subject is slow.
 const FEW: usize = 16;
 
 /// A group of settings that computes a result for each transcript of a corpus.
@@ -58,8 +58,8 @@ pub trait Subject: Sync {
         true
     }
 
-    /// Returns whether the subject takes long for each transcript. Then few are in hand, so that an interruption loses
-    /// little.
+    /// Returns whether the subject takes long for each transcript. Then few are in work at a time, so that an
+    /// interruption loses little.
     fn is_slow(&self) -> bool {
         false
     }

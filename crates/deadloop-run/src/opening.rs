@@ -1,7 +1,7 @@
 //! The transcripts that a report opens: wrong alarms, misses, late hits.
 //!
-//! Each has the text around its onset and alarm, and the reason why the setting fired. A report has only files, so
-//! they are written while the corpus is at hand.
+//! Each has the text around its onset and alarm, and the reason why the setting fired. A report reads only files, so
+//! these are written while the corpus is at hand.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

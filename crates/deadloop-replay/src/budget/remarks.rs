@@ -16,7 +16,7 @@ pub enum Remark {
     },
     /// The prompt after a summary may exceed the threshold again, so that one summary follows another.
     Thrashes {
-        /// The most that remains, as a share of the window.
+        /// The largest prompt after a summary, as a share of the window.
         left: f64,
         /// The threshold.
         threshold: f64,

@@ -1,7 +1,7 @@
 //! The recommended guards and default grids that deadloop ships.
 //!
-//! They are used if the user names no settings or grid. `tune`, its simulations and embedding programs all take them
-//! from here, so that they search the same.
+//! They are used if the user names no settings or grid. `tune`, its simulations and embedding programs take them from
+//! here, so that all of them search the same grids.
 
 use deadloop_detect::harness::{DETECTORS, Detector, Member, Params, Preset, Unfit};
 use deadloop_detect::{
@@ -10,7 +10,7 @@ use deadloop_detect::{
 
 use crate::Grid;
 
-/// The grids around the recommended guards. They combine several detectors, so they belong to no single one.
+/// The grids around the recommended guards. Each combines several detectors, so it belongs to no single detector.
 const AROUND_RECOMMENDED: &[&str] = &[
     include_str!("recommended.toml"),
     include_str!("recommended-others.toml"),
@@ -35,8 +35,8 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Returns the scope of a choice in `unit` among the settings of `grids`. It covers detectors of loops, of
-    /// faults, or both, as the grids do.
+    /// Returns the scope of a choice in `unit` among the settings of `grids`. Like the grids, it covers detectors of
+    /// loops, of faults, or of both.
     pub fn of(grids: &[Grid], unit: Unit) -> Self {
         let members = || grids.iter().flat_map(|grid| &grid.members);
         Self {
@@ -69,8 +69,8 @@ fn is_chosen(member: &Member, unit: Unit) -> bool {
     member.response.level() == Response::Stop && member.unit().is_none_or(fits)
 }
 
-/// Returns the grids that `tune` searches together, and their text. They are those of every detector that ends a
-/// stream and counts in `unit`. The grids around the recommended guard are first, then those of the detectors in it.
+/// Returns the grids that `tune` searches together, and their text. They are those of every detector that ends a stream
+/// and counts in `unit`. The grids around the recommended guards are first, then those of their detectors.
 ///
 /// # Errors
 /// Returns an error if a shipped file is invalid. A test reads them all.

@@ -50,11 +50,11 @@ use verdict::Part;
 
 /// Number of folds of groups.
 const FOLDS: usize = 5;
-/// The minimum number of loops, and the fewest groups with a loop, for a choice.
+/// The minimum number of loops, and of groups with a loop, for a choice.
 pub const FEWEST_LOOPS: u64 = 10;
 /// The minimum number of loops of a model for a choice on its own transcripts.
 const MODEL_LOOPS: u64 = 50;
-/// The minimum number of loops, and the fewest groups with a loop, for a ready guard to ship as safer.
+/// The minimum numbers of loops, and of groups with a loop, for a ready guard to ship as safer.
 const FEWEST_FOR_SAFER: (u64, u64) = (5, 2);
 
 /// Error for a choice without candidates.

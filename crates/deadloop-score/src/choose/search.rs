@@ -25,7 +25,7 @@ const LADDER: [f64; 22] = [
     0.0, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0,
     30.0, 50.0, 70.0, 100.0,
 ];
-/// Wrong alarms of the incumbent from which a candidate only has to have no more.
+/// The number of wrong alarms of the incumbent from which on a candidate may have as many.
 const FEW_WRONG: u64 = 5;
 /// The Poisson mean at which zero wrong alarms have a probability of 20 %.
 const LEAST_EXPECTED: f64 = 1.61;
@@ -163,7 +163,7 @@ impl Search {
 
     /// Tries all rungs against the winner of step 1, or only those up to a rate: the limit or the winner's, if larger.
     ///
-    /// Rungs with the same candidate are tried once. A rung that no setting keeps on all transcripts is left out.
+    /// Rungs with the same candidate are tried once. A rung that no setting meets on all transcripts is left out.
     pub(super) fn climb(
         &self,
         chooser: &Chooser<'_>,
@@ -266,8 +266,8 @@ impl Search {
 
     /// Checks the wrong alarms of a rung.
     ///
-    /// They must be surely below the limit. Up to the winner's own rate they may also be at most the winner's, if the
-    /// winner has at least [`FEW_WRONG`].
+    /// They must be surely below the limit. In a rung up to the winner's own rate, no more than the winner's also
+    /// suffices, if the winner has at least [`FEW_WRONG`].
     fn may(
         &self,
         chooser: &Chooser<'_>,

@@ -6,7 +6,7 @@
 use crate::tally::{Counts as _, Tally};
 use crate::truth::{Bytes, Pile, put_number};
 
-/// The tallies of groups, which are identified by number. Their weights depend on nothing else.
+/// The tallies of groups, which are identified by number. A group's weights depend on its number alone.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     tallies: Pile,

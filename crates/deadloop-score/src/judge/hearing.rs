@@ -208,7 +208,8 @@ impl<'a> Hearing<'a> {
         }
     }
 
-    /// Builds the outcome of an alarm in an earlier repetition: the first loop ends at its onset, but it is no hit.
+    /// Builds the outcome of an alarm in an earlier repetition: the first loop ends at its onset, without counting as a
+    /// hit.
     fn earlier(&self) -> Outcome {
         let charged = self.charge(Verdict::TransientStop);
         Outcome {

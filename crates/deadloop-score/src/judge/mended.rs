@@ -16,7 +16,7 @@ pub struct MeantText {
     pub meaning: Meaning,
     /// Whether the stream was damaged.
     pub damaged: bool,
-    /// Tags and control marks that no user may see, unless they are in the true text.
+    /// Tags and control marks that must not reach a user, unless they are in the true text.
     pub marks: Vec<String>,
 }
 

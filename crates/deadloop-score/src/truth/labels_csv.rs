@@ -231,8 +231,8 @@ impl Cells<'_> {
 
 /// Returns whether a column may have line breaks.
 ///
-/// A note is free text. An id may be anything: if it swallowed rows because a quote is missing, no transcript has this
-/// id, which is reported.
+/// A note is free text. An id may contain anything. If a missing quote makes an id swallow rows, no transcript has this
+/// id, and that is reported.
 fn may_break(column: &str) -> bool {
     matches!(column, "note" | "transcript")
 }

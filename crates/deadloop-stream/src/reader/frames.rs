@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::wire::{WireFault, kind, parse, utf8};
 
-/// The last message of many servers.
+/// The data of the last event on many servers.
 pub(super) const DONE: &str = "[DONE]";
 /// The fields of server-sent events. The name of an event carries no information beyond its data, unless it is an
 /// error.
