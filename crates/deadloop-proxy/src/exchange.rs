@@ -19,7 +19,7 @@ use crate::{ProxyNews, Shared};
 
 /// The interval of checks on a connection without bytes.
 const TICK: Duration = Duration::from_millis(500);
-/// The most ticks that a client may wait with its next request, or with the rest of one.
+/// The maximum number of ticks without bytes before the next request, or within a request.
 const IDLE: u32 = 120;
 /// The time after which a client that reads nothing counts as gone.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -283,7 +283,7 @@ struct Relay<'a> {
 }
 
 impl Relay<'_> {
-    /// Passes it on; whether the connection can take another request.
+    /// Passes the response on. Returns whether the connection can take another request.
     fn run(&self, wire: &mut Wire<&TcpStream>, asking: PromptReader<'_>) -> Served {
         let status = self.response.start.0.as_str();
         let bare = self.request.start.0 == "HEAD" || matches!(status, "204" | "304");

@@ -15,7 +15,7 @@ use crate::strict;
 const LONGEST: usize = 64 << 10;
 /// The longest time from the first byte of a head to its last.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The most headers of one head.
+/// The maximum number of headers of one head.
 const HEADERS: usize = 128;
 /// The number of bytes read at once.
 const PIECE: usize = 16 << 10;
@@ -75,7 +75,8 @@ impl<R: Read> Wire<R> {
     /// Reads the next head, including the blank line at its end. `None` if the connection ends before a head begins.
     ///
     /// # Errors
-    /// `InvalidData` with the reason, as soon as what has come of a client's head can be no head, or takes too long.
+    /// `InvalidData` with the reason, as soon as the received bytes of a client's head are invalid, or the head takes
+    /// too long.
     pub(crate) fn head(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let from = self.searched.saturating_sub(3);
@@ -139,7 +140,7 @@ impl<R: Read> Wire<R> {
         }
     }
 
-    /// Reads at most `most` bytes, and no more than one read returns. Reads none at the end.
+    /// Reads once, at most `most` bytes. Reads none at the end.
     fn some(&mut self, most: u64, into: &mut Vec<u8>) -> io::Result<usize> {
         let most = usize::try_from(most).unwrap_or(PIECE).min(PIECE);
         if self.ahead.is_empty() && self.fill()? == 0 {
@@ -338,7 +339,7 @@ impl Head {
         Ok(head)
     }
 
-    /// Parses a response. `None` if the bytes are no response.
+    /// Parses a response. `None` if the bytes are not a response.
     pub(crate) fn of_response(bytes: &[u8]) -> Option<Self> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut response = httparse::Response::new(&mut headers);
@@ -397,7 +398,7 @@ impl Head {
     /// Returns the framing of the body.
     ///
     /// # Errors
-    /// Returns the reason if the framing is ambiguous, which is used for request smuggling.
+    /// Returns the reason if the framing is ambiguous, as in attacks by request smuggling.
     pub(crate) fn framing(&self) -> Result<Framing, &'static str> {
         let codings: Vec<&[u8]> = self.all("transfer-encoding").collect();
         let mut lengths: Vec<&[u8]> = self.all("content-length").collect();

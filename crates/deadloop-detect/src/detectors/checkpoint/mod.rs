@@ -1,23 +1,24 @@
-//! `checkpoint`: the detector that deadloop began with, from a design document on dead loops. It looks at the text only when its
-//! length reaches a checkpoint: at a short window for short units, at the segment before for
-//! repeated paragraphs and list items.
+//! `checkpoint`: searches the text for repetition when its length reaches a checkpoint.
+//!
+//! It searches a short window for short units, and the segment before the checkpoint for repeated paragraphs and list
+//! items. The detector comes from a design document on dead loops.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | parameters | here |
-//! | which are refused together | `reach` |
-//! | presets and where they come from | `presets.toml` |
-//! | what is looked at, and where | `look` |
-//! | what is kept of the stream, and when it is looked at | `meter` |
-//! | what is seen at a checkpoint, as facts | `facts` |
-//! | units that are several times in a row | `short` |
+//! | combinations of parameters that are refused | `reach` |
+//! | presets and their sources | `presets.toml` |
+//! | the compiled structural parameters | `structure` |
+//! | the buffer of the stream, and the order of checkpoints | `meter` |
+//! | the facts of a checkpoint | `facts` |
+//! | adjacent copies of short units | `short` |
 //! | the period check on blocks and lines | `period` |
 //! | cutting a segment into blocks and lines, code fences | `segment`, `fence` |
 //!
-//! What it does exactly is in `exactly.md`, which `deadloop detectors` shows.
+//! The exact definition is in `exactly.md`, which `deadloop detectors` shows.
 //!
-//! The document's worked examples do not agree with its rule (they count elements, not matches, and
-//! stay below the threshold); the rule is described here, the examples are cases in `tests/`.
+//! The document's worked examples contradict its rule: they count elements, not matches, and stay below the threshold.
+//! The detector follows the rule, and the examples are cases in `tests/`.
 
 use crate::detectors::Measuring;
 use crate::detectors::entry::detector;
@@ -41,7 +42,8 @@ detector! {
     measure: Measuring::Text(meter::recipe),
 }
 
-/// Positions and lengths stop here: memory is bounded by the parameters, so these are bounded too.
+/// The upper bound of parameters that are positions or lengths. Memory grows with these parameters, so they are
+/// bounded.
 const MAX_CHARS: i64 = 10_000_000;
 
 static PARAMS: &[Param] = &[

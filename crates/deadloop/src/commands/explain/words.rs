@@ -48,7 +48,7 @@ fn head(explained: &Explained) -> String {
     )
 }
 
-/// Formats a row for each setting: where it fires, or how near it came.
+/// Formats a row for each setting: its alarm, or its nearest miss.
 fn others(explained: &Explained) -> String {
     let row = |told: &ExplainedSetting| {
         let fires = told.alarm.as_ref().map(|a| count(a.exact.count()));
