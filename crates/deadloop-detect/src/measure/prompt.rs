@@ -8,9 +8,8 @@ use crate::stream::Chars;
 pub(crate) const PROMPT: Param = Param::word("prompt", "check", &["check", SKIP])
     .doc("skip: repetition counts only beyond what the user wrote");
 
-/// The value of [`PROMPT`] that delays alarms about text of the user. An alarm waits while everything that repeats,
-/// from the first copy to the end of the last one, is found word for word in the last [`PROMPT_CHARS`] chars of the
-/// user's text.
+/// The value of [`PROMPT`] that delays alarms about text of the user. An alarm waits while the whole repetition, from
+/// the first copy to the end of the last one, occurs verbatim in the last [`PROMPT_CHARS`] chars of the user's text.
 pub(crate) const SKIP: &str = "skip";
 
 /// The number of chars of the user's text that are kept if it is skipped, counted from the end.

@@ -1,4 +1,4 @@
-//! The text of a repeated unit, and its kind, for reports.
+//! The text of a repeated unit and its kind, for alarms.
 //!
 //! The text is taken from the [last chars](Recent) of the stream. The kind is found by [`kind`].
 

@@ -18,7 +18,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     draw,
 };
 
-/// The maximum numbers of pairs drawn and of parameters in them.
+/// The maximum number of pairs drawn.
 const PAIRS: usize = 2;
 const PARAMETERS: usize = 3;
 /// The size of a map.
