@@ -1,4 +1,4 @@
-//! Links the library as node on this system wants it.
+//! Links the library as node requires on this system.
 
 fn main() {
     napi_build::setup();

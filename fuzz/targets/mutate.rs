@@ -1,9 +1,10 @@
-//! Changes to a recording that leave it JSON: values of other types, fields taken away, doubled and
-//! swapped, lines out of order. What changes bytes would mostly end in the parser.
+//! A mutator that keeps a recording valid JSON.
+//!
+//! It replaces, removes, doubles and swaps values, fields and lines. Changes to bytes would mostly end in the parser.
 
 use serde_json::Value;
 
-/// Changes a line, or the one document, of what stands after the two bytes of options.
+/// Changes a line, or the whole document, behind the two bytes of options. Returns the new size.
 pub fn mutate(data: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
     let mut random = Random(u64::from(seed) + 1);
     let changed = match random.below(3) {
@@ -42,12 +43,12 @@ fn changed(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     Some(lines.join(&b'\n'))
 }
 
-/// What is put into a text: tags, ends of lines, broken JSON.
+/// Pieces inserted into a text: tags, line ends, broken JSON.
 const PIECES: [&str; 8] = [
     "<think>", "</think>", "\n", "\u{0}", "0", "{\"a\":[", "é", " ",
 ];
 
-/// What a value becomes, as JSON.
+/// Replacements of a value, as JSON.
 const VALUES: [&str; 10] = [
     r#""""#,
     "null",
@@ -61,7 +62,7 @@ const VALUES: [&str; 10] = [
     r#""x""#,
 ];
 
-/// The document with one of its values changed.
+/// Changes one value of the document.
 fn change(mut document: Value, random: &mut Random) -> Value {
     let nodes = count(&document);
     let (at, other) = (random.below(nodes), random.below(nodes));
@@ -111,7 +112,7 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// The n-th value of a document, itself the first.
+/// Returns the n-th value of a document, from 0. The document itself is the first.
 fn nth<'a>(value: &'a mut Value, n: &mut usize) -> Option<&'a mut Value> {
     if *n == 0 {
         return Some(value);
@@ -124,11 +125,11 @@ fn nth<'a>(value: &'a mut Value, n: &mut usize) -> Option<&'a mut Value> {
     }
 }
 
-/// Numbers in no order, the same for the same seed.
+/// A seeded generator of random numbers.
 struct Random(u64);
 
 impl Random {
-    /// A number below `most`, which is at least 1.
+    /// Returns a number below `most`. A `most` of 0 counts as 1.
     fn below(&mut self, most: usize) -> usize {
         self.0 = self
             .0

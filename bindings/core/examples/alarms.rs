@@ -1,5 +1,7 @@
-//! The alarms of inputs, for the tests of the packages: `inputs.jsonl` on stdin (`tests/inputs.py` makes it),
-//! a line of JSON on stdout for each: whether its settings were refused, and the alarm for each size of chunk.
+//! The alarms of inputs, for the tests of the packages.
+//!
+//! It reads `inputs.jsonl` on stdin, which `tests/inputs.py` makes. For each input it writes a line of JSON on stdout:
+//! whether its settings were refused, and the alarm for each size of chunk.
 //!
 //! `cargo run --release --example alarms < inputs.jsonl > alarms.jsonl`
 
@@ -9,7 +11,7 @@ use deadloop_bindings::{Guards, lane};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Chars of a chunk; 0: all of a piece at once.
+/// The sizes of chunks, in chars. 0: each piece is one chunk.
 const SIZES: [usize; 4] = [1, 7, 50, 0];
 
 #[derive(Deserialize)]

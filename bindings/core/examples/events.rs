@@ -1,6 +1,8 @@
-//! Streams of every kind of event for every registered detector, and what its guard decides, for the tests of the packages: a
-//! line of JSON on stdout for each stream, `{"name", "settings", "events", "told"}`; `told` has each decision that is not to go
-//! on, with the number of its event. The streams are the examples that the detector brings, and random ones.
+//! Streams of events for every detector with its decisions, for the tests of the packages.
+//!
+//! Each stream is a line of JSON on stdout: `{"name", "settings", "events", "told"}`. `told` has each decision other
+//! than to continue, with the number of its event. The streams are the examples of the detector, and random ones with
+//! every kind of event.
 //!
 //! `cargo run --release --example events > events.jsonl`
 
@@ -11,11 +13,11 @@ use deadloop_detect::harness::{DETECTORS, Detector, Measuring};
 use deadloop_detect::{Arguments, Event, TextChannel};
 use serde_json::{Value, json};
 
-/// Random streams for each detector, and events of each.
+/// The number of random streams for each detector.
 const STREAMS: u64 = 6;
 const EVENTS: usize = 90;
 
-/// Chars of a chunk of a text.
+/// The size of a chunk of text, in chars.
 const CHUNK: usize = 37;
 
 const SENTENCES: [&str; 3] = [
@@ -91,7 +93,7 @@ fn said(channel: &str, text: &str) -> Value {
     json!({"type": "text", "channel": channel, "text": text})
 }
 
-/// Returns an event as JSON; `None` if the packages have no method for it.
+/// Returns an event as JSON. `None` if the packages have no method for such an event.
 fn written(event: &Event<'_>) -> Option<Value> {
     Some(match event {
         Event::Text(channel, text) => said(channel.name(), text),
@@ -154,7 +156,7 @@ fn borrowed(json: &Value) -> Result<Event<'_>, String> {
     })
 }
 
-/// Numbers that look random: the same for one seed everywhere.
+/// A generator of pseudo-random numbers, equal on every machine for the same seed.
 struct Dice(u64);
 
 impl Dice {

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::{Decision, Guards, Lane, Live};
 
-/// The guard of one streamed response that a client has cut into chunks. Each of several answers (`n = 2`) has a
-/// guard of its own.
+/// The guard of one streamed response that a client library has parsed into chunks. Each of several answers (`n = 2`)
+/// has a guard of its own.
 #[derive(Debug)]
 pub struct Chunks {
     guards: Guards,
@@ -46,8 +46,8 @@ impl Chunks {
         }
     }
 
-    /// Takes the next chunk, a JSON object of any supported API. Returns decisions that need an action or a report,
-    /// mostly none. Other input is ignored.
+    /// Takes the next chunk, a JSON object of any supported API. Returns the decisions that need an action or a report.
+    /// Usually there are none. Other input is ignored.
     pub fn feed(&mut self, chunk: &str) -> Vec<Decision> {
         let chunk = &*whole_chars(chunk);
         let head = serde_json::from_str::<Head>(chunk).ok();
@@ -121,7 +121,8 @@ impl Chunks {
     }
 }
 
-/// Replaces each escaped half of a surrogate pair, which JavaScript writes and no other reader takes, by U+FFFD.
+/// Replaces each escaped half of a surrogate pair by U+FFFD. JavaScript writes such halves, and other JSON parsers
+/// reject them.
 fn whole_chars(json: &str) -> Cow<'_, str> {
     let half = |at: usize| -> Option<u16> {
         let digits = json.get(at..)?.strip_prefix("\\u")?.get(..4)?;

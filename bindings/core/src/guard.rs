@@ -9,15 +9,15 @@ use crate::{Lane, Pairs};
 
 /// The guard of one stream or run.
 ///
-/// Text may come as UTF-16 that is cut inside a char ([`Lane`]). Where positions are asked for in units of UTF-16
-/// ([`counting_utf16`](Self::counting_utf16)) alarms have them too.
+/// Text may come as UTF-16 that is cut inside a char ([`Lane`]). With [`counting_utf16`](Self::counting_utf16), alarms
+/// also have positions in units of UTF-16.
 #[derive(Debug)]
 pub struct Guard {
     guard: deadloop_detect::Guard,
     /// The prompt of the watched response.
     asked: Arc<Prompted>,
     lanes: [Lane; LANES],
-    /// The positions in UTF-16; `None` if they are not counted.
+    /// The positions in UTF-16. `None` if they are not counted.
     pairs: Option<Box<[Pairs; LANES]>>,
 }
 
@@ -95,8 +95,7 @@ impl Guard {
         self.decide(&Event::Text(channel, text))
     }
 
-    /// Takes an event that is no text. A half of a char that was held back has no second one then, unless nothing but
-    /// time has passed.
+    /// Takes an event that is not text. A held back half of a char is then final, unless the event is a silence.
     pub fn event(&mut self, event: &Event<'_>) -> Decision {
         if !matches!(event, Event::Silence(_)) {
             for (lane, channel) in TextChannel::ALL.into_iter().enumerate() {
@@ -160,12 +159,12 @@ impl Guard {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
-    /// No action: the stream goes on.
+    /// No action: the stream continues.
     #[default]
     Continue,
-    /// Not running the call that was pushed. The stream goes on.
+    /// The pushed call must not run. The stream continues.
     Refuse,
-    /// Ending the stream.
+    /// The stream must end.
     Stop,
 }
 
@@ -233,7 +232,7 @@ impl Decision {
     }
 }
 
-/// An alarm as the packages read it: its fields, and its texts for a log, a user and a model.
+/// An alarm in the form that the packages read: its fields, and its texts for a log, a user and a model.
 #[derive(Serialize)]
 struct AlarmJson<'a> {
     #[serde(flatten)]
@@ -284,7 +283,8 @@ pub fn lanes() -> String {
 /// Returns the index of a channel of text in [`TextChannel::ALL`].
 ///
 /// # Errors
-/// Returns the names of the channels if it is not one of them; and where `text` is one, that the two stand the wrong way round.
+/// Returns the names of the channels if `channel` is not one of them. If `text` is one, the message adds that the two
+/// arguments are swapped.
 pub fn lane(channel: &str, text: impl FnOnce() -> String) -> Result<usize, String> {
     let place = |name: &str| TextChannel::ALL.iter().position(|c| c.name() == name);
     place(channel).ok_or_else(|| {
@@ -304,10 +304,10 @@ pub fn lane(channel: &str, text: impl FnOnce() -> String) -> Result<usize, Strin
     })
 }
 
-/// Seconds as milliseconds.
+/// Converts seconds to milliseconds.
 ///
 /// # Errors
-/// They are no number from 0 on.
+/// The seconds are negative or not a number.
 pub fn millis(seconds: f64) -> Result<u64, String> {
     let millis = seconds * 1000.0;
     match (0.0..1e15).contains(&millis) {

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::guard::heard;
 use crate::{Chunks, Guard, Live};
 
-/// The guards of a settings file. `Send`, `Sync` and cheap to clone: one for the whole program.
+/// The guards of a settings file. It is `Send`, `Sync` and cheap to clone, so that one serves the whole program.
 #[derive(Clone, Debug)]
 pub struct Guards {
     id: String,
@@ -41,7 +41,7 @@ impl Guards {
     /// Compiles the guards of the settings in `text`. Errors call the text `name`.
     ///
     /// # Errors
-    /// It is no settings file, or one of its detectors is a program, which no live stream waits for.
+    /// The text is not a settings file, or one of its detectors is a program. Programs cannot watch a live stream.
     pub fn parse(text: &str, name: &str) -> Result<Self, ReadError> {
         #[derive(Deserialize)]
         struct Wire {
@@ -64,7 +64,7 @@ impl Guards {
     /// Loads the guards of a settings file.
     ///
     /// # Errors
-    /// It cannot be read, or as for [`parse`](Self::parse).
+    /// The file cannot be read, or [`parse`](Self::parse) returns an error.
     pub fn load(path: &Path) -> Result<Self, ReadError> {
         let (text, name) = Self::text_of(path)?;
         Self::parse(&text, &name)
@@ -109,8 +109,8 @@ impl Guards {
         &self.id
     }
 
-    /// Returns guards for responses to a known prompt. They are the guards of the task, where settings have some, and
-    /// have received the user's messages. Cheap: one for each request.
+    /// Returns guards for responses to a known prompt. They are the guards of the task, if the settings have some, and
+    /// have received the user's messages. This is cheap enough for each request.
     #[must_use]
     pub fn answering(&self, asked: Prompted) -> Self {
         Self {
@@ -205,11 +205,11 @@ impl Guards {
 /// A finished text.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
-    /// The thinking, where it is apart.
+    /// The thinking, if it is separate.
     pub reasoning: Option<String>,
-    /// The answer; thinking in tags is split off.
+    /// The answer. Thinking in tags is split off.
     pub answer: Option<String>,
-    /// The model, for settings that have guards for some.
+    /// The model, for settings with guards for particular models.
     pub model: Option<String>,
 }
 

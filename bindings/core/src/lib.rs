@@ -1,10 +1,10 @@
-//! Guards for the packages for Python and node, apart from the two languages.
+//! Guards for the Python and node packages, independent of both languages.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a settings file as guards, with how it splits thinking | [`Guards`] |
+//! | a settings file as guards, with its rules for splitting off thinking | [`Guards`] |
 //! | the bytes of a streamed response through a guard | [`Live`] |
-//! | its chunks as JSON through a guard | [`Chunks`] |
+//! | the chunks of a response, as JSON, through a guard | [`Chunks`] |
 //! | a finished text through a guard | [`Guards::alarm_of`] |
 //! | a guard that is fed by hand, and its decisions | [`Guard`], [`Decision`] |
 //! | strings of UTF-16 that may be cut inside a char, and positions in them | [`Lane`], [`Pairs`] |

@@ -10,18 +10,18 @@ use crate::{Action, Decision, Guards};
 /// The name of a model without a known name.
 const UNNAMED: &str = "unknown";
 
-/// A guard on the bytes of one streamed response: server-sent events or JSON lines of any API that
-/// `deadloop watch` reads. [`feed`](Self::feed) it what arrived and pass on what it allows; at its
-/// [`alarm`](Self::alarm) pass on its [`ending`](Self::ending) too, and close the connection.
+/// A guard on the bytes of one streamed response: server-sent events or JSON lines of any API that `deadloop watch`
+/// reads. Pass it the arriving bytes by [`feed`](Self::feed), and pass on the bytes that it allows. At an
+/// [`alarm`](Self::alarm), also pass on the [`ending`](Self::ending) and close the connection.
 ///
 /// It is a [`Watched`] that keeps its alarms until the caller takes them. Its clock moves when the caller reports a
 /// [`silence`](Self::silence), since the packages have clocks of their own.
 #[derive(Debug)]
 pub struct Live {
     watched: Watched,
-    /// Milliseconds in which the response was silent, before the silence that lasts.
+    /// The sum of all silences before the current one, in milliseconds.
     now: u64,
-    /// Milliseconds of the silence that lasts.
+    /// The length of the current silence, in milliseconds.
     silent: u64,
     warnings: Vec<Alarm>,
     refusals: Vec<Alarm>,
@@ -51,8 +51,8 @@ impl Live {
         }
     }
 
-    /// Takes the next bytes of the response. Returns the number of bytes that may be passed on: all, or at the alarm
-    /// those up to the end of the event that raised it, or none after it.
+    /// Takes the next bytes of the response. Returns the number of bytes that may be passed on: all of them. At the
+    /// alarm these are the bytes up to the end of its event, and after the alarm none.
     pub fn feed(&mut self, bytes: &[u8]) -> usize {
         self.now += std::mem::take(&mut self.silent);
         let step = self.watched.feed(bytes, self.now);
@@ -86,12 +86,12 @@ impl Live {
         self.watched.alarm()
     }
 
-    /// Takes the alarms that only warn or observe and have not been returned yet, in their order.
+    /// Takes the alarms that only warn or observe and have not been returned yet, in order.
     pub fn warnings(&mut self) -> Vec<Alarm> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Takes the alarms that refuse a call and have not been returned yet, in their order. They cut nothing.
+    /// Takes the alarms that refuse a call and have not been returned yet, in order. They do not cut the response.
     pub fn refusals(&mut self) -> Vec<Alarm> {
         std::mem::take(&mut self.refusals)
     }
@@ -118,8 +118,8 @@ impl Live {
         decisions
     }
 
-    /// Returns the bytes that end a response which is cut here, in the format of its API. Its client sees a response
-    /// that was too long, and does not wait. Empty if the API is not known.
+    /// Returns the bytes that end a response which is cut here, in the format of its API. The client then sees a
+    /// response that reached its length limit, and does not wait. Empty if the API is unknown.
     pub fn ending(&self) -> Vec<u8> {
         self.watched.ending()
     }

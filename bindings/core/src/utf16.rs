@@ -1,10 +1,11 @@
-//! [`Lane`]: strings of UTF-16, as JavaScript has them (and Python, where JSON cut them): chunks may end
-//! inside a char, and positions count units.
+//! [`Lane`]: text in UTF-16, whose chunks may end inside a char. [`Pairs`]: positions in UTF-16 units.
+//!
+//! JavaScript has such strings, and so has Python after JSON with cut pairs.
 
 /// A channel's text in UTF-16.
 ///
-/// A chunk that ends with the first half of a surrogate pair keeps it for the next one; a half that
-/// stays alone is U+FFFD, one char, as `String.prototype.toWellFormed` has it.
+/// The first half of a surrogate pair at the end of a chunk is held back for the next chunk. A half without its other
+/// half becomes U+FFFD, one char, as in `String.prototype.toWellFormed`.
 ///
 /// ```
 /// use deadloop_bindings::Lane;
@@ -16,7 +17,7 @@
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Lane {
-    /// The first half of a pair, whose second has not come.
+    /// The first half of a pair whose second half has not come.
     held: Option<u16>,
 }
 
@@ -50,10 +51,10 @@ fn is_first_half(unit: u16) -> bool {
     (0xD800..0xDC00).contains(&unit)
 }
 
-/// Positions of one channel's text in units of UTF-16: which of its chars are two units long.
+/// Positions of one channel's text in units of UTF-16, computed from the chars that are two units long.
 ///
-/// They are kept as runs, a chars apart and b long, of some bytes each; at most [`MOST`](Self::MOST) bytes of them. What
-/// came before those is only counted.
+/// These chars are stored as runs, each by its distance and its length, in at most [`MOST`](Self::MOST) bytes. Earlier
+/// ones are only counted.
 ///
 /// ```
 /// use deadloop_bindings::Pairs;
@@ -68,15 +69,15 @@ pub struct Pairs {
     chars: u64,
     /// The start of the text, whose runs are only counted.
     dropped: Counted,
-    /// The end of the last run that is written.
+    /// The end of the last stored run.
     written: Counted,
-    /// Runs: the chars between, the length, each a number in groups of seven bits.
+    /// The runs: the distance from the run before and the length, each a number in groups of seven bits.
     runs: Vec<u8>,
-    /// The run that goes on: the number of its first char, and its length.
+    /// The current run: the number of its first char, and its length.
     run: (u64, u64),
 }
 
-/// A number of chars, and how many are two units long.
+/// A number of chars, and the number of those that are two units long.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     chars: u64,
@@ -84,7 +85,7 @@ struct Counted {
 }
 
 impl Pairs {
-    /// The most bytes of runs that are kept.
+    /// The maximum number of bytes of runs that are kept.
     pub const MOST: usize = 64 * 1024;
 
     /// Counts a text.
@@ -101,7 +102,7 @@ impl Pairs {
         }
     }
 
-    /// Takes a char of two units.
+    /// Counts a char of two units.
     fn pair(&mut self) {
         let (first, length) = self.run;
         if length > 0 && first + length == self.chars {
@@ -112,7 +113,7 @@ impl Pairs {
         self.run = (self.chars, 1);
     }
 
-    /// Writes the run that has ended.
+    /// Stores the run that has ended.
     fn write(&mut self) {
         let (first, length) = self.run;
         if length == 0 {
@@ -127,7 +128,7 @@ impl Pairs {
         self.written.pairs += length;
     }
 
-    /// Forgets the first half of the runs.
+    /// Drops the first half of the runs.
     fn drop_half(&mut self) {
         let mut rest = self.runs.as_slice();
         while rest.len() > Self::MOST / 2 {
@@ -139,7 +140,7 @@ impl Pairs {
         self.runs.drain(..gone);
     }
 
-    /// Returns the position in units of a position in chars; `None` if it lies before the kept runs.
+    /// Converts a position in chars to a position in units. `None` if it lies before the stored runs.
     pub fn units(&self, chars: u64) -> Option<u64> {
         let Counted {
             chars: mut at,
@@ -163,7 +164,7 @@ impl Pairs {
     }
 }
 
-/// Writes a number, seven bits a byte, the lowest first.
+/// Writes a number, seven bits per byte, the lowest bits first.
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push((number & 0x7F) as u8 | 0x80);
@@ -172,7 +173,7 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Reads what [`put`] wrote.
+/// Reads a number of [`put`].
 fn take(bytes: &mut &[u8]) -> u64 {
     let mut number = 0;
     let mut shift = 0;

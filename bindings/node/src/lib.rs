@@ -1,6 +1,7 @@
-//! The Rust half of the npm package `deadloop`. Streams, requests and frameworks are TypeScript, in `ts/`,
-//! and so are the types that people see. Alarms and decisions cross as JSON text. What it does is in
-//! `deadloop-bindings`; here stands how node calls it.
+//! The Rust half of the npm package `deadloop`: calls from node to `deadloop-bindings`.
+//!
+//! Streams, requests, frameworks and the public types are TypeScript, in `ts/`. Alarms and decisions are passed as JSON
+//! text.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use napi::bindgen_prelude::{Buffer, ObjectFinalize, Utf16String};
 use napi::{Env, Error, Result, Status};
 use napi_derive::napi;
 
-/// Bytes that a guard holds outside of V8, which collects by what it knows of: what the recommended one takes.
+/// The size of the recommended guard, in bytes. It is reported to V8, whose garbage collector does not see this memory.
 const HELD: i64 = 180_000;
 
 /// The guards of a settings file.

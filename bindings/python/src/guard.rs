@@ -14,7 +14,8 @@ use pyo3::types::{PyString, PyTuple, PyType};
 use crate::live::{Chunks, Live};
 use crate::scan;
 
-/// Chars from which on a push lets other threads of Python run: for less it costs more than the push.
+/// The number of chars from which on a push releases the interpreter lock. For fewer, releasing it would cost more than
+/// the push.
 pub(crate) const LONG: usize = 4096;
 
 /// The guards of a settings file.
@@ -124,7 +125,7 @@ impl Guard {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Pushes what is long while other threads of Python run.
+    /// Pushes a long text while other threads of Python run.
     fn long(
         &self,
         py: Python<'_>,
@@ -299,7 +300,7 @@ fn written(value: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
     }
 }
 
-/// Returns a decision as `deadloop.Decision`. The one to go on is always the same object.
+/// Returns a decision as `deadloop.Decision`. The decision to continue is always the same object.
 pub(crate) fn decided(py: Python<'_>, decision: &Decision) -> PyResult<Py<PyAny>> {
     static CONTINUE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let module = || py.import("deadloop._alarm");

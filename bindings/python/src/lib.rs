@@ -1,5 +1,7 @@
-//! The Rust half of the Python package `deadloop`: guards. What touches clients
-//! and frameworks is Python, in `python/deadloop`; `_deadloop.pyi` says what each thing here does.
+//! The Rust half of the Python package `deadloop`: guards.
+//!
+//! The code for clients and frameworks is Python, in `python/deadloop`. `_deadloop.pyi` documents each class and
+//! function.
 
 mod guard;
 mod live;

@@ -10,7 +10,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use crate::guard::whole;
 
-/// Texts that a thread takes at once.
+/// The number of texts that a thread takes at a time.
 const SHARE: usize = 16;
 
 /// Reads a row of Python: thinking, answer, model, each a string or none.

@@ -1,4 +1,4 @@
-//! The parts of this crate that only a harness uses.
+//! The parts of this crate for evaluation harnesses.
 //!
 //! They are the meters and rules that make up a guard, the detectors and their parameters, the reading of settings
 //! value by value, and places in a stream.

@@ -19,7 +19,7 @@ use crate::{ProxyNews, Shared};
 
 /// The interval of checks on a connection without bytes.
 const TICK: Duration = Duration::from_millis(500);
-/// The most ticks that a client may wait with its next request, or with the rest of one.
+/// The maximum number of ticks without bytes before the next request, or within a request.
 const IDLE: u32 = 120;
 /// The time after which a client that reads nothing counts as gone.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -199,7 +199,7 @@ impl<'a> Answered<'a> {
         }
     }
 
-    /// Whether the server refused an incomplete request, or disconnected.
+    /// Returns whether the server refused an incomplete request, or disconnected.
     fn is_refusal(&mut self) -> bool {
         while self.early.is_none() && self.has_begun() {
             match self.wire.head() {
@@ -217,7 +217,7 @@ impl<'a> Answered<'a> {
         status.is_some_and(|status| status >= "400")
     }
 
-    /// Whether a part of an answer has arrived.
+    /// Returns whether a part of an answer has arrived.
     fn has_begun(&self) -> bool {
         self.wire.has_begun() || peeked(self.upstream).is_ok_and(|n| n > 0)
     }
@@ -241,7 +241,7 @@ impl<'a> Answered<'a> {
     }
 }
 
-/// Whether another head follows.
+/// Returns whether another head follows.
 fn is_interim(head: &Head) -> bool {
     head.start.0.starts_with('1') && head.start.0 != "101"
 }
@@ -283,7 +283,7 @@ struct Relay<'a> {
 }
 
 impl Relay<'_> {
-    /// Passes it on; whether the connection can take another request.
+    /// Passes the response on. Returns whether the connection can take another request.
     fn run(&self, wire: &mut Wire<&TcpStream>, asking: PromptReader<'_>) -> Served {
         let status = self.response.start.0.as_str();
         let bare = self.request.start.0 == "HEAD" || matches!(status, "204" | "304");

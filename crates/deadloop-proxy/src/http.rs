@@ -15,7 +15,7 @@ use crate::strict;
 const LONGEST: usize = 64 << 10;
 /// The longest time from the first byte of a head to its last.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The most headers of one head.
+/// The maximum number of headers of one head.
 const HEADERS: usize = 128;
 /// The number of bytes read at once.
 const PIECE: usize = 16 << 10;
@@ -75,7 +75,8 @@ impl<R: Read> Wire<R> {
     /// Reads the next head, including the blank line at its end. `None` if the connection ends before a head begins.
     ///
     /// # Errors
-    /// `InvalidData` with the reason, as soon as what has come of a client's head can be no head, or takes too long.
+    /// `InvalidData` with the reason, as soon as the received bytes of a client's head are invalid, or the head takes
+    /// too long.
     pub(crate) fn head(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let from = self.searched.saturating_sub(3);
@@ -106,7 +107,7 @@ impl<R: Read> Wire<R> {
         }
     }
 
-    /// Whether a part of a head has been read.
+    /// Returns whether a part of a head has been read.
     pub(crate) fn has_begun(&self) -> bool {
         !self.ahead.is_empty()
     }
@@ -139,7 +140,7 @@ impl<R: Read> Wire<R> {
         }
     }
 
-    /// Reads at most `most` bytes, and no more than one read returns. Reads none at the end.
+    /// Reads once, at most `most` bytes. Reads none at the end.
     fn some(&mut self, most: u64, into: &mut Vec<u8>) -> io::Result<usize> {
         let most = usize::try_from(most).unwrap_or(PIECE).min(PIECE);
         if self.ahead.is_empty() && self.fill()? == 0 {
@@ -287,8 +288,8 @@ pub(crate) struct Head {
     headers: Vec<(String, Vec<u8>)>,
 }
 
-/// Whether a head ends with the last of these bytes. If it ended earlier, by bare line feeds, it would hide the bytes
-/// after it.
+/// Returns whether a head ends with the last of these bytes. If it ended earlier, by bare line feeds, it would hide the
+/// bytes after it.
 fn is_all(parsed: httparse::Result<usize>, bytes: &[u8]) -> bool {
     matches!(parsed, Ok(httparse::Status::Complete(n)) if n == bytes.len())
 }
@@ -338,7 +339,7 @@ impl Head {
         Ok(head)
     }
 
-    /// Parses a response. `None` if the bytes are no response.
+    /// Parses a response. `None` if the bytes are not a response.
     pub(crate) fn of_response(bytes: &[u8]) -> Option<Self> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut response = httparse::Response::new(&mut headers);
@@ -380,7 +381,7 @@ impl Head {
         self.values(name).next()
     }
 
-    /// Whether the list in a header contains a word.
+    /// Returns whether the list in a header contains a word.
     pub(crate) fn says(&self, name: &str, word: &str) -> bool {
         let mut lists = self.values(name);
         lists.any(|list| list.split(',').any(|one| one.trim() == word))
@@ -397,7 +398,7 @@ impl Head {
     /// Returns the framing of the body.
     ///
     /// # Errors
-    /// Returns the reason if the framing is ambiguous, which is used for request smuggling.
+    /// Returns the reason if the framing is ambiguous, as in attacks by request smuggling.
     pub(crate) fn framing(&self) -> Result<Framing, &'static str> {
         let codings: Vec<&[u8]> = self.all("transfer-encoding").collect();
         let mut lengths: Vec<&[u8]> = self.all("content-length").collect();

@@ -17,9 +17,9 @@
 //! | a page for one person on this machine, for `label --serve` | `local` |
 //! | heads, bodies and judging without a connection, for tests and fuzzing | `parts` |
 //!
-//! Each connection has a thread with a stack of 256 KiB. A waiting thread uses only some pages of it. No more is
-//! buffered than one read returned, so a slow client slows its server down (backpressure of TCP). The proxy has no
-//! TLS, which is left to the programs before and behind it.
+//! Each connection has a thread with a stack of 256 KiB. A waiting thread uses only some pages of it. Only the bytes of
+//! one read are buffered, so a slow client slows its server down (backpressure of TCP). The proxy has no TLS, which is
+//! left to the programs before and behind it.
 
 #![deny(
     clippy::print_stderr,
@@ -64,7 +64,8 @@ pub use upstream::{Upstream, UpstreamError};
 pub enum ProxyNews<'a> {
     /// An alarm: the model, the alarm and what followed.
     Alarm(&'a str, &'a Alarm, Followed),
-    /// The first stream that no guard could read, because the server packed it in this way against the request.
+    /// The first stream that no guard could read, because the server compressed it in this way although the request did
+    /// not allow that.
     Packed(&'a str),
 }
 
@@ -76,7 +77,7 @@ pub struct ProxyOptions {
     pub guards: Guards,
     /// The rules for splitting texts with think tags.
     pub think: ThinkRules,
-    /// The most connections at once. Further ones get a 503.
+    /// The maximum number of connections at once. Further ones get a 503.
     pub most: usize,
     /// The callback for alarms and other events.
     pub tell: Box<dyn Fn(ProxyNews<'_>) + Send + Sync>,
@@ -84,7 +85,7 @@ pub struct ProxyOptions {
 
 /// The stack of a connection's thread, in bytes. Buffers are on the heap.
 const STACK: usize = 256 << 10;
-/// The most clients at once that get a 503 for too many connections. Further ones are just closed.
+/// The maximum number of clients at once that get a 503 for too many connections. Further connections are just closed.
 const REFUSALS: usize = 64;
 
 /// A listening proxy.
@@ -100,19 +101,19 @@ pub struct Proxy {
 pub(crate) struct Shared {
     pub(crate) options: ProxyOptions,
     pub(crate) metrics: Metrics,
-    /// Bytes of requests' bodies that are held.
+    /// The number of held bytes of request bodies.
     pub(crate) held: AtomicUsize,
     stopping: AtomicBool,
     ended: AtomicBool,
 }
 
 impl Shared {
-    /// Whether the proxy has ended: no connection is left, or the wait for them is over.
+    /// Returns whether the proxy has ended: no connection is left, or the grace period is over.
     pub(crate) fn ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// Whether the proxy accepts no more requests.
+    /// Returns whether the proxy accepts no more requests.
     pub(crate) fn stopping(&self) -> bool {
         self.stopping.load(Ordering::SeqCst)
     }

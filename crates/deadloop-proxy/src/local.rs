@@ -1,7 +1,7 @@
 //! [`Local`]: a page for one person on this machine.
 //!
-//! The page listens only on loopback, and every request must contain the token of its address. The pages of other
-//! programs and other people do not have the token.
+//! The page listens only on loopback, and every request must contain the token of its address. Pages of other programs
+//! and users do not have the token.
 //!
 //! Threads read the requests, so that a silent connection of a browser does not block others. The caller's thread
 //! answers them one by one.
@@ -17,7 +17,7 @@ use crate::few::Few;
 use crate::http::{Body, Framing, Head, Wire};
 use crate::reply::{self, Reply};
 
-/// The most connections that are read at once. Further ones are closed.
+/// The maximum number of connections that are read at once. Further ones are closed.
 const MOST: usize = 32;
 /// The time limit for a request and for an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -49,7 +49,7 @@ pub struct LocalRequest {
 /// An answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalAnswer {
-    /// The status, as `200 OK`.
+    /// The status, such as `200 OK`.
     pub status: &'static str,
     /// The content type.
     pub kind: &'static str,
@@ -239,7 +239,7 @@ impl Address {
     }
 }
 
-/// Whether two texts are the same. The time does not depend on where they differ.
+/// Returns whether two texts are the same. The time does not depend on the first difference.
 fn same(one: &str, other: &str) -> bool {
     let differs = one
         .bytes()

@@ -61,8 +61,8 @@ impl ByKind {
         }
     }
 
-    /// Returns a row for each kind of loop, and for each kind of fault that occurred. There are many faults and few
-    /// detectors for them.
+    /// Returns a row for each kind of loop, and for each kind of fault that occurred. Most kinds of fault never occur,
+    /// so their rows would be 0.
     fn rows(&self) -> Vec<(String, u64)> {
         let row = |name, n: &AtomicU64| (format!("{{kind=\"{name}\"}}"), n.load(Ordering::Relaxed));
         let loops = Kind::ALL.iter().zip(&self.loops);
@@ -85,7 +85,7 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    /// Returns what was counted before.
+    /// Returns the previous count.
     pub(crate) fn add(&self, counter: Counter, n: u64) -> u64 {
         self.counts[counter as usize].fetch_add(n, Ordering::Relaxed)
     }

@@ -24,8 +24,8 @@ pub struct Message {
     pub whole: bool,
 }
 
-/// Reads the messages in a stream, up to the first invalid one. The messages are requests, or responses. A read that
-/// times out is repeated.
+/// Reads the messages in a stream, up to the first invalid one. The messages are requests if `requests` is set,
+/// otherwise responses. A read that times out is repeated.
 pub fn messages(from: impl Read, requests: bool) -> Vec<Message> {
     let mut wire = if requests {
         Wire::of_client(from)

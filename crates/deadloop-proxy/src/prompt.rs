@@ -13,7 +13,7 @@ pub(crate) const TASK: &str = "x-deadloop-task";
 
 /// The longest body of a request that is read, in bytes. A longer body is passed on and counted.
 const LONGEST: usize = 4 << 20;
-/// The most bytes of all held bodies. Above it the body that grows is passed on, and is counted.
+/// The maximum number of bytes of all held bodies. Above it, the body that would grow is passed on and counted.
 const HELD: usize = 64 << 20;
 
 /// A request whose bytes are passing.

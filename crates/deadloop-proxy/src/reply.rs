@@ -13,14 +13,14 @@ use socket2::{SockRef, TcpKeepalive};
 const LINGER: Duration = Duration::from_secs(30);
 /// The time without bytes after which discarding ends.
 const SILENCE: Duration = Duration::from_secs(2);
-/// The most bytes that are discarded.
+/// The maximum number of bytes that are discarded.
 const DISCARDED: usize = 64 << 20;
 /// The time without bytes after which the system probes the other side, and the interval of probes.
 const PROBE: Duration = Duration::from_secs(15);
 
 /// An answer of the proxy, after which the connection is closed.
 pub(crate) struct Reply<'a> {
-    /// The status, as `404 Not Found`.
+    /// The status, such as `404 Not Found`.
     pub(crate) status: &'static str,
     /// The content type.
     pub(crate) kind: &'static str,
@@ -62,8 +62,8 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// Closes a connection while the other side may still be sending. The incoming bytes are discarded for a while. If it
-/// were closed at once, the system would send a reset, and the client could lose the end of its answer.
+/// Closes a connection while the other side may still be sending. The incoming bytes are discarded for a while. An
+/// immediate close would make the system send a reset, and the client could lose the end of its answer.
 pub(crate) fn close(mut client: &TcpStream) {
     let ready = client.shutdown(Shutdown::Write);
     if ready.and(client.set_read_timeout(Some(SILENCE))).is_ok() {

@@ -12,7 +12,7 @@ use crate::few::Few;
 use crate::http::{Head, Wire};
 use crate::reply::Reply;
 
-/// The most requests at once. Further connections are closed.
+/// The maximum number of requests at once. Further connections are closed.
 const SCRAPES: usize = 32;
 /// The time limit for a request.
 const PATIENCE: Duration = Duration::from_secs(5);

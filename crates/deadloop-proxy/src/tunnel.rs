@@ -39,7 +39,7 @@ fn pass(ahead: &[u8], mut from: &TcpStream, mut to: &TcpStream, broken: &AtomicB
     let _ = to.shutdown(Shutdown::Both);
 }
 
-/// Whether a read only timed out or was interrupted.
+/// Returns whether a read only timed out or was interrupted.
 fn waits(error: &io::Error) -> bool {
     matches!(
         error.kind(),

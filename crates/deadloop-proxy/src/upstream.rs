@@ -13,7 +13,7 @@ pub struct Upstream {
     prefix: String,
 }
 
-/// The reason why a text is no address of a server.
+/// The reason why a text is not the address of a server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{given:?} is no address of a server: {what}; expected http://HOST:PORT or http://HOST:PORT/PATH"

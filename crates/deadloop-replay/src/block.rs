@@ -57,8 +57,8 @@ impl Axis {
         narrow(from)..narrow(to)
     }
 
-    /// Returns the index of the value that is compared as exactly `number`, as a range that is empty if there is
-    /// none.
+    /// Returns the index of the value that is compared as exactly `number`, as a range. The range is empty if there is
+    /// no such value.
     pub(crate) fn exactly(&self, number: i64) -> std::ops::Range<u16> {
         match self.numbers.binary_search(&number) {
             Ok(i) => narrow(i)..narrow(i + 1),
@@ -77,7 +77,7 @@ impl Axis {
     }
 }
 
-/// A cache of names for the cells of a block. A name is quick if only the last axes changed since the previous one.
+/// A cache for the names of a block's cells. A name is cheap if only the last axes changed since the previous name.
 #[derive(Debug)]
 pub struct BlockIds<'a> {
     block: &'a Block,
@@ -130,7 +130,7 @@ impl Block {
         first.map_or(Response::Stop, |member| member.response.level())
     }
 
-    /// Whether some member of some model's guard reads `channel`.
+    /// Returns whether some member of some model's guard reads `channel`.
     pub fn watches(&self, channel: Channel) -> bool {
         let guards = self.overrides.iter().map(|o| &o.guard);
         guards

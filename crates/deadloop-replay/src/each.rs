@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use deadloop_corpus::{Corpus, Entry, Place, Problem, Raw, Raws};
 use rayon::prelude::*;
 
-/// The most undecoded bytes that are read ahead, besides the records that threads are working on.
+/// The maximum number of undecoded bytes that are read ahead, besides the records in work.
 const BATCH_BYTES: usize = 8 << 20;
-/// The most records that are read ahead, if a record costs little.
+/// The maximum number of records that are read ahead, if a record costs little.
 const BATCH_RECORDS: usize = 1024;
 
 /// Callbacks to watch and to stop a pass over a corpus.
@@ -20,7 +20,7 @@ pub struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Whether the pass was cancelled.
+    /// Returns whether the pass was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
@@ -58,8 +58,8 @@ pub fn each_at<T: Send>(
     each_few(corpus, (BATCH_RECORDS, wanted), watch, map, sink)
 }
 
-/// Maps records as [`each_at`] does, at most `records` in hand at a time. A small number loses little in an
-/// interruption if each record takes long.
+/// Maps records as [`each_at`] does, at most `records` at a time. With slow records, a small number limits the work
+/// that an interruption loses.
 pub(crate) fn each_few<T: Send>(
     corpus: &Corpus,
     (records, wanted): (usize, &(impl Fn(&Place) -> bool + Sync)),

@@ -86,7 +86,7 @@ fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec
     plan.readings().meters().iter().map(run).collect()
 }
 
-/// Whether a turn begins after some text, so that the texts of several turns exist.
+/// Returns whether a turn begins after some text, so that the texts of several turns exist.
 pub fn has_turns(transcript: &Transcript) -> bool {
     let mut text = false;
     transcript.stream().any(|(_, event)| match event {
@@ -99,7 +99,7 @@ pub fn has_turns(transcript: &Transcript) -> bool {
     })
 }
 
-/// A stop, and the cells that begin to accept a fact at it.
+/// A stop, and the cells that accept a fact from that stop on.
 struct Candidate {
     /// The sort key: the place, the index of the event in the stream at that place, and the member. Text has index 0
     /// and comes first. A silence or an unrecorded turn has the place of the event that follows. A live guard meets

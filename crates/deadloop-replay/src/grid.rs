@@ -41,7 +41,7 @@ pub struct GridMember {
     pub values: Vec<(&'static Param, Vec<Value>)>,
 }
 
-/// The most values of one parameter. Positions along an axis are `u16`.
+/// The maximum number of values of one parameter. Positions along an axis are `u16`.
 const MAX_VALUES: usize = u16::MAX as usize;
 
 #[derive(Deserialize)]
@@ -63,8 +63,8 @@ struct Range<N> {
 }
 
 impl Grid {
-    /// Reads a grid file and checks every value of every parameter by itself. Their impossible combinations are found
-    /// by [`Plan::add_grid`](crate::Plan::add_grid).
+    /// Reads a grid file and checks every value of every parameter by itself. Impossible combinations of values are
+    /// found by [`Plan::add_grid`](crate::Plan::add_grid).
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let mut wire: Wire = read_toml(text)?;
         share(
@@ -108,7 +108,7 @@ impl Grid {
         names.join(" + ")
     }
 
-    /// Sets what counts as one text for detectors of text in a run.
+    /// Sets the unit that counts as one text for text detectors in a run.
     #[must_use]
     pub fn read_per(mut self, per: Per) -> Self {
         for member in &mut self.members {
@@ -237,7 +237,7 @@ fn values_of(param: &Param, item: &Located<Value>) -> Result<Vec<Value>, String>
     }
 }
 
-/// Returns a text that is the same for two values exactly if they are equal.
+/// Returns a text that identifies a value: two values have the same text only if they are equal.
 fn name(value: &Value) -> String {
     match value {
         // Negative zero equals zero, but is printed differently.
@@ -250,7 +250,7 @@ fn too_many(count: &str) -> String {
     format!("{count} values; at most {MAX_VALUES} are allowed")
 }
 
-/// Whether a list holds several values of the parameter, and is not one value that is itself a list.
+/// Returns whether a list holds several values of the parameter, rather than one value that is itself a list.
 fn is_several(param: &Param, items: &[Value]) -> bool {
     let is_list = |item: &Value| matches!(item, Value::List(_));
     !param.domain.is_list() || items.iter().any(is_list)

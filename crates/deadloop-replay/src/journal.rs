@@ -53,7 +53,7 @@ pub enum JournalError {
 }
 
 impl Journal {
-    /// Opens the journal at `path`, or begins one. `inputs` is any text that changes whenever the result would.
+    /// Opens the journal at `path`, or begins one. `inputs` is a text that differs whenever the results could differ.
     /// Returns the journal and the lines that it already holds. `force` discards a journal with other inputs.
     pub fn open<T: DeserializeOwned>(
         path: &Path,

@@ -2,7 +2,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a settings file with several values a parameter | [`Grid`] |
+//! | a settings file with several values for a parameter | [`Grid`] |
 //! | all settings of a run, grouped to measure each text once | [`Plan`], [`Block`] |
 //! | one transcript through all of them | [`decide`], `regions` |
 //! | detectors that are programs | [`Programs`] |
@@ -12,7 +12,7 @@
 //! | context budgets, and limits that ask the user | [`budget`] |
 //! | the results | [`Record`], [`Decided`] |
 //!
-//! This crate cannot name a label: labels are read by `deadloop-score` alone.
+//! This crate has no type for labels: only `deadloop-score` reads them.
 
 #![deny(
     clippy::print_stderr,

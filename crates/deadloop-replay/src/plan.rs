@@ -39,7 +39,7 @@ pub struct Refused {
     pub cells: usize,
 }
 
-/// The most cells of a grid.
+/// The maximum number of cells of a grid.
 const MAX_CELLS: usize = 50_000_000;
 
 impl Plan {

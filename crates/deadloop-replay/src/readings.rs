@@ -1,6 +1,6 @@
 //! [`Readings`]: the meters and programs of a plan.
 //!
-//! Each of them reads a transcript once, for all settings that share its structural parameters.
+//! Each meter or program reads a transcript once, for all settings that share its structural parameters.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,8 @@ pub(crate) struct Readings {
 pub(crate) struct Reading {
     pub(crate) channel: Channel,
     pub(crate) recipe: Recipe,
-    /// The loosest of the members that share the meter, so that no fact is lost that one member accepts.
+    /// The member with the loosest thresholds among those that share the meter, so that no fact that a member accepts
+    /// is lost.
     loosest: Member,
     /// The strictest value of each threshold among these members.
     strictest: Rule,

@@ -44,7 +44,7 @@ pub struct Stop {
 pub struct Region {
     /// Index of the first value of each threshold axis.
     pub lo: Vec<u16>,
-    /// Index after that of the last value of each threshold axis.
+    /// Index after the last value of each threshold axis.
     pub hi: Vec<u16>,
     /// Index into [`Decided::stops`].
     pub stop: usize,
@@ -99,7 +99,7 @@ pub struct Record {
     pub blocks: Vec<Decided>,
 }
 
-/// Whether `blocks` can be results of `plan`. Each block must have one result, whose regions lie within the
+/// Returns whether `blocks` can be results of `plan`. Each block must have one result, whose regions lie within the
 /// block's axes and refer to existing stops. Results that were read from a file are checked before they are used.
 pub(crate) fn fits(blocks: &[Decided], plan: &Plan) -> bool {
     let mut both = blocks.iter().zip(plan.blocks());

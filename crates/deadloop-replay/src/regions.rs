@@ -17,7 +17,7 @@ pub(crate) struct Span {
     pub(crate) hi: Along,
 }
 
-/// A value index along every axis. It is inline, since hundreds of boxes are made and dropped for each fact.
+/// A value index along every axis. It is stored inline, since hundreds of boxes are made and dropped for each fact.
 pub(crate) type Along = SmallVec<[u16; 8]>;
 
 impl Span {
@@ -66,7 +66,7 @@ impl Span {
         Some(Self { lo, hi })
     }
 
-    /// Whether `other` lies inside this box.
+    /// Returns whether `other` lies inside this box.
     fn holds(&self, other: &Self) -> bool {
         let lows = self.lo.iter().zip(&other.lo).all(|(a, b)| a <= b);
         lows && self.hi.iter().zip(&other.hi).all(|(a, b)| a >= b)
@@ -115,7 +115,7 @@ impl Claimed {
         }
     }
 
-    /// Whether every cell has been claimed.
+    /// Returns whether every cell has been claimed.
     pub(crate) fn is_whole(&self) -> bool {
         self.free == 0
     }

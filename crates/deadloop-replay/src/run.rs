@@ -23,13 +23,13 @@ pub struct Job<'a, S> {
 
 /// A selection of transcripts.
 pub trait IdFilter: Sync {
-    /// Whether the transcript is selected. Of several transcripts with one id, the first is selected.
+    /// Returns whether the transcript is selected. If several transcripts have the same id, the first is selected.
     fn has(&self, entry: &Entry) -> bool;
 
     /// Returns the number of selected transcripts.
     fn number(&self) -> usize;
 
-    /// Whether the selection distinguishes transcripts with the same id by their place.
+    /// Returns whether the selection distinguishes transcripts with the same id by their place.
     fn by_place(&self) -> bool {
         false
     }
@@ -230,7 +230,7 @@ impl<'a, S: Subject> Taking<'a, S> {
         ControlFlow::Continue(())
     }
 
-    /// Whether a transcript is the first with its id. Only the first is selected.
+    /// Returns whether a transcript is the first with its id. Only the first is selected.
     fn is_first(&mut self, id: &Arc<str>) -> bool {
         self.met
             .as_mut()

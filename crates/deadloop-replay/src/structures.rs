@@ -6,7 +6,7 @@ use deadloop_detect::{Setting, Value};
 use crate::grid::GridMember;
 use crate::plan::PlanError;
 
-/// The most memory that the blocks and meters of a plan may take, in bytes.
+/// The maximum memory for the blocks and meters of a plan, in bytes.
 pub(crate) const MAX_BYTES: usize = 1 << 30;
 
 /// The memory of a block besides its setting, and of a meter besides its member, in bytes: the structs themselves,
@@ -22,7 +22,7 @@ pub(crate) struct Structures<'a> {
 }
 
 impl<'a> Structures<'a> {
-    /// Returns the combinations of a grid, whose cells must be few enough to be numbered.
+    /// Returns the combinations of a grid. The number of its cells must fit in a `usize`.
     pub(crate) fn of(members: &'a [GridMember]) -> Self {
         let base = Setting {
             members: members.iter().map(|m| m.base.clone()).collect(),

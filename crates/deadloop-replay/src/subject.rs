@@ -17,7 +17,7 @@ use crate::plan::Plan;
 use crate::program::{Programs, Ready};
 use crate::record::{Decided, fits};
 
-/// The number of transcripts in hand for each thread, if each takes long.
+/// The number of transcripts in work for each thread, if the subject is slow.
 const FEW: usize = 16;
 
 /// A group of settings that computes a result for each transcript of a corpus.
@@ -46,20 +46,20 @@ pub trait Subject: Sync {
     fn say(&self, transcript: &Transcript, cancel: &AtomicBool)
     -> Result<Self::Reply, Interrupted>;
 
-    /// Whether a result is complete. Incomplete results are not written to the journal, so a resumed run computes
-    /// them again.
+    /// Returns whether a result is complete. Incomplete results are not written to the journal, so a resumed run
+    /// computes them again.
     fn is_whole(&self, _: &Self::Reply) -> bool {
         true
     }
 
-    /// Whether a result can come from this subject. Results that were read from a file are checked before they are
-    /// used.
+    /// Returns whether a result can come from this subject. Results that were read from a file are checked before they
+    /// are used.
     fn fits(&self, _: &Self::Reply) -> bool {
         true
     }
 
-    /// Whether the subject takes long for each transcript. Then few are in hand, so that an interruption loses
-    /// little.
+    /// Returns whether the subject takes long for each transcript. Then few are in work at a time, so that an
+    /// interruption loses little.
     fn is_slow(&self) -> bool {
         false
     }

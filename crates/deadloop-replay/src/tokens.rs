@@ -15,8 +15,8 @@ pub struct TurnTokens {
 }
 
 impl TurnTokens {
-    /// Returns the tokens that a turn's event records. `None` if the event is no turn, or records neither tokens read
-    /// nor tokens written.
+    /// Returns the tokens that a turn's event records. `None` if the event is not a turn, or records neither tokens
+    /// read nor tokens written.
     pub fn of(event: &RecordedEvent) -> Option<Self> {
         if !matches!(event.body, Body::Turn) {
             return None;

@@ -177,8 +177,8 @@ fn mask(setting: &SettingRow) -> Vec<bool> {
     setting.params.iter().map(Option::is_some).collect()
 }
 
-/// Returns the parameters of the grid to show. A run can search several grids of guards with other parameters. The grid
-/// of the chosen setting is shown, else the largest one.
+/// Returns the parameters of the grid to show. A run can search several grids of guards with different parameters. The
+/// grid of the chosen setting is shown, else the largest one.
 fn family(data: &ReportData) -> Option<Vec<bool>> {
     let mut families: BTreeMap<Vec<bool>, usize> = BTreeMap::new();
     let cells = data.settings.iter().filter(|s| s.role == Role::Cell);

@@ -7,7 +7,7 @@
 //! | `data` | the data of a report |
 //! | `load` | the reader of that data |
 //! | `tables` | rows, built once for both pages |
-//! | `charts` | one file a chart, and their registry |
+//! | `charts` | one file per chart, and their registry |
 //! | `draw` | the drawing kit of the charts, over plotters |
 //! | `series`, `grid` | outcomes and scores, arranged for comparing |
 //! | `plane` | the dots of the plane, packed |

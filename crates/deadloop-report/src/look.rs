@@ -3,8 +3,8 @@
 use crate::data::ReportData;
 use crate::draw::{Ink, SERIES};
 
-/// Returns the ink of a setting that is not drawn as the chosen one. Without a setting in use, the first one has its
-/// ink.
+/// Returns the ink of a setting that is not drawn as the chosen one. If no setting is in use, the first one has the ink
+/// for it.
 pub(crate) fn ink(data: &ReportData, setting: usize) -> Ink {
     let nth = data.leading().iter().position(|at| *at == setting);
     match nth {

@@ -2,8 +2,8 @@
 //!
 //! `templates/matrix.js` reads it from a script element that is never executed.
 //!
-//! The size is bounded. Guards and transcripts past the bounds are left out and counted, those without a difference
-//! first.
+//! The size is bounded. Guards and transcripts beyond the bounds are left out and counted, transcripts without a
+//! difference first.
 
 use crate::data::{OutcomeRow, ReportData, Verdict};
 use crate::pack::packed;
@@ -11,11 +11,11 @@ use crate::series::series;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The most guards side by side.
+/// The maximum number of guards side by side.
 const GUARDS: usize = 10;
-/// The most transcripts listed.
+/// The maximum number of transcripts listed.
 const ROWS: usize = 20_000;
-/// The most bytes of packed rows in the page.
+/// The maximum number of bytes of packed rows in the page.
 const BYTES: usize = 1_200_000;
 
 #[derive(Serialize)]

@@ -60,7 +60,7 @@ struct Content<'d> {
     csp: String,
     css: String,
     js: &'static str,
-    /// The denominator of the rate of wrong alarms, as `per million clean chars`.
+    /// The denominator of the rate of wrong alarms, such as `per million clean chars`.
     per_clean: &'static str,
     unit: &'static str,
 }
@@ -214,7 +214,7 @@ fn markdown_text(text: &str) -> String {
     out
 }
 
-/// Returns whether a word is code, as `fa_per_mchar` or `recall>=0.9`.
+/// Returns whether a word is code, such as `fa_per_mchar` or `recall>=0.9`.
 fn is_code(word: &str) -> bool {
     let bare = word.replace("<=", "").replace(">=", "");
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.=".contains(c);

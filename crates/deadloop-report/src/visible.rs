@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 /// lines and paragraphs. `None` if the pattern does not compile, which a test would catch.
 static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\p{C}\p{Zl}\p{Zp}]").ok());
 
-/// Writes out every hidden char of a text, line breaks too.
+/// Replaces every hidden char of a text by its visible form, including line breaks.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     match HIDDEN.as_ref().filter(|hidden| hidden.is_match(text)) {
         None => Cow::Borrowed(text),
@@ -26,7 +26,7 @@ fn written(c: char) -> String {
     }
 }
 
-/// Writes out a hidden char in a text of several lines. Line breaks stay.
+/// Returns the visible form of a hidden char in a text of several lines. Line breaks are kept.
 pub(crate) fn in_lines(c: char) -> Cow<'static, str> {
     match c {
         '\n' => Cow::Borrowed("⏎\n"),

@@ -7,7 +7,7 @@ pub trait CaseStore: Cases + Default {
     /// Adds a case.
     fn keep(&mut self, case: Case);
 
-    /// Keeps the cases whose flag in `kept` is set.
+    /// Drops the cases whose flag in `kept` is not set.
     fn narrow(&mut self, kept: &[bool]);
 }
 
@@ -31,7 +31,7 @@ impl CaseStore for PackedCases {
     }
 }
 
-/// Keeps the items whose flag in `kept` is set.
+/// Drops the items whose flag in `kept` is not set.
 pub(crate) fn drop_unkept<T>(all: &mut Vec<T>, kept: &[bool]) {
     let mut kept = kept.iter();
     all.retain(|_| kept.next() == Some(&true));

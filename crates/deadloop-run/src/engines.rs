@@ -1,13 +1,13 @@
 //! Exports a tuned setting as the configuration of another guard.
 //!
-//! Each engine is an entry of [`ENGINES`]: a guard that people already run, of which a release reads such a
-//! configuration. An export has three parts: the configuration, a *twin* (a setting of deadloop that behaves like
-//! that configuration), and the parts of the setting that the configuration cannot express. For an engine that counts
+//! Each engine is an entry of [`ENGINES`]: a guard that people already run, with a release that reads the
+//! configuration. An export has three parts: the configuration, a *twin* (a setting of deadloop that behaves like that
+//! configuration), and the parts of the setting that the configuration cannot express. For an engine that counts
 //! tokens, chars are divided by the mean length of a token.
 //!
-//! An export is never laxer than the setting: it takes the strictest demand that the setting has for any unit which
-//! the engine looks for, or it is refused with the reason. A test replays every twin on the starter corpus. It stops
-//! nothing that the setting does not stop, and nothing earlier.
+//! An export is never laxer than the setting: for all units that the engine looks for, it takes the setting's strictest
+//! demand. Otherwise the export is refused with the reason. A test replays every twin on the starter corpus: a twin
+//! stops only what the setting stops, and never earlier.
 
 use deadloop_detect::harness::Member;
 use deadloop_detect::{Setting, Settings, Value};
@@ -39,7 +39,7 @@ struct EngineConfig {
     said: &'static [&'static str],
 }
 
-/// The demands of a member on exact copies: one band for each row of its `rules`, and one with the plain numbers for
+/// The demands of a member on exact copies. Each row of its `rules` is a band, and the plain parameters are the band of
 /// longer periods.
 struct Copies {
     bands: Vec<Band>,
@@ -190,13 +190,13 @@ impl Copies {
         })
     }
 
-    /// Returns the most chars demanded of any unit of up to `max` chars.
+    /// Returns the maximum number of chars demanded of any unit of up to `max` chars.
     fn chars(&self, max: u64) -> u64 {
         let asked = self.up_to(max).map(|band| band.chars);
         asked.fold(self.single.chars, u64::max)
     }
 
-    /// Returns the most copies demanded of any unit of up to `max` chars.
+    /// Returns the maximum number of copies demanded of any unit of up to `max` chars.
     fn copies(&self, max: u64) -> u64 {
         let asked = self.up_to(max).map(|band| band.copies);
         asked.fold(self.single.copies, u64::max)
@@ -227,7 +227,8 @@ impl Copies {
         })
     }
 
-    /// Returns the fewest copies, and the shortest unit for them in tokens, that are never laxer than the setting.
+    /// Returns the smallest number of copies, and the shortest unit in tokens, with which the engine is never laxer
+    /// than the setting.
     fn fewest(&self, token: f64) -> (u64, u64) {
         let most = self.copies(self.max_period);
         let of = |copies: u64| {
@@ -239,12 +240,12 @@ impl Copies {
     }
 }
 
-/// Returns the most tokens, of `token` chars each, that hold at most `chars` chars.
+/// Returns the maximum number of tokens, of `token` chars each, that hold at most `chars` chars.
 fn tokens_within(chars: u64, token: f64) -> u64 {
     (chars as f64 / token).floor() as u64
 }
 
-/// Returns the fewest tokens, of `token` chars each, that hold at least `chars` chars.
+/// Returns the minimum number of tokens, of `token` chars each, that hold at least `chars` chars.
 fn tokens(chars: u64, token: f64) -> u64 {
     ((chars as f64 / token).ceil() as u64).max(1)
 }
@@ -289,7 +290,7 @@ fn vllm(copies: &Copies, token: f64) -> Result<EngineConfig, String> {
 
 /// The longest window of the detector's check of short units.
 const WINDOW: u64 = 10_000;
-/// The most chars of the window that the check reads.
+/// The maximum number of chars of the window that the check reads.
 const SHORT_UNITS: u64 = 2000;
 
 /// Writes the setting for the TypeScript detector, which looks at checkpoints alone. It looks for units in a row at

@@ -9,10 +9,11 @@ use crate::words::{self, several};
 
 /// The probability that a claim is wrong.
 const ALPHA: f64 = 0.05;
-/// The fewest loops that can show a recall of three in four, if all are found.
+/// The minimum number of loops that can show a recall of three in four, if all are found.
 const LEAST_LOOPS: u64 = 11;
 
-/// Returns the fewest clean units that can, without a wrong alarm, rule out ten times the default limit of `tune`.
+/// Returns the minimum number of clean units that can, without a wrong alarm, rule out ten times the default limit of
+/// `tune`.
 fn least_clean(unit: Unit) -> u64 {
     match unit {
         Unit::Chars => 300_000,

@@ -13,7 +13,7 @@ use deadloop_score::Case;
 pub(crate) struct ExcludedNames([BTreeSet<String>; 2]);
 
 impl ExcludedNames {
-    /// The most names listed of each kind.
+    /// The maximum number of names listed of each kind.
     const MOST: usize = 20;
 
     /// Adds a transcript that was left out.

@@ -68,7 +68,7 @@ impl Failure {
     }
 }
 
-/// Converts any other error, as of a file that cannot be written, into an unexpected one.
+/// Converts any other error, such as a failed write, into an unexpected one.
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
         Code::Unexpected.because(error)

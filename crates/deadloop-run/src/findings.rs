@@ -1,6 +1,6 @@
 //! [`Findings`]: everything found in the records of a corpus.
 //!
-//! Records are taken in the order of one machine, whether they come from the corpus files or from the parts of
+//! Records are taken in the order of a run on one machine, whether they come from the corpus files or from the parts of
 //! shards.
 
 use std::path::Path;
@@ -235,8 +235,8 @@ pub(crate) fn labels_first(problems: &mut [Problem], labels_csv: Option<&Path>) 
     problems.sort_by_key(line);
 }
 
-/// Merges problems of rows for no transcript into one. Some transcripts could not be read, and most such rows
-/// probably belong to them.
+/// Merges the problems of rows without a transcript into one. Most such rows probably belong to transcripts that could
+/// not be read.
 fn of_the_unread(what: &str, rows: Vec<Problem>) -> Vec<Problem> {
     let count = rows.len();
     let one = |first: Problem| {

@@ -24,7 +24,8 @@ const JOURNAL: &str = ".journal.jsonl";
 /// The file name of the manifest, which marks a finished result.
 const MANIFEST: &str = "manifest.json";
 
-/// The files of a result beside its tables, and what each holds. What only earlier versions wrote says nothing.
+/// The files of a result beside its tables, each with its content. The content is empty for files that only earlier
+/// versions wrote.
 const OTHER_FILES: [(&str, &str); 12] = [
     (
         "cases.jsonl",
@@ -89,9 +90,9 @@ pub const REPORT_FILES: [(&str, &str); 2] = [
 
 /// The state of a result folder.
 pub enum State {
-    /// Empty, or with unfinished work.
+    /// A folder that is empty or holds unfinished work.
     Free,
-    /// The finished result of the same inputs.
+    /// A folder with the finished result of the same inputs.
     Done(Box<Manifest>),
 }
 

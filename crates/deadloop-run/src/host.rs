@@ -15,7 +15,7 @@ pub trait Host: Sync {
     /// corpus, `what` names it and the guard receives its progress.
     fn begin(&self, what: Option<&'static str>) -> Box<dyn Progress + '_>;
 
-    /// Shows a message to a person, as on what was left out and why.
+    /// Shows a message to the user, for example about transcripts that were left out.
     fn tell(&self, line: &str);
 
     /// Announces that files will be written to this folder. A host that ends the process may remove unfinished files

@@ -9,7 +9,7 @@ use crate::host::Host;
 use crate::survey::Surveyed;
 use crate::visible::visible;
 
-/// The most ids suggested for an unknown one.
+/// The maximum number of ids suggested for an unknown one.
 const SUGGESTED: usize = 10;
 
 impl Surveyed {

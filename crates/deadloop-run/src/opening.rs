@@ -1,7 +1,7 @@
 //! The transcripts that a report opens: wrong alarms, misses, late hits.
 //!
-//! Each has the text around its onset and alarm, and the reason why the setting fired. A report has only files, so
-//! they are written while the corpus is at hand.
+//! Each has the text around its onset and alarm, and the reason why the setting fired. A report reads only files, so
+//! these are written while the corpus is at hand.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -21,9 +21,9 @@ use crate::second_pass::SecondPass;
 
 /// The chars before and after each mark.
 const CONTEXT: u64 = 200;
-/// The most chars of text: of one transcript, and of the whole report.
+/// The maximum number of chars of text: of one transcript, and of the whole report.
 const MOST: (usize, usize) = (4_000, 800_000);
-/// The most copies marked in one part of a text.
+/// The maximum number of copies marked in one part of a text.
 const COPIES: usize = 600;
 
 /// The setting used for a transcript: its cell, its name and its settings.

@@ -52,7 +52,7 @@ pub fn size(transcript: &Transcript) -> Size {
     }
 }
 
-/// The chars of text shown in a line.
+/// The maximum number of chars of text shown in a line.
 const SHOWN: usize = 60;
 
 /// Returns the start of a transcript's text: of its reasoning, else of its answer, else of its calls. Text that arrived in pieces is

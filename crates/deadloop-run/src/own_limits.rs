@@ -1,4 +1,4 @@
-//! Turn limits above a recording's own limit (`meta.max_turns`), never met.
+//! Warnings about turn limits above a recording's own limit (`meta.max_turns`).
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use deadloop_detect::harness::Member;
 
 use crate::words;
 
-/// Returns the turn limit that a recording states. It is kept for each transcript in memory, so the number is short.
+/// Returns the turn limit that a recording states. The number is a `u32`, since one is kept in memory for each
+/// transcript.
 pub(crate) fn of(entry: &Entry) -> Option<u32> {
     let limit = entry.transcript.meta.get("max_turns")?.as_u64()?;
     Some(u32::try_from(limit).unwrap_or(u32::MAX))

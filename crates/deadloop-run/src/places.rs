@@ -1,4 +1,4 @@
-//! [`Places`]: selected records of a corpus, one bit a line.
+//! [`Places`]: selected records of a corpus, one bit per line.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -66,7 +66,7 @@ impl Places {
         nth.is_some_and(|nth| self.files[*nth].has(place.line))
     }
 
-    /// Returns the places whose flag in `kept`, in the order of the corpus, is set.
+    /// Returns the places whose flag in `kept` is set. The flags are in the order of the corpus.
     #[must_use]
     pub fn only(&self, kept: impl IntoIterator<Item = bool>) -> Self {
         let mut kept = kept.into_iter();

@@ -31,7 +31,7 @@ pub(crate) struct ProgramIdentity {
     pub(crate) described: Vec<ProgramInfo>,
     /// The inputs beside settings that a result depends on: the names and versions that programs report, and the
     /// contents of the files that their commands name, since an edited detector often keeps its version. Files that
-    /// those load in turn are not covered.
+    /// those programs load in turn are not covered.
     pub(crate) inputs: Vec<String>,
 }
 

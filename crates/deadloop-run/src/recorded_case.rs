@@ -92,7 +92,7 @@ fn label(class: Class, span: Option<&Span>) -> Value {
     }
 }
 
-/// Returns the expectation by the label, or without one by the current alarm.
+/// Returns the expectation that follows from the label, or from the current alarm if there is no label.
 fn expected(case: &Case, span: Option<&Span>, fired: Option<Fired>) -> String {
     let todo = |wrong: bool, what: &str| {
         if wrong {

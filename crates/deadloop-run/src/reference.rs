@@ -107,7 +107,7 @@ fn disk() -> Leaf {
     leaf("disk.md", 0, text)
 }
 
-/// Escapes text for Markdown: tags are shown, bars do not end a cell. Text between backticks stays.
+/// Escapes text for Markdown: tags are shown, bars do not end a cell. Text between backticks is unchanged.
 fn plain(text: &str) -> String {
     let text = text.replace('|', "\\|").replace('\n', " ");
     let parts = text

@@ -13,7 +13,7 @@ use crate::folder::Folder;
 use crate::host::Host;
 use crate::sharding::Parts;
 
-/// The split that choices are scored on afterwards and never chosen on.
+/// The split on which choices are scored but never made.
 pub const SEALED: &str = "test";
 
 /// A corpus, the command to run on it, and the folder for the results.
@@ -38,7 +38,7 @@ pub struct Request<'a> {
     pub by: &'a [String],
     /// Whether these are the default fields. Then transcripts without them cause no warning.
     pub by_default: bool,
-    /// Whether scores and outcomes go out as CSV too.
+    /// Whether scores and outcomes are also written as CSV.
     pub csv: bool,
     /// Whether the folder keeps text of transcripts.
     pub excerpts: bool,

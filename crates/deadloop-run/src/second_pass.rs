@@ -25,7 +25,7 @@ pub struct SecondPass<'a> {
 }
 
 impl SecondPass<'_> {
-    /// Reads the corpus again and calls `of` with each transcript of `cases` and its index there. `cases` must be
+    /// Reads the corpus again and calls `of` with each transcript of `cases` and its index in `cases`. `cases` must be
     /// those of the run. `sink` gets the results in the order of the corpus.
     ///
     /// # Errors

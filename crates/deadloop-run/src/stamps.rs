@@ -1,6 +1,6 @@
 //! [`Stamps`]: the state of corpus files, to notice changes.
 //!
-//! A replay reads the files a second time, and its results must be of the surveyed corpus.
+//! A replay reads the files a second time, and they must still be those of the survey.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use deadloop_corpus::Corpus;
 /// The size and the times of the last change of each file.
 pub(crate) struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
 
-/// The size and time of the last change, and the state that a program cannot set back: see [`inner`].
+/// The size, the time of the last change, and the state that programs cannot reset: see [`inner`].
 type Stamp = (u64, Option<SystemTime>, Option<(u64, i64, i64)>);
 
 impl Stamps {
@@ -34,8 +34,8 @@ fn stamp(file: &Path) -> Option<Stamp> {
     file.metadata().ok().map(of)
 }
 
-/// Returns the inode and the time of the last change of the file's metadata. Setting a file's time back changes this
-/// time too.
+/// Returns the inode and the time of the last change of the file's metadata. A program that resets a file's time
+/// changes this time too.
 #[cfg(unix)]
 fn inner(data: &Metadata) -> Option<(u64, i64, i64)> {
     use std::os::unix::fs::MetadataExt;

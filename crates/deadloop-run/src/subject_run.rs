@@ -1,7 +1,7 @@
 //! [`ask`]: runs a subject over a corpus, from folder to manifest.
 //!
-//! Guards, repairers and budgets are run alike. A request is checked before any work and resumed from a journal. It
-//! can be split into parts, which are merged later.
+//! Guards, repairers and budgets run in the same way. A request is checked before any work, and an interrupted one is
+//! resumed from its journal. A request can be split into parts, which are merged later.
 
 use std::path::Path;
 use std::time::Instant;
@@ -58,8 +58,8 @@ pub struct Answers<T> {
     pub said: Vec<T>,
 }
 
-/// Runs a subject on every selected transcript. `more` lists what the result depends on beside the request and the
-/// subject. The caller writes the tables and ends the run by [`Answered::finish`].
+/// Runs a subject on every selected transcript. `more` lists further inputs that the result depends on, beside the
+/// request and the subject. The caller writes the tables and ends the run by [`Answered::finish`].
 ///
 /// # Errors
 /// Returns an error if the corpus is not whole or changes, nothing is selected, the subject refuses a transcript, the
@@ -125,8 +125,8 @@ impl<'a, C: CaseStore, S: DeserializeOwned> Opened<'a, C, S> {
         Ok((opened, looks))
     }
 
-    /// Runs the subject on each transcript and passes its answers to `keep`, in corpus order. `more` lists what else
-    /// the result depends on.
+    /// Runs the subject on each transcript and passes its answers to `keep`, in corpus order. `more` lists further
+    /// inputs that the result depends on.
     ///
     /// # Errors
     /// Returns an error if the corpus is not whole or changes, nothing is selected, the folder holds another result,
@@ -272,7 +272,7 @@ pub fn failed(error: RunError) -> Failure {
     }
 }
 
-/// Refuses a corpus that was written to during the run.
+/// Refuses a corpus that has changed during the run.
 fn unchanged<C>(surveyed: &Surveyed<C>) -> RunResult {
     let Some(file) = surveyed.stamps.changed() else {
         return Ok(());
@@ -285,7 +285,7 @@ fn unchanged<C>(surveyed: &Surveyed<C>) -> RunResult {
 }
 
 impl<C> Answered<C> {
-    /// Ends a run that can have no result. The folder stays without one, and the journal is removed.
+    /// Ends a run that cannot have a result: removes the journal and returns the failure.
     pub fn given_up(self, why: Failure) -> Failure {
         let removed = self.journal.map_or(Ok(()), Journal::remove);
         removed.map_or_else(|e| Code::Unexpected.because(e), |()| why)

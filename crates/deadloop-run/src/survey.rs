@@ -44,7 +44,7 @@ pub struct Surveyed<C = Vec<Case>> {
     pub filtered: u64,
     /// The requested transcript with its text.
     pub entry: Option<Box<Entry>>,
-    /// The existing names that filters refer to, if they left out everything.
+    /// The existing names of the kinds that filters use, if the filters left out everything.
     pub left_out: String,
     /// The stamps of its files.
     pub(crate) stamps: Stamps,
@@ -64,7 +64,7 @@ pub struct SurveyRequest<'a> {
     pub host: &'a dyn Host,
 }
 
-/// Opens a corpus. A corpus that cannot be opened is wrong usage.
+/// Opens a corpus. Failure to open it is an error of usage.
 pub fn open(path: &Path) -> RunResult<Corpus> {
     Corpus::open(path).map_err(unopened)
 }
@@ -78,8 +78,8 @@ pub fn unopened(error: CorpusError) -> Failure {
     }
 }
 
-/// Returns an error if memory or file handles ran out. That is no fault of the corpus, and a corpus without the
-/// unread files is another one.
+/// Returns an error if memory or file handles ran out. Then the corpus is not at fault, and leaving out the unread
+/// files would make it a different corpus.
 pub fn refuse_machine(problems: &[Problem]) -> RunResult {
     match problems.iter().find(|p| p.cost == Cost::Machine) {
         Some(p) => {
@@ -174,7 +174,7 @@ impl Surveyed {
 }
 
 impl<C: CaseStore> Surveyed<C> {
-    /// Keeps the cases whose flag in `kept` is set, and the items of `seen` beside them.
+    /// Drops the cases whose flag in `kept` is not set, and their items of `seen`.
     pub(crate) fn narrow<T>(&mut self, seen: &mut Vec<T>, kept: &[bool]) {
         self.filtered += kept.iter().filter(|kept| !**kept).count() as u64;
         self.places = self.places.only(kept.iter().copied());
@@ -219,8 +219,8 @@ impl<C: CaseStore> Surveyed<C> {
         Ok(())
     }
 
-    /// Reports the fields of a further breakdown that no transcript has. They are no error, since one breakdown may
-    /// serve many corpora.
+    /// Reports the fields of a further breakdown that no transcript has. Such fields are not an error, since one
+    /// breakdown may serve many corpora.
     pub fn tell_absent(&self, by: &[String], host: &dyn Host) {
         let has = |place: usize| self.cases.any(|case| case.by[place].is_some());
         let absent = by.iter().enumerate().filter(|(place, _)| !has(*place));
@@ -263,7 +263,7 @@ impl<C: CaseStore> Surveyed<C> {
         }
     }
 
-    /// Returns every problem, one a line, and the remedy.
+    /// Returns every problem, one per line, and the remedy.
     pub fn listing(&self) -> String {
         listing(&self.problems)
     }
@@ -289,7 +289,7 @@ pub fn foreign(problems: &[Problem]) -> Option<String> {
     ))
 }
 
-/// Returns every problem of a corpus, one a line, and the remedy.
+/// Returns every problem of a corpus, one per line, and the remedy.
 pub fn listing(problems: &[Problem]) -> String {
     let several = words::several(problems.len() as u64, "problem");
     let hint = "nothing was scored; mend them, or leave them out with `skip_bad`";

@@ -8,7 +8,7 @@ use deadloop_score::{Cases, LabelRow, units};
 use crate::failure::{Code, Failure, RunResult};
 use crate::survey::open;
 
-/// The most transcripts read to find the unit of their labels.
+/// The maximum number of transcripts read to find the unit of their labels.
 const PEEKED: usize = 1000;
 
 /// Returns the unit of the first labels of a corpus. Chars if they name no channel. The unit is needed before the
@@ -34,7 +34,7 @@ pub(crate) fn of_choice_first(cases: &impl Cases, unit: Unit) -> Vec<Unit> {
     std::iter::once(unit).chain(others).collect()
 }
 
-/// Returns the error for grids made for another unit, because the first labels had only that one.
+/// Returns the error for grids made for the wrong unit. It occurs if the first labels have only that unit.
 pub(crate) fn other_unit(unit: Unit) -> Failure {
     Code::Usage.error(format!("labels count in {unit}; say so with `unit` {unit}"))
 }

@@ -23,7 +23,7 @@ pub struct Constraint {
 }
 
 impl Constraint {
-    /// Whether a value meets the limit.
+    /// Returns whether a value meets the limit.
     pub fn admits(&self, value: f64) -> bool {
         if self.at_most {
             value <= self.bound
@@ -32,7 +32,7 @@ impl Constraint {
         }
     }
 
-    /// Whether the limit is on wrong alarms.
+    /// Returns whether the limit is on wrong alarms.
     pub fn limits_wrong(&self) -> bool {
         self.at_most && (self.metric.is_wrong_rate() || self.metric == &FPR)
     }
@@ -47,7 +47,7 @@ impl Constraint {
         self.limits_wrong().then_some(self.bound * per)
     }
 
-    /// Whether the limit is surely broken: at the limit, so many wrong alarms have a probability below 10 %.
+    /// Returns whether the limit is surely broken: at the limit, so many wrong alarms have a probability below 10 %.
     ///
     /// A limit on anything else is broken by estimate.
     pub(crate) fn is_surely_broken(&self, tally: &Tally, worth: &Worth) -> bool {
@@ -60,8 +60,8 @@ impl Constraint {
         }
     }
 
-    /// Whether wrong alarms are below the limit with 80 % confidence: at the limit, so few have a probability of at
-    /// most 20 %.
+    /// Returns whether wrong alarms are below the limit with 80 % confidence: at the limit, so few have a probability
+    /// of at most 20 %.
     pub(crate) fn is_surely_kept(&self, tally: &Tally) -> bool {
         let more = self.at_least(tally, tally.wrong() + 1);
         more.is_some_and(|more| 1.0 - more <= 0.2)

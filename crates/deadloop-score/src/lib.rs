@@ -16,7 +16,7 @@
 //! | repairers of faulty streams | [`repairs`] |
 //! | the files of a run | [`write_scores`], [`write_outcomes`], [`Results`] |
 //!
-//! Single-threaded: the slow parts were made cheap instead.
+//! The crate is single-threaded. Its slow parts are cheap enough.
 
 #![deny(
     clippy::print_stderr,

@@ -7,7 +7,7 @@ use crate::intervals::{Interval, PoissonCache};
 use crate::measure::{MEASURES, Measure, Worth};
 use crate::tally::{Quantiles, Tally};
 
-/// Every score of some transcripts under one setting. Counts stand in [`tally`](Self::tally).
+/// Every score of some transcripts under one setting. The counts are in [`tally`](Self::tally).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scores {
     /// The counts behind all scores.
@@ -43,7 +43,7 @@ impl Scores {
         self.intervals[place(measure)?]
     }
 
-    /// Returns the scores with the intervals that `of` has for measures with columns for them.
+    /// Sets the intervals of the measures that have columns for them. `of` returns the interval of a measure.
     #[must_use]
     pub fn with(mut self, of: impl Fn(&Measure) -> Option<Interval>) -> Self {
         for (interval, measure) in self.intervals.iter_mut().zip(MEASURES) {

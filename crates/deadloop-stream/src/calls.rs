@@ -1,10 +1,10 @@
 //! [`Calls`]: assembles a response's calls from their pieces, for a guard.
 //!
-//! The pieces of a call's arguments are passed on as text as they come. The call follows as soon as the client has all
-//! of it: its arguments are whole JSON, the API marks its end, or another call begins. Where an API marks the ends of
-//! calls, the pieces of several calls may be interleaved. A guard takes the arguments of one call at a time, so the
-//! pieces of a later call wait for the end of the earlier one. The events are those of a recording: one whole call,
-//! then the next.
+//! The pieces of a call's arguments are passed on as text as they come. The call itself follows once it is complete:
+//! its arguments are whole JSON, the API marks its end, or another call begins. Where an API marks the ends of calls,
+//! the pieces of several calls may be interleaved. A guard takes the arguments of one call at a time, so the pieces of
+//! a later call wait for the end of the earlier one. The events are those of a recording: one whole call, then the
+//! next.
 
 use std::collections::VecDeque;
 
@@ -15,17 +15,17 @@ use serde::de::IgnoredAny;
 use crate::Arrival;
 use crate::reader::content::Call;
 
-/// The most bytes of arguments that wait for the end of an earlier call. Beyond it the earlier call is closed, so that
-/// a loop in the later one is detected.
+/// The maximum number of bytes of arguments that wait for the end of an earlier call. Beyond it the earlier call is
+/// closed, so that a loop in the later one is detected.
 const WAITING: usize = 4096;
 
-/// The most bytes of arguments that are kept for the call itself. Later bytes are passed on only as text.
+/// The maximum number of bytes of arguments that are kept for the call itself. Later bytes are passed on only as text.
 const KEPT: usize = 4 << 20;
 
-/// The most open calls. Beyond it the earliest one is closed.
+/// The maximum number of open calls. Beyond it, the earliest call is closed.
 const OPEN: usize = 16;
 
-/// The most bytes that are kept of a call's name.
+/// The maximum number of bytes that are kept of a call's name.
 const NAME: usize = 64 << 10;
 
 /// The calls of one response.

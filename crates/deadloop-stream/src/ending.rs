@@ -116,7 +116,7 @@ impl Ending {
         text.into_bytes()
     }
 
-    /// Returns what ends the open line and the open event.
+    /// Returns the line ends that close the open line and the open event.
     fn gap(&self) -> &'static str {
         match (self.line.is_empty() && !self.long, self.fields) {
             (true, true) if !self.blank => "\n",
@@ -198,8 +198,8 @@ fn anthropic(last: &Map<String, Value>) -> Vec<Value> {
     stop.into_iter().chain(message).collect()
 }
 
-/// Returns the response as it was announced, now incomplete. If its beginning was not passed on, a minimal response
-/// stands in for it: clients read its status, and they have the output already.
+/// Returns the announced response, marked as incomplete. If its beginning was not passed on, a minimal response stands
+/// in for it: clients read its status, and they have the output already.
 fn responses(last: &Map<String, Value>, first: Option<Map<String, Value>>) -> Vec<Value> {
     let mut response = match first.and_then(|mut first| first.remove("response")) {
         Some(Value::Object(response)) => response,

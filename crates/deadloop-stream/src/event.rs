@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// stay below it. With this limit and [`MAX_TOKENS`] no sum over a corpus overflows.
 pub const MAX_T_MS: f64 = 1e13;
 
-/// The most tokens of one event.
+/// The maximum number of tokens of one event.
 pub const MAX_TOKENS: u64 = 1_000_000_000_000;
 
 /// The field of a call whose arguments took some time: milliseconds from the request until they were whole. `t_ms` is

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::take::Object;
 use crate::wire::parse;
 
-/// The most values in the lists and objects of a request. A long conversation has some thousands.
+/// The maximum number of values in the lists and objects of a request. A long conversation has some thousands.
 const MOST_VALUES: u32 = 65_536;
 
 /// Facts about the request that a response answers.

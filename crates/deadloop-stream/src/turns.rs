@@ -7,9 +7,9 @@ use deadloop_detect::{Alarm, Event};
 /// Finder of turns that the stream does not report. They begin with model output after a result, a user message or the
 /// beginning.
 ///
-/// A replay has the whole recording, and a live stream does not: whether it is a run (a call, a result or a user
-/// message comes at all), and whether turns are recorded, shows only later. So the first turn begins with the first
-/// output, but alarms do not count it before the stream proves to be a run.
+/// A live stream shows only later whether it is a run (with a call, a result or a user message), and whether its turns
+/// are recorded. So the first turn begins with the first output, but alarms do not count it before the stream proves to
+/// be a run.
 #[derive(Debug)]
 pub(crate) struct Turns {
     /// Whether the next output begins a turn.

@@ -50,7 +50,7 @@ pub struct Watched {
     guard: Guard,
     /// The guards of all models, until one is chosen.
     guards: Option<Guards>,
-    /// The events that the guard took before that.
+    /// The events that the guard took before a guard was chosen by model.
     before: Vec<OwnedEvent>,
     asked: Prompted,
     reader: StreamReader,
@@ -116,12 +116,12 @@ pub struct RefusedCall {
     pub end: u64,
 }
 
-/// An event that the guard took, or that came when the guard had already stopped, for a caller that uses events too.
+/// An event of the response, for callers that use events too. The guard took the event, or had already stopped.
 #[derive(Clone, Copy, Debug)]
 pub struct ToldEvent<'a> {
     /// The event.
     pub event: Event<'a>,
-    /// Whether the guard goes on after it.
+    /// Whether the guard continues after the event.
     pub goes_on: bool,
     /// Whether the event is absent from the stream: a derived turn, a silence, the end.
     pub derived: bool,
@@ -160,7 +160,7 @@ impl Watched {
         }
     }
 
-    /// Sets the guards from which the first model that the stream names takes its own.
+    /// Sets the guards of all models. The first model name in the stream selects one.
     #[must_use]
     pub fn by_model(mut self, guards: Guards) -> Self {
         self.guards = Some(guards);
@@ -461,7 +461,7 @@ impl Watched {
         !goes_on
     }
 
-    /// Gives the first model that is named its own guard, which takes the earlier events first.
+    /// Switches to the guard of the first named model. That guard takes the earlier events first.
     fn follow(&mut self) {
         if self.model.is_some() {
             return;
@@ -485,8 +485,7 @@ impl Watched {
         (self.before, self.asked.user) = (Vec::new(), Vec::new());
     }
 
-    /// Returns the position at which a response that is cut before an event ends: the end of the bytes before the
-    /// event.
+    /// Returns the end of a response that is cut before an event: the end of the bytes before the event.
     fn begins(&self, arrival: &Arrival) -> u64 {
         match (&arrival.event, self.reader.format()) {
             (OwnedEvent::Text(_, text), Some(StreamFormat::Text)) => {
@@ -496,9 +495,8 @@ impl Watched {
         }
     }
 
-    /// Returns the position at which a response that is cut at an event ends: the event's end, or the beginning of a
-    /// refused call. Plain text comes in pieces of any length, so there it is the very char after which the alarm is
-    /// known.
+    /// Returns the end of a response that is cut at an event: the event's end, or the beginning of a refused call.
+    /// Plain text comes in pieces of any length, so it is cut right after the char that raised the alarm.
     fn cut(&self, arrival: &Arrival, before: ResponseCounts) -> u64 {
         if self
             .alarm()

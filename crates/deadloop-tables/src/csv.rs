@@ -1,4 +1,4 @@
-//! Frames as CSV files, with no text that a spreadsheet runs.
+//! Frames as CSV files, without cells that a spreadsheet would run.
 //!
 //! An infinite number is `never`. A missing value is an empty cell.
 
@@ -16,7 +16,7 @@ pub struct CsvWriter<W: Write> {
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Starts a file.
+    /// Creates a writer of a file.
     pub fn new(to: W) -> Self {
         Self {
             file: csv::Writer::from_writer(to),

@@ -13,7 +13,8 @@ pub enum ParquetError {
     /// The reader panicked.
     #[error("broken Parquet; expected a whole Parquet file")]
     GaveUp,
-    /// The file cannot be written. The text is the writer's, which does not name a full disk. So the message does.
+    /// The file cannot be written. The text is the writer's. The message adds the possibility of a full disk, which the
+    /// writer does not name.
     #[error("cannot be written; is the disk full? {0}")]
     Unwritten(String),
 }

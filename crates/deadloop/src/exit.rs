@@ -45,15 +45,15 @@ pub(crate) fn number(code: Code) -> u8 {
     CODES.iter().find_map(of).unwrap_or(1)
 }
 
-/// Returns the failure recorded for a finished run.
+/// Returns the failure that a finished run has recorded.
 pub(crate) fn again(ended: &Ended) -> Failure {
     let of = |(kind, number): &(Code, u8)| (*number == ended.exit).then_some(*kind);
     let kind = CODES.iter().find_map(of).unwrap_or(Code::Unexpected);
     kind.error(&ended.reason)
 }
 
-/// Replaces a library's field names in a message with the options of the command line. The part behind a place in a
-/// file keeps the names of the file.
+/// Replaces a library's field names in a message with the options of the command line. The text after a place in a file
+/// keeps the names of the file.
 pub(crate) fn in_options(said: &str) -> String {
     let option =
         |said: String, (field, option): &(&str, &str)| said.replace(&format!("`{field}`"), option);

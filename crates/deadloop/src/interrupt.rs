@@ -17,7 +17,7 @@ use crate::show;
 
 /// The flag that ends a pass over a corpus.
 static CANCEL: AtomicBool = AtomicBool::new(false);
-/// The flag that a pass over a corpus is under way.
+/// The flag that is set during a pass over a corpus.
 static PASSING: AtomicBool = AtomicBool::new(false);
 /// The folder that may hold unfinished files.
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
@@ -28,7 +28,7 @@ static TOLD: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 /// The time that an interrupted pass has to end in good order.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Handles Ctrl-C and SIGTERM from now on, so that they end the program in good order.
+/// Installs handlers of Ctrl-C and SIGTERM that end the program in good order.
 pub(crate) fn heed() -> Outcome {
     let stop = || {
         CANCEL.store(true, Ordering::SeqCst);
@@ -62,8 +62,8 @@ pub(crate) fn outlasted(outcome: Outcome) -> Outcome {
     outcome
 }
 
-/// Makes an interruption also call `tell`, on a separate thread, and gives the command a moment to end by itself. One
-/// caller in a command.
+/// Makes an interruption also call `tell`, on a separate thread, and gives the command a moment to end by itself. A
+/// command may call it once.
 pub(crate) fn also(tell: impl Fn() + Send + Sync + 'static) {
     TOLD.get_or_init(|| Box::new(tell));
 }

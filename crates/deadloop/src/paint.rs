@@ -16,7 +16,7 @@ use deadloop_run::visible::escaped;
 
 /// The columns of text in a row if the width of the output is unknown.
 const COLUMNS: usize = 76;
-/// The fewest columns of text in a row, even on a narrow terminal.
+/// The minimum number of columns of text in a row, even on a narrow terminal.
 const NARROW: usize = 20;
 /// The columns of the position before a row.
 const GUTTER: usize = 10;
@@ -31,7 +31,7 @@ const fn tint(ground: AnsiColor) -> Style {
     style.bg_color(Some(Color::Ansi(ground)))
 }
 
-/// A char as it is shown.
+/// A char in the form in which it is shown.
 struct Cell {
     at: u64,
     shown: String,
@@ -126,8 +126,8 @@ pub(crate) fn painted(excerpt: &Excerpt, Paint { tinted, columns }: Paint) -> St
     text
 }
 
-/// Returns the copies to put in brackets. None begins before the excerpt, and tiny copies that follow each other are
-/// joined.
+/// Returns the copies to put in brackets. Copies that begin before the excerpt are left out, and adjacent tiny copies
+/// are joined.
 fn bracketed(excerpt: &Excerpt) -> Vec<Range<u64>> {
     let mut all: Vec<Range<u64>> = Vec::new();
     for copy in &excerpt.copies {

@@ -63,7 +63,7 @@ pub(crate) fn replay(
     )
 }
 
-/// Returns the run, if one was carried out. `None` if the folder already holds this result, which is printed again,
+/// Returns the run, if one was carried out. `None` if the folder already held this result, which is then printed again,
 /// or if a part of a shard was written.
 pub(crate) fn ran<R>(
     done: Done<R>,

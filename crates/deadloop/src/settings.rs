@@ -65,7 +65,7 @@ pub(crate) fn settings_in(
     Ok((settings, changed))
 }
 
-/// Prints the checks that can never fire, in settings in which others can.
+/// Prints the checks of a setting that can never fire, although others can.
 fn note_dead(name: &str, settings: &Settings) {
     let others = settings.overrides().map(|(_, guard)| guard);
     for member in others.chain([settings.guard()]).flat_map(|g| &g.members) {
@@ -76,7 +76,7 @@ fn note_dead(name: &str, settings: &Settings) {
     }
 }
 
-/// Applies `--per` to settings and their text: sets what detectors of text take for one text in a run.
+/// Applies `--per` to settings and their text: sets the unit that text detectors take as one text in a run.
 pub(crate) fn read_per(
     (settings, text): (Settings, String),
     per: Option<Per>,
@@ -210,8 +210,8 @@ fn bad(name: &str, error: &SettingsError) -> Failure {
     Code::Usage.error(format!("{name}:{error}"))
 }
 
-/// Returns the text with each `path.to.key=value` put in. If the path meets a list of tables, as `guard`, every one
-/// of them is changed.
+/// Returns the text with each `path.to.key=value` applied. If the path leads through a list of tables, such as `guard`,
+/// every table is changed.
 fn changed(text: &str, set: &[String]) -> Outcome<String> {
     let mut root = toml::Value::Table(toml::from_str(text)?);
     for change in set {

@@ -17,7 +17,7 @@ use deadloop_run::visible::{visible_json, visible_lines};
 use serde::Serialize;
 
 /// Returns the columns of the terminal on stdout: `COLUMNS` if it is set, else the size of the terminal. `None` if
-/// neither is known; then nothing is wrapped.
+/// neither is known, so that nothing is wrapped.
 pub(crate) fn width() -> Option<u16> {
     let said = std::env::var("COLUMNS").ok();
     let said = said
@@ -77,15 +77,15 @@ pub(crate) fn next(commands: &[&str], global: Global) -> Outcome {
     Ok(())
 }
 
-/// Writes a line to stderr and ignores failures. A log whose reader has ended, or a full disk, costs the line and
-/// neither a stream nor the exit code. `eprintln!` would panic there.
+/// Writes a line to stderr and ignores failures. If the reader of the log has ended or the disk is full, only the line
+/// is lost. `eprintln!` would panic.
 pub(crate) fn remark(line: impl Display) {
     // Written in one piece, so that lines of several threads stay whole.
     let line = format!("{line}\n");
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
-/// Prints on stdout. If its reader has closed the pipe, the command goes on and ends with its own exit code.
+/// Prints on stdout. If the reader has closed the pipe, the command continues and ends with its own exit code.
 ///
 /// # Errors
 /// Returns any other error, such as a full disk.
@@ -96,7 +96,7 @@ pub(crate) fn print(text: &str) -> Outcome {
 /// Prints a value as JSON on one line.
 ///
 /// # Errors
-/// As [`print()`].
+/// Returns the errors of [`print()`].
 pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
     print(&json(value)?)
 }

@@ -1,5 +1,6 @@
-//! Every registered detector that reads text, at parameters and on a text that the bytes say:
-//! `detector, chunking, length of what the parameters are drawn from, that, the text`.
+//! Laws of text detectors: live, in any chunks and replayed, a detector raises the same alarm.
+//!
+//! The input is `detector, chunking, length of the parameter bytes, parameter bytes, text`.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::harness::{DETECTORS, Detector, Measuring, Member, UNIT_CHARS};
@@ -9,7 +10,7 @@ use deadloop_replay::{Plan, decide};
 use crate::drawn::member;
 use crate::text::{chars, chunks, text};
 
-/// The detector that the first byte picks, or the one that `DEADLOOP_DETECTOR` names.
+/// Checks the detector that the first byte selects, or the one that `DEADLOOP_DETECTOR` names.
 pub fn detectors(data: &[u8]) {
     let all = text_detectors();
     let picked = match std::env::var("DEADLOOP_DETECTOR") {
@@ -19,13 +20,13 @@ pub fn detectors(data: &[u8]) {
     detector(picked, data);
 }
 
-/// The detectors that have a meter.
+/// Returns the detectors of text.
 pub fn text_detectors() -> Vec<&'static Detector> {
     let reads = |detector: &&'static Detector| matches!(detector.measure, Measuring::Text(_));
     DETECTORS.iter().copied().filter(reads).collect()
 }
 
-/// The laws of one detector.
+/// Checks the laws of one detector.
 pub fn detector(detector: &'static Detector, data: &[u8]) {
     let [_, chunking, length, rest @ ..] = data else {
         return;
@@ -45,7 +46,7 @@ pub fn detector(detector: &'static Detector, data: &[u8]) {
     );
 }
 
-/// What a live guard says of chunks, but for where the chunk ended.
+/// Returns the alarm of a live guard on these chunks, without the position at which its chunk ended.
 fn live(member: &Member, chunks: &[&str]) -> Option<Alarm> {
     let mut guard = Guard::new(&Setting {
         members: vec![member.clone()],
@@ -78,7 +79,7 @@ fn live(member: &Member, chunks: &[&str]) -> Option<Alarm> {
     None
 }
 
-/// What a replay says.
+/// Returns the position and the kind of the alarm in a replay.
 fn replayed(member: &Member, text: &str) -> Option<(u64, deadloop_detect::Kind)> {
     let mut plan = Plan::default();
     plan.add_setting(&Setting {

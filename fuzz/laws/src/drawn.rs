@@ -1,12 +1,12 @@
-//! Members of a guard, drawn from bytes by the bounds of the registry: a new detector is drawn
-//! without a change here.
+//! Members of a guard, drawn from bytes within the bounds of the registry.
+//!
+//! A new detector is drawn without a change here.
 
 use arbitrary::{Result, Unstructured};
 use deadloop_detect::harness::{Detector, Domain, Member, Params};
 use deadloop_detect::{Response, Value};
 
-/// A member of a detector; parameters for which no bytes are left have their defaults. None: its
-/// parameters are impossible together.
+/// Draws a member of a detector. `None` if its parameters are impossible together or `bytes` is too short.
 pub(crate) fn member(detector: &'static Detector, bytes: &[u8]) -> Option<Member> {
     let mut bytes = Unstructured::new(bytes);
     let mut params = Params::defaults(detector.params);
@@ -22,7 +22,7 @@ pub(crate) fn member(detector: &'static Detector, bytes: &[u8]) -> Option<Member
     member.check().is_ok().then_some(member)
 }
 
-/// A value of a domain. Texts here are short, so that most numbers are near the least.
+/// Draws a value of a domain. Most numbers are near the minimum, since the texts are short.
 pub(crate) fn value(domain: Domain, bytes: &mut Unstructured) -> Result<Value> {
     Ok(match domain {
         Domain::Int { min, max } => Value::Int(int(min, max, bytes)?),
@@ -67,7 +67,7 @@ pub(crate) fn value(domain: Domain, bytes: &mut Unstructured) -> Result<Value> {
     })
 }
 
-/// At most this many values.
+/// Draws a list of at most `most` values.
 fn several(
     most: u8,
     bytes: &mut Unstructured,

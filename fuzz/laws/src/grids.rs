@@ -1,12 +1,15 @@
-//! Grids of context budgets and of repairers: TOML in; what is accepted is possible, and written it is the same again.
+//! Laws of the grids of context budgets and repairers.
+//!
+//! The input is a TOML file. Each setting of an accepted grid is valid. A repairer that is written and read again is
+//! unchanged.
 
 use deadloop_replay::budget::BudgetGrid;
 use deadloop_replay::repairers::RepairGrid;
 
-/// Variants that are written and read again.
+/// The number of variants that are written and read again.
 const AGAIN: usize = 20;
 
-/// The laws of these grids.
+/// Checks the laws of grids on one file.
 pub fn grids(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;

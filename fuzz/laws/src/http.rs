@@ -1,5 +1,7 @@
-//! Requests as clients send them: what the proxy sends on is one request for every reader, and what two readers would see
-//! differently it refuses.
+//! Laws of the requests that the proxy sends on.
+//!
+//! Every reader understands such a request in the same way. The proxy refuses a request that two readers could
+//! understand differently.
 
 use std::sync::LazyLock;
 
@@ -9,7 +11,7 @@ use deadloop_proxy::parts::sent;
 static SERVER: LazyLock<Upstream> =
     LazyLock::new(|| "http://server/base".parse().expect("an address"));
 
-/// Any bytes of a client.
+/// Checks the requests that the proxy sends on for any bytes of a client.
 pub fn http(bytes: &[u8]) {
     let mut rest = bytes;
     for one in sent(bytes, &SERVER) {
@@ -32,22 +34,23 @@ pub fn http(bytes: &[u8]) {
     }
 }
 
-/// A reader that takes what it can, as some servers do. Where a request says two things it has to choose.
+/// A lenient reader of requests, like those of some servers. It resolves contradictions by its own rules.
 #[derive(Clone, Copy, Debug)]
 struct Reader {
-    /// Of several lengths the last, and chunks before a length; else the first, and a length before chunks.
+    /// Whether the last of several lengths counts, and chunks before a length. Otherwise the first length counts, and a
+    /// length before chunks.
     last: bool,
-    /// A name with `_` for `-` is the same name, and whatever has chunked in it is chunked.
+    /// Whether `_` in a name equals `-`, and any coding that contains `chunked` is chunked.
     loose: bool,
 }
 
-/// A request as a reader sees it.
+/// A request as a reader understands it.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     method: String,
     target: String,
     body: Vec<u8>,
-    /// How many bytes it was.
+    /// The number of bytes of the request.
     taken: usize,
 }
 
@@ -63,7 +66,7 @@ impl Reader {
         Self { last, loose }
     }
 
-    /// The first request. `None`: it is not all here, or is none.
+    /// Reads the first request. `None` if it is incomplete or not a request.
     fn read(self, bytes: &[u8]) -> Option<Seen> {
         let mut at = 0;
         let mut lines: Vec<String> = Vec::new();
@@ -128,7 +131,7 @@ impl Reader {
     }
 }
 
-/// The next line without its end, which may be a line feed alone.
+/// Returns the next line without its end, which may be a line feed alone.
 fn line(bytes: &[u8], at: &mut usize) -> Option<String> {
     let rest = bytes.get(*at..)?;
     let end = rest.iter().position(|byte| *byte == b'\n')?;
@@ -138,7 +141,7 @@ fn line(bytes: &[u8], at: &mut usize) -> Option<String> {
     Some(line.iter().map(|byte| char::from(*byte)).collect())
 }
 
-/// What stands in chunks: of a size the digits that it begins with, and after a chunk whatever ends the line.
+/// Reads a chunked body. A size is its leading digits, and the rest of a line after a chunk is ignored.
 fn chunks(bytes: &[u8], at: &mut usize) -> Option<Vec<u8>> {
     let mut all = Vec::new();
     loop {
@@ -157,7 +160,7 @@ fn chunks(bytes: &[u8], at: &mut usize) -> Option<Vec<u8>> {
     }
 }
 
-/// Whether a path leads out of where it begins, once what is written as `%2e` is read.
+/// Returns whether a path contains `..` once its escapes are decoded.
 fn leads_up(target: &str) -> bool {
     let path = target.split(['?', '#']).next().unwrap_or_default();
     let path = path.to_lowercase().replace("%2e", ".");

@@ -1,5 +1,6 @@
-//! Import: `format (0: told by the content), options, the file`; and a file that is told to be Parquet by
-//! its name.
+//! Laws of import.
+//!
+//! The input is `format (0: recognised by the content), options, file`. Another target reads Parquet files.
 
 use std::path::Path;
 
@@ -10,10 +11,10 @@ use deadloop_corpus::{
 use deadloop_run::{Alone, SurveyRequest, survey};
 use deadloop_score::Case;
 
-/// Stands between the files of a folder.
+/// The byte between the files of a folder.
 const NEXT_FILE: u8 = 0x1e;
 
-/// The laws of import.
+/// Checks the laws of import on a folder of files.
 pub fn import(data: &[u8]) {
     let [format, flags, file @ ..] = data else {
         return;
@@ -53,7 +54,7 @@ pub fn import(data: &[u8]) {
     }
 }
 
-/// The laws of reading Parquet, as an import and as a corpus.
+/// Checks the laws of reading Parquet, as an import and as a corpus.
 pub fn parquet(file: &[u8]) {
     let dir = tempfile::tempdir().expect("a folder for the file");
     let folder = dir.path().join("in");
@@ -68,16 +69,16 @@ pub fn parquet(file: &[u8]) {
     }
 }
 
-/// What an import came to.
+/// The result of an import.
 struct Imported {
     entries: Vec<Entry>,
     counts: ImportCounts,
     formats: Vec<&'static str>,
-    /// Files that are no recordings.
+    /// The number of files that are not recordings.
     passed: u64,
 }
 
-/// Reads all of it: what came in is used or rejected, and every rejection is told once.
+/// Imports a folder. Checks that every rejection is reported once.
 fn read(folder: &Path, options: &ImportOptions) -> Imported {
     let mut import =
         Import::new(&[folder.to_path_buf()], options.clone()).expect("a folder and a format");
@@ -105,14 +106,14 @@ fn read(folder: &Path, options: &ImportOptions) -> Imported {
     }
 }
 
-/// A problem says what is wrong and what was expected, on one line.
+/// Checks that a problem has a description and an expectation, on one line.
 fn check(problem: &Problem) {
     let whole = !problem.what.is_empty() && !problem.expected.is_empty();
     assert!(whole, "{problem}");
     assert!(!problem.to_string().contains('\n'), "{problem:?}");
 }
 
-/// What is written is whole by what `check` asks, and is read again as it was.
+/// Checks that imported transcripts, once written, are read again unchanged, and that `check` finds no problem.
 fn comes_back(imported: &Imported, path: &Path) {
     // The command counts these as rejected: a label that `check` would refuse is none.
     let whole = |entry: &&Entry| Case::of(entry, None, &[]).1.is_empty();
@@ -137,7 +138,7 @@ fn comes_back(imported: &Imported, path: &Path) {
     checked(&written, path);
 }
 
-/// What `check` surveys: the records, their ids and their labels, and how many there are.
+/// Checks that the survey of `check` finds no problem and the same ids.
 fn checked(written: &[&Entry], path: &Path) {
     let wanted = SurveyRequest {
         path,

@@ -1,21 +1,19 @@
-//! What holds for any bytes: the bodies of the fuzz targets. Each takes what a fuzzer made up, and
-//! panics where a law is broken.
+//! The bodies of the fuzz targets. Each takes arbitrary bytes and panics if a law is broken.
 //!
-//! `scripts/fuzz` runs them; the test beside this runs them on all seeds and on all that they have
-//! ever found.
+//! `scripts/fuzz` runs them. The tests in `tests/` run them on all seeds and on all inputs that ever failed.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | recordings of every format | `import` |
-//! | thinking told from the answer | `splitter` |
-//! | damaged streams, mended in any chunks | `repair` |
-//! | what production loads | `settings` |
+//! | the separation of thinking from the answer | `splitter` |
+//! | repair of damaged streams, in any chunks | `repair` |
+//! | settings files | `settings` |
 //! | grids of context budgets and of repairers | `grids` |
-//! | messages of HTTP, and streams that are judged on their way | `proxy` |
-//! | requests that two readers could see differently | `http` |
-//! | every registered detector that reads text | `detectors`, its parameters in `drawn` |
-//! | every registered detector that reads runs | `runs` |
-//! | texts that repeat themselves, and chunks | `text` |
+//! | HTTP messages, and streams under a guard | `proxy` |
+//! | requests that two readers could understand differently | `http` |
+//! | every registered text detector | `detectors`; its parameters: `drawn` |
+//! | every registered run detector | `runs` |
+//! | repetitive texts, and their chunks | `text` |
 
 #![allow(
     clippy::expect_used,
@@ -48,7 +46,7 @@ pub use splitter::splitter;
 /// A fuzz target.
 pub type Target = fn(&[u8]);
 
-/// Every target, by the name of its folders of seeds and finds.
+/// All targets, each with the name of its folders of seeds and finds.
 pub const TARGETS: [(&str, Target); 10] = [
     ("import", import),
     ("parquet", parquet),

@@ -1,5 +1,7 @@
-//! What stands between clients and servers: `what, pieces, the bytes`. Bits of the first byte: judge a stream or read
-//! messages; requests or responses, server-sent events or JSON lines.
+//! Laws of the proxy: HTTP messages, and streams under a guard.
+//!
+//! The input is `flags, size of the pieces, bytes`. Bit 0 of the flags selects reading messages or judging a stream.
+//! Bit 1 selects requests or responses, and for streams JSON lines or server-sent events.
 
 use std::io::{ErrorKind, Read};
 use std::sync::LazyLock;
@@ -13,7 +15,7 @@ use crate::text::text;
 
 static OPTIONS: LazyLock<ProxyOptions> = LazyLock::new(|| options(RECOMMENDED));
 
-/// Two that refuse calls.
+/// Options with two guards that refuse calls.
 static REFUSING: LazyLock<ProxyOptions> = LazyLock::new(|| {
     let guard =
         |detector: &str| format!("[[guard]]\ndetector = \"{detector}\"\nresponse = \"refuse\"\n");
@@ -31,7 +33,7 @@ fn options(settings: &str) -> ProxyOptions {
     }
 }
 
-/// The laws of the proxy's reading.
+/// Checks the laws of the proxy.
 pub fn proxy(data: &[u8]) {
     let [what, size, rest @ ..] = data else {
         return;
@@ -49,7 +51,7 @@ pub fn proxy(data: &[u8]) {
     }
 }
 
-/// Gives so many bytes a read, and times out before each.
+/// A reader that returns `size` bytes per read, and times out before each read.
 struct Slow<'a> {
     bytes: &'a [u8],
     size: usize,
@@ -70,7 +72,8 @@ impl Read for Slow<'_> {
     }
 }
 
-/// Any bytes are read the same however they come, nothing is made up, and what is of one connection does not go on.
+/// Checks that bytes are read alike in any pieces, that no byte is invented, and that headers of one connection are not
+/// sent on.
 fn hostile(bytes: &[u8], requests: bool, size: usize) {
     let whole = messages(bytes, requests);
     let slow = Slow {
@@ -92,7 +95,7 @@ fn hostile(bytes: &[u8], requests: bool, size: usize) {
     }
 }
 
-/// A body comes back whole from each way to frame it.
+/// Checks that a body is read whole in each framing.
 fn framed(body: &[u8], size: usize) {
     let chunks = body.chunks(size).flat_map(|chunk| {
         let head = format!("{:x};x=y\r\n", chunk.len()).into_bytes();
@@ -128,8 +131,8 @@ fn framed(body: &[u8], size: usize) {
     }
 }
 
-/// Where calls may be refused, the same alarm ends the response however the bytes came. Of a call that is refused more has
-/// gone on where its bytes came in pieces.
+/// Checks guards that may refuse calls: in any pieces, the same alarm ends the response. A refused call may be passed
+/// on further if its bytes come in pieces.
 fn refused(bytes: &[u8], format: StreamFormat, size: usize) {
     let (whole, alarm) = judged(&REFUSING, format, [bytes]);
     let (pieces, same) = judged(&REFUSING, format, bytes.chunks(size));
@@ -140,7 +143,8 @@ fn refused(bytes: &[u8], format: StreamFormat, size: usize) {
     }
 }
 
-/// Without an alarm every byte passes; with one the same alarm ends it at the same place however it came.
+/// Checks a guard that stops: without an alarm every byte passes. Otherwise the same alarm ends the stream at the same
+/// place, in any pieces.
 fn stream(bytes: &[u8], format: StreamFormat, size: usize) {
     let (whole, alarm) = judged(&OPTIONS, format, [bytes]);
     let (pieces, same) = judged(&OPTIONS, format, bytes.chunks(size));

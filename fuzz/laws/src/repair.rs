@@ -1,5 +1,7 @@
-//! The repairers: `repairer, preset, chunking, drawn bytes, parameters, the text`, in which bytes from 14
-//! to 31 stand for marks.
+//! Laws of the repairers.
+//!
+//! The input is `repairer, preset, chunking, length of the parameter bytes, parameter bytes, text`. Bytes of the text
+//! from 14 to 31 stand for [`MARKS`].
 
 use arbitrary::Unstructured;
 use deadloop_corpus::damage::{damage, damage_events};
@@ -11,7 +13,7 @@ use deadloop_score::repairs::judge_events;
 use crate::drawn::value;
 use crate::text::{chars, chunks, marked, text};
 
-/// What bytes from 14 on stand for: marks, whole and cut.
+/// The marks for the bytes from 14 on, some of them cut.
 const MARKS: [&str; 18] = [
     "<think>",
     "</think>",
@@ -33,10 +35,10 @@ const MARKS: [&str; 18] = [
     "</",
 ];
 
-/// Steps for each char that no parameters and no text may pass, and some for the beginning.
+/// The maximum number of steps for each char. Every text is credited 100 chars for its beginning.
 const STEPS: u64 = 1_000;
 
-/// The laws of repairers.
+/// Checks the laws of one repairer.
 pub fn repair(data: &[u8]) {
     let [which, preset, chunking, drawn, rest @ ..] = data else {
         return;
@@ -54,7 +56,8 @@ pub fn repair(data: &[u8]) {
     }
 }
 
-/// A preset, or the defaults, with words and numbers drawn over it; none where they are impossible together.
+/// Draws parameters: a preset or the defaults, some of whose words and numbers are replaced. `None` if they are
+/// impossible together or `drawn` is too short.
 fn params(repairer: &'static Repairer, preset: usize, drawn: &[u8]) -> Option<Params> {
     let presets = repairer.presets().expect("presets");
     let mut params = match presets.get(preset % (presets.len() + 1)) {
@@ -72,7 +75,7 @@ fn params(repairer: &'static Repairer, preset: usize, drawn: &[u8]) -> Option<Pa
     repairer.check(&params).is_ok().then_some(params)
 }
 
-/// Whole is streamed, work is linear, what was mended as JSON is JSON.
+/// Checks a repairer of text: chunks do not change its output, its work is linear, and repaired JSON is JSON.
 fn mends(repairer: &Repairer, params: &Params, text: &str, chunking: u8) {
     let whole = streamed(repairer, params, &[text]);
     for chunks in [chunks(text, chunking), chars(text)] {
@@ -101,7 +104,8 @@ fn streamed(repairer: &Repairer, params: &Params, chunks: &[&str]) -> Pieces {
     pieces
 }
 
-/// Each word of the text is an event, delivered badly: by its place each comes once and in order.
+/// Checks a repairer of events. The words of the text are events, delivered twice and out of order. If the repairer
+/// sorts by position, it passes each on once and in order.
 fn delivers(repairer: &Repairer, params: &Params, text: &str) {
     let word = |(place, word): (usize, &str)| Delivered {
         id: Some(format!("e{place}")),
@@ -129,7 +133,7 @@ fn delivers(repairer: &Repairer, params: &Params, text: &str) {
     }
 }
 
-/// Damage is where it says.
+/// Checks that damage begins at its reported onset.
 fn faults(text: &str, seed: u64) {
     for fault in Fault::ALL {
         let severity = u8::try_from(seed % 4).expect("below 4");

@@ -1,5 +1,6 @@
-//! Every registered detector that reads runs, at parameters and on events that the bytes say: `detector, length of what
-//! the parameters are drawn from, that, two bytes an event`.
+//! Laws of run detectors.
+//!
+//! The input is `detector, length of the parameter bytes, parameter bytes, events of two bytes each`.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::harness::{DETECTORS, Detector, Measuring, Member, UNIT_CHARS};
@@ -9,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::drawn::member;
 
-/// The detector that the first byte picks: live and replayed they alarm alike, once, and what comes later changes
-/// nothing.
+/// Checks the detector that the first byte selects. Its alarm is the same live and in a replay, and later events do not
+/// change the alarm.
 pub fn runs(data: &[u8]) {
     let [which, length, rest @ ..] = data else {
         return;
@@ -39,7 +40,7 @@ pub fn runs(data: &[u8]) {
     assert_eq!(live(&member, &run(&events[..upto])).as_ref(), Some(&alarm));
 }
 
-/// An event: few tools, arguments, results, ids and agents, so that much comes again.
+/// Returns an event. There are few tools, arguments, results, ids and agents, so that many events repeat.
 fn event(what: u8, which: u8) -> RecordedEvent {
     let of = |texts: &[&str]| texts[usize::from(which) % texts.len()].to_owned();
     let id = (which >> 4 != 15).then(|| format!("c{}", which >> 4));
@@ -83,7 +84,7 @@ fn live(member: &Member, run: &Transcript) -> Option<Alarm> {
     events.find_map(|(_, event)| guard.push(&event).into_alarm())
 }
 
-/// What a live alarm and a replay's stop have in common.
+/// Returns the fields that a live alarm shares with the stop of a replay.
 fn told(alarm: &Alarm) -> (u64, u64, u64, &'static str) {
     let Alarm { calls, turns, .. } = alarm;
     (alarm.event, calls.0, turns.0, alarm.kind.name())

@@ -1,18 +1,20 @@
-//! Settings: TOML in; what is accepted is written and read again the same, and guards.
+//! Laws of settings files.
+//!
+//! The input is a TOML file. Accepted settings can be written, read again unchanged, and run as guards.
 
 use deadloop_corpus::{ThinkRules, split_think};
 use deadloop_detect::harness::Member;
 use deadloop_detect::{Guard, Setting, Settings, SettingsError, TextChannel, Work};
 use serde::Deserialize;
 
-/// The rules of the splitter that stand in settings, as the program reads them.
+/// The splitter's rules in a settings file.
 #[derive(Deserialize)]
 struct Think {
     #[serde(default)]
     think: ThinkRules,
 }
 
-/// The laws of settings.
+/// Checks the laws of settings on one file.
 pub fn settings(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -44,7 +46,7 @@ pub fn settings(data: &[u8]) {
     }
 }
 
-/// An error stands in the text and says something, on one line.
+/// Checks that an error has a place in the text and a message of one line.
 fn is_told(error: &SettingsError, text: &str) {
     let line = text.split('\n').nth(error.line.saturating_sub(1));
     let line = line.unwrap_or_else(|| panic!("{error}: there is no such line"));
@@ -58,7 +60,7 @@ fn is_told(error: &SettingsError, text: &str) {
     );
 }
 
-/// A guard is made, and reads a text that loops.
+/// Builds the guard, and runs it on a looping text.
 fn watch(setting: &Setting) {
     let text = "1. the same. 思考\n\n```\nx```\n".repeat(60) + &"ab".repeat(300);
     let Ok(mut guard) = Guard::new(setting) else {
@@ -88,7 +90,7 @@ fn same_again(settings: &Settings) {
     assert_eq!(again.id(), settings.id(), "{text}");
 }
 
-/// Settings as the program writes them.
+/// Returns settings in the form that the program writes.
 fn written(settings: &Settings) -> String {
     let rate = settings.deployment_loop_rate;
     let mut text = rate.map_or_else(String::new, |rate| {

@@ -1,10 +1,12 @@
-//! The splitter: `options, tags, chunking, the text`, in which bytes from 14 to 31 stand for marks.
+//! Laws of the splitter of thinking.
+//!
+//! The input is `options, tags, chunking, text`. Bytes of the text from 14 to 31 stand for [`MARKS`].
 
 use deadloop_corpus::{Blocks, TagSide, Tags, ThinkOptions, ThinkSplitter, split_think};
 
 use crate::text::{chars, chunks, marked, text};
 
-/// Every kind of tag: with the slash after the first char, of two names, of no letter.
+/// Tags of every kind: with a slash after the first char, with two names, and without letters.
 const TAGS: [&str; 8] = [
     "harmony",
     "<think>",
@@ -15,10 +17,10 @@ const TAGS: [&str; 8] = [
     "<|begin|>...<|end_of_thought|>",
     "«x»...```r»",
 ];
-/// How many of them count where nothing is said.
+/// The number of tags that count if the input selects none.
 const DEFAULT: usize = 6;
 
-/// What texts are made of: marks, whole, cut and wrong.
+/// Parts of texts: marks that are whole, cut or wrong.
 const MARKS: [&str; 18] = [
     "<think>",
     "</think>",
@@ -40,7 +42,7 @@ const MARKS: [&str; 18] = [
     "<|",
 ];
 
-/// The laws of the splitter.
+/// Checks the laws of the splitter on one text.
 pub fn splitter(data: &[u8]) {
     let [flags, names, chunking, rest @ ..] = data else {
         return;
@@ -83,7 +85,7 @@ fn split(chunks: &[&str], options: &ThinkOptions) -> Vec<(TagSide, String)> {
     pieces
 }
 
-/// What is given out stands in the text in this order, and what is left of that is marks.
+/// Checks that the output is the text without marks.
 fn only_marks_are_dropped(text: &str, options: &ThinkOptions, names: &[String]) {
     let (mut rest, mut dropped) = (text, Vec::new());
     let mut splitter = ThinkSplitter::new(options.clone());
@@ -106,7 +108,7 @@ fn only_marks_are_dropped(text: &str, options: &ThinkOptions, names: &[String]) 
     }
 }
 
-/// The length of the mark at the start of a text.
+/// Returns the length of the mark at the start of a text.
 fn mark(text: &str, names: &[String]) -> Option<usize> {
     let slashed = |open: &str| {
         let first = open.chars().next()?;

@@ -1,10 +1,10 @@
-//! Texts that repeat themselves, and the chunks that they come in.
+//! Repetitive texts, and their chunks.
 
-/// Longest text, in chars.
+/// The maximum length of a text, in chars.
 const LONGEST: usize = 3000;
 
-/// A text written down as a fuzzer can: the bytes are the text, but for those below 8, which are
-/// orders with operands of one byte each. What is not UTF-8 is replaced.
+/// Builds a text from bytes. Bytes below 8 are instructions with operands of one byte each; all others are text.
+/// Invalid UTF-8 is replaced.
 pub(crate) fn text(bytes: &[u8]) -> String {
     let mut text: Vec<char> = Vec::new();
     let mut rest = bytes;
@@ -64,7 +64,7 @@ fn last(text: &[char], count: usize) -> Vec<char> {
     text[text.len().saturating_sub(count)..].to_vec()
 }
 
-/// A text cut at places that a number decides, empty chunks among them.
+/// Cuts a text into chunks, some of them empty. The places depend on `seed`.
 pub(crate) fn chunks(text: &str, seed: u8) -> Vec<&str> {
     let mut chunks = Vec::new();
     let (mut rest, mut state) = (text, u64::from(seed));
@@ -84,13 +84,13 @@ pub(crate) fn chunks(text: &str, seed: u8) -> Vec<&str> {
     chunks
 }
 
-/// A text char by char.
+/// Cuts a text into its chars.
 pub(crate) fn chars(text: &str) -> Vec<&str> {
     let all = text.char_indices();
     all.map(|(at, c)| &text[at..at + c.len_utf8()]).collect()
 }
 
-/// A text with marks for the chars from 14 to 31, which stand for them.
+/// Replaces the chars from 14 to 31 by their marks.
 pub(crate) fn marked(text: &str, marks: &[&str; 18]) -> String {
     let mark = |c: char| match u32::from(c) {
         code @ 14..32 => marks[code as usize - 14].to_owned(),

@@ -38,7 +38,8 @@ pub enum CorpusError {
 }
 
 impl CorpusError {
-    /// Whether memory or file handles of this machine ran out. Such an error carries no information about the corpus.
+    /// Returns whether memory or file handles of this machine ran out. Such an error carries no information about the
+    /// corpus.
     pub fn is_of_machine(&self) -> bool {
         matches!(self, Self::Unreadable { source, .. } if is_of_machine(source))
     }

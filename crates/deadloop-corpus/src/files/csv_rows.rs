@@ -62,7 +62,7 @@ pub(crate) fn line_breaks(text: &[u8]) -> u64 {
     breaks(text)
 }
 
-/// Whether the first row of a text has an open quote.
+/// Returns whether the first row of a text has an open quote.
 pub(crate) fn is_open(text: &[u8]) -> bool {
     matches!(row_end(text), (_, Some(UNCLOSED)))
 }

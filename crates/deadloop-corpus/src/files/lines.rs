@@ -28,7 +28,7 @@ pub(crate) fn unpack(file: impl Read + Send + 'static) -> io::Result<Box<dyn Buf
     Ok(Box::new(BufReader::with_capacity(BUFFER, bytes)))
 }
 
-/// Whether a file begins with a skippable frame of zstd, which holds user data.
+/// Returns whether a file begins with a skippable frame of zstd, which holds user data.
 fn is_skippable_frame(head: &[u8]) -> bool {
     matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }

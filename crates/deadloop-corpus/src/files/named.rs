@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Whether a path exists, even if it cannot be read.
+/// Returns whether a path exists, even if it cannot be read.
 pub fn is_named(path: &Path) -> bool {
     match path.symlink_metadata() {
         Ok(_) => true,

@@ -36,7 +36,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Whether a transcript matches, `limit` and `sample` aside.
+    /// Returns whether a transcript matches, `limit` and `sample` aside.
     pub fn matches(&self, entry: &Entry) -> bool {
         let transcript = &entry.transcript;
         (self.models.is_empty()
@@ -52,7 +52,7 @@ impl Selection {
     }
 }
 
-/// Whether a field has the required value. The values 1.0 and 1 are equal.
+/// Returns whether a field has the required value. The values 1.0 and 1 are equal.
 fn is(has: &str, asked: &str) -> bool {
     has == asked || serde_json::from_str(asked).is_ok_and(|asked| has == number(&asked))
 }
@@ -172,7 +172,7 @@ impl Draw {
 pub struct Drawn(HashSet<String>);
 
 impl Drawn {
-    /// Whether the transcript was drawn.
+    /// Returns whether the transcript was drawn.
     pub fn contains(&self, id: &str) -> bool {
         self.0.contains(id)
     }
@@ -182,7 +182,7 @@ impl Drawn {
         self.0.len()
     }
 
-    /// Whether no transcript was drawn.
+    /// Returns whether no transcript was drawn.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -25,7 +25,7 @@ impl Shard {
         self.of
     }
 
-    /// Whether the shard has a file, counted from 0.
+    /// Returns whether the shard has a file, counted from 0.
     pub fn has(self, file: usize) -> bool {
         file % self.of == self.nth - 1
     }

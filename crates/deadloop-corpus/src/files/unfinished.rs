@@ -165,7 +165,7 @@ pub fn sweep(folder: &Path, own: bool) {
     }
 }
 
-/// Whether a name is that of an unfinished file or folder.
+/// Returns whether a name is that of an unfinished file or folder.
 fn is_unfinished(name: &str) -> bool {
     let process = name.strip_prefix(PREFIX).and_then(|n| n.split_once('-'));
     process.is_some_and(|(process, _)| process.parse::<u32>().is_ok())

@@ -12,7 +12,7 @@ const DIFFERENCE: i64 = 4;
 pub(super) struct Limits {
     /// The most that the score may fall below the best score before the alignment ends.
     pub(super) drop: i64,
-    /// The most symbols by which the two sides may get out of step.
+    /// The maximum number of symbols by which the two sides may get out of step.
     pub(super) band: usize,
     /// The number of matching symbols that must precede the end. Fewer match by chance.
     pub(super) anchor: usize,

@@ -4,9 +4,9 @@
 
 use super::views::{Stretch, View, ends_sentence};
 
-/// The most chars by which the starts of two differing copies may be apart.
+/// The maximum number of chars by which the starts of two differing copies may be apart.
 const ASIDE: usize = 12;
-/// Three times the most chars of a sentence that a stretch may have included before its first copy.
+/// Three times the maximum number of chars of a sentence that a stretch may have included before its first copy.
 const PICKED: usize = 48;
 /// Marks that belong to the text before them.
 const CLOSING: &str = ".,;:!?。，、；：！？．…)）]】}」』”’";
@@ -76,12 +76,12 @@ fn at_sentences(text: &[char], mut stretch: Stretch) -> Stretch {
     stretch
 }
 
-/// Whether a char after a sentence belongs to it.
+/// Returns whether a char after a sentence belongs to it.
 fn closes(c: &&char) -> bool {
     c.is_whitespace() || CLOSING.contains(**c)
 }
 
-/// Whether the text at `at` continues a sentence that began before.
+/// Returns whether the text at `at` continues a sentence that began before.
 fn within_sentence(text: &[char], at: usize) -> bool {
     let before = (0..at).rev().find(|i| !text[*i].is_whitespace());
     let begins = at > 0 && text[at - 1] == '\n';

@@ -8,7 +8,7 @@ use super::views::{Numbers, Stretch, View};
 /// The fewest blanks in a row that are a flood. The padding of a wide table is shorter.
 const FLOOD: usize = 500;
 
-/// Whether a char is invisible.
+/// Returns whether a char is invisible.
 pub(super) fn is_blank(c: char) -> bool {
     let unseen = matches!(
         c,

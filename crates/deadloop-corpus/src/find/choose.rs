@@ -16,19 +16,19 @@ use super::views::{EXACT, Stretch, View, list_number, stretches};
 use super::windows::{WINDOW, windows};
 use crate::transcript::Class;
 
-/// The fewest chars of a stretch that is considered.
+/// The minimum number of chars of a stretch that is considered.
 const MIN_CHARS: usize = 100;
-/// The fewest copies of such a stretch.
+/// The minimum number of copies of such a stretch.
 const MIN_COPIES: f64 = 2.5;
-/// The fewest chars of a stretch whose copies differ.
+/// The minimum number of chars of a stretch whose copies differ.
 const NEAR_CHARS: usize = 300;
 /// The least confidence of a stretch that is reported.
 const LIKELY: f64 = 0.5;
-/// The most chars that may follow a repetition that reaches the end: a cut number, or marks.
+/// The maximum number of chars that may follow a repetition that reaches the end: a cut number, or marks.
 const SLACK: usize = 8;
-/// The fewest chars by which a repetition must begin earlier to lead into another.
+/// The minimum number of chars by which a repetition must begin earlier to lead into another.
 const LEAD: usize = 20;
-/// The fewest chars by which stale text must begin earlier to lead into a loop.
+/// The minimum number of chars by which stale text must begin earlier to lead into a loop.
 const STALE: usize = 300;
 /// The most end marks of a recording. More in a row are a loop.
 const MARKS: usize = 3;
@@ -266,9 +266,9 @@ fn drawn(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
     })
 }
 
-/// Whether equal copies at the end are only a part of a repetition whose copies differ. A few copies may be equal by
-/// chance, and copies that differ in turn are equal again after a few. If there are enough equal copies, they are the
-/// loop, and the repetition before them is its lead-in.
+/// Returns whether equal copies at the end are only a part of a repetition whose copies differ. A few copies may be
+/// equal by chance, and copies that differ in turn are equal again after a few. If there are enough equal copies, they
+/// are the loop, and the repetition before them is its lead-in.
 fn mostly(near: &Stretch, alike: &Stretch) -> bool {
     let before = alike.onset.saturating_sub(near.onset);
     let turns = near.start + alike.period() > alike.start && near.copies >= 1.9 * alike.copies;

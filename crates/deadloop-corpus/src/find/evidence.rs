@@ -68,7 +68,7 @@ fn certain(weight: f64) -> f64 {
 /// repetition.
 const LONG: usize = 500;
 
-/// Whether two copies of a unit are enough.
+/// Returns whether two copies of a unit are enough.
 pub(super) fn is_long(stretch: &Stretch) -> bool {
     stretch.view == View::Chars && stretch.period() >= LONG
 }

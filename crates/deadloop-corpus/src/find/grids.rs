@@ -4,12 +4,12 @@
 
 use super::views::Stretch;
 
-/// The most rows of a grid beyond its width.
+/// The maximum number of rows of a grid beyond its width.
 const MORE: usize = 5;
-/// The fewest copies of a block of rows that are a loop. A puzzle may draw its grid once for each step.
+/// The minimum number of copies of a block of rows that are a loop. A puzzle may draw its grid once for each step.
 const DRAWN: f64 = 5.0;
 
-/// Whether a stretch can be the rows of one grid, or a grid drawn a few times.
+/// Returns whether a stretch can be the rows of one grid, or a grid drawn a few times.
 pub(super) fn is_grid(text: &[char], stretch: &Stretch) -> bool {
     let bare = |row: &&[char]| !row.iter().any(|c| c.is_alphabetic());
     let lines = text[stretch.start..stretch.end].split(|c| *c == '\n');
@@ -32,7 +32,7 @@ pub(super) fn is_grid(text: &[char], stretch: &Stretch) -> bool {
     rows.len() <= wide + wide / 2 + MORE || drawn && stretch.copies < DRAWN
 }
 
-/// Whether a stretch within one row is no longer than the row above or below it.
+/// Returns whether a stretch within one row is no longer than the row above or below it.
 fn is_row(text: &[char], stretch: &Stretch) -> bool {
     let mut before = text[..stretch.start].rsplit(|c| *c == '\n');
     let mut after = text[stretch.end..].split(|c| *c == '\n');
@@ -57,12 +57,12 @@ fn cells(row: &[char]) -> usize {
     }
 }
 
-/// Whether a char belongs to the content of a cell.
+/// Returns whether a char belongs to the content of a cell.
 fn is_cell(c: char) -> bool {
     !c.is_whitespace() && !",;|[](){}&+-".contains(c)
 }
 
-/// Whether the text after a stretch closes something: a bracket, a fence or an element. A loop does not close.
+/// Returns whether the text after a stretch closes something: a bracket, a fence or an element. A loop does not close.
 pub(super) fn closes(rest: &[char]) -> bool {
     let fence = rest.windows(3).any(|marks| marks == ['`', '`', '`']);
     fence || rest.iter().any(|c| ")]}>）】」』".contains(*c))

@@ -56,7 +56,7 @@ pub(super) fn recycled(text: &[char], copies: f64, length: usize) -> Vec<Recycle
     found
 }
 
-/// Returns the most symbols by which the length of copies at this distance may change.
+/// Returns the maximum number of symbols by which the length of copies at this distance may change.
 fn band(gap: usize) -> usize {
     (gap / 3).min(100)
 }

@@ -13,11 +13,11 @@ const NEW: i64 = 12;
 const ENOUGH: i64 = 150;
 /// The loss of weight at which the walk ends: 125 words, more than a loop uses.
 const DROP: i64 = 1500;
-/// The fewest chars of such a stretch.
+/// The minimum number of chars of such a stretch.
 const MIN_CHARS: usize = 1500;
 /// The least average number of occurrences of each word. A proof that names the same few people reaches 20.
 const TIMES: f64 = 24.0;
-/// The fewest chars for each digit in the stretch.
+/// The minimum number of chars for each digit in the stretch.
 const DIGITS: usize = 50;
 
 /// A stretch to the end of a text that consists of a few words in any order.

@@ -60,7 +60,7 @@ fn words(text: &[char]) -> Vec<(usize, u32)> {
     found
 }
 
-/// Whether a char is a letter of a script with blanks between words.
+/// Returns whether a char is a letter of a script with blanks between words.
 fn is_letter(c: &char) -> bool {
     c.is_alphabetic() && !('\u{2e80}'..='\u{d7ff}').contains(c)
 }

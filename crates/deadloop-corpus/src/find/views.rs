@@ -144,7 +144,8 @@ pub(super) fn seen_as(view: View, text: &[char]) -> (Vec<u32>, Vec<usize>) {
     (seen.symbols, seen.starts)
 }
 
-/// Whether the last element follows the run and is the start of the next element due, because the text is cut in it.
+/// Returns whether the last element follows the run and is the start of the next element due, because the text is cut
+/// in it.
 fn cut_copy(run: &PeriodicRun, keys: &[String]) -> bool {
     if run.end + 1 != keys.len() {
         return false;
@@ -274,10 +275,10 @@ pub(super) fn list_number(line: &[char]) -> usize {
     at + marks + count(at + marks, blank)
 }
 
-/// The most chars of a list number: what is longer is text.
+/// The maximum number of chars of a list number: what is longer is text.
 const LIST: usize = 128;
 
-/// The most chars of a time in brackets.
+/// The maximum number of chars of a time in brackets.
 const STAMP: usize = 48;
 
 /// Returns the length, in chars, of the bracketed time at the start of a line of a transcribed speech, including the

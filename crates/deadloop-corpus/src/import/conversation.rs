@@ -108,7 +108,8 @@ impl Conversation {
         Ok(())
     }
 
-    /// Whether the open turn of the model has only thinking. Some recorders write thinking as a message of its own.
+    /// Returns whether the open turn of the model has only thinking. Some recorders write thinking as a message of its
+    /// own.
     pub(crate) fn only_thought(&self) -> bool {
         let mut since = self.events.iter().rev();
         let mut thoughts = since.by_ref().map_while(|event| match event.body {
@@ -232,7 +233,7 @@ fn named_block(block: &mut Object) -> Option<(&'static str, Object)> {
     Some((kind, inner))
 }
 
-/// Whether a block is the result of a tool.
+/// Returns whether a block is the result of a tool.
 fn is_result(block: &Value) -> bool {
     let typed = block.get("type").and_then(Value::as_str);
     let named = ["functionResponse", "toolResult"];

@@ -88,7 +88,7 @@ const MILLIS: [&str; 3] = ["t_ms", "elapsed_ms", "ms"];
 const SECONDS: [&str; 3] = ["elapsed", "elapsed_s", "offset"];
 const DEPTH: usize = 3;
 
-/// Whether `known` recognizes this object or one inside, also as a string.
+/// Returns whether `known` recognizes this object or one inside, also as a string.
 pub(crate) fn holds(object: &Object, known: &dyn Fn(&Object) -> bool) -> bool {
     fn look(object: &Object, known: &dyn Fn(&Object) -> bool, depth: usize) -> bool {
         // Objects have few fields, and few of them have these names, so comparing is faster than hashing.

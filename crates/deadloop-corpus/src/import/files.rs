@@ -85,7 +85,7 @@ impl File {
         Place::new(Arc::clone(&self.path), line)
     }
 
-    /// Whether the file has to be a recording: it was named on its own, or is a part of a corpus.
+    /// Returns whether the file has to be a recording: it was named on its own, or is a part of a corpus.
     pub(super) fn is_meant(&self) -> bool {
         self.named || self.corpus.is_some()
     }
@@ -99,7 +99,7 @@ impl File {
         }
     }
 
-    /// Whether the name is that of a table of comma-separated values.
+    /// Returns whether the name is that of a table of comma-separated values.
     pub(super) fn is_csv(&self) -> bool {
         let name = self.path.file_name().unwrap_or_default();
         let name = name.to_string_lossy().to_lowercase();

@@ -9,7 +9,7 @@ use crate::{Body, Entry, RecordedEvent};
 /// The length to which long texts are cut, in bytes, the longest first.
 const KEPT: [usize; 4] = [1 << 20, 1 << 16, 1 << 12, 1 << 8];
 
-/// The most bytes of a line for one byte of a text (as `\u0001`), and some for its surroundings.
+/// The maximum number of bytes of a line for one byte of a text (as `\u0001`), and some for its surroundings.
 const ESCAPED: usize = 8;
 
 /// Cuts results and user messages until the entry fits into a line. Returns the number of cut texts.

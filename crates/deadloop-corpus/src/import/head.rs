@@ -76,7 +76,7 @@ impl Head {
         (self.shape == Shape::Text).then(|| self.values.first()?.as_str())?
     }
 
-    /// Whether `so` is true for one of the first records.
+    /// Returns whether `so` is true for one of the first records.
     pub(crate) fn any(&self, so: impl Fn(&Object) -> bool) -> bool {
         self.objects().any(so)
     }

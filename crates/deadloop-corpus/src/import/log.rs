@@ -96,7 +96,7 @@ pub(crate) enum Is {
     Ended(&'static str),
 }
 
-/// Whether a record has all marks, which are separated by blanks.
+/// Returns whether a record has all marks, which are separated by blanks.
 ///
 /// A mark is a path with a value (`a.b`), a path without a value (`!a.b`), or a path with one of several values
 /// (`a.b=x|y`).
@@ -408,7 +408,7 @@ fn ended(word: &str) -> String {
     }
 }
 
-/// Whether the run has an answer of the model.
+/// Returns whether the run has an answer of the model.
 fn answered(run: &Conversation) -> bool {
     let mut events = run.events.iter();
     events.any(|event| matches!(event.body, Body::Answer(_)))

@@ -45,7 +45,7 @@ impl Losses {
         self.format = format;
     }
 
-    /// Whether fields are counted as those of this format.
+    /// Returns whether fields are counted as those of this format.
     pub(super) fn is_of(&self, format: &str) -> bool {
         self.format == format
     }

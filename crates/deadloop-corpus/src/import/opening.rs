@@ -384,7 +384,7 @@ fn lines(look: &FileHead) -> (Vec<Value>, bool) {
     (values, more)
 }
 
-/// Whether a text without a readable object begins as server-sent events do.
+/// Returns whether a text without a readable object begins as server-sent events do.
 fn fields(begin: &[u8]) -> bool {
     let data = begin.strip_prefix(b"data:").map(<[u8]>::trim_ascii_start);
     data.is_some_and(|data| data.starts_with(b"{") || data.starts_with(b"[DONE]"))

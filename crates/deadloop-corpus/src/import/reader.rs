@@ -243,7 +243,7 @@ impl Out {
     }
 }
 
-/// Whether a transcript has text or a call of the model, or a result of a tool.
+/// Returns whether a transcript has text or a call of the model, or a result of a tool.
 fn says(transcript: &Transcript) -> bool {
     transcript.events.iter().any(|event| match &event.body {
         Body::Reasoning(text) | Body::Answer(text) => !text.is_empty(),

@@ -61,7 +61,7 @@ impl Response {
         }
     }
 
-    /// Whether an object belongs to this response: by its name, otherwise by its model.
+    /// Returns whether an object belongs to this response: by its name, otherwise by its model.
     pub(super) fn is_of(&self, said: &ObjectContent) -> bool {
         match (&said.response, &said.model) {
             (Some(_), _) if self.renamed && said.goes_on => self.may_be_by(said),
@@ -79,13 +79,13 @@ impl Response {
         }
     }
 
-    /// Whether an object may be from the model of this response.
+    /// Returns whether an object may be from the model of this response.
     pub(super) fn may_be_by(&self, said: &ObjectContent) -> bool {
         let both = self.model.as_ref().zip(said.model.as_ref());
         both.is_none_or(|(own, other)| own == other)
     }
 
-    /// Whether the response is finished and the object adds text or calls to it.
+    /// Returns whether the response is finished and the object adds text or calls to it.
     pub(super) fn goes_on_without(&self, said: &ObjectContent) -> bool {
         let new = |(index, part): &(u64, ObjectPart)| {
             let finished = self.choices.iter().any(|c| c.index == *index && c.finished);
@@ -99,7 +99,7 @@ impl Response {
         self.finished() && said.parts.iter().any(new)
     }
 
-    /// Whether an object finishes an answer.
+    /// Returns whether an object finishes an answer.
     pub(super) fn is_end(said: &ObjectContent) -> bool {
         let finish = |part: &ObjectPart| match part {
             ObjectPart::Event(event) => matches!(event.body, Body::Finish { .. }),
@@ -108,7 +108,7 @@ impl Response {
         said.parts.iter().any(|(_, part)| finish(part))
     }
 
-    /// Whether all answers are finished.
+    /// Returns whether all answers are finished.
     pub(super) fn finished(&self) -> bool {
         !self.choices.is_empty() && self.choices.iter().all(|choice| choice.finished)
     }

@@ -124,7 +124,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Whether an event is marked as a replay and came before, by its id or its whole content.
+    /// Returns whether an event is marked as a replay and came before, by its id or its whole content.
     fn again(&mut self, event: &mut Object) -> bool {
         let replay = is_replay(event);
         let id = event.get("payload").and_then(|payload| payload.get("id"));
@@ -158,7 +158,7 @@ impl Streams {
         self.add(said, opened, place, out);
     }
 
-    /// Whether an object's response is not known yet. Notes whether its id is a name.
+    /// Returns whether an object's response is not known yet. Notes whether its id is a name.
     fn waits(&mut self, said: &ObjectContent) -> bool {
         let Some(name) = said.response.as_ref().filter(|_| !self.session) else {
             return false;

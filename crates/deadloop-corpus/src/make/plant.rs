@@ -111,7 +111,7 @@ pub struct Planted {
     pub period: usize,
 }
 
-/// The most chars by which a cut moves back to the end of a sentence.
+/// The maximum number of chars by which a cut moves back to the end of a sentence.
 const REACH: usize = 400;
 
 /// Plants a loop. `None` if the clean text is too short for the onset, or the unit is empty.

@@ -123,7 +123,7 @@ impl Ids {
         self.tables.get(key.table())?.get(&key).copied()
     }
 
-    /// Whether the id was added.
+    /// Returns whether the id was added.
     pub fn contains(&self, id: &str) -> bool {
         self.at(id).is_some()
     }
@@ -140,7 +140,7 @@ impl Ids {
         self.tables.iter().map(HashMap::len).sum()
     }
 
-    /// Whether there is no id.
+    /// Returns whether there is no id.
     pub fn is_empty(&self) -> bool {
         self.tables.is_empty()
     }

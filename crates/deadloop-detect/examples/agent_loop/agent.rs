@@ -25,7 +25,7 @@ pub(crate) trait Model {
     fn summary(&mut self, old: &[String], tokens: u64) -> String;
 }
 
-/// Tools that run calls; `Err` holds the failure's text.
+/// Tools that run calls. `Err` holds the failure's text.
 pub(crate) trait Toolbox {
     fn run(&mut self, name: &str, arguments: &str) -> Result<String, String>;
 }
@@ -41,7 +41,7 @@ pub(crate) struct Agent {
 pub(crate) struct End {
     /// The last message to the user.
     pub(crate) said: String,
-    /// The log, one entry a line.
+    /// The log, one entry per line.
     pub(crate) log: Vec<String>,
     /// Calls that ran.
     pub(crate) ran: usize,
@@ -183,7 +183,7 @@ impl Run {
         }))
     }
 
-    /// Passes an event to the guard. Warnings go to the model as a remark, every alarm into the log.
+    /// Passes an event to the guard. Warnings go to the model as a remark, and every alarm goes into the log.
     fn tell(&mut self, event: &Event<'_>) -> Decision {
         let Pushed { decision, warnings } = self.guard.push(event);
         for warning in &warnings {

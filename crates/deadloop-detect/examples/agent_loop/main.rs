@@ -1,4 +1,4 @@
-//! An agent that a dead loop cannot hold: a small loop of model and tools, on a scripted model.
+//! A small agent that a guard protects from dead loops, with a scripted model.
 //!
 //! ```sh
 //! cargo run --release -p deadloop-detect --example agent_loop
@@ -6,9 +6,9 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what to copy into a product | `agent` |
+//! | the code to copy into a product | `agent` |
 //! | settings that warn, refuse and stop, and a model that gets stuck | `script` |
-//! | the same code held to account | `tests/agent.rs` |
+//! | the test of the same code | `tests/agent.rs` |
 
 mod agent;
 mod script;

@@ -2,8 +2,8 @@
 
 use crate::agent::{Model, Reply, Toolbox};
 
-/// The third equal call warns, the fourth and each after it is refused, the seventh ends the run. A user's message
-/// makes all of them begin anew. A limit of 30 turns warns at the 24th.
+/// Settings in which the third equal call warns, the fourth and each later one is refused, and the seventh ends the
+/// run. A user's message restarts these counts. A limit of 30 turns warns at the 24th.
 pub(crate) const SETTINGS: &str = r#"
 [[guard]]
 detector = "duplicate"

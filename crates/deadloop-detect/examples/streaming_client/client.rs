@@ -1,12 +1,12 @@
-//! A streaming client with a guard in its loop: everything that an integration has to do.
+//! A streaming client with a guard: every step of an integration.
 //!
-//! 1. a fresh [guard](deadloop_detect::Guard) for each request: that is the reset;
+//! 1. a fresh [guard](deadloop_detect::Guard) for each request, so that nothing has to be reset;
 //! 2. each chunk into the guard, before it is shown;
 //! 3. on an alarm: an error line for the log, an abort with a reason, a sentence for the user;
 //! 4. another attempt, a limited number of times.
 //!
-//! It has no clock, no thread and no network: what streams is a [`Provider`], so that the example
-//! and `tests/integration.rs` run this same code on scripts.
+//! It has no clock, no thread and no network. Streams come from a [`Provider`], so that the example and
+//! `tests/integration.rs` run this code on scripts.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub(crate) enum Event {
 
 /// A response while it streams.
 pub(crate) trait Stream: Iterator<Item = Event> {
-    /// Closes the connection: nothing more is generated, nothing more is paid for.
+    /// Closes the connection, so that no more text is generated and paid for.
     fn abort(&mut self, reason: &'static str);
 }
 
@@ -51,7 +51,7 @@ pub(crate) trait Desk {
 pub(crate) struct Client {
     /// The guards by model, compiled once when the settings are read.
     pub(crate) guards: Guards,
-    /// The most times that a request is sent again after an alarm.
+    /// The maximum number of times that a request is sent again after an alarm.
     pub(crate) retries: u32,
 }
 

@@ -1,4 +1,4 @@
-//! A streaming client that a dead loop cannot hold: the whole integration, on scripted streams.
+//! A streaming client that a guard protects from dead loops, on scripted streams.
 //!
 //! ```sh
 //! cargo run --release -p deadloop-detect --example streaming_client
@@ -6,9 +6,9 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what to copy into a product | `client` |
+//! | the code to copy into a product | `client` |
 //! | settings with a per-model guard and a guard switched off | `script` |
-//! | the same code held to account | `tests/integration.rs` |
+//! | the test of the same code | `tests/integration.rs` |
 
 mod client;
 mod script;

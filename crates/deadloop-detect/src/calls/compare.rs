@@ -15,7 +15,7 @@ use crate::settings::param::Param;
 use crate::settings::params::Params;
 use crate::stream::Cut;
 
-/// The parameter with the kinds of text, as times and ids, that comparisons of results ignore.
+/// The parameter with the kinds of text, such as times and ids, that comparisons of results ignore.
 pub(crate) const NORMALISE: Param = Param::words(
     "normalise",
     &[],
@@ -67,7 +67,7 @@ static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
 });
 
 /// Pattern of dates (mail, HTTP, ISO 8601, ctime), times of day and epochs. Epochs are in seconds, milliseconds or
-/// microseconds, from 2017 to 2033, so that a number of bytes is rarely one.
+/// microseconds, from 2017 to 2033, so that few other numbers match.
 const DATES: &str = concat!(
     r"(?:(?-u:\b)(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?-u:\b)(?:",
     r"[0-9]{1,2}[ -](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*[ -][0-9]{2,4}(?:,? [0-9][0-9]:[0-9][0-9](?::[0-9][0-9])?)?",
@@ -96,7 +96,7 @@ pub(crate) struct Comparison {
     /// Whether `normalise` has the word `numbers`.
     pub(super) numbers: bool,
     pub(super) volatile: bool,
-    /// Whether numbers that count are taken as equal.
+    /// Whether numbers that count up or down evenly are taken as equal.
     pub(super) counters: bool,
     /// Whether results are classified into all kinds of [`Says`].
     pub(super) kinds: bool,
@@ -258,7 +258,7 @@ pub(crate) fn folded(text: &str) -> String {
     folded
 }
 
-/// The most bytes of names, ids and dates around a result without information.
+/// The maximum number of bytes of names, ids and dates around a result without information.
 const NAMES: usize = 400;
 
 /// Removes fields (`"request_id": …`) and lines (`date: …`) whose value is a replaced id or date.

@@ -70,7 +70,7 @@ pub(crate) struct KeyContext<'a> {
 
 impl KeyContext<'_> {
     /// Compares a call and its result. Without `arguments`, only the tool and the result are compared, unless the class
-    /// of the result depends on its call: an empty answer to another question is another answer.
+    /// of the result depends on its call. For example, empty answers to two different questions differ.
     pub(crate) fn pair(&mut self, asked: &Digest, arguments: bool, answer: &Answer<'_>) -> Same {
         let says = self.comparison.says(asked, answer);
         let key = if arguments || says.is_of_its_call() {
@@ -81,8 +81,8 @@ impl KeyContext<'_> {
         self.met((key, key == asked.key), says, answer)
     }
 
-    /// Compares a call and its result by the parameter `arguments`, and returns the key for windows too. With
-    /// `with_result`, that key covers the call and its result, otherwise the call alone.
+    /// Compares a call and its result as the parameter `arguments` demands. Also returns the key for windows: that of
+    /// the call and its result with `with_result`, otherwise that of the call alone.
     pub(crate) fn compared(&mut self, asked: &Digest, answer: &Answer<'_>) -> (u128, Same) {
         let arguments = self.comparison.arguments;
         let same = self.pair(asked, arguments, answer);
@@ -102,7 +102,7 @@ impl KeyContext<'_> {
         self.met((key, of_call), says, answer)
     }
 
-    /// Returns whether a result is an error. With `kinds`, the text of an error is enough.
+    /// Returns whether a result is an error. With `kinds`, a result whose text reads like an error is one too.
     pub(crate) fn fails(&self, answer: &Answer<'_>) -> bool {
         answer.error || self.comparison.kinds && says::refuses(answer.content)
     }
@@ -121,8 +121,8 @@ impl KeyContext<'_> {
         hash(&[&asked.tool.to_string(), start_of(&result, chars)])
     }
 
-    /// Returns how many equal results are needed to count. Results without information need `stateless_n`, results of
-    /// unfinished work `waiting_n`.
+    /// Returns the number of equal results from which they are reported. Results without information need
+    /// `stateless_n`, results of unfinished work `waiting_n`.
     pub(crate) fn enough(&self, same: &Same) -> u64 {
         match same.says {
             Says::Mute => self.comparison.stateless_n,

@@ -1,4 +1,4 @@
-//! [`TextDigest`]: the trimmed text of a turn, whatever its pieces.
+//! [`TextDigest`]: the hash and the beginning of a turn's text.
 
 use xxhash_rust::xxh3::Xxh3;
 

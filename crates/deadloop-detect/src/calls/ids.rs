@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// The fewest characters of a generated part. Shorter ones are versions, sizes and names.
+/// The minimum length of a generated part, in characters. Shorter parts are versions, sizes and names.
 const DRAWN: usize = 6;
-/// The most digits of a number that follows a word, as in `step12`.
+/// The maximum number of digits after a word, as in `step12`.
 const COUNTED: usize = 4;
-/// The most digits of a number that may count something.
+/// The maximum number of digits of a number that may count something.
 const WHOLE: usize = 9;
-/// The most letters of a unit that follows a number, as in `1024px`.
+/// The maximum number of letters of a unit after a number, as in `1024px`.
 const UNIT: usize = 3;
 
 /// Pattern of a token: letters and digits, with single hyphens or underscores inside. `resp-78304142` is one token.
@@ -55,7 +55,7 @@ pub(super) fn marked<'t>(
     })
 }
 
-/// Returns the value of a token that is a whole number on its own.
+/// Returns the value of a token that is a whole number by itself.
 fn whole(text: &str, start: usize, end: usize) -> Option<i64> {
     let token = text.get(start..end)?;
     let (before, after) = (text.get(..start)?, text.get(end..)?);

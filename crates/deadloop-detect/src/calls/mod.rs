@@ -2,7 +2,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | events as seen by a meter, and the facts of a run | here: [`Run`], [`Saw`], [`fact`] |
+//! | events in the form that meters read, and the facts of a run | here: [`Run`], [`Saw`], [`fact`] |
 //! | excluded calls and resets | `filter` |
 //! | normalisation and comparison of results | `compare` |
 //! | recent results, equal except for their ids | `results`; recognition of ids: `ids` |
@@ -58,13 +58,13 @@ pub(crate) use stretch::Stretch;
 pub(crate) use tells::{TELLS, TELLS_WARNING, WARN_AT, warned};
 pub(crate) use window::{Among, Measure, WINDOW, window, with_result};
 
-/// The most calls without a result that a meter keeps. The oldest is dropped for another.
+/// The maximum number of calls without a result that a meter keeps. If there are more, the oldest is dropped.
 pub(crate) const MAX_OPEN: usize = 1000;
 
-/// The most user messages that a meter keeps.
+/// The maximum number of user messages that a meter keeps.
 const MAX_HEARD: usize = 64;
 
-/// Returns the hash of a sequence of texts. Two different sequences collide once in 2^128 pairs.
+/// Returns the hash of a sequence of texts. Two different sequences collide with probability 2^-128.
 pub(crate) fn hash(parts: &[&str]) -> u128 {
     let mut all = Vec::new();
     for part in parts {
@@ -74,14 +74,14 @@ pub(crate) fn hash(parts: &[&str]) -> u128 {
     xxh3_128(&all)
 }
 
-/// A call, as seen by a meter.
+/// A call, in the form that meters read.
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'a> {
     pub(crate) name: &'a str,
     pub(crate) arguments: Arguments<'a>,
 }
 
-/// A result, as seen by a meter.
+/// A result, in the form that meters read.
 #[derive(Clone, Copy)]
 pub(crate) struct Answer<'a> {
     /// The number of the result's call, from 0.
@@ -91,7 +91,7 @@ pub(crate) struct Answer<'a> {
     pub(crate) cut: Option<Cut<'a>>,
 }
 
-/// An event of a run, as seen by a meter.
+/// An event of a run, in the form that meters read.
 pub(crate) enum Saw<'a> {
     /// A call of a tool that is not excluded.
     Call(Call<'a>),
@@ -118,8 +118,8 @@ struct Open {
 
 /// The state of one run: matches results to calls, and excludes tools.
 ///
-/// A result without a call is ignored, and so is a second result. Calls without an id are matched to results without an
-/// id, in order. A repeated id belongs to the newer call.
+/// A result without a call is ignored, and so is a second result of a call. Calls without an id are matched to results
+/// without an id, in order. A repeated id belongs to the newer call.
 pub(crate) struct Run {
     filter: Arc<Filter>,
     /// The position of the latest event.

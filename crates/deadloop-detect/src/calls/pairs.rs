@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use super::{Call, Key, MAX_OPEN, hash, unit};
 use crate::stream::Calls;
 
-/// Calls without a result, each with the data that a meter keeps. At most [`MAX_OPEN`] are kept: the oldest is dropped
-/// for another.
+/// Calls without a result, each with the data that a meter keeps. At most [`MAX_OPEN`] are kept. If there are more, the
+/// oldest is dropped.
 pub(crate) struct Pairs<T = Digest>(VecDeque<(Calls, T)>);
 
 impl<T> Default for Pairs<T> {

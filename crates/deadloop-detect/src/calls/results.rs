@@ -41,16 +41,17 @@ pub(crate) const STATELESS_CHARS: Param = Param::count("stateless_chars", 12, 0.
 pub(crate) const ARGUMENTS: Param = Param::flag("arguments", true)
     .doc("false: the tool alone is compared, whatever its arguments are");
 
-/// The most results that are kept. The one not met for longest is dropped for another.
+/// The maximum number of results that are kept. If there are more, the one that has not recurred for longest is
+/// dropped.
 const RESULTS: usize = 64;
-/// The most ids and numbers of a result that may differ. Later ones are compared like other text.
+/// The maximum number of ids and numbers of a result that may differ. Later ones are compared like other text.
 const MARKS: usize = 256;
 /// Placeholder of an id in a compared text.
 pub(super) const HOLE: &str = "\0";
 /// Placeholder of a number in a compared text.
 const NUMBER: &str = "\0n";
-/// The largest step of a number that counts. Among alternating calls, the answers of one call count the other calls
-/// too.
+/// The largest step of a number that counts. If calls alternate, a counter in the answers of one call counts the other
+/// calls too.
 const STEP: u64 = 3;
 /// The number of results that distinguishes a counter from progress.
 const COUNTED: u64 = 4;
@@ -59,17 +60,17 @@ const COUNTED: u64 = 4;
 #[derive(Default)]
 pub(crate) struct RecentResults(VecDeque<Met>);
 
-/// A recent result, in its latest form.
+/// A recent result, as it was last returned.
 struct Met {
     /// The hash shared by results of one key that differ only in ids and numbers.
     frame: u128,
     marks: Vec<Mark>,
-    /// Per mark, whether it differs each time. `None` if the result was met once.
+    /// For each mark, whether it differs each time. `None` if the result has occurred only once.
     moving: Option<Vec<bool>>,
     /// The hash shared by equal results.
     class: u128,
     times: u64,
-    /// The series of earlier results from which the numbers count on.
+    /// The series of earlier results whose numbers this result continues.
     counted: Option<Counted>,
 }
 
@@ -89,13 +90,14 @@ pub(crate) struct Same {
     pub(crate) pair: u128,
     /// The class of the result.
     pub(crate) says: Says,
-    /// Number of recent meetings, the current one included. 0 if no parameter needs the number.
+    /// The number of recent occurrences, the current one included. 0 if no parameter needs the number.
     pub(crate) times: u64,
 }
 
 impl RecentResults {
-    /// Records a result. Returns the hash shared by equal results of one key, and the number of recent meetings.
-    /// Numbers may count only if the key is that of a call: after other arguments, numbers are part of the answer.
+    /// Records a result. Returns the hash shared by equal results of one key, and the number of recent occurrences.
+    /// Counting numbers are recognised only if the key is that of a call: with other arguments, a number is part of the
+    /// answer.
     pub(crate) fn met(
         &mut self,
         (key, of_call): (u128, bool),
@@ -141,7 +143,7 @@ impl RecentResults {
         met
     }
 
-    /// Forgets everything.
+    /// Removes all results.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }

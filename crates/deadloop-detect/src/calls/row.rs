@@ -12,7 +12,7 @@ use crate::stream::{Calls, Kind};
 /// The longest row that a setting may require.
 const MAX_ROW: u64 = 1000;
 
-/// The numbers of copies that a setting may require. With 1, a guard would stop at the first copy.
+/// The allowed values of parameters that count copies. With 1, a guard would stop at the first copy.
 pub(crate) const MANY: RangeInclusive<i64> = 2..=MAX_ROW as i64;
 
 /// Returns the parameter for the length of a row, the only threshold of most detectors.

@@ -16,20 +16,20 @@ pub(crate) enum Says {
     Waiting,
     /// An empty search, or no output.
     Nothing,
-    /// An acknowledgement without information, as `ok`.
+    /// An acknowledgement without information, such as `ok`.
     Mute,
     /// A failure or a refusal.
     Refusal,
 }
 
 impl Says {
-    /// Returns whether the class depends on the call: after another call, equal words have another meaning.
+    /// Returns whether the class depends on the call: equal words after a different call have a different meaning.
     pub(crate) fn is_of_its_call(self) -> bool {
         !matches!(self, Self::News | Self::Refusal)
     }
 }
 
-/// The longest classified text, in bytes. Longer results are news: the words are those of sentences, not of pages.
+/// The longest classified text, in bytes. Longer results count as news, since the words are meant for single sentences.
 pub(super) const LONGEST: usize = 240;
 /// The longest text that is classified as [`Says::Waiting`], in bytes.
 const LONGEST_WAITING: usize = 160;

@@ -16,7 +16,7 @@ pub(crate) struct Stretch {
 
 #[derive(Clone, Copy, Default)]
 struct Repeating {
-    /// The number of consecutive items that equal the one a period before.
+    /// The number of consecutive items that equal the item one period earlier.
     again: u64,
     /// The place of the first of these items, where the second copy begins.
     second: Calls,

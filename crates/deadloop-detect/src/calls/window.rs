@@ -112,8 +112,8 @@ pub(crate) enum Measure {
 }
 
 impl Among {
-    /// Returns a counter. `threshold` bounds the measure: the fewest occurrences of the newest item, or the most
-    /// distinct items.
+    /// Returns a counter. `threshold` bounds the measure: the minimum number of occurrences of the newest item, or the
+    /// maximum number of distinct items.
     pub(crate) fn new(params: &Params, measure: Measure, threshold: &Param) -> Self {
         Self {
             measure,

@@ -1,5 +1,6 @@
-//! Detectors that count equal calls. `duplicate` and `cycle` alarm at the call, before it runs; the others alarm at the
-//! result.
+//! Detectors that count equal calls.
+//!
+//! `duplicate` and `cycle` alarm at the call, before it runs. The others alarm at the result.
 //!
 //! State is bounded: hashes of the calls in the row, window or longest period, and the compared data of at most 1,000
 //! calls without a result.
@@ -233,7 +234,7 @@ fn error_run(params: &Params) -> Recipe {
     })
 }
 
-/// The most distinct calls of one message that are counted. Later ones are ignored.
+/// The maximum number of distinct calls of one message that are counted. Later ones are ignored.
 const MAX_OPEN: usize = 1000;
 
 fn duplicate(params: &Params) -> Recipe {
@@ -305,7 +306,7 @@ fn cycle(params: &Params) -> Recipe {
 struct Cycles {
     run: Run,
     key: Key,
-    /// The fewest copies that the loosest setting accepts.
+    /// The minimum number of copies that the loosest setting accepts.
     least: i64,
     periods: RangeInclusive<u64>,
     stretch: Stretch,

@@ -1,4 +1,4 @@
-//! [`Example`]: a stream that shows and tests a detector's behaviour.
+//! [`Example`]: a stream that demonstrates and tests a detector's behaviour.
 //!
 //! ```text
 //! fires

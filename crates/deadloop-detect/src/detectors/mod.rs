@@ -78,7 +78,7 @@ pub struct Detector {
     /// Streams that show the detector's behaviour, as text, parsed by [`examples`](Self::examples). Empty for a
     /// program.
     pub examples: &'static str,
-    /// Function that returns the checks that can never fire although others can, each as a parameter and a reason.
+    /// Returns the checks that can never fire although others can, each as a parameter and a reason.
     pub dead: fn(&Params) -> Vec<Refusal>,
     /// The kinds of faults on which the detector should alarm. An alarm on any other fault is wrong. Empty for a
     /// detector of loops.
@@ -99,7 +99,7 @@ impl Deref for Detector {
 #[derive(Clone, Copy, Debug)]
 pub enum Measuring {
     /// Meters that read the text of a channel, made by a recipe. The structural parameters decide what is measured. A
-    /// meter may omit values that these thresholds, or more careful ones, cannot accept.
+    /// meter may omit values that neither these thresholds nor stricter ones accept.
     Text(fn(&Params) -> Recipe),
     /// Meters that read the events of a whole run, made by a recipe. Positions are in the channel.
     Run(Channel, fn(&Params) -> Recipe),
@@ -117,7 +117,7 @@ pub struct Program {
     pub params: Value,
     /// The time limit for one transcript, in milliseconds.
     pub timeout_ms: u64,
-    /// The most transcripts of a run on which the program may fail.
+    /// The maximum number of transcripts of a run on which the program may fail.
     pub max_errors: u64,
 }
 
@@ -137,7 +137,7 @@ impl Detector {
     }
 }
 
-/// The reason for which a combination of allowed parameters is rejected.
+/// The reason why a combination of allowed parameters is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Error)]
 #[error("{param}: {reason}")]
 pub struct Refusal {

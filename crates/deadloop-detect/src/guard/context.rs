@@ -23,7 +23,7 @@ pub struct ContextBudget {
     pub tools: u64,
     /// The share that the newest messages, which are kept unchanged, may take.
     pub keep: f64,
-    /// The most that a summary may take, as a share. 0 drops old messages without a summary.
+    /// The maximum share of a summary. 0 drops old messages without a summary.
     pub summary: f64,
 }
 
@@ -55,10 +55,10 @@ pub enum Room {
         tokens: u64,
         /// The number of the newest messages, which stay.
         keep: usize,
-        /// The most tokens that the summary may have.
+        /// The maximum number of tokens that the summary may have.
         summary: u64,
     },
-    /// The prompt leaves no room for an answer although old messages were folded. The run cannot go on.
+    /// The prompt leaves no room for an answer although old messages were folded. The run cannot continue.
     Overflow {
         /// The tokens of the prompt.
         tokens: u64,
@@ -140,7 +140,8 @@ impl Context {
         self.folded = true;
     }
 
-    /// Returns how many of the newest messages stay, and the tokens of the rest. `None` if all messages may stay.
+    /// Returns the number of the newest messages that stay, and the tokens of the rest. `None` if all messages may
+    /// stay.
     fn old(&self) -> Option<(usize, u64)> {
         let most = tokens_of(self.budget.window, self.budget.keep);
         let all = self.tokens.saturating_add(self.summary);
@@ -159,7 +160,7 @@ impl Context {
     }
 }
 
-/// Estimates the tokens of a text: its chars by 4, rounded up.
+/// Estimates the tokens of a text: its chars divided by 4, rounded up.
 pub fn estimated_tokens(text: &str) -> u64 {
     (text.chars().count() as u64).div_ceil(4)
 }

@@ -1,4 +1,4 @@
-//! [`Decision`]: a guard's verdict on an event. [`Pushed`]: the decision and warnings.
+//! [`Decision`]: a guard's verdict on an event. [`Pushed`]: a decision with its warnings.
 
 use crate::guard::alarm::Alarm;
 use crate::guard::response::Response;
@@ -14,7 +14,7 @@ pub enum Decision {
     /// arguments, the refused call is the one that is being written. Other events have no call to refuse: the alarm is
     /// reported, without further effect.
     Refuse(Alarm),
-    /// The stream is over: nothing more must be read, shown or run.
+    /// The stream is over: no more text may be read or shown, and no call may run.
     Stop(Alarm),
 }
 
@@ -37,8 +37,8 @@ pub enum Decision {
 pub struct Pushed {
     /// The decision.
     pub decision: Decision,
-    /// The alarms that [warn](Response::Warn) or [observe](Response::Observe), in their order, at most one for each
-    /// member. A refusal that a stop overrides is the last of them.
+    /// The alarms that [warn](Response::Warn) or [observe](Response::Observe), in order, at most one for each member. A
+    /// refusal that a stop overrides is the last of them.
     pub warnings: Vec<Alarm>,
 }
 

@@ -1,6 +1,6 @@
-//! [`Feed`]: a kind of event that a client can bring or not.
+//! [`Feed`]: a kind of event that a client may or may not supply.
 //!
-//! [`Setting::blind`] returns the members of a setting that can never fire for lack of them.
+//! [`Setting::blind`] returns the members of a setting that can never fire, because events are missing.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ crate::words! {
         Reasoning = "reasoning",
         /// Text of the answer.
         Answer = "answer",
-        /// Text of calls' arguments. Calls bring it too.
+        /// Text of calls' arguments. Calls also contain such text.
         Arguments = "arguments",
         /// Calls of tools.
         Calls = "calls",
@@ -124,8 +124,8 @@ impl fmt::Display for Blind {
 
 impl Setting {
     /// Returns the members that can never fire if only `feeds` come. Programs are left out, because no live stream
-    /// waits for one. A member that reads arguments is left out if an equal member reads other text that comes: without
-    /// calls it misses nothing.
+    /// waits for one. A member that reads arguments is left out if an equal member reads other text that comes, since
+    /// without calls there are no arguments to miss.
     ///
     /// ```
     /// use deadloop_detect::{Feeds, Settings};

@@ -75,12 +75,12 @@ impl Guards {
     }
 }
 
-/// A guard on one stream, from its first chunk to its end or its [stop](Decision::Stop). Make a fresh one for each
-/// request; there is no other reset.
+/// A guard on one stream, from its first chunk to its end or its [stop](Decision::Stop). Each request needs a fresh
+/// guard, since there is no reset.
 ///
-/// It costs some nanoseconds a char (`reports/bench.md` has each detector). It keeps a window of the stream, never the
-/// whole stream: less than 1 MB for every detector at its defaults, 1.25 MB for the recommended guard, and for presets
-/// the size in [`megabytes`](crate::harness::Preset::megabytes).
+/// A guard takes some nanoseconds for each char (`reports/bench.md` has the figures of each detector). It keeps a
+/// window of the stream, never the whole stream: less than 1 MB for every detector at its defaults, 1.25 MB for the
+/// recommended guard, and for presets the size in [`megabytes`](crate::harness::Preset::megabytes).
 ///
 /// ```
 /// use deadloop_detect::{Decision, Guard, Settings, TextChannel};
@@ -173,7 +173,7 @@ impl Guard {
         Self::of(Arc::clone(&self.parts))
     }
 
-    /// Returns whether another guard is of the same setting of the same [`Guards`].
+    /// Returns whether another guard is made from the same setting of the same [`Guards`].
     pub fn is_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.parts, &other.parts)
     }
@@ -188,9 +188,9 @@ impl Guard {
     /// From the first [stop](Decision::Stop) on, the guard is stopped: it reads nothing more, and returns the same stop
     /// for each push.
     ///
-    /// The arguments of a call may come as text before the call. If not, the call's own arguments are read as that
-    /// text. The pieces of one call come together, whole calls one after the other. If text of arguments was refused,
-    /// so is the call that follows, with the same alarm.
+    /// The arguments of a call may come as text before the call. Otherwise the call's own arguments are read as that
+    /// text. The pieces of different calls must not be mixed. If text of arguments was refused, so is the call that
+    /// follows, with the same alarm.
     ///
     /// ```
     /// use deadloop_detect::{Arguments, Decision, Event, Guard, Settings};

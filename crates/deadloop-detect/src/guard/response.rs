@@ -7,10 +7,10 @@ crate::words! {
     pub enum Response {
         /// Ends the stream. Stops are scored, and `tune` chooses among them.
         Stop = "stop",
-        /// Keeps one call from being run, and the run goes on. Scored as [`Stop`](Self::Stop), since the course after a
+        /// Keeps one call from being run. The run continues. Scored as [`Stop`](Self::Stop), since the course after a
         /// refusal is not recorded.
         Refuse = "refuse",
-        /// Adds a remark, and the stream goes on.
+        /// Adds a remark. The stream continues.
         Warn = "warn",
         /// Writes the alarm into a log, without any other effect.
         Observe = "observe",
@@ -18,8 +18,8 @@ crate::words! {
 }
 
 impl Response {
-    /// Returns the level at which the response is scored: a refusal counts as a stop, the others as themselves. Alarms
-    /// of two levels are never scored together.
+    /// Returns the level at which the response is scored. A refusal counts as a stop, and every other response is a
+    /// level of its own. Alarms of two levels are never scored together.
     #[must_use]
     pub fn level(self) -> Self {
         match self {

@@ -6,8 +6,8 @@
 use crate::settings::param::Threshold;
 use crate::stream::{Chars, EventPlace, Kind, Units};
 
-/// A measurement of a meter, with all that a rule needs to decide about it. It is about one position, or about a
-/// stretch that grows while the text goes on.
+/// A measurement of a meter, with all that a rule needs to decide about it. A fact is about one position, or about a
+/// stretch that grows as the text continues.
 ///
 /// A meter counts in steps of its own (chars, lines, samples, events). `at` and `until` are steps, and
 /// [`position`](Fact::position) converts a step into units of the fact's channel.
@@ -19,7 +19,7 @@ pub struct Fact {
     pub until: u64,
     /// The clock of the steps `at..=until`.
     pub clock: Clock,
-    /// The kind of the loop, should the fact be accepted.
+    /// The kind of loop that an alarm would report.
     pub kind: Kind,
     /// The bounds of thresholds. A setting accepts the fact from the first step at which each of its thresholds accepts
     /// its bound.
@@ -43,7 +43,7 @@ pub struct Fact {
 pub struct Bounds(Vec<(&'static str, Bound)>);
 
 impl Bounds {
-    /// Returns the bound of a threshold. `None`: the threshold accepts the fact with any value.
+    /// Returns the bound of a threshold. `None` if the threshold accepts the fact with any value.
     pub fn get(&self, param: &str) -> Option<Bound> {
         self.iter()
             .find_map(|(name, bound)| (name == param).then_some(bound))
@@ -87,7 +87,7 @@ impl<const N: usize> From<[(&'static str, i64); N]> for Bounds {
 pub struct StructuralCondition {
     /// The parameter, and the place in it: `rules[0].min_copies`.
     pub param: String,
-    /// The least number that the condition requires.
+    /// The minimum that the condition requires.
     pub least: i64,
     /// The measured number.
     pub bound: Bound,
@@ -111,7 +111,8 @@ pub enum Bound {
     Fixed(i64),
     /// A bound that accepts exactly this (effective) value.
     Exactly(i64),
-    /// A bound that grows by one each `per` steps after step `from`, for thresholds that accept values up to the bound.
+    /// A bound that grows by one every `per` steps after step `from`, for thresholds that accept values up to the
+    /// bound.
     Steps {
         /// The step at which the bound is 0.
         from: u64,
@@ -232,7 +233,7 @@ impl Fact {
         Some(self)
     }
 
-    /// Returns the fact of a text whose last line became known as a whole: its last step, known at one char.
+    /// Returns the last step of a fact about a line that became known as a whole, at the char `at`.
     pub(crate) fn known_at(self, at: Chars, onset: Chars) -> Self {
         let until = self.until;
         let last = self.seen_at(until);
@@ -269,7 +270,7 @@ impl Fact {
     }
 }
 
-/// The most chars of a repeated unit that a fact keeps.
+/// The maximum number of chars of a repeated unit that a fact keeps.
 pub const UNIT_CHARS: usize = 80;
 
 /// The thresholds of one setting, which decide about facts.
@@ -291,8 +292,8 @@ impl Rule {
         self.alarm_but_for(fact, |_| false)
     }
 
-    /// Takes the stricter of both values for each threshold. A fact that the result accepts, both accept, unless a
-    /// bound must be met exactly. Both rules must be of one detector.
+    /// Takes the stricter of both values for each threshold. Both rules accept every fact that the result accepts,
+    /// unless a bound must be met exactly. Both rules must be of one detector.
     pub fn tighten(&mut self, other: &Self) {
         for ((_, threshold, own), (.., its)) in self.thresholds.iter_mut().zip(&other.thresholds) {
             if threshold.looser(*own, *its) {

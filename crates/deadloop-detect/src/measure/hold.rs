@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use crate::settings::param::Param;
 
-/// The most samples in a row that a setting may require.
+/// The maximum number of consecutive samples that a setting may require.
 const MAX_HOLD: usize = 50;
 
 /// Returns the parameter `hold`, with a detector's own default.
@@ -49,7 +49,7 @@ impl<const N: usize> Hold<N> {
     }
 
     /// Takes the next sample. `None` is a sample that no setting accepts. Returns the stretches that some setting
-    /// accepts and that no earlier stretch makes needless, shortest first.
+    /// accepts and that no earlier stretch makes redundant, shortest first.
     ///
     /// A longer stretch has equal or higher numbers, so all stretches together form a stair. Of stretches with the same
     /// numbers only the longest is returned: one for each step of the stair.
@@ -75,7 +75,7 @@ impl<const N: usize> Hold<N> {
         stretches
     }
 
-    /// Returns whether no earlier stretch makes this one needless. If so, records it.
+    /// Returns whether no earlier stretch makes this one redundant. If so, records it.
     fn is_news(&mut self, stretch: &Stretch<N>) -> bool {
         let Stretch { samples, highest } = stretch;
         if no_higher(&self.told[samples - 1], highest) {

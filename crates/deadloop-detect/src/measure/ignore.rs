@@ -20,8 +20,9 @@ use crate::stream::Chars;
 pub(crate) const IGNORE: Param = Param::new("ignore", Literal::Texts(&[]), Domain::Regexes)
     .doc("white list: patterns of lines that are not read");
 
-/// The most chars of a line that are matched against the patterns together. A longer line is cut into pieces of this
-/// length, and each piece is a line of its own. At most this much of a text is held back from a detector.
+/// The maximum number of chars of a line that are matched against the patterns together. A longer line is cut into
+/// pieces of this length, and each piece is a line of its own. At most this much of a text is held back from a
+/// detector.
 pub const LINE_CHARS: usize = 1000;
 
 /// The number of remembered places at which text was left out. An onset before them is reported too late.
@@ -33,10 +34,10 @@ const ALL_KINDS: [&str; 6] = ["", " ", "so 1", "思考。", "| 2 | x |", "-----"
 /// The white list of a text detector. A line that one of its patterns matches is not read.
 ///
 /// A line ends with a line feed. It is matched without its line end, and is held back while a pattern may still match
-/// it. If all patterns begin with `^`, that is until the first char after which none can match. Otherwise it is until
-/// the line's end, since a match may begin at any char. A line of more than [`LINE_CHARS`] chars is cut into pieces of
-/// that length. Lines that are left out count in no threshold, but in positions. Text after the last line end waits
-/// until the text goes on; if the text does not, no detector reads it.
+/// it. If all patterns begin with `^`, the line waits until the first char after which none can match. Otherwise the
+/// line waits until its end, since a match may begin at any char. A line of more than [`LINE_CHARS`] chars is cut into
+/// pieces of that length. Lines that are left out count for positions, but not for thresholds. Text after the last line
+/// end waits for more text. If no more comes, no detector reads it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ignore {
     set: RegexSet,
@@ -49,7 +50,7 @@ impl Ignore {
     /// Compiles a list of patterns.
     ///
     /// # Errors
-    /// A pattern is no regular expression, is too large, or matches every line.
+    /// A pattern is not a regular expression, is too large, or matches every line.
     pub(crate) fn new(patterns: &[&str]) -> Result<Self, String> {
         if patterns.is_empty() {
             return Ok(Self::default());
@@ -183,7 +184,7 @@ impl Lines {
         }
     }
 
-    /// Reads a line, or leaves it out. The line is whole, or no pattern can match it any more.
+    /// Reads a line, or leaves it out. The line is whole, or can no longer match a pattern.
     fn end(&mut self, line: &str, facts: &mut Vec<Fact>) {
         let chars = Chars::of(line).0;
         if self.beginning != Beginning::Free && self.ignore.leaves_out(line) {
@@ -200,7 +201,7 @@ impl Lines {
         }
     }
 
-    /// Reads text of a line that no pattern can match any more.
+    /// Reads text of a line that can no longer match a pattern.
     fn pass(&mut self, text: &str, facts: &mut Vec<Fact>) {
         let known = facts.len();
         self.meter.push(text, facts);
@@ -212,8 +213,8 @@ impl Lines {
         }
     }
 
-    /// Follows a part of a line until no pattern can match it. Returns the number of bytes up to there. `None` if a
-    /// pattern still can.
+    /// Follows a part of a line until no pattern can match it. Returns the number of bytes up to that point. `None` if
+    /// a pattern can still match.
     fn free_after(&mut self, part: &str) -> Option<usize> {
         let follower = self.follower.as_mut()?;
         for (at, c) in part.char_indices() {

@@ -16,9 +16,9 @@ use crate::settings::params::Params;
 use crate::settings::value::Value;
 use crate::stream::{Channel, Chars, Event, EventPlace};
 
-/// The measuring half of a detector, one for each stream. A fresh meter is the reset.
+/// The measuring half of a detector, one for each stream. There is no reset: each stream needs a fresh meter.
 ///
-/// A meter does not learn that a stream has ended: alarms cannot depend on the end.
+/// A meter gets no notice of the end of a stream, so alarms cannot depend on it.
 pub trait Meter: Send + Sync {
     /// Reads the next event and appends the facts that it shows. Of facts that a setting accepts at the same place, the
     /// first one counts.
@@ -120,7 +120,7 @@ impl std::fmt::Debug for Recipe {
 }
 
 /// The text of one channel among the events. The arguments of each call are a text of their own, and with `per =
-/// "turn"` so is the text of each turn: the meter starts anew, and positions go on over the run.
+/// "turn"` so is the text of each turn. For each text the meter starts anew, while positions continue over the run.
 struct Lane {
     channel: Channel,
     by_turn: bool,

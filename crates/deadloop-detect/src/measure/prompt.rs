@@ -8,15 +8,14 @@ use crate::stream::Chars;
 pub(crate) const PROMPT: Param = Param::word("prompt", "check", &["check", SKIP])
     .doc("skip: repetition counts only beyond what the user wrote");
 
-/// The value of [`PROMPT`] that delays alarms about text of the user. An alarm waits while everything that repeats,
-/// from the first copy to the end of the last one, is found word for word in the last [`PROMPT_CHARS`] chars of the
-/// user's text.
+/// The value of [`PROMPT`] that delays alarms about text of the user. An alarm waits while the whole repetition, from
+/// the first copy to the end of the last one, occurs verbatim in the last [`PROMPT_CHARS`] chars of the user's text.
 pub(crate) const SKIP: &str = "skip";
 
 /// The number of chars of the user's text that are kept if it is skipped, counted from the end.
 pub const PROMPT_CHARS: usize = 32_768;
 
-/// The most chars after the last copy at which a checkpoint is expected.
+/// The maximum number of chars after the last copy at which a checkpoint is expected.
 const AFTER: usize = 2048;
 
 /// The user's text, and the part of the current text to search for in that text.

@@ -1,4 +1,4 @@
-//! [`Marks`]: fixed texts, such as tags, that are looked for in a stream.
+//! [`Marks`]: fixed texts, such as tags, to find in a stream.
 
 /// The result of comparing a text with some marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +64,8 @@ impl Marks {
         a == b || (self.fold && a.eq_ignore_ascii_case(&b))
     }
 
-    /// Returns the reason why these marks cannot be used, or `None`. Two marks cannot be told apart if one is the
-    /// beginning of the other.
+    /// Returns the reason why these marks cannot be used, if there is one. Two marks cannot be distinguished if one is
+    /// the beginning of the other.
     pub(super) fn refuse(marks: &[String], fold: bool) -> Option<String> {
         let own = |mark: &String| {
             if fold {

@@ -54,7 +54,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
 /// Parses the text of a TOML file.
 ///
 /// # Errors
-/// The text is no TOML, or not of this shape. The error has the place, and one line.
+/// The text is not TOML, or does not have this shape. The error has the place and is one line.
 pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, SettingsError> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
         let what = error.message().trim().replace('\n', ", ");

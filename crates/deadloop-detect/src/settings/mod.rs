@@ -1,4 +1,4 @@
-//! [`Settings`]: a settings file in TOML, as one checked [`Setting`] a model.
+//! [`Settings`]: a settings file in TOML, with one checked [`Setting`] per model.
 //!
 //! ```toml
 //! deployment_loop_rate = 0.003   # share of production's outputs that loop; optional
@@ -55,7 +55,7 @@ pub use model_list::{ModelList, OverrideGlob, Work};
 use table::setting;
 pub use table::{GuardTable, RawParams, resolve, share};
 
-/// The guards of a settings file, and the models that each is for.
+/// The guards of a settings file, each with its models.
 #[derive(Clone, Debug)]
 pub struct Settings {
     guard: Setting,
@@ -278,7 +278,7 @@ impl Settings {
         }
     }
 
-    /// Sets `per` as the text of a run for all text detectors.
+    /// Sets the parameter `per` of all text detectors.
     #[must_use]
     pub fn read_per(self, per: Per) -> Self {
         self.each(|guard| guard.read_per(per))

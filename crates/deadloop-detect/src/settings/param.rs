@@ -163,8 +163,8 @@ pub enum Mark {
 pub struct Threshold {
     /// The side of a fact's bound on which the setting's value must be.
     pub side: ThresholdSide,
-    /// Whether the threshold counts copies. Among equally good settings, the one that requires more copies is the more
-    /// careful.
+    /// Whether the threshold counts copies. Among equally good settings, the one that requires more copies is the safer
+    /// choice.
     pub repeats: bool,
     /// The meaning of a written 0.
     pub zero: Zero,
@@ -308,16 +308,16 @@ impl Threshold {
 pub enum Domain {
     /// A whole number from `min` to `max`.
     Int {
-        /// The least.
+        /// The least allowed value.
         min: i64,
-        /// The greatest.
+        /// The greatest allowed value.
         max: i64,
     },
     /// A number from `min` to `max`.
     Float {
-        /// The least.
+        /// The least allowed value.
         min: f64,
-        /// The greatest.
+        /// The greatest allowed value.
         max: f64,
     },
     /// Yes or no.
@@ -328,18 +328,18 @@ pub enum Domain {
     WordOrInt {
         /// The words.
         words: &'static [&'static str],
-        /// The least number.
+        /// The least allowed number.
         min: i64,
-        /// The greatest number.
+        /// The greatest allowed number.
         max: i64,
     },
     /// Any of these words, each at most once.
     Words(&'static [&'static str]),
     /// Whole numbers from `min` to `max`, at least one, each greater than the one before.
     Rising {
-        /// The least.
+        /// The least allowed value.
         min: i64,
-        /// The greatest.
+        /// The greatest allowed value.
         max: i64,
     },
     /// A set of chars, written as a text of at least one char.

@@ -21,8 +21,8 @@ pub struct Preset {
     pub source: Source,
     /// The parts of the original that are left out, and the reason.
     pub left_out: String,
-    /// The most megabytes that one stream takes: 1, as for every detector's defaults, or the size of the original's
-    /// window.
+    /// The maximum memory of one stream, in megabytes: 1, as for every detector's defaults, or the size of the
+    /// original's window.
     #[serde(default = "one")]
     pub megabytes: u32,
     /// The parameters that differ from the detector's defaults.
@@ -46,7 +46,7 @@ fn one() -> u32 {
     1
 }
 
-/// Parses presets, in the order of their names. An error is a mistake in a file that deadloop ships; a test reads all
+/// Parses presets, in the order of their names. An error is a mistake in a file that deadloop ships. A test reads all
 /// such files.
 pub(crate) fn read(text: &str) -> Result<Vec<Preset>, String> {
     let presets: BTreeMap<String, Preset> = toml::from_str(text).map_err(|e| e.to_string())?;

@@ -50,7 +50,7 @@ impl Member {
         }
     }
 
-    /// Sets `per` as the text of a run, if the detector reads text.
+    /// Sets the parameter `per`, if the detector reads text.
     pub fn read_per(&mut self, per: Per) {
         self.params.set(PER.name, Value::Text(per.name().into()));
     }
@@ -77,7 +77,7 @@ impl Member {
         }
     }
 
-    /// Returns the channels in which it has a meter each, in their order. A run detector has one.
+    /// Returns the channels in which it has a meter, in order. A run detector has one.
     pub fn channels(&self) -> impl Iterator<Item = Channel> {
         Channel::ALL.into_iter().filter(|c| self.watches(*c))
     }
@@ -151,7 +151,7 @@ impl Member {
 /// All parameters of a guard: several detectors, one alarm. A guard without members never fires.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setting {
-    /// The detectors. At the same char the one that is listed first wins.
+    /// The detectors. If several alarm at the same char, the first listed one wins.
     pub members: Vec<Member>,
 }
 
@@ -162,7 +162,7 @@ impl Setting {
         short_hash(&self.canonical())
     }
 
-    /// Returns the setting with only the members that `keep` accepts, in their order.
+    /// Returns the setting with only the members that `keep` accepts, in order.
     #[must_use]
     pub fn part(&self, keep: impl Fn(&Member) -> bool) -> Self {
         let members = self.members.iter();
@@ -171,7 +171,7 @@ impl Setting {
         }
     }
 
-    /// Sets `per` as the text of a run for all text detectors.
+    /// Sets the parameter `per` of all text detectors.
     #[must_use]
     pub fn read_per(mut self, per: Per) -> Self {
         let members = self.members.iter_mut();
@@ -256,7 +256,7 @@ impl Setting {
         text
     }
 
-    /// Returns all facts that distinguish this setting from others, one a line.
+    /// Returns everything that distinguishes this setting from others, one item per line.
     fn canonical(&self) -> String {
         self.said(|text, _, name, value| {
             // Writing into a String cannot fail.
@@ -301,7 +301,7 @@ pub struct SettingIds {
 
 impl SettingIds {
     /// Returns the ids of settings that equal `base` except for some parameters, each given by the index of its member,
-    /// its name and its values. `None` if the parameters are not in their order in a setting.
+    /// its name and its values. `None` if the parameters are not in the order of a setting.
     pub fn new(base: &Setting, varying: &[(usize, &str, &[Value])]) -> Option<Self> {
         let mut pieces = Vec::new();
         let rest = base.said(

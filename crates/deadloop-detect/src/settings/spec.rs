@@ -13,8 +13,8 @@ use crate::settings::unfit::Unfit;
 pub struct Spec {
     /// The name in settings and grids.
     pub name: &'static str,
-    /// The version, raised whenever the same input and parameters may have another result. It is part of a [setting's
-    /// name](crate::Setting::id).
+    /// The version, raised whenever the same input and parameters may give a different result. It is part of a
+    /// [setting's name](crate::Setting::id).
     pub version: u32,
     /// The description, in one line.
     pub about: &'static str,

@@ -127,8 +127,8 @@ pub fn share<'t>(
     }
 }
 
-/// Returns the items of both lists, each once. If the second is a list of lists, as in a grid, joins the first with
-/// each of them.
+/// Returns the items of both lists, without duplicates. If the second is a list of lists, as in a grid, joins the first
+/// list with each of them.
 fn both(first: &Value, second: &Value) -> Value {
     let Value::List(own) = second else {
         return second.clone();
@@ -179,7 +179,7 @@ fn member(table: &GuardTable, text: &str) -> Result<Member, SettingsError> {
     Ok(member)
 }
 
-/// The fewest and the most chars that a token may have on average.
+/// The allowed mean number of chars in a token.
 const TOKEN: RangeInclusive<f64> = 0.1..=100.0;
 
 /// Returns the chars in a token, if the table has the key and a parameter in tokens.
@@ -225,7 +225,7 @@ fn is_in_chars(detector: &'static Detector, name: &Located<String>) -> bool {
     param.is_some_and(|param| param.unit == "chars")
 }
 
-/// Converts numbers of tokens into numbers of chars, rounded to the nearest. Other values stay.
+/// Converts numbers of tokens into numbers of chars, rounded to the nearest. Other values are unchanged.
 fn in_chars(value: Value, ratio: f64) -> Value {
     match value {
         // Exact below 2^53; a number above that is out of every parameter's bounds, and so is what it becomes.
@@ -235,7 +235,7 @@ fn in_chars(value: Value, ratio: f64) -> Value {
     }
 }
 
-/// The parameters of a `[[guard]]` table, unread, each known to its detector.
+/// The unparsed parameters of a `[[guard]]` table, each of which its detector has.
 pub type RawParams<'a> = Vec<(&'a Located<String>, &'a Located<Value>)>;
 
 /// Looks up the detector, the channel and the preset of a `[[guard]]` table. Returns the member without the table's own
@@ -334,7 +334,7 @@ fn channel(
     })
 }
 
-/// Returns the error of a word that is not one of `known`. The message has `what`, the nearest known word, and all
+/// Returns the error of a word that is not one of `known`. The message contains `what`, the nearest known word, and all
 /// known words.
 fn unknown<'a>(
     word: &Located<String>,

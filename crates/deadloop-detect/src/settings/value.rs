@@ -24,7 +24,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Converts a TOML item. Rejects dates, which are no parameter values.
+    /// Converts a TOML item. Rejects dates, which no parameter has.
     fn of(item: toml::Value) -> Result<Self, &'static str> {
         Ok(match item {
             toml::Value::Integer(n) => Self::Int(n),

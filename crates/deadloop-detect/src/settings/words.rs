@@ -2,8 +2,7 @@
 
 /// Defines enums whose variants have names in files. The name is written beside the variant, and everything else is
 /// derived: `ALL` (in the order of tables), `name`, `named`, `Display`, and serde's two traits. A variant may have
-/// older names, which are read and never written. After a bar at the end there may be one variant that holds another
-/// such enum.
+/// older names, which are read but never written. After a bar at the end, one variant may hold another such enum.
 ///
 /// ```
 /// use deadloop_detect::words;

@@ -11,7 +11,7 @@ crate::words! {
         Reasoning = "reasoning",
         /// Text of the model's answer, in chars.
         Answer = "answer",
-        /// The argument texts of tool calls, one after the other, in chars.
+        /// The arguments of all tool calls, one after the other, in chars.
         Arguments = "arguments",
         /// Tool calls, in calls.
         Tools = "tools",

@@ -9,8 +9,8 @@ use super::units::{Calls, Chars, Turns, Unit, Units};
 
 /// The length of each channel at some moment of a transcript.
 ///
-/// Of two moments of one transcript, the later has at least as much of every channel. This orders positions in
-/// different channels, and no sum of them is ever needed.
+/// Of two moments of one transcript, the later has at least as much of every channel. So positions in different
+/// channels can be ordered without ever being added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ChannelLengths {
     /// Chars of reasoning.
@@ -44,7 +44,7 @@ impl ChannelLengths {
         }
     }
 
-    /// Returns the bare number of [`units`](Self::units).
+    /// Returns the number in [`units`](Self::units), without its unit.
     pub fn count(self, channel: Channel) -> u64 {
         self.units(channel).count()
     }

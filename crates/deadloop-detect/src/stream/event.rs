@@ -38,7 +38,7 @@ pub enum EventOf<S, V> {
         id: Option<S>,
         /// The text of the result.
         content: S,
-        /// Whether the call failed. `None`: unknown, which counts as not failed.
+        /// Whether the call failed. `None` if unknown, which counts as not failed.
         error: Option<bool>,
         /// The length and hash of the whole text, if `content` is cut.
         cut: Option<CutOf<S>>,
@@ -170,7 +170,7 @@ impl Event<'_> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Returns the text: as written, or the value as JSON, with its keys in their order.
+    /// Returns the text as written, or the value as JSON with its keys in order.
     pub fn text(self) -> Cow<'a, str> {
         match self {
             Self::Raw(text) => Cow::Borrowed(text),
@@ -179,7 +179,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Returns the form in which two calls are compared: the JSON value with sorted keys. For text that is no JSON,
+    /// Returns the form in which two calls are compared: the JSON value with sorted keys. For text that is not JSON,
     /// returns the text without white space at both ends.
     ///
     /// 1 is not 1.0. Zeros other than a plain `0` have no sign: `-0`, `-0.0`, `0.0` and `0e5` are one value, which is
@@ -204,7 +204,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// The most values with which arguments are still compared as values.
+/// The maximum number of values with which arguments are still compared as values.
 const MOST_VALUES: usize = 1 << 14;
 
 /// Counts the elements and fields in a value, at every depth.
@@ -218,7 +218,7 @@ fn values(value: &Value) -> usize {
 }
 
 /// Estimates [`values`] of a JSON text: the same number, or one more for each empty list and object. The result for
-/// other text has no meaning.
+/// other text is meaningless.
 fn written_values(text: &str) -> usize {
     let mut scan = JsonScan::default();
     let outside = text.chars().filter_map(|c| scan.outside(c));

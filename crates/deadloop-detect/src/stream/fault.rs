@@ -7,7 +7,7 @@ crate::words! {
     pub enum Fault {
         /// N closing tags are missing.
         Unclosed = "unclosed",
-        /// N elements have their closing tag inside as well, too early.
+        /// N elements have another closing tag inside, too early.
         EarlyClose = "early-close",
         /// The closing tag of an element comes after the N elements that follow it.
         Nested = "nested",
@@ -33,7 +33,7 @@ crate::words! {
         ThinkOpen = "think-open",
         /// The opening tag of the thinking is missing.
         ThinkMissing = "think-missing",
-        /// The opening tag of the thinking is there N more times.
+        /// The opening tag of the thinking occurs N more times.
         ThinkTwice = "think-twice",
         /// The first 4 N chars of the answer come before the thinking.
         ThinkLate = "think-late",
@@ -51,8 +51,8 @@ crate::words! {
         ReplayDoubled = "replay-doubled",
         /// N events are out of order.
         ReplayOrder = "replay-order",
-        /// The text is whole, but its end is not marked. This fault and those after it are of whole streams: they
-        /// change no text and no row of events.
+        /// The text is whole, but its end is not marked. This fault and the following ones concern the stream as a
+        /// whole: they change neither a text nor the order of events.
         NoDone = "no-done",
         /// The stream stops without an end.
         Stall = "stall",

@@ -3,8 +3,8 @@
 use super::fault::Fault;
 
 crate::words! {
-    /// The kind of a loop, detected in an alarm or given in a label. `ALL` has the kinds of loops; the kinds
-    /// of faults are [`Fault::ALL`].
+    /// The kind of a loop, detected in an alarm or given in a label. `ALL` has the kinds of loops. The kinds of faults
+    /// are [`Fault::ALL`].
     #[non_exhaustive]
     pub enum Kind {
         /// A short unit, repeated: "thinkthinkthink".

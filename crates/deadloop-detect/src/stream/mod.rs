@@ -6,7 +6,7 @@
 //! | channels, and the units of their positions | [`Channel`], [`Unit`], [`Units`] |
 //! | the channels in which text arrives | [`TextChannel`] |
 //! | the place of an event in a stream | [`EventPlace`] |
-//! | how much of each channel has arrived | [`ChannelLengths`] |
+//! | the length of each channel so far | [`ChannelLengths`] |
 //! | a place in a transcript, which can be ordered | [`Cursor`] |
 //! | the kind of a loop | [`Kind`] |
 //! | the kind of damage of a stream | [`Fault`] |

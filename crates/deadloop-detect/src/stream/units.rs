@@ -55,8 +55,8 @@ macro_rules! count {
 }
 
 count! {
-    /// A count of Unicode scalar values ("chars"), or a position in chars from the start of a channel. Counts of bytes,
-    /// UTF-16 units and tokens never cross a public function.
+    /// A count of Unicode scalar values ("chars"), or a position in chars from the start of a channel. No public
+    /// function takes or returns counts of bytes, UTF-16 units or tokens.
     Chars
 }
 count! {

@@ -1,6 +1,6 @@
 //! [`Classes`]: the classes of chars, from one table.
 //!
-//! The standard library's own functions each cost a search.
+//! The functions of the standard library would each take a search.
 
 use std::sync::LazyLock;
 
@@ -14,13 +14,13 @@ pub(crate) type Class = u8;
 pub(crate) const BLANK: Class = 1;
 /// A letter or a number.
 pub(crate) const NAMED: Class = 2;
-/// A digit of some script, or a number in itself.
+/// A digit of some script, or a char that is a number by itself.
 pub(crate) const NUMBER: Class = 4;
 /// A char that ends a sentence.
 pub(crate) const ENDS: Class = 8;
 /// A Chinese numeral. Unicode counts all but 〇 as letters.
 pub(crate) const HAN: Class = 16;
-/// A char that ends a clause of Chinese or Japanese, but no sentence.
+/// A char that ends a clause of Chinese or Japanese, but not a sentence.
 pub(crate) const CLAUSE: Class = 32;
 /// A Chinese or Japanese char, worth two or three letters of an alphabet.
 pub(crate) const WIDE: Class = 64;

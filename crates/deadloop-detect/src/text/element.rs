@@ -8,14 +8,14 @@ pub(crate) fn ends_sentence(c: char) -> bool {
     matches!(c, '。' | '.' | '；' | ';' | '！' | '!' | '？' | '?' | '\n')
 }
 
-/// Returns whether a clause, but no sentence, of Chinese or Japanese ends with this char.
+/// Returns whether this char ends a clause of Chinese or Japanese, but not a sentence.
 #[inline]
 pub(crate) fn ends_clause(c: char) -> bool {
     matches!(c, '，' | '、' | '､')
 }
 
 /// The chars of one element so far. Blanks at both ends are left out, and blanks within count as one. Two different
-/// elements have the same hash once in 2^64 pairs.
+/// elements have the same hash with probability 2^-64.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Element {
     hash: Hash,
@@ -112,8 +112,8 @@ impl Hash {
         self.bytes(byte, 8);
     }
 
-    /// Adds the ASCII letters, digits and `_` of this range of a text, letters in lower case. (A `_` becomes a byte
-    /// that none of the others becomes.)
+    /// Adds the ASCII letters, digits and `_` of this range of a text, letters in lower case. A `_` becomes a byte of
+    /// its own.
     #[inline]
     pub(crate) fn add_word(&mut self, text: &[u8], word: Range<usize>) {
         self.add_all(text, word, 0x2020_2020_2020_2020);

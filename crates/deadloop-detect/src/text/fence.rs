@@ -5,7 +5,7 @@
 /// Tracker of a stream's fences, char by char.
 ///
 /// A fence line has three backticks as its first chars, after blanks. It opens or closes a fence and belongs to it. A
-/// fence that is never closed goes on to the end.
+/// fence that is never closed lasts to the end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fence {
     open: bool,
@@ -105,7 +105,7 @@ impl Ticks {
         self.open ^= self.are_read();
     }
 
-    /// Returns whether the last char is no backtick.
+    /// Returns whether the last char is not a backtick.
     pub(crate) fn are_none(self) -> bool {
         self.read == 0
     }

@@ -2,7 +2,7 @@
 //!
 //! They are the same on every platform, and for any chunks.
 
-/// The base of the polynomial hashes of sequences: odd, with bits everywhere.
+/// The base of the polynomial hashes of sequences: an odd number with well-mixed bits.
 pub(crate) const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Returns the hash of a sequence with one more item.

@@ -1,4 +1,4 @@
-//! The text of a repeated unit, and its kind, for reports.
+//! The text of a repeated unit and its kind, for alarms.
 //!
 //! The text is taken from the [last chars](Recent) of the stream. The kind is found by [`kind`].
 
@@ -21,7 +21,7 @@ pub(crate) struct Recent {
     found: (u64, usize),
 }
 
-/// The fewest chars that are kept. At twice as many, half is dropped.
+/// The minimum number of chars that are kept. At twice as many, half is dropped.
 const KEPT: u64 = 4096;
 
 impl Recent {

@@ -11,7 +11,7 @@ pub(crate) fn is_unspaced(c: char) -> bool {
         | '\u{FF66}'..='\u{FFDC}' | '\u{1B000}'..='\u{1B16F}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// Returns whether a char is an ideograph or a kana: one is worth two or three letters of an alphabet.
+/// Returns whether a char is an ideograph or a kana. Each is worth two or three letters of an alphabet.
 pub(crate) fn is_wide(c: char) -> bool {
     let hangul = matches!(c,
         '\u{1100}'..='\u{11FF}' | '\u{3131}'..='\u{318E}' | '\u{A960}'..='\u{A97F}'

@@ -1,6 +1,6 @@
 //! [`Sentence`]: a stream's last line or sentence.
 //!
-//! Detectors without an exact unit show it.
+//! Detectors without an exact unit report it.
 
 use crate::measure::fact::UNIT_CHARS;
 
@@ -9,7 +9,7 @@ use crate::measure::fact::UNIT_CHARS;
 pub(crate) struct Sentence {
     /// The last complete sentence.
     last: String,
-    /// The unfinished sentence, and how many of its chars are kept.
+    /// The unfinished sentence, and the number of its chars that are kept.
     open: String,
     kept: usize,
     named: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Unread {
     rest: String,
 }
 
-/// The most unread bytes that are kept, besides the newest piece.
+/// The maximum number of unread bytes that are kept, besides the newest piece.
 const MOST_UNREAD: usize = 1 << 14;
 
 impl Unread {

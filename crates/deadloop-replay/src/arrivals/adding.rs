@@ -133,8 +133,8 @@ impl<'a> Arrivals<'a> {
 }
 
 impl Adding {
-    /// Returns the moment of an event that is no text, once it was added. `silent_since` is the time of the event
-    /// before it.
+    /// Returns the moment of an event that is not text, after the event was added. `silent_since` is the time of the
+    /// event before it.
     #[inline]
     fn moment(
         &self,
@@ -163,8 +163,8 @@ impl Adding {
         }
     }
 
-    /// Returns the tokens up to an event that is no text. In a run that counts tokens by turn, these are the tokens
-    /// of the turns up to the current one. At a turn, they are those of the turns that ended.
+    /// Returns the tokens up to an event that is not text. In a run that counts tokens by turn, these are the tokens of
+    /// the turns up to the current one. At a turn, they are those of the turns that ended.
     fn by_then(&self, arriving: &Arriving<'_>) -> Option<u64> {
         match (self.spent, arriving) {
             (None, _) => self.tokens,

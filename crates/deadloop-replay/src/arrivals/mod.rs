@@ -42,7 +42,7 @@ struct Arrived {
     tokens: Option<EventTokens>,
 }
 
-/// An event that is no text of the model: a call, a result or a turn.
+/// An event that is not text of the model: a call, a result or a turn.
 struct Other {
     /// The index of the event in the stream that detectors of runs read.
     nth: u64,
@@ -88,8 +88,8 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// Returns the index, in the stream that detectors of runs read, of the last event up to a place that is no text.
-    /// Returns 0 if there is none.
+    /// Returns the index of the last event that is not text, up to a place. The index is into the stream that run
+    /// detectors read. 0 if there is no such event.
     pub(crate) fn nth_at(&self, place: Cursor) -> u64 {
         let up_to = self
             .others
@@ -113,7 +113,7 @@ impl<'a> Arrivals<'a> {
         Moment { seen, ..moment }
     }
 
-    /// Returns the moment of the `nth` recorded event that is no text, with the channel's count cut to `at` units.
+    /// Returns the moment of the `nth` recorded event that is not text, with the channel's count cut to `at` units.
     pub(crate) fn said_at(&self, nth: usize, channel: Channel, at: u64) -> Moment {
         let mut recorded = self.others.iter().filter(|other| other.recorded);
         let moment = recorded.nth(nth).map_or(Moment::default(), |o| o.moment);

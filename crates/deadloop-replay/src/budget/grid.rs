@@ -1,4 +1,4 @@
-//! [`BudgetGrid`]: a file of budgets, with several values a parameter.
+//! [`BudgetGrid`]: a file of budgets, in which a parameter may have several values.
 //!
 //! ```toml
 //! [[budget]]
@@ -22,10 +22,10 @@ use crate::grid::{cells, product, swept};
 /// The default grid, as TOML.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
 
-/// The most settings of a grid. Each stays in memory with its counts.
+/// The maximum number of settings of a grid. Each stays in memory with its counts.
 const MOST: usize = 1_000_000;
 
-/// The settings of a grid, each once, in the order of nested loops with the last parameter innermost.
+/// The settings of a grid, without duplicates, in the order of nested loops with the last parameter innermost.
 #[derive(Clone, Debug, Default)]
 pub struct BudgetGrid {
     /// The settings.
@@ -53,7 +53,7 @@ impl BudgetGrid {
     /// Reads a grid. Several `[[budget]]` tables follow one another and are not multiplied.
     ///
     /// # Errors
-    /// Returns an error with its line if the text is no TOML, if a name or a value is unknown or out of bounds, or if
+    /// Returns an error with its line if the text is not TOML, if a name or a value is unknown or out of bounds, or if
     /// the grid has more than a million settings or no possible one.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let wire: Wire = read_toml(text)?;

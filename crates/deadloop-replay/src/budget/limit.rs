@@ -1,7 +1,6 @@
 //! [`Limit`]: an iteration limit that asks the user and may grow.
 //!
-//! How often a limit would have asked in a run depends only on the number of turns, so this needs no guard
-//! `iterations`.
+//! The number of questions depends only on the number of turns, so the guard `iterations` need not run.
 
 use deadloop_detect::harness::grown;
 
@@ -10,15 +9,15 @@ use deadloop_detect::harness::grown;
 pub struct Limit {
     /// Turns until the first question.
     pub limit: u64,
-    /// The factor by which the limit grows at a yes. Halves are rounded to even.
+    /// The factor by which the limit grows when the user agrees. Halves are rounded to even.
     pub grow: f64,
-    /// The number added to the limit after that.
+    /// The number added to the limit after the factor is applied.
     pub grow_by: u64,
     /// The turn at which the run is stopped without a question. 0 means never.
     pub hard: u64,
     /// The share of the limit at which the run is warned.
     pub warn_at: f64,
-    /// The number of times that the answer is yes before it is no. `None` if it is always yes.
+    /// The number of times that the user agrees before refusing. `None` if the user always agrees.
     pub cancel_after: Option<u64>,
 }
 
@@ -35,14 +34,14 @@ impl Default for Limit {
     }
 }
 
-/// The effect of a limit on a run. An effect is given by the turn that follows it, from 0.
+/// The effect of a limit on a run. The place of each effect is the index of the next turn, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitAsked {
-    /// The number of questions that the user answered with yes.
+    /// The number of questions at which the user agreed.
     pub confirmations: u64,
-    /// The number of questions, including the one answered with no.
+    /// The number of questions, including a refused one.
     pub questions: u64,
-    /// The turn at which the run was stopped, by the hard limit or a no.
+    /// The turn at which the run was stopped, by the hard limit or by a refusal.
     pub stopped: Option<u64>,
     /// The turn of the first warning.
     pub warned: Option<u64>,
@@ -59,7 +58,7 @@ impl LimitAsked {
 
 impl Limit {
     /// Computes the effect of the limit on a run of `turns` turns. The time grows with the number of questions, not
-    /// of turns.
+    /// with the number of turns.
     pub fn ask(&self, turns: u64) -> LimitAsked {
         let mut asked = LimitAsked::default();
         let mut limit = self.limit.max(1);
@@ -85,7 +84,7 @@ impl Limit {
         asked
     }
 
-    /// Returns the limit after a yes.
+    /// Returns the limit after the user agreed.
     fn grown(&self, limit: u64) -> u64 {
         let product = grown(i64::try_from(limit).unwrap_or(i64::MAX), self.grow);
         let product = product.max(0).unsigned_abs();

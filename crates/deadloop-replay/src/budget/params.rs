@@ -38,7 +38,7 @@ deadloop_detect::words! {
 }
 
 impl Policy {
-    /// Whether the policy uses a parameter.
+    /// Returns whether the policy uses a parameter.
     pub fn reads(self, param: &str) -> bool {
         match param {
             "threshold" => self != Self::Never,

@@ -2,16 +2,16 @@
 //!
 //! [`trace`] returns each turn as well, for a plot.
 //!
-//! Between two acts of the policy the context only grows at its end, so its tokens are those of all events so far
-//! plus a constant ([`Context::shift`]). Bisection finds the next turn above a limit, and the tokens that the turns
-//! before it send are a difference of sums.
+//! Between two acts of the policy the context only grows at its end, so its tokens are those of all events so far plus
+//! a constant ([`Context::shift`]). Bisection finds the next turn above a limit. The tokens sent before that turn are a
+//! difference of two sums.
 
 use super::params::{Budget, Policy};
 use super::sizes::RunSizes;
 
 /// The share of the prompt that a summary must free to be useful.
 const USELESS: f64 = 0.1;
-/// The number of turns after the last summary from which on a summary is not thrash.
+/// The minimum number of turns between two summaries. A summary that comes sooner counts as thrash.
 const THRASH: usize = 3;
 
 /// The result of a run under a setting, in tokens and turns. Counting stops at an overflow, because the run would
@@ -20,7 +20,7 @@ const THRASH: usize = 3;
 pub struct Played {
     /// The number of turns whose prompt was sent.
     pub turns: u64,
-    /// The number of acts of the policy, each because a prompt exceeded the threshold.
+    /// The number of acts of the policy. It acts when a prompt exceeds the threshold.
     pub summaries: u64,
     /// The number of acts that freed less than a tenth of the prompt.
     pub useless: u64,
@@ -62,7 +62,7 @@ pub struct BudgetStep {
     pub sent: u64,
     /// Whether the policy acted.
     pub done: bool,
-    /// Whether the prompt is too long all the same.
+    /// Whether the prompt is still too long after the policy acted.
     pub overflow: bool,
 }
 
@@ -103,7 +103,7 @@ impl Limits {
 }
 
 /// Returns the longest prompt, in tokens, at which the policy does not act and nothing overflows. A run whose last
-/// prompt is no longer is sent unchanged.
+/// prompt is at most this long is sent unchanged.
 pub(super) fn quiet(budget: &Budget) -> u64 {
     let limits = Limits::of(budget);
     limits.trigger.min(limits.most)
@@ -200,8 +200,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Keeps the newest items, up to `keep` tokens together. A summary, or nothing, replaces the others. Returns the
-    /// tokens that are at the same place as before, and the tokens of the summary.
+    /// Keeps the newest items, up to `keep` tokens together. A summary replaces the others, or they are dropped.
+    /// Returns the tokens that are at the same place as before, and the tokens of the summary.
     fn fold(&mut self, turn: usize, keep: u64, summary: Option<u64>) -> (u64, u64) {
         let before = &self.sizes.before;
         let to = (self.sizes.items[turn] as usize).max(self.from);

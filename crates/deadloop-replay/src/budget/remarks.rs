@@ -16,7 +16,7 @@ pub enum Remark {
     },
     /// The prompt after a summary may exceed the threshold again, so that one summary follows another.
     Thrashes {
-        /// The most that remains, as a share of the window.
+        /// The largest prompt after a summary, as a share of the window.
         left: f64,
         /// The threshold.
         threshold: f64,
@@ -74,7 +74,7 @@ impl Budget {
         remarks
     }
 
-    /// Whether a prompt can overflow before it reaches the threshold.
+    /// Returns whether a prompt can overflow before it reaches the threshold.
     pub fn is_unsafe(&self) -> bool {
         self.threshold > tidy(1.0 - self.reserve)
     }

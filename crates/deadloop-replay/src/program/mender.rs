@@ -22,7 +22,8 @@ pub struct Repaired {
     pub fields: serde_json::Map<String, Json>,
 }
 
-/// A program that repairs, with one process for each thread that needs one. Dropping the value kills the processes.
+/// A program that repairs, with a process for each thread that uses the program. Dropping the value kills the
+/// processes.
 pub struct Mender {
     program: Program,
     name: Ready,

@@ -39,11 +39,11 @@ use protocol::{Answer, ProgramMessage, line};
 pub(crate) use script::ProgramAlarm;
 use script::Script;
 
-/// The longest wait until a program is ready. Some programs load a model of their own.
+/// The longest wait until a program is ready. Some programs first load a model.
 const START: Duration = Duration::from_secs(30);
 
-/// The most idle processes that are kept, since each takes memory. A run with more programs starts the others again
-/// for each transcript.
+/// The maximum number of idle processes that are kept, since each takes memory. A run with more programs starts the
+/// others again for each transcript.
 const KEPT: usize = 64;
 
 /// The answer of a program about a transcript: its alarm, `None`, or the program's error.
@@ -143,7 +143,7 @@ impl Programs {
         self.pools.iter().find_map(too_many)
     }
 
-    /// Whether the plan has no programs.
+    /// Returns whether the plan has no programs.
     pub fn is_empty(&self) -> bool {
         self.pools.is_empty()
     }
@@ -202,8 +202,8 @@ impl Programs {
     }
 
     /// Sends a transcript to one process of a program. If an idle process ends without an answer, the transcript is
-    /// sent to a new process, whose answer counts. The idle process may have ended after its last transcript, which
-    /// depends on threads and time.
+    /// sent to a new process, whose answer counts. The idle process may have ended after its last transcript. Since
+    /// that depends on timing, it must not affect the result.
     fn question(
         &self,
         pool: &Pool,
@@ -307,7 +307,7 @@ fn shown(program: &Program) -> String {
     program.command.join(" ")
 }
 
-/// Locks a mutex, also after a panic of another thread: each change is one step, so the data is valid.
+/// Locks a mutex, even after a panic of another thread. Each change is a single step, so the data is always valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 //! [`Process`]: one running program and its three pipes.
 //!
-//! A thread writes to stdin, one reads stdout, and one keeps the end of stderr. So the wait for an answer has a
-//! limit, whatever the program reads and writes.
+//! A thread writes to stdin, one reads stdout, and one keeps the end of stderr. So the wait for an answer is limited
+//! even if the program stops reading or writes too much.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -108,7 +108,7 @@ impl Process {
     }
 
     /// Sends lines and waits for the one line of the answer, for at most `patience`. The wait ends early if `stop`
-    /// returns true. Lines that are not sent when the answer arrives are dropped.
+    /// returns true. Lines that are still unsent when the answer arrives are dropped.
     pub(super) fn ask(
         &mut self,
         blocks: Arc<[Vec<u8>]>,

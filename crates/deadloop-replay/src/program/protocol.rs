@@ -1,4 +1,4 @@
-//! The protocol's messages: one JSON object a line.
+//! The protocol's messages: one JSON object per line.
 
 use deadloop_detect::Value;
 use serde::{Deserialize, Serialize};
@@ -28,8 +28,8 @@ impl<'a> ProgramMessage<'a> {
     }
 }
 
-/// Appends a message as a line. Returns an error if the message cannot be written as JSON, which holds for no message
-/// of deadloop.
+/// Appends a message as a line. Returns an error if the message cannot be written as JSON. deadloop's own messages
+/// always can.
 pub(super) fn line(message: &impl Serialize, to: &mut Vec<u8>) -> Result<(), String> {
     serde_json::to_writer(&mut *to, message).map_err(|e| format!("cannot be told: {e}"))?;
     to.push(b'\n');

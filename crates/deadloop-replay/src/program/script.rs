@@ -10,7 +10,8 @@ use deadloop_detect::{Channel, ChannelLengths, Chars, Kind, Unit};
 use super::protocol::{ProgramMessage, RawAlarm, line};
 use crate::arrivals::text_of;
 
-/// The number of bytes of whole lines that are written at once. After a verdict at most one such block is still sent.
+/// The size of a block of lines that is written at once, in bytes. After a verdict at most one such block is still
+/// sent.
 const BLOCK_BYTES: usize = 16 << 10;
 
 /// The lines of one transcript, and the ranges that the numbers of an alarm refer to.
@@ -113,7 +114,7 @@ impl Script {
     ///
     /// # Errors
     /// Returns an error if the alarm names an event that was not sent or is not counted, or a position outside of its
-    /// event. A position before the event would give the program a latency that it does not have.
+    /// event. A position before the event would understate the program's latency.
     pub(super) fn heard(&self, cry: &RawAlarm) -> Result<ProgramAlarm, String> {
         let RawAlarm { event, at, .. } = *cry;
         let sent = self.stretches.len();

@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 pub struct Delay {
     /// The number of chars read when the first text for the user came out. `None` if none came out.
     pub first_text: Option<u64>,
-    /// The most chars that waited at the same time.
+    /// The maximum number of chars that waited at the same time.
     pub most_held: u64,
-    /// The most chars read without any output: before the first piece, between two pieces, or after the last.
+    /// The maximum number of chars read without any output: before the first piece, between two pieces, or after the
+    /// last.
     pub longest_silence: u64,
 }
 

@@ -35,7 +35,7 @@ pub use mending::{Arrived, Out, VariantOutput, question, written};
 
 /// The default grid.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
-/// The most variants of one grid.
+/// The maximum number of variants of one grid.
 const MOST: usize = 20_000;
 
 /// A setting of a repairer.
@@ -78,7 +78,7 @@ impl Variant {
         }
     }
 
-    /// Returns the parameters that differ from the defaults, as `a=1; b=2`.
+    /// Returns the parameters that differ from the defaults, in the form `a=1; b=2`.
     pub fn params(&self) -> String {
         match &self.made {
             Mending::Nothing(_) => String::new(),
@@ -143,7 +143,7 @@ struct Table {
 /// The variants of a grid.
 #[derive(Clone, Debug)]
 pub struct RepairGrid {
-    /// The variants, each once. Those without repair are first.
+    /// The variants, without duplicates. Those without repair are first.
     pub variants: Vec<Variant>,
     /// The number of impossible combinations.
     pub refused: usize,
@@ -153,7 +153,7 @@ impl RepairGrid {
     /// Reads a grid.
     ///
     /// # Errors
-    /// Returns an error with its line if the text is no TOML, if a name or a value is unknown or out of bounds, if
+    /// Returns an error with its line if the text is not TOML, if a name or a value is unknown or out of bounds, if
     /// there are too many variants, or if a table has no possible variant.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let wire: Wire = read_toml(text)?;

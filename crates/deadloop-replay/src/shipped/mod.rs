@@ -1,7 +1,7 @@
 //! The recommended guards and default grids that deadloop ships.
 //!
-//! They are used if the user names no settings or grid. `tune`, its simulations and embedding programs all take them
-//! from here, so that they search the same.
+//! They are used if the user names no settings or grid. `tune`, its simulations and embedding programs take them from
+//! here, so that all of them search the same grids.
 
 use deadloop_detect::harness::{DETECTORS, Detector, Member, Params, Preset, Unfit};
 use deadloop_detect::{
@@ -10,7 +10,7 @@ use deadloop_detect::{
 
 use crate::Grid;
 
-/// The grids around the recommended guards. They combine several detectors, so they belong to no single one.
+/// The grids around the recommended guards. Each combines several detectors, so it belongs to no single detector.
 const AROUND_RECOMMENDED: &[&str] = &[
     include_str!("recommended.toml"),
     include_str!("recommended-others.toml"),
@@ -35,8 +35,8 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Returns the scope of a choice in `unit` among the settings of `grids`. It covers detectors of loops, of
-    /// faults, or both, as the grids do.
+    /// Returns the scope of a choice in `unit` among the settings of `grids`. Like the grids, it covers detectors of
+    /// loops, of faults, or of both.
     pub fn of(grids: &[Grid], unit: Unit) -> Self {
         let members = || grids.iter().flat_map(|grid| &grid.members);
         Self {
@@ -46,7 +46,7 @@ impl Scope {
         }
     }
 
-    /// Whether the scope contains `member`.
+    /// Returns whether the scope contains `member`.
     pub fn has(self, member: &Member) -> bool {
         let looked_for = if is_of_faults(member.detector) {
             self.faults
@@ -61,16 +61,16 @@ fn is_of_faults(detector: &Detector) -> bool {
     !detector.notices.is_empty()
 }
 
-/// Whether a choice in `unit` can include a setting with this member: the member must end streams and count in that
-/// unit.
+/// Returns whether a choice in `unit` can include a setting with this member: the member must end streams and count in
+/// that unit.
 fn is_chosen(member: &Member, unit: Unit) -> bool {
     // Calls and turns are both units of a run, so either fits the other.
     let fits = |of: Unit| (of == Unit::Chars) == (unit == Unit::Chars);
     member.response.level() == Response::Stop && member.unit().is_none_or(fits)
 }
 
-/// Returns the grids that `tune` searches together, and their text. They are those of every detector that ends a
-/// stream and counts in `unit`. The grids around the recommended guard are first, then those of the detectors in it.
+/// Returns the grids that `tune` searches together, and their text. They are those of every detector that ends a stream
+/// and counts in `unit`. The grids around the recommended guards are first, then those of their detectors.
 ///
 /// # Errors
 /// Returns an error if a shipped file is invalid. A test reads them all.
@@ -91,8 +91,8 @@ pub fn default_grids(unit: Unit) -> Result<(Vec<Grid>, String), SettingsError> {
     Ok((grids.collect::<Result<_, _>>()?, texts.join("\n")))
 }
 
-/// Whether a detector is searched by default for alarms counted in `unit`. Detectors of faults are searched only if
-/// they are named.
+/// Returns whether a detector is searched by default for alarms counted in `unit`. Detectors of faults are searched
+/// only if they are named.
 fn is_searched(detector: &'static Detector, unit: Unit) -> bool {
     let member = Member::new(detector, Params::defaults(detector.params));
     member.unit().is_some() && is_chosen(&member, unit) && !is_of_faults(detector)

@@ -18,7 +18,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     draw,
 };
 
-/// The most pairs drawn, and the most parameters that they come from.
+/// The maximum number of pairs drawn.
 const PAIRS: usize = 2;
 const PARAMETERS: usize = 3;
 /// The size of a map.
@@ -26,7 +26,7 @@ const SIZE: (u32, u32) = (380, 400);
 /// The height of the key above the maps.
 const HEAD: i32 = 30;
 
-/// A pair of dimensions and the worth of each field, with rows from the top.
+/// A heatmap: a pair of dimensions and the worth of each field, with rows from the top.
 struct Map<'d> {
     x: usize,
     y: usize,

@@ -1,4 +1,4 @@
-//! The charts, one a file, listed in [`CHARTS`].
+//! The charts, one per file, listed in [`CHARTS`].
 //!
 //! Titles and readings are written in chars. [`RunInfo::told`](crate::data::RunInfo::told) converts them to the unit of
 //! the run. A chart has one size, which the page scales. A chart without data is left out.

@@ -20,13 +20,13 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     draw,
 };
 
-/// The most models with a plane of their own.
+/// The maximum number of models with a plane of their own.
 const MODELS: usize = 8;
-/// The most dots of a plane, and the pixels within which settings first share a dot.
+/// The maximum number of dots of a plane.
 const DOTS: usize = 350;
 const APART: f64 = 5.0;
 
-/// The most settings marked by a letter.
+/// The maximum number of settings marked by a letter.
 const MARKED: usize = 5;
 
 /// A marked setting.
@@ -39,7 +39,7 @@ struct Point {
     ink: Ink,
 }
 
-/// A dot: the best of the settings at a place.
+/// A dot, which shows the best of the settings at a place.
 pub(crate) struct Dot {
     pub(crate) setting: usize,
     /// The number of settings at the place.
@@ -175,7 +175,7 @@ fn places(data: &ReportData, model: &str) -> Vec<(usize, (f64, f64))> {
     places
 }
 
-/// Returns the dots and their places. Settings that are too close to be told apart share a dot. `pixel` maps a place to
+/// Returns the dots and their places. Settings that are too close to tell apart share a dot. `pixel` maps a place to
 /// pixels.
 fn spots(pixel: impl Fn(&(f64, f64)) -> (i32, i32), places: &[(usize, (f64, f64))]) -> Vec<Spot> {
     let mut apart = APART;
@@ -198,7 +198,8 @@ fn spots(pixel: impl Fn(&(f64, f64)) -> (i32, i32), places: &[(usize, (f64, f64)
     }
 }
 
-/// Returns the steps of the highest place at each rate of wrong alarms, from (0, 0), the place of `never`.
+/// Returns the upper envelope of the places: the highest value up to each rate of wrong alarms. It begins at (0, 0),
+/// the place of `never`.
 fn envelope(places: &[(usize, (f64, f64))]) -> Vec<(f64, f64)> {
     let mut all: Vec<(f64, f64)> = places.iter().map(|place| place.1).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));

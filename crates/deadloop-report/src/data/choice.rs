@@ -9,7 +9,7 @@ pub struct ChoiceRow {
     /// The model, or [`ALL_MODELS`](crate::ALL_MODELS) for the whole file.
     pub model: String,
     /// The setting in the file, as an index into [`ReportData::settings`](crate::ReportData::settings). In the row of
-    /// the whole file, the setting of every model without a table of its own.
+    /// the whole file, this is the setting of every model without a table of its own.
     pub setting: Option<usize>,
     /// The name of the setting in use, for sentences.
     pub in_use_is: String,

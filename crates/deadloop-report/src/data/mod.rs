@@ -214,7 +214,7 @@ impl ReportData {
         own.or_else(|| self.choice_of(ALL_MODELS)?.setting)
     }
 
-    /// Returns the number of labelled loops of each model: the most under any setting. `never` counts all of them.
+    /// Returns the number of labelled loops of each model: the maximum over all settings. `never` counts all of them.
     pub(crate) fn labelled_loops(&self) -> BTreeMap<&str, u64> {
         let mut loops: BTreeMap<&str, u64> = BTreeMap::new();
         for score in &self.scores {

@@ -79,8 +79,8 @@ impl ReportData {
 
 /// Returns `parameter=value` for each value in which a setting differs from `base`. A member that `base` lacks is
 /// compared with its detector's defaults. Both slices are parameters, `guard.parameter`, with their values. With
-/// `several`, the first value of each member is preceded by the member's name. A setting that is `base` without some
-/// members is `only` the others.
+/// `several`, the first value of each member is preceded by the member's name. A setting that lacks some members of
+/// `base` and is otherwise equal is named `only` with the remaining members.
 pub fn differences(
     own: &[(String, String)],
     base: &[(String, String)],
@@ -143,7 +143,7 @@ fn by_member(
     all
 }
 
-/// The most differences in a name. The settings file has all of them.
+/// The maximum number of differences in a name. The settings file has all of them.
 const SAID: usize = 4;
 /// The longest value in a name, in chars.
 const LONGEST: usize = 24;
@@ -162,7 +162,7 @@ pub fn in_short(mut differences: Vec<String>) -> Option<String> {
 const LONGEST_ROW: usize = 32;
 
 /// Shortens a value for a name: a long list to its number of rows, another long value to its beginning. A list of one
-/// short row, as the parameters of a program, is kept.
+/// short row, such as the parameters of a program, is kept.
 pub fn brief(value: &str) -> String {
     if value.chars().count() <= LONGEST {
         return value.to_owned();
@@ -204,7 +204,7 @@ fn detector(member: &str) -> Option<&'static Detector> {
     Detector::find(name)
 }
 
-/// Returns whether a value, as the scores write it, is the default of the detector's parameter.
+/// Returns whether a value, in the form of the scores, is the default of the detector's parameter.
 fn is_default(parameter: &str, value: &str) -> bool {
     let detector = detector(member(parameter));
     let param = detector.and_then(|detector| detector.param(short(parameter)));

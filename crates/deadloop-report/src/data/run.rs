@@ -18,7 +18,7 @@ pub struct RunInfo {
     pub corpus_file: String,
     /// The number of its chars.
     pub chars: u64,
-    /// The hash of the corpus. It tells corpora of the same name apart.
+    /// The hash of the corpus, which distinguishes corpora of the same name.
     pub corpus_hash: Option<String>,
     /// The names and versions of programs, as they report them.
     pub versions: Vec<(String, String)>,

@@ -47,7 +47,7 @@ pub fn beside(in_use: &Setting, settings: &[&Setting]) -> Vec<String> {
     settings.iter().map(name).collect()
 }
 
-/// Returns the differences of settings from each other. Each has its detectors if those differ, and the parameters that
+/// Returns a name for each setting: its detectors if the settings differ in them, and its values of the parameters that
 /// differ.
 pub fn differing(settings: &[&Setting]) -> Vec<String> {
     let columns: Vec<BTreeMap<String, String>> = settings.iter().map(|s| columns_of(s)).collect();

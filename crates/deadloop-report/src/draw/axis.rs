@@ -1,4 +1,4 @@
-//! Scales that plotters lacks: with 0 and many powers, and with own ticks.
+//! Scales that plotters lacks: one with 0 and many powers, one with ticks of its own.
 
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use std::ops::Range;

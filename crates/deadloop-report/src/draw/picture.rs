@@ -17,7 +17,7 @@ pub struct Picture {
     name: String,
     caption: String,
     size: (u32, u32),
-    /// The elements of the SVG, one a line.
+    /// The elements of the SVG, one per line.
     elements: Vec<String>,
 }
 

@@ -3,7 +3,7 @@
 //! Charts name an [`Ink`]. plotters writes its light colour, and the CSS made here replaces it by the colour of the
 //! page's theme. So the same SVG works embedded, where it follows the page's toggle, and alone, with the CSS inside it.
 //! The inks of series are based on those of Okabe and Ito, changed until each has a contrast of at least 3:1 against
-//! its paper. The hatching has it against the covered area. No chart depends on inks alone.
+//! its paper. The hatching has this contrast against the covered area. No chart depends on inks alone.
 
 use plotters::style::RGBColor;
 use std::fmt::Write as _;

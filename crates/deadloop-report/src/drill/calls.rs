@@ -9,7 +9,7 @@ use deadloop_score::{Called, Calls};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The most kinds of equal calls with a tint of their own.
+/// The maximum number of kinds of equal calls with a tint of their own.
 const TINTS: usize = 6;
 
 /// The calls of a run, ready for the page.
@@ -36,13 +36,13 @@ struct Box {
 /// Adjacent equal calls with equal results.
 #[derive(Debug, Clone, Default, Serialize)]
 struct Row {
-    /// The number of the call, as `12` or `12–26`.
+    /// The numbers of the calls: `12` or `12–26`.
     at: String,
     turn: String,
     tint: String,
     name: String,
     arguments: String,
-    /// The repetition in words, as `15 times in a row; the call of 3`.
+    /// The repetition in words, for example `15 times in a row; the call of 3`.
     again: String,
     error: bool,
     /// The title of the fold, and the beginning of the result.
@@ -85,7 +85,7 @@ pub(super) fn shown(calls: &Calls, by_turns: bool, length: u64) -> CallsView {
     }
 }
 
-/// Returns the tints of repeated calls, most frequent first, as far as there are tints.
+/// Returns the tints of the most frequently repeated calls. Other calls have no tint.
 fn tints(calls: &Calls) -> BTreeMap<u64, usize> {
     let mut times: BTreeMap<u64, usize> = BTreeMap::new();
     for call in &calls.list {

@@ -1,4 +1,4 @@
-//! A transcript as the page shows it.
+//! An opened transcript, ready for the page.
 //!
 //! It has a strip with the alarm of every setting, and the command that explains it.
 

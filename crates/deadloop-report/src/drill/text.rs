@@ -107,8 +107,8 @@ fn hidden(c: char) -> char {
     }
 }
 
-/// Hides the quoted text of a sentence, from the first quotation mark to the last. So a quotation mark inside the text
-/// hides more, never less.
+/// Hides the quoted text of a sentence, from the first quotation mark to the last. So a quotation mark inside the
+/// quoted text cannot reveal a part of it.
 fn hidden_quotes(sentence: &str) -> String {
     let (Some(first), Some(last)) = (sentence.find('"'), sentence.rfind('"')) else {
         return sentence.to_owned();

@@ -25,7 +25,7 @@ pub(crate) struct AdviceView {
     pub(crate) more: usize,
     /// The sentence in place of a long list.
     pub(crate) many: Option<String>,
-    /// The quality of each grid, a line each.
+    /// The quality of each grid, one line per grid.
     pub(crate) saved_at_1: Vec<String>,
     /// The remedies for wrong alarms.
     pub(crate) to_do: Vec<String>,
@@ -46,10 +46,10 @@ pub(crate) struct Line {
     words: String,
 }
 
-/// The most changes listed. `settings.toml` has all of them.
+/// The maximum number of changes listed. `settings.toml` has all of them.
 const CHANGES: usize = 24;
 
-/// The most changes that are listed at first sight.
+/// The maximum number of changes listed outside the fold.
 const FEW: usize = 8;
 
 /// Prepares the verdict. `None` if the run made no choice.

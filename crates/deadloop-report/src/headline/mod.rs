@@ -80,7 +80,8 @@ struct Line {
     spared: Option<String>,
 }
 
-/// The most named settings in the headline of a run without a choice: the one in use, and the best of the others.
+/// The maximum number of named settings in the headline of a run without a choice: the one in use, and the best of the
+/// others.
 const NAMED: usize = 3;
 
 /// Builds the headline.
@@ -430,7 +431,7 @@ fn pays(lines: &[Line], value: impl Fn(&Line, String, String) -> Value) -> Figur
     }
 }
 
-/// Formats a share of looping responses as one in how many.
+/// Formats a share of looping responses as `1 in N`.
 fn from_share(share: Option<f64>) -> String {
     match share {
         None => "nowhere".into(),

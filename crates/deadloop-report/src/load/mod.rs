@@ -34,7 +34,7 @@ pub enum LoadError {
     },
 }
 
-/// The number of models whose cells make a line in a chart. Of other models only named and chosen settings are kept.
+/// The number of models whose cells make a line in a chart. For other models only named and chosen settings are kept.
 const CURVES: usize = 8;
 
 /// Reads a result folder of `replay`, `sweep` or `tune`.
@@ -131,7 +131,7 @@ impl<'r> Frame<'r> {
     }
 
     /// Returns the rows to keep: all models together for every setting, and `named` settings for every model and field.
-    /// For the models with the most loops also the cells that make a line.
+    /// For the models with the most loops, the cells that make a line are kept too.
     fn rows(&self, data: &ReportData, named: &dyn Fn(&str) -> bool) -> Vec<Key<'r>> {
         let models = self.keys.iter().filter(|key| key.by == BY_MODEL);
         let loops: Vec<Option<i64>> = ints(self.frame, "loops").collect();
@@ -293,7 +293,7 @@ impl Settings {
         self.list.len() - 1
     }
 
-    /// Returns the role and the label of a setting. `chosen` is no label.
+    /// Returns the role and the label of a setting. `chosen` is not a label.
     fn role(&self, id: &str) -> (Role, Option<String>) {
         if id == NEVER {
             return (Role::Never, None);

@@ -34,7 +34,7 @@ const COLUMNS: [&str; 19] = [
 const PART: usize = 1 << 14;
 
 /// Adds the outcomes. With a `single` setting there is nothing to compare, so rows without a loop, an alarm or an error
-/// are only counted. The first row of each model is kept.
+/// are only counted. The first row of each model is always kept.
 pub(super) fn read(
     dir: &Path,
     single: bool,

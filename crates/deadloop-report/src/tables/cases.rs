@@ -8,9 +8,9 @@ use deadloop_score::replay::detect::Unit;
 use deadloop_score::words::transient_stops;
 use std::sync::Arc;
 
-/// The most rows of a table.
+/// The maximum number of rows of a table.
 const ROWS: usize = 200;
-/// The most misses listed.
+/// The maximum number of misses listed.
 const MISSES: usize = 40;
 
 /// Builds the tables of single transcripts, for the chosen setting or else the first one.
@@ -128,7 +128,7 @@ fn false_alarms(rows: &[&OutcomeRow], setting: &str, unit: Unit) -> Option<Table
     )
 }
 
-/// Lists missed loops, the longest run-on first.
+/// Lists missed loops, those that ran on longest first.
 fn misses(rows: &[&OutcomeRow], setting: &str, unit: Unit) -> Option<Table> {
     let mut list: Vec<(&&OutcomeRow, u64)> = rows
         .iter()

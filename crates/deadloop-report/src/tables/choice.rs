@@ -7,7 +7,7 @@ use super::{Cell, Column, Row, Table, number, words};
 use crate::data::{ALL_MODELS, ChoiceRow, ReportData};
 use crate::numbers::{count, writer};
 
-/// The most rows that are not folded.
+/// The maximum number of rows that are not folded.
 const SHOWN: usize = 40;
 
 /// Builds the table. The whole file is first, then the models with a setting of their own, those with the most loops

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The largest width of a name in a table, and its font size, in the same unit.
 const ROOM: f64 = 46.0;
 const SIZE: f64 = 1.6;
-/// The most rows of a fold. The page of 1,000 models stays small, and the files have all rows.
+/// The maximum number of rows of a fold. The page of 1,000 models stays small, and the files have all rows.
 const FOLDED: usize = 300;
 
 /// A table.

@@ -7,9 +7,9 @@ use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Count, Metric, measures};
 use std::collections::BTreeMap;
 
-/// The most rows of models, or of values of a field, that are not folded.
+/// The maximum number of rows of models, or of values of a field, that are not folded.
 const SHOWN: usize = 25;
-/// The most settings shown for each model.
+/// The maximum number of settings shown for each model.
 const NAMED: usize = 3;
 
 /// Builds the table of the setting in use, the chosen one, other named settings and `never`, for all models together.

@@ -12,7 +12,7 @@ use deadloop_score::{Case, Class, Span};
 /// The name for a run that has no source.
 const NONE: &str = "-";
 
-/// The subject that returns the lengths of a transcript's events, which budgets are simulated on.
+/// The subject that measures the events of a transcript. Budgets are simulated on these lengths.
 pub(super) struct Measured;
 
 impl Subject for Measured {
@@ -90,8 +90,8 @@ fn limit_case(lengths: &Lengths, case: &Case) -> LimitCase {
     }
 }
 
-/// Returns the first and the last turn of a loop, from 0. A turn begins before its calls, so the turn of the call
-/// behind the loop is no part of it.
+/// Returns the first and the last turn of a loop, from 0. A turn begins before its calls, so the turn of the first call
+/// after the loop is not part of the loop.
 fn stuck(span: &Span, case: &Case) -> (u64, u64) {
     let (onset, end) = (span.onset.count(), span.end.count());
     if span.channel == Channel::Turns {

@@ -1,4 +1,4 @@
-//! Every stage of budgets simulated, and the rows of `budgets.parquet`.
+//! The simulation of every stage of budgets, and the rows of `budgets.parquet`.
 
 use std::path::Path;
 

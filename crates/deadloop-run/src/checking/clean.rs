@@ -15,7 +15,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     find: Find::Text(repeats),
 };
 
-/// The least confidence of the finder to contradict a label.
+/// The lowest confidence with which the finder contradicts a label.
 const SURE: f64 = 0.9;
 
 fn repeats(exhibit: &Exhibit<'_>) -> Option<String> {

@@ -1,4 +1,4 @@
-//! Likeness of two texts, exact or near: labels are checked against it.
+//! The likeness of two texts, exact or near, for checks of labels.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -56,7 +56,7 @@ pub(super) fn verbatim_likeness(original: &[char], copy: &[char]) -> f64 {
     shared(beginning(original), beginning(copy))
 }
 
-/// The most chars of a copy that are compared. Memory is a hundred times that.
+/// The maximum number of chars of a copy that are compared. The comparison takes a hundred times as much memory.
 const COMPARED: usize = 1 << 20;
 
 /// Returns the beginning of a text that is compared.

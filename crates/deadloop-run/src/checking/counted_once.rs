@@ -16,7 +16,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     find: Find::Corpus(copies),
 };
 
-/// The most copies named for each finding.
+/// The maximum number of copies named for each finding.
 const NAMED: usize = 4;
 
 fn copies(seen: &CheckSeen) -> Vec<Finding> {

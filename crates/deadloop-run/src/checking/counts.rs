@@ -1,4 +1,4 @@
-//! The counts of a corpus, and what its labels can prove.
+//! The counts of a corpus, and the claims that its labels can prove.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +64,7 @@ impl CorpusCounts {
         self.classes.get(&class).copied().unwrap_or(0)
     }
 
-    /// Formats the counts in a few lines: the totals, and for each unit what the labels can prove.
+    /// Formats the counts in a few lines: the totals, and the claims that the labels of each unit can prove.
     pub fn lines(&self) -> String {
         let mut lines = vec![format!(
             "{} in {} of {}: {}{}{}",

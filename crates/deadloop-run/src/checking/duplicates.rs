@@ -41,11 +41,12 @@ pub(super) static IN_A_GROUP: CorpusCheck = CorpusCheck {
 
 /// The least likeness at which two texts count as one.
 const ALIKE: f64 = 0.8;
-/// The least likeness by sketch at which the texts themselves are compared. An estimate may be too low.
+/// The least likeness by sketch at which the texts themselves are compared. It is below [`ALIKE`], since a sketch may
+/// underestimate.
 const WORTH_A_LOOK: f64 = 0.65;
-/// The fewest chars of a compared text: shorter ones are alike by chance ("42").
+/// The minimum number of chars of a compared text: shorter ones are alike by chance ("42").
 const LEAST_CHARS: u64 = 200;
-/// The most transcripts of a cluster that are named.
+/// The maximum number of transcripts of a cluster that are named.
 const NAMED: usize = 4;
 
 /// Returns the sketch of a transcript that is long enough to have one.
@@ -84,7 +85,7 @@ pub(super) fn near_duplicates(
     Ok(clusters(cases.len(), &alike(&sketches, ALIKE, exact)))
 }
 
-/// Returns the shingles of the cases that `worth` lists.
+/// Returns the shingles of the cases in `worth`.
 fn texts(
     corpus: &Corpus,
     cases: &[Case],
@@ -111,7 +112,7 @@ fn texts(
     Ok(texts)
 }
 
-/// The worst division of a cluster.
+/// The worst boundary that a cluster crosses.
 #[derive(PartialEq)]
 enum Spread {
     Splits,

@@ -17,9 +17,10 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
 const NEAR: f64 = 0.8;
 /// The least likeness of a near-copy without folding. Rows of a table differ only in their numbers and are healthy.
 const NEAR_VERBATIM: f64 = 0.6;
-/// The fewest near-copies of a lead-in. Text before a loop is often on the same subject, so one is not enough.
+/// The minimum number of near-copies of a lead-in. Text before a loop is often on the same subject, so one is not
+/// enough.
 const COPIES: usize = 2;
-/// The fewest chars of a lead-in.
+/// The minimum number of chars of a lead-in.
 const CHARS: usize = 100;
 
 fn lead_in(exhibit: &Exhibit<'_>) -> Option<String> {

@@ -1,4 +1,4 @@
-//! Checks of a corpus: its errors, and what makes figures misleading.
+//! Checks of a corpus: its errors, and causes of misleading figures.
 //!
 //! Each kind of finding is an entry of `CHECKS`, with why it matters and what to do about it. To add one, add a file
 //! beside this one with an `ENTRY`, and three lines here.
@@ -86,7 +86,7 @@ pub struct CorpusCheck {
     pub severity: Severity,
     /// The findings as a heading.
     pub title: &'static str,
-    /// The reason why it makes figures misleading.
+    /// The reason why such a finding makes figures misleading.
     pub why: &'static str,
     /// The advice to the user.
     pub advice: &'static str,

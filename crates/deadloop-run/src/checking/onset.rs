@@ -14,7 +14,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
 
 /// The least likeness to the first copy, from 0 to 1, for a text to count as the second copy.
 const A_COPY: f64 = 0.5;
-/// The fewest chars that are compared: a copy of one char proves little.
+/// The minimum number of chars that are compared: a copy of one char proves little.
 const LEAST_CHARS: usize = 40;
 
 fn contradicted(exhibit: &Exhibit<'_>) -> Option<String> {

@@ -29,9 +29,9 @@ pub(super) static UNSAID: CorpusCheck = CorpusCheck {
 /// The counts of unpaired and incomplete calls and results of a run.
 #[derive(Default)]
 struct Pairs {
-    /// Results whose id no call has, or that come before any call.
+    /// Results whose id belongs to no call, or that come before any call.
     strays: u64,
-    /// Second results of a call.
+    /// Further results of a call that already has one.
     seconds: u64,
     /// Calls whose id is that of a call without a result.
     taken: u64,

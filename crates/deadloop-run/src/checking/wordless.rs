@@ -14,7 +14,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     find: Find::Text(wordless),
 };
 
-/// The most chars of the repeated text that are shown.
+/// The maximum number of chars of the repeated text that are shown.
 const SHOWN: usize = 24;
 
 fn wordless(exhibit: &Exhibit<'_>) -> Option<String> {

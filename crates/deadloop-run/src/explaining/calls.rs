@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::blocks::RunNumbers;
 
-/// Fewer equal calls in a row are no streak.
+/// The minimum number of equal calls in a row that count as a streak.
 const LEAST: usize = 3;
 
-/// Chars of a differing word that are shown.
+/// The maximum number of chars shown of a differing word.
 const SHOWN: usize = 40;
 
 /// Calls of one tool with the same arguments, one after the other.

@@ -8,11 +8,11 @@ use regex::Regex;
 
 use super::near::FactSight;
 
-/// The most chars before the first copy at which a copy of another length may begin.
+/// The maximum number of chars before the first copy at which a copy of another length may begin.
 const SLACK: u64 = 16;
 
-/// Returns the copies of a fact in `text`, up to `end`. Copies may differ in what the detector folds (numbers, list
-/// markers).
+/// Returns the copies of a fact in `text`, up to `end`. Copies may differ in text that the detector folds, such as
+/// numbers and list markers.
 pub(super) fn copies(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     let (onset, period) = (sight.onset.count(), sight.period.count());
     let start = onset.saturating_sub(period);

@@ -16,7 +16,7 @@ pub struct Explained {
     pub transcript: Head,
     /// The settings. The first one is explained in full.
     pub settings: Vec<ExplainedSetting>,
-    /// The text around the labelled onset and the alarm of the first setting, or what came nearest to one.
+    /// The text around the labelled onset and the alarm of the first setting, or around its nearest miss.
     pub text: Vec<Excerpt>,
 }
 

@@ -74,8 +74,8 @@ struct Term<'m> {
 }
 
 impl Term<'_> {
-    /// Returns whether another fact reports this repetition for the setting. The bound is then exact and demands a
-    /// stricter value than the setting's, or another reading of a 0 that refers to another parameter's value.
+    /// Returns whether another fact reports this repetition for the setting. That is so if the bound is exact and
+    /// demands a stricter value than the setting's, or another meaning of a 0 that refers to another parameter.
     fn belongs_elsewhere(&self, bound: Bound) -> bool {
         let stands_for_another =
             self.threshold.zero == Zero::Elsewhere && self.number == self.threshold.elsewhere();
@@ -88,7 +88,7 @@ impl Term<'_> {
         }
     }
 
-    /// Returns whether the fact itself fixes the parameter, whatever its value.
+    /// Returns whether the fact itself fixes the value of the parameter.
     fn is_answered(&self, bound: Bound) -> bool {
         bound == Bound::Fixed(self.threshold.always())
             || bound == Bound::Exactly(self.threshold.elsewhere())

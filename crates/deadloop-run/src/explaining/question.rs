@@ -19,7 +19,7 @@ use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::programs;
 
-/// The most near misses that are shown for a member and channel.
+/// The maximum number of near misses that are shown for a member and channel.
 const NEAREST: usize = 3;
 
 /// A transcript to explain, and the options for it.

@@ -1,4 +1,4 @@
-//! Descriptions of labels and alarms in a line, used everywhere.
+//! One-line descriptions of labels and alarms.
 
 use std::fmt::Write as _;
 

@@ -124,7 +124,7 @@ struct Folder<'a> {
 }
 
 impl<'a> Folder<'a> {
-    /// Creates the folder. Refuses one with files that would mix with the new ones.
+    /// Creates the folder. Refuses a folder whose files would mix with the new ones.
     fn prepare(path: &'a Path, spec: &CorpusSpec, force: bool, host: &dyn Host) -> RunResult<Self> {
         let inner = path.join("transcripts");
         let refuse =
@@ -219,8 +219,7 @@ struct SourceContent {
     recorded: Vec<SynthTranscript>,
 }
 
-/// Reads a source corpus. `runs` if an item plants into its runs. `recordings` if an item takes its transcripts
-/// unchanged.
+/// Reads a source corpus. `runs`: an item plants into its runs. `recordings`: an item takes its transcripts unchanged.
 fn corpus_texts(
     path: &Path,
     source: &CleanSource,

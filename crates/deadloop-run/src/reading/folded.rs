@@ -16,7 +16,7 @@ impl Pin {
     }
 }
 
-/// The fewest chars that are folded. The note that replaces them is about as long.
+/// The minimum number of chars that are folded. The note that replaces them is about as long.
 const LEAST: usize = 80;
 
 /// Returns the text with its marks, safe for a terminal. `context` is the number of chars shown at each end and

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::visible::visible;
 use crate::words;
 
-/// The turns and calls of a transcript in words, numbered as its events are shown in order.
+/// The turns and calls of a transcript in words, numbered in the order of its events.
 pub(super) struct Numbers<'a> {
     numbers: blocks::RunNumbers<'a>,
     labels: &'a [LabelRow],

@@ -1,7 +1,7 @@
 //! Counts repairs of real arguments that are not JSON.
 //!
-//! Their truth is not known. A repair is checked by whether it is an object, and whether it has the fields and types
-//! of other calls of the same tool.
+//! The truth of such arguments is unknown. A repair passes if it is an object with the fields and types of other calls
+//! of the same tool.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -133,7 +133,7 @@ struct Counts {
     errors: u64,
 }
 
-/// Writes `arguments.csv`: the broken arguments of each source, and the results of each shown variant in each check.
+/// Writes `arguments.csv`: the broken arguments of each source, and the results of each listed variant in each check.
 /// Returns the total number of broken arguments.
 ///
 /// # Errors

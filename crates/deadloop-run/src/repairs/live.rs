@@ -1,7 +1,8 @@
 //! [`LiveRepair`]: repairs a stream as it arrives.
 //!
 //! The answer passes through `think`, `tags` and `filter`, in that order, if the file names them. The name of a call
-//! passes through `names` and its arguments through `json`. The output is JSON lines, each as soon as it is certain.
+//! passes through `names` and its arguments through `json`. The output is JSON lines. Each line is written as soon as
+//! it is certain.
 
 use deadloop_detect::harness::Params;
 use deadloop_detect::repair::{Mends, Piece, Pieces, REPAIRERS, Repairer, StreamKind, TextRepair};
@@ -62,8 +63,8 @@ impl LiveRepair {
     /// Reads the text of a file of repairers.
     ///
     /// # Errors
-    /// Returns what is wrong with it, as `line: what`. Several variants of one repairer, and a program, are errors too. A
-    /// repairer of events has nothing to do in a text: see [`idle`].
+    /// Returns the mistake of the file, as `line: what`. Several variants of one repairer, and a program, are errors
+    /// too. A repairer of events is allowed, but idle in a text: see [`idle`].
     pub fn parse(text: &str) -> Result<Self, String> {
         let all = RepairGrid::parse(text).map_err(|e| e.to_string())?.variants;
         if let Some(other) = all.iter().find(|v| matches!(&v.made, Mending::Program(..))) {
@@ -116,7 +117,7 @@ impl LiveRepair {
         &self.refused
     }
 
-    /// Returns whether the repair separates thinking from the answer. Then nothing else may do so.
+    /// Returns whether the repair separates thinking from the answer, so that the reader must not.
     pub fn splits(&self) -> bool {
         self.splits
     }

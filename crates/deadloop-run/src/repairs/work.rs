@@ -104,7 +104,7 @@ impl Subject for Work {
         })
     }
 
-    /// Returns whether every variant has a verdict. One without has failed.
+    /// Returns whether every variant has a verdict. A variant without a verdict has failed.
     fn is_whole(&self, said: &RepairAnswer) -> bool {
         let mut fares = said.stream.iter().flat_map(|stream| &stream.came);
         fares.all(|fare| fare.verdict.is_some())

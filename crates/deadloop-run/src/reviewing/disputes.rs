@@ -1,9 +1,9 @@
 //! The transcripts on whose label detectors disagree, worst first.
 //!
-//! Labels are mended by reading, and the labels of these are the likeliest to be wrong. A dispute is an alarm on text
+//! A person has to read these transcripts: their labels are the likeliest to be wrong. A dispute is an alarm on text
 //! labelled healthy, an alarm in a repetition that ends by itself, or a loop that no setting found. First come those
-//! where the finder agrees with the detectors, then those where more settings disagree with the label, then those
-//! with more at stake.
+//! where the finder agrees with the detectors, then those where more settings disagree with the label, then those with
+//! more at stake.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -35,7 +35,7 @@ pub struct Dispute {
     pub asked: usize,
     /// The first alarm: its channel and position in chars. `None` without an alarm.
     pub alarm: Option<(String, u64)>,
-    /// The chars that were cut or ran on, the most of any setting.
+    /// The number of chars at stake, cut or looped: the maximum over all settings.
     pub at_stake: u64,
     /// The finder's reading at the alarm.
     pub looks_like: String,

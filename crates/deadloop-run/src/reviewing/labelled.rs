@@ -63,7 +63,7 @@ fn refused(problems: Vec<Problem>) -> Failure {
     ))
 }
 
-/// The most chars between two beginnings of a loop that count as equal.
+/// The maximum number of chars between two beginnings of a loop that count as equal.
 const APART: u64 = 1_000;
 
 /// Returns whether two labellings of a transcript differ: in the class, or in the beginning of the loop (`earliest`,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::labelled::differ;
 use super::rows::main_of;
 
-/// The author of rows on which two reviewers disagree. No review has answered them, so the next one shows them.
+/// The author of rows on which two reviewers disagree. Such rows count as unanswered, so the next review shows them.
 const DISPUTED: &str = "merge";
 
 /// The counts of a merge, in transcripts.

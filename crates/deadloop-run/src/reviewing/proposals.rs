@@ -74,14 +74,14 @@ pub fn narrowed<T>(mut found: Vec<T>, selection: &Selection, id: impl Fn(&T) -> 
     found
 }
 
-/// The fewest transcripts that may be a whole sample of logs.
+/// The minimum number of transcripts for an estimate of the loop rate.
 const SAMPLE: usize = 100;
-/// The smallest share of finished transcripts in a whole sample.
+/// The minimum share of finished transcripts for an estimate of the loop rate.
 const FINISHED: f64 = 0.95;
 
-/// Estimates production's loop rate as the share of transcripts that loop. Nearly all must have a recorded end, so
-/// that none was recorded for its loop alone. `None` for fewer than 100 transcripts, for too few recorded ends, or if
-/// none or all loop.
+/// Estimates production's loop rate as the share of transcripts that loop. Nearly all must have a recorded end, which
+/// excludes samples that were collected because of their loops. `None` for fewer than 100 transcripts, for too few
+/// recorded ends, or if none or all loop.
 #[allow(clippy::cast_precision_loss)]
 pub fn loop_rate(proposals: &[Proposal]) -> Option<f64> {
     let n = proposals.len();

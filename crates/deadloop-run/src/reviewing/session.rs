@@ -126,8 +126,8 @@ impl Session {
             .collect()
     }
 
-    /// Sets the span to adjust if the rows of the current transcript name none. The span is a repetition that the
-    /// finder saw and rejected.
+    /// Sets the span to adjust if the rows of the current transcript have none. The span is a repetition that the
+    /// finder rejected.
     pub fn suggest(&mut self, span: Option<LabelRow>) {
         if self.draft.as_ref().is_none_or(|row| row.onset.is_none()) {
             self.draft = span.or(self.draft.take());

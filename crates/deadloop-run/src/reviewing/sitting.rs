@@ -33,7 +33,7 @@ pub struct Review<'a> {
     pub again: bool,
     /// The chars around each mark.
     pub context: u64,
-    /// The host, which may stop it.
+    /// The host, which may stop the review.
     pub host: &'a dyn Host,
 }
 

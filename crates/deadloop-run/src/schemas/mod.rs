@@ -58,7 +58,7 @@ impl FileSchema {
     }
 }
 
-/// Returns the object that `json!` made.
+/// Returns the object in a value of `json!`.
 fn object(value: Json) -> Map<String, Json> {
     match value {
         Json::Object(object) => object,

@@ -4,7 +4,7 @@ use deadloop_detect::Value;
 use deadloop_detect::harness::{Domain, Mark, Param};
 use serde_json::{Map, Value as Json, json};
 
-/// The most values that a grid takes for one parameter.
+/// The maximum number of values that a grid takes for one parameter.
 const MOST_VALUES: u64 = u16::MAX as u64;
 
 /// Returns the schema of a table of these parameters.

@@ -62,7 +62,7 @@ pub(super) fn grid() -> RunResult<Map<String, Json>> {
     })))
 }
 
-/// Returns the schema of patterns for ignored lines.
+/// Returns the schema of a list of patterns for ignored lines.
 fn ignore(words: &str) -> Json {
     json!({"type": "array", "items": {"type": "string"}, "description": words})
 }

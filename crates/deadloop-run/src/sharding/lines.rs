@@ -1,7 +1,7 @@
 //! The lines of the files of a part.
 //!
-//! `records.jsonl.zst` has a line for each record of the corpus, in its order. `names.jsonl.zst` has a line for each
-//! id that labels or splits name. The first shard alone writes `names.jsonl.zst`, if there are labels or splits.
+//! `records.jsonl.zst` has a line for each record of the corpus, in its order. `names.jsonl.zst` has a line for each id
+//! in labels.csv or splits.csv. The first shard alone writes `names.jsonl.zst`, if there are labels or splits.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::failure::{Code, Failure, RunResult};
 use crate::findings::Found;
 
-/// The compression level: fast, since lines are read once, and still a twentieth of the JSON.
+/// The compression level. It is fast, since lines are read once, and the files still take a twentieth of the JSON.
 const ZSTD_LEVEL: i32 = 3;
 
 /// The longest line that is read, in bytes.
@@ -64,9 +64,9 @@ pub(super) enum NamesLine {
     BadLabel(Wrong),
     /// A bad row of splits.csv.
     BadSplit(Wrong),
-    /// An id that labels.csv names, and its first line there.
+    /// An id in labels.csv, and the first line with it.
     Label(String, u64),
-    /// An id that splits.csv names, and its first line there.
+    /// An id in splits.csv, and the first line with it.
     Split(String, u64),
 }
 

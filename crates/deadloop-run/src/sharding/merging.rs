@@ -1,7 +1,7 @@
 //! [`Parts`]: the parts of a corpus, merged.
 //!
-//! Each part is read once, a line at a time, in the order of the corpus. Memory holds what a run on one machine also
-//! keeps: a case and a record for each transcript, and all ids.
+//! Each part is read once, a line at a time, in the order of the corpus. Memory use is that of a run on one machine: a
+//! case and a record for each transcript, and all ids.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -215,7 +215,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Returns the named ids without a transcript, with their lines.
+    /// Returns the ids of labels or splits that belong to no transcript, with their lines.
     fn absent(
         &self,
         ids: &Ids,
@@ -249,7 +249,8 @@ impl Parts {
         strays(placed.iter().map(|(id, place)| (id.as_str(), place)), ids)
     }
 
-    /// Opens the corpus itself, for the transcripts that a report shows. Without files if it is not on this machine.
+    /// Opens the corpus itself, for the transcripts that a report shows. The corpus has no files if it is not on this
+    /// machine.
     fn at_hand(&self, request: &Request<'_>) -> RunResult<Corpus> {
         let opens = request.opens;
         let path = request.corpus;

@@ -1,12 +1,12 @@
 //! A corpus on several machines, one *part* for each.
 //!
-//! Each machine replays one shard of the files and writes a part. `deadloop merge` makes of all parts the result of a
-//! single machine.
+//! Each machine replays one shard of the files and writes a part. `deadloop merge` combines all parts into the result
+//! that a single machine would give.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | `part.json`: the description of a part, and how two differ | `part` |
-//! | `records.jsonl.zst`, `names.jsonl.zst`: a line a transcript | `lines` |
+//! | `records.jsonl.zst`, `names.jsonl.zst`: a line for each record or id | `lines` |
 //! | a shard replayed into a part | `writing` |
 //! | parts merged, in the order of the corpus | `merging` |
 //!

@@ -1,6 +1,6 @@
 //! [`Part`]: `part.json`, the description of a part.
 //!
-//! The file is written last, so a folder with one is whole.
+//! The file is written last, so a folder with such a file is complete.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -179,7 +179,7 @@ impl Part {
     /// Reads the part in a folder. `None` if the folder has no part.
     ///
     /// # Errors
-    /// Returns an error if part.json cannot be read, or if a file has not its recorded size.
+    /// Returns an error if part.json cannot be read, or if a file does not have its recorded size.
     pub(super) fn read(dir: &Path) -> RunResult<Option<Self>> {
         let path = dir.join(PART);
         let text = deadloop_score::read_text_if_named(&path).map_err(|e| Code::Usage.error(e))?;

@@ -1,7 +1,7 @@
 //! Runs a subject on one shard and writes the part.
 //!
-//! The shard is read in one pass, in bounded memory (two batches of transcripts and the labels). Every line is
-//! written when it is known.
+//! The shard is read in one pass, in bounded memory (two batches of transcripts and the labels). Every line is written
+//! as soon as it is complete.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -110,7 +110,7 @@ fn sizes(out: &Path) -> BTreeMap<String, u64> {
     [RECORDS, NAMES].into_iter().filter_map(size).collect()
 }
 
-/// Makes the folder and proves that files can be written there, none over what is read.
+/// Creates the folder. Checks that files can be written there and that none would overwrite an input.
 fn prepare(request: &Request<'_>) -> RunResult<Claim> {
     let out = request.out;
     let refuse = |what: &str, e: std::io::Error| {

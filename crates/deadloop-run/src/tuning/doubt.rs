@@ -9,8 +9,8 @@ use crate::host::Host;
 use crate::replay::Replayed;
 use crate::second_pass::SecondPass;
 
-/// Returns for each case whether its label is in doubt. Empty if no good guard contradicts a label. The good guards
-/// are the ready ones. Only the transcripts that they contradict are read.
+/// Returns for each case whether its label is in doubt. Empty if no label is contradicted. The ready guards serve as
+/// good guards. Only transcripts with a contradicted label are read.
 pub(super) fn doubted(
     done: &Replayed,
     evidence: &Evidence<'_>,

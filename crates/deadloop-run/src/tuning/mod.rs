@@ -41,7 +41,7 @@ pub struct Tuning {
     pub constraints: Vec<Constraint>,
     /// The measure to optimize.
     pub objective: Metric,
-    /// The user's choice of what counts as one text in a run of an agent.
+    /// The unit that counts as one text in a run of an agent, if the user chose it.
     pub per: Option<Per>,
 }
 

@@ -24,7 +24,7 @@ pub struct TunePlan {
     pub(super) short: Vec<String>,
     /// The cell of the settings in use.
     pub in_use: usize,
-    /// The file of the settings in use, whose other parts stay.
+    /// The file of the settings in use. Its parts outside the choice stay.
     pub file: InUse,
 }
 

@@ -1,9 +1,9 @@
 //! Remedies for wrong alarms: tools to `allow`, and lines to `ignore`.
 //!
-//! A tool that repeats in healthy runs may pass, and so may a line that healthy text repeats. Candidates are tools
-//! and lines at which the file stops clean transcripts of at least two groups. Each is tried in another pass over the
-//! corpus, in which it passes. It is proposed if fewer clean transcripts are stopped and no fewer loops are ended.
-//! The figures are of the transcripts that it was found in, and the sentences say so.
+//! A tool that repeats in healthy runs may pass, and so may a line that healthy text repeats. Candidates are tools and
+//! lines at which the file stops clean transcripts of at least two groups. Each candidate is let pass in another run
+//! over the corpus. It is proposed if fewer clean transcripts are stopped and no fewer loops are ended. The figures are
+//! in-sample, and the sentences mention that.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,11 +20,11 @@ use crate::replay::Replayed;
 use crate::second_pass::SecondPass;
 use crate::words::several;
 
-/// The fewest groups of clean transcripts that are stopped at a tool or a line.
+/// The minimum number of groups with a clean transcript stopped at a tool or a line.
 const GROUPS: usize = 2;
-/// The most tools or lines that are tried, those with the most stopped clean transcripts first.
+/// The maximum number of tools or lines that are tried, those with the most stopped clean transcripts first.
 const TRIED: usize = 8;
-/// The chars before an alarm in which a line has to repeat, and the fewest repeats.
+/// The chars before an alarm in which a line has to repeat, and the minimum number of repeats.
 const LINES: (usize, usize) = (2_000, 3);
 
 /// A tool or a line at which clean transcripts are stopped, with its counts.
@@ -121,7 +121,7 @@ impl Remedies<'_> {
         }
     }
 
-    /// Returns the settings of the file with tools or lines let pass. Only guards that stop are tried.
+    /// Returns the settings of the file, changed to ignore the given tools or lines. Only guards that stop are tried.
     fn passing(&self, file: &str, names: &[String]) -> RunResult<Settings> {
         let parse = |text: &str| Settings::parse(text).map_err(|e| Code::Unexpected.error(e));
         let settings = if self.is_text() && !names.is_empty() {
@@ -246,8 +246,7 @@ fn tool_at(run: &Transcript, stop: &Stop) -> Option<String> {
     })
 }
 
-/// Returns the line that repeats most before an alarm, as a pattern for `ignore` in which a number matches any
-/// number.
+/// Returns the line that repeats most before an alarm, as a pattern for `ignore`. A number in it matches any number.
 fn line_at(transcript: &Transcript, stop: &Stop) -> Option<String> {
     let at = usize::try_from(stop.exact.seen.units(stop.channel).count()).ok()?;
     let text = text_until(transcript, stop.channel, at);

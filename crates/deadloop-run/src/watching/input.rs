@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-/// The most bytes of one read.
+/// The maximum number of bytes of one read.
 const CHUNK: usize = 1 << 16;
 /// The interval between checks of a silent stream.
 const TICK: Duration = Duration::from_millis(100);

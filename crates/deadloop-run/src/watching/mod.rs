@@ -53,7 +53,7 @@ pub struct WatchSeen {
     pub blind: Vec<Blind>,
 }
 
-/// A [`WatchSeen`], shared by the thread that reads and the one that waits for Ctrl-C.
+/// A [`WatchSeen`], shared by the reading thread and the thread that waits for Ctrl-C.
 #[derive(Debug, Default)]
 pub struct Shared {
     seen: Mutex<WatchSeen>,
@@ -66,12 +66,12 @@ impl Shared {
         self.lock().clone()
     }
 
-    /// Ends the watch where it is, with what has come so far.
+    /// Ends the watch now. The state so far stays.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
     }
 
-    /// Whether it was ended so.
+    /// Returns whether [`stop`](Self::stop) was called.
     pub fn stopped(&self) -> bool {
         self.stopped.load(Ordering::SeqCst)
     }
@@ -194,7 +194,7 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Handles a read: bytes, none at the end, or `None` after a silence.
+    /// Handles a read: bytes, an empty slice at the end, or `None` after a silence.
     fn step(&mut self, came: Option<&[u8]>) -> Step {
         let now = since(self.began);
         let (mender, record) = (&mut self.mender, &mut self.record);

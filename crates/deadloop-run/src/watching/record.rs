@@ -1,4 +1,4 @@
-//! [`WatchRecord`]: a live stream as a transcript that `replay` reads, and alarms on as the guard did.
+//! [`WatchRecord`]: a live stream as a transcript whose replay alarms as the live guard did.
 
 use std::io;
 use std::path::Path;
@@ -12,8 +12,7 @@ use serde_json::{Map, Value};
 
 /// The events of a stream with their times, and the file for them.
 ///
-/// A transcript is one line with its model before its events, so it is written when the stream ends or a guard stops
-/// it.
+/// A transcript is one line with its model before its events, so it is written only when the stream is over.
 pub struct WatchRecord {
     file: CorpusWriter,
     recording: Recording,
@@ -23,9 +22,9 @@ pub struct WatchRecord {
 #[derive(Debug, Default)]
 pub struct Recording {
     events: Vec<RecordedEvent>,
-    /// The call whose arguments are coming: when they began, when the last came, and what has come.
+    /// The call whose arguments are arriving: the times of the first and the last piece, and the arguments so far.
     call: Option<(u64, u64, String)>,
-    /// Whether a guard stopped the stream while nothing came.
+    /// Whether a guard stopped the stream during a silence.
     silent: bool,
 }
 
@@ -49,7 +48,7 @@ impl WatchRecord {
     /// Writes the transcript of a stream that is over.
     ///
     /// # Errors
-    /// The disk says no.
+    /// The file cannot be written.
     pub fn finish(mut self, model: &str, now: u64) -> io::Result<()> {
         let entry = Entry {
             transcript: self.recording.transcript(model, now),
@@ -66,8 +65,7 @@ impl WatchRecord {
 }
 
 impl Recording {
-    /// Takes an event that the guard was pushed at `now`. What is not in the stream follows from the other events and
-    /// their times.
+    /// Takes an event that the guard received at `now`. Derived events are dropped, since a replay derives them again.
     pub fn push(&mut self, told: &ToldEvent<'_>, now: u64) {
         self.silent = !told.goes_on && matches!(told.event, Event::Silence(_));
         if told.derived {
@@ -133,8 +131,8 @@ impl Recording {
         });
     }
 
-    /// Returns the transcript of a stream that is over. An unfinished call is kept as far as it came, without a name.
-    /// A silence that a guard has stopped ends with the stream.
+    /// Returns the transcript of a stream that is over. An unfinished call is kept with the arguments so far, without a
+    /// name. If a guard stopped the stream during a silence, the transcript ends after that silence.
     pub fn transcript(mut self, model: &str, now: u64) -> Transcript {
         if let Some((_, last, written)) = self.call.as_mut() {
             let (last, written) = (*last, std::mem::take(written));

@@ -17,7 +17,7 @@ use deadloop_tables::{Schema, schema};
 pub struct LimitCase {
     /// The number of turns.
     pub turns: u64,
-    /// The turns inside loops, each from and to, counted from 0.
+    /// The first and the last turn of each loop, from 0.
     pub stuck: Vec<(u64, u64)>,
     /// Whether the run has a label, so that its useful turns are known.
     pub labelled: bool,

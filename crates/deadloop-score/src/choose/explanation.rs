@@ -41,7 +41,7 @@ fn guard(nth: usize, member: &Member) -> Vec<String> {
         .collect()
 }
 
-/// Whether a parameter matters: an active threshold, or a value that is not the default.
+/// Returns whether a parameter matters: an active threshold, or a value that is not the default.
 fn tells(param: &Param, member: &Member) -> bool {
     let Some(value) = member.params.get(param.name) else {
         return false;

@@ -51,11 +51,11 @@ use verdict::Part;
 
 /// Number of folds of groups.
 const FOLDS: usize = 5;
-/// The fewest loops, and the fewest groups with a loop, for a choice.
+/// The minimum number of loops, and of groups with a loop, for a choice.
 pub const FEWEST_LOOPS: u64 = 10;
-/// The fewest loops of a model for a choice on its own transcripts.
+/// The minimum number of loops of a model for a choice on its own transcripts.
 const MODEL_LOOPS: u64 = 50;
-/// The fewest loops, and the fewest groups with a loop, for a ready guard to ship as safer.
+/// The minimum numbers of loops, and of groups with a loop, for a ready guard to ship as safer.
 const FEWEST_FOR_SAFER: (u64, u64) = (5, 2);
 
 /// Error for a choice without candidates.
@@ -129,14 +129,14 @@ impl ChooseOptions {
         self.constraints.iter().find(|c| c.limits_wrong())
     }
 
-    /// Whether a tally meets every limit except the one on wrong alarms, by estimate.
+    /// Returns whether a tally meets every limit except the one on wrong alarms, by estimate.
     fn meets_others(&self, tally: &Tally) -> bool {
         let limit = self.limit();
         let mut others = self.constraints.iter().filter(|c| Some(*c) != limit);
         others.all(|c| c.estimate(tally, &self.worth).1)
     }
 
-    /// Whether a tally meets every limit by estimate. A limit on a measure that is n/a is met.
+    /// Returns whether a tally meets every limit by estimate. A limit on a measure that is n/a is met.
     pub(crate) fn is_within(&self, tally: &Tally) -> bool {
         let broken = |c: &Constraint| {
             let (value, met) = c.estimate(tally, &self.worth);
@@ -145,7 +145,7 @@ impl ChooseOptions {
         !self.constraints.iter().any(broken)
     }
 
-    /// Whether a limit is surely broken: at the limit, so many wrong alarms have a probability below 10 %.
+    /// Returns whether a limit is surely broken: at the limit, so many wrong alarms have a probability below 10 %.
     fn is_surely_over(&self, tally: &Tally) -> bool {
         self.constraints
             .iter()

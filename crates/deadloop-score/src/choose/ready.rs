@@ -1,10 +1,10 @@
 //! Step 1: the ready guards.
 //!
 //! Ready guards were not chosen on this corpus, so they need no folds. User limits: the estimate must hold. Default
-//! limit: reject only if surely broken. On 300 transcripts every good guard has two wrong alarms now and then, where
-//! the limit allows one. Requiring the estimate kept a guard that saves 9 % in a quarter of the draws of
-//! `scripts/advice`. If the incumbent breaks the limit too, a ready guard with no more wrong alarms is a candidate as
-//! well, ranked last: rejecting it would keep the worse guard.
+//! limit: reject only if surely broken. On 300 transcripts, even a good guard sometimes has two wrong alarms where the
+//! limit allows one. When the estimate had to hold, a guard that saves only 9 % stayed in use in a quarter of the draws
+//! of `scripts/advice`. If the incumbent breaks the limit too, a ready guard with no more wrong alarms is a candidate
+//! as well, ranked last: rejecting it would keep the worse guard.
 
 use super::verdict::{Part, Provenance, Won};
 use super::{Candidate, Chooser, ReadyGuard, Sample, Ship};

@@ -163,7 +163,7 @@ impl Search {
 
     /// Tries all rungs against the winner of step 1, or only those up to a rate: the limit or the winner's, if larger.
     ///
-    /// Rungs with the same candidate are tried once. A rung that no setting keeps on all transcripts is left out.
+    /// Rungs with the same candidate are tried once. A rung that no setting meets on all transcripts is left out.
     pub(super) fn climb(
         &self,
         chooser: &Chooser<'_>,
@@ -266,8 +266,8 @@ impl Search {
 
     /// Checks the wrong alarms of a rung.
     ///
-    /// They must be surely below the limit. Up to the winner's own rate they may also be at most the winner's, if the
-    /// winner has at least [`FEW_WRONG`].
+    /// They must be surely below the limit. In a rung up to the winner's own rate, no more than the winner's also
+    /// suffices, if the winner has at least [`FEW_WRONG`].
     fn may(
         &self,
         chooser: &Chooser<'_>,

@@ -87,12 +87,12 @@ impl PairedTest {
         }
     }
 
-    /// Whether the objective is surely better. `is_within`: the newcomer meets the limits by estimate.
+    /// Returns whether the objective is surely better. `is_within`: the newcomer meets the limits by estimate.
     pub(super) fn is_better(&self, is_within: bool) -> bool {
         self.lo > 0.0 && (is_within || self.wrong[0] <= self.wrong[1])
     }
 
-    /// Whether wrong alarms are surely fewer, at a loss of at most one point and one loop in a hundred.
+    /// Returns whether wrong alarms are surely fewer, at a loss of at most one point and one loop in a hundred.
     pub(super) fn is_safer(&self) -> bool {
         // Points are quotients, so rounding must not miss one by the last bit.
         self.wrong_hi < 0.0 && self.lo >= -self.point - 1e-12 && self.lost <= self.ended / 100

@@ -88,7 +88,7 @@ pub struct Changed {
 pub struct Figures {
     /// The objective.
     pub objective: Option<f64>,
-    /// `saved`, whatever the objective is.
+    /// The saved share, even if the objective is another measure.
     pub saved: Option<f64>,
     /// The share of loops that are ended, in the loop or in an earlier repetition.
     pub ended: Option<f64>,

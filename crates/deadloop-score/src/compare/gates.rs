@@ -23,7 +23,7 @@ pub struct Gate {
 }
 
 deadloop_replay::detect::words! {
-    /// The gates there are.
+    /// The names of the gates.
     pub enum GateName {
         /// The verdict on the corpus.
         Corpus = "corpus",
@@ -80,9 +80,9 @@ impl Fails {
     }
 }
 
-/// Returns the verdict on NEW as a whole, and its reasons. It counts loops ended and wrong alarms of all models
-/// together: NEW regressed if one of them did. NEW improved if one of them did and wrong alarms are not worse by more
-/// than noise. Other measures and single models do not count.
+/// Returns the verdict on NEW as a whole, and its reasons. The verdict depends on two measures of all models together:
+/// ended loops and wrong alarms. NEW regressed if one of them did. NEW improved if one of them did and wrong alarms are
+/// not worse by more than noise. Other measures and single models do not count.
 pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Bearing, Vec<String>) {
     let rows = || {
         rows.iter()
@@ -150,8 +150,8 @@ fn corpus(verdict: Bearing, rows: &[Row], flips: &[Flip], options: &CompareOptio
 }
 
 /// Checks non-inferiority: the upper bound of the difference is at most the margin. If NEW has no more wrong alarms
-/// than BASE, the bound counts only if enough groups differ, and if the verdict is not `improved`. With only a few
-/// alarms gone, every change would fail the bound.
+/// than BASE, the bound counts only if enough groups differ, and if the verdict is not `improved`. Otherwise every
+/// change that removes only a few alarms would fail.
 fn inferior(verdict: Bearing, rows: &[Row], (row, held): (&Row, Inferior), margin: f64) -> Gate {
     let gate = |passed, why: String| Gate {
         gate: held.gate,

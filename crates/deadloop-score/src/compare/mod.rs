@@ -65,8 +65,8 @@ pub struct CompareOptions {
     pub alpha: f64,
     /// The largest differences that do not matter.
     pub noise: Noise,
-    /// The most wrong alarms that NEW may have more than BASE, by the upper bound of the difference: per million chars,
-    /// or per thousand calls or turns.
+    /// The margin for wrong alarms: the largest allowed upper bound of NEW - BASE, per million chars, or per thousand
+    /// calls or turns.
     pub margin: f64,
     /// The verdicts that fail the comparison.
     pub fail_on: Vec<Fails>,
@@ -159,7 +159,7 @@ pub struct Comparison {
     pub gates: Vec<Gate>,
     /// The metrics of each model.
     pub rows: Vec<Row>,
-    /// The number of transcripts with the same verdict and another alarm.
+    /// The number of transcripts with the same verdict but a different alarm.
     pub moved: u64,
     /// The transcripts that the sides treat differently.
     pub flips: Vec<Flip>,

@@ -11,7 +11,7 @@ use super::side::Side;
 use crate::files::outcomes::OutcomeLine;
 use crate::tally::Tally;
 
-/// The error for two sides that are not of the same transcripts, judged alike.
+/// The error for two sides that differ in their transcripts or in the rules of judging.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not comparable: {}", .problems.join("\n"))]
 pub struct NotComparable {

@@ -1,4 +1,4 @@
-//! The paired bootstrap over groups. A drawn group brings both sides.
+//! The paired bootstrap over groups. A drawn group counts on both sides.
 
 use super::pairs::Pair;
 use super::subject::Measured;

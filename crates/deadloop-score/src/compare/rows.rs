@@ -54,7 +54,7 @@ pub struct Row {
     pub c: u64,
     /// The number of groups in which the two sides differ in this metric.
     pub differ: usize,
-    /// The p of the test of flips. `None` if too few groups differ, or the metric has no such test.
+    /// The p value of the test of flips. `None` if too few groups differ, or the metric has no such test.
     pub p: Option<f64>,
     /// Whether a larger value is better.
     pub more_is_better: bool,

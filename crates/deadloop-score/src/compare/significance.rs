@@ -1,6 +1,6 @@
 //! The exact permutation test of signs.
 
-/// The fewest groups that must differ for a test at 5 %: 5 of 5 has p = 0.0625.
+/// The minimum number of differing groups for a test at 5 %. With 5 of 5, p is still 0.0625.
 pub(crate) const FEWEST: usize = 6;
 
 /// Returns the exact two-sided p of the sum of `nets`, if every sign is equally likely: the permutation test of paired

@@ -9,13 +9,13 @@ use deadloop_replay::corpus::{RecordedEvent, stream};
 use deadloop_replay::detect::Event as Arriving;
 use serde::{Deserialize, Serialize};
 
-/// The most calls of a run.
+/// The maximum number of calls of a run.
 const CALLS: u64 = 400;
 /// The number of calls before the requested one.
 const BEFORE: u64 = 100;
-/// The most chars of a call's arguments, and of its result.
+/// The maximum number of chars of a call's arguments, and of its result.
 const CHARS: [usize; 2] = [160, 240];
-/// The most chars of all arguments and results of a run.
+/// The maximum number of chars of all arguments and results of a run.
 const ALL: usize = 12_000;
 
 /// The calls of a run.

@@ -29,7 +29,7 @@ deadloop_replay::detect::words! {
 }
 
 impl Group {
-    /// Returns the most transcripts of a group that are opened.
+    /// Returns the maximum number of transcripts of a group that are opened.
     pub fn most(self) -> usize {
         match self {
             Self::FalseAlarm => 200,

@@ -302,7 +302,7 @@ impl Scores {
     }
 }
 
-/// Returns one cell a row. All cells are empty if the column is missing.
+/// Returns one cell per row. All cells are empty if the column is missing.
 fn column<T>(cells: impl Iterator<Item = Option<T>>, rows: usize) -> Vec<Option<T>> {
     cells
         .chain(std::iter::repeat_with(|| None))

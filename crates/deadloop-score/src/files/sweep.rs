@@ -219,7 +219,7 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
         })
     }
 
-    /// Adds the rows of a setting, one a slice.
+    /// Adds the rows of a setting, one per slice.
     fn add(&mut self, setting: &Rc<RowSetting>, unit: Unit, scores: Vec<Scores>) {
         let rows = self.names.iter().zip(scores);
         self.rows.extend(rows.map(|((by, value), scores)| ScoreRow {

@@ -55,8 +55,8 @@ impl Cache {
     }
 }
 
-/// Returns the intervals of the measures that have columns for them. `means`: also of those that are no share and no rate, which
-/// are drawn. Of the others nothing is drawn where every group has one transcript.
+/// Returns the intervals of the measures that have columns for them. `means` includes measures that are neither shares
+/// nor rates, which always need resampling. Shares and rates are resampled only if some group has several transcripts.
 pub(crate) fn bounds(sample: Sample, worth: &Worth, known: &mut Cache, means: bool) -> Intervals {
     let wanted = |m: Metric| m.bounds.is_some() && (means || m.certainty != Certainty::Resampled);
     sample.intervals(wanted, worth, known)
@@ -69,11 +69,11 @@ fn wider(a: Interval, b: Interval) -> Interval {
     }
 }
 
-/// Groups as what they add.
+/// The outcomes of a sample, added up by group.
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
     groups: Groups,
-    /// All groups together.
+    /// The sum of all groups.
     whole: Tally,
 }
 

@@ -6,7 +6,7 @@
 use crate::tally::{Counts as _, Tally};
 use crate::truth::{Bytes, Pile, put_number};
 
-/// The tallies of groups, which are identified by number. Their weights depend on nothing else.
+/// The tallies of groups, which are identified by number. A group's weights depend on its number alone.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     tallies: Pile,
@@ -33,7 +33,7 @@ impl Groups {
         self.order.sort_unstable();
     }
 
-    /// Whether some group has more than one transcript. Call [`sort`](Self::sort) first.
+    /// Returns whether some group has more than one transcript. Call [`sort`](Self::sort) first.
     pub(crate) fn has_larger(&self) -> bool {
         self.order.windows(2).any(|pair| pair[0].0 == pair[1].0)
     }

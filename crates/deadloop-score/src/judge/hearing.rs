@@ -77,7 +77,7 @@ impl Alarm<'_> {
         self.moment.seen.count(span.channel)
     }
 
-    /// Whether the alarm is between a span's `earliest` and its end.
+    /// Returns whether the alarm is between a span's `earliest` and its end.
     fn within(&self, span: &Span) -> bool {
         let at = self.in_channel(span);
         let (lo, hi) = (span.earliest.count(), span.end.count());
@@ -88,7 +88,7 @@ impl Alarm<'_> {
         }
     }
 
-    /// Whether `span` becomes detectable only after the alarm.
+    /// Returns whether `span` becomes detectable only after the alarm.
     fn precedes(&self, span: &Span) -> bool {
         let at = self.in_channel(span);
         let earliest = span.earliest.count();
@@ -99,7 +99,7 @@ impl Alarm<'_> {
         }
     }
 
-    /// Whether the alarm is in another channel than a text span. The moments of both are compared then.
+    /// Returns whether the alarm is in another channel than a text span. The moments of both are compared then.
     fn is_beside(&self, span: &Span) -> bool {
         self.stop.channel != span.channel && span.channel.unit() == Unit::Chars
     }
@@ -208,7 +208,8 @@ impl<'a> Hearing<'a> {
         }
     }
 
-    /// Builds the outcome of an alarm in an earlier repetition: the first loop ends at its onset, but it is no hit.
+    /// Builds the outcome of an alarm in an earlier repetition: the first loop ends at its onset, without counting as a
+    /// hit.
     fn earlier(&self) -> Outcome {
         let charged = self.charge(Verdict::TransientStop);
         Outcome {

@@ -16,7 +16,7 @@ pub struct MeantText {
     pub meaning: Meaning,
     /// Whether the stream was damaged.
     pub damaged: bool,
-    /// Tags and control marks that no user may see, unless they are in the true text.
+    /// Tags and control marks that must not reach a user, unless they are in the true text.
     pub marks: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ deadloop_replay::detect::words! {
 }
 
 impl Fate {
-    /// Whether the verdict is on a damaged stream.
+    /// Returns whether the verdict is on a damaged stream.
     pub fn is_of_damaged(self) -> bool {
         !matches!(self, Self::Intact | Self::FalseRepair)
     }
@@ -123,7 +123,7 @@ fn compared(action: &Action) -> Compared<'_> {
     }
 }
 
-/// Whether the repair has an action that the truth does not have, or has it more often.
+/// Returns whether the repair has an action that the truth does not have, or has it more often.
 fn invented(gold: &[Action], repaired: &[Action]) -> bool {
     let mut left = actions(gold);
     actions(repaired).iter().any(
@@ -149,7 +149,7 @@ pub struct MendedArguments {
 }
 
 impl MendedArguments {
-    /// Whether the arguments pass every check but differ from the truth. Such a repair does harm.
+    /// Returns whether the arguments pass every check but differ from the truth. Such a repair does harm.
     pub fn wrong_but_valid(self) -> bool {
         self.valid && !self.exact
     }

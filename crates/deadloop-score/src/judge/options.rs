@@ -22,7 +22,7 @@ deadloop_replay::detect::words! {
     /// The treatment of a transcript that repeats itself and recovers.
     #[derive(Default)]
     pub enum Transient {
-        /// Separate columns, in no ratio.
+        /// Counted in columns of their own, outside all ratios.
         #[default]
         Ignore = "ignore",
         /// Healthy text: transient spans are ignored.

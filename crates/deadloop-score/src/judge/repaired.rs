@@ -125,10 +125,10 @@ fn joined(events: &[Delivered]) -> String {
     texts.join("|")
 }
 
-/// The marks of no action that no user may see: marks of thinking, servers and control text.
+/// Marks outside actions that must not reach a user: those of thinking, servers and control text.
 const MARKS: [&str; 4] = ["<think>", "</think>", "<|", "<tool_call>"];
 
-/// Returns the marks that no user may see.
+/// Returns the marks that must not reach a user.
 ///
 /// These are the tags of the true actions and their fields, and the tags that the variant recognizes.
 fn marks(meant: &Meaning, variant: &Variant) -> Vec<String> {

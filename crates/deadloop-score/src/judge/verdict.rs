@@ -31,12 +31,12 @@ deadloop_replay::detect::words! {
 }
 
 impl Verdict {
-    /// Whether healthy text was cut: `false-alarm`, `premature` or `stale`.
+    /// Returns whether healthy text was cut: `false-alarm`, `premature` or `stale`.
     pub fn is_false(self) -> bool {
         matches!(self, Self::FalseAlarm | Self::Premature | Self::Stale)
     }
 
-    /// Whether the verdict is about a loop: `hit`, `premature`, `stale` or `miss`.
+    /// Returns whether the verdict is about a loop: `hit`, `premature`, `stale` or `miss`.
     ///
     /// A loop whose earlier repetition was stopped counts too: see [`Outcome::is_earlier`].
     pub fn is_loop(self) -> bool {
@@ -44,7 +44,7 @@ impl Verdict {
     }
 }
 
-/// The delay up to which `in_periods` counts a loop with shorter copies.
+/// The delay up to which `in_periods` counts a loop, even if one copy is shorter.
 const MOST_OF_COPY: u64 = 1000;
 
 /// The verdict on one transcript under one setting, with its delay and savings.
@@ -101,8 +101,8 @@ impl Outcome {
         }
     }
 
-    /// Whether an earlier repetition was stopped in a transcript that loops later. The loop counts and is no hit: it
-    /// never came.
+    /// Returns whether an earlier repetition was stopped in a transcript that loops later. The loop counts as ended,
+    /// not as a hit: it never came.
     pub fn is_earlier(&self) -> bool {
         self.verdict == Verdict::TransientStop && self.span.is_some()
     }

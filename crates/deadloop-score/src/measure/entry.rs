@@ -27,7 +27,7 @@ pub struct Measure {
     pub about: &'static str,
     /// The formula.
     pub formula: Formula,
-    /// The method for its uncertainty.
+    /// The method for the interval of the measure.
     pub certainty: Certainty,
     /// The prefix of its columns of bounds: `recall` has `recall_lo` and `recall_hi`.
     pub bounds: Option<&'static str>,

@@ -40,7 +40,7 @@ pub enum Times {
 }
 
 deadloop_replay::detect::words! {
-    /// The rule that joins ratios to one score. The page's script implements the same two.
+    /// The rule that joins ratios to one score. The script of the report's page implements both rules too.
     pub enum Joined {
         /// The value of the only ratio.
         Alone = "alone",

@@ -2,11 +2,11 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a measure: its name, unit, formula, where it is shown | `table/` |
+//! | a measure: its name, unit, formula and tables | `table/` |
 //! | the fields of an entry | [`Measure`] |
 //! | formulas, values, intervals | [`Formula`], [`Measure::value`], [`Measure::interval`] |
 //! | a measure by its name | [`metric`] |
-//! | what a guard spares at a rate of loops, in a sentence | [`spared_at`] |
+//! | a guard's savings at a rate of loops, in a sentence | [`spared_at`] |
 //!
 //! The columns of scores.parquet and choice.csv, the reader of those files, constraints and objectives, the
 //! report's tables and headings follow from the entry of a measure.

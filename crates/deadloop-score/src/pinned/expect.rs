@@ -14,12 +14,12 @@ use crate::truth::{Case, Truth};
 ///
 /// | field | meaning |
 /// |---|---|
-/// | `alarm` | `true`, `false`, or the char at which it must alarm; left out: whether a mark or `between` says where |
+/// | `alarm` | `true`, `false`, or the char of the alarm; the default is `true` with `⟦alarm⟧` or `between` |
 /// | `between` | first and last position at which the alarm is right: a number, or `onset`, `alarm`, `end` with a number added, as `"onset+600"` |
-/// | `kind`, `channel` | the alarm's |
-/// | `detector`, `preset`, `params`, `ignore`, `prompt` | the guard that is meant; left out: the settings that are checked |
-/// | `guard` | the same by the name of one that ships: `recommended` or `recommended-agents` |
-/// | `todo` | why it is not so yet: it does not fail, and is told once it holds |
+/// | `kind`, `channel` | the kind and the channel of the alarm |
+/// | `detector`, `preset`, `params`, `ignore`, `prompt` | the guard; the default is the checked settings |
+/// | `guard` | the guard by the name of one that ships: `recommended` or `recommended-agents` |
+/// | `todo` | why the expectation does not hold yet: it cannot fail, and is reported once it holds |
 ///
 /// With `alarm = true` and no `between` the alarm is right at `⟦alarm⟧`, or from `⟦onset⟧` on, or anywhere. Positions
 /// are chars of the channel of the mark. In a run they are calls, or turns if a turn is marked, whatever the channel of
@@ -172,7 +172,7 @@ impl Expect {
         })
     }
 
-    /// Whether an alarm, or its absence, is the expected one.
+    /// Returns whether an alarm, or its absence, is the expected one.
     pub fn holds(&self, marks: &Marks, said: Option<Fired>) -> bool {
         match (&self.between, said) {
             (None, said) => said.is_none(),

@@ -15,7 +15,7 @@ mod reading;
 
 /// The confidence below which a proposal is called uncertain.
 pub const DOUBTFUL: f64 = 0.75;
-/// The factor on the confidence in a loop if the model went on in another channel. The model broke off, or was made to.
+/// The factor on the confidence in a loop if the model went on in another channel, by itself or because it was made to.
 const BROKEN_OFF: f64 = 0.8;
 /// The finish reasons of APIs for a response that the model ended itself.
 pub const BY_ITSELF: [&str; 5] = ["stop", "end_turn", "eos", "eos_token", "completed"];
@@ -47,9 +47,9 @@ impl Proposal {
 
 /// Searches the text channels of a transcript, and the calls and turns of a run. Labels are not used.
 ///
-/// A repetition that lasts to the end of a channel is no loop if the model left it: it went on in another channel, or
-/// stopped on its own. If a server ended the response for a repetition, the repetition at the end is a loop, with more
-/// confidence.
+/// A repetition that lasts to the end of a channel is not a loop if the model left the repetition: if the model went on
+/// in another channel, or stopped on its own. If a server ended the response for a repetition, the repetition at the
+/// end is a loop, with more confidence.
 pub fn propose(transcript: &Transcript) -> Proposal {
     let run = find_run(transcript);
     let end = End::of(transcript);
@@ -100,10 +100,10 @@ pub fn propose(transcript: &Transcript) -> Proposal {
     }
 }
 
-/// Whether the finder sees a loop at one of these places, each a channel and a position in it.
+/// Returns whether the finder sees a loop at one of these places, each a channel and a position in it.
 ///
-/// The result is that of [`Reading::at`] on all that [`propose`] finds, but cheaper. A loop in a text lasts to the end
-/// of the transcript, so only the last text is searched, and none if the model stopped on its own.
+/// The result equals that of [`Reading::at`] on all proposals of [`propose`], at a lower cost. A loop in a text lasts
+/// to the end of the transcript, so only the last text is searched, and none if the model stopped on its own.
 pub fn sees_loop(transcript: &Transcript, places: &BTreeSet<(Channel, u64)>) -> bool {
     let run = find_run(transcript);
     let stretches = run.iter().flat_map(|run| &run.spans);
@@ -123,7 +123,7 @@ pub fn sees_loop(transcript: &Transcript, places: &BTreeSet<(Channel, u64)>) -> 
     is_loop_at(&rows, places)
 }
 
-/// Whether proposed rows have a loop at one of these places.
+/// Returns whether proposed rows have a loop at one of these places.
 pub fn is_loop_at(rows: &[LabelRow], places: &BTreeSet<(Channel, u64)>) -> bool {
     let mut places = places.iter();
     places.any(|place| Reading::at(rows, Some(*place)).is_loop())

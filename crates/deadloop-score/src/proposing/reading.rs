@@ -14,7 +14,7 @@ use crate::truth::{Class, LabelRow};
 pub enum Reading {
     /// A loop with its onset, in chars, calls or turns.
     Loop(Units),
-    /// A repetition that ends on its own, with its onset and its end. No end: it lasts to the end of the text.
+    /// A repetition that ends on its own, with its onset and its end. `None` for one that lasts to the end of the text.
     Passing(Units, Option<u64>),
     /// No repetition.
     Nothing,
@@ -46,7 +46,7 @@ impl Reading {
             .map_or(Self::Nothing, |row| Self::Passing(from(row), row.end))
     }
 
-    /// Whether the finding is a loop.
+    /// Returns whether the finding is a loop.
     pub fn is_loop(&self) -> bool {
         matches!(self, Self::Loop(_))
     }
@@ -79,13 +79,13 @@ fn place(at: Units) -> String {
     format!("{} {at}", at.unit().name().trim_end_matches('s'))
 }
 
-/// Returns the begin of a repetition, in the unit of its channel.
+/// Returns the start of a repetition, in the unit of its channel.
 fn from(row: &LabelRow) -> Units {
     let channel = row.channel.unwrap_or(Channel::Answer);
     channel.units(begins(row))
 }
 
-/// Returns the begin of a repetition: the label's `earliest`, or its onset.
+/// Returns the start of a repetition: the label's `earliest`, or its onset.
 fn begins(row: &LabelRow) -> u64 {
     row.earliest.or(row.onset).unwrap_or(0)
 }

@@ -50,7 +50,7 @@ pub struct RepairScore {
     pub tally: RepairTally,
     /// Number of streams without a verdict, since the variant failed.
     pub errors: u64,
-    /// The 95th percentile over streams of the most chars read without output.
+    /// The 95th percentile over streams of the maximum number of chars read without output.
     ///
     /// `None` for events, programs and the unrepaired stream.
     pub silence: Option<u64>,

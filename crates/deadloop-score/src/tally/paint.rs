@@ -2,7 +2,7 @@
 //!
 //! Adding a box changes its 2^k corners (fewer where it touches the grid's far edge). After all boxes are added, one
 //! running sum along each axis leaves in every cell the sum over the boxes that cover it. So B boxes over C cells cost
-//! B·2^k + k·C additions a field, where a loop over cells costs one for each cell of each box.
+//! B·2^k + k·C additions per field. A loop over cells would cost one for each cell of each box.
 //!
 //! Axes are cut only where some box begins or ends: values that no box distinguishes share a cell. A model with a dozen
 //! transcripts has few boxes, so its grid is small however large the sweep.

@@ -1,7 +1,7 @@
 //! [`tallies`]: the tallies of a whole block of settings at once.
 //!
-//! Each transcript is judged once for each distinct stop of its boxes. The change of a box against "no alarm" is
-//! painted; counts that every cell shares are kept apart. Reading one cell's tally then costs a look-up for each axis.
+//! Each transcript is judged once for each distinct stop of its boxes. Only the change of a box against "no alarm" is
+//! painted. Counts that every cell shares are kept apart. Reading one cell's tally then costs a look-up for each axis.
 
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ struct Stroke<'a> {
 /// `shape` is the number of values along each axis. `counts` are the counts that will be read; fewer are cheaper.
 ///
 /// Cost: a verdict for each distinct stop, 2^k additions for each box and changed count, and k additions for each
-/// merged cell and changed count. Cells times transcripts do not occur.
+/// merged cell and changed count. The cost never grows with cells times transcripts.
 pub fn tallies<'a>(
     shape: &[usize],
     trials: impl IntoIterator<Item = Trial<'a>>,
@@ -75,8 +75,8 @@ pub fn tallies<'a>(
 ///
 /// The quantiles are exact nearest ranks over all loops.
 ///
-/// Cost on top: one step for each merged cell of each box that is a hit (so at most loops x cells, a nanosecond or two
-/// each), in order of latency, and 40 bytes a merged cell.
+/// Additional cost: one step for each merged cell of each box that is a hit (so at most loops x cells, a nanosecond or
+/// two each), in order of latency, and 40 bytes for each merged cell.
 pub fn tallies_and_latencies<'a>(
     shape: &[usize],
     trials: impl IntoIterator<Item = Trial<'a>>,

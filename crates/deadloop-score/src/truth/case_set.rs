@@ -15,7 +15,7 @@ pub trait Cases {
         (0..self.number()).for_each(|index| self.on(index, |case| look(index, case)));
     }
 
-    /// Whether `is` is true for a case. Later cases are not read.
+    /// Returns whether `is` is true for a case. Later cases are not read.
     fn any(&self, mut is: impl FnMut(&Case) -> bool) -> bool {
         (0..self.number()).any(|index| self.on(index, &mut is))
     }

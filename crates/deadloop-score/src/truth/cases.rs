@@ -64,7 +64,7 @@ pub struct Case {
     pub truth: Option<Truth>,
     /// The corpus's [`text_hash`]. Two cases with the same hash have the same text in the same channels.
     pub text: Box<str>,
-    /// The keys that copies share.
+    /// The keys that are equal in all copies of the transcript.
     pub copied: CopyKeys,
 }
 
@@ -136,7 +136,7 @@ impl Case {
     /// fields such as `meta.source` or `lang`.
     ///
     /// Returns every problem with the labels, except those that reading labels.csv has already reported. A transcript
-    /// with a problem has no label: it must not be scored by half of its labels.
+    /// with a problem has no label, since half of its labels could mislead.
     pub fn of(entry: &Entry, labels: Option<&LabelsFile>, by: &[String]) -> (Self, Vec<Problem>) {
         let t = &entry.transcript;
         let mut problems = Vec::new();

@@ -33,7 +33,7 @@ pub fn firsts(cases: &(impl Cases + ?Sized), unit: Unit) -> Vec<bool> {
 
 /// Returns the number of each case's group. Groups that share a text are joined, as in folds.
 ///
-/// The number of joined groups is the least among the numbers of their names.
+/// Joined groups have the lowest of the numbers of their names.
 pub(crate) fn group_numbers(cases: &(impl Cases + ?Sized)) -> Vec<u64> {
     let mut numbers = Vec::with_capacity(cases.number());
     let mut shared: Vec<(CopyKey, u64)> = Vec::new();

@@ -76,7 +76,7 @@ impl KnownStream {
         }))
     }
 
-    /// Whether a repairer of this kind of stream is run on the stream.
+    /// Returns whether a repairer of this kind of stream is run on the stream.
     ///
     /// Every repairer of texts is run on intact texts, since it may spoil them.
     pub fn is_for(&self, kind: StreamKind) -> bool {

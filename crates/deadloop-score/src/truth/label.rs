@@ -44,7 +44,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Whether the span is kept if faults of these `kinds` are noticed: only a fault of another kind is not.
+    /// Returns whether the span is kept if faults of these `kinds` are noticed. Only faults of other kinds are dropped.
     pub(crate) fn is_noticed(&self, kinds: &[Kind]) -> bool {
         let named = || self.kind.is_some_and(|kind| kinds.contains(&kind));
         self.class != Class::Fault || named()

@@ -101,7 +101,7 @@ impl LabelsFile {
         self.all.iter().filter(good)
     }
 
-    /// Whether a transcript has a bad row. Such a transcript must not be scored by its other rows.
+    /// Returns whether a transcript has a bad row. Such a transcript must not be scored by its other rows.
     pub fn is_bad(&self, transcript: &str) -> bool {
         self.bad.contains(transcript)
     }
@@ -229,10 +229,10 @@ impl Cells<'_> {
     }
 }
 
-/// Whether a column may have line breaks.
+/// Returns whether a column may have line breaks.
 ///
-/// A note is free text. An id may be anything: if it swallowed rows because a quote is missing, no transcript has this
-/// id, which is reported.
+/// A note is free text. An id may contain anything. If a missing quote makes an id swallow rows, no transcript has this
+/// id, and that is reported.
 fn may_break(column: &str) -> bool {
     matches!(column, "note" | "transcript")
 }

@@ -1,6 +1,6 @@
 //! Labels of transcripts and their files, and [`Case`], the input of scoring.
 //!
-//! A case has no text, so no code behind it reads one.
+//! A case has no text, so scoring cannot depend on one.
 
 mod case_set;
 mod cases;

@@ -4,7 +4,8 @@ use deadloop_replay::corpus::{Body, CopyKeys, RecordedEvent};
 
 use super::{Case, Class, Timeline, Truth};
 
-/// Returns a short answer of model m without spans, distinct from those with other ids. No `class`: no label.
+/// Returns a short answer of model m without spans, distinct from those with other ids. Without a `class`, the case has
+/// no label.
 pub(crate) fn case(id: &str, class: Option<Class>) -> Case {
     Case {
         id: id.into(),

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::wire::{WireFault, kind, parse, utf8};
 
-/// The last message of many servers.
+/// The data of the last event on many servers.
 pub(super) const DONE: &str = "[DONE]";
 /// The fields of server-sent events. The name of an event carries no information beyond its data, unless it is an
 /// error.
@@ -125,8 +125,8 @@ fn field(line: &str) -> Option<(&str, &str)> {
     (name.is_empty() || FIELDS.contains(&name)).then_some((name, value))
 }
 
-/// Returns the most values of an object in a stream whose lines have at most `limit` bytes. A list of zeros takes fifty
-/// times the memory of its text, so values are limited as well as lines.
+/// Returns the maximum number of values of an object in a stream whose lines have at most `limit` bytes. A list of
+/// zeros takes fifty times the memory of its text, so values are limited as well as lines.
 pub(super) fn values(limit: usize) -> u32 {
     u32::try_from(limit / 64).unwrap_or(u32::MAX)
 }

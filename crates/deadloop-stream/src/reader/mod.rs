@@ -56,7 +56,7 @@ pub struct Arrival {
 /// Function from a model's name to the options by which its texts are split.
 pub type ThinkOf = Box<dyn Fn(&str) -> ThinkOptions + Send + Sync>;
 
-/// The most bad lines that are kept with their places. Further ones are only counted.
+/// The maximum number of bad lines that are kept with their places. Further ones are only counted.
 const NAMED: usize = 20;
 
 /// Reader of one stream.
@@ -98,7 +98,7 @@ enum Stage {
 }
 
 impl StreamReader {
-    /// Returns a reader of a stream that problems call `name`. `format`: the format, or `None` to recognise it by the
+    /// Returns a reader. `name`: the stream's name in problems. `format`: the format, or `None` to recognise it by the
     /// first bytes. `think`: how text that may hold `<think>` is split.
     pub fn new(
         name: impl Into<PathBuf>,
@@ -131,8 +131,8 @@ impl StreamReader {
         self
     }
 
-    /// Returns the reader with another limit on the bytes of a line than [`MAX_LINE`]. Call it before anything is fed.
-    /// Plain text has no lines.
+    /// Sets the limit on the bytes of a line, [`MAX_LINE`] by default. Call it before anything is fed. Plain text has
+    /// no lines.
     #[must_use]
     pub fn with_lines_up_to(mut self, bytes: usize) -> Self {
         self.limit = bytes;
@@ -240,7 +240,7 @@ impl StreamReader {
 }
 
 impl Stage {
-    /// Returns the stage that reads a stream with the name `format` by the rules of `taken`.
+    /// Returns the stage that reads the format `taken` of a stream named `format`.
     fn of(format: StreamFormat, taken: StreamFormat, think: ThinkOptions) -> Self {
         match taken {
             StreamFormat::Text => Self::Text(Text::new(think)),

@@ -244,7 +244,7 @@ fn error(object: Map<String, Value>) -> Map<String, Value> {
 
 /// Returns an object's error message.
 fn failure(object: &Map<String, Value>) -> Option<String> {
-    /// The most chars of a message that are kept.
+    /// The maximum number of chars of a message that are kept.
     const MOST: usize = 300;
     let message = |object: &Map<String, Value>| {
         let message = object.get("message").and_then(Value::as_str);

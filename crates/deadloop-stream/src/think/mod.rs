@@ -1,6 +1,6 @@
 //! Splits a streamed text into reasoning and answer by its think tags.
 //!
-//! The tags are `<think>` and `</think>`, or other marks of the kind.
+//! The tags are `<think>` and `</think>`, or similar marks.
 //!
 //! Only the marks are dropped. The first block counts only at the very start of the text, after blanks at most: a
 //! `<think>` that an answer mentions is text. A block ends with the closing tag of the tag that opened it, and one that

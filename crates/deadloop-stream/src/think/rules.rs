@@ -72,7 +72,7 @@ impl ThinkOptions {
     /// `all` (blocks), `off` (no tag counts), or tags (only the named ones count).
     ///
     /// # Errors
-    /// Returns what was expected instead of a word that is unknown.
+    /// Returns a description of the expected words if a word is unknown.
     pub fn with_words<'a>(
         mut self,
         words: impl IntoIterator<Item = &'a str>,

@@ -40,7 +40,7 @@ impl Eq for Tags {}
 /// The tag name for the channels of gpt-oss.
 const HARMONY: &str = "harmony";
 
-/// The default tags: DeepSeek-R1 and most others, prompted models twice, Magistral, Kimi, Gemma, gpt-oss.
+/// The default tags: of DeepSeek-R1 and most others, of prompted models (two), Magistral, Kimi, Gemma and gpt-oss.
 const DEFAULT: [&str; 7] = [
     "<think>",
     "<thinking>",
@@ -78,7 +78,7 @@ impl Tags {
     /// (`<think>`, `[THINK]`), both tags with three dots between (`<|begin|>...<|end|>`), or `harmony`.
     ///
     /// # Errors
-    /// A name is no tag, or two tags cannot be told apart. The message has what was expected.
+    /// A name is not a tag, or two tags cannot be told apart. The message describes the expected form.
     pub fn new(names: &[String]) -> Result<Self, String> {
         let pairs = names.iter().filter(|name| *name != HARMONY);
         let pairs: Vec<Pair> = pairs.map(|name| name.parse()).collect::<Result<_, _>>()?;

@@ -9,7 +9,7 @@ use super::fields::{Fields, TWICE, WireFault};
 use super::value::{CountedValue, ValueBudget};
 use crate::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent};
 
-/// Events, each checked.
+/// Events, each with the result of its check.
 type Checked = Vec<Result<RecordedEvent, WireFault>>;
 
 /// Parses a list of events. Null is `None`.

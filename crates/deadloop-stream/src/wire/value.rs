@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::fields::WireFault;
 
-/// The most values in the lists and objects of one record, its events and their own fields not counted: some 1 GB at
-/// worst. A tool call has a handful.
+/// The maximum number of values in the lists and objects of one record, its events and their own fields not counted:
+/// some 1 GB at worst. A tool call has a handful.
 const MOST: u32 = 4_000_000;
 
 /// The number of values that a record may still hold.

@@ -1,4 +1,4 @@
-//! Writes an event as transcripts have it.
+//! Writes an event in the format of transcripts.
 //!
 //! Known fields come in a fixed order, and the other fields after them.
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{Body, RecordedEvent};
 
-/// Writes the form that transcripts have.
+/// Serializes the event in the format of transcripts.
 impl Serialize for RecordedEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

@@ -24,7 +24,7 @@ pub use rows::ParquetRows;
 pub struct ParquetWriter(BatchedWriter<File>);
 
 impl ParquetWriter {
-    /// Starts a file.
+    /// Creates the writer of a file with these columns.
     ///
     /// # Errors
     /// The file cannot be written.

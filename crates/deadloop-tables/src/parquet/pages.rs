@@ -14,9 +14,9 @@ use polars_parquet_format::thrift::protocol::TCompactInputProtocol;
 use super::broken;
 use crate::rows::ParquetError;
 
-/// The most values of a column in one row group, many times what any tool writes.
+/// The maximum number of values of a column in one row group, many times what any tool writes.
 const MAX_VALUES: usize = 1 << 26;
-/// The most bytes of an unpacked page, unless its column declares more.
+/// The maximum number of bytes of an unpacked page, unless its column declares more.
 const MAX_PAGE: i64 = 64 << 20;
 
 /// Checks all declared sizes of a row group.

@@ -140,7 +140,7 @@ fn all(global: Global) -> Outcome {
     show::next(&next, global)
 }
 
-/// Returns the description up to the colon. The rest is shown where one detector is described in full.
+/// Returns the description up to the colon. The rest is shown only if the detector is described in full.
 fn in_short(about: &str) -> &str {
     about.split(": ").next().unwrap_or(about)
 }

@@ -3,11 +3,10 @@
 use clap::Error;
 use clap::error::{ContextKind, ContextValue};
 
-/// Commands, `command --option`, and options of any command, with what to do instead.
+/// Removed commands, options of a command (`command --option`) and options of any command, each with its replacement.
 const GONE: &str = include_str!("gone.txt");
 
-/// Returns the replacement of the word that a command line error names. `None` if the word was never one of the
-/// program's.
+/// Returns the replacement of the word that a command line error names. `None` if the program never had the word.
 pub(crate) fn instead(error: &Error, typed: &[String]) -> Option<String> {
     let named = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),

@@ -1,6 +1,7 @@
 //! `deadloop merge`: merges the parts of shards into one result.
 //!
-//! It runs the command of the shards again with known records. `merged` in `commands/mod.rs` finds that command.
+//! It repeats the command of the shards with the records of the parts. `merged` in `commands/mod.rs` finds that
+//! command.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The registry of commands.
 //!
-//! To add one: a file or folder beside this one with its arguments, its `HELP` and its `run`, its `mod` line, a
-//! variant of [`Command`], a line in [`run`], and its name in a family of `families`.
+//! A new command needs a file or folder beside this one with its arguments, its `HELP` and its `run`. It also needs a
+//! `mod` line, a variant of [`Command`], a line in [`run`], and its name in a family of `families`.
 
 use clap::Subcommand;
 use serde::Deserialize;
@@ -107,7 +107,7 @@ pub(crate) enum Command {
     Generate(generate::Generate),
 }
 
-/// The most threads. More would wait for each other longer than they work.
+/// The maximum number of threads. With more, they would mostly wait for each other.
 const MOST_THREADS: usize = 256;
 
 /// Runs the command.

@@ -18,7 +18,7 @@ use deadloop_run::visible::visible;
 /// The end of the help text.
 pub(crate) const HELP: &str = "Examples:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n  deadloop proxy --upstream http://127.0.0.1:8000 --metrics 127.0.0.1:9090    # curl http://127.0.0.1:9090/metrics\n\nEvery request goes to the server, and every response comes back as it arrives. Each response that is a stream (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) has a guard. At an alarm the client's stream ends like an output that was too long (finish reason length or max_tokens, then its last event), and the connection to the server is closed, so that it stops generating. A stream without an alarm passes byte for byte. So does a refused call (response = \"refuse\"): the response ends before it. Guards that no response can feed, such as those on results of tools, are named at the start; with --strict the proxy does not begin then (exit code 2). With --metrics, GET /metrics at that address has counters for Prometheus; /metrics at --listen is the server's own. A request that two servers could read differently is refused with 400. At Ctrl-C or SIGTERM the proxy takes no new requests and gives open streams 30 seconds. TLS is not included: put a program that has it before or behind the proxy.";
 
-/// The time that open streams have after the program is stopped: that of a pod in Kubernetes.
+/// The time that open streams have after the program is stopped. It is the default grace period of a pod in Kubernetes.
 const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Args)]
@@ -118,7 +118,7 @@ fn blind_words(settings: &Settings) -> Option<String> {
     (!names.is_empty()).then(|| settings::blind_words("a response", &names, instead))
 }
 
-/// The most chars of a line of the log, and of a model's name in it. Both come from the server.
+/// The maximum number of chars of a line of the log, and of a model's name in it. Both come from the server.
 const LONGEST: usize = 1000;
 const NAME: usize = 100;
 
@@ -142,7 +142,7 @@ fn cut(text: &str, most: usize) -> String {
     start
 }
 
-/// The most lines that wait for a slow reader of the log. Further ones are dropped and counted.
+/// The maximum number of lines that wait for a slow reader of the log. Further ones are dropped and counted.
 const WAITING: usize = 1000;
 /// The longest wait for a reader at the end of the program.
 const LAST: Duration = Duration::from_secs(1);

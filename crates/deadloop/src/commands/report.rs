@@ -78,7 +78,7 @@ pub(super) fn run(args: &Report, global: Global) -> Outcome {
     )
 }
 
-/// The note on what is safe to share of a redacted folder, and what to check first.
+/// The note on the files of a redacted folder that are safe to share, and on the checks before that.
 const SAFE: &str = "\
 redacted, for good: the letters and digits of the transcripts are hidden in report.html and in cases.jsonl,
 which it is made from

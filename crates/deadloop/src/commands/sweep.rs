@@ -89,7 +89,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     show::next(&next.each_ref().map(String::as_str), global)
 }
 
-/// The most rows of the front that a terminal shows.
+/// The maximum number of rows of the front that a terminal shows.
 const FRONT: usize = 20;
 
 /// Formats the front with the parameters that differ along it. A long front is thinned evenly.

@@ -124,7 +124,7 @@ impl NoComparison<'_> {
     }
 }
 
-/// Returns the word for the result of a gate. A passed gate counts as let through if NEW is worse.
+/// Returns the word for the result of a gate. A gate that passes although NEW is worse has a word of its own.
 pub(crate) fn gate_word(passed: Option<bool>, verdict: Bearing) -> &'static str {
     match passed {
         Some(true) if verdict == Bearing::Regressed => "let through",

@@ -7,7 +7,7 @@ use deadloop_score::{Flip, Side};
 use super::compared::{Compared, NoComparison, gate_word};
 use super::words::{HEADER, cells, counted, said, telling, worst_first};
 
-/// The most bytes of the whole text. GitHub counts 65,536 chars.
+/// The maximum number of bytes of the whole text. GitHub counts 65,536 chars.
 const LIMIT: usize = 60_000;
 
 /// Formats the comparison, with as many flips as fit.

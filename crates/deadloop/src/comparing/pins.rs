@@ -38,7 +38,7 @@ deadloop_detect::words! {
 }
 
 impl Pin {
-    /// Returns whether the gate fails on this case: NEW fails, and the case is no todo or passed on BASE.
+    /// Returns whether the gate fails on this case: NEW fails, and the case is not a todo or passed on BASE.
     pub(crate) fn fails(&self) -> bool {
         self.new == PinResult::Fail && (self.todo.is_none() || self.base == PinResult::Pass)
     }

@@ -1,4 +1,4 @@
-//! [`Draw`]: some transcripts of the world, whole groups, and what the advice made of them does on all others.
+//! [`Draw`]: a draw of whole groups, and the scores of its advice on all other transcripts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::spoil::spoilt;
 use crate::verdict::Trial;
 use crate::world::{IN_USE, World};
 
-/// Numbers that rise by the name of a group: a draw takes the groups with the smallest.
+/// Steps of the random weight of a group's name. A draw takes the groups with the smallest weights.
 const STEPS: [u64; 255] = {
     let mut steps = [0; 255];
     let mut i = 0;
@@ -23,18 +23,18 @@ const STEPS: [u64; 255] = {
     steps
 };
 
-/// Some transcripts of the world.
+/// A draw of transcripts.
 pub(crate) struct Draw {
     size: usize,
     seed: u64,
     pub(crate) drawn: Vec<usize>,
     pub(crate) others: Vec<usize>,
-    /// The best saved share of any setting that keeps the limit on the others: hindsight.
+    /// The best saved share of any setting within the limit on the transcripts not drawn.
     hindsight: f64,
 }
 
 impl Draw {
-    /// Whole groups, some `size` transcripts.
+    /// Draws whole groups until there are `size` transcripts.
     pub(crate) fn of(world: &World, size: usize, seed: u64) -> Self {
         let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (i, case) in world.cases.iter().enumerate() {
@@ -81,7 +81,7 @@ impl Draw {
         }
     }
 
-    /// The advice for each guard in use, scored on what was not drawn.
+    /// Scores the advice for each guard in use on the transcripts not drawn.
     pub(crate) fn trials(&self, world: &World, spoil: bool) -> Vec<Trial> {
         let mut cases: Vec<Case> = self.drawn.iter().map(|i| world.cases[*i].clone()).collect();
         if spoil {
@@ -151,7 +151,8 @@ impl Draw {
 }
 
 impl World {
-    /// What a file does on some transcripts: the cell of each model, or `*`, or what is in use.
+    /// Returns the tally of a settings file on some transcripts. A transcript runs under the cell of its model, else of
+    /// `*`, else `in_use`.
     pub(crate) fn on_cells(
         &self,
         cells: &BTreeMap<String, usize>,
@@ -172,7 +173,7 @@ impl World {
             .sum()
     }
 
-    /// The cell of a guard in use.
+    /// Returns the cell of a guard in use.
     pub(crate) fn cell(&self, name: &str) -> usize {
         let at = IN_USE.iter().position(|known| *known == name);
         at.map_or(0, |at| self.in_use[at])

@@ -1,10 +1,11 @@
-//! Is the advice of `deadloop tune` good? Draws of a large labelled corpus are tuned on, and what the advice would
-//! ship is scored on all that was not drawn.
+//! Measures how good the advice of `deadloop tune` is.
 //!
-//! `cargo run --release -p deadloop-studies --bin advice -- CORPUS` prints the report `reports/advice.md`, which
-//! `scripts/advice` writes, and ends with 1 if a bound of the report is missed. Everything is measured once; a draw is a
-//! choice among the records of its transcripts, by the code that `deadloop tune` runs, for several guards in use, with
-//! the labels as they are and with some spoilt on purpose (`spoil.rs`).
+//! Draws of a large labelled corpus are tuned on, and the advised setting is scored on the transcripts not drawn.
+//!
+//! `cargo run --release -p deadloop-studies --bin advice -- CORPUS STARTER` prints the report `reports/advice.md`,
+//! which `scripts/advice` writes. It ends with 1 if a bound of the report is missed. Every transcript is measured once,
+//! and a draw chooses among these records by the code of `deadloop tune`. Each draw is tuned for several guards in use,
+//! with the labels as they are and with some spoilt on purpose (`spoil.rs`).
 
 mod draws;
 mod own;
@@ -20,10 +21,10 @@ use own::OwnGrid;
 use verdict::{Report, Trial};
 use world::World;
 
-/// Transcripts of a draw, about.
+/// Approximate numbers of transcripts of a draw.
 const SIZES: [usize; 3] = [300, 1000, 3000];
 
-/// Draws of each size, where `DRAWS` says nothing else.
+/// The number of draws of each size, unless the environment variable `DRAWS` is set.
 const DRAWS: u64 = 20;
 
 fn main() -> ExitCode {

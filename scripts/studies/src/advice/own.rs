@@ -1,4 +1,6 @@
-//! A grid of the guard's own ([`OwnGrid`]): is a laxer limit ever worth less, and is a dominated guard ever kept?
+//! [`OwnGrid`]: `tune` with a grid of the detector in use.
+//!
+//! It checks whether a laxer limit is ever worth less, and whether a dominated guard is ever kept.
 
 use std::fmt;
 
@@ -14,11 +16,11 @@ pub(crate) const GRID: &str = "[[guard]]\ndetector = \"checkpoint\"\n[guard.para
 checkpoints = [[2000,3000,5000],[500,1000,1500,2000]]\nevery = [0,1000]\nshort_at = \"all\"\npartial_tail = \"drop\"\n\
 segment = [\"between\",2000]\nmin_repeats = [4,6,8,12]\nmin_matches = [3,4,6,8,12,20]\nmin_cycles = [1,3]\n";
 
-/// Limits around the guard's own rate.
+/// The limits, as multiples of the guard's own rate of wrong alarms.
 const LIMITS: [f64; 10] = [0.5, 0.7, 0.85, 0.93, 1.0, 1.07, 1.15, 1.3, 1.6, 2.0];
-/// Transcripts of a draw, and draws.
+/// The number of transcripts of a draw, and the number of draws.
 const DRAWS: (usize, u64) = (1000, 6);
-/// The guard in use, among those of the world.
+/// The name of the guard in use.
 const DOCUMENT: &str = "document";
 
 /// One draw, tuned at every limit.
@@ -26,22 +28,22 @@ struct Climb {
     corpus: String,
     ready: bool,
     verdicts: String,
-    /// Held out, by rising limits, in points.
+    /// The held-out saved share by rising limits, in points.
     held_out: Vec<f64>,
-    /// On what was not drawn; empty: everything was drawn.
+    /// The saved share on the transcripts not drawn, in points. Empty if all were drawn.
     elsewhere: Vec<f64>,
-    /// The saved share in use there, in points.
+    /// The saved share of the guard in use on the transcripts not drawn, in points.
     in_use: f64,
-    /// Keeps while a row is better in both by more than a point.
+    /// The number of limits whose verdict is keep, although a row has fewer wrong alarms and saves over a point more.
     dominated: usize,
 }
 
-/// The climbs of some corpora.
+/// The results of all draws and corpora.
 #[derive(Default)]
 pub(crate) struct OwnGrid(Vec<Climb>);
 
 impl OwnGrid {
-    /// Tunes draws of a large corpus.
+    /// Tunes on draws of a large corpus.
     pub(crate) fn add_draws(&mut self, world: &World) {
         for seed in 0..DRAWS.1 {
             let draw = Draw::of(world, DRAWS.0, seed);
@@ -56,7 +58,7 @@ impl OwnGrid {
         }
     }
 
-    /// Tunes the whole of a corpus.
+    /// Tunes on a whole corpus.
     pub(crate) fn add(&mut self, world: &World, name: &str) {
         let every: Vec<usize> = (0..world.cases.len()).collect();
         for ready in [false, true] {
@@ -64,7 +66,7 @@ impl OwnGrid {
         }
     }
 
-    /// Whether every bound is kept.
+    /// Returns whether every bound holds.
     pub(crate) fn holds(&self) -> bool {
         self.0.iter().all(|climb| {
             climb.falls() <= 1e-9
@@ -145,17 +147,17 @@ fn climb(world: &World, (drawn, others): (&[usize], &[usize]), ready: bool, corp
 }
 
 impl Climb {
-    /// The most that a laxer limit ships less, held out.
+    /// Returns the largest loss of held-out saved share at a laxer limit.
     fn falls(&self) -> f64 {
         most_fall(&self.held_out)
     }
 
-    /// The same on what was not drawn.
+    /// Returns the largest loss at a laxer limit on the transcripts not drawn.
     fn falls_elsewhere(&self) -> f64 {
         most_fall(&self.elsewhere)
     }
 
-    /// Whether somebody loses two points there.
+    /// Returns whether any limit loses over two points on the transcripts not drawn.
     fn loses(&self) -> bool {
         self.elsewhere
             .iter()

@@ -1,12 +1,12 @@
-//! Labels as people make them: [`spoilt`].
+//! [`spoilt`]: labels with mistakes, as people make them.
 
 use deadloop_score::replay::detect::{Channel, Chars, Units};
 use deadloop_score::{Case, Class, Span, Truth, Weights};
 
-/// Of a hundred labels so many are spoilt.
+/// The percentage of spoilt labels.
 const SHARE: u64 = 3;
 
-/// Spoils 3 % of the labels: loops are called clean, clean transcripts are called loops, onsets are moved, each by turns.
+/// Spoils 3 % of the labels. Clean transcripts become loops. Loops become clean or have their onset moved, in turn.
 pub(crate) fn spoilt(cases: &mut [Case], seed: u64) {
     let mut turn = 0_u64;
     for case in cases {
@@ -58,7 +58,7 @@ pub(crate) fn spoilt(cases: &mut [Case], seed: u64) {
     }
 }
 
-/// A hundred equal parts of 2^53.
+/// The 99 bounds between a hundred equal parts of 2^53.
 const UNIFORM: [u64; 99] = {
     let mut steps = [0; 99];
     let mut i = 0;
@@ -78,7 +78,7 @@ fn clean() -> Truth {
     }
 }
 
-/// The onset half-way to the end: an alarm that was right is too early now.
+/// Moves the onset half-way to the end, so that a right alarm becomes too early.
 fn moved(span: &mut Span) {
     let onset = Units::from(Chars((span.onset.count() + span.end.count()) / 2));
     (span.onset, span.earliest) = (onset, onset);

@@ -1,4 +1,4 @@
-//! What the draws say: [`Report`].
+//! [`Report`]: the results of all draws.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use deadloop_score::choose::Ruling;
 use crate::own::OwnGrid;
 use crate::world::IN_USE;
 
-/// One draw, one guard in use.
+/// The result of one draw for one guard in use.
 #[derive(Clone, Debug)]
 pub(crate) struct Trial {
     pub(crate) size: usize,
@@ -17,21 +17,21 @@ pub(crate) struct Trial {
     pub(crate) ships_grid: bool,
     pub(crate) in_use: &'static str,
     pub(crate) verdict: Ruling,
-    /// The saved share on what was not drawn: in use, as advised.
+    /// The saved share on the transcripts not drawn, of the guard in use and of the advised one.
     pub(crate) saved: [f64; 2],
-    /// The same of the recommended guard, taken as it is.
+    /// The saved share of the recommended guard on the transcripts not drawn.
     pub(crate) recommended: f64,
-    /// Wrong alarms per million healthy chars there, likewise.
+    /// Wrong alarms per million healthy chars of the transcripts not drawn, of the guard in use and of the advised one.
     pub(crate) rate: [f64; 2],
-    /// The best saved share within the limit there.
+    /// The best saved share of any setting within the limit, on the transcripts not drawn.
     pub(crate) hindsight: f64,
     pub(crate) seed: u64,
 }
 
-/// How much less the advice may save on average than the better of what is in use and the recommended guard.
+/// The lowest allowed mean gain over the better of the guard in use and the recommended one.
 const BEHIND: f64 = -0.01;
 
-/// The limit that the advice is asked to keep: the default.
+/// The limit on wrong alarms: the default.
 const LIMIT: f64 = 1.0;
 
 impl Trial {
@@ -39,23 +39,23 @@ impl Trial {
         self.saved[1] - self.saved[0]
     }
 
-    /// What is gained over the better of what was in use and the recommended guard.
+    /// Returns the gain over the better of the guard in use and the recommended one.
     fn over_both(&self) -> f64 {
         self.saved[1] - self.saved[0].max(self.recommended)
     }
 
-    /// More than two points of what was saved are lost.
+    /// Returns whether the advice loses more than two points of the saved share.
     fn loses(&self) -> bool {
         self.gain() < -0.02
     }
 
-    /// The rate of wrong alarms is above 1.5 times the limit, and above 1.5 times what it was.
+    /// Returns whether the rate of wrong alarms is above 1.5 times the limit, and above 1.5 times the rate in use.
     fn cuts(&self) -> bool {
         self.rate[1] > 1.5 * LIMIT && self.rate[1] > 1.5 * self.rate[0]
     }
 }
 
-/// All draws.
+/// The results of all draws.
 pub(crate) struct Report {
     pub(crate) own: OwnGrid,
     pub(crate) trials: Vec<Trial>,
@@ -63,7 +63,7 @@ pub(crate) struct Report {
     pub(crate) settings: usize,
 }
 
-/// A row: size, spoilt, in use.
+/// The key of a row: whether a grid may ship, size, spoilt labels, guard in use.
 type Key = (bool, usize, bool, &'static str);
 
 impl Report {
@@ -76,7 +76,7 @@ impl Report {
         rows
     }
 
-    /// All draws of one size and kind of labels.
+    /// Groups the trials by whether a grid may ship, size and kind of labels.
     fn kinds(&self) -> BTreeMap<(bool, usize, bool), Vec<&Trial>> {
         let mut kinds: BTreeMap<(bool, usize, bool), Vec<&Trial>> = BTreeMap::new();
         for trial in &self.trials {
@@ -88,7 +88,7 @@ impl Report {
         kinds
     }
 
-    /// Whether every bound is kept.
+    /// Returns whether every bound holds.
     pub(crate) fn holds(&self) -> bool {
         let losses = self.kinds().into_values().all(|of| {
             let count = |is: fn(&Trial) -> bool| of.iter().filter(|t| is(t)).count();
@@ -107,8 +107,8 @@ impl Report {
                 .all(|(.., share, least)| *share >= *least)
     }
 
-    /// For each guard in use but the recommended one, with labels as they are: the share of hindsight's gain that is
-    /// gained, and the least that is asked for.
+    /// Returns, for each guard in use but the recommended one, the achieved and the required share of the gain of
+    /// hindsight. Labels are not spoilt.
     fn gains(&self) -> Vec<(&'static str, usize, f64, f64)> {
         let mut gains = Vec::new();
         for name in IN_USE.into_iter().filter(|name| *name != "recommended") {
@@ -124,7 +124,7 @@ impl Report {
     }
 }
 
-/// The mean gain over the mean of what the best setting in hindsight gains.
+/// Returns the mean gain, divided by the mean gain of the best setting in hindsight.
 fn share(of: &[&Trial]) -> f64 {
     let gain: f64 = of.iter().map(|t| t.gain()).sum();
     let most: f64 = of.iter().map(|t| t.hindsight - t.saved[0]).sum();
@@ -190,7 +190,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// A row for each size of a draw, kind of labels and guard in use.
+    /// Writes a row for each size of a draw, kind of labels and guard in use.
     fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for ((grid, size, spoilt, name), of) in self.rows() {
             let labels = if spoilt { "3 % spoilt" } else { "as they are" };
@@ -219,7 +219,7 @@ impl Report {
         Ok(())
     }
 
-    /// Whether few enough draws lose, or cut too much.
+    /// Returns whether few enough draws lose, or cut too much.
     fn write_bounds(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for ((grid, size, spoilt), of) in self.kinds() {
             let labels = if spoilt {

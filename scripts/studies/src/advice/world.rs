@@ -18,25 +18,25 @@ use deadloop_score::{
 
 use crate::own::GRID;
 
-/// The guards in use that advice is asked for.
+/// The guards for which `tune` is simulated as if they were in use.
 pub(crate) const IN_USE: [&str; 4] = ["recommended", "llama-cpp", "document", "hipfire"];
 
-/// A corpus and what every setting says about it.
+/// A corpus with the records of every setting.
 pub(crate) struct World {
     pub(crate) plan: Plan,
     pub(crate) cases: Vec<Case>,
     pub(crate) records: Vec<Record>,
-    /// What the offline finder proposes for each case.
+    /// The labels that the offline finder proposes, by case.
     pub(crate) rows: Vec<Vec<LabelRow>>,
     /// The cells of [`IN_USE`].
     pub(crate) in_use: Vec<usize>,
     /// The grids that are searched.
     pub(crate) grids: Vec<GridCells>,
-    /// A grid of the guard's own.
+    /// The grid of one guard's own detector.
     pub(crate) own: GridCells,
     /// The ready guards, as `tune` has them.
     pub(crate) ready: Vec<ReadyGuard>,
-    /// What errors cost, as by default: the text that is generated again, and a mean clean transcript.
+    /// The default costs of errors: the text that is generated again is a mean clean transcript.
     pub(crate) worth: Worth,
     /// The tally of every cell on all transcripts.
     pub(crate) totals: Vec<Tally>,
@@ -104,7 +104,7 @@ impl World {
         Ok(world)
     }
 
-    /// The tally of every cell on some transcripts.
+    /// Returns the tally of every cell on some transcripts.
     pub(crate) fn tallies(&self, pick: &[usize]) -> Result<Vec<Tally>, Error> {
         let evidence = Evidence::new(&self.plan, &self.cases, &self.records)?;
         let mut all = Vec::with_capacity(self.plan.cells());
@@ -129,7 +129,7 @@ type Planned = (
     Vec<ReadyGuard>,
 );
 
-/// The plan of `deadloop tune` without `--grid`: the default grids, the ready guards, and the guards in use.
+/// Builds the plan of `deadloop tune` without `--grid`: the default grids, the ready guards, and the guards in use.
 fn plan() -> Result<Planned, Error> {
     let mut plan = Plan::default();
     let mut grids = Vec::new();

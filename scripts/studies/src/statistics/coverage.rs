@@ -1,4 +1,4 @@
-//! How often the bootstrap's 95 % intervals hold the truth, in worlds whose truth is known.
+//! Coverage of the bootstrap's 95 % intervals, in simulated worlds whose true values are known.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use deadloop_score::replay::corpus::CopyKeys;
 use deadloop_score::{Case, MEASURES, Outcome, Resampling, Timeline, Verdict, Worth, bootstrap};
 use serde_json::{Value, json};
 
-/// What errors cost there.
+/// The costs of errors in these worlds.
 const WORTH: Worth = Worth {
     loop_rate: None,
     response: 300.0,
@@ -16,11 +16,12 @@ const LOOP: u64 = 1000;
 const CLEAN: u64 = 1000;
 const ONSET: u64 = 200;
 
-/// Groups of one or three loops and two clean transcripts. A group's loops are found with probability
-/// 0.4 or 0.9, after 100 or 300 chars; on its clean transcripts there is a false alarm, half-way,
-/// with probability 0 or 0.2. So transcripts of one group resemble each other, and the truth is:
-/// saved 0.52, delay 480, lost per million 1e6·0.1·500 / (the clean chars there are), break_even
-/// W / (520 + W), W = 0.1·(500 + 300).
+/// Returns the true value of each measure.
+///
+/// A group has one or three loops, and two clean transcripts. Its loops are found with probability 0.4 or 0.9, after
+/// 100 or 300 chars. On its clean transcripts there is a wrong alarm, half-way, with probability 0 or 0.2. So
+/// transcripts of one group resemble each other. The true values are: saved 0.52, delay 480, lost per million
+/// 1e6·0.1·500 / (the clean chars per transcript), break_even W / (520 + W), where W = 0.1·(500 + 300).
 fn truth() -> [(&'static str, f64); 4] {
     // A group has two loops and two clean transcripts on average.
     let healthy = 2.0 * ONSET as f64 + 2.0 * CLEAN as f64;
@@ -34,7 +35,7 @@ fn truth() -> [(&'static str, f64); 4] {
     ]
 }
 
-/// `{"saved": share of worlds whose interval holds the truth, …}`.
+/// Returns, by measure, the share of worlds whose interval contains the true value: `{"saved": 0.95, …}`.
 pub(crate) fn coverage(seed: u64, worlds: u64, groups: usize) -> Value {
     let cases: Vec<Case> = (0..groups).flat_map(members).collect();
     let mut held: BTreeMap<&str, u64> = BTreeMap::new();
@@ -57,7 +58,7 @@ pub(crate) fn coverage(seed: u64, worlds: u64, groups: usize) -> Value {
     Value::Object(held.into_iter().map(share).collect())
 }
 
-/// How many loops a group has.
+/// Returns the number of loops of a group.
 fn loops(group: usize) -> usize {
     if group.is_multiple_of(2) { 1 } else { 3 }
 }

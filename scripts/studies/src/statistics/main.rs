@@ -1,8 +1,7 @@
-//! Answers questions about statistics, for `scripts/references.py`, which asks other people's
-//! libraries the same.
+//! Answers questions about statistics, so that `scripts/references.py` can compare them with other libraries.
 //!
-//! A question is a line of JSON on stdin, the answer a line on stdout: `{"of": "wilson", "k": 5, "n":
-//! 10}` is answered by `[0.2366…, 0.7634…]`.
+//! A question is a line of JSON on stdin, and the answer is a line on stdout: `{"of": "wilson", "k": 5, "n": 10}` is
+//! answered by `[0.2366…, 0.7634…]`.
 
 mod coverage;
 
@@ -15,7 +14,7 @@ use deadloop_score::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// One question; numbers as the published function takes them.
+/// A question: a published function and its arguments.
 #[derive(Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case", deny_unknown_fields)]
 enum Question {
@@ -47,7 +46,7 @@ enum Question {
     SignFlips {
         nets: Vec<i64>,
     },
-    /// P(at least `k` wrong alarms) at a limit, in `n` chars or clean transcripts.
+    /// The probability of at least `k` wrong alarms at a limit, in `n` chars or clean transcripts.
     AtLeast {
         limit: String,
         k: u64,
@@ -90,7 +89,7 @@ fn answer(question: Question) -> Value {
     }
 }
 
-/// The chance of at least `k` wrong alarms at a limit, in `n` chars or clean transcripts.
+/// Returns the probability of at least `k` wrong alarms at a limit, in `n` chars or clean transcripts.
 fn at_least(limit: &str, k: u64, n: i64) -> Option<f64> {
     let mut tally = Tally::default();
     (tally[Count::Quiet], tally[Count::Exposure]) = (n, n);
@@ -98,7 +97,7 @@ fn at_least(limit: &str, k: u64, n: i64) -> Option<f64> {
     limit.and_then(|limit| limit.at_least(&tally, k))
 }
 
-/// The sums of both counts over the groups, in each replicate of the bootstrap.
+/// Returns the sums of both counts over the groups, in each replicate of the bootstrap.
 fn resampled(seed: u64, replicates: usize, groups: &[(String, u64, u64)]) -> Vec<[u64; 2]> {
     let mut sums = vec![[0_u64; 2]; replicates];
     for (name, k, n) in groups {

@@ -81,7 +81,7 @@ impl Source {
     }
 }
 
-/// Whether a file with this name belongs to a corpus.
+/// Returns whether a file with this name belongs to a corpus.
 pub(crate) fn is_transcripts(path: &Path) -> bool {
     named(path).is_some()
 }

@@ -50,7 +50,7 @@ impl Benign {
     }
 }
 
-/// The fewest calls of a batch.
+/// The minimum number of calls of a batch.
 const BATCH: usize = 5;
 /// The fewest repetitions of a question.
 const TIMES: usize = 3;

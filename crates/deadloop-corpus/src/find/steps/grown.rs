@@ -4,9 +4,9 @@
 
 use serde_json::Value;
 
-/// The most chars between two copies (` && `).
+/// The maximum number of chars between two copies (` && `).
 const BETWEEN: usize = 4;
-/// The fewest bytes of a copy.
+/// The minimum number of bytes of a copy.
 const COPY: usize = 3;
 
 /// Returns arguments in which each repeated text is folded to one copy. The copies must have the same signs between

@@ -117,7 +117,7 @@ fn whole(spans: &[Stuck], most: f64) -> (Class, f64) {
     (Class::Clean, 1.0 - 0.4 * (most / LEFT).min(1.0))
 }
 
-/// Whether the run was ended by a limit, and not by itself.
+/// Returns whether the run was ended by a limit, and not by itself.
 fn is_cut(transcript: &Transcript) -> bool {
     let named = transcript.finish_reason().is_some_and(|reason| {
         let reason = reason.to_lowercase();

@@ -132,9 +132,9 @@ fn step(name: &str, arguments: &Value) -> Step {
     }
 }
 
-/// The most chars of a result without content.
+/// The maximum number of chars of a result without content.
 const SILENT: usize = 24;
-/// The fewest lines of a window over something.
+/// The minimum number of lines of a window over something.
 const WINDOW: usize = 4;
 
 /// A field or a line that holds only the id or the date of a response.
@@ -146,8 +146,8 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Whether a result only confirms the call. Without the fields for ids and dates, it must be empty or consist of
-/// short words without a number other than 0. An empty list is an answer.
+/// Returns whether a result only confirms the call. Without the fields for ids and dates, it must be empty or consist
+/// of short words without a number other than 0. An empty list is an answer.
 fn is_silent(content: &str) -> bool {
     let text = steady(content);
     let told = match NAMED.as_ref() {
@@ -308,8 +308,8 @@ fn without_ids(text: &str) -> String {
     kept
 }
 
-/// Whether a part of a token was made by a machine: it is no word, no word with a number of up to four digits, and no
-/// number with a unit.
+/// Returns whether a part of a token was made by a machine: it is no word, no word with a number of up to four digits,
+/// and no number with a unit.
 fn is_random(part: &str, worded: bool) -> bool {
     let letters = part.bytes().filter(u8::is_ascii_alphabetic).count();
     let digits = part.len() - letters;

@@ -51,7 +51,7 @@ pub(super) fn kind(
     }
 }
 
-/// Whether nearly all results are equal. The last call may have none, and some ids look like words.
+/// Returns whether nearly all results are equal. The last call may have none, and some ids look like words.
 fn said_once(steps: &[Step]) -> bool {
     let mut times: HashMap<u64, usize> = HashMap::new();
     let heard = steps.iter().filter_map(|step| step.result);

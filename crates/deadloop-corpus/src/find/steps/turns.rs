@@ -17,9 +17,9 @@ const LEAST: u64 = 2;
 const MORE: u64 = 4;
 /// The fewest repeated turns at the end of a run that are a loop. Elsewhere it takes twice as many.
 const LOOP: u64 = 4;
-/// The fewest chars of a text that counts. A shorter one may be repeated for good reasons.
+/// The minimum number of chars of a text that counts. A shorter one may be repeated for good reasons.
 const CHARS: usize = 12;
-/// The fewest chars of a text that counts in a turn with calls, or with an answer to a user.
+/// The minimum number of chars of a text that counts in a turn with calls, or with an answer to a user.
 const SENTENCE: usize = 40;
 
 /// The parts of a turn that are compared.

@@ -198,7 +198,7 @@ impl Tables {
         Ok(Self(tables))
     }
 
-    /// Whether a table has all of these columns; of a name behind `!` whether it is not there.
+    /// Returns whether a table has all of these columns; of a name behind `!` whether it is not there.
     fn has(&self, table: &str, columns: &[String]) -> bool {
         let find = |name: &str| self.0.iter().find(|(known, _)| known == name);
         if let Some(absent) = table.strip_prefix('!') {

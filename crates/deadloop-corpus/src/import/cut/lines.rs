@@ -42,7 +42,7 @@ enum Http {
 }
 
 impl Http {
-    /// Whether a line is no part of a body.
+    /// Returns whether a line is no part of a body.
     fn skips(&mut self, line: &[u8]) -> bool {
         if *self == Self::No {
             return false;
@@ -89,7 +89,7 @@ fn content(frame: Frame<'_>, as_text: bool) -> Result<Content, WireFault> {
     })
 }
 
-/// Whether a last line may be incomplete: the beginning of JSON, of a field's name, or half a char.
+/// Returns whether a last line may be incomplete: the beginning of JSON, of a field's name, or half a char.
 fn may_be_torn(content: &Result<Content, WireFault>) -> bool {
     match content {
         Ok(Content::Line(text)) => serde_json::from_str::<IgnoredAny>(text).is_err(),
@@ -98,7 +98,7 @@ fn may_be_torn(content: &Result<Content, WireFault>) -> bool {
     }
 }
 
-/// Whether the text is the beginning of the `[DONE]` at the end of streams.
+/// Returns whether the text is the beginning of the `[DONE]` at the end of streams.
 fn is_half_done(content: &Result<Content, WireFault>) -> bool {
     matches!(content, Ok(Content::Line(text)) if "[DONE]".starts_with(text.trim_end()))
 }

@@ -199,7 +199,7 @@ impl Codex {
     }
 }
 
-/// Whether a user message is Codex's description of the environment.
+/// Returns whether a user message is Codex's description of the environment.
 fn is_context(text: &str) -> bool {
     const BEGIN: [&str; 4] = [
         "<environment_context>",

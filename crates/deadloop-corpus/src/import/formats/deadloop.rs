@@ -25,7 +25,7 @@ pub(crate) const ENTRY: Foreign = Foreign {
     reader: || Box::new(Own(Streams::of(&FAMILY))),
 };
 
-/// Whether an object is a transcript: an id, and the text in one of a transcript's forms.
+/// Returns whether an object is a transcript: an id, and the text in one of a transcript's forms.
 ///
 /// A data set may have texts with an id too. An object with a prompt or another text is left to the table format,
 /// unless it is marked as a transcript.

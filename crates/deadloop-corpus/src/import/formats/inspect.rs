@@ -136,7 +136,7 @@ fn attach(value: &mut Value, attachments: &Map<String, Value>) {
     }
 }
 
-/// Whether a message of the model was an example in the input.
+/// Returns whether a message of the model was an example in the input.
 fn given(message: &mut Object) -> bool {
     let source = take::any(message, "source");
     let role = message.get("role").and_then(Value::as_str);

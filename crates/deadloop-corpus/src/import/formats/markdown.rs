@@ -80,7 +80,7 @@ fn whole(said: &str) -> &str {
     }
 }
 
-/// Whether a line is a mark or the beginning of one.
+/// Returns whether a line is a mark or the beginning of one.
 fn begins(line: &str, mark: &str) -> bool {
     !line.trim().is_empty() && mark.starts_with(line.trim())
 }
@@ -247,7 +247,7 @@ impl Reader for Aider {
     }
 }
 
-/// Whether a line with a mark is aider's own, and no heading or quotation of the answer.
+/// Returns whether a line with a mark is aider's own, and no heading or quotation of the answer.
 ///
 /// aider ends each line of its own with two blanks, unless an editor removed them (`has_blanks`). Without blanks, a
 /// prompt is set apart by empty lines, and a heading has its text below.

@@ -76,7 +76,7 @@ fn messages_of(object: &Object) -> Option<&'static str> {
     MESSAGES.iter().find(list).copied()
 }
 
-/// Whether a column has the name of a text and holds one.
+/// Returns whether a column has the name of a text and holds one.
 fn says(object: &Object) -> bool {
     let text = |name: &&str| {
         called(object, name).is_some_and(|(_, value)| value.is_string() || value.is_array())
@@ -114,7 +114,7 @@ fn take_called<'n>(object: &mut Object, name: &'n str) -> Option<(Cow<'n, str>, 
     Some((column, value))
 }
 
-/// Whether an object has a column of a data set other than `answer` and `text`.
+/// Returns whether an object has a column of a data set other than `answer` and `text`.
 pub(super) fn has_more(object: &Object) -> bool {
     let more = ["output", "generation"];
     // A finish reason would be one of many unknown fields of a transcript.
@@ -336,7 +336,7 @@ impl Table {
         Ok(true)
     }
 
-    /// Whether a column of text is there and empty.
+    /// Returns whether a column of text is there and empty.
     fn has_empty(&self, object: &Object) -> bool {
         let null = |name: &&str| called(object, name).is_some();
         self.guesses() && self.columns.text.iter().any(null)

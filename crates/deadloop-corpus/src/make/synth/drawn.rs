@@ -8,7 +8,7 @@ use super::transcript::Failed;
 use super::{Frame, Synth};
 use crate::make::plant::Rng;
 
-/// The most chars taken from a real text.
+/// The maximum number of chars taken from a real text.
 const REAL_CHARS: usize = 1200;
 
 impl Synth<'_> {
@@ -63,7 +63,7 @@ impl Synth<'_> {
         sources.find_map(|at| self.stock.real.get(*at)?.get(&clean.id))
     }
 
-    /// Whether a text of the pool has a stream of this kind.
+    /// Returns whether a text of the pool has a stream of this kind.
     pub(super) fn has(&self, frame: &Frame<'_>, clean: &CleanText, stream: StreamKind) -> bool {
         self.real_of(frame, clean)
             .is_none_or(|real| real.has(stream))
@@ -143,7 +143,7 @@ impl Synth<'_> {
 }
 
 impl Real {
-    /// Whether the transcript has a stream of this kind.
+    /// Returns whether the transcript has a stream of this kind.
     fn has(&self, stream: StreamKind) -> bool {
         match stream {
             StreamKind::Arguments | StreamKind::Name => !self.calls.is_empty(),

@@ -21,7 +21,7 @@ impl Drift {
         self.rate.map_or(1.0, |rate| rate.0)
     }
 
-    /// Whether the drift replaces `{}`.
+    /// Returns whether the drift replaces `{}`.
     pub(super) fn fills(&self) -> bool {
         matches!(
             self.kind.0,

@@ -135,7 +135,7 @@ impl Stretch {
     }
 }
 
-/// Whether a unit is not itself a repetition of a smaller one.
+/// Returns whether a unit is not itself a repetition of a smaller one.
 pub(super) fn is_primitive<T: PartialEq>(unit: &[T]) -> bool {
     let length = unit.len();
     let whole = |part: &usize| length.is_multiple_of(*part);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Whether a language is written in signs without blanks between words.
+/// Returns whether a language is written in signs without blanks between words.
 pub(super) fn is_chinese(lang: &str) -> bool {
     ["zh", "ja"].contains(&lang)
 }
@@ -26,7 +26,7 @@ pub(super) fn words(text: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// Whether a char is a sign of a script without blanks between words.
+/// Returns whether a char is a sign of a script without blanks between words.
 pub(super) fn is_sign(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }

@@ -184,7 +184,7 @@ impl Assembled {
     }
 }
 
-/// Whether a char is a blank or mark at an end. Such chars belong to the text before a copy.
+/// Returns whether a char is a blank or mark at an end. Such chars belong to the text before a copy.
 fn loose(c: &char) -> bool {
     !c.is_alphanumeric()
 }

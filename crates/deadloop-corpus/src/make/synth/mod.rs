@@ -325,7 +325,7 @@ fn ending(item: &Item) -> RecordedEvent {
     finish(if goes_on { "stop" } else { "length" })
 }
 
-/// Whether the item makes several transcripts of each form.
+/// Returns whether the item makes several transcripts of each form.
 fn is_of_forms(item: &Item) -> bool {
     item.kind.by == By::Clean && item.forms.is_some()
 }

@@ -158,7 +158,7 @@ pub(super) struct Clean<'a> {
     pub(super) others: Vec<&'a CleanText>,
 }
 
-/// The most chars by which a piece is shortened to the end of a sentence.
+/// The maximum number of chars by which a piece is shortened to the end of a sentence.
 const REACH: usize = 400;
 
 impl<'a> Clean<'a> {
@@ -210,7 +210,7 @@ impl<'a> Clean<'a> {
     }
 }
 
-/// Whether these two chars end a line or a sentence.
+/// Returns whether these two chars end a line or a sentence.
 pub(super) fn ends_sentence(tail: &[char]) -> bool {
     match tail {
         [.., '\n' | '。' | '！' | '？'] => true,

@@ -32,7 +32,7 @@ const RECORD: [&str; 10] = [
     "answer",
 ];
 
-/// Whether a record's field is known.
+/// Returns whether a record's field is known.
 pub(crate) fn is_known(name: &str) -> bool {
     RECORD.contains(&name) || name == "events"
 }

@@ -120,11 +120,12 @@ impl Found {
     }
 }
 
-/// Puts what both period checks found at one checkpoint in the order in which a setting is to try
-/// it, so that the first one it accepts carries the right kind.
+/// Orders the findings of both period checks at one checkpoint. A setting tries them in this order, so that the first
+/// one that it accepts has the right kind.
 ///
-/// A list whose repeated part had no marker gives way to a paragraph that fires too: "this list and that paragraph" is accepted by the settings that accept both, so it is
-/// a fact of its own, with the stricter of each pair of bounds, before the list.
+/// A list whose repeated part had no marker gives way to a paragraph that fires too. So for such a list and a
+/// paragraph, a fact with the stricter of each pair of bounds is added before the list. It is accepted by the settings
+/// that accept both.
 fn ordered(paragraphs: Vec<Found>, lists: Vec<Found>) -> Vec<Found> {
     let both = |list: &Found| {
         let with = |p: &Found| Found {

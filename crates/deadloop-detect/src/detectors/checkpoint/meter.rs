@@ -10,8 +10,8 @@ use crate::settings::params::Params;
 use crate::stream::Chars;
 use crate::text::fence::Fence;
 
-/// Keeps only the chars that the next checkpoint will read: at most the largest of `window`,
-/// `segment` and the gaps between checkpoints. Before and between, text is counted and dropped.
+/// A meter of one stream. It keeps only the chars that the next checkpoint will read: at most the largest of `window`,
+/// `segment` and the gaps between checkpoints. Other text is counted and dropped.
 struct CheckpointMeter {
     look: Arc<StructuralParams>,
     seen: u64,
@@ -39,7 +39,7 @@ impl CheckpointMeter {
         }
     }
 
-    /// Counts up to `count` chars of `text` without keeping them; returns the rest.
+    /// Counts up to `count` chars of `text` without keeping them. Returns the rest.
     fn skip<'t>(&mut self, text: &'t str, count: u64) -> &'t str {
         let (head, rest, taken) = split_at_char(text, count);
         if self.look.code != Code::Check {
@@ -49,7 +49,7 @@ impl CheckpointMeter {
         rest
     }
 
-    /// Keeps up to `count` chars of `text`; returns the rest.
+    /// Keeps up to `count` chars of `text`. Returns the rest.
     fn take<'t>(&mut self, text: &'t str, count: u64) -> &'t str {
         let (head, rest, taken) = split_at_char(text, count);
         self.buffer.push_str(head);
@@ -125,7 +125,7 @@ impl TextMeter for CheckpointMeter {
     }
 }
 
-/// Cuts `text` after `count` chars, or at its end: head, rest, chars in the head.
+/// Cuts `text` after `count` chars, or at its end. Returns the head, the rest, and the number of chars in the head.
 fn split_at_char(text: &str, count: u64) -> (&str, &str, u64) {
     let Some(last) = usize::try_from(count).ok().and_then(|n| n.checked_sub(1)) else {
         return ("", text, 0);

@@ -1,6 +1,7 @@
-//! `checkpoint`: the detector that deadloop began with, from a design document on dead loops. It looks at the text only when its
-//! length reaches a checkpoint: at a short window for short units, at the segment before for
-//! repeated paragraphs and list items.
+//! `checkpoint`: searches the text for repetition when its length reaches a checkpoint.
+//!
+//! It searches a short window for short units, and the segment before the checkpoint for repeated paragraphs and list
+//! items. The detector comes from a design document on dead loops.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -14,10 +15,10 @@
 //! | the period check on blocks and lines | `period` |
 //! | cutting a segment into blocks and lines, code fences | `segment`, `fence` of `text` |
 //!
-//! What it does exactly is in `exactly.md`, which `deadloop detectors` shows.
+//! The exact definition is in `exactly.md`, which `deadloop detectors` shows.
 //!
-//! The document's worked examples do not agree with its rule (they count elements, not matches, and
-//! stay below the threshold); the rule is described here, the examples are cases in `tests/`.
+//! The document's worked examples contradict its rule: they count elements, not matches, and stay below the threshold.
+//! The detector follows the rule, and the examples are cases in `tests/`.
 
 use crate::detectors::Measuring;
 use crate::detectors::entry::detector;
@@ -41,7 +42,8 @@ detector! {
     measure: Measuring::Text(meter::recipe),
 }
 
-/// Positions and lengths stop here: memory is bounded by the parameters, so these are bounded too.
+/// The upper bound of parameters that are positions or lengths. Memory grows with these parameters, so they are
+/// bounded.
 const MAX_CHARS: i64 = 10_000_000;
 
 static PARAMS: &[Param] = &[

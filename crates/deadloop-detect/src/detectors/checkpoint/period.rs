@@ -1,8 +1,8 @@
 //! The period check on a list of elements, shared by blocks and lines.
 //!
-//! It finds how long the tail of the list repeats the elements a period before.
+//! It finds the length of the tail that repeats the elements one period earlier.
 
-/// A period with its matches: the elements at the end that equal the one a period before.
+/// A period with its matches: the elements at the end that equal the element one period earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Match {
     /// The period in elements.
@@ -36,8 +36,8 @@ pub(super) fn matches(elements: &[u32]) -> Vec<Match> {
     (1..=elements.len() / 2).map(of).filter(better).collect()
 }
 
-/// Returns, for each p, the number of elements at the end that equal the one p before. This is the Z-function of the
-/// elements read backwards (Gusfield, Algorithms on Strings, Trees, and Sequences, 1.3).
+/// Returns, for each p, the number of elements at the end that equal the element p earlier. This is the Z-function of
+/// the elements read backwards (Gusfield, Algorithms on Strings, Trees, and Sequences, 1.3).
 fn tail_matches(elements: &[u32]) -> Vec<usize> {
     let n = elements.len();
     let back = |i: usize| elements[n - 1 - i];

@@ -4,11 +4,11 @@ use crate::detectors::Refusal;
 use crate::settings::params::Params;
 use crate::settings::value::Value;
 
-/// The most chars that may be read again for each new one.
+/// The maximum number of chars that may be read again for each new char.
 const REREAD: i64 = 1000;
 
-/// Refuses settings in which the unit's bounds exclude each other or no check can ever fire. Also refuses settings
-/// that read so much again so often that a stream would have to wait.
+/// Refuses settings in which the unit's bounds exclude each other or no check can ever fire. Also refuses settings that
+/// would read the same text so often that a stream had to wait.
 pub(super) fn check(params: &Params) -> Result<(), Refusal> {
     let (min, max) = (params.int("min_unit"), params.int("max_unit"));
     if max != 0 && max < min {

@@ -34,13 +34,13 @@ pub(super) struct Cut<'a> {
 pub(super) struct Elements<'a> {
     /// The elements' numbers.
     pub(super) ids: Vec<u32>,
-    /// The byte in the segment at which each element begins. Chars are counted only for a tail that matters.
+    /// The byte in the segment at which each element begins. They are converted to chars only for a tail that matters.
     starts: Vec<usize>,
     marked: Vec<bool>,
     /// Whether the last element is in a code fence.
     pub(super) last_fenced: bool,
     text: &'a str,
-    /// Position of the text in the channel, chars.
+    /// Position of the text in the channel, in chars.
     start: u64,
 }
 
@@ -49,16 +49,16 @@ pub(super) struct Elements<'a> {
 pub(super) struct Tail {
     /// First char of the second copy, in the channel.
     pub(super) onset: u64,
-    /// Length of the first copy, chars.
+    /// Length of the first copy, in chars.
     pub(super) period: u64,
-    /// The first copy, cut.
+    /// The first copy, truncated.
     pub(super) unit: String,
-    /// Whether a marker was removed inside.
+    /// Whether a marker was removed inside the tail.
     pub(super) marked: bool,
 }
 
 impl<'a> Segment<'a> {
-    /// Cuts the parts at chars for which `ends` is true. A part's edges end an element too.
+    /// Cuts the parts at chars for which `ends` is true. The edges of a part also end an element.
     pub(super) fn cut(&self, ends: impl Fn(char) -> bool, cut: &Cut<'_>) -> Elements<'a> {
         let mut elements = Elements {
             text: self.text,

@@ -1,9 +1,9 @@
-//! The short-sequence check: units that are several times in a row in a window.
+//! The short-sequence check: adjacent copies of short units in a window.
 
 /// A run of adjacent copies of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
-    /// Length of the unit, chars.
+    /// Length of the unit, in chars.
     pub(super) unit: usize,
     /// Copies in a row, 2 or more.
     pub(super) copies: usize,
@@ -12,10 +12,10 @@ pub(super) struct Run {
 }
 
 /// Returns the longest run for each unit length, shortest unit first. Of runs with equally many copies the first is
-/// taken. One char repeated is no unit.
+/// taken. A single repeated char is not a unit.
 ///
-/// Work: for each length u one comparison each u chars, and the runs that these find, so about n log n for n chars of
-/// ordinary text and n²/2 for the worst (one char repeated).
+/// Work: for each length u, one comparison every u chars, and the lengths of the found runs. That is about n log n for
+/// n chars of ordinary text, and n²/2 in the worst case, a single repeated char.
 pub(super) fn runs(window: &[char]) -> Vec<Run> {
     (1..=window.len() / 2)
         .filter_map(|unit| longest(window, unit))
@@ -24,8 +24,8 @@ pub(super) fn runs(window: &[char]) -> Vec<Run> {
 
 /// Returns the longest run of a unit of this length.
 ///
-/// A run of two copies or more matches the char a unit before at each place of at least one whole unit, so it is
-/// found by testing every unit-th place.
+/// A run of two copies or more has at least `unit` adjacent places whose char equals the one `unit` earlier. So testing
+/// every `unit`-th place finds it.
 fn longest(window: &[char], unit: usize) -> Option<Run> {
     let same = |i: usize| window[i] == window[i - unit];
     let mut best: Option<Run> = None;

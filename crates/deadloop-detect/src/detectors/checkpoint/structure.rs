@@ -8,11 +8,11 @@ use crate::settings::params::Params;
 pub(super) struct StructuralParams {
     checkpoints: Vec<u64>,
     every: u64,
-    /// The first char that each listed checkpoint, or the first one after them, or a later one reads.
+    /// The first char that a checkpoint or any later one reads, for each listed checkpoint and the first unlisted one.
     keep_from: Vec<u64>,
     pub(super) window: u64,
     short_at_all: bool,
-    /// The length of the segment; `None` for all text since the previous checkpoint.
+    /// The length of the segment. `None` for all text since the previous checkpoint.
     segment: Option<u64>,
     pub(super) drop_tail: bool,
     pub(super) delimiters: Delimiters,
@@ -44,7 +44,7 @@ impl Delimiters {
 pub(super) enum Code {
     Check,
     Skip,
-    /// A `min_matches` of its own.
+    /// A value that replaces `min_matches` in a code fence.
     Matches(i64),
 }
 
@@ -121,8 +121,8 @@ impl StructuralParams {
         short.into_iter().chain(period).min().unwrap_or(at)
     }
 
-    /// Returns the first char that checkpoint number `index` or a later one reads. Past the listed ones each reads
-    /// from further on than the one before, so the next decides.
+    /// Returns the first char that checkpoint number `index` or a later one reads. Each unlisted checkpoint reads from
+    /// a later char than the one before it, so only the next one matters.
     pub(super) fn keep_from(&self, index: usize) -> u64 {
         let listed = self.keep_from.get(index).copied();
         listed.unwrap_or_else(|| self.reads_from(index))

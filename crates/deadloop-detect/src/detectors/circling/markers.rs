@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::tokens::{Token, Tokens};
 use crate::text::hash::{join, spread};
 
-/// The most words of a phrase.
+/// The maximum number of words of a phrase.
 pub(super) const LONGEST: usize = 4;
 
 /// A list of `markers.toml`.
@@ -54,7 +54,7 @@ pub(super) struct Markers {
 }
 
 impl Markers {
-    /// Collects the phrases of the named lists. A name that is not a list is a phrase itself.
+    /// Collects the phrases of the named lists. A name that is not the name of a list is taken as a phrase.
     pub(super) fn new<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let phrases = names.flat_map(|name| match list(name) {
             Some(list) => list.phrases.iter().map(String::as_str).collect(),
@@ -69,12 +69,12 @@ impl Markers {
         Self { phrases }
     }
 
-    /// Whether there are no phrases.
+    /// Returns whether there are no phrases.
     pub(super) fn are_none(&self) -> bool {
         self.phrases.is_empty()
     }
 
-    /// Whether a phrase ends with the last of these tokens.
+    /// Returns whether a phrase ends with the last of these tokens.
     pub(super) fn end(&self, last: &Last) -> bool {
         let Some(token) = last.tokens().last() else {
             return false;
@@ -94,7 +94,7 @@ pub(super) struct Last {
 }
 
 impl Last {
-    /// Adds a token; returns the hash of the pair that it ends.
+    /// Adds a token. Returns the hash of the pair that it ends.
     pub(super) fn push(&mut self, token: u64) -> Option<u64> {
         let before = self.tokens().last().copied();
         if self.count < LONGEST {

@@ -1,5 +1,6 @@
-//! Turns counts into facts. A token makes a fact unless an earlier fact had as few new pairs and as many
-//! markers.
+//! Turns counts into facts.
+//!
+//! A token makes a fact unless an earlier fact had as few new pairs and as many markers.
 
 use std::sync::Arc;
 
@@ -14,10 +15,11 @@ use crate::settings::value::Value;
 use crate::stream::{Chars, Kind};
 use crate::text::sentence::Sentence;
 
-/// Both counts are compared per thousand: new pairs of a thousand pairs, markers in a thousand chars.
+/// The denominator of both measures: new pairs per thousand pairs, and markers per thousand chars.
 const MILLE: u64 = 1000;
 
-/// The most chars a pair of words takes on average; a window with fewer pairs does not consist of words.
+/// The maximum number of chars that a pair of words takes on average. A window with fewer pairs does not consist of
+/// words.
 const CHARS_A_PAIR: u64 = 40;
 
 /// Parameters that all meters of one recipe share. Lengths are in chars.
@@ -83,9 +85,9 @@ impl CirclingMeter {
         (asked && self.told.is_news(new, markers)).then(|| self.fact(token.end, (new, markers)))
     }
 
-    /// Returns the new pairs of a thousand, rounded up, and the markers in a thousand chars, rounded down. Rounded
-    /// so, each compares with a setting's whole number as the exact fraction does. Without a list of markers there
-    /// are always enough.
+    /// Returns the new pairs per thousand, rounded up, and the markers per thousand chars, rounded down. With this
+    /// rounding, each compares with a setting's whole number as the exact fraction would. Without a list of markers,
+    /// the number of markers always suffices.
     fn measure(&self, counts: Counts) -> (u64, u64) {
         let new = (MILLE * counts.new).div_ceil(counts.pairs.max(1));
         let markers = if self.look.markers.are_none() {
@@ -131,8 +133,8 @@ impl TextMeter for CirclingMeter {
 
 /// The Pareto frontier of the reported facts. Facts that no setting needs are left out.
 struct CirclingFrontier {
-    /// For each number of markers in a thousand chars, the fewest new pairs of a thousand among the facts with that
-    /// many markers or more.
+    /// For each number of markers per thousand chars, the lowest share of new pairs among the facts with at least as
+    /// many markers.
     least: Vec<u64>,
 }
 

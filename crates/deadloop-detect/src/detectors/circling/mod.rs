@@ -1,19 +1,20 @@
-//! `circling`: text that says again, in other words, what it has said before.
+//! `circling`: text that repeats itself in other words.
 //!
-//! It needs two counts together: few pairs of words are new, and there are many markers of doubt ("wait",
-//! "maybe"). Neither works alone. Both are whole numbers, so the detector ships no model and does not round.
+//! Two conditions must hold together: few pairs of words are new, and there are many markers of doubt ("wait",
+//! "maybe"). Neither condition suffices alone. Both are computed from counts, so the detector needs no model and has no
+//! rounding errors.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and which are refused together | here |
+//! | parameters, and their refused combinations | here |
 //! | the lists of markers | `markers.toml`, read in `markers` |
 //! | chars to tokens | `tokens` |
-//! | counting what comes and goes | `recent` |
+//! | counts of the window and the history | `recent` |
 //! | from counts to facts | `meter` |
 //!
-//! `exactly.md`, which `deadloop detectors` shows, defines exactly what it does.
+//! The exact definition is in `exactly.md`, which `deadloop detectors` shows.
 //!
-//! Cost: one look-up when a token enters and one when it leaves, and 20 bytes for each token of the history.
+//! Cost: one look-up when a token enters, one when it leaves, and 20 bytes for each token of the history.
 
 use crate::detectors::entry::detector;
 use crate::detectors::{Measuring, Refusal, Response};
@@ -71,7 +72,7 @@ static PARAMS: &[Param] = &[
     PROMPT,
 ];
 
-/// Refuses a history in which the window does not fit, and phrases that no text has.
+/// Refuses a history that is shorter than the window, and phrases that cannot occur in a text.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (window, history) = (params.count(WINDOW), params.count(HISTORY));
     if history < window {

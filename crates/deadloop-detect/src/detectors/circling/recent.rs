@@ -10,17 +10,17 @@ use hashbrown::hash_table::Entry;
 struct Item {
     /// The hash of the pair that the token ends.
     hash: u64,
-    /// The chars up to the token's end. This wraps around; only differences count.
+    /// The chars up to the token's end. The number wraps around, and only differences are used.
     end: u32,
     /// Flags: [`PAIR`], [`NEW`], [`MARKER`].
     bits: u8,
 }
 
-/// The token ends a pair.
+/// The flag of a token that ends a pair.
 const PAIR: u8 = 1;
-/// The token ends a pair that was new.
+/// The flag of a token that ends a new pair.
 const NEW: u8 = 2;
-/// The token ends a marker.
+/// The flag of a token that ends a marker.
 const MARKER: u8 = 4;
 
 /// The tokens of window and history, in order.
@@ -29,7 +29,7 @@ pub(super) struct Recent {
     window: u64,
     history: u64,
     items: VecDeque<Item>,
-    /// The number of the first of `items`; numbers wrap around.
+    /// The number of the first of `items`. Numbers wrap around.
     first: u32,
     /// The number of `items` older than the window.
     older: usize,
@@ -59,8 +59,8 @@ impl Recent {
         }
     }
 
-    /// Adds a token that ends after `end` chars, with the hash of the pair that it ends; returns the counts of the
-    /// window that ends there.
+    /// Adds a token that ends after `end` chars, with the hash of the pair that it ends. Returns the counts of the
+    /// window up to `end`.
     pub(super) fn push(&mut self, pair: Option<u64>, marker: bool, end: u64) -> Counts {
         #[allow(clippy::cast_possible_truncation, reason = "only differences count")]
         let end = end as u32;
@@ -78,7 +78,7 @@ impl Recent {
         self.counts
     }
 
-    /// Notes that the next token ends this pair. Returns whether the pair is new: no token of the history ends it.
+    /// Records that the next token ends this pair. Returns whether the pair is new, that is, not in the history.
     fn enter(&mut self, hash: u64) -> bool {
         let (items, first) = (&self.items, self.first);
         let hash_of = |n: &u32| items[n.wrapping_sub(first) as usize].hash;
@@ -96,7 +96,7 @@ impl Recent {
         }
     }
 
-    /// Moves window and history to end at `end`; drops tokens that are too old.
+    /// Moves the ends of window and history to `end`, and drops tokens that are too old.
     fn advance(&mut self, end: u32) {
         let since = |item: &Item| u64::from(end.wrapping_sub(item.end));
         while let Some(item) = self
@@ -126,8 +126,8 @@ impl Recent {
         self.older -= 1;
     }
 
-    /// Grows the queue in small steps, at most to one token a char of the history. Doubling would take up to twice the
-    /// memory.
+    /// Grows the queue in small steps, up to one token for each char of the history. Doubling would take up to twice
+    /// the memory.
     fn make_room(&mut self) {
         let most = usize::try_from(self.history + 2).unwrap_or(usize::MAX);
         let held = self.items.len();

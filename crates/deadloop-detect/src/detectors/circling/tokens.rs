@@ -1,4 +1,4 @@
-//! Turns chars into tokens, the hashes of words and, in scripts without blanks, of chars.
+//! Turns chars into tokens: hashes of words or, in scripts without blanks, of chars.
 
 use crate::text::fence::Fence;
 use crate::text::hash::{join, spread};
@@ -11,7 +11,7 @@ pub(super) struct Token {
     pub(super) end: u64,
 }
 
-/// The most chars of a word; a longer one is cut, so that text without blanks is not one endless word.
+/// The maximum number of chars of a word. A longer word is cut, so that text without blanks is not one endless word.
 const MAX_WORD: u32 = 64;
 
 /// Cuts one stream into tokens. A word is complete only with the char after it, so no token depends on
@@ -22,9 +22,9 @@ pub(super) struct Tokens {
     fence: Fence,
     /// Number of chars read so far.
     read: u64,
-    /// The length of the word that is being read, in chars; 0 between words.
+    /// The length of the word in progress, in chars. 0 between words.
     length: u32,
-    /// The word that is being read, as far as it has come.
+    /// The word in progress, as far as it was read.
     word: Token,
 }
 
@@ -44,7 +44,7 @@ impl Tokens {
         self.read
     }
 
-    /// Reads a char; returns the word that it completes, and the char itself if it is a token.
+    /// Reads a char. Returns the word that it completes, and the char itself if it is a token.
     pub(super) fn push(&mut self, c: char) -> [Option<Token>; 2] {
         self.read += 1;
         if self.skip_code {
@@ -76,7 +76,7 @@ impl Tokens {
         }
     }
 
-    /// Ends the word that is being read and returns it.
+    /// Ends the word in progress and returns it.
     pub(super) fn finish(&mut self) -> Option<Token> {
         let length = std::mem::take(&mut self.length);
         (length > 0).then_some(Token {

@@ -1,11 +1,11 @@
 //! `command`: any program as a detector, in any language.
 //!
-//! Only what it takes is said here: parameters, their bounds, what is refused. This crate starts
-//! nothing; `deadloop-replay` runs the program and speaks its protocol (JSON lines on stdin and
-//! stdout), which `scripts/peers/example.py` shows line by line.
+//! This module only declares the parameters, their bounds and the refused combinations. `deadloop-replay` runs the
+//! program and implements its protocol (JSON lines on stdin and stdout). `scripts/peers/example.py` shows the protocol
+//! line by line.
 //!
-//! How many of it run side by side is no parameter: one a thread of the replay (`--jobs`). What it
-//! says about a transcript must not depend on that, so a setting's name must not either.
+//! The number of parallel processes is not a parameter: each thread of the replay (`--jobs`) has one. A program's
+//! answers must not depend on it, so the name of a setting must not either.
 
 use crate::detectors::{Detector, Measuring, Program, Refusal};
 use crate::settings::param::{Domain, Param};
@@ -29,7 +29,7 @@ pub(super) static ENTRY: Detector = Detector {
     ..Detector::measuring(Measuring::Program(program))
 };
 
-/// A day: the most that a program may take for one transcript.
+/// The longest time limit for one transcript: a day.
 const MAX_TIMEOUT_MS: i64 = 86_400_000;
 
 static PARAMS: &[Param] = &[

@@ -1,7 +1,7 @@
-//! `ending`: a stream that is over and lacks something that a whole one has.
+//! `ending`: a stream that has ended without being complete.
 //!
-//! The one detector that speaks at the end: at the `Finish` or `Closed` event that whoever reads the stream
-//! pushes. These are events like others, so no meter needs to be told of an end.
+//! The only detector that alarms at the end, at the `Finish` or `Closed` event that the reader of the stream pushes.
+//! These are ordinary events, so meters need no separate notice of the end.
 
 use super::Measuring;
 use super::entry::detector;
@@ -77,7 +77,7 @@ struct Ending {
 /// The state of an answer that may be JSON.
 #[derive(Default)]
 struct Answer {
-    /// Whether the answer begins like JSON; `None` before its first char.
+    /// Whether the answer begins like JSON. `None` before its first char.
     begun: Option<bool>,
     /// Whether the text so far cannot become JSON.
     broken: bool,

@@ -1,4 +1,4 @@
-//! `incomplete-results`: of the parallel calls of a turn too few came back as they should.
+//! `incomplete-results`: too few of a turn's parallel calls returned a valid result.
 
 use std::collections::VecDeque;
 
@@ -48,10 +48,10 @@ fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// Calls that are followed at once.
+/// The maximum number of open calls that are tracked.
 const MOST: usize = 1000;
 
-/// Follows one run.
+/// A meter of one run.
 #[derive(Default)]
 struct Results {
     min_calls: u64,
@@ -59,7 +59,7 @@ struct Results {
     /// Calls without a result: id and number.
     open: VecDeque<(Option<String>, Calls)>,
     good: u64,
-    /// Calls of the batch, its results, and the first call that failed.
+    /// The number of calls of the current batch.
     asked: u64,
     came: u64,
     failed: Option<Calls>,

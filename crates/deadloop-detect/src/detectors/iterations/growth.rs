@@ -17,30 +17,30 @@ pub(super) const CANCEL_AFTER: Param = Param::count("cancel_after", 0, 0..=1000)
     .unit("times")
     .doc("how often the user lets it go on before saying no; 0: always");
 
-/// Whether another limit follows a limit that is reached.
+/// Returns whether another limit follows a limit that is reached.
 pub(super) fn grows(params: &Params) -> bool {
     params.float(GROW.name) > 1.0 || params.int(GROW_BY.name) > 0
 }
 
 /// The limits that one run has used up.
 ///
-/// A higher limit leads to higher limits after it, so the limits that are used up are all those up to a highest one.
+/// A higher limit has higher successors, so all limits up to a certain one are used up.
 #[derive(Clone)]
 pub(super) struct Growth {
     /// The factor from a limit to the next.
     factor: f64,
     /// The amount that is added after the factor.
     by: i64,
-    /// The limit after which no other follows. If 0, there is always another.
+    /// The limit that has no successor. 0 if every limit has one.
     hard: i64,
-    /// The number of times that the user says yes. If 0, always.
+    /// The number of times that the user agrees. 0 means always.
     yes: u64,
     /// The highest used up limit.
     highest: i64,
 }
 
 impl Growth {
-    /// Creates the growth of a setting's limit; `None` if the limit does not grow.
+    /// Creates the growth of a setting's limit. `None` if the limit does not grow.
     pub(super) fn new(params: &Params) -> Option<Self> {
         grows(params).then(|| Self {
             factor: params.float(GROW.name),
@@ -51,8 +51,8 @@ impl Growth {
         })
     }
 
-    /// Takes how many have been used up. Returns the highest initial limit with which the run is stopped by now, if it has
-    /// grown since the last time.
+    /// Takes the number of used turns, calls or supersteps. Returns the highest initial limit with which the run would
+    /// have been stopped by now, if it has grown since the last call.
     pub(super) fn used_up(&mut self, used: u64) -> Option<i64> {
         let used = number(used);
         let before = self.highest;
@@ -66,7 +66,7 @@ impl Growth {
         (self.highest > before).then_some(self.highest)
     }
 
-    /// Returns the limit at which the user says no.
+    /// Returns the limit at which the user refuses.
     fn last(&self, limit: i64) -> i64 {
         let mut limit = limit;
         for _ in 0..self.yes {
@@ -88,8 +88,8 @@ impl Growth {
     }
 }
 
-/// Returns the limit that follows another one: the nearest whole number, of a half the even one. The factor counts in
-/// millionths, so that 1.15 of 50 is 57.5.
+/// Returns the limit that follows another one, rounded to the nearest whole number, with halves to even. The factor
+/// counts in millionths, so that 1.15 of 50 is 57.5.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -100,7 +100,7 @@ pub fn grown(limit: i64, factor: f64) -> i64 {
     half_even(i128::from(limit) * i128::from(factor))
 }
 
-/// Millionths to the nearest whole number; a half to the even one.
+/// Rounds millionths to the nearest whole number, with halves to even.
 fn half_even(millionths: i128) -> i64 {
     let one = i128::from(DECIMAL);
     let (whole, rest) = (millionths.div_euclid(one), millionths.rem_euclid(one));

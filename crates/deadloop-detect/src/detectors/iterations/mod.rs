@@ -39,8 +39,8 @@ const LIMIT: Param = Param::count("limit", 50, 1..=MOST)
 const UNIT: Param = Param::word("unit", "turns", &["turns", "calls", "supersteps"])
     .doc("what is counted; a superstep is a turn, or the calls of one");
 
-/// Refuses a limit above the hard one, and other combinations that make no sense. A limit that grows without an end
-/// only asks, which is allowed.
+/// Refuses a limit above the hard one, and other contradictory combinations. A limit that grows without end only asks,
+/// which is allowed.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (limit, hard) = (params.int(LIMIT.name), params.int(HARD.name));
     let refused = |param: &Param, reason: String| Refusal::of(param.name, reason);
@@ -106,13 +106,13 @@ fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// Follows one run.
+/// A meter of one run.
 struct IterationsMeter {
     run: Run,
     counts: Counts,
     /// The lowest limit of the loosest setting.
     least: i64,
-    /// The share of a limit, in millionths, from which on it alarms: the whole limit, unless it warns.
+    /// The share of a limit at which the meter alarms, in millionths: the whole limit, unless it warns.
     warn_at: i64,
     growth: Option<Growth>,
     /// Supersteps begun.
@@ -153,7 +153,7 @@ impl Meter for IterationsMeter {
 }
 
 impl IterationsMeter {
-    /// Takes the start of another turn, call or superstep after `used` earlier ones.
+    /// Records the start of another turn, call or superstep, after `used` earlier ones.
     fn used(&mut self, used: u64) -> Option<Fact> {
         let highest = match &mut self.growth {
             Some(growth) => growth.used_up(used)?,

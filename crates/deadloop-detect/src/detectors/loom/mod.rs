@@ -73,7 +73,7 @@ const KEEP_OUTPUTS: Param = Param::count("keep_outputs", 10, 1..=MOST_KEPT)
     .unit("turns")
     .doc("how many last outputs are kept");
 
-/// Returns the conditions that can never be met. The number of turns always can.
+/// Returns the conditions that can never be met. The condition on the number of turns can always be met.
 fn dead(params: &Params) -> Vec<Refusal> {
     let mut dead = Vec::new();
     let mut never = |param: &Param, reason: String| {
@@ -202,7 +202,7 @@ impl Meter for LoomMeter {
 }
 
 impl LoomMeter {
-    /// Ends a turn and begins another. Tests the conditions in their order.
+    /// Ends a turn and begins the next one. Tests the conditions in order.
     fn begins(&mut self, facts: &mut Vec<Fact>) {
         let began = self.run.calls();
         let ended = self.turn.replace(Output::new(began));
@@ -219,7 +219,7 @@ impl LoomMeter {
         }
     }
 
-    /// Returns the fact that a number of turns have ended.
+    /// Returns a fact about the number of ended turns.
     fn turns(&self) -> Option<Fact> {
         let ended = self.run.ended().0;
         let most = number(ended)
@@ -236,7 +236,7 @@ impl LoomMeter {
         (most >= self.least.turns).then(|| self.run.fact(kind, bounds, seen))
     }
 
-    /// Returns the fact that the last calls are of one tool.
+    /// Returns a fact if the last calls are of one tool.
     fn row(&mut self) -> Option<Fact> {
         let length = self.names.length().min(self.keep);
         // A warning comes one call earlier, but not before the first.
@@ -256,7 +256,7 @@ impl LoomMeter {
         Some(self.run.fact(kind, bounds, seen))
     }
 
-    /// Returns the fact that the last `window` outputs equal those before them.
+    /// Returns a fact about `window` outputs that equal the outputs before them.
     fn outputs(&self, window: u64) -> Option<Fact> {
         if number(window) < self.least.window {
             return None;
@@ -272,7 +272,7 @@ impl LoomMeter {
         Some(self.run.fact((Kind::Cycle, "loop-detected"), bounds, seen))
     }
 
-    /// Returns the fact that too many turns were bad.
+    /// Returns a fact if too many turns were bad.
     fn rate(&self) -> Option<Fact> {
         let rate = self.errors.rate(self.run.ended())?;
         let seen = Repeat::calls(self.errors.second(), self.errors.bad(), String::new());

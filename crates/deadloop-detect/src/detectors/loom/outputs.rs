@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use crate::calls::{hash, start_of};
 use crate::stream::Calls;
 
-/// The most outputs that a setting may keep.
+/// The maximum number of outputs that a setting may keep.
 pub(super) const MOST_KEPT: i64 = 200;
 
 /// The number of chars of an output that are compared.
@@ -53,7 +53,7 @@ pub(super) struct Outputs {
     keep: usize,
     /// The hash of each, with the number of calls before its turn; the newest is at the back.
     last: VecDeque<(u128, Calls)>,
-    /// For each window length from 1 on, the number of outputs in a row that equal the one a window before.
+    /// For each window length from 1 on, the number of consecutive outputs that equal the output one window earlier.
     again: Vec<u64>,
 }
 
@@ -67,7 +67,7 @@ impl Outputs {
         }
     }
 
-    /// Takes the output of a turn. Returns the lengths of windows of which the last two are equal now and were not before.
+    /// Takes the output of a turn. Returns the window lengths for which the last two windows have just become equal.
     pub(super) fn push(&mut self, output: &Output) -> Vec<u64> {
         if output.text().is_empty() {
             return Vec::new();

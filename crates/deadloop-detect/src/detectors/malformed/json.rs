@@ -3,19 +3,19 @@
 /// The deepest nesting that is followed. Deeper text counts as possible JSON.
 const MOST_DEEP: usize = 10_000;
 
-/// The state of the scanner: what may come next.
+/// The state of the scanner: the chars that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// A value; `end`: or the bracket that closes an empty list.
+    /// A value is next. With `end`, the bracket that closes an empty list may come instead.
     Value {
         end: bool,
     },
-    /// The name of a field; `end`: or the brace that closes an empty object.
+    /// The name of a field is next. With `end`, the brace that closes an empty object may come instead.
     Key {
         end: bool,
     },
     Colon,
-    /// A comma, a closing bracket, or outside of all the end.
+    /// A comma or a closing bracket is next, or outside all brackets the end.
     Behind,
     Text {
         key: bool,
@@ -60,7 +60,7 @@ impl Default for Json {
 }
 
 impl Json {
-    /// Returns whether the text so far is whole JSON. True beyond the nesting that is followed.
+    /// Returns whether the text so far is whole JSON. Also true for text that is nested too deeply to follow.
     pub(in crate::detectors) fn is_whole(&self) -> bool {
         match self.state {
             State::Behind => self.open.is_empty(),
@@ -69,7 +69,7 @@ impl Json {
         }
     }
 
-    /// Takes one char. Returns whether it makes JSON impossible; later chars are ignored.
+    /// Takes one char. Returns whether it makes JSON impossible. Later chars are then ignored.
     pub(in crate::detectors) fn breaks(&mut self, c: char) -> bool {
         if self.state == State::Over {
             return false;

@@ -1,5 +1,4 @@
-//! `malformed`: tags that are not closed, misspelt or out of place, control text, arguments that can no longer
-//! become JSON.
+//! `malformed`: unclosed, misspelt or misplaced tags, control text, and arguments that are not JSON.
 //!
 //! A meter keeps the tags that are open (sixteen at most) and the tag that it is reading (64 chars at most).
 
@@ -89,9 +88,9 @@ fn is_letter(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Longest name, and longest tag, chars.
+/// The longest name of a tag, in chars.
 const LONGEST: usize = 60;
-/// Open tags that are kept in mind.
+/// The maximum number of open tags that are tracked.
 const MOST_OPEN: usize = 16;
 
 fn recipe(params: &Params) -> Recipe {

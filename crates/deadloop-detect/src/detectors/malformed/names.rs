@@ -17,7 +17,7 @@ pub(super) enum Spelt {
 #[derive(Clone, Debug)]
 pub(super) struct Names(Nearest);
 
-/// The most edits by which a name may differ from a known one.
+/// The maximum number of edits by which a name may differ from a known one.
 const MOST: usize = 2;
 
 impl Names {
@@ -29,7 +29,7 @@ impl Names {
         self.0.known().get(at).map_or("", String::as_str)
     }
 
-    /// Returns the known name that is nearest, and how it is spelt; `None` if no name is near, or two are equally near.
+    /// Returns the nearest known name and the spelling. `None` if no name is near, or if two are equally near.
     pub(super) fn find(&self, name: &str) -> Option<(Spelt, usize)> {
         if let Some(at) = self.0.known().iter().position(|known| known == name) {
             return Some((Spelt::Right, at));

@@ -1,7 +1,6 @@
-//! `narration`: an agent says the same turn after turn, whatever its calls do. It alarms when the next turn begins.
+//! `narration`: an agent repeats its text turn after turn, whatever its calls do. It alarms when the next turn begins.
 //!
-//! A meter keeps of each turn in its window a hash, or the hashes of its trigrams: at most those of the first
-//! [`HEAD`] chars.
+//! For each turn in its window, a meter keeps a hash, or the hashes of the trigrams in the first [`HEAD`] chars.
 
 use super::entry::detector;
 use super::{Measuring, Refusal};
@@ -99,7 +98,7 @@ fn least_share(params: &Params) -> i64 {
 /// A meter of one run.
 struct NarrationMeter {
     run: Run,
-    /// The fewest turns, and the smallest share, that the loosest setting accepts.
+    /// The minimum number of turns, and the smallest share, that the loosest setting accepts.
     least: u64,
     share: i64,
     window: usize,
@@ -188,7 +187,8 @@ impl NarrationMeter {
         }
     }
 
-    /// Returns each turn's common share with the newest turn, and its number, the most alike first.
+    /// Returns, for each earlier turn, the share that it has in common with the newest turn, and its number. The most
+    /// similar turn comes first.
     fn alike(&self) -> Vec<(i64, Turns)> {
         let Some(newest) = self.last.last() else {
             return Vec::new();

@@ -6,7 +6,8 @@ use crate::calls::{folded, hash};
 use crate::measure::fact::UNIT_CHARS;
 use crate::settings::param::DECIMAL;
 
-/// The chars at the start of a turn's text that are folded and compared; what follows is compared as it is.
+/// The number of chars at the start of a turn's text that are folded before the comparison. The rest is compared
+/// unchanged.
 pub(super) const HEAD: usize = 10_000;
 
 /// Tokens of a trigram.
@@ -18,7 +19,7 @@ pub(super) struct TurnText {
     head: String,
     /// Number of chars in `head`.
     chars: usize,
-    /// The hash of the text after `head`, if there is some.
+    /// The hash of the text after `head`, if there is any.
     rest: Option<Box<Xxh3>>,
 }
 
@@ -50,7 +51,7 @@ pub(super) struct Spoken {
     /// Chars of the folded text.
     pub(super) chars: u64,
     whole: u128,
-    /// The hashes of the trigrams, sorted; `None` if texts have to be equal.
+    /// The sorted hashes of the trigrams. `None` if texts have to be equal.
     grams: Option<Vec<u64>>,
 }
 
@@ -66,7 +67,8 @@ impl Spoken {
         }
     }
 
-    /// Returns the common share of two texts in millionths: all for equal texts, else the share of trigrams in both.
+    /// Returns the common share of two texts, in millionths: a million for equal texts, else the share of trigrams that
+    /// occur in both.
     pub(super) fn share(&self, other: &Self) -> i64 {
         let (Some(a), Some(b)) = (&self.grams, &other.grams) else {
             return if self.whole == other.whole {
@@ -85,7 +87,7 @@ impl Spoken {
     }
 }
 
-/// Returns the hashes of the trigrams of a folded text, each once. A shorter text is hashed whole.
+/// Returns the distinct hashes of the trigrams of a folded text. A shorter text is hashed whole.
 fn grams(text: &str) -> Vec<u64> {
     let tokens = tokens(text);
     let hashed = |gram: &[&str]| xxh3_64(gram.join("\0").as_bytes());

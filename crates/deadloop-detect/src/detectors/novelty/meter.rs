@@ -1,5 +1,7 @@
-//! Turns tokens into facts. A fact says how many samples in a row there were, and the highest shares
-//! among them; longer rows have higher shares, so facts form the steps of a stair (see [`Hold`]).
+//! Turns tokens into facts.
+//!
+//! A fact holds a number of consecutive samples and the highest shares among them. Longer rows have higher shares, so
+//! facts form the steps of a stair (see [`Hold`]).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use crate::stream::{Chars, Kind};
 use crate::text::hash::{BASE, spread};
 use crate::text::sentence::Unread;
 
-/// Parameters that all meters of one recipe share. Lengths are in chars; an n-gram has `n` tokens.
+/// Parameters that all meters of one recipe share. Lengths are in chars, and an n-gram has `n` tokens.
 struct NoveltyParams {
     fold: bool,
     n: usize,
@@ -25,11 +27,11 @@ struct NoveltyParams {
     stride: u64,
     /// The largest shares that the loosest setting accepts, in millionths, in the order of [`SHARES`].
     loosest: [i64; SHARES.len()],
-    /// The fewest samples in a row that the loosest setting accepts.
+    /// The minimum number of consecutive samples that the loosest setting accepts.
     hold: u64,
 }
 
-/// The most chars that are read before old items are dropped.
+/// The maximum number of chars that are read before old items are dropped.
 const AT_ONCE: u64 = 1024;
 
 /// Returns the recipe of novelty meters.
@@ -180,7 +182,7 @@ impl TextMeter for NoveltyMeter {
     }
 }
 
-/// Returns a share in millionths, rounded up. Rounded so, it is within a setting's value exactly when the share
+/// Returns a share in millionths, rounded up. With this rounding, it is within a setting's value exactly when the share
 /// itself is.
 fn share((part, all): (u64, u64)) -> i64 {
     let millionths = (part * DECIMAL.unsigned_abs()).div_ceil(all.max(1));
@@ -210,7 +212,7 @@ impl Grams {
         }
     }
 
-    /// Adds a token; returns the n-gram that it completes.
+    /// Adds a token. Returns the n-gram that it completes.
     fn push(&mut self, token: Token) -> Option<Token> {
         self.tokens.push_back(token);
         self.hash = self.hash.wrapping_mul(BASE).wrapping_add(token.hash);

@@ -1,24 +1,23 @@
 //! `novelty`: loops that never repeat a line exactly.
 //!
-//! Every `stride` chars it asks how much of the last `window` chars is new: the share of the
-//! different n-grams in the window that do not occur in the `history` chars before it. In text that
-//! makes progress nearly all of them are new. In a template that is filled again and again, in a list
-//! whose entries decay into one answer, or in near-copies few are. The detector fires when the share
-//! stays low for `hold` samples.
+//! Every `stride` chars it measures how much of the last `window` chars is new: the share of distinct n-grams in the
+//! window that do not occur in the `history` chars before it. In text that makes progress nearly all n-grams are new.
+//! Few are new in a template that is filled again and again, in a list whose entries decay into one answer, or in
+//! near-copies. The detector fires when the share stays low for `hold` samples.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and which are refused together | here |
-//! | presets and where they come from | `presets.toml` |
+//! | parameters, and their refused combinations | here |
+//! | presets and their sources | `presets.toml` |
 //! | chars to tokens: words, scripts without blanks, numbers | `tokens` |
-//! | counting what comes and goes | `recent` |
-//! | samples, and from samples to facts | `meter` |
+//! | counts of the window and the history | `recent` |
+//! | samples, and facts made from them | `meter` |
 //!
-//! `exactly.md`, which `deadloop detectors` shows, defines exactly what it does.
+//! The exact definition is in `exactly.md`, which `deadloop detectors` shows.
 //!
-//! Cost: two look-ups when a token enters the window, and none when it leaves the history. While
-//! shares are low, a sample takes up to 50 steps, and each step may be a fact while the shares still
-//! fall. No other cost depends on the stride, and none on the window.
+//! Cost: two look-ups when a token enters the window, and none when it leaves the history. While shares are low, a
+//! sample takes up to 50 steps, and each step may yield a fact while the shares still fall. No other cost depends on
+//! the stride, and no cost depends on the window.
 
 use crate::detectors::entry::detector;
 use crate::detectors::{Measuring, Refusal};

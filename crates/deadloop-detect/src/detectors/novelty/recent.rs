@@ -1,9 +1,9 @@
-//! [`Recent`]: the tokens or n-grams of the window and of the history before it, counted as they enter
-//! and leave.
+//! [`Recent`]: counts of the tokens or n-grams in the window and the history.
 //!
 //! Each item knows the distance to its previous and next occurrence. A table of chains, as in `recurrence`, finds the
-//! previous one: a chain leads from newer to older items and ends at the first that was dropped, so that items need not be
-//! removed from it. So counting costs one look-up when an item enters and none when it leaves, whatever window and stride are.
+//! previous occurrence. A chain leads from newer to older items and ends at the first dropped item, so that items need
+//! not be removed from chains. So an item costs one look-up when it enters and none when it leaves, for any window and
+//! stride.
 
 use super::tokens::Token;
 use crate::text::ring::{narrow, place};
@@ -12,18 +12,18 @@ use crate::text::ring::{narrow, place};
 #[derive(Clone, Copy, Debug, Default)]
 struct Item {
     hash: u64,
-    /// The number of chars before the item. This wraps around; only differences count.
+    /// The number of chars before the item. The number wraps around, and only differences are used.
     start: u32,
-    /// The distance to its previous occurrence, in items; 0 if no earlier one is kept.
+    /// The distance to its previous occurrence, in items. 0 if no earlier one is kept.
     back: u32,
-    /// The distance to its next occurrence, in items; 0 if there is no later one.
+    /// The distance to its next occurrence, in items. 0 if there is no later one.
     on: u32,
-    /// The distance to the next older item of the chain, the newest one of another hash; 0 without one.
+    /// The distance to the next older item of the chain, the newest one with a different hash. 0 if there is none.
     older: u32,
 }
 
 impl Item {
-    /// Returns whether the item starts before this position, which is near.
+    /// Returns whether the item starts before this position. The two must be less than 2^31 chars apart.
     fn starts_before(&self, position: u64) -> bool {
         self.start.wrapping_sub(low(position)).cast_signed() < 0
     }
@@ -37,8 +37,8 @@ pub(super) struct Recent {
     ring: Vec<Item>,
     /// The capacity of the ring, a power of two.
     length: usize,
-    /// For each value of the low bits of a hash, the newest item that has it: its number and 1. This wraps around, which is
-    /// rarely, and then leads into another chain, where no item of the hash is.
+    /// For each value of a hash's low bits, one plus the number of the newest item with that value. The number wraps
+    /// around. An outdated entry then leads into another chain, which has no item of the hash.
     chains: Vec<u32>,
     /// The number of the first item that is kept.
     first: u64,
@@ -56,7 +56,7 @@ pub(super) struct Recent {
 
 /// The first capacity in items, a power of two.
 const FIRST: usize = 512;
-/// The capacity from which on it only doubles, in items.
+/// The capacity from which on the ring only doubles, in items.
 const LONG: usize = 8192;
 /// The number of chains per item.
 const CHAINS: usize = 2;
@@ -134,8 +134,8 @@ impl Recent {
         }
     }
 
-    /// Puts an item at the head of its chain, in the place of the newest one of the same hash. Returns that one, and the
-    /// distance to the next older one.
+    /// Puts an item at the head of its chain, in place of the newest item with the same hash. Returns that item, and
+    /// the distance to the next older item of the chain.
     fn chain(&mut self, number: u64, hash: u64) -> (Option<u64>, u32) {
         let chain = place(hash, self.chains.len());
         let head = std::mem::replace(&mut self.chains[chain], low(number + 1));
@@ -161,7 +161,7 @@ impl Recent {
         (None, self.distance_to(number, head))
     }
 
-    /// Returns the distance from an item to an older one in a chain; 0 if the older one was dropped.
+    /// Returns the distance from an item to an older one in a chain. 0 if the older one was dropped.
     fn distance_to(&self, number: u64, link: u64) -> u32 {
         if link > self.first {
             narrow(number + 1 - link)
@@ -175,7 +175,7 @@ impl Recent {
         &mut self.ring[place(number, self.length)]
     }
 
-    /// Makes room for more items, and chains them anew.
+    /// Makes room for more items, and rebuilds the chains.
     #[cold]
     fn grow(&mut self) {
         let length = self.length * if self.length < LONG { 4 } else { 2 };
@@ -208,8 +208,7 @@ impl Recent {
         (self.different, self.count - self.first)
     }
 
-    /// Returns the median distance, in chars, from the last items to their previous occurrences; 0 if they have no
-    /// previous occurrences.
+    /// Returns the median distance, in chars, from the last items to their previous occurrences. 0 if they have none.
     pub(super) fn distance(&mut self) -> u64 {
         const LAST: u64 = 15;
         let last = self.count.saturating_sub(LAST).max(self.first)..self.count;

@@ -1,4 +1,4 @@
-//! Turns chars into tokens: the hashes of words, and of chars of scripts without blanks between words.
+//! Turns chars into tokens: hashes of words or, in scripts without blanks, of chars.
 //!
 //! A word is complete only with the char after it, so no token depends on text that has not been read.
 
@@ -17,7 +17,7 @@ pub(super) struct Token {
     pub(super) start: u64,
 }
 
-/// The most chars of a word; a longer one is cut, so that text without blanks is not one endless word.
+/// The maximum number of chars of a word. A longer word is cut, so that text without blanks is not one endless word.
 const MAX_WORD: usize = 64;
 
 /// The symbol of all folded numbers. No char has this value.
@@ -30,12 +30,12 @@ pub(super) struct Tokens {
     fold: bool,
     classes: Classes,
     read: u64,
-    /// The word that is being read, and the chars before it.
+    /// The word in progress.
     word: Hash,
     start: u64,
-    /// The length in chars of the word that is being read; 0 between words.
+    /// The length of the word in progress, in chars. 0 between words.
     length: usize,
-    /// [`NUMBER`] if the last char was of a number that is folded.
+    /// [`NUMBER`] if the last char belongs to a folded number.
     last: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ impl Tokens {
         }
     }
 
-    /// Reads a text; passes on each token that it completes.
+    /// Reads a text, and passes on each token that it completes.
     pub(super) fn read(&mut self, text: &str, mut each: impl FnMut(Token)) {
         let mut rest = text;
         while !rest.is_empty() {
@@ -77,7 +77,7 @@ impl Tokens {
         }
     }
 
-    /// Adds this range of a text, ASCII letters, digits and `_`, to the word that is read.
+    /// Adds this range of a text, ASCII letters, digits and `_`, to the word in progress.
     #[inline]
     fn extend_all(&mut self, text: &str, run: Range<usize>, each: &mut impl FnMut(Token)) {
         let word = &text[run.clone()];

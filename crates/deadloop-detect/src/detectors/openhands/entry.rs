@@ -1,4 +1,4 @@
-//! [`Entry`]: an entry of a history, and the [measures](Measures) of one.
+//! [`Entry`]: an entry of a history. [`Measures`]: the counts of a history.
 
 use crate::stream::Calls;
 

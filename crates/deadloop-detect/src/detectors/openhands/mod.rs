@@ -1,6 +1,6 @@
 //! `openhands`: the four scenarios of OpenHands' stuck detector. It alarms before a turn.
 //!
-//! A meter keeps the last entries since a user spoke.
+//! A meter keeps the latest entries since the last user message.
 
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ impl Meter for OpenHandsMeter {
 }
 
 impl OpenHandsMeter {
-    /// Ends a turn. One without a call becomes a message.
+    /// Ends a turn. A turn without a call becomes a message.
     fn said_nothing_else(&mut self) {
         if std::mem::take(&mut self.silent) {
             self.history.push(Entry::Message {

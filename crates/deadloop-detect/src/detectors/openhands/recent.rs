@@ -1,4 +1,4 @@
-//! [`Recent`]: the last entries since a user spoke.
+//! [`Recent`]: the latest entries since the last user message.
 
 use std::collections::VecDeque;
 
@@ -30,7 +30,7 @@ impl Recent {
         self.last.clear();
     }
 
-    /// Returns the measures of the history; `None` with fewer than three entries.
+    /// Returns the measures of the history. `None` for fewer than three entries.
     pub(super) fn measures(&self) -> Option<Measures> {
         if self.last.len() < 3 {
             return None;
@@ -82,7 +82,7 @@ fn message(entry: &Entry) -> Option<&str> {
     }
 }
 
-/// Returns the number of newest keys with this period.
+/// Returns the length of the newest stretch of keys with this period.
 fn stretch(keys: &[u128], period: usize) -> usize {
     let pairs = keys.iter().zip(keys.iter().skip(period));
     let again = pairs.take_while(|(new, old)| new == old).count();

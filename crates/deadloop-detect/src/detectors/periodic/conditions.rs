@@ -1,4 +1,6 @@
-//! The conditions on a tail: thresholds and rows of rules. They are compiled once and shared.
+//! The conditions on a tail: thresholds and rows of rules.
+//!
+//! They are compiled once and shared.
 
 use std::sync::LazyLock;
 
@@ -27,7 +29,7 @@ pub(super) struct TailConditions {
     min_single: u64,
     /// The pattern that the unit must match.
     pub(super) unit_holds: Option<&'static LazyLock<Regex>>,
-    /// The fewest characters of a recycled stretch. 0 if recycled elements are not searched.
+    /// The minimum number of characters of a recycled stretch. 0 if recycled elements are not searched.
     pub(super) min_recycled: u64,
     /// `min_copies` inside code fences.
     pub(super) fenced_copies: Option<u64>,
@@ -67,7 +69,7 @@ pub(super) struct Row {
 }
 
 impl Ask {
-    /// Returns whether this way is only for units of the class `holds`, either bare units or forms.
+    /// Returns whether this condition is only for units of the class `holds`, either bare units or forms.
     pub(super) fn is_for(self, holds: Holds) -> bool {
         match self {
             Self::Bare => holds == Holds::Bare,
@@ -209,7 +211,7 @@ impl TailConditions {
         symbols.max(copies * u64::from(lag))
     }
 
-    /// Returns the fewest symbols that any tail of this lag needs.
+    /// Returns the minimum number of symbols that any tail of this lag needs.
     #[inline]
     pub(super) fn least(&self, lag: u32) -> u64 {
         // Every way to accept another part is among these.
@@ -267,8 +269,8 @@ impl TailConditions {
     }
 
     /// Returns the requirements of structural parameters on a tail that is accepted in this way. `fenced` is the number
-    /// of copies required in a code fence, 0 outside. `tall` is the number of copies after which rows are no grid, 0 if
-    /// the unit has no rows.
+    /// of copies required in a code fence, 0 outside. `tall` is the number of copies above which rows are too many for
+    /// a grid, 0 if the unit has no rows.
     pub(super) fn asked(
         &self,
         run: Run,

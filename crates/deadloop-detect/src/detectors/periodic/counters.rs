@@ -10,7 +10,7 @@
 
 use super::runs::{Run, grow};
 
-/// The most units in a cycle of numbers.
+/// The maximum number of units in a cycle of numbers.
 const ROUND: u32 = 6;
 
 /// Values of the kept symbols, and the examined parts of tails.
@@ -52,7 +52,7 @@ struct Tail {
     until: u64,
 }
 
-/// A part of a tail, and the symbol count up to which it goes on.
+/// A part of a tail, and the symbol count up to which it continues.
 pub(super) type Left = (Part, Run, u64);
 
 impl Counters {
@@ -76,7 +76,7 @@ impl Counters {
         }
     }
 
-    /// Reserves room for `more` symbols, of at most `most` ever kept.
+    /// Reserves room for `more` symbols. At most `most` are ever kept.
     pub(super) fn reserve(&mut self, more: usize, most: usize) {
         grow(&mut self.values, more, most);
     }
@@ -95,7 +95,7 @@ impl Counters {
             .retain(|tail| going_on.iter().any(|run| same(*run, tail.run)));
     }
 
-    /// Returns the parts of a tail that were not returned before. The last ones go on to `until`. The values from
+    /// Returns the parts of a tail that were not returned before. The last parts continue to `until`. The values from
     /// symbol number `base` on are kept.
     pub(super) fn parts(&mut self, run: Run, base: u64, until: u64) -> Vec<Left> {
         let mut tail = self.tail(run);
@@ -184,7 +184,7 @@ impl Tail {
     }
 }
 
-/// Returns the numbers of units after which cycling numbers can repeat.
+/// Returns the possible lengths of a cycle of numbers, in units.
 fn rounds(run: Run, max_lag: u32) -> impl Iterator<Item = u32> {
     (2..=ROUND).take_while(move |units| run.lag.saturating_mul(*units) <= max_lag)
 }

@@ -1,8 +1,8 @@
 //! [`Elements`]: the compared sentences or lines, as texts and as symbols.
 //!
 //! The text of an element is its compared part only. Blanks at its ends are dropped, blanks inside become one space, a
-//! folded number becomes one byte, and omitted text is left out. All copies of a unit have the same text, so an alarm
-//! shows the same unit whatever the chunks are and whichever copy was read last.
+//! folded number becomes one byte, and omitted text is left out. All copies of a unit have the same text, so the unit
+//! in an alarm does not depend on the chunks or on the copy that was read last.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -41,12 +41,12 @@ pub(super) const NAMED: u32 = 1;
 /// The byte of a folded number, which no character has.
 const NUMBER: u8 = 0xFF;
 
-/// The most bytes of an element that are kept. Few characters except emoji have more than three bytes.
+/// The maximum number of bytes of an element that are kept. Few characters except emoji have more than three bytes.
 const MOST: usize = 3 * UNIT_CHARS;
 /// The size of the blocks in which a long element is hashed, in bytes.
 const BLOCK: usize = 1024;
-/// The size of `making`. Less than a block waits to be hashed, and a blank and a block, or a few words, are added at
-/// once.
+/// The size of `making`. Less than a block waits to be hashed, and at most a blank and a block, or a few words, are
+/// added at a time.
 const ROOM: usize = 2 * BLOCK + 2 * Bytes::MOST as usize;
 /// The step by which `text` grows, in bytes. Doubling would take up to twice the memory.
 const STEP: usize = 1 << 14;
@@ -166,8 +166,8 @@ impl Elements {
 
     /// Ends an element. Returns its symbol and the sum of its numbers. `None` if there were only blanks.
     ///
-    /// Equal elements share a symbol, different ones only once in 2^31 pairs. The sum is linear: it rises evenly if
-    /// each number does, and otherwise only once in 2^63 pairs.
+    /// Equal elements share a symbol. Different ones do with probability 2^-31. The sum is linear: it rises evenly if
+    /// each number does, and otherwise with probability 2^-63.
     pub(super) fn end(&mut self) -> Option<(u32, u64)> {
         self.blank = false;
         if self.is_empty() {

@@ -17,7 +17,7 @@ pub(super) struct Grams {
     near: bool,
 }
 
-/// Returns the place of the `seen`-th symbol. Places begin so far from 0 that 0 is no repetition.
+/// Returns the place of the `seen`-th symbol. Places begin so far above 0 that 0 is never a repetition.
 pub(super) fn place(want: &Want, seen: u64) -> u32 {
     // Truncation is intended: only differences below the longest lag count, and a place that wraps around only proposes
     // a lag that the comparison refutes.
@@ -109,8 +109,8 @@ impl Grams {
         want.enter == ENTER && place(want, seen) & (LOOK - 1) == 0
     }
 
-    /// Adds the W symbols after the `seen`-th, as [`note`](Self::note) would one by one. Returns the number of these
-    /// symbols up to the end of the lookup, if the lookup found nothing.
+    /// Adds the W symbols after the `seen`-th, with the effect of a [`note`](Self::note) for each. Returns the number
+    /// of these symbols up to the end of the lookup, if the lookup found nothing.
     #[inline]
     pub(super) fn note_block(
         &mut self,

@@ -9,12 +9,12 @@ pub(super) struct Marker {
     len: usize,
 }
 
-/// The most characters of a marker.
+/// The maximum number of characters of a marker.
 pub(super) const HELD: usize = 24;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum At {
-    /// Blanks, stars and what else can be before the number.
+    /// Before the word or the number: blanks, stars and opening signs.
     #[default]
     Start,
     /// In the word "Step", after this many of its letters.

@@ -1,8 +1,8 @@
 //! `periodic`: exact tail periodicity over the whole stream, in one pass.
 //!
 //! At each character, the text so far may end in copies of one unit. The detector finds every unit of at most
-//! `max_period` characters of which the text ends in two copies or more, whatever its chunks. It fires at the first
-//! character at which one of them is repeated often enough and long enough.
+//! `max_period` characters if the text ends in two or more copies of the unit. It fires at the first character at which
+//! a unit is repeated often enough and long enough. Chunks make no difference.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -52,7 +52,7 @@ detector! {
     measure: Measuring::Text(meter::recipe),
 }
 
-/// The largest count of a parameter, because memory is bounded by the parameters.
+/// The largest value of a parameter that counts. Memory grows with such parameters.
 const MAX_COUNT: i64 = 1_000_000;
 
 const FOLDS: &[&str] = &[
@@ -120,8 +120,8 @@ static PARAMS: &[Param] = &[
     PROMPT,
 ];
 
-/// Rejects rows that follow a longer one. A row for periods above `max_period` is valid, because a grid may set that
-/// lower.
+/// Rejects rows that follow a longer one. A row for periods above `max_period` is valid, because a grid may contain
+/// lower values of `max_period`.
 fn check(params: &Params) -> Result<(), Refusal> {
     let refuse = |param, reason| Err(Refusal { param, reason });
     if params.text("on") == "chars" && params.int("min_recycled") > 0 {

@@ -1,6 +1,6 @@
 //! [`Numeral`]: the value of a number, read digit by digit. Digits of any script and Chinese numerals are read.
 
-/// A number being read. Values are taken modulo 2^64, because only their differences count.
+/// A number being read. Values are taken modulo 2^64, since only their differences are used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Numeral {
     /// The value up to the last 万 or 亿.
@@ -67,7 +67,7 @@ impl Numeral {
 
 const WAN: u64 = 10_000;
 
-/// Returns the effect of a character. A number in one character, as ①, counts by its place among its like.
+/// Returns the effect of a character. The value of a number in one character, such as ①, is its place in its series.
 fn part(c: char) -> Part {
     if let '0'..='9' = c {
         return Part::Digit(u64::from(c) - u64::from('0'));

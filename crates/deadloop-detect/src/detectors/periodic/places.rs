@@ -27,7 +27,7 @@ pub(super) struct Origin {
     pub(super) marked: bool,
 }
 
-/// The most markers that are kept, to recognise lists.
+/// The maximum number of markers that are kept, to recognise lists.
 const MARKERS: usize = 4096;
 
 impl Places {

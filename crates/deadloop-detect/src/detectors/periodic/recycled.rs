@@ -1,5 +1,6 @@
-//! [`Recycled`]: finds elements that recur in no order. A templated loop draws its sentences anew each time: no copy
-//! follows another, but every sentence occurred before.
+//! [`Recycled`]: finds elements that recur in no order.
+//!
+//! A templated loop draws its sentences anew each time: no copy follows another, but every sentence occurred before.
 //!
 //! An element is recycled if equal ones occurred at least [`BEFORE`] times among the `max_period` elements before it. A
 //! stretch is recycled if all its elements are, and if it begins with one that has a letter, or a number that is not
@@ -10,15 +11,15 @@
 use super::elements::NAMED;
 use crate::text::hash::spread;
 
-/// The number of earlier occurrences of a recycled element.
+/// The number of earlier occurrences that make an element recycled.
 const BEFORE: usize = 2;
 
 /// The last occurrence of each element, and the current stretch.
 pub(super) struct Recycled {
     max_period: u64,
-    /// The number of elements read with the last one of each hash. 0 if there is none.
+    /// For each hash, the number of its last element, from 1. 0 if there is none.
     last: Vec<u64>,
-    /// Per recent element, the number of elements read with the previous one of its hash, and its symbol.
+    /// For each recent element, the number of the previous element of its hash, from 1, and its symbol.
     kept: Vec<(u64, u32)>,
     /// The number of elements read.
     seen: u64,
@@ -51,8 +52,8 @@ impl Recycled {
         }
     }
 
-    /// Adds the next element, with the sum of its numbers. Recycled elements have equal sums too. `start` returns the
-    /// characters before an element, which is this one or one of the `max_period` before it.
+    /// Adds the next element, with the sum of its numbers. Recycled elements also have equal sums. `start` returns the
+    /// number of characters before this element, or before one of the `max_period` elements before it.
     #[inline]
     pub(super) fn add(&mut self, symbol: u32, value: u64, start: impl Fn(u64) -> u64) {
         let number = self.seen;
@@ -71,8 +72,8 @@ impl Recycled {
         }
     }
 
-    /// Enters an element. Returns the number of elements read with each of its last equal ones, the latest last. 0 for
-    /// an occurrence that is missing or too far away.
+    /// Enters an element. Returns the numbers of its last equal elements, from 1, the latest last. 0 for an occurrence
+    /// that is missing or too far away.
     #[inline]
     fn enter(&mut self, symbol: u32) -> [u64; BEFORE] {
         let index = |number: u64| number as usize & (self.kept.len() - 1);

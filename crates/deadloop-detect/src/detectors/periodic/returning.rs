@@ -1,4 +1,4 @@
-//! [`Returning`]: finds numbers that return. In a loop numbers return, in a table they are new.
+//! [`Returning`]: finds numbers that return. In a loop numbers return, while in a table they are new.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ const BEFORE: usize = 30;
 /// The number of characters whose numbers are counted.
 const WINDOW: u64 = 4000;
 
-/// A counter of all numbers and of the returning ones in the last characters.
+/// A counter of all numbers, and of the returning ones, in the last [`WINDOW`] characters.
 pub(super) struct Returning {
     /// The percentage of numbers that must return.
     least: usize,
@@ -16,7 +16,7 @@ pub(super) struct Returning {
     last: [u64; BEFORE],
     /// The count of all numbers.
     numbers: usize,
-    /// Per number of the window, twice the characters read with it, plus 1 if it returns.
+    /// For each number of the window, twice the number of characters up to its end, plus 1 if it returns.
     window: VecDeque<u64>,
     returned: usize,
     /// Per kept symbol, whether enough numbers returned when it was complete.

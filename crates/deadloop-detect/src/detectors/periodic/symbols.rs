@@ -1,7 +1,7 @@
 //! Conversion of characters to symbols.
 //!
-//! The conversion has three stages, each character by character: code fences are recognised, markers and numbers are
-//! folded, and characters are gathered into sentences or lines if those are compared.
+//! The conversion has three stages, which all work character by character. Code fences are recognised, and markers and
+//! numbers are folded. If sentences or lines are compared, characters are gathered into these.
 
 use std::ops::RangeInclusive;
 
@@ -31,7 +31,7 @@ pub(super) struct Symbols {
     fold: Fold,
     on: On,
     skip_code: bool,
-    /// Whether code fences are followed.
+    /// Whether code fences are tracked.
     fences: bool,
     fence: Fence,
     /// The state of the current line, while it can be a list marker.
@@ -55,7 +55,7 @@ pub(super) struct Symbols {
 /// The symbol of a run of digits, above every character.
 pub(super) const NUMBER: u32 = 0x11_0000;
 
-/// The most symbols that one character completes.
+/// The maximum number of symbols that one character completes.
 pub(super) const MOST: usize = HELD + 2;
 
 /// The number of characters before a number that decide whether it can be an item's.
@@ -173,8 +173,8 @@ impl Symbols {
     }
 
     /// Adds the text that surely belongs to the current element, with the effect of [`char`](Self::char) for each
-    /// character. This is nearly all of most texts. `rest` is the end of `text`. Returns the part of `rest` that is
-    /// left.
+    /// character. In most texts this is nearly all text. `rest` is the end of `text`. Returns the part of `rest` that
+    /// is left.
     fn gather_all<'a>(&mut self, rest: &'a str, text: &str, out: &mut impl Out) -> &'a str {
         let mut rest = rest;
         loop {
@@ -199,9 +199,9 @@ impl Symbols {
         }
     }
 
-    /// Reports the characters that surely are symbols of their own, as [`char`](Self::char) would one by one. These
-    /// are nearly all of most texts. Inside a number nothing is read, because the next character may end it. Returns
-    /// the text that is left.
+    /// Reports the characters that surely are symbols of their own, with the effect of [`char`](Self::char) for each.
+    /// In most texts these are nearly all characters. Inside a number nothing is read, because the next character may
+    /// end it. Returns the text that is left.
     fn pass_all<'a>(&mut self, text: &'a str, out: &mut impl Out) -> &'a str {
         if self.in_number {
             return text;
@@ -362,8 +362,7 @@ impl Symbols {
     }
 }
 
-/// Returns how many bytes and characters of a text come before a character of the classes `stops`, a digit or a line
-/// end.
+/// Returns the number of bytes and of characters before the first character of the classes `stops`, digit or line end.
 #[inline]
 fn passing(text: &str, (classes, stops): (Classes, Class)) -> (usize, u64) {
     let (mut bytes, mut chars) = (0, 0);
@@ -385,7 +384,7 @@ fn passing(text: &str, (classes, stops): (Classes, Class)) -> (usize, u64) {
     }
 }
 
-/// Returns the number of bytes and of characters in `bytes` bytes of ASCII.
+/// Returns the number of bytes and of characters in `bytes` bytes of ASCII, which are equal.
 fn twice(bytes: usize) -> (usize, usize) {
     (bytes, bytes)
 }

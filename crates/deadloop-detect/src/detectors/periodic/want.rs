@@ -1,14 +1,14 @@
-//! [`Want`]: the searched tails, and how often a search is due. `runs` explains the letters K, S and W.
+//! [`Want`]: the searched tails, and the intervals of the search. `runs` explains the letters K, S and W.
 
 /// The searched tails, shared by all streams.
 #[derive(Clone, Debug)]
 pub(super) struct Want {
-    /// Per lag from 1 on, the matches from which its tail must be known. Index 0 is lag 1.
+    /// For each lag from 1 on, the number of matches from which its tail must be known. Index 0 is lag 1.
     pub(super) matches: Vec<u32>,
     pub(super) max_lag: u32,
     /// The least of `matches`.
     pub(super) least: u32,
-    /// The bits by which the hash is shifted at each step, so that a symbol has left it after K steps.
+    /// The number of bits by which the hash is shifted at each step. After K steps, a symbol has left the hash.
     pub(super) shift: u32,
     /// The bits of the hash that are kept.
     pub(super) mask: u64,
@@ -24,11 +24,11 @@ pub(super) struct Want {
     pub(super) stride: u32,
     /// Symbols that are kept.
     pub(super) keep: usize,
-    /// Per [`band`] of lags, the fewest matches from which one of its lags is tracked.
+    /// For each [`band`] of lags, the lowest number of matches from which one of its lags is tracked.
     pub(super) bands_from: Vec<u32>,
 }
 
-/// The number of bands. No period, nor its double, has more bits.
+/// The number of bands: the number of bits of the longest period, doubled.
 pub(super) const BANDS: usize = 18;
 
 /// Returns the band of a lag: its number of bits, minus one.
@@ -41,7 +41,7 @@ pub(super) fn longest(band: usize) -> u32 {
     (2 << band) - 1
 }
 
-/// Matches from which a tail is known however long it has to be, if that is three copies.
+/// The number of matches from which any tail is known, if the matches are at least three copies.
 const ENOUGH: u32 = 4096;
 
 /// S, if the shortest tail leaves room for it.
@@ -102,12 +102,12 @@ impl Want {
         slots.next_power_of_two().ilog2().clamp(8, 16)
     }
 
-    /// Returns the most symbols that are kept before old ones are dropped.
+    /// Returns the maximum number of symbols that are kept before old ones are dropped.
     pub(super) fn most_kept(&self) -> usize {
         self.keep + self.keep / 2
     }
 
-    /// Returns the matches from which a lag is tracked: it can be long enough before the next scan.
+    /// Returns the number of matches from which a lag is tracked, since it may have enough before the next scan.
     pub(super) fn tracked_from(&self, lag: u32) -> u32 {
         (self.matches[lag as usize - 1] - self.stride.min(self.least - 1)).max(1)
     }

@@ -19,7 +19,7 @@ detector! {
     notices: &[Fault::Pseudo, Fault::Confirmation],
 }
 
-/// Chars of an answer that are looked at.
+/// The maximum number of chars of an answer that are examined.
 const LOOKED_AT: usize = 4096;
 
 static PARAMS: [Param; 4] = [

@@ -21,7 +21,7 @@ struct RecurrenceParams {
     n: usize,
     window: usize,
     min_count: u32,
-    /// The largest mean gap, in symbols; [`u64::MAX`] without a bound, as below.
+    /// The largest mean gap, in symbols. [`u64::MAX`] without a bound.
     max_gap: u64,
     max_distinct: u64,
 }
@@ -64,7 +64,8 @@ impl RecurrenceParams {
         }
     }
 
-    /// Returns, by count, the most symbols that the loosest setting accepts from the first occurrence to the last.
+    /// Returns, by count, the maximum number of symbols that the loosest setting accepts from the first occurrence to
+    /// the last.
     fn accepted(&self) -> [u64; MAX_COUNT as usize + 1] {
         let mut accepted = [0; MAX_COUNT as usize + 1];
         for count in self.min_count..=MAX_COUNT {
@@ -86,7 +87,7 @@ struct Counter {
     grams: Grams,
     recent: Recent,
     told: RecurrenceFrontier,
-    /// The hashes of the different texts between the occurrences; kept to reuse its memory.
+    /// The hashes of the distinct texts between the occurrences. The vector is kept to reuse its memory.
     between: Vec<u64>,
 }
 
@@ -219,9 +220,9 @@ struct Repeated {
 }
 
 impl Repeated {
-    /// Returns the unit, from the last occurrence but one to the last, and its kind. The kind is that of the text up
-    /// to the end of the last occurrence, in which a list number that the unit cuts is whole. If the last occurrence
-    /// but one is no longer kept, both are of the text of the last, which begins with the same symbols.
+    /// Returns the unit, from the second last occurrence to the last, and its kind. The kind is that of the text up to
+    /// the end of the last occurrence, so that a list number cut by the unit is whole. If the second last occurrence is
+    /// no longer kept, unit and kind come from the last occurrence, which begins with the same symbols.
     fn of(grams: &Grams, recent: &mut Recent) -> Self {
         let (last, read) = (grams.last_start(), recent.read());
         let gaps = grams.gaps().next();
@@ -243,16 +244,16 @@ impl Repeated {
 /// The Pareto frontier of the reported facts. Facts that no setting needs are left out.
 #[derive(Default)]
 struct RecurrenceFrontier {
-    /// The most symbols from the first occurrence to the last that are news to some setting, by number of different
-    /// texts between, from 1 on, and by count. It is below the mean gap of the facts with that count and no more
-    /// different texts.
+    /// The largest distance, in symbols, from the first occurrence to the last that is news to some setting. It is
+    /// indexed by the number of distinct texts between, from 1 on, and by count. It is below the distance of every
+    /// reported fact with that count and no more distinct texts.
     most: Vec<[u64; MAX_COUNT as usize + 1]>,
-    /// The length and number of the last equal gaps. A loop repeats them, and they need no second look.
+    /// The length and number of the last equal gaps. A loop repeats them, so they are not examined again.
     even: Option<(u64, u32)>,
 }
 
 impl RecurrenceFrontier {
-    /// Makes room for up to `distinct` different texts between.
+    /// Makes room for up to `distinct` distinct texts between occurrences.
     fn prepare(&mut self, distinct: usize, look: &RecurrenceParams) {
         while self.most.len() < distinct {
             let next = self.most.last().copied();
@@ -275,7 +276,7 @@ impl RecurrenceFrontier {
         true
     }
 
-    /// Returns whether at least as many equal gaps, at most as long, were handled before.
+    /// Returns whether at least as many equal gaps of at most this length were handled before.
     fn has_even(&self, gap: u64, gaps: u32) -> bool {
         self.even
             .is_some_and(|(shortest, most)| shortest <= gap && gaps <= most)

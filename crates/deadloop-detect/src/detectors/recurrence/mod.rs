@@ -1,22 +1,22 @@
 //! `recurrence`: an n-gram that occurs again and again, with or without other text between.
 //!
-//! `exactly.md`, which `deadloop detectors` shows, defines exactly what it does.
+//! The exact definition is in `exactly.md`, which `deadloop detectors` shows.
 //!
-//! **Equality** is that of 61-bit hashes (64-bit for sentences and lines): of 2^61 / n pairs of different
-//! n-grams of n symbols, one is taken for equal.
+//! **Equality** is that of 61-bit hashes (64-bit for sentences and lines). Two different n-grams of n symbols are taken
+//! for equal with probability n / 2^61.
 //!
 //! **Resets** follow gemini-cli's rules. In gemini-cli the start of a chunk also counts as the start of a
 //! line, so that its resets depend on the provider's chunks. Here they do not.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and which are refused together | here |
-//! | presets and where they come from | `presets.toml` |
+//! | parameters, and their refused combinations | here |
+//! | presets and their sources | `presets.toml` |
 //! | chars to symbols: words, elements, code, resets | `symbols` |
 //! | structures at the start of a line | `structure` |
 //! | counting n-grams in a window: the algorithm | `grams` |
-//! | which n-grams can have come before | `grams/anchors` |
-//! | the numbers that texts are hashed to | `prime` |
+//! | n-grams that may have occurred before | `grams/anchors` |
+//! | arithmetic of the hashes | `prime` |
 //! | from occurrences to facts | `meter` |
 //!
 //! The defaults are gemini-cli's (n-grams of 50 chars, 10 times, 5 texts between, 5000 chars), with two
@@ -43,10 +43,10 @@ detector! {
     measure: Measuring::Text(meter::recipe),
 }
 
-/// The most occurrences that are counted: this bounds the work for each n-gram.
+/// The maximum number of occurrences that are counted. It bounds the work for each n-gram.
 const MAX_COUNT: u32 = 100;
 
-/// The longest window: this bounds memory, which is at most 150 bytes a symbol.
+/// The longest window. It bounds memory, which is at most 150 bytes for each symbol.
 const MAX_WINDOW: i64 = 1_000_000;
 
 static PARAMS: &[Param] = &[

@@ -1,4 +1,4 @@
-//! Whole numbers modulo a prime, in which texts are polynomials.
+//! Arithmetic modulo a prime, for polynomial hashes of texts.
 
 /// A Mersenne prime: reduction is a shift and an addition.
 const PRIME: u64 = (1 << 61) - 1;

@@ -1,5 +1,6 @@
-//! Recognises Markdown structures by how a line begins. It reads char by char, so chunks make no
-//! difference.
+//! Recognises Markdown structures by the beginnings of lines.
+//!
+//! Lines are read char by char, so chunks make no difference.
 
 /// The names of structures in settings, in the order of the bits of [`Structures`].
 pub(super) const NAMES: &[&str] = &["fence", "table", "list", "heading", "quote", "divider"];
@@ -10,18 +11,18 @@ pub(super) struct Structures(u8);
 
 impl Structures {
     const NONE: Self = Self(0);
-    /// Three backticks, with or without blanks before them; [`Fence`](crate::text::fence::Fence) reports
-    /// it.
+    /// Three backticks, with or without blanks before them. [`Fence`](crate::text::fence::Fence) reports this
+    /// structure.
     pub(super) const FENCE: Self = Self(1);
-    /// `|` and another one in the line, or three of `|+-`; blanks may precede.
+    /// Two `|` in a line, or three chars of `|+-`. Blanks may precede.
     const TABLE: Self = Self(1 << 1);
-    /// `-`, `*`, `+`, or a number and a dot, then a blank; blanks may precede.
+    /// `-`, `*`, `+`, or a number and a dot, then a blank. Blanks may precede.
     const LIST: Self = Self(1 << 2);
     /// `#`s, then a blank.
     const HEADING: Self = Self(1 << 3);
     /// `>`, then a blank.
     const QUOTE: Self = Self(1 << 4);
-    /// Three of `-+_=*`, or one char of U+2500..U+257F, and again each such char after them; blanks may
+    /// Three chars of `-+_=*`, or one char of U+2500..U+257F. Each such char after them counts again. Blanks may
     /// precede.
     const DIVIDER: Self = Self(1 << 5);
 
@@ -59,11 +60,11 @@ pub(super) enum Line {
     Number {
         dot: bool,
     },
-    /// A `|`. `marks`: how many of `|+-` there are from the start; 0 once another char was among them.
+    /// A line with a `|`. `marks`: the number of `|+-` from the start, or 0 once another char came.
     Row {
         marks: u8,
     },
-    /// Only signs. `marks`: how many; `all`: the structures that they may still become.
+    /// Only signs. `marks`: the number of signs. `all`: the structures that they may still become.
     Signs {
         marks: u8,
         all: Structures,
@@ -80,7 +81,7 @@ impl Default for Line {
 }
 
 impl Line {
-    /// Reads a char; returns the structures that it completes. It does not read fences.
+    /// Reads a char. Returns the structures that it completes, except fences.
     #[inline]
     pub(super) fn step(&mut self, c: char) -> Structures {
         // Most chars are none of the first of a line.
@@ -138,8 +139,8 @@ fn begin(blanks: bool, c: char) -> (Line, Structures) {
     (line, Structures::NONE)
 }
 
-/// Adds a sign to a line of signs. Returns what the line may still become, and from the third sign on what it
-/// is.
+/// Adds a sign to a line of signs. Returns the new state of the line and, from the third sign on, the structures that
+/// it is.
 fn signs(marks: u8, all: Structures, c: char) -> (Line, Structures) {
     let kept = |fits: bool, one: Structures| {
         if fits && all.meet(one) {

@@ -53,7 +53,7 @@ enum Fences {
 }
 
 impl Fences {
-    /// Reads a char; returns whether it completes a fence.
+    /// Reads a char. Returns whether it completes a fence.
     fn step(&mut self, c: char) -> bool {
         match self {
             Self::Lines(fence) => {
@@ -96,7 +96,7 @@ pub(super) struct Symbols {
     fences: Fences,
     line: Line,
     element: Element,
-    /// The number of chars before the element that is being read (a word, sentence or line).
+    /// The number of chars before the element in progress (a word, sentence or line).
     start: u64,
 }
 
@@ -214,8 +214,8 @@ impl Symbols {
         }
     }
 
-    /// Reads a char with `at` chars before it. Passes on the symbols that it completes: at most two, since an
-    /// ideograph also ends the word before it. Returns whether the char resets the counts; then it completes none.
+    /// Reads a char with `at` chars before it. Passes on the symbols that it completes: at most two, since an ideograph
+    /// also ends the word before it. Returns whether the char resets the counts. Such a char completes no symbol.
     #[inline]
     pub(super) fn read(&mut self, c: char, at: u64, complete: impl FnMut(Symbol)) -> bool {
         let shows = self.follows.0 && self.fences.step(c);

@@ -1,7 +1,7 @@
 //! `stall`: a stream that falls silent.
 //!
-//! There is no clock in here: whoever has one pushes [`Event::Silence`], which holds the total since the last
-//! event.
+//! The detector has no clock. A caller with a clock pushes [`Event::Silence`], which holds the total time since the
+//! last event.
 
 use super::Measuring;
 use super::entry::detector;
@@ -36,10 +36,10 @@ const fn millis(name: &'static str, default: i64, doc: &'static str) -> Param {
         .doc(doc)
 }
 
-/// Follows one stream.
+/// A meter of one stream.
 #[derive(Default)]
 struct Stall {
-    /// Whether the model has said or called anything.
+    /// Whether the model has produced text or a call.
     begun: bool,
 }
 

@@ -43,9 +43,9 @@ pub(super) struct Machine {
     since: usize,
     /// The indices of the phrases that the text may still begin with, for `start` and `whole`.
     alive: Vec<usize>,
-    /// The length, in chars, of a phrase that was found where it must be.
+    /// The length, in chars, of a phrase that was found at its required place.
     found: Option<usize>,
-    /// For `any`, how many chars of each phrase the text so far ends with.
+    /// For `any`, the number of chars of each phrase that the text so far ends with.
     matched: Vec<usize>,
     /// For each phrase, its [`borders`](Self::borders).
     back: Vec<Vec<usize>>,
@@ -160,7 +160,7 @@ impl Machine {
         }
     }
 
-    /// Decides as soon as no further text can make a difference.
+    /// Decides as soon as further text cannot change the decision.
     fn decide(&mut self, out: &mut Pieces) {
         let too_long = self.max_chars > 0 && self.body > self.max_chars;
         let another = match self.anchor {

@@ -60,7 +60,7 @@ fn quoted(quote: char, rest: &mut Peekable<Chars>, all: &mut String) {
     }
 }
 
-/// Reads an escape. `rest` begins after the backslash. A backslash that begins no escape stands for itself.
+/// Reads an escape. `rest` begins after the backslash. A backslash that does not begin an escape stands for itself.
 fn escape(rest: &mut Peekable<Chars>, all: &mut String) {
     match rest.peek() {
         Some('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't') => {

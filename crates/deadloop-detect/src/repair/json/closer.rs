@@ -2,9 +2,8 @@
 //!
 //! Text that is certain passes at once. Text that the end may cut off waits.
 //!
-//! Text is certain if it stays in the result whatever follows, as a whole value or an opening bracket does. A comma
-//! waits for the member after it, and a name waits for its value. With `partial = "drop"` a string or number waits for
-//! its own end.
+//! Text is certain if later text cannot change it, such as a whole value or an opening bracket. A comma waits for the
+//! member after it, and a name waits for its value. With `partial = "drop"` a string or number waits for its own end.
 
 use serde_json::Value;
 
@@ -53,7 +52,7 @@ enum Place {
     Done,
     /// After other text that follows the outermost value: all further text is ignored.
     Ended,
-    /// Nested too deep: all text passes unchanged.
+    /// Nested too deeply: all text passes unchanged.
     Deep,
 }
 
@@ -83,7 +82,8 @@ pub(super) struct Closer {
 }
 
 impl Closer {
-    /// Returns a closer. `keep`: a string or number that the end cuts is kept. `hold`: the most chars that wait.
+    /// Returns a closer. `keep`: a string or number that the end cuts is kept. `hold`: the maximum number of chars that
+    /// wait.
     pub(super) fn new(keep: bool, hold: usize) -> Self {
         Self {
             keep,

@@ -36,7 +36,7 @@ impl Cutter {
         self.cut_inside
     }
 
-    /// Takes one char. Passes the chars that belong to no mark to `out`.
+    /// Takes one char. Passes the chars that are not part of a mark to `out`.
     pub(super) fn char(&mut self, c: char, work: &mut u64, out: &mut impl FnMut(char)) {
         *work += 1;
         if self.cut {

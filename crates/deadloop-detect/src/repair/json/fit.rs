@@ -69,7 +69,7 @@ impl Type {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields(Vec<(String, Type)>);
 
-/// The most edits by which the name of a field may differ from an expected one.
+/// The maximum number of edits by which the name of a field may differ from an expected one.
 const EDITS: usize = 2;
 
 impl Fields {

@@ -111,7 +111,7 @@ impl Machine {
         }
     }
 
-    /// Returns whether control text is in a string. Then its beginning is known, but not the text that it replaced.
+    /// Returns whether control text is in a string. If so, the text that it replaced is unknown.
     fn is_marked_inside(&mut self, text: &str) -> bool {
         let mut cutter = self.cutter.clone();
         for c in text.chars() {

@@ -1,8 +1,7 @@
-//! `replay`: passes events after a reconnect, each once and in order, and always an end mark.
+//! `replay`: passes on events after a reconnect, each once and in order, with an end mark.
 //!
-//! A server that replays events which a client may have seen sends some of them twice. A client that joins a replay
-//! with the live stream gets some out of order. Lost events stay lost: `judge_events` counts them, and they are not
-//! replaced.
+//! After a reconnect, a server may send some events twice. A client that joins the replay with the live stream may get
+//! some out of order. Lost events are not replaced. `judge_events` counts them.
 //!
 //! | to find | look in |
 //! |---|---|

@@ -1,6 +1,6 @@
 //! Separates code from text: spans between backticks in a line, and fences.
 //!
-//! A tag in code is shown, and is no action.
+//! A tag in code is shown as text, and is not an action.
 
 /// A stretch of the stream, as far as it is certain.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,23 +11,23 @@ pub(super) enum Piece {
     Code(String),
     /// Code, and a char after it that is still to be read.
     Then(String, char),
-    /// Backticks that no others close, and the text after them, still to be read.
+    /// Backticks without closing ones, and the text after them, still to be read.
     Open(String, String),
 }
 
 /// The longest span in chars. A span is held back until it is closed, and ends with its line at the latest.
 const LONGEST: usize = 1000;
 
-/// The fewest backticks of a fence.
+/// The minimum number of backticks of a fence.
 const FENCE: usize = 3;
 
 /// The code spans and fences of the text outside of actions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Code {
-    /// Whether the line holds no more than blanks so far.
+    /// Whether the line has only blanks so far.
     begun: bool,
-    /// Inside a fence, the number of backticks at the beginning of the line. The inner `None`: other text is before
-    /// them.
+    /// Inside a fence, the number of backticks at the beginning of the line. The inner value is `None` if other text
+    /// comes first.
     fence: Option<Option<usize>>,
     /// A possible span, from its first backtick on, and its length in chars.
     held: String,
@@ -36,7 +36,7 @@ pub(super) struct Code {
     first: bool,
     /// The number of backticks that open the span. 0 while they are still being counted.
     open: usize,
-    /// The number of backticks that were read last.
+    /// The length of the current run of backticks.
     run: usize,
 }
 
@@ -60,7 +60,7 @@ impl Code {
         None
     }
 
-    /// Takes a char of an action, which is no code.
+    /// Takes a char of an action, which is not code.
     pub(super) fn passed(&mut self, c: char) {
         self.begun = match c {
             '\n' => false,

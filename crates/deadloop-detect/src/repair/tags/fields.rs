@@ -81,7 +81,7 @@ impl Reader {
         }
     }
 
-    /// Takes a tag that is no field. It is text.
+    /// Takes a tag that is not a field. The tag is text.
     fn tag(&mut self, written: &str) {
         self.inside.tagged |= self.open.is_none();
         self.add(written);
@@ -94,7 +94,7 @@ impl Reader {
         }
     }
 
-    /// Begins a field. Without `ends` an open field cannot end here, so the tag is text of that field.
+    /// Begins a field. Without `ends`, an open field cannot end at another field, so the tag is text of the open field.
     fn opens(&mut self, field: usize, tag: String, ends: bool, names: &Names) {
         if self.open.is_some() && !ends {
             self.inside.torn = true;

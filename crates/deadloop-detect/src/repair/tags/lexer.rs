@@ -69,7 +69,7 @@ impl Lexer {
         }
     }
 
-    /// Takes the end of the stream. The held back text is no tag.
+    /// Takes the end of the stream. The held back text is not a tag.
     pub(super) fn finish(&mut self, out: &mut impl FnMut(Lexeme)) {
         self.release(out);
     }

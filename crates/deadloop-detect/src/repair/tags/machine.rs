@@ -56,8 +56,7 @@ pub(super) struct Machine {
     numbers: Numbers,
     stray: Stray,
     needs: Needs,
-    /// Whether a whole action waits for the next tag, which may show that its closing tag came too early: the parameter
-    /// `settle`.
+    /// Whether a whole action waits for the next tag, in case its closing tag came too early: the parameter `settle`.
     later: bool,
     max_open: usize,
 
@@ -150,7 +149,7 @@ impl Machine {
         }
     }
 
-    /// Passes on code as text. The text that the lexer holds is no tag, because a backtick came before its end.
+    /// Passes on code as text. The text that the lexer holds is not a tag, because a backtick came before its end.
     fn shown(&mut self, code: &str, out: &mut Pieces) {
         let mut lexer = std::mem::take(&mut self.lexer);
         lexer.finish(&mut |lexeme| self.lexeme(lexeme, out));

@@ -1,7 +1,7 @@
 //! `tags`: recovers actions and visible text from a text with damaged tags.
 //!
-//! A model requests an action in tags, as in `<create_note><id>3</id>…</create_note>`, and gets them wrong: it forgets
-//! to close one, misspells it, writes it in capitals, or numbers it `<confirm1>…</confirm2>`.
+//! A model requests an action in tags, as in `<create_note><id>3</id>…</create_note>`, and makes mistakes: an unclosed
+//! tag, a misspelt name, capitals, or different numbers (`<confirm1>…</confirm2>`).
 //!
 //! | to find | look in |
 //! |---|---|

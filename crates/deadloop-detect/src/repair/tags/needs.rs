@@ -13,7 +13,7 @@ pub(super) const NUMBER: &str = "number";
 /// The requirements of a setting.
 #[derive(Clone, Debug)]
 pub(super) struct Needs {
-    /// The required fields of each action that has some.
+    /// The required fields of each action that has any.
     fields: Vec<(String, Vec<String>)>,
     control: Vec<String>,
 }

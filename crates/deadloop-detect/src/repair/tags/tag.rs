@@ -122,7 +122,7 @@ impl Names {
         })
     }
 
-    /// Returns the role of a name, and the number after it.
+    /// Returns the role of a name, and the number at its end. `None` if the name is unknown.
     fn role(&self, name: &str, work: &mut u64) -> Option<(Role, Option<u32>)> {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let digits = &name[stem.len()..];

@@ -33,7 +33,7 @@ enum Side {
     Block(Option<usize>),
 }
 
-/// The event that the text waits for.
+/// The tag that the text waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
     Nothing,
@@ -218,7 +218,7 @@ impl Machine {
         self.skip = false;
     }
 
-    /// Takes a char that belongs to no mark.
+    /// Takes a char that is not part of a mark.
     fn plain(&mut self, c: char, out: &mut Pieces) {
         self.work += 1;
         let blank = is_blank(c);

@@ -1,7 +1,7 @@
-//! `think`: separates reasoning from the answer, in a text with its thinking between tags.
+//! `think`: separates reasoning from the answer in a text with thinking between tags.
 //!
-//! The splitter of deadloop-corpus reads recordings and drops only marks. This repairer mends text as servers do in
-//! production, and its parameters are the points in which servers differ.
+//! The splitter of deadloop-corpus reads recordings and drops only marks. This repairer splits text as production
+//! servers do, and its parameters cover the differences between servers.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -50,7 +50,7 @@ static PARAMS: &[Param] = &[
         .doc("the most that waits; then it is what it would be at the end"),
 ];
 
-/// Rejects marks that cannot be told apart, and waiting for two things at once.
+/// Rejects marks that cannot be distinguished, and settings that wait for two tags at once.
 fn check(params: &Params) -> Result<(), Refusal> {
     let fold = params.text("case") == "ignore";
     let refuse = |param, reason| Err(Refusal { param, reason });

@@ -85,7 +85,7 @@ pub fn measures(unit: Counted) -> impl Iterator<Item = Metric> {
 }
 
 impl Measure {
-    /// Whether the measure is the rate of wrong alarms, in any unit.
+    /// Returns whether the measure is the rate of wrong alarms, in any unit.
     pub fn is_wrong_rate(&self) -> bool {
         Counted::ALL
             .into_iter()

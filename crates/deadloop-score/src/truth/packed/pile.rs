@@ -22,9 +22,9 @@ struct Block {
     /// The number of the first string.
     first: usize,
     bytes: Vec<u8>,
-    /// The begin of each string.
+    /// The start of each string.
     ///
-    /// Each block has its own list, because a single list would be there twice while it grows.
+    /// Each block has its own list, because one list for all would be copied when it grows.
     begins: Vec<u32>,
 }
 
@@ -61,7 +61,7 @@ impl Pile {
         }
     }
 
-    /// Returns the bytes from the begin of a string. The reader finds the end.
+    /// Returns the bytes from the start of a string. The reader finds the end.
     pub(crate) fn at(&self, index: usize) -> Bytes<'_> {
         let nth = self.blocks.partition_point(|block| block.first <= index);
         let block = &self.blocks[nth - 1];

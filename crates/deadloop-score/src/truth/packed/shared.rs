@@ -7,7 +7,8 @@ use super::{Bytes, put_number, put_text};
 
 /// The maximum number of numbered names.
 ///
-/// A field with a different value in each transcript is no name. Values beyond the maximum are written in place.
+/// A field with a different value in each transcript is not worth numbering. Values beyond the maximum are written in
+/// place.
 const MOST: usize = 4096;
 
 /// The numbered names.

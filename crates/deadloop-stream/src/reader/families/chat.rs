@@ -37,8 +37,8 @@ pub const ENTRY: Family = Family {
     quick: Some(quick),
 };
 
-/// Returns whether the object is a chunk by its `object` field although it has no choices. Some servers send the usage
-/// so.
+/// Returns whether the object is a chunk by its `object` field although it has no choices. Some servers send the token
+/// counts in such chunks.
 fn bare(object: &Object) -> bool {
     let name = object.get("object").and_then(Value::as_str);
     object.get("choices").is_none_or(Value::is_null) && name == Some("chat.completion.chunk")

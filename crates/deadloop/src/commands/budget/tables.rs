@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 use crate::show;
 
-/// The median error of a counter that is worth a line.
+/// The median error above which a counter gets a remark.
 const FAR: f64 = 0.25;
-/// The most rows of budgets that are printed.
+/// The maximum number of rows of budgets that are printed.
 const MOST: usize = 100;
 
 /// The parameters that have a column if their values differ.
@@ -58,7 +58,7 @@ impl BudgetLine<'_> {
 }
 
 /// Returns the rows of the table of budgets: stage by stage, no guard first, then by threshold and policy. A stage in
-/// which no setting acts has its first row alone.
+/// which no setting acts has only its first row.
 pub(super) fn budget_lines(stages: &[SweptStage]) -> Vec<BudgetLine<'_>> {
     stages.iter().flat_map(stage_lines).collect()
 }
@@ -164,7 +164,7 @@ pub(super) fn render(
     )
 }
 
-/// Returns what to know of each counter that is far from the recorded tokens.
+/// Returns a remark on each counter whose median error is above [`FAR`].
 fn miscounted(stages: &[SweptStage]) -> Vec<String> {
     let mut lines = Vec::new();
     for one in stages {

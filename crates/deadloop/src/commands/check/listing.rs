@@ -8,7 +8,7 @@ use deadloop_run::checking::{CorpusCheck, Finding, Severity, count};
 use crate::show;
 use deadloop_run::visible::visible;
 
-/// The most findings of a kind that are shown without `--all`.
+/// The maximum number of findings of a kind that are shown without `--all`.
 const SHOWN: usize = 5;
 
 const fn style(severity: Severity) -> Style {
@@ -22,7 +22,7 @@ const fn style(severity: Severity) -> Style {
         .fg_color(Some(anstyle::Color::Ansi(colour)))
 }
 
-/// Lists each kind of finding under its heading: why it matters, what to do, and the first few or all findings.
+/// Lists each kind of finding under its heading: its importance, the remedy, and the first few or all findings.
 pub(crate) fn listing(checks: &[(&CorpusCheck, Vec<Finding>)], all: bool) -> String {
     let mut text = String::new();
     for (check, findings) in checks {

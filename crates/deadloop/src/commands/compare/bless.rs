@@ -29,7 +29,7 @@ impl<'a> Blessing<'a> {
     /// Reads both folders.
     ///
     /// # Errors
-    /// Returns an error if NEW is no result with CSV tables, or if BASE holds something else.
+    /// Returns an error if NEW is not a result with CSV tables, or if BASE holds something else.
     pub(super) fn of(args: &'a Compare) -> Outcome<Self> {
         let new = tables(&args.new)?;
         if !is_result(&new) {
@@ -79,7 +79,7 @@ impl<'a> Blessing<'a> {
     }
 }
 
-/// Returns whether these tables are a comparable result. A baseline is one too.
+/// Returns whether these tables are a comparable result, such as a baseline.
 fn is_result(tables: &Tables) -> bool {
     SIDE.iter().all(|name| tables.contains_key(*name))
 }

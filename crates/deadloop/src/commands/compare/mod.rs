@@ -102,7 +102,7 @@ pub(crate) struct Write {
     pub(crate) force: bool,
 }
 
-/// The most flips listed on a terminal.
+/// The maximum number of flips listed on a terminal.
 const LISTED: usize = 40;
 
 impl GateArgs {

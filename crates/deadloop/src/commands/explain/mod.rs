@@ -1,7 +1,7 @@
 //! `deadloop explain`: explains the outcome of settings on one transcript.
 //!
-//! The transcript is one of a corpus or of a result. `deadloop_run::explaining` makes the explanation. `words` shows
-//! it as tables, and the program's `paint` shows text in colours.
+//! The transcript is from a corpus or from a result. `deadloop_run::explaining` makes the explanation. `words` formats
+//! it as tables, and `paint` formats its text in colours.
 
 use std::path::{Path, PathBuf};
 
@@ -123,8 +123,8 @@ struct ResultInputs {
 }
 
 impl ResultInputs {
-    /// Reads the manifest of a result folder. `None` for another folder. A corpus may have a file of that name too,
-    /// but it also has transcripts, which a result never has.
+    /// Reads the manifest of a result folder. `None` for another folder. A folder with transcripts is a corpus, even if
+    /// it has such a file.
     fn read(dir: &Path) -> Outcome<Option<Self>> {
         if !is_named(&dir.join("manifest.json")) || dir.join("transcripts").is_dir() {
             return Ok(None);

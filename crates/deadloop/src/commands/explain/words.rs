@@ -13,7 +13,7 @@ use crate::paint::{Paint, painted};
 use crate::show::{count, table};
 use deadloop_run::visible::{quoted, visible};
 
-/// The most chars of a repeated unit in a table.
+/// The maximum number of chars of a repeated unit in a table.
 const UNIT: usize = 24;
 
 /// Formats the whole explanation, with the colours and width of `paint`.
@@ -48,7 +48,7 @@ fn head(explained: &Explained) -> String {
     )
 }
 
-/// Formats a row for each setting: where it fires, or how near it came.
+/// Formats a row for each setting: its alarm, or its nearest miss.
 fn others(explained: &Explained) -> String {
     let row = |told: &ExplainedSetting| {
         let fires = told.alarm.as_ref().map(|a| count(a.exact.count()));

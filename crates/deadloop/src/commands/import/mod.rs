@@ -116,7 +116,7 @@ fn formats() -> PossibleValuesParser {
 /// The format name for the session stores of all agents.
 const AUTO: &str = "auto-agents";
 
-/// The most problems kept in memory. rejected.jsonl has all of them.
+/// The maximum number of problems kept in memory. rejected.jsonl has all of them.
 const LISTED: usize = 10_000;
 
 /// The outcome of an import.
@@ -125,7 +125,7 @@ struct Imported {
     formats: BTreeMap<&'static str, u64>,
     /// The reason why each detected format is certain.
     why: BTreeMap<&'static str, &'static str>,
-    /// The files of folders that are no recordings: kind, number, one example.
+    /// The files of folders that are not recordings: kind, number, one example.
     passed: Vec<(String, u64, PathBuf)>,
     /// The options that would state the guesses about tables, each with its number of files.
     guessed: Vec<(String, u64)>,

@@ -11,15 +11,15 @@ use super::Imported;
 use crate::proposing::table;
 use crate::show;
 
-/// The most losses and the most warnings listed in the summary.
+/// The maximum number of losses, and of warnings, in the summary.
 const SHOWN: usize = 20;
 /// The file of labels of a corpus.
 pub(super) const LABELS: &str = "labels.csv";
-/// The most problems listed one by one.
+/// The maximum number of problems listed one by one.
 const PROBLEMS: usize = 5;
 
 impl Imported {
-    /// Returns the first problems, one a line, the number of the others, and the summary.
+    /// Returns the first problems, one per line, the number of the others, and the summary.
     pub(super) fn listing(&self) -> String {
         let lines = self.problems.iter().take(PROBLEMS);
         let lines: Vec<String> = lines.map(ToString::to_string).collect();
@@ -90,7 +90,7 @@ impl Imported {
         }
     }
 
-    /// Formats the files of folders that are no recordings, by kind.
+    /// Formats the files of folders that are not recordings, by kind.
     fn passed_over(&self) -> String {
         let lines = self.passed.iter().map(|(kind, files, one)| {
             format!(

@@ -16,12 +16,11 @@ use crate::show;
 use deadloop_run::reviewing::{HELP, Key, Press, Review, ReviewSight, Sitting, named};
 use deadloop_run::visible::visible;
 
-/// The least context that a page is cut down to on a small terminal, in chars.
+/// The minimum context of a mark on a small terminal, in chars.
 const LEAST: u64 = 30;
 
 /// Reviews every row without an answer, or all rows with `again`, and saves after every answer. After the last answer
-/// it waits for a key, so that this answer can be undone too. Returns the numbers of answered and of open
-/// transcripts.
+/// it waits for a key, so that even this answer can be undone. Returns the numbers of answered and of open transcripts.
 pub(super) fn review(task: &Review<'_>, rows: Vec<LabelRow>) -> Outcome<(usize, usize)> {
     let mut sitting = Sitting::open(task, rows)?;
     let desk = Desk::open();

@@ -91,10 +91,10 @@ impl Label {
     }
 }
 
-/// The most disputes shown on the terminal.
+/// The maximum number of disputes shown on the terminal.
 const SHOWN: usize = 40;
 
-/// Checks the name of a reviewer. It becomes a cell of labels.csv, where a line break would look like a missing
+/// Checks the name of a reviewer. The name becomes a cell of labels.csv, where a line break would look like a missing
 /// quote.
 fn reviewer(name: &str) -> Result<String, String> {
     if name.is_empty() || name.contains(char::is_control) {

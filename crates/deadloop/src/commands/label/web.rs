@@ -23,8 +23,8 @@ struct Pressed {
 /// The state that the page shows.
 #[derive(Serialize)]
 struct State<'a> {
-    /// The number of this state, one more after each key. A key of an older state, perhaps of a second window, has no
-    /// effect.
+    /// The number of this state, one more after each key. A key pressed in an older state, for example in a second
+    /// window, has no effect.
     turn: u64,
     head: Vec<String>,
     excerpts: Vec<(String, Vec<Piece>)>,

@@ -105,7 +105,7 @@ fn next(args: &Replay, worst: Option<String>) -> Vec<String> {
     explain.into_iter().chain([report]).collect()
 }
 
-/// Returns a transcript worth explaining: of the first setting a wrong alarm, else a miss, else a hit.
+/// Returns a transcript worth explaining: a wrong alarm of the first setting, else a miss, else a hit.
 fn worst(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> Option<String> {
     const WANTED: [Verdict; 3] = [Verdict::FalseAlarm, Verdict::Miss, Verdict::Hit];
     let mut first = [const { None }; WANTED.len()];

@@ -40,7 +40,7 @@ pub(super) fn summary(
     Ok(summary)
 }
 
-/// Formats the table, one row a setting. It has a column `errors` if a program failed, and `would cut` if nothing is
+/// Formats the table, one row per setting. It has a column `errors` if a program failed, and `would cut` if nothing is
 /// labelled.
 fn table(
     done: &Replayed,

@@ -42,7 +42,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     finish(done, ended, global)
 }
 
-/// Returns the exit codes of a verdict for want of loops, and of a file over a limit that the user gave.
+/// Fails if there were too few loops for a choice, or if the file is over a limit that the user gave.
 fn ended(advice: &Advice, given: bool) -> Outcome {
     match advice.verdict {
         Ruling::Collect => Err(Code::TooLittle.error(&advice.reason)),

@@ -16,7 +16,7 @@ use crate::exit::Outcome;
 use crate::show::{self, typed};
 use crate::visible::visible_lines;
 
-/// The most rows of models, changes and rungs that a terminal shows.
+/// The maximum number of rows of models, changes and rungs that a terminal shows.
 const ROWS: usize = 12;
 
 /// Returns the next commands, with CORPUS and DIR for the corpus and the folder of results. Only the request in the

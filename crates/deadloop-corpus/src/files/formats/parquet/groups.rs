@@ -17,7 +17,7 @@ const COLUMNS: [&str; 9] = [
 
 /// The number of bytes of text at which a row group ends. It also ends after [`GROUP_ROWS`] rows.
 const GROUP_BYTES: usize = 16 << 20;
-/// The most rows of a row group.
+/// The maximum number of rows of a row group.
 const GROUP_ROWS: usize = 4096;
 
 pub(super) fn create(mut file: NamedTempFile, _: &Path, _: Effort) -> io::Result<Box<dyn Sink>> {

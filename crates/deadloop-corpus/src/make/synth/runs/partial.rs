@@ -54,7 +54,7 @@ fn batches(turns: &[Turn]) -> Vec<usize> {
     whole.map(|(at, _)| at).collect()
 }
 
-/// Whether all calls of the turn come before the first result.
+/// Returns whether all calls of the turn come before the first result.
 fn asks_at_once(turn: &Turn) -> bool {
     let result = |event: &RecordedEvent| matches!(event.body, Body::ToolResult { .. });
     let call = |event: &RecordedEvent| matches!(event.body, Body::ToolCall { .. });
@@ -62,7 +62,7 @@ fn asks_at_once(turn: &Turn) -> bool {
     !heard.into_iter().any(call)
 }
 
-/// Whether each call has its own id and one result without an error.
+/// Returns whether each call has its own id and one result without an error.
 fn came_back(turn: &Turn) -> bool {
     let (mut calls, mut results) = (BTreeSet::new(), BTreeSet::new());
     turn.events.iter().all(|event| match &event.body {

@@ -91,7 +91,7 @@ fn windows(asked: &Brief<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fail
     })
 }
 
-/// The fewest chars of a result that is sure to hold information.
+/// The minimum number of chars of a result that is sure to hold information.
 const TELLING: usize = 30;
 
 /// Draws a growing command: each call holds one more copy of the command.

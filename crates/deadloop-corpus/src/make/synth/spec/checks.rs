@@ -251,7 +251,7 @@ fn has_case(lang: &str) -> bool {
 }
 
 impl StreamKind {
-    /// Whether the fault can occur in streams of this kind.
+    /// Returns whether the fault can occur in streams of this kind.
     fn has(self, fault: Fault) -> bool {
         use Fault::{
             BrokenJson, Case, Confirmation, Crossed, Cut, EarlyClose, Empty, ErrorEvent,

@@ -185,7 +185,7 @@ kinds! {
 }
 
 impl Kind {
-    /// Whether an item of the kind has this key.
+    /// Returns whether an item of the kind has this key.
     pub(super) fn has(&self, key: &str) -> bool {
         let groups = self.keys.iter().any(|keys| keys.contains(&key));
         groups || (key == "texts" && !self.texts.is_empty())
@@ -233,7 +233,7 @@ impl Looped {
         }
     }
 
-    /// Whether the label counts turns rather than calls.
+    /// Returns whether the label counts turns rather than calls.
     pub(crate) fn is_in_turns(self) -> bool {
         matches!(self.kind(), Label::Monologue | Label::Handoff)
     }

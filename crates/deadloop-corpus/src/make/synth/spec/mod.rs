@@ -105,26 +105,26 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// Whether runs of the sources are damaged.
+    /// Returns whether runs of the sources are damaged.
     pub(super) fn is_of_runs(&self) -> bool {
         self.planted && self.stream == StreamKind::Calls
     }
 }
 
 impl Chunks {
-    /// Whether the chunks and times are those of the recording.
+    /// Returns whether the chunks and times are those of the recording.
     pub(super) fn are_recorded(&self) -> bool {
         self.by.0 == Cut::Recorded
     }
 
-    /// Whether the events get artificial times.
+    /// Returns whether the events get artificial times.
     pub(super) fn make_times(&self) -> bool {
         self.ms.is_some()
     }
 }
 
 impl CorpusSpec {
-    /// Whether an item plants into the runs of a source.
+    /// Returns whether an item plants into the runs of a source.
     pub fn wants_runs(&self, source: usize) -> bool {
         let of_runs = |item: &Item| match item.kind.by {
             By::Run | By::Harmless(_) | By::Loop(_) => item.forms.is_none(),
@@ -133,7 +133,7 @@ impl CorpusSpec {
         self.wants(source, of_runs)
     }
 
-    /// Whether an item takes recordings of a source as they are.
+    /// Returns whether an item takes recordings of a source as they are.
     pub fn wants_recordings(&self, source: usize) -> bool {
         self.wants(source, |item| item.kind.by == By::Recorded)
     }
@@ -182,7 +182,7 @@ impl CorpusSpec {
         self.table.model.as_ref().map_or("handmade", |model| model)
     }
 
-    /// Whether the model of a made text is its writer's name with a suffix.
+    /// Returns whether the model of a made text is its writer's name with a suffix.
     pub(super) fn is_marked(&self) -> bool {
         self.table.writers != Some(Word(Writers::Kept))
     }
@@ -212,7 +212,7 @@ impl Item {
         self.table.count.0 as usize
     }
 
-    /// Whether the item takes texts of a language. An item without languages takes any.
+    /// Returns whether the item takes texts of a language. An item without languages takes any.
     pub(super) fn speaks(&self, lang: &str) -> bool {
         self.langs.is_empty() || self.langs.iter().any(|own| own == lang)
     }

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::make::plant::Rng;
 
-/// The most chars of any text: the most that a recording is expected to hold.
+/// The maximum number of chars of any text: the most that a recording is expected to hold.
 pub(crate) const CHARS: u64 = 10_000_000;
 
 /// A range with both ends included.
@@ -191,7 +191,7 @@ fn names<T: NamedValue>() -> Vec<&'static str> {
     T::all().into_iter().map(T::name).collect()
 }
 
-/// Whether a list is not empty and holds neither a table nor a date.
+/// Returns whether a list is not empty and holds neither a table nor a date.
 fn is_plain(list: &[Json]) -> bool {
     let plain = |item: &Json| match item {
         Json::Array(list) => is_plain(list),

@@ -12,7 +12,7 @@ use super::PeriodicMeter;
 use crate::measure::fact::{Bound, Bounds, Clock, Fact, UNIT_CHARS};
 use crate::stream::{Chars, Kind};
 
-/// The most remembered tails without a letter, more than can go on at once.
+/// The maximum number of remembered tails without a letter. Fewer can continue at the same time.
 const LEFT: usize = 32;
 
 impl PeriodicMeter {

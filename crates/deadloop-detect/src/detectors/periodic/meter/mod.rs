@@ -1,7 +1,8 @@
-//! The meter of one stream, from text to facts. A fact is a stretch of text that ends in copies of one unit. It reaches
-//! from the first character at which the loosest setting accepts it to the last one that continues it. Copies and
-//! characters grow along it, so that one fact answers every threshold. `facts` builds the facts, `unit` describes the
-//! repeated unit.
+//! The meter of one stream, from text to facts.
+//!
+//! A fact is a stretch of text that ends in copies of one unit. It reaches from the first character at which the
+//! loosest setting accepts it to the last one that continues it. Copies and characters grow along it, so that one fact
+//! answers every threshold. `facts` builds the facts, `unit` describes the repeated unit.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;

@@ -40,8 +40,8 @@ impl PeriodicMeter {
         &self.runs.kept()[from..to]
     }
 
-    /// Returns the class of the unit's content. If numbers are compared, they do not name a unit: dumps and grids are
-    /// often intended.
+    /// Returns the class of the unit's content. If numbers are compared, a number does not count as a name, since dumps
+    /// and grids are often intended.
     pub(super) fn holds(&self, run: Run, until: u64, unit: &str) -> Holds {
         let symbols = &self.look.symbols;
         let one = !symbols.are_elements() && run.lag == 1;
@@ -65,8 +65,8 @@ impl PeriodicMeter {
         }
     }
 
-    /// Returns the number of copies after which the rows of this unit are no grid, because a grid is not much taller
-    /// than it is wide. 0 if the unit has no rows.
+    /// Returns the number of copies above which the rows of this unit are not a grid, since a grid is not much taller
+    /// than wide. 0 if the unit has no rows.
     pub(super) fn tall(&self, run: Run, unit: &str) -> u64 {
         if self.look.symbols.are_elements() {
             // If dots cut rows into cells, the unit is one row.
@@ -94,8 +94,8 @@ impl PeriodicMeter {
     }
 
     /// Returns the kind of loop: a list if its numbers are in the unit or were omitted from the first copy, otherwise
-    /// short or long. Copies of folded text differ, so only the first one decides. It is the same whenever a fact is
-    /// emitted.
+    /// short or long. Copies of folded text differ, so only the first copy decides. It does not depend on the time at
+    /// which a fact is emitted.
     pub(super) fn kind(&self, run: Run, unit: &str, origin: Origin) -> Kind {
         if self.look.symbols.fold() {
             let text = if origin.marked { "1." } else { "" };
@@ -112,7 +112,7 @@ impl PeriodicMeter {
 
 /// The number of rows by which a grid may be taller than it is wide.
 const MORE: usize = 5;
-/// The number of copies of several rows that are too many for a grid redrawn at each step.
+/// The number of copies of several rows that is too high for a grid redrawn at each step.
 const DRAWN: u64 = 8;
 
 /// Returns whether a character separates cells.
@@ -120,7 +120,7 @@ fn is_between(c: char) -> bool {
     c.is_whitespace() || ",;|[](){}&".contains(c)
 }
 
-/// Returns the number of copies after which `unit`, with `rows` rows, is no grid. 0 if the unit has no rows.
+/// Returns the number of copies above which `unit`, with `rows` rows, is not a grid. 0 if the unit has no rows.
 fn tall(unit: &str, rows: usize) -> u64 {
     if rows == 0 {
         return 0;
@@ -139,14 +139,14 @@ fn tall(unit: &str, rows: usize) -> u64 {
 /// A char of the Unicode categories L and N.
 static LETTER_OR_NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{L}\p{N}]"));
 
-/// An emoji or another picture, as the cells of a board are.
+/// An emoji or another picture, such as the cells of a board.
 static PICTURE: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{So}\p{Extended_Pictographic}]"));
 
 /// A blank to fill in: a line, a box, an empty text, an empty cell of markup or of LaTeX, a string of a staff.
 static BLANK: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"[:：] ?__|\[ ?\]|[□☐▢]|[:=,] ?""|></|& +[&\\]|\w\|-{5}"#));
 
-/// The most chars of a form for each blank in it.
+/// The maximum number of chars of a form for each blank in it.
 const FORM_CHARS: usize = 80;
 
 /// Returns whether a unit has blanks to fill in throughout.

@@ -16,7 +16,7 @@
 //!
 //! Scans are `stride` symbols apart, a share of the matches that the shortest tail needs, so that the cost of a scan
 //! per symbol is small. A lag that fell short is not compared again before it can nearly have caught up. A band of lags
-//! is not walked before one of its lags can.
+//! is not visited before one of its lags can have caught up.
 
 use super::grams::{Grams, place, roll};
 use super::want::{BANDS, LOOK, Want, band, longest};
@@ -34,12 +34,12 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Returns the run cut to begin at `start`, at least two copies before its end.
+    /// Returns the run, cut to begin at `start`. The rest must have at least two copies.
     pub(super) fn starting(self, start: u64) -> Self {
         Self { start, ..self }
     }
 
-    /// Returns the run read with a period of `units` units, from symbol `start` on.
+    /// Returns the part of the run from symbol `start` on, as a run whose period is `units` units.
     pub(super) fn round(self, units: u32, start: u64) -> Self {
         let lag = self.lag.saturating_mul(units);
         Self { lag, start, ..self }
@@ -56,7 +56,7 @@ impl Run {
 /// The end of a sequence, and the lags at which it repeats.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
-    /// The latest symbols: the read ones, at least `keep` if there were as many, then the unread ones.
+    /// The latest symbols: first the read ones (the last `keep`, or more), then the unread ones.
     kept: Vec<u32>,
     /// The number of read symbols in `kept`. Unread ones wait for a whole block.
     read: usize,
@@ -65,11 +65,11 @@ pub(super) struct Runs {
     /// The number of symbols added before the end of the last reading.
     known: u64,
     grams: Grams,
-    /// Per lag, the symbol count before which it need not be compared again. Lags above the longest one met have no
-    /// entry.
+    /// For each lag, the symbol count before which it need not be compared again. Lags above the longest one found so
+    /// far have no entry.
     idle: Vec<u64>,
-    /// Per [`band`] of lags, the symbol count before which none of its lags need be visited. A tracked tail keeps other
-    /// tails of its band out until it ends.
+    /// For each [`band`] of lags, the symbol count before which none of its lags need be visited. A tracked tail keeps
+    /// other tails of its band out until it ends.
     bands: [u64; BANDS],
     /// The symbol count of the next scan.
     next_scan: u64,
@@ -77,13 +77,14 @@ pub(super) struct Runs {
     ended: Vec<Run>,
 }
 
-/// Divisor of a lag's needed matches: a lag that lacks at most this part is compared when it is met. Otherwise some lag
-/// of a band would be due at each scan, and the whole band would be walked for it.
+/// The divisor of a lag's required matches that gives the gap below which a lag is compared when it is found. Otherwise
+/// some lag of a band would be due at each scan, and the whole band would be visited for it.
 const EARLY: u64 = 2;
 
-/// The most symbols that a lag may lack to be compared when it is met, if long lags are searched. In a flood that
-/// follows another of the same character, thousands of lags fall short by as much as their length. Comparing all of
-/// them at each scan would cost the square of the flood. With short lags only, walking them more often would cost more.
+/// The maximum number of symbols that a lag may lack to be compared when it is found, if long lags are searched. In a
+/// flood that follows another flood of the same character, thousands of lags fall short by their own length. Comparing
+/// all of them at each scan would take quadratic time. If only short lags are searched, visiting bands more often would
+/// cost more.
 const SOON: u64 = 16;
 
 /// The longest `max_lag` to which [`SOON`] does not apply.
@@ -110,8 +111,8 @@ impl Runs {
         self.seen
     }
 
-    /// Returns the number of symbols that had been added when [`read`](Self::read) ended. Nothing can be found within
-    /// the waiting ones, and none wait while a tail goes on.
+    /// Returns the number of symbols that had been added when [`read`](Self::read) ended. No tail can be found within
+    /// the waiting symbols, and no symbols wait while a tail continues.
     pub(super) fn known(&self) -> u64 {
         self.known
     }
@@ -131,7 +132,7 @@ impl Runs {
         self.seen - self.read as u64
     }
 
-    /// Returns how many symbols can be added before old ones must be dropped.
+    /// Returns the number of symbols that can be added before old ones must be dropped.
     pub(super) fn room(&self, want: &Want) -> usize {
         want.most_kept().saturating_sub(self.kept.len())
     }
@@ -191,8 +192,8 @@ impl Runs {
         self.next_scan > self.seen + u64::from(LOOK) && self.grams.begins(want, self.seen)
     }
 
-    /// Reads whole blocks up to the next scan, the fast path for text without repetition. Returns `false` if less than
-    /// a block is left: nothing can be found within it, so it waits for the rest.
+    /// Reads whole blocks up to the next scan: the fast path for text without repetition. Returns `false` if less than
+    /// a block is left. No tail can be found within it, so it waits for the rest of the block.
     fn skim(&mut self, want: &Want) -> bool {
         let mut left = &self.kept[self.read..];
         while self.next_scan > self.seen + u64::from(LOOK) {
@@ -347,9 +348,9 @@ impl Runs {
         }
     }
 
-    /// Tracks a lag if it is long enough, or notes when it can be. Returns the symbol count before which the lag need
-    /// not be tested again. The count is the maximum if a tail covers the lag (as all lags up to `covered`): that tail
-    /// has to end first.
+    /// Tracks a lag if it has enough matches. Otherwise records when it can have enough. Returns the symbol count
+    /// before which the lag need not be tested again: the maximum if a tail covers the lag, since that tail has to end
+    /// first. A tail covers all lags up to `covered`.
     fn consider(&mut self, want: &Want, lag: u32, covered: u64) -> u64 {
         let index = lag as usize - 1;
         if index >= self.idle.len() {
@@ -406,11 +407,11 @@ impl Runs {
         self.tracked.iter().any(covers)
     }
 
-    /// Returns the most matches of a lag if they cannot become enough while a tracked tail goes on. The lag is a
-    /// multiple of the tail's lag, and the symbol just before the tail does not match, so no match reaches further
-    /// back than the tail. A lag needs as many matches as a copy has symbols, and a tail of that length covers the
-    /// lag. A flood that follows another of the same unit has thousands of such lags, and comparing one of them takes
-    /// as long as the flood is.
+    /// Returns the maximum number of matches of a lag if they cannot become enough while a tracked tail goes on. The
+    /// lag is a multiple of the tail's lag, and the symbol just before the tail does not match, so no match reaches
+    /// further back than the tail. A lag needs as many matches as a copy has symbols, and a tail of that length covers
+    /// the lag. A flood that follows another flood of the same unit has thousands of such lags, and each comparison
+    /// would take time in the length of the flood.
     fn cut_off(&self, lag: u32) -> Option<u64> {
         let base = self.base();
         let at = |index: u64| self.kept.get(usize::try_from(index).ok()?);
@@ -446,7 +447,8 @@ impl Runs {
     }
 }
 
-/// Reserves room for `more` symbols. A vector doubles as it grows, but never beyond `most`, the most symbols ever kept.
+/// Reserves room for `more` symbols. A vector doubles as it grows, but never beyond `most`, the maximum number of
+/// symbols ever kept.
 pub(super) fn grow<T>(kept: &mut Vec<T>, more: usize, most: usize) {
     let full = kept.capacity() - kept.len() < more;
     if full && 2 * kept.capacity() > most {

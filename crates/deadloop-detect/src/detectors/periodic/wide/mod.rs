@@ -1,8 +1,9 @@
-//! [`Wide`]: recognises markers of list items and headings, in any form. Markers are at the beginning of a line,
-//! numbers of items inside a line too.
+//! [`Wide`]: recognises markers of list items and headings, in any form.
 //!
-//! The omitted forms are in `exactly.md`. A line that may still begin with a marker waits, at most [`HELD`] characters.
-//! Blanks, and the signs before them, are dropped at once and need not wait.
+//! Markers are at the beginning of a line. Numbers of items may also be inside a line.
+//!
+//! The omitted forms are in `exactly.md`. A line that may still begin with a marker waits, for at most [`HELD`]
+//! characters. Blanks, and the signs before them, are dropped at once and need not wait.
 
 use super::inside::{Inside, closes};
 use super::marker::{HELD, Step};

@@ -3,7 +3,7 @@
 use super::{At, Wide, is_close};
 use crate::text::script::is_unspaced;
 
-/// The most characters of a word before a number.
+/// The maximum number of characters of a word before a number.
 const WORD: usize = 16;
 
 /// Words that number blocks without a heading mark.

@@ -2,34 +2,36 @@
 //!
 //! An n-gram is worth entering only if the window may hold another occurrence of it.
 //!
-//! Of all k-grams some are marked, by their hash alone. The **anchor** of an n-gram is the last marked k-gram inside it. So equal
-//! n-grams have equal anchors, at the same place inside; and an n-gram whose anchor was seen for the first time in the window
-//! has no earlier occurrence there. All n-grams of one anchor end in a row, from the anchor's end on.
+//! Of all k-grams some are marked, by their hash alone. The **anchor** of an n-gram is the last marked k-gram inside
+//! it. So equal n-grams have equal anchors, at the same place inside. An n-gram whose anchor occurs for the first time
+//! in the window has no earlier occurrence there. All n-grams of one anchor end at consecutive symbols, from the
+//! anchor's end on.
 //!
-//! A table has the newest anchor for some bits of its hash. When another with these bits comes while n-grams of the one there can
-//! be in the window, both can repeat: those of the former are entered then, and those of the new one as they come. Two
-//! anchors that share these bits by chance cost time, and nothing else. An n-gram without an anchor is entered at once.
+//! A table holds the newest anchor for each value of some bits of the hash. If a new anchor has the bits of a stored
+//! one whose n-grams may still be in the window, the n-grams of both can repeat. Then those of the stored anchor are
+//! entered at once, and those of the new one as they come. Two anchors that share these bits by chance only cost time.
+//! An n-gram without an anchor is entered at once.
 
 use std::ops::Range;
 
 /// The number of symbols of a k-gram.
 const K: u32 = 16;
-/// The hash is shifted by this many bits at each symbol. After [`K`] shifts a symbol has left its 64 bits.
+/// The number of bits by which the hash is shifted at each symbol. After [`K`] shifts, a symbol has left the 64 bits.
 const SHIFT: u32 = 64 / K;
 /// The number of marked k-grams among 256.
 const MARKED: u64 = 24;
-/// The fewest symbols of an n-gram. Many shorter ones would have no anchor.
+/// The minimum number of symbols of an n-gram. Many shorter ones would have no anchor.
 const SHORTEST: usize = 40;
-/// The most places of the table.
+/// The maximum number of places of the table.
 const MOST: usize = 1 << 12;
-/// Odd, with bits everywhere.
+/// The multiplier of hashes: an odd number with well-mixed bits.
 const FACTOR: u64 = 0xD6E8_FEB8_6659_FD93;
 
 /// The anchors of one stream.
 pub(super) struct Anchors {
     /// The hash of the last k-gram.
     hash: u64,
-    /// The most n-grams that have one anchor.
+    /// The maximum number of n-grams that share an anchor.
     reach: u32,
     /// The newest anchor of each place.
     table: Vec<Anchor>,
@@ -41,7 +43,7 @@ pub(super) struct Anchors {
 /// A marked k-gram.
 #[derive(Clone, Copy, Default)]
 struct Anchor {
-    /// The number of the k-gram's last symbol, plus 1; 0 if there is no k-gram.
+    /// One plus the number of the k-gram's last symbol. 0 if there is no k-gram.
     end: u64,
     /// The number of symbols that end an n-gram of this anchor. The first is the anchor's own last symbol.
     ends: u32,
@@ -59,8 +61,8 @@ pub(super) enum Entering {
 }
 
 impl Anchors {
-    /// Creates the anchors for n-grams of `n` symbols in a window of at most `window`; `None` if the n-grams are too
-    /// short.
+    /// Creates the anchors for n-grams of `n` symbols in a window of at most `window` symbols. `None` if the n-grams
+    /// are too short.
     pub(super) fn new(n: usize, window: usize) -> Option<Self> {
         let places = window.clamp(64, MOST).next_power_of_two();
         (n >= SHORTEST).then(|| Self {
@@ -72,7 +74,7 @@ impl Anchors {
         })
     }
 
-    /// Reads symbol number `number`; the window begins with symbol `first`.
+    /// Reads symbol number `number`. The window begins with symbol `first`.
     #[inline]
     pub(super) fn read(&mut self, value: u64, number: u64, first: u64) -> Entering {
         let mixed = value.wrapping_mul(FACTOR);
@@ -88,7 +90,7 @@ impl Anchors {
         }
     }
 
-    /// Notes an anchor that ends with this symbol.
+    /// Stores an anchor that ends with this symbol.
     fn mark(&mut self, number: u64, first: u64) -> Entering {
         let before = &mut self.table[self.newest];
         let until_now = number.saturating_sub(before.end) + 1;

@@ -1,7 +1,7 @@
 //! Counts of n-grams in a sliding window.
 //!
-//! Work is O(1) for each symbol and O(1) for each earlier occurrence that is requested. It takes at most 150 bytes a
-//! symbol of the window.
+//! Work is O(1) for each symbol and O(1) for each earlier occurrence that is requested. Memory is at most 150 bytes for
+//! each symbol of the window.
 //!
 //! The hash of a text is a polynomial over its symbols, modulo the prime 2^61 - 1, so the hash of any stretch
 //! follows from the hashes of all text before its start and of all text before its end. A table of chains, like
@@ -9,7 +9,7 @@
 //! and ends at the first one that has left the window, so n-grams need not be removed from it.
 //!
 //! Text that does not repeat is not entered there. [`anchors`] finds the n-grams without another occurrence in the
-//! window; they are entered late, when another can come.
+//! window. They are entered only when another occurrence becomes possible.
 
 use std::ops::Range;
 
@@ -38,12 +38,12 @@ pub(super) struct Grams {
     count: u64,
     /// The hash of all symbols so far.
     prefix: u64,
-    /// The newest n-gram for each value of the low bits of a hash: the number of its symbol, plus 1; 0 if there is
+    /// The newest n-gram for each value of a hash's low bits: one plus the number of its first symbol. 0 if there is
     /// none.
     chains: Vec<u64>,
-    /// The last distance and [`BASE`] to its power, kept because a loop needs the same one each time.
+    /// The last distance, and [`BASE`] to that power. They are cached, since a loop needs the same power each time.
     power: (u64, u64),
-    /// The finder of n-grams that need not be entered yet; `None` if n-grams are too short.
+    /// The finder of n-grams that need not be entered yet. `None` if n-grams are too short.
     anchors: Option<Anchors>,
 }
 
@@ -59,17 +59,17 @@ struct Place {
 /// An n-gram that was entered.
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    /// The number of the n-gram's first symbol, plus 1; 0 before the first n-gram.
+    /// One plus the number of the n-gram's first symbol. 0 before the first n-gram.
     entered: u64,
     /// The n-gram's hash.
     gram: u64,
-    /// The distance to the next older n-gram of the chain, the newest one of another hash; 0 without one.
+    /// The distance to the next older n-gram of the chain, the newest one with a different hash. 0 if there is none.
     next: u32,
-    /// The number of occurrences in a row, each in the window of the next.
+    /// The number of consecutive occurrences that each lie in the window of the next one.
     times: u32,
     /// The way back to the previous n-gram of this hash.
     back: Back,
-    /// The number of gaps in a row, from this n-gram on, that the symbol before has too.
+    /// The number of consecutive gaps, from this n-gram back, that equal those of the n-gram one symbol earlier.
     shifted: u32,
 }
 
@@ -78,7 +78,7 @@ struct Slot {
 struct Back {
     /// The hash of the symbols between both beginnings.
     between: u64,
-    /// Symbols from the beginning of one to the beginning of the other; 0 without one.
+    /// The number of symbols between both beginnings. 0 if there is no previous occurrence.
     gap: u32,
     /// The number of equal gaps in a row, including this one.
     run: u32,
@@ -89,7 +89,7 @@ struct Back {
 pub(super) struct Gaps {
     /// The number of the symbol that the last occurrence begins with.
     newest: u64,
-    /// Symbols from the beginning of one to the beginning of the other.
+    /// The number of symbols from the beginning of one occurrence to the beginning of the other.
     pub(super) symbols: u64,
     /// The hash of the symbols of one gap.
     pub(super) between: u64,
@@ -105,7 +105,7 @@ impl Gaps {
 }
 
 impl Grams {
-    /// Creates a counter of n-grams of `n` symbols; `n` is at least 1.
+    /// Creates a counter of n-grams of `n` symbols. `n` is at least 1.
     pub(super) fn new(n: usize, window: usize) -> Self {
         let first = window.clamp(1, FIRST_CHAINS).next_power_of_two();
         Self {
@@ -124,8 +124,8 @@ impl Grams {
         }
     }
 
-    /// Reads a symbol. Returns an upper bound on the occurrences in the window of the n-gram that it ends; 0 if it
-    /// ends no n-gram.
+    /// Reads a symbol. Returns an upper bound on the number of occurrences, in the window, of the n-gram that ends with
+    /// the symbol. 0 if no n-gram ends there.
     #[inline]
     pub(super) fn push(&mut self, symbol: Symbol) -> u32 {
         if self.count - self.first == self.length as u64 {
@@ -233,8 +233,8 @@ impl Grams {
         self.length = length;
     }
 
-    /// Makes four times as many chains, one per symbol of the window, and links the complete n-grams before `last`
-    /// anew.
+    /// Makes four times as many chains, at most one per symbol of the window, and links the complete n-grams before
+    /// `last` again.
     fn grow(&mut self, last: u64) {
         self.chains = vec![0; 4 * self.chains.len()];
         for earlier in self.first..last {
@@ -279,8 +279,7 @@ impl Grams {
         self.at(number).start
     }
 
-    /// Returns the length in symbols and the number of the last gaps if the last `most`, or all in the window, are
-    /// the same.
+    /// If the last `most` gaps, or all in the window, are equal, returns their length in symbols and their number.
     pub(super) fn even(&self, most: u32) -> Option<(u64, u32)> {
         let last = self.last()?;
         let slot = self.slot(last);
@@ -294,9 +293,9 @@ impl Grams {
         (run >= inside && all).then_some((gap, inside))
     }
 
-    /// Returns whether the last `most` gaps, or all in the window, equal those of the symbol before, which had as
-    /// many. Then the text has gone on as it did after each earlier occurrence, and there are as many different texts
-    /// between as before: each of them is the former one, turned by a symbol that all of them begin with.
+    /// Returns whether the last `most` gaps, or all in the window, equal those of the previous symbol's n-gram, which
+    /// had as many. Then the text has continued as after each earlier occurrence. The number of distinct texts between
+    /// occurrences is unchanged, since each is the previous one rotated by a symbol that all of them begin with.
     pub(super) fn goes_on(&self, most: u32) -> bool {
         let last = self.last().map(|last| self.slot(last));
         last.is_some_and(|slot| slot.shifted >= (slot.times - 1).min(most))
@@ -341,7 +340,7 @@ impl Grams {
         Some(self.slot(number)).filter(|slot| slot.entered == number + 1)
     }
 
-    /// Returns the number, plus 1, of the next older n-gram of a chain; 0 without one.
+    /// Returns one plus the number of the next older n-gram of a chain. 0 if there is none.
     fn older(&self, number: u64) -> u64 {
         match self.slot(number).next {
             0 => 0,
@@ -349,8 +348,8 @@ impl Grams {
         }
     }
 
-    /// Puts a symbol's n-gram at the head of its chain, in the place of the newest one of the same hash,
-    /// and returns that one.
+    /// Puts a symbol's n-gram at the head of its chain, in place of the newest n-gram with the same hash. Returns that
+    /// n-gram.
     fn chain(&mut self, number: u64, gram: u64) -> Option<u64> {
         let chain = place(gram, self.chains.len());
         let head = std::mem::replace(&mut self.chains[chain], number + 1);
@@ -404,7 +403,8 @@ impl Grams {
     }
 }
 
-/// The most chains and symbols at first, a power of two. A long window costs a short text no more.
+/// The maximum number of chains and symbols at the start, a power of two. So a long window costs a short text no
+/// memory.
 const FIRST_CHAINS: usize = 512;
 
 mod anchors;
