@@ -6,12 +6,12 @@
 //! | to find | look in |
 //! |---|---|
 //! | parameters | here |
-//! | which are refused together | `reach` |
-//! | presets and where they come from | `presets.toml` |
-//! | what is looked at, and where | `structure` |
-//! | what is kept of the stream, and when it is looked at | `meter` |
-//! | what is seen at a checkpoint, as facts | `facts` |
-//! | units that are several times in a row | `short` |
+//! | combinations of parameters that are refused | `reach` |
+//! | presets and their sources | `presets.toml` |
+//! | the compiled structural parameters | `structure` |
+//! | the buffer of the stream, and the order of checkpoints | `meter` |
+//! | the facts of a checkpoint | `facts` |
+//! | adjacent copies of short units | `short` |
 //! | the period check on blocks and lines | `period` |
 //! | cutting a segment into blocks and lines, code fences | `segment`, `fence` of `text` |
 //!
