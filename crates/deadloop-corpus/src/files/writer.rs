@@ -27,7 +27,7 @@ pub enum WriteError {
         /// The file.
         path: PathBuf,
     },
-    /// The path exists but is no file: a folder, a device, a pipe, or a link to nothing.
+    /// The path exists but is not a file: a folder, a device, a pipe, or a link to nothing.
     #[error("{}: is there and is no file; expected a new name, or that of a file", path.display())]
     NoFile {
         /// The name.
@@ -177,7 +177,7 @@ impl CorpusWriter {
         Self::create_with(path, force, Effort::Kept)
     }
 
-    /// Begins a file with a given effort to make it small. Its folder must exist.
+    /// Creates a file with a given effort to make it small. Its folder must exist.
     ///
     /// # Errors
     /// Returns the errors of [`CorpusWriter::create`].

@@ -3,7 +3,7 @@
 //! | shape of the file | written by |
 //! |---|---|
 //! | `resourceSpans[].scopeSpans[].spans[]` | OTLP JSON: collectors, file exporters |
-//! | a span a line with `context.trace_id` | the console exporter of OpenTelemetry's SDKs; Phoenix, flat or nested |
+//! | one span per line, with `context.trace_id` | the console exporter of OpenTelemetry's SDKs; Phoenix, flat or nested |
 //! | `{info, data: {spans}}` | MLflow 3, `Trace.to_json` |
 //! | rows with `span_attributes`, `root_span_id` | Braintrust, exported logs |
 //!
