@@ -1,6 +1,6 @@
-//! [`Turns`]: turns of a live run whose stream has none.
+//! [`Turns`]: derives the turns of a live run whose stream does not report them.
 //!
-//! The rule is that of [`stream`](crate::stream()).
+//! The rule is the same as in [`stream`](crate::stream()).
 
 use deadloop_detect::{Alarm, Event};
 

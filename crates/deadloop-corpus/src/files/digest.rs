@@ -128,7 +128,7 @@ pub struct CopyKeys {
     pub calls: Option<u64>,
 }
 
-/// The number of chars from which on texts that differ only in numbers are copies.
+/// The minimum number of chars of texts that count as copies if they differ only in numbers.
 pub const COPIED_CHARS: usize = 200;
 
 impl CopyKeys {

@@ -68,10 +68,10 @@ pub fn parse_where(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Returns the value of a field of a transcript as text. The key is `id`, `model`, `profile`, `group`, `lang`,
-/// `split`, or any other key of the line. `meta.source` is the key `source` of `meta`, and a key that is found
-/// nowhere else is looked up there too. Dots lead into nested objects. Null is no value, a list or object is returned
-/// as JSON, and equal numbers, such as 1 and 1.0, have the same text.
+/// Returns the value of a field of a transcript as text. The key is `id`, `model`, `profile`, `group`, `lang`, `split`,
+/// or any other key of the line. `meta.source` is the key `source` of `meta`, and a key that is found nowhere else is
+/// looked up there too. Dots lead into nested objects. Null counts as absent, a list or object is returned as JSON, and
+/// equal numbers, such as 1 and 1.0, have the same text.
 pub fn field(entry: &Entry, key: &str) -> Option<String> {
     let transcript = &entry.transcript;
     match key {

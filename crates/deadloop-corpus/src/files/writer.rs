@@ -115,11 +115,11 @@ impl Target {
 }
 
 impl Unfinished {
-    /// Begins a file. Its folder must exist.
+    /// Creates a file. Its folder must exist.
     ///
     /// # Errors
-    /// Returns an error if the path exists and `force` is false, if it is no file, or if the folder cannot be written
-    /// to.
+    /// Returns an error if the path exists and `force` is false, if it is not a file, or if the folder cannot be
+    /// written to.
     pub fn create(path: &Path, force: bool) -> Result<Self, WriteError> {
         let target = Target::of(path, force)?;
         let folder = target
@@ -168,7 +168,7 @@ pub struct CorpusWriter {
 }
 
 impl CorpusWriter {
-    /// Begins a file. Its folder must exist.
+    /// Creates a file. Its folder must exist.
     ///
     /// # Errors
     /// Returns an error if the ending is unknown, if the path exists and `force` is false, or if the folder cannot be

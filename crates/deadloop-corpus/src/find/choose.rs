@@ -229,7 +229,7 @@ fn tail(text: &[char], candidates: &[Candidate]) -> Option<FoundSpan> {
     Some(span)
 }
 
-/// Returns the repetition from which on a text does not return to prose, if there is one. It and all later ones are
+/// Returns the first repetition after which a text does not return to prose, if there is one. It and all later ones are
 /// removed from `spans`.
 fn never_back(
     text: &[char],

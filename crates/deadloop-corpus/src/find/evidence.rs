@@ -64,7 +64,7 @@ fn certain(weight: f64) -> f64 {
     1.0 / (1.0 + (-weight).exp())
 }
 
-/// The length of a unit, in chars, from which two exact copies are a repetition, since they are no coincidence.
+/// The length of a unit, in chars, from which two exact copies are a repetition, since they are not a coincidence.
 const LONG: usize = 500;
 
 /// Returns whether two copies of a unit are enough.

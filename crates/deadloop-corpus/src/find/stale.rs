@@ -1,4 +1,4 @@
-//! Finds the place from which on a text repeats only known phrases.
+//! Finds the place after which a text repeats only known phrases.
 //!
 //! Copies are often nearly equal, or numbered, long before they are exact. For a reader, the loop begins with these
 //! copies.
@@ -21,7 +21,7 @@ const DROP: i64 = 100;
 /// The number of letters by which words are compared.
 const LETTERS: usize = 24;
 
-/// Returns the char from which on, up to `onset`, every phrase is known. Returns `onset` if there is none.
+/// Returns the first char after which, up to `onset`, every phrase is known. Returns `onset` if there is no such char.
 pub(super) fn stale_since(text: &[char], onset: usize) -> usize {
     let words = words(&text[..onset]);
     let news = news(&words);

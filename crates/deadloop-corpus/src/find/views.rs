@@ -10,7 +10,7 @@ use super::runs::{PeriodicRun, runs_in};
 /// The views of a text, the most exact first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum View {
-    /// The chars as they are.
+    /// The unchanged chars.
     Chars,
     /// The chars, with each number as one symbol. List numbers at the beginning of lines are left out.
     Folded,

@@ -274,7 +274,7 @@ pub(crate) fn fact(
     }
 }
 
-/// A repetition, as an alarm reports it.
+/// A repetition, in the form of an alarm.
 pub(crate) struct Repeat {
     /// The onset: the position at which the second copy begins.
     pub(crate) onset: Units,

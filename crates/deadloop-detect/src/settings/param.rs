@@ -273,7 +273,7 @@ impl Threshold {
         }
     }
 
-    /// Returns whether a written value accepts everything: a 0 that is no bound, or that every bound reaches.
+    /// Returns whether a written value accepts everything: a 0 that means no bound, or that every bound reaches.
     pub fn is_idle(self, written: &Value) -> bool {
         *written == Value::Int(0)
             && (self.zero != Zero::Number || self.side == ThresholdSide::AtMost)

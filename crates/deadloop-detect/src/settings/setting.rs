@@ -35,7 +35,7 @@ impl Member {
         self.detector.spec.check(&self.params)
     }
 
-    /// Returns the checks that can never fire, while others can: each with its parameter and the reason.
+    /// Returns the checks that can never fire although others can, each with its parameter and the reason.
     pub fn dead_checks(&self) -> Vec<Refusal> {
         (self.detector.dead)(&self.params)
     }

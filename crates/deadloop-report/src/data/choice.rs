@@ -25,7 +25,7 @@ pub struct ChoiceRow {
     pub in_use: ChoiceFigures,
     /// The figures of the file. They are held out where a part of it was chosen by folds.
     pub held_out: ChoiceFigures,
-    /// The in-sample figures of the file, as a replay has them.
+    /// The in-sample figures of the file, which a replay of the file reproduces.
     pub in_sample: ChoiceFigures,
 }
 

@@ -48,7 +48,7 @@ impl Contradicted {
 /// Returns the labels in doubt, after dropping the doubts of a class that has too many.
 ///
 /// If more than half of the labels with a loop, or of those without, are in doubt, none of them are. So many labels are
-/// no mistakes: they define a loop otherwise than the guards and the finder do.
+/// not mistakes. They follow a different definition of a loop than the guards and the finder.
 pub fn limit_doubt(cases: &[Case], mut doubted: Vec<bool>) -> Vec<bool> {
     for loops in [true, false] {
         let is_of = |case: &Case| {

@@ -134,7 +134,7 @@ pub(super) fn values(limit: usize) -> u32 {
 /// Parses a text as one JSON object with at most `most` values in its lists and objects.
 ///
 /// # Errors
-/// The text is no JSON object, or has more values.
+/// The text is not a JSON object, or has more values.
 pub fn object(text: &str, most: u32) -> Result<Map<String, Value>, WireFault> {
     match parse(text, most) {
         Ok(Value::Object(map)) => Ok(map),

@@ -34,7 +34,7 @@ pub(crate) struct World {
     pub(crate) grids: Vec<GridCells>,
     /// The grid of one guard's own detector.
     pub(crate) own: GridCells,
-    /// The ready guards, as `tune` has them.
+    /// The ready guards of `tune`.
     pub(crate) ready: Vec<ReadyGuard>,
     /// The default costs of errors: the text that is generated again is a mean clean transcript.
     pub(crate) worth: Worth,

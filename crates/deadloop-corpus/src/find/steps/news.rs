@@ -130,7 +130,7 @@ fn often(steps: &[Step]) -> HashSet<(u64, u64)> {
     pairs.map(|(pair, _)| pair).collect()
 }
 
-/// The number of repetitions from which on a result without content counts like any other.
+/// The minimum number of repetitions at which a result without content counts like any other.
 const OFTEN: usize = 10;
 /// The number of calls within which a repeated writing call is not a new change.
 const RECENT: usize = 10;

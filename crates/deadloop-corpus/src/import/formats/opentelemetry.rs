@@ -348,7 +348,7 @@ fn used(about: &mut Object) -> Usage {
     }
 }
 
-/// Fills input and output from lists of messages. Returns the finish reasons.
+/// Fills the input and the output of a span from lists of messages. Returns the finish reasons.
 fn listed_messages(span: &mut Span, about: &mut Object) -> Vec<String> {
     let system = about.remove("gen_ai.system_instructions").map(inside);
     if let Some(Value::Array(parts)) = system {

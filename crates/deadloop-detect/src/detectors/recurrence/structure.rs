@@ -140,7 +140,7 @@ fn begin(blanks: bool, c: char) -> (Line, Structures) {
 }
 
 /// Adds a sign to a line of signs. Returns the new state of the line and, from the third sign on, the structures that
-/// it is.
+/// it completes.
 fn signs(marks: u8, all: Structures, c: char) -> (Line, Structures) {
     let kept = |fits: bool, one: Structures| {
         if fits && all.meet(one) {

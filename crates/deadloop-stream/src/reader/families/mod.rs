@@ -56,7 +56,7 @@ pub struct Family {
     /// Reads an object of the family.
     pub read: fn(Map<String, Value>) -> Result<ObjectContent, WireFault>,
     /// Reads the JSON text of such an object in a fraction of the time, for families whose streams have a great many
-    /// objects. Returns `None` if the text is no such object or needs the full reader.
+    /// objects. Returns `None` if the text is not such an object or needs the full reader.
     pub quick: Option<fn(&str) -> Option<ObjectContent>>,
 }
 
