@@ -36,7 +36,7 @@ pub(crate) struct World {
     pub(crate) own: GridCells,
     /// The ready guards of `tune`.
     pub(crate) ready: Vec<ReadyGuard>,
-    /// The default costs of errors: the text that is generated again is a mean clean transcript.
+    /// The default costs of errors. A wrong alarm costs a mean clean transcript, which is generated again.
     pub(crate) worth: Worth,
     /// The tally of every cell on all transcripts.
     pub(crate) totals: Vec<Tally>,
