@@ -5,7 +5,7 @@
 //! | the type, its events, its JSON | `transcript/` |
 //! | a corpus on disk, its formats, reading and writing | `files/` |
 //! | foreign formats and live streams | `import/` |
-//! | thinking in tags, separated from the answer | `think/` |
+//! | thinking in tags, separated from the answer | `think` of deadloop-stream |
 //! | planted loops, corpora from a spec | `make/` |
 //! | the beginnings of loops in complete texts | `find/` |
 //! | near-duplicates | `near/` |

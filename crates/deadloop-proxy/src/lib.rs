@@ -7,7 +7,7 @@
 //! | the listener, its limits, and its stop | [`Proxy`] |
 //! | one request and its response | `exchange` |
 //! | heads and bodies of HTTP | `http`, and the rules of refusal: `strict` |
-//! | the task and prompt of a request, for its guard | `asking` |
+//! | the task and prompt of a request, for its guard | `prompt` |
 //! | a request on its way to the server | `onward` |
 //! | the proxy's own answers, and closing | `reply` |
 //! | the connection after a 101 | `tunnel` |

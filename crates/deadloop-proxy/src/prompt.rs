@@ -27,7 +27,7 @@ pub(crate) struct PromptReader<'a> {
 }
 
 impl<'a> PromptReader<'a> {
-    /// Creates a request from its head.
+    /// Creates a reader from the head of a request.
     pub(crate) fn new(head: &Head, shared: &'a Shared) -> Self {
         let kind = head.value("content-type").unwrap_or_default();
         let json = kind.split(';').next().unwrap_or_default().trim() == "application/json";

@@ -519,8 +519,8 @@ impl Watched {
         arrival.end - after.map_or(0, |(at, _)| (text.len() - at) as u64)
     }
 
-    /// Returns how many of the bytes that have just arrived go on. A server-sent event goes on with the blank line that
-    /// ends it, if that line has arrived.
+    /// Returns the number of the newly arrived bytes that are passed on. A server-sent event is passed on with the
+    /// blank line that ends it, if that line has arrived.
     fn kept(&self, bytes: &[u8], before: u64, end: Option<u64>) -> usize {
         let Some(end) = end else {
             return bytes.len();

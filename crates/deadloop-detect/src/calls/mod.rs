@@ -5,17 +5,17 @@
 //! | events in the form that meters read, and the facts of a run | here: [`Run`], [`Saw`], [`fact`] |
 //! | excluded calls and resets | `filter` |
 //! | normalisation and comparison of results | `compare` |
-//! | recent results, equal except for their ids | `known`; recognition of ids: `ids` |
+//! | recent results, equal except for their ids | `results`; recognition of ids: `ids` |
 //! | calls without a result | `pairs`; the meter that counts at the result: `counted` |
 //! | counts of equal items in a row | `row` |
 //! | equality of calls | `key` |
 //! | counts in a window | `window` |
 //! | lengths of stretches with a period | `stretch` |
-//! | the text of a turn | `said` |
+//! | the hash and the beginning of a turn's text | `digest` |
 //! | classes of results: done, waiting, nothing, refusal | `says`, its words in `says.toml` |
 //! | bad turns among the ended ones | `errors` |
 //! | stop or warning | `tells` |
-//! | measures reported when they change | `told` |
+//! | measures reported when they change | `last_report` |
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -8,9 +8,9 @@
 //! |---|---|
 //! | parameters and their checks | here |
 //! | presets and their sources | `presets.toml` |
-//! | conversion to symbols: list markers, numbers, sentences, code | `symbols`, with `fold`, `marker`, `wide`, `inside`, `numeral`, `elements`, `bytes` |
+//! | conversion to symbols: list markers, numbers, sentences, code | `symbols`, with `fold`, `marker`, `wide`, `inside`, `numeral`, `elements` |
 //! | the algorithm that finds the lags of a sequence | `runs`, with `want`, `grams` |
-//! | conditions on a repetition | `look` |
+//! | conditions on a repetition | `conditions` |
 //! | numbers that count evenly from copy to copy | `counters` |
 //! | elements that recur in no order | `recycled` |
 //! | numbers that return | `returning` |

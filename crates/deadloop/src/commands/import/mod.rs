@@ -1,6 +1,6 @@
 //! `deadloop import`: makes a corpus from recordings in other formats.
 //!
-//! `importing` of deadloop-run writes the corpus. `told` prints the results.
+//! `importing` of deadloop-run writes the corpus. `output` prints the results.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

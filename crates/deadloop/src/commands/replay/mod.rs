@@ -1,6 +1,6 @@
 //! `deadloop replay`: replays one setting, or several.
 //!
-//! The compared settings come from `naming`. `told` prints the results.
+//! The compared settings come from `naming`. `output` prints the results.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! `deadloop tune`: chooses a setting and prints the choice.
 //!
-//! `deadloop_run::tuning` makes the choice. `asked` holds the options, and `told` prints the results.
+//! `deadloop_run::tuning` makes the choice. `options` holds the options, and `output` prints the results.
 
 use deadloop_detect::Unit;
 use deadloop_run::first_unit;

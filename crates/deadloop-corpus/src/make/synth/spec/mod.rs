@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | the tables of a spec, and every key | `tables` |
-//! | the values that a key may hold: texts, ranges, words | `held` |
+//! | the values that a key may hold: texts, ranges, words | `values` |
 //! | the kinds of items, their keys and defaults | `kinds` |
 //! | keys for people and editors | `keys` |
 //! | reading, with the line of each error | `parsing` |
