@@ -413,7 +413,8 @@ impl Watched {
         }
     }
 
-    /// Pushes one event to the guard. `derived`: the event is absent from the stream. Returns whether the guard stops.
+    /// Pushes one event to the guard, and returns whether the guard stops. With `derived`, the event is absent from the
+    /// stream.
     fn push(
         &mut self,
         event: &Event<'_>,

@@ -22,7 +22,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Creates an empty answer. `tags`: whether its text may hold `<think>`.
+    /// Creates an empty answer. `tags` says whether its text may hold `<think>`.
     pub(super) fn new(index: u64, out: &Out, tags: bool) -> Self {
         Self {
             index,

@@ -159,7 +159,7 @@ impl Streams {
         self.add(said, opened, place, out);
     }
 
-    /// Returns whether an object's response is not known yet. Notes whether its id is a name.
+    /// Returns whether an object has to wait until its response is known. Also notes whether ids name responses.
     fn waits(&mut self, said: &ObjectContent) -> bool {
         let Some(name) = said.response.as_ref().filter(|_| !self.session) else {
             return false;

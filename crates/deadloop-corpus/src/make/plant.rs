@@ -21,7 +21,7 @@ pub enum PlantKind {
 }
 
 impl PlantKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 4] = [
         Self::ShortSequence,
         Self::Paragraph,

@@ -68,7 +68,7 @@ impl Member {
         }
     }
 
-    /// Returns the unit in which it counts. `None` for a program, which may alarm anywhere.
+    /// Returns the unit in which the detector counts. `None` for a program, which may alarm anywhere.
     pub fn unit(&self) -> Option<Unit> {
         match self.detector.measure {
             Measuring::Text(_) => Some(Unit::Chars),

@@ -46,7 +46,7 @@ impl Bytes {
     }
 
     /// Counts the bytes before the first that is not ASCII, may end a sentence, or is a blank other than a single
-    /// space. `spaced`: a space came before.
+    /// space. `spaced` says whether a space came before.
     #[inline]
     pub(crate) fn of_sentence(&self, spaced: bool) -> usize {
         let wide = self.wide();

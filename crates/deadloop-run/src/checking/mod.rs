@@ -175,7 +175,7 @@ fn glance(entry: &Entry, case: &Case) -> Glance {
     }
 }
 
-/// A checked corpus.
+/// The cases of a checked corpus, with the problems that were found.
 pub struct CheckSeen {
     /// The cases of the corpus.
     pub cases: Vec<Case>,

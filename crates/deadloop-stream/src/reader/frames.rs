@@ -44,7 +44,8 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Returns a parser. `fields`: whether fields of server-sent events are parsed. An event has at most `limit` bytes.
+    /// Returns a parser of events of at most `limit` bytes. `fields` says whether it also parses the fields of
+    /// server-sent events.
     pub fn new(fields: bool, limit: usize) -> Self {
         Self {
             fields,

@@ -98,8 +98,8 @@ enum Stage {
 }
 
 impl StreamReader {
-    /// Returns a reader. `name`: the stream's name in problems. `format`: the format, or `None` to recognise it by the
-    /// first bytes. `think`: how text that may hold `<think>` is split.
+    /// Returns a reader of a stream that problems call `name`. Without a `format`, the first bytes show it. `think`
+    /// says how text that may hold `<think>` is split.
     pub fn new(
         name: impl Into<PathBuf>,
         format: Option<StreamFormat>,

@@ -46,7 +46,7 @@ struct Scan {
 }
 
 impl Scan {
-    /// Scans the next byte. `first`: no byte of the value was taken yet.
+    /// Scans the next byte. `first` says that no byte of the value was taken yet.
     fn step(&mut self, byte: u8, first: bool) -> Step {
         if self.string {
             self.string = self.escaped || byte != b'"';

@@ -115,7 +115,7 @@ pub(crate) enum Shape {
 
 /// Returns the records of a file.
 ///
-/// `bytes` is its unpacked text, or the file itself for an archive. `texts`: whether lines stay text.
+/// `bytes` is its unpacked text, or the file itself for an archive. `texts` says whether lines stay text.
 pub(super) fn records(
     shape: Shape,
     bytes: Box<dyn BufRead + Send>,

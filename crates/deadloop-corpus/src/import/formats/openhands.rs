@@ -33,7 +33,7 @@ fn knows(head: &Head) -> Certainty {
     Certainty::Certain.when(head.any(event))
 }
 
-/// A run.
+/// The reader of a run of OpenHands.
 #[derive(Default)]
 struct OpenHands {
     session: Session,
