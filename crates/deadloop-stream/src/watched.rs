@@ -59,7 +59,7 @@ pub struct Watched {
     turns: Option<Turns>,
     /// Whether a refused call ends the response.
     stops_at_refusals: bool,
-    /// The position after the current chunk, and after the one before it, in bytes.
+    /// The position after the current chunk, in bytes. `before_chunk` is the position before it.
     chunk: u64,
     before_chunk: u64,
     /// The number of events that the guard took, counted as in a recording: without derived turns, silences and the

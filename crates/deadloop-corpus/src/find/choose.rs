@@ -18,7 +18,7 @@ use crate::transcript::Class;
 
 /// The minimum number of chars of a stretch that is considered.
 const MIN_CHARS: usize = 100;
-/// The minimum number of copies of such a stretch.
+/// The minimum number of copies in a stretch that is considered.
 const MIN_COPIES: f64 = 2.5;
 /// The minimum number of chars of a stretch whose copies differ.
 const NEAR_CHARS: usize = 300;
@@ -36,7 +36,7 @@ const MARKS: usize = 3;
 const MOST: usize = 4;
 /// The number of copies at the end of a text below which their likeness may be chance.
 const FEW: f64 = 8.0;
-/// The least period, in chars, of a paragraph.
+/// The minimum period, in chars, of a paragraph.
 const PARAGRAPH: usize = 40;
 /// End marks of recordings, which are not part of the model's text.
 const END_MARKS: [&str; 6] = [

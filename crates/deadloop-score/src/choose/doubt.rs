@@ -32,13 +32,13 @@ impl Contradicted {
         self.alarms.is_empty() && self.loops.is_empty()
     }
 
-    /// Returns whether the finder contradicts the label too: it finds a loop at such an alarm, or none where the label
-    /// has one.
+    /// Returns whether the finder contradicts the label too: it finds a loop at an alarm of [`alarms`](Self::alarms),
+    /// or none where the label has one.
     pub fn is_doubted(&self, transcript: &Transcript) -> bool {
         self.is_doubted_by(|places| sees_loop(transcript, places))
     }
 
-    /// Returns whether `sees_loop` contradicts the label too. `sees_loop` checks for a loop at one of some places.
+    /// Returns whether `sees_loop`, which checks for a loop at one of some places, contradicts the label too.
     pub fn is_doubted_by(&self, sees_loop: impl Fn(&BTreeSet<Place>) -> bool) -> bool {
         !self.alarms.is_empty() && sees_loop(&self.alarms)
             || !self.loops.is_empty() && !sees_loop(&self.loops)

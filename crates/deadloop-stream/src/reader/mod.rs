@@ -38,7 +38,7 @@ deadloop_detect::words! {
         Text = "text",
         /// JSON lines, one object each: events as in a transcript, or an API's chunks.
         Jsonl = "jsonl",
-        /// Server-sent events with such objects as `data`. Bare objects are read too.
+        /// Server-sent events with an object as in JSON lines as their `data`. Bare objects are read too.
         Sse = "sse",
     }
 }

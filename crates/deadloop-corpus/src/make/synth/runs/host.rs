@@ -65,7 +65,7 @@ pub(super) struct Turn {
     pub(super) events: Vec<RecordedEvent>,
     /// The reason, if the turn belongs to harmless repetition.
     pub(super) benign: Option<Reason>,
-    /// Whether the turn is the first of such repetition.
+    /// Whether the turn is the first of a harmless repetition.
     pub(super) begins: bool,
 }
 
