@@ -202,7 +202,7 @@ impl Guards {
     }
 }
 
-/// A finished text.
+/// A finished text, to be judged as a whole.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
     /// The thinking, if it is separate.

@@ -14,8 +14,8 @@ use pyo3::types::{PyString, PyTuple, PyType};
 use crate::live::{Chunks, Live};
 use crate::scan;
 
-/// The number of chars from which on a push releases the interpreter lock. For fewer, releasing it would cost more than
-/// the push.
+/// The minimum number of chars for which a push releases the interpreter lock. For fewer, releasing it would cost more
+/// than the push.
 pub(crate) const LONG: usize = 4096;
 
 /// The guards of a settings file.

@@ -1,18 +1,18 @@
-//! Transcripts: the type, and what makes, reads, writes and finds them.
+//! Transcripts: their type, and functions that read, write, import, make and search them.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | the type, its events, its JSON | `transcript/` |
 //! | a corpus on disk, its formats, reading and writing | `files/` |
 //! | foreign formats and live streams | `import/` |
-//! | what `<think>` marks in a text | `think/` of deadloop-stream |
+//! | thinking in tags, separated from the answer | `think` of deadloop-stream |
 //! | planted loops, corpora from a spec | `make/` |
-//! | where a loop begins, with the whole text known | `find/` |
-//! | texts that are almost the same | `near/` |
+//! | the beginnings of loops in complete texts | `find/` |
+//! | near-duplicates | `near/` |
 //!
-//! [`Corpus::open`] looks at a folder or file, [`Corpus::raws`] reads it in order without decoding,
-//! [`Corpus::parse`] decodes one record and may run on any thread. What a label means is not known
-//! here: [`Entry::labels`] is carried, never read.
+//! [`Corpus::open`] opens a folder or file, [`Corpus::raws`] reads it in order without decoding, [`Corpus::parse`]
+//! decodes one record and may run on any thread. This crate does not interpret labels: [`Entry::labels`] is only passed
+//! along.
 
 #![deny(
     clippy::print_stderr,
@@ -50,7 +50,7 @@ pub use deadloop_stream::{
     ThinkOptions, ThinkRules, ThinkSplitter, UNTIL, is_of_machine, split_think, stream,
 };
 
-/// Compares the files of a folder of this crate, but for `mod.rs`, with the names in its registry.
+/// Compares the files of a folder of this crate, except `mod.rs`, with the names in its registry.
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test")]
 fn registered(folder: &str, mut names: Vec<&str>) {

@@ -65,16 +65,16 @@ impl Judge {
         std::mem::take(&mut self.news)
     }
 
-    /// Reports to the guard that no bytes have arrived for a while. Then `bytes` holds the bytes for the client.
-    /// Returns whether the response ends there.
+    /// Reports to the guard that no bytes have arrived for a while, and sets `bytes` to the bytes for the client.
+    /// Returns whether the response ends after them.
     pub(crate) fn silence(&mut self, bytes: &mut Vec<u8>) -> bool {
         bytes.clear();
         let step = self.watched.silent(self.now());
         self.follow(step, bytes)
     }
 
-    /// Passes bytes of the response to the guard. An empty slice marks the end of the response. Then `bytes` holds
-    /// the bytes for the client. Returns whether the response ends there.
+    /// Passes bytes of the response to the guard, and replaces them by the bytes for the client. Empty `bytes` mark the
+    /// end of the response. Returns whether the response ends after them.
     pub(crate) fn judge(&mut self, bytes: &mut Vec<u8>) -> bool {
         let now = self.now();
         if bytes.is_empty() {

@@ -16,7 +16,7 @@ const LONGEST: usize = 4 << 20;
 /// The maximum number of bytes of all held bodies. Above it, the body that would grow is passed on and counted.
 const HELD: usize = 64 << 20;
 
-/// A request whose bytes are passing.
+/// A reader of a request that is being passed on.
 pub(crate) struct PromptReader<'a> {
     shared: &'a Shared,
     task: String,
@@ -27,7 +27,7 @@ pub(crate) struct PromptReader<'a> {
 }
 
 impl<'a> PromptReader<'a> {
-    /// Creates a request from its head.
+    /// Creates a reader from the head of a request.
     pub(crate) fn new(head: &Head, shared: &'a Shared) -> Self {
         let kind = head.value("content-type").unwrap_or_default();
         let json = kind.split(';').next().unwrap_or_default().trim() == "application/json";

@@ -3,8 +3,8 @@
 //! A head is refused if the readers before and behind the proxy could understand different requests. Then no part of
 //! it is passed on, and the connection is closed.
 
-/// Returns whether a line end is a lone line feed, or a carriage return precedes another char. The last byte may be
-/// the first half of a line end. `begins`: nothing precedes the bytes.
+/// Returns whether a line end is a lone line feed, or a carriage return precedes another char. The last byte may be the
+/// first half of a line end. `begins` says that nothing precedes the bytes.
 pub(crate) fn has_bare_end(bytes: &[u8], begins: bool) -> bool {
     let pairs = bytes.windows(2).any(|pair| match pair {
         [b'\r', next] => *next != b'\n',

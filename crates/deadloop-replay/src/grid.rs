@@ -96,7 +96,7 @@ impl Grid {
         Ok(Self { members })
     }
 
-    /// Returns the names of the detectors, each once, as in `periodic + recurrence`.
+    /// Returns the names of the detectors, without duplicates, as in `periodic + recurrence`.
     pub fn name(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for member in &self.members {

@@ -33,9 +33,10 @@ pub struct Cell {
 pub struct Refused {
     /// The parameter to change.
     pub param: &'static str,
-    /// The reason, with the values of the first such cell. Reasons that differ only in numbers count as one.
+    /// The reason, with the values of the first cell that was left out for it. Reasons that differ only in numbers
+    /// count as one.
     pub reason: String,
-    /// The number of such cells.
+    /// The number of cells left out for this reason.
     pub cells: usize,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Dimension<'d> {
 /// The cells of a sweep, all models together.
 pub(crate) struct Grid<'d> {
     pub(crate) data: &'d ReportData,
-    /// Whether the settings have each parameter.
+    /// For each parameter, whether the settings have it.
     family: Vec<bool>,
     /// The parameters with several values.
     pub(crate) dimensions: Vec<Dimension<'d>>,

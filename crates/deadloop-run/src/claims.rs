@@ -71,8 +71,8 @@ impl JudgedClaim {
 /// Reads a file of claims, one per line, such as `ended>=0.9` or `fa_per_mchar<=1`. `#` begins a comment.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read or holds no claim, or if a line is no claim about a share or a rate of
-/// wrong alarms.
+/// Returns an error if the file cannot be read or holds no claim, or if a line is not a claim about a share or a rate
+/// of wrong alarms.
 pub fn read_claims(path: &Path) -> RunResult<Vec<Constraint>> {
     let file = path.display();
     let text =

@@ -21,7 +21,7 @@ pub struct Engine {
     write: fn(&Copies, f64) -> Result<EngineConfig, String>,
 }
 
-/// An exported setting.
+/// A setting, exported as the configuration of an engine.
 #[derive(Debug)]
 pub struct Exported {
     /// The configuration of the engine.

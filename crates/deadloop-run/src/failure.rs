@@ -1,7 +1,7 @@
 //! [`Failure`]: an error with its kind.
 //!
-//! Errors name fields of a request between backticks, as `out`. A caller that shows them to people replaces the name
-//! by its own, and chooses the exit code of each kind.
+//! Errors name fields of a request between backticks, such as `out`. A caller that shows errors to people replaces
+//! these names by its own, and chooses the exit code of each kind.
 
 use std::fmt::Display;
 

@@ -199,7 +199,7 @@ fn presets(spec: &Spec) -> RunResult<Vec<Preset>> {
     spec.presets().map_err(|e| Code::Unexpected.error(e))
 }
 
-/// Describes a spec: what it does, an example, its parameters and its presets.
+/// Describes a spec: its description, an example, its parameters and its presets.
 fn described(spec: &Spec, example: &str, presets: &[Preset]) -> String {
     let about = plain(spec.about);
     let (first, rest) = about.split_at(about.chars().next().map_or(0, char::len_utf8));

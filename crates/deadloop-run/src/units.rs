@@ -34,7 +34,7 @@ pub(crate) fn of_choice_first(cases: &impl Cases, unit: Unit) -> Vec<Unit> {
     std::iter::once(unit).chain(others).collect()
 }
 
-/// Returns the error for grids made for the wrong unit. It occurs if the first labels have only that unit.
+/// Returns the error for grids that were made for another unit than `unit`, the one that the labels are counted in.
 pub(crate) fn other_unit(unit: Unit) -> Failure {
     Code::Usage.error(format!("labels count in {unit}; say so with `unit` {unit}"))
 }

@@ -16,7 +16,7 @@
 //! | repairers of faulty streams | [`repairs`] |
 //! | the files of a run | [`write_scores`], [`write_outcomes`], [`Results`] |
 //!
-//! The crate is single-threaded. Its slow parts are cheap enough.
+//! The crate is single-threaded.
 
 #![deny(
     clippy::print_stderr,

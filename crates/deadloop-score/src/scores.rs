@@ -12,7 +12,7 @@ use crate::tally::{Quantiles, Tally};
 pub struct Scores {
     /// The counts behind all scores.
     pub tally: Tally,
-    /// Latency quantiles over all loops. A loop that is no hit counts as infinite.
+    /// Latency quantiles over all loops. A loop that is not a hit counts as infinite.
     pub latency: Quantiles,
     pub(crate) values: [Option<f64>; MEASURES.len()],
     pub(crate) intervals: [Option<Interval>; MEASURES.len()],

@@ -44,7 +44,7 @@ impl RecordedEvent {
     }
 
     /// Returns a count among the other fields, such as `tokens_in` of a turn. `None` if the field is absent, or if it
-    /// is no whole number up to [`MAX_TOKENS`].
+    /// is not a whole number up to [`MAX_TOKENS`].
     pub fn count(&self, name: &str) -> Option<u64> {
         let count = self.rest.get(name)?.as_u64()?;
         (count <= MAX_TOKENS).then_some(count)

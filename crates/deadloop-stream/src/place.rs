@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// a whole.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// The file, as the user names it.
+    /// The path of the file, as the user wrote it.
     pub file: Arc<PathBuf>,
     /// The line or row, from 1. 0 for the file as a whole.
     pub line: u64,

@@ -91,7 +91,7 @@ pub fn rename(object: &mut Object, names: &[(&str, &str)]) {
     }
 }
 
-/// Returns the text of a field, which stays in the object. Empty if the field is no string.
+/// Returns the text of a field, which stays in the object. Empty if the field is not a string.
 pub fn word<'a>(object: &'a Object, name: &str) -> &'a str {
     let value = get(object, name);
     value.and_then(Value::as_str).unwrap_or_default()

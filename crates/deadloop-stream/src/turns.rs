@@ -1,6 +1,6 @@
-//! [`Turns`]: turns of a live run whose stream has none.
+//! [`Turns`]: derives the turns of a live run whose stream does not report them.
 //!
-//! The rule is that of [`stream`](crate::stream()).
+//! The rule is the same as in [`stream`](crate::stream()).
 
 use deadloop_detect::{Alarm, Event};
 
@@ -23,7 +23,8 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Returns turns of a new stream. `objects`: events come as objects of some API. Plain text is one answer.
+    /// Returns the turns of a new stream. With `objects`, the events come as objects of an API. Without, the stream is
+    /// plain text, which is one answer.
     pub(crate) fn new(objects: bool) -> Self {
         Self {
             fresh: objects,

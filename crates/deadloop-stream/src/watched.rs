@@ -59,7 +59,7 @@ pub struct Watched {
     turns: Option<Turns>,
     /// Whether a refused call ends the response.
     stops_at_refusals: bool,
-    /// The position after the current chunk, and after the one before it, in bytes.
+    /// The position after the current chunk, in bytes. `before_chunk` is the position before it.
     chunk: u64,
     before_chunk: u64,
     /// The number of events that the guard took, counted as in a recording: without derived turns, silences and the
@@ -413,7 +413,8 @@ impl Watched {
         }
     }
 
-    /// Pushes one event to the guard. `derived`: the event is absent from the stream. Returns whether the guard stops.
+    /// Pushes one event to the guard, and returns whether the guard stops. With `derived`, the event is absent from the
+    /// stream.
     fn push(
         &mut self,
         event: &Event<'_>,
@@ -519,8 +520,8 @@ impl Watched {
         arrival.end - after.map_or(0, |(at, _)| (text.len() - at) as u64)
     }
 
-    /// Returns how many of the bytes that have just arrived go on. A server-sent event goes on with the blank line that
-    /// ends it, if that line has arrived.
+    /// Returns the number of the newly arrived bytes that are passed on. A server-sent event is passed on with the
+    /// blank line that ends it, if that line has arrived.
     fn kept(&self, bytes: &[u8], before: u64, end: Option<u64>) -> usize {
         let Some(end) = end else {
             return bytes.len();

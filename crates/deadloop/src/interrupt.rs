@@ -89,8 +89,8 @@ impl Drop for Passing {
     }
 }
 
-/// Sets `folder` as the one whose unfinished files an interruption removes. Those left by other processes are removed
-/// now. Only the first folder counts.
+/// Sets the folder whose unfinished files an interruption removes, and removes those that other processes left in it
+/// now. Only the first call has an effect.
 pub(crate) fn sweeps(folder: &Path) {
     sweep_up(FOLDER.get_or_init(|| folder.to_path_buf()), false);
 }

@@ -31,7 +31,8 @@ pub(crate) fn proposals(
     Ok(found.proposals)
 }
 
-/// Refuses a corpus with problems, or prints them with `--on-bad skip`. `all`: the corpus has no good transcript.
+/// Refuses a corpus with problems, or prints them with `--on-bad skip`. `all` says that the corpus has no good
+/// transcript.
 fn refuse(problems: &[Problem], all: bool, on_bad: OnBad, quiet: bool) -> Outcome {
     refuse_machine(problems)?;
     if let Some(what) = foreign(problems).filter(|_| all && on_bad == OnBad::Fail) {

@@ -9,7 +9,7 @@ use crate::files::{
 use crate::think::ThinkOptions;
 use crate::{Entry, Ids, Place, Problem, Shard, is_of_machine};
 
-/// The errors that prevent the reading of a corpus before its first transcript.
+/// The errors that occur before the first transcript of a corpus is read.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
     /// The path does not exist.
@@ -221,7 +221,7 @@ impl Corpus {
     }
 }
 
-/// Returns the value that was read, or adds the error to `faults`.
+/// Returns the value, or `None` after adding the error to `faults`.
 fn sound<T>(read: Option<Result<T, CorpusError>>, faults: &mut Vec<CorpusError>) -> Option<T> {
     read?.map_err(|fault| faults.push(fault)).ok()
 }

@@ -1,7 +1,7 @@
-//! The rows of a CSV file, each read by itself.
+//! The rows of a CSV file, each read independently.
 //!
-//! So an invalid row does not affect others. A quote that is never closed would otherwise turn the rest of the file
-//! into one cell.
+//! So an invalid row does not affect others. In other readers, an unclosed quote turns the rest of the file into one
+//! cell.
 
 use std::borrow::Cow;
 use std::io::Read;

@@ -38,7 +38,7 @@ impl fmt::Display for RecordDigest {
 impl FromStr for RecordDigest {
     type Err = &'static str;
 
-    /// Reads the 64 hexadecimal digits of its display form.
+    /// Parses the 64 hexadecimal digits of the displayed form.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let expected = "expected 64 hexadecimal digits";
         let mut bytes = [0; 32];
@@ -116,19 +116,19 @@ pub fn text_hash(transcript: &Transcript) -> String {
 
 /// The keys by which copies of a transcript are recognised.
 ///
-/// A thousand copies of a text carry no more information than one, and so do a thousand filled in from one template
-/// with other numbers.
+/// A thousand copies of a text carry no more information than one. The same holds for texts from one template that
+/// differ only in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CopyKeys {
     /// The key of all texts, calls and results. From [`COPIED_CHARS`] chars on, numbers do not matter. Shorter
-    /// transcripts are copies only if they are equal, since short texts of a kind are often alike by chance.
+    /// transcripts are copies only if they are equal, since short texts are often alike by chance.
     pub text: u64,
     /// The key of the calls of a run and their results, without the text between them. `None` if there is no call.
     pub calls: Option<u64>,
 }
 
-/// The number of chars from which on texts that differ only in numbers are copies.
+/// The minimum number of chars of texts that count as copies if they differ only in numbers.
 pub const COPIED_CHARS: usize = 200;
 
 impl CopyKeys {

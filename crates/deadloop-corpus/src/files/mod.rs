@@ -1,6 +1,6 @@
 //! A corpus on disk: its files, formats, card and splits.
 //!
-//! Files are read in order, and written so that none is ever incomplete under its name.
+//! Files are read in order. A written file gets its name only when it is complete.
 
 mod card;
 mod corpus;

@@ -1,8 +1,8 @@
 //! Opens files by name, and detects names that lead nowhere.
 //!
-//! A name that leads nowhere is not an absent one. Examples are a link of git-annex or DVC whose content was not
-//! fetched, and a disk that is not mounted. If the splits were missing unnoticed, a setting would be chosen on the
-//! test split too. A pipe is never opened, since that may wait for a writer forever.
+//! A name that leads nowhere differs from a missing one. Examples are a link of git-annex or DVC whose content was not
+//! fetched, and an unmounted disk. If missing splits went unnoticed, a setting could be chosen on the test split. A
+//! pipe is never opened, since that may wait for a writer forever.
 
 use std::fs::File;
 use std::io::{self, Read};

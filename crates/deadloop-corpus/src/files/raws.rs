@@ -13,8 +13,8 @@ use crate::files::{RecordDigest, options};
 use crate::transcript::wire::{Wire, WireFault};
 use crate::{Card, Corpus, Entry, Ids, Place, Problem};
 
-/// An undecoded line or Parquet row, with its place. Reading it is cheap, decoding it is not. [`Corpus::parse`]
-/// decodes it on any thread.
+/// An undecoded line or Parquet row, with its place. Reading is cheap, and decoding is expensive. [`Corpus::parse`]
+/// decodes a record on any thread.
 pub struct Raw {
     place: Place,
     record: Box<dyn Record>,
@@ -144,8 +144,8 @@ impl Iterator for Raws {
     }
 }
 
-/// The decoded transcripts of a corpus in order, from [`Corpus::entries`]. It does on one thread what [`Raws`],
-/// [`Corpus::parse`] and [`Ids`] do on several.
+/// The decoded transcripts of a corpus in order, from [`Corpus::entries`]. It does the work of [`Raws`],
+/// [`Corpus::parse`] and [`Ids`] on a single thread.
 pub struct Entries<'a> {
     pub(crate) corpus: &'a Corpus,
     pub(crate) raws: Raws,

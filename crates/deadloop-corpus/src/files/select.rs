@@ -16,7 +16,7 @@ pub struct Sampling {
     pub seed: u64,
 }
 
-/// A selection of transcripts. Every condition that is set must hold. Of several models, one must match.
+/// A selection of transcripts. Every condition that is set must hold. If several models are given, one must match.
 ///
 /// [`Selection::matches`] checks one transcript by itself. `limit` and `sample` depend on the others: `limit` takes
 /// the first transcripts that match, in corpus order, and `sample` draws from those. For a sample, the caller passes
@@ -29,14 +29,14 @@ pub struct Selection {
     pub split: Option<String>,
     /// Fields and their required values. See [`field`] for the possible fields.
     pub wheres: Vec<(String, String)>,
-    /// The most matching transcripts to take, from the first on.
+    /// The maximum number of matching transcripts to take, from the first on.
     pub limit: Option<usize>,
     /// The number to draw from them at random.
     pub sample: Option<Sampling>,
 }
 
 impl Selection {
-    /// Returns whether a transcript matches, `limit` and `sample` aside.
+    /// Returns whether a transcript matches, apart from `limit` and `sample`.
     pub fn matches(&self, entry: &Entry) -> bool {
         let transcript = &entry.transcript;
         (self.models.is_empty()
@@ -68,10 +68,10 @@ pub fn parse_where(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Returns the value of a field of a transcript as text. The key is `id`, `model`, `profile`, `group`, `lang`,
-/// `split`, or any other key of the line. `meta.source` is the key `source` of `meta`, and a key that is found
-/// nowhere else is looked up there too. Dots lead into nested objects. Null is no value, a list or object is returned
-/// as JSON, and equal numbers, such as 1 and 1.0, have the same text.
+/// Returns the value of a field of a transcript as text. The key is `id`, `model`, `profile`, `group`, `lang`, `split`,
+/// or any other key of the line. `meta.source` is the key `source` of `meta`, and a key that is found nowhere else is
+/// looked up there too. Dots lead into nested objects. Null counts as absent, a list or object is returned as JSON, and
+/// equal numbers, such as 1 and 1.0, have the same text.
 pub fn field(entry: &Entry, key: &str) -> Option<String> {
     let transcript = &entry.transcript;
     match key {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The `nth` of `of` shards. It has the `nth` file of the corpus, the `nth + of`-th and so on, in corpus order. A
+/// The `nth` of `of` shards. It has the `nth` file of the corpus and every `of`-th file after that, in corpus order. A
 /// shard may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
@@ -11,7 +11,7 @@ pub struct Shard {
     of: usize,
 }
 
-/// The most shards, which is more than any corpus has files.
+/// The maximum number of shards. No corpus has as many files.
 const MOST: usize = 1_000_000;
 
 impl Shard {

@@ -20,8 +20,8 @@ static OWN: LazyLock<String> = LazyLock::new(|| {
     format!("{PREFIX}{}-{drawn:016x}-", std::process::id())
 });
 
-/// The lock on unfinished files. It is read-locked while a file is made, opened or renamed, and write-locked to
-/// prevent that.
+/// The lock on unfinished files. It is read-locked while a file is created, opened or renamed, and write-locked to
+/// prevent such changes.
 static FILES: RwLock<()> = RwLock::new(());
 
 pub(crate) fn changing() -> RwLockReadGuard<'static, ()> {
@@ -35,7 +35,7 @@ pub struct Standstill {
     _files: RwLockWriteGuard<'static, ()>,
 }
 
-/// Waits until no unfinished file is being made or renamed, and keeps it so.
+/// Waits until no unfinished file is being created or renamed, and blocks such changes from then on.
 pub fn standstill() -> Standstill {
     Standstill {
         _files: FILES.write().unwrap_or_else(PoisonError::into_inner),
@@ -55,7 +55,7 @@ impl UnfinishedFolder {
         self.folder.path()
     }
 
-    /// Keeps the folder. From here on it is not unfinished.
+    /// Keeps the folder, which no longer counts as unfinished.
     pub fn keep(self) -> PathBuf {
         self.folder.keep()
     }
@@ -79,13 +79,13 @@ pub fn unfinished_folder(parent: &Path) -> io::Result<UnfinishedFolder> {
     }
 }
 
-/// A folder that one program writes to, as long as this is held.
+/// A claim on a folder. No other program writes to the folder until the claim is dropped.
 #[derive(Debug)]
 pub struct Claim {
     _lock: Option<File>,
 }
 
-/// Claims a folder, which is there, for writing. Where folders cannot be locked each claim is granted.
+/// Claims an existing folder for writing. On systems where folders cannot be locked, every claim is granted.
 ///
 /// # Errors
 /// Another program has claimed it.
@@ -99,7 +99,7 @@ pub fn claim(folder: &Path) -> io::Result<Claim> {
     Ok(Claim { _lock: lock })
 }
 
-/// Makes a file in a folder and removes it: whether files can be made there.
+/// Checks that files can be created in a folder, by creating and removing one.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be written to.
@@ -116,8 +116,8 @@ pub(crate) fn unfinished_file(folder: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Locks a new file or folder for as long as it is open. Any process that can lock it can tell that its maker has
-/// ended. Returns false if another process has removed it before the lock, so that a new one must be made.
+/// Locks a new file or folder for as long as it is open. If another process can lock the file, its creator has ended.
+/// Returns false if another process removed the file before it was locked, so that a new one must be created.
 fn hold(file: &File, path: &Path) -> bool {
     match file.try_lock() {
         Ok(()) => path.exists(),
@@ -143,8 +143,8 @@ fn unfinished<T>(
 }
 
 /// Removes the unfinished files and folders of processes that have ended, and with `own` those of this process. Those
-/// that cannot be removed stay. A process has ended if its file is no longer locked, since the system releases locks
-/// however it ends. This works only on Unix, where an open file can be locked and removed.
+/// that cannot be removed stay. A process has ended if its file is no longer locked, since the system releases the
+/// locks of every ended process. This works only on Unix, where an open file can be locked and removed.
 pub fn sweep(folder: &Path, own: bool) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();

@@ -7,7 +7,7 @@ use crate::files::raws::{Counted, Progress};
 /// The number of bytes that any file may unpack to.
 const FREE: u64 = 256 << 20;
 
-/// The most times a file's size that it may unpack to beyond that. Recordings of loops reach some hundred.
+/// The maximum ratio of unpacked to packed size beyond [`FREE`]. Recordings of loops reach some hundred.
 const RATIO: u64 = 1000;
 
 /// A count of the unpacked bytes, compared with the packed bytes.

@@ -27,7 +27,7 @@ pub enum WriteError {
         /// The file.
         path: PathBuf,
     },
-    /// The path exists but is no file: a folder, a device, a pipe, or a link to nothing.
+    /// The path exists but is not a file: a folder, a device, a pipe, or a link to nothing.
     #[error("{}: is there and is no file; expected a new name, or that of a file", path.display())]
     NoFile {
         /// The name.
@@ -115,11 +115,11 @@ impl Target {
 }
 
 impl Unfinished {
-    /// Begins a file. Its folder must exist.
+    /// Creates a file. Its folder must exist.
     ///
     /// # Errors
-    /// Returns an error if the path exists and `force` is false, if it is no file, or if the folder cannot be written
-    /// to.
+    /// Returns an error if the path exists and `force` is false, if it is not a file, or if the folder cannot be
+    /// written to.
     pub fn create(path: &Path, force: bool) -> Result<Self, WriteError> {
         let target = Target::of(path, force)?;
         let folder = target
@@ -168,7 +168,7 @@ pub struct CorpusWriter {
 }
 
 impl CorpusWriter {
-    /// Begins a file. Its folder must exist.
+    /// Creates a file. Its folder must exist.
     ///
     /// # Errors
     /// Returns an error if the ending is unknown, if the path exists and `force` is false, or if the folder cannot be
@@ -177,7 +177,7 @@ impl CorpusWriter {
         Self::create_with(path, force, Effort::Kept)
     }
 
-    /// Begins a file with a given effort to make it small. Its folder must exist.
+    /// Creates a file with a given effort to make it small. Its folder must exist.
     ///
     /// # Errors
     /// Returns the errors of [`CorpusWriter::create`].

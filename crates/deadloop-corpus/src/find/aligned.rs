@@ -10,7 +10,7 @@ const DIFFERENCE: i64 = 4;
 /// The limits of an alignment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// The most that the score may fall below the best score before the alignment ends.
+    /// The maximum drop of the score below the best one. A larger drop ends the alignment.
     pub(super) drop: i64,
     /// The maximum number of symbols by which the two sides may get out of step.
     pub(super) band: usize,
@@ -58,9 +58,9 @@ pub(super) fn reach(a: &[u32], b: &[u32], limits: Limits) -> Reach {
 
 /// The furthest places that alignments with a given number of differences reach, by diagonal.
 ///
-/// The number of a diagonal is how far the alignment is ahead in the first text, plus `limits.band`, so that it is
-/// never negative. `furthest[i]` is one more than the place in the first text on diagonal `low + i`, in symbols. It
-/// is 0 if no alignment on the diagonal is followed.
+/// The number of a diagonal is the lead of the alignment in the first text, plus `limits.band`, so that it is never
+/// negative. `furthest[i]` is one more than the place in the first text on diagonal `low + i`, in symbols. It is 0 if
+/// no alignment on the diagonal is followed.
 struct Front {
     low: usize,
     furthest: Vec<usize>,
@@ -110,7 +110,7 @@ impl Front {
         self.low += start;
     }
 
-    /// Moves on to the places with one more difference.
+    /// Computes the places with one more difference.
     fn step(&mut self, band: usize, (a, b): (usize, usize)) {
         std::mem::swap(&mut self.furthest, &mut self.before);
         let low = self.low.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Moves the starts of copies to where a reader sees them.
+//! Moves the starts of copies to the places at which a reader sees them.
 //!
 //! A repetition of symbols often includes the end of the sentence before it.
 
@@ -6,13 +6,14 @@ use super::views::{Stretch, View, ends_sentence};
 
 /// The maximum number of chars by which the starts of two differing copies may be apart.
 const ASIDE: usize = 12;
-/// Three times the maximum number of chars of a sentence that a stretch may have included before its first copy.
+/// Three times the maximum length, in chars, of the rest of a sentence that a stretch may include before its first
+/// copy.
 const PICKED: usize = 48;
 /// Marks that belong to the text before them.
 const CLOSING: &str = ".,;:!?。，、；：！？．…)）]】}」』”’";
 
-/// Returns a stretch whose copies begin where a reader sees them. White space and closing marks follow the sentence
-/// that they end, and so do its last letters, even if the copies happen to end alike.
+/// Returns a stretch whose copies begin at the places at which a reader sees them. White space and closing marks belong
+/// to the sentence before them, and so do its last letters, even if the copies happen to end alike.
 pub(super) fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
     let unit = &text[stretch.start..stretch.onset];
     if !unit.iter().any(|c| c.is_alphanumeric()) {
@@ -37,8 +38,8 @@ pub(super) fn trimmed(text: &[char], mut stretch: Stretch) -> Stretch {
     stretch
 }
 
-/// Returns how many chars after `at` belong to a sentence that began before `at`. Returns 0 if that sentence does not
-/// end soon, compared with the length `unit` of a copy.
+/// Returns the number of chars after `at` that belong to a sentence that began before `at`. Returns 0 if that sentence
+/// does not end soon, compared with the length `unit` of a copy.
 fn sentence_ends(text: &[char], at: usize, unit: usize) -> usize {
     let near = unit.min(PICKED + 1) / 3;
     let ends = |chars: &usize| at + chars < text.len() && ends_sentence(text, at + chars);

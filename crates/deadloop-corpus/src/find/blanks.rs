@@ -1,11 +1,11 @@
 //! Floods of blanks: long runs of spaces, tabs and invisible chars.
 //!
-//! The blanks may be of any script and in any order. A model that loops in them writes nothing else. The blanks at
-//! the end of an ordinary recording are few.
+//! The blanks may be of any script and in any order. A model that loops in blanks writes only blanks. An ordinary
+//! recording ends with few blanks.
 
 use super::views::{Numbers, Stretch, View};
 
-/// The fewest blanks in a row that are a flood. The padding of a wide table is shorter.
+/// The minimum number of consecutive blanks of a flood. The padding of a wide table is shorter.
 const FLOOD: usize = 500;
 
 /// Returns whether a char is invisible.
@@ -25,7 +25,7 @@ pub(super) fn before_blanks(text: &[char]) -> usize {
     text.len() - if blanks < FLOOD { blanks } else { 0 }
 }
 
-/// Finds the floods of a text. Each blank counts as a copy of the one before, even if it is a different char.
+/// Finds the floods of a text. Each blank counts as a copy of the previous one, even if it is a different char.
 pub(super) fn floods(text: &[char]) -> Vec<Stretch> {
     let mut found = Vec::new();
     let mut at = 0;

@@ -18,11 +18,11 @@ use crate::transcript::Class;
 
 /// The minimum number of chars of a stretch that is considered.
 const MIN_CHARS: usize = 100;
-/// The minimum number of copies of such a stretch.
+/// The minimum number of copies in a stretch that is considered.
 const MIN_COPIES: f64 = 2.5;
 /// The minimum number of chars of a stretch whose copies differ.
 const NEAR_CHARS: usize = 300;
-/// The least confidence of a stretch that is reported.
+/// The minimum confidence of a reported stretch.
 const LIKELY: f64 = 0.5;
 /// The maximum number of chars that may follow a repetition that reaches the end: a cut number, or marks.
 const SLACK: usize = 8;
@@ -30,13 +30,13 @@ const SLACK: usize = 8;
 const LEAD: usize = 20;
 /// The minimum number of chars by which stale text must begin earlier to lead into a loop.
 const STALE: usize = 300;
-/// The most end marks of a recording. More in a row are a loop.
+/// The maximum number of end marks of an ordinary recording. More of them are a loop.
 const MARKS: usize = 3;
 /// A stretch in a more exact view is preferred if the longest one is at most this many times longer.
 const MOST: usize = 4;
-/// The number of copies at the end of a text below which likeness may be chance.
+/// The number of copies at the end of a text below which their likeness may be chance.
 const FEW: f64 = 8.0;
-/// The least period, in chars, of a paragraph.
+/// The minimum period, in chars, of a paragraph.
 const PARAGRAPH: usize = 40;
 /// End marks of recordings, which are not part of the model's text.
 const END_MARKS: [&str; 6] = [
@@ -164,7 +164,7 @@ fn candidates(text: &[char]) -> Vec<Candidate> {
     exact.chain(near).collect()
 }
 
-/// Returns the end of the model's text, without white space, broken chars and end marks.
+/// Returns the position at which the model's text ends, before trailing white space, broken chars and end marks.
 fn body(text: &[char]) -> usize {
     let mut end = text.len();
     for left in (0..=MARKS).rev() {
@@ -198,8 +198,8 @@ fn ends(text: &[char], stretch: &Stretch) -> Ends {
     }
 }
 
-/// Chooses the repetition that lasts to the end. It is likely, not short compared with the longest, and seen in the
-/// most exact view.
+/// Chooses a repetition that lasts to the end. It must be likely and not short compared with the longest. Of several
+/// views, the most exact one is preferred.
 fn tail(text: &[char], candidates: &[Candidate]) -> Option<FoundSpan> {
     let likely = || {
         candidates
@@ -229,7 +229,7 @@ fn tail(text: &[char], candidates: &[Candidate]) -> Option<FoundSpan> {
     Some(span)
 }
 
-/// Returns the repetition from which on a text does not return to prose, if there is one. It and all later ones are
+/// Returns the first repetition after which a text does not return to prose, if there is one. It and all later ones are
 /// removed from `spans`.
 fn never_back(
     text: &[char],
@@ -267,8 +267,8 @@ fn drawn(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
 }
 
 /// Returns whether equal copies at the end are only a part of a repetition whose copies differ. A few copies may be
-/// equal by chance, and copies that differ in turn are equal again after a few. If there are enough equal copies, they
-/// are the loop, and the repetition before them is its lead-in.
+/// equal by chance, and copies that alternate are equal again after a few copies. If there are enough equal copies,
+/// they are the loop, and the repetition before them is its lead-in.
 fn mostly(near: &Stretch, alike: &Stretch) -> bool {
     let before = alike.onset.saturating_sub(near.onset);
     let turns = near.start + alike.period() > alike.start && near.copies >= 1.9 * alike.copies;

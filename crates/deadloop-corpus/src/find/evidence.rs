@@ -1,6 +1,6 @@
 //! The confidence that a stretch is a relevant repetition.
 //!
-//! The weights were set by hand, after reading recordings. They order the stretches for review and are no
+//! The weights were set by hand, after reading recordings. They order the stretches for review and are not
 //! probabilities.
 
 use super::grids::{closes, is_grid};
@@ -50,7 +50,7 @@ pub(super) fn confidence_drawn(chars: usize, times: f64) -> f64 {
 /// Marks of text that fills a form: markup, JSON.
 const FIELDS: [&str; 3] = ["</", "\":", "':"];
 
-/// Returns the weight of a form: records that fill one were requested more often than not.
+/// Returns the weight of a form. Records that fill in a form were usually requested.
 fn form(text: &[char], stretch: &Stretch) -> f64 {
     let unit: String = text[stretch.start..stretch.onset].iter().collect();
     if FIELDS.iter().any(|field| unit.contains(field)) {
@@ -64,8 +64,7 @@ fn certain(weight: f64) -> f64 {
     1.0 / (1.0 + (-weight).exp())
 }
 
-/// The length of a unit, in chars, that is not written twice by chance. Two exact copies of such a unit are a
-/// repetition.
+/// The length of a unit, in chars, from which two exact copies are a repetition, since they are not a coincidence.
 const LONG: usize = 500;
 
 /// Returns whether two copies of a unit are enough.

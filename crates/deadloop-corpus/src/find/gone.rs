@@ -1,4 +1,4 @@
-//! Finds texts that repeat themselves and end without new words.
+//! Finds repetitive texts that end without new words.
 //!
 //! Only stray marks or words of the repetition follow. Such a loop has not ended by itself.
 

@@ -6,7 +6,7 @@ use super::views::Stretch;
 
 /// The maximum number of rows of a grid beyond its width.
 const MORE: usize = 5;
-/// The minimum number of copies of a block of rows that are a loop. A puzzle may draw its grid once for each step.
+/// The minimum number of copies of a block of rows that count as a loop. A puzzle may draw its grid once for each step.
 const DRAWN: f64 = 5.0;
 
 /// Returns whether a stretch can be the rows of one grid, or a grid drawn a few times.

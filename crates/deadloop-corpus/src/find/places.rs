@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::views::{EXACT, seen_as};
 
-/// Returns the copies of a unit in a row, up to `end`. The first copy begins at `start` and the second at `onset`.
-/// The last one may be cut. The copies may differ in parts that some view ignores, such as numbers. Copies that
-/// differ in more are found by their first chars.
+/// Returns the copies of a unit in a row, up to `end`. The first copy begins at `start` and the second at `onset`. The
+/// last one may be cut. The copies may differ in parts that some view ignores, such as numbers. Copies with larger
+/// differences are found by their first chars.
 pub fn copies(text: &[char], start: usize, onset: usize, end: usize) -> Vec<Range<usize>> {
     let end = end.min(text.len());
     let Some(part) = text
@@ -29,7 +29,7 @@ pub fn copies(text: &[char], start: usize, onset: usize, end: usize) -> Vec<Rang
     starts.iter().zip(stops).map(copy).collect()
 }
 
-/// Returns the starts of copies, for as long as they are alike in a view.
+/// Returns the starts of consecutive copies that are alike in a view.
 fn alike(part: &[char], (symbols, starts): &(Vec<u32>, Vec<usize>), period: usize) -> Vec<usize> {
     // The view may ignore the first chars of each copy.
     let Some(step) = starts
@@ -57,7 +57,7 @@ fn alike(part: &[char], (symbols, starts): &(Vec<u32>, Vec<usize>), period: usiz
     found
 }
 
-/// Returns the places at which the first chars of the unit return, each about a unit's length after the last.
+/// Returns the places at which the first chars of the unit recur, each about a unit's length after the previous one.
 fn beginnings(part: &[char], period: usize) -> Vec<usize> {
     let head = &part[..period.min(HEAD)];
     let mut found = vec![0];
@@ -72,7 +72,7 @@ fn beginnings(part: &[char], period: usize) -> Vec<usize> {
     found
 }
 
-/// The number of chars by which a copy is recognised.
+/// The number of first chars by which a copy is recognised.
 const HEAD: usize = 12;
 
 #[cfg(test)]

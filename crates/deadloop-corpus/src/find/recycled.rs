@@ -1,6 +1,6 @@
 //! Copies that differ a little, found by repeated n-grams.
 //!
-//! Each copy is aligned with the one before it, from the place where an n-gram returns, for as far as both are alike.
+//! Each copy is aligned with the previous one, from the place where an n-gram recurs, as far as both are alike.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -10,16 +10,17 @@ use hashbrown::hash_table::Entry;
 use super::aligned::{Limits, Reach, reach};
 use super::views::{Numbers, Stretch, View, seen_as};
 
-/// Symbols of an n-gram. Shorter ones return in any text, longer ones are broken by every changed word.
+/// The number of symbols of an n-gram. Shorter n-grams recur in any text, and longer ones are broken by every changed
+/// word.
 const GRAM: usize = 12;
-/// The number of n-grams in a row that must return at the same distance before two copies are compared: `SEED.0`,
+/// The number of consecutive n-grams that must recur at the same distance before two copies are compared: `SEED.0`,
 /// plus one for every `SEED.1` symbols of the distance, because distant text is easily alike by chance.
 const SEED: (usize, usize) = (4, 16);
-/// The most n-grams that distance adds to `SEED.0`.
+/// The maximum number of n-grams that distance adds to `SEED.0`.
 const MORE: usize = 20;
 /// The number of symbols at the start and the end of a copy that must equal those of the next copy.
 const ANCHOR: usize = 3;
-/// The most differing symbols, a word or two, at the end of the last copy if the text is cut there.
+/// The maximum number of differing symbols, a word or two, at the end of a last copy that is cut.
 const TORN: usize = 16;
 
 /// Copies that differ a little.
@@ -61,7 +62,7 @@ fn band(gap: usize) -> usize {
     (gap / 3).min(100)
 }
 
-/// Returns the places from which n-grams return at one distance, each with the distance.
+/// Returns the places at which enough consecutive n-grams recur at one distance, each with that distance.
 fn seeds(symbols: &[u32]) -> Vec<(usize, usize)> {
     // The latest place of each n-gram.
     let mut last: HashTable<usize> = HashTable::with_capacity(symbols.len());

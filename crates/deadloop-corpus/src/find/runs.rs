@@ -4,7 +4,7 @@
 //! in a string" (1984). The Z function replaces hashing, so that the result does not depend on chance. The result
 //! stays small by the runs theorem (Bannai and others, 2017): a sequence has fewer runs than symbols.
 //!
-//! The time is O(n log n). The memory is O(n), some 24 bytes a symbol.
+//! The time is O(n log n). The memory is O(n), some 24 bytes per symbol.
 
 /// A maximal stretch that repeats itself with a period and is at least twice as long as it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,9 +34,9 @@ pub fn runs(symbols: &[u32]) -> Vec<PeriodicRun> {
     runs_in(symbols, |_, _| true)
 }
 
-/// Finds the runs inside the parts for which `worth` returns true, and perhaps others. Its arguments are the first
-/// symbol of a part and the position after its last. Where it returns false the part is not searched, so the answer
-/// must hold for every run inside the part.
+/// Finds the runs inside the parts for which `worth` returns true, and perhaps others. The arguments of `worth` are the
+/// first symbol of a part and the position after its last. If `worth` returns false, the part is not searched, so the
+/// result must hold for every run inside the part.
 pub(super) fn runs_in(symbols: &[u32], worth: impl Fn(usize, usize) -> bool) -> Vec<PeriodicRun> {
     let reversed: Vec<u32> = symbols.iter().rev().copied().collect();
     let mut search = Search {

@@ -1,21 +1,21 @@
 //! Loops without a period: a few words repeated in any order.
 //!
-//! Such a loop lasts to the end of the text. Prose keeps introducing new words. Going back from the end, each word
-//! that also occurs further on counts for the stretch, and each other word counts against it, as in `stale`. The
-//! stretch begins where its weight is highest. Text with many numbers is left alone, since moves and tables of
-//! puzzles have few words too.
+//! Such a loop lasts to the end of the text. Prose keeps introducing new words. Going back from the end, each word that
+//! also occurs later counts for the stretch, and each other word counts against it, as in `stale`. The stretch begins
+//! where its weight is highest. Text with many numbers is ignored, since moves and tables of puzzles also have few
+//! words.
 
 use std::collections::HashSet;
 
-/// The weight of a new word against the stretch, while a known word has the weight 1 for it.
+/// The weight of a new word, which counts against the stretch. A known word counts for it with weight 1.
 const NEW: i64 = 12;
-/// The least weight of a loop.
+/// The minimum weight of a loop.
 const ENOUGH: i64 = 150;
 /// The loss of weight at which the walk ends: 125 words, more than a loop uses.
 const DROP: i64 = 1500;
-/// The minimum number of chars of such a stretch.
+/// The minimum length of the stretch, in chars.
 const MIN_CHARS: usize = 1500;
-/// The least average number of occurrences of each word. A proof that names the same few people reaches 20.
+/// The minimum average number of occurrences of a word. A proof that names the same few people reaches 20.
 const TIMES: f64 = 24.0;
 /// The minimum number of chars for each digit in the stretch.
 const DIGITS: usize = 50;

@@ -1,25 +1,27 @@
-//! Finds the place from which on a text repeats only known phrases.
+//! Finds the place after which a text repeats only known phrases.
 //!
-//! Copies are often nearly equal, or numbered on, long before they are exact, and readers let the loop begin there.
+//! Copies are often nearly equal, or numbered, long before they are exact. For a reader, the loop begins with these
+//! copies.
 //!
-//! A phrase is new if it did not occur earlier in the text. Going back from the loop's onset, each known phrase
-//! counts for the stretch and each new one against it. The stretch begins where its weight is highest. The walk ends
+//! A phrase is new if it did not occur earlier in the text. Going back from the loop's onset, each known phrase counts
+//! for the stretch, and each new one counts against it. The stretch begins where its weight is highest. The walk ends
 //! where the weight has fallen far below that (the X-drop rule of sequence alignment: Altschul and others, J. Mol.
 //! Biol. 215, 1990). So it passes one new sentence but not a page.
 
 use std::collections::{HashMap, HashSet};
 
-/// The words of a phrase. Fewer words recur in any text, more are broken by every changed word.
+/// The number of words of a phrase. Shorter phrases recur in any text, and longer ones are broken by every changed
+/// word.
 const WORDS: usize = 5;
-/// The weight of a new phrase against the stretch, while a known phrase has the weight 1 for it. So at most one
-/// phrase in five may be new.
+/// The weight of a new phrase, which counts against the stretch. A known phrase counts for it with weight 1. So at most
+/// one phrase in five may be new.
 const NEW: i64 = 4;
 /// The loss of weight at which the walk ends: 25 new phrases in a row.
 const DROP: i64 = 100;
 /// The number of letters by which words are compared.
 const LETTERS: usize = 24;
 
-/// Returns the char from which on, up to `onset`, every phrase is known. Returns `onset` if there is none.
+/// Returns the first char after which, up to `onset`, every phrase is known. Returns `onset` if there is no such char.
 pub(super) fn stale_since(text: &[char], onset: usize) -> usize {
     let words = words(&text[..onset]);
     let news = news(&words);

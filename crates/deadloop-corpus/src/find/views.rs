@@ -10,7 +10,7 @@ use super::runs::{PeriodicRun, runs_in};
 /// The views of a text, the most exact first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum View {
-    /// The chars as they are.
+    /// The unchanged chars.
     Chars,
     /// The chars, with each number as one symbol. List numbers at the beginning of lines are left out.
     Folded,
@@ -19,8 +19,8 @@ pub enum View {
     Lines,
     /// The sentences, treated like lines.
     Sentences,
-    /// The folded chars in lower case, with white space and marks squeezed. Copies that differ in more are aligned in
-    /// this view.
+    /// The folded chars in lower case, with white space and marks squeezed. Copies with larger differences are aligned
+    /// in this view.
     Near,
 }
 
@@ -49,7 +49,7 @@ pub struct Stretch {
 pub enum Numbers {
     /// The numbers are the same.
     Same,
-    /// The numbers run on, each by its own step: a counter, a list, years.
+    /// The numbers continue, each by its own step: a counter, a list, years.
     Counting,
     /// The numbers are the content of the text: scores, measurements.
     Data,
@@ -108,7 +108,7 @@ impl Symbols {
     }
 }
 
-/// Returns the stretches that a view shows to repeat at least `copies` times, over at least `least` chars.
+/// Returns the stretches with at least `copies` copies and `least` chars in a view.
 pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) -> Vec<Stretch> {
     let (symbols, keys) = symbols(view, text);
     let taken = |mut run: PeriodicRun| {
@@ -127,7 +127,7 @@ pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) ->
         .collect()
 }
 
-/// Returns the symbols of a view, and the keys of its elements if it has some.
+/// Returns the symbols of a view, and the keys of its elements if it has any.
 fn symbols(view: View, text: &[char]) -> (Symbols, Vec<String>) {
     match view {
         View::Chars => (chars(text), Vec::new()),
@@ -144,8 +144,7 @@ pub(super) fn seen_as(view: View, text: &[char]) -> (Vec<u32>, Vec<usize>) {
     (seen.symbols, seen.starts)
 }
 
-/// Returns whether the last element follows the run and is the start of the next element due, because the text is cut
-/// in it.
+/// Returns whether the last element is a cut copy: it follows the run, and is the start of the next expected element.
 fn cut_copy(run: &PeriodicRun, keys: &[String]) -> bool {
     if run.end + 1 != keys.len() {
         return false;
@@ -275,7 +274,7 @@ pub(super) fn list_number(line: &[char]) -> usize {
     at + marks + count(at + marks, blank)
 }
 
-/// The maximum number of chars of a list number: what is longer is text.
+/// The maximum number of chars of a list number. Anything longer is text.
 const LIST: usize = 128;
 
 /// The maximum number of chars of a time in brackets.

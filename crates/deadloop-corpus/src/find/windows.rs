@@ -2,14 +2,15 @@
 //!
 //! Each window overlaps half of the one before, so that the memory is that of one window.
 //!
-//! A repetition is reported by the window that contains its beginning in the first half. It lasts for as long as
-//! later windows see it continue. Two things are missed: a unit longer than half a window, and words that return
-//! after the end of a window.
+//! A repetition is reported by the window with its beginning in the first half. It lasts as long as it continues in
+//! later windows. Two cases are missed: a unit longer than half a window, and words that recur after the end of a
+//! window.
 
 use super::choose::{Found, FoundSpan};
 use crate::transcript::Class;
 
-/// The chars of a window: several times the longest context of a model. Searching one takes some 130 MB.
+/// The length of a window, in chars: several times the longest context of a model. Searching a window takes some 130
+/// MB.
 pub(super) const WINDOW: usize = 1 << 20;
 
 /// Searches a text with `look`, in windows of `width` chars. A shorter text is one window. The second argument of
@@ -42,7 +43,7 @@ pub(super) fn windows(text: &str, width: usize, look: impl Fn(&[char], bool) -> 
 struct Whole {
     spans: Vec<FoundSpan>,
     doubt: Option<FoundSpan>,
-    /// The highest doubt, over all windows, that nothing repeats.
+    /// The highest doubt of all windows that the text is clean.
     unsure: f64,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Creates an empty answer. `tags`: whether its text may hold `<think>`.
+    /// Creates an empty answer. `tags` says whether its text may hold `<think>`.
     pub(super) fn new(index: u64, out: &Out, tags: bool) -> Self {
         Self {
             index,
@@ -142,7 +142,7 @@ fn micros(t_ms: f64) -> Option<f64> {
     micros.is_finite().then_some(micros)
 }
 
-/// Counts the tokens of texts that came in one piece each.
+/// Sets the token counts of texts that came in one piece each.
 fn count(events: &mut [RecordedEvent], tokens: Tokens) {
     let is = |wanted: bool| {
         move |event: &&RecordedEvent| match event.body {

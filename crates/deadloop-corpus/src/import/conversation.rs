@@ -137,7 +137,7 @@ pub(crate) fn group_of(prompt: &str) -> String {
     format!("prompt-{}", hash(prompt.trim(), 6))
 }
 
-/// Returns the first bytes of the SHA-256 of a text, in hexadecimal digits.
+/// Returns the first bytes of a text's SHA-256, in hexadecimal digits.
 pub(crate) fn hash(text: &str, bytes: usize) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digest = Sha256::digest(text.as_bytes());

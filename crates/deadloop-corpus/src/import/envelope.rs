@@ -116,7 +116,7 @@ fn parsed(text: &str) -> Option<Object> {
     }
 }
 
-/// Takes an object that `known` recognizes out of its envelopes.
+/// Unwraps an object that `known` recognizes from its envelopes.
 pub(crate) fn open(
     object: Object,
     known: &dyn Fn(&Object) -> bool,

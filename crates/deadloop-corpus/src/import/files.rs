@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::files::{Progress, open_file};
 use crate::{Corpus, CorpusError, Place};
 
-/// The length and time of a file, which show changes. The log of a database counts too.
+/// The length and the time of a file, for detecting changes. For a database, they include those of its log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileStamp {
     /// The length in bytes.
@@ -65,7 +65,7 @@ pub(super) struct File {
     pub(super) progress: Progress,
     /// The corpus of the file.
     pub(super) corpus: Option<Arc<Corpus>>,
-    /// Whether the file was named on its own. It may be a pipe then, to which the caller writes.
+    /// Whether the file was named on its own. Such a file may be a pipe.
     named: bool,
     /// Number of times that the file was read before.
     again: u64,
@@ -74,7 +74,8 @@ pub(super) struct File {
 }
 
 impl File {
-    /// Returns the folder. A folder that is read again counts as another.
+    /// Returns the folder, and the number of times that it was read before. A folder that is read again counts as
+    /// another one.
     pub(super) fn folder(&self) -> (u64, PathBuf) {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         (self.again, folder.to_path_buf())
@@ -149,7 +150,8 @@ impl Files {
         })
     }
 
-    /// Returns the files of folders in which no file has changed, since some recordings are a folder.
+    /// Returns the files of folders in which no file has changed. Folders are compared as a whole, since a recording
+    /// may be a folder.
     pub(super) fn same(&self, known: &BTreeMap<PathBuf, FileStamp>) -> HashSet<PathBuf> {
         let is_same = |file: &PathBuf| {
             let before = known.get(&whole(file));
@@ -227,7 +229,7 @@ fn walk(
     Ok(())
 }
 
-/// Opens a folder as a corpus. `None` if it is none.
+/// Opens a folder as a corpus. `None` if it is not one.
 fn corpus(folder: &Path) -> Result<Option<Corpus>, String> {
     match Corpus::open(folder) {
         Ok(corpus) => Ok(Some(corpus)),

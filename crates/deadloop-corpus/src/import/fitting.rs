@@ -6,10 +6,10 @@ use super::run::measure;
 use crate::transcript::wire::{self, WireFault};
 use crate::{Body, Entry, RecordedEvent};
 
-/// The length to which long texts are cut, in bytes, the longest first.
+/// The lengths to which long texts are cut, in bytes, in the order in which they are tried.
 const KEPT: [usize; 4] = [1 << 20, 1 << 16, 1 << 12, 1 << 8];
 
-/// The maximum number of bytes of a line for one byte of a text (as `\u0001`), and some for its surroundings.
+/// The maximum number of bytes in a line for one byte of text: the six of `\u0001`, and some for the surroundings.
 const ESCAPED: usize = 8;
 
 /// Cuts results and user messages until the entry fits into a line. Returns the number of cut texts.
@@ -17,8 +17,7 @@ const ESCAPED: usize = 8;
 /// A cut text keeps its beginning, with the `length` of the whole in chars and its `sha256` for comparisons.
 ///
 /// # Errors
-/// The rest is too long all the same. Text of the model and arguments of calls are never cut, since positions refer to
-/// them.
+/// The rest is still too long. Text of the model and arguments of calls are never cut, since positions refer to them.
 pub(super) fn fit(entry: &mut Entry, most: usize) -> Result<u64, WireFault> {
     if texts(entry) <= most / ESCAPED {
         return Ok(0);
@@ -43,7 +42,7 @@ pub(super) fn fit(entry: &mut Entry, most: usize) -> Result<u64, WireFault> {
     }
 }
 
-/// Returns the bytes of all texts and values of an entry, roughly.
+/// Estimates the bytes of all texts and values of an entry.
 fn texts(entry: &Entry) -> usize {
     let of = |event: &RecordedEvent| match &event.body {
         Body::Reasoning(text) | Body::Answer(text) | Body::User(text) => text.len(),
@@ -64,7 +63,7 @@ fn texts(entry: &Entry) -> usize {
     events + fields(&entry.transcript.meta) + fields(&entry.rest) + labels
 }
 
-/// Returns the bytes of a value, roughly, without escapes.
+/// Estimates the bytes of a value, without escapes.
 fn size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 5,

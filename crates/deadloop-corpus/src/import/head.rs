@@ -25,7 +25,7 @@ pub(crate) enum Certainty {
 }
 
 impl Certainty {
-    /// Returns this certainty if `so`, otherwise `No`.
+    /// Returns this certainty if `so` is true, otherwise `No`.
     pub(crate) fn when(self, so: bool) -> Self {
         if so { self } else { Self::No }
     }

@@ -1,7 +1,7 @@
 //! [`Log`]: logs of chats and agents, each format as a table.
 //!
-//! A table has the place of the records, their marks, and the events that a record becomes. One reader reads all of
-//! them; a format is a row of `formats/agent_logs.rs`, `exports.rs` or `logs.rs`.
+//! A table has the place of the records, their marks, and the events that a record becomes. One reader reads all
+//! formats. A format is a row of `formats/agent_logs.rs`, `exports.rs` or `logs.rs`.
 
 use std::borrow::Cow;
 
@@ -64,7 +64,7 @@ impl Rule {
     }
 }
 
-/// The meaning of a record. Texts are paths in the record; an empty path is the record.
+/// The meaning of a record. Texts are paths in the record. An empty path is the record itself.
 pub(crate) enum Is {
     /// A message of a conversation, with its speaker in the role.
     Message(&'static str),
@@ -340,7 +340,7 @@ impl Reading {
         run.message(message, path, t_ms, out)
     }
 
-    /// Adds the event of a record that is no message.
+    /// Adds the event of a record that is not a message.
     fn event(&mut self, is: &Is, record: &mut Object, t_ms: Option<f64>, out: &Out) {
         let text = |record: &mut Object, path: &str| words(paths::take(record, path));
         let run = &mut self.session.run;
@@ -452,7 +452,7 @@ fn id_at(object: &Object, path: &str) -> Option<String> {
     }
 }
 
-/// Returns the own name of a record without a rule, for losses.
+/// Returns the name of a record's kind, for losses, if no rule matches.
 fn kind(object: &Object) -> String {
     let names = ["type", "kind", "role", "event"];
     let named = names.iter().find_map(|name| object.get(*name)?.as_str());

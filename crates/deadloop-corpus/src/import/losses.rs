@@ -40,7 +40,7 @@ impl Losses {
         })
     }
 
-    /// Counts further fields as those of `format`.
+    /// Attributes further losses to `format`.
     pub(super) fn begin(&mut self, format: &'static str) {
         self.format = format;
     }
@@ -65,7 +65,7 @@ impl Losses {
 
     /// Counts the fields left in an object after its known fields were taken.
     ///
-    /// `path` is the place of the object, empty for the record itself. Null and empty values are no loss.
+    /// `path` is the place of the object, empty for the record itself. Null and empty values are not losses.
     pub(crate) fn rest(&mut self, path: &str, object: &Map<String, Value>) {
         // Servers write many fields as null, so no path is built for them.
         for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
@@ -77,7 +77,7 @@ impl Losses {
         }
     }
 
-    /// Counts an unmapped value, by its fields if it has some.
+    /// Counts an unmapped value, by its fields if it has any.
     pub(crate) fn value(&mut self, path: &str, value: &Value) {
         match value {
             Value::Null => {}

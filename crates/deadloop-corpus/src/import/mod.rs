@@ -10,18 +10,18 @@
 //! | responses put together from the chunks of a stream | `streams`, `response`, `choice` |
 //! | envelopes of recorders around an API's objects | `envelope` |
 //! | messages of a conversation as events | `conversation` |
-//! | logs of agents and chats as tables of paths | `log`, `paths`, `formats/{agent_logs,exports,logs}.rs` |
+//! | logs of agents and chats, described by paths of fields | `log`, `paths`, `formats/{agent_logs,exports,logs}.rs` |
 //! | databases of programs: tables and queries | `cut/queries.rs`; their rows: `formats/databases.rs` |
 //! | the columns of tables | `formats/columns.rs`, read by `formats/table.rs` |
-//! | finish reasons in the usual words | `deadloop_stream::reasons` |
-//! | the places of agents' sessions | `stores` |
+//! | finish reasons in the words of OpenAI's API | `deadloop_stream::reasons` |
+//! | the folders in which agents store sessions | `stores` |
 //! | users, prompts, turns of an agent's run; data on a turn | `run`; `turn` |
 //! | spans of a trace as a run | `spans` |
 //! | losses, counted by name | `losses` |
 //!
-//! The input is conserved. Every record is used, passed over or rejected. Every transcript is returned, without text,
-//! or rejected. Every rejection is one [`Problem`] with its place. A file without output of a model is a problem; in a
-//! folder it is passed over by its kind.
+//! All input is accounted for. Every record is used, passed over or rejected. Every transcript is returned, counted as
+//! empty, or rejected. Every rejection is one [`Problem`] with its place. A file without output of a model is a
+//! problem, unless it was found in a folder: there it is passed over and counted by kind.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -96,7 +96,7 @@ pub struct ImportTally {
     pub seen: u64,
     /// Number of things without output of a model (text, call or result), which are not returned.
     ///
-    /// These are files of a folder that are no recordings, records that are passed over, and transcripts without text.
+    /// These are files of a folder that are not recordings, records that are passed over, and transcripts without text.
     pub empty: u64,
     /// Number of things with a [`Problem`].
     pub rejected: u64,
@@ -155,7 +155,7 @@ struct Open {
     records: Option<Records>,
     /// The folder of the files that share the reader and names. `None` for a single file.
     folder: Option<(u64, PathBuf)>,
-    /// The begin of the file, and whether the file has to be a recording.
+    /// The place of the file's beginning, and whether the file has to be a recording.
     place: Place,
     strict: bool,
     /// Numbers of records, of unused records, and of transcripts with text.
@@ -212,7 +212,7 @@ impl Import {
         })
     }
 
-    /// Returns the files of folders that are no recordings: the kind, the number, and one example.
+    /// Returns the files of folders that are not recordings: the kind, the number, and one example.
     pub fn passed_over(&self) -> impl Iterator<Item = (&str, u64, &Path)> {
         let passed = self.passed.iter();
         passed.map(|(kind, (files, one))| (kind.as_str(), *files, one.as_path()))
@@ -360,7 +360,7 @@ impl Import {
         });
     }
 
-    /// Refuses a file that cannot be read. In a folder, a file that is no recording is passed over.
+    /// Refuses a file that cannot be read. In a folder, a file that is not a recording is passed over.
     fn refuse(&mut self, refused: opening::Refused, path: &Arc<PathBuf>, strict: bool) {
         match refused.kind {
             Some(kind) if !strict => self.pass_over(kind.to_owned(), path),
@@ -381,7 +381,7 @@ impl Import {
         *files += 1;
     }
 
-    /// Ends a file. A file without output of a model was not used.
+    /// Ends a file. A file without output of a model counts as unused.
     fn close(&mut self, mut open: Open) {
         open.reader.end(&mut self.out);
         open.found += self.emit();

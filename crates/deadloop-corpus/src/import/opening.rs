@@ -30,7 +30,7 @@ pub(super) struct Opened {
     pub(super) several: bool,
 }
 
-/// A file that cannot be read, with its kind if it is no recording.
+/// A file that cannot be read, with its kind if it is not a recording.
 pub(super) struct Refused {
     pub(super) fault: WireFault,
     /// The name of the kind, for folders with many such files.
@@ -43,7 +43,7 @@ impl From<WireFault> for Refused {
     }
 }
 
-/// Refuses a file of a kind that is no recording.
+/// Refuses a file of a kind that is not a recording.
 fn no_recording(kind: &'static str, what: impl Into<String>, expected: &str) -> Refused {
     Refused {
         fault: WireFault::new(what, expected),
@@ -125,7 +125,7 @@ struct FileHead {
     failed: Option<io::Error>,
 }
 
-/// Bytes and records of the head, with larger ones if the format stays unknown.
+/// The sizes of the head, in bytes and records. A larger one is used if the format is still unknown.
 ///
 /// A session may begin with many summaries, and a line may be a picture.
 const STEPS: [(usize, usize); 3] = [(1 << 16, 20), (1 << 20, 500), (1 << 24, 5000)];
@@ -228,7 +228,7 @@ fn foreign(head: &Head, look: &FileHead) -> Refused {
     }
 }
 
-/// Names the kind of a text that is no JSON.
+/// Names the kind of a text that is not JSON.
 fn prose(head: &[u8]) -> &'static str {
     let begin = head.trim_ascii_start();
     let starts = |with: &str| {
@@ -359,7 +359,7 @@ fn text_of(head: &[u8]) -> String {
 
 /// Reads the objects of whole lines, bare or the data of events. Returns them and whether there are more.
 ///
-/// A bare object starts its line. An object that does not is a part of a document.
+/// A bare object is at the start of its line. Any other object is part of a document.
 fn lines(look: &FileHead) -> (Vec<Value>, bool) {
     let mut frames = Frames::new(true, STEPS[look.step].0);
     let mut lines = look.head.split_inclusive(|byte| *byte == b'\n');

@@ -17,7 +17,7 @@ pub struct ImportOptions {
     pub fields: ImportFields,
     /// The options for splitting answers that may hold `<think>`.
     pub think: ThinkOptions,
-    /// Whether the file name is a prefix of each id. Not in a corpus, whose labels refer to ids.
+    /// Whether the file name is a prefix of each id. Ids of a corpus get no prefix, since its labels refer to them.
     pub prefix_ids: bool,
     /// Files that were read before. A folder without changes is passed over.
     pub known: BTreeMap<PathBuf, FileStamp>,

@@ -25,7 +25,7 @@ pub(crate) struct Foreign {
     pub(crate) help: &'static str,
     /// Returns the certainty that a file with this beginning has the format.
     pub(crate) knows: fn(&Head) -> Certainty,
-    /// The shape of its files. `None` to recognize it; text is then read as lines.
+    /// The shape of its files. `None` to recognize the shape. Text is then read as lines.
     pub(crate) shape: Option<Shape>,
     /// Whether the files of a folder, one record each, are one recording with one reader.
     pub(crate) whole_folder: bool,
@@ -81,10 +81,10 @@ pub(crate) trait Reader: Send {
     /// Reads the next record. Unmapped fields go to [`Out::losses`].
     ///
     /// # Errors
-    /// The record cannot be used; reading goes on with the next.
+    /// The record cannot be used. Reading continues with the next one.
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault>;
 
-    /// Notes a record that could not be used, a gap in all open responses.
+    /// Records a gap in all open responses, after a record that could not be used.
     fn gap(&mut self) {}
 
     /// Ends all open responses after the last record.
@@ -163,7 +163,7 @@ impl Out {
         }
     }
 
-    /// Notes a guess on a column, as an option.
+    /// Records a guess on a column, as an option.
     pub(crate) fn guess(&mut self, option: &'static str, column: &str) {
         if !self.guessed.contains_key(option) {
             self.guessed.insert(option, column.to_owned());
@@ -191,7 +191,7 @@ impl Out {
     /// Adds a finished transcript.
     ///
     /// Without an id it is named after its file and numbered. Without a model it gets the caller's. Times and tokens
-    /// that no corpus may hold are dropped. Its split is that of its corpus.
+    /// that no corpus may hold are dropped. The split is that of the imported corpus.
     pub(crate) fn emit(&mut self, mut entry: Entry) {
         self.number += 1;
         // Transcripts of a corpus are kept as they are.

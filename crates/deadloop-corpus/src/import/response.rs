@@ -1,4 +1,4 @@
-//! [`Response`]: a response with its answers, until it ends.
+//! [`Response`]: a response in progress, with its answers.
 //!
 //! A response that ended without a finish reason is marked `meta.cut`. A response with unreadable chunks is marked
 //! `meta.gaps`.
@@ -61,7 +61,7 @@ impl Response {
         }
     }
 
-    /// Returns whether an object belongs to this response: by its name, otherwise by its model.
+    /// Returns whether an object belongs to this response. Names are compared, or models if there is no name.
     pub(super) fn is_of(&self, said: &ObjectContent) -> bool {
         match (&said.response, &said.model) {
             (Some(_), _) if self.renamed && said.goes_on => self.may_be_by(said),
@@ -155,7 +155,7 @@ impl Response {
         }
     }
 
-    /// Updates data on the response. Later values replace earlier ones; usage is merged by count.
+    /// Updates data on the response. Later values replace earlier ones. Usage is merged count by count.
     fn about(&mut self, name: &'static str, value: Value) {
         match (self.meta.get_mut(name), value) {
             (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),

@@ -33,7 +33,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Notes the place of a record.
+    /// Records the place of the first record.
     pub(crate) fn at(&mut self, place: Place) {
         self.place.get_or_insert(place);
     }

@@ -1,4 +1,4 @@
-//! Traces of observability tools as runs, from spans in order of begin.
+//! Traces of observability tools as runs, from spans in the order of their starts.
 //!
 //! A model's span holds the whole request, which repeats earlier messages, so only the new messages of its input are
 //! used. The calls of the model are taken from its answer. A tool's span gives the result, and the call if no answer
@@ -35,7 +35,7 @@ pub(crate) struct Span {
     pub(crate) kind: Kind,
     /// The name of a tool.
     pub(crate) name: String,
-    /// The begin, in milliseconds since 1970.
+    /// The start, in milliseconds since 1970.
     pub(crate) began: Option<f64>,
     /// The sort key of spans that began together.
     pub(crate) order: String,
@@ -359,7 +359,7 @@ fn text_of(part: &Value) -> Option<&str> {
     part.as_str().or_else(|| part.get("text")?.as_str())
 }
 
-/// Converts a message of LangChain, OpenTelemetry or an API to OpenAI's fields. `None` if it is no message.
+/// Converts a message of LangChain, OpenTelemetry or an API to OpenAI's fields. `None` if it is not a message.
 pub(crate) fn message(value: Value) -> Option<Object> {
     let Value::Object(mut message) = value else {
         return None;

@@ -13,8 +13,8 @@ pub struct AgentStore {
     pub path: PathBuf,
 }
 
-/// The places, by what each agent's documentation says of Linux and macOS: the agent, what is below the home folder, and
-/// where a variable may name another folder that, and what is below it.
+/// The places on Linux and macOS, from each agent's documentation: the agent, the path below the home folder, and
+/// optionally the variable that names another folder with the path below that folder.
 const STORES: &str = include_str!("stores.txt");
 
 /// The list of Crush's projects. Each project has a database.
@@ -22,7 +22,7 @@ const CRUSH_PROJECTS: &str = ".local/share/crush/projects.json";
 
 /// Finds the existing stores of agents below a home folder.
 ///
-/// `variable` returns the value of an environment variable, with which some agents change the place.
+/// `variable` returns the value of an environment variable. Some agents take the place from a variable.
 pub fn agent_stores(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<AgentStore> {
     let mut found: Vec<AgentStore> = Vec::new();
     let mut add = |agent: &'static str, path: PathBuf| {

@@ -5,9 +5,9 @@
 //! A chunk belongs to the open response with its name, otherwise to the response with the last chunk. A response ends
 //! by its own mark, at `[DONE]`, or at the end of the file.
 //!
-//! Some servers give each chunk an id of its own, which names no response. So chunks with unknown ids that begin
-//! nothing wait. A second chunk with one of the ids shows that ids are names, and each chunk is a response. Without a
-//! second chunk, they are one response.
+//! Some servers give each chunk an id of its own, which does not identify a response. So chunks wait if their id is
+//! unknown and they do not begin a response. A second chunk with one of the ids shows that ids are names, and each
+//! chunk is a response. Without a second chunk, they are one response.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -32,7 +32,8 @@ const FINISHED: usize = 16;
 /// The maximum number of open responses. Beyond it, the oldest counts as cut.
 const OPEN: usize = 1024;
 
-/// The maximum number of chunks that wait for a second one with their id. So many responses may begin at the same time.
+/// The maximum number of chunks that wait for a second one with their id. This is also the number of responses that may
+/// begin at the same time.
 const WAITING: usize = 64;
 
 /// Returns the certainty that the first known object of a file is of this family.
@@ -73,7 +74,7 @@ pub(crate) struct Streams {
     waiting: Waiting,
 }
 
-/// Chunks with unknown ids that begin nothing.
+/// Chunks with unknown ids that do not begin a response.
 #[derive(Default)]
 struct Waiting {
     chunks: Vec<(ObjectContent, Opened, Place)>,
@@ -158,7 +159,7 @@ impl Streams {
         self.add(said, opened, place, out);
     }
 
-    /// Returns whether an object's response is not known yet. Notes whether its id is a name.
+    /// Returns whether an object has to wait until its response is known. Also notes whether ids name responses.
     fn waits(&mut self, said: &ObjectContent) -> bool {
         let Some(name) = said.response.as_ref().filter(|_| !self.session) else {
             return false;

@@ -14,7 +14,7 @@ pub(crate) struct Turn {
     pub(crate) agent: Option<String>,
     /// The tokens of the turn.
     pub(crate) usage: Usage,
-    /// The begin, in milliseconds since the begin of the run.
+    /// The start, in milliseconds since the start of the run.
     pub(crate) t_ms: Option<f64>,
 }
 

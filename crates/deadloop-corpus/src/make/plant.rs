@@ -14,14 +14,14 @@ pub enum PlantKind {
     ShortSequence,
     /// Whole sentences or paragraphs.
     Paragraph,
-    /// The lines of the unit as list items, numbered on from copy to copy.
+    /// The lines of the unit as list items, whose numbers continue from copy to copy.
     OrderedList,
     /// Paragraphs that differ by a word in each copy.
     NearRepeat,
 }
 
 impl PlantKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 4] = [
         Self::ShortSequence,
         Self::Paragraph,
@@ -81,8 +81,8 @@ pub struct Planting {
     /// The text that is repeated, with the blank or line break at its end. In an
     /// [`OrderedList`](PlantKind::OrderedList) each line is an item.
     pub unit: String,
-    /// Texts that replace `{}` in the unit, one for each copy, in turn. In a [`NearRepeat`](PlantKind::NearRepeat)
-    /// they make the copies differ.
+    /// The texts that replace `{}` in the unit. The copies take them in turn. In a
+    /// [`NearRepeat`](PlantKind::NearRepeat) they make the copies differ.
     pub fillers: Vec<String>,
     /// The style of the numbers of list items.
     pub numbering: Numbering,
@@ -91,9 +91,9 @@ pub struct Planting {
     /// The wanted number of chars before the **second** copy. The clean text is cut so that the first copy ends
     /// there, or up to 400 chars earlier if a sentence or word ends there.
     pub onset: usize,
-    /// The least number of copies.
+    /// The minimum number of copies.
     pub copies: usize,
-    /// The least number of chars after the onset. The last copy is cut there, like a stream that reaches its token
+    /// The minimum number of chars after the onset. The last copy is cut there, like a stream that reaches its token
     /// limit.
     pub tail: usize,
 }

@@ -13,18 +13,19 @@ use std::collections::BTreeMap;
 
 use crate::{Body, Transcript};
 
-/// The chars of a shingle: so many that two texts on one subject share few, and so few that a changed word affects
-/// few.
+/// The length of a shingle, in chars. It is long enough that two texts on one subject share few shingles, and short
+/// enough that a changed word affects few.
 const SHINGLE: usize = 12;
-/// The rows of a band. All must agree.
+/// The number of rows of a band. All of them must agree.
 const ROWS: usize = 6;
-/// The bands of a sketch. One must agree. Texts 80 % alike are found with probability 1 - (1 - 0.8^6)^20 =
-/// 0.998. Texts 50 % alike cost a comparison in one case of four.
+/// The number of bands of a sketch. One of them must agree. Texts 80 % alike are found with probability 1 - (1 -
+/// 0.8^6)^20 = 0.998. Texts 50 % alike cost a comparison in one case of four.
 const BANDS: usize = 20;
-/// The most texts of a bucket that the others are compared with. It limits the work if many unlike texts share a
-/// band.
+/// The maximum number of texts of a bucket that the others are compared with. It limits the work if many unlike texts
+/// share a band.
 const LEADERS: usize = 16;
-/// The most shingles kept of a text. A likeness estimated from half of them is usually off by at most 0.001.
+/// The maximum number of shingles kept of a text. A likeness estimated from half of them is usually off by at most
+/// 0.001.
 const SAMPLE: usize = 1 << 22;
 
 /// The distinct shingles of a text, as hashes. Case, kinds of white space and the number of repetitions do not
@@ -90,7 +91,8 @@ impl Shingles {
         &self.hashes[..self.hashes.partition_point(|hash| *hash <= most)]
     }
 
-    /// Returns the Jaccard index of two sets, from 0 to 1. It is 0 for two empty sets, which carry no information.
+    /// Returns the Jaccard index of two sets, from 0 to 1. The index of two empty sets is 0, since they carry no
+    /// information.
     pub fn alike(&self, other: &Self) -> f64 {
         let most = self.most.min(other.most);
         let (mine, theirs) = (self.up_to(most), other.up_to(most));
@@ -109,10 +111,10 @@ impl Shingles {
     }
 }
 
-/// A sketch of a set of shingles, with 120 rows. The hash of a shingle selects the row, and each row keeps its
-/// smallest hash (one permutation hashing; Li, Owen and Zhang 2012). An empty row takes the content of another
-/// (Shrivastava 2017). So two sets agree in a row with a probability equal to their likeness, and each shingle costs
-/// one step instead of one for each row.
+/// A sketch of a set of shingles, with 120 rows. The hash of a shingle selects the row, and each row keeps its smallest
+/// hash (one permutation hashing; Li, Owen and Zhang 2012). An empty row takes the content of another (Shrivastava
+/// 2017). So two sets agree in a row with a probability equal to their likeness. Each shingle costs a single step, not
+/// a step for each row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sketch(Vec<u32>);
 
@@ -147,8 +149,8 @@ impl Sketch {
 }
 
 /// Returns pairs of sketched texts whose likeness by the given measure is at least `least`. Texts are named by their
-/// index in `sketches`. These are not all such pairs, but enough to join all texts that belong together: a text is
-/// compared with the first ones of each of its buckets until it is joined.
+/// index in `sketches`. Not all such pairs are returned, but enough to join all texts that belong together: a text is
+/// compared with the first texts of each of its buckets until it is joined.
 pub fn alike(
     sketches: &[Option<Sketch>],
     least: f64,
@@ -283,8 +285,8 @@ fn texts(transcript: &Transcript) -> impl Iterator<Item = String> {
 
 /// The number of further hashes that may be kept before duplicates are dropped.
 const SPARE: usize = 1 << 16;
-/// The number of latest hashes that are remembered. They are few, so that they stay in the cache and are cheap for a
-/// short text.
+/// The number of latest hashes that are remembered. The number is small, so that the hashes stay in the cache and cost
+/// little for a short text.
 const LATELY: usize = 1 << 13;
 
 /// Returns the text in lower case, with each run of white space as one blank.

@@ -13,13 +13,13 @@ use crate::{Place, Problem};
 /// The ids seen so far, each with its place. They must be inserted in corpus order, since the first of two
 /// transcripts with one id counts.
 ///
-/// An id is stored as half of its SHA-256, which takes some 40 bytes for each of a million transcripts. No two ids
-/// with the same half are known. There are several hash tables, because a table exists twice while it grows, and with
-/// several only one does.
+/// An id is stored as half of its SHA-256, which takes some 40 bytes for each of a million transcripts. Collisions of
+/// such halves are practically impossible. There are several hash tables, because a growing table exists twice, and
+/// only one table grows at a time.
 #[derive(Clone, Debug, Default)]
 pub struct Ids {
     files: Vec<Arc<PathBuf>>,
-    /// The tables. Empty as long as there is no id.
+    /// The tables. Empty until the first id is added.
     tables: Vec<Table>,
 }
 
@@ -51,7 +51,7 @@ impl Hash for Key {
     }
 }
 
-/// A hasher that returns the first bytes of the key, which are random already.
+/// A hasher that returns the first bytes of the key, which are already random.
 #[derive(Clone, Copy, Debug, Default)]
 struct Drawn(u64);
 

@@ -66,7 +66,7 @@ struct Reader<'a> {
     passed: Vec<(u64, usize)>,
     /// The number of the first call that may be open, apart from calls that the run passed over.
     open: usize,
-    /// The turn in progress: its first event, and whether something is in it.
+    /// The turn in progress: its first event, and whether it has any content.
     turn: Option<(u64, bool)>,
     found: Vec<Disorder>,
 }

@@ -1,6 +1,6 @@
 //! [`LastReport`]: a filter that reports a measure only when it changes.
 //!
-//! Facts stay few, and a guard that continues gets each change.
+//! So facts stay few, and a guard that continues after an alarm still gets each change.
 
 /// The latest reported value, as long as some setting accepts it.
 #[derive(Clone, Copy, Default)]

@@ -11,7 +11,7 @@
 //! | equality of calls | `key` |
 //! | counts in a window | `window` |
 //! | lengths of stretches with a period | `stretch` |
-//! | the text of a turn | `digest` |
+//! | the hash and the beginning of a turn's text | `digest` |
 //! | classes of results: done, waiting, nothing, refusal | `says`, its words in `says.toml` |
 //! | bad turns among the ended ones | `errors` |
 //! | stop or warning | `tells` |
@@ -274,7 +274,7 @@ pub(crate) fn fact(
     }
 }
 
-/// A repetition, as an alarm reports it.
+/// A repetition, in the form of an alarm.
 pub(crate) struct Repeat {
     /// The onset: the position at which the second copy begins.
     pub(crate) onset: Units,

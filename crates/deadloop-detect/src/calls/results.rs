@@ -46,7 +46,7 @@ pub(crate) const ARGUMENTS: Param = Param::flag("arguments", true)
 const RESULTS: usize = 64;
 /// The maximum number of ids and numbers of a result that may differ. Later ones are compared like other text.
 const MARKS: usize = 256;
-/// Placeholder of an id in a compared text.
+/// The placeholder of an id in a compared text.
 pub(super) const HOLE: &str = "\0";
 /// Placeholder of a number in a compared text.
 const NUMBER: &str = "\0n";

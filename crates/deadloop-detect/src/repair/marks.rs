@@ -22,7 +22,7 @@ pub(super) struct Marks {
 pub(super) const LENGTHS: std::ops::RangeInclusive<usize> = 3..=64;
 
 impl Marks {
-    /// Returns a list of marks. `fold`: the case of ASCII letters does not count.
+    /// Returns a list of marks. With `fold`, the case of ASCII letters does not count.
     pub(super) fn new(marks: &[String], fold: bool) -> Self {
         let chars = |mark: &String| mark.chars().collect();
         Self {

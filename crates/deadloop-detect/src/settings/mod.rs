@@ -73,7 +73,7 @@ pub struct SettingsError {
     pub line: usize,
     /// The column in chars, from 1.
     pub column: usize,
-    /// The error and what was expected, a lower-case fragment.
+    /// The error and the expectation, as a lower-case fragment.
     pub what: String,
 }
 

@@ -273,7 +273,7 @@ impl Threshold {
         }
     }
 
-    /// Returns whether a written value accepts everything: a 0 that is no bound, or that every bound reaches.
+    /// Returns whether a written value accepts everything: a 0 that means no bound, or that every bound reaches.
     pub fn is_idle(self, written: &Value) -> bool {
         *written == Value::Int(0)
             && (self.zero != Zero::Number || self.side == ThresholdSide::AtMost)
@@ -308,16 +308,16 @@ impl Threshold {
 pub enum Domain {
     /// A whole number from `min` to `max`.
     Int {
-        /// The least allowed value.
+        /// The minimum allowed value.
         min: i64,
-        /// The greatest allowed value.
+        /// The maximum allowed value.
         max: i64,
     },
     /// A number from `min` to `max`.
     Float {
-        /// The least allowed value.
+        /// The minimum allowed value.
         min: f64,
-        /// The greatest allowed value.
+        /// The maximum allowed value.
         max: f64,
     },
     /// Yes or no.
@@ -328,18 +328,18 @@ pub enum Domain {
     WordOrInt {
         /// The words.
         words: &'static [&'static str],
-        /// The least allowed number.
+        /// The minimum allowed number.
         min: i64,
-        /// The greatest allowed number.
+        /// The maximum allowed number.
         max: i64,
     },
     /// Any of these words, each at most once.
     Words(&'static [&'static str]),
     /// Whole numbers from `min` to `max`, at least one, each greater than the one before.
     Rising {
-        /// The least allowed value.
+        /// The minimum allowed value.
         min: i64,
-        /// The greatest allowed value.
+        /// The maximum allowed value.
         max: i64,
     },
     /// A set of chars, written as a text of at least one char.

@@ -35,7 +35,7 @@ impl Member {
         self.detector.spec.check(&self.params)
     }
 
-    /// Returns the checks that can never fire, while others can: each with its parameter and the reason.
+    /// Returns the checks that can never fire although others can, each with its parameter and the reason.
     pub fn dead_checks(&self) -> Vec<Refusal> {
         (self.detector.dead)(&self.params)
     }
@@ -68,7 +68,7 @@ impl Member {
         }
     }
 
-    /// Returns the unit in which it counts. `None` for a program, which may alarm anywhere.
+    /// Returns the unit in which the detector counts. `None` for a program, which may alarm anywhere.
     pub fn unit(&self) -> Option<Unit> {
         match self.detector.measure {
             Measuring::Text(_) => Some(Unit::Chars),

@@ -1,6 +1,6 @@
 //! Suggestions for misspelt words: the nearest known word.
 
-/// The least similarity of two words, from 0 to 1: about one wrong letter in three.
+/// The minimum similarity of two words, from 0 to 1: about one wrong letter in three.
 const ALIKE: f64 = 0.6;
 
 /// The longest word that is compared, in bytes. The time grows with the product of the lengths.

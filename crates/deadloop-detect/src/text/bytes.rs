@@ -46,7 +46,7 @@ impl Bytes {
     }
 
     /// Counts the bytes before the first that is not ASCII, may end a sentence, or is a blank other than a single
-    /// space. `spaced`: a space came before.
+    /// space. `spaced` says whether a space came before.
     #[inline]
     pub(crate) fn of_sentence(&self, spaced: bool) -> usize {
         let wide = self.wide();
@@ -102,7 +102,7 @@ fn within(bytes: i8x16, first: u8, last: u8) -> i8x16 {
 const BLOCK: usize = 64;
 
 /// Cuts the ASCII at the start of a text into runs of letters, digits and the char `also`, and runs of other chars.
-/// `each` takes a run and whether it is of the first sort. A run may be passed in parts. Returns the number of ASCII
+/// `each` takes a run, and whether it has letters and digits. A run may be passed in parts. Returns the number of ASCII
 /// bytes.
 #[inline]
 pub(crate) fn runs(text: &[u8], also: u8, mut each: impl FnMut(Range<usize>, bool)) -> usize {

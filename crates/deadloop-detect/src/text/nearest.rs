@@ -14,9 +14,9 @@ const LETTERS_PER_EDIT: usize = 3;
 pub(crate) const LONGEST: usize = 64;
 
 impl Nearest {
-    /// Returns the known names. `fold`: the case of ASCII letters does not count. `edits`: the maximum number of chars
-    /// that may be added, left out, changed or swapped with a neighbour. A known name allows at most one for each three
-    /// letters.
+    /// Returns the known names. With `fold`, the case of ASCII letters does not count. `edits` is the maximum number of
+    /// chars that may be added, left out, changed or swapped with a neighbour. A known name allows at most one for each
+    /// three letters.
     pub(crate) fn new(known: Vec<String>, fold: bool, edits: usize) -> Self {
         Self { known, fold, edits }
     }

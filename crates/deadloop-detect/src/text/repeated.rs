@@ -111,7 +111,7 @@ static LISTED: LazyLock<Regex> =
 /// The number of chars below which a unit is a short sequence.
 pub(crate) const SHORT: u64 = 40;
 
-/// Returns the kind of a loop of this text. `short`: its unit has fewer than [`SHORT`] chars.
+/// Returns the kind of a loop of this text. `short` says whether its unit has fewer than [`SHORT`] chars.
 pub(crate) fn kind(text: &str, short: bool) -> Kind {
     if LISTED.is_match(text) {
         Kind::OrderedList

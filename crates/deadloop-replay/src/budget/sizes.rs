@@ -125,7 +125,8 @@ fn recorded(items: &[Item], prompts: &[Prompt]) -> Vec<u64> {
     tokens
 }
 
-/// Spreads tokens over events by their chars. Each event takes its share of what is left, so that the sum is exact.
+/// Spreads tokens over events by their chars. Each event takes its share of the remaining tokens, so that the sum is
+/// exact.
 fn spread(tokens: u64, items: &[Item], to: &mut [u64]) {
     let mut chars: u64 = items.iter().map(|item| item.chars).sum();
     let mut left = tokens;

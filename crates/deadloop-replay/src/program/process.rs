@@ -157,7 +157,7 @@ impl Process {
         }
     }
 
-    /// Returns the error for output, or an end, before the next transcript was sent.
+    /// Returns the error for a line, or for the end of the output, that arrives before the next transcript is sent.
     fn unasked(&mut self, line: Line) -> Halt {
         match line {
             Line::End => Halt::Ended(format!("{} before it was asked", self.end())),

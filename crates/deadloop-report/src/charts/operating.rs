@@ -29,7 +29,7 @@ const APART: f64 = 5.0;
 /// The maximum number of settings marked by a letter.
 const MARKED: usize = 5;
 
-/// A marked setting.
+/// A setting marked by a letter.
 struct Point {
     /// The role: `chosen`, `best in-sample`, `in use`, `named`, `never`.
     role: &'static str,

@@ -23,9 +23,9 @@ pub struct ChoiceRow {
     pub loops: u64,
     /// The figures of the setting in use.
     pub in_use: ChoiceFigures,
-    /// The figures of the file. They are held out where a part of it was chosen by folds.
+    /// The figures of the file. Where folds chose a part of the file, they are from transcripts outside of the choice.
     pub held_out: ChoiceFigures,
-    /// The in-sample figures of the file, as a replay has them.
+    /// The in-sample figures of the file, which a replay of the file reproduces.
     pub in_sample: ChoiceFigures,
 }
 

@@ -225,8 +225,8 @@ impl ReportData {
     }
 
     /// Returns the settings with a name. The one in use (or the first) leads. The others are ordered by the highest F1,
-    /// or without loops by the fewest wrong alarms. The cost of wrong alarms does not change
-    /// the order, which only decides what is shown of many settings.
+    /// or without loops by the fewest wrong alarms. The cost of wrong alarms does not affect the order, which only
+    /// decides which of many settings are shown.
     pub fn leading(&self) -> &[usize] {
         self.leading.get_or_init(|| {
             let named = |at: &usize| matches!(self.settings[*at].role, Role::InUse | Role::Named);

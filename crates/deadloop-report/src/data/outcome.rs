@@ -3,7 +3,8 @@
 use deadloop_score::Verdict;
 use std::sync::Arc;
 
-/// The outcome of a transcript under a setting. Names are shared, as a run has a row for each transcript and setting.
+/// The outcome of a transcript under a setting. Names are shared, since a run has a row for each transcript and
+/// setting.
 #[derive(Debug, Clone)]
 pub struct OutcomeRow {
     /// The transcript's id.

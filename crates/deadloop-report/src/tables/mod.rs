@@ -21,7 +21,7 @@ const SIZE: f64 = 1.6;
 /// The maximum number of rows of a fold. The page of 1,000 models stays small, and the files have all rows.
 const FOLDED: usize = 300;
 
-/// A table.
+/// A table of the page.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Table {
     /// Its heading.
@@ -47,7 +47,7 @@ pub(crate) struct Folded {
     pub(crate) rows: Vec<Row>,
 }
 
-/// A column.
+/// A column of a table: its heading and alignment.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Column {
     /// Its name.
@@ -56,7 +56,7 @@ pub(crate) struct Column {
     pub(crate) number: bool,
 }
 
-/// A row.
+/// A row of a table.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Row {
     /// A cell for each column.
@@ -65,7 +65,7 @@ pub(crate) struct Row {
     pub(crate) role: &'static str,
 }
 
-/// A cell.
+/// A cell of a table, with what a click on it does.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Cell {
     /// The visible text.

@@ -39,9 +39,9 @@ pub(super) static IN_A_GROUP: CorpusCheck = CorpusCheck {
     find: Find::Corpus(|seen| found(seen, Spread::Nothing)),
 };
 
-/// The least likeness at which two texts count as one.
+/// The minimum likeness at which two texts count as one.
 const ALIKE: f64 = 0.8;
-/// The least likeness by sketch at which the texts themselves are compared. It is below [`ALIKE`], since a sketch may
+/// The minimum likeness by sketch at which the texts themselves are compared. It is below [`ALIKE`], since a sketch may
 /// underestimate.
 const WORTH_A_LOOK: f64 = 0.65;
 /// The minimum number of chars of a compared text: shorter ones are alike by chance ("42").

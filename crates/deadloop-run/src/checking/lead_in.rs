@@ -13,9 +13,9 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     find: Find::Text(lead_in),
 };
 
-/// The least likeness of a near-copy, from 0 to 1, with digits and case folded.
+/// The minimum likeness of a near-copy, from 0 to 1, with digits and case folded.
 const NEAR: f64 = 0.8;
-/// The least likeness of a near-copy without folding. Rows of a table differ only in their numbers and are healthy.
+/// The minimum likeness of a near-copy without folding. Rows of a table differ only in their numbers and are healthy.
 const NEAR_VERBATIM: f64 = 0.6;
 /// The minimum number of near-copies of a lead-in. Text before a loop is often on the same subject, so one is not
 /// enough.

@@ -86,7 +86,7 @@ pub struct CorpusCheck {
     pub severity: Severity,
     /// The findings as a heading.
     pub title: &'static str,
-    /// The reason why such a finding makes figures misleading.
+    /// The reason why a finding of this kind makes figures misleading.
     pub why: &'static str,
     /// The advice to the user.
     pub advice: &'static str,
@@ -175,7 +175,7 @@ fn glance(entry: &Entry, case: &Case) -> Glance {
     }
 }
 
-/// A checked corpus.
+/// The cases of a checked corpus, with the problems that were found.
 pub struct CheckSeen {
     /// The cases of the corpus.
     pub cases: Vec<Case>,

@@ -12,7 +12,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     find: Find::Text(contradicted),
 };
 
-/// The least likeness to the first copy, from 0 to 1, for a text to count as the second copy.
+/// The minimum likeness to the first copy, from 0 to 1, at which a text counts as the second copy.
 const A_COPY: f64 = 0.5;
 /// The minimum number of chars that are compared: a copy of one char proves little.
 const LEAST_CHARS: usize = 40;

@@ -60,7 +60,7 @@ pub struct AskedOf {
     /// The side of the bound, lower or upper.
     #[serde(skip)]
     pub side: ThresholdSide,
-    /// Whether it counts copies.
+    /// Whether the threshold counts copies.
     #[serde(skip)]
     repeats: bool,
 }

@@ -219,7 +219,8 @@ struct SourceContent {
     recorded: Vec<SynthTranscript>,
 }
 
-/// Reads a source corpus. `runs`: an item plants into its runs. `recordings`: an item takes its transcripts unchanged.
+/// Reads a source corpus. With `runs`, an item plants loops into its runs. With `recordings`, an item takes its
+/// transcripts unchanged.
 fn corpus_texts(
     path: &Path,
     source: &CleanSource,

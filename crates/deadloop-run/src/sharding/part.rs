@@ -253,7 +253,7 @@ pub(super) fn hash(subject: &str) -> String {
     fingerprint(&[subject.to_owned()])
 }
 
-/// Returns the first place at which two requests differ, as `select.models`.
+/// Returns the first place at which two requests differ, such as `select.models`.
 fn differing(a: &Value, b: &Value, at: &str) -> Option<String> {
     if a == b {
         return None;

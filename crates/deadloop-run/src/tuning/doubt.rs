@@ -1,4 +1,4 @@
-//! Doubtful labels: contradicted by good guards and the offline finder.
+//! Doubtful labels: those that good guards and the offline finder contradict.
 
 use deadloop_corpus::Entry;
 use deadloop_score::choose::{ChooseOptions, Contradicted, contradicted, limit_doubt};

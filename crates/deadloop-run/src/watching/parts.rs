@@ -8,7 +8,7 @@ use crate::repairs::LiveRepair;
 
 use super::{BlindOf, Shared, UNNAMED, WatchRecord, Watching};
 
-/// The rules that separate thinking from the answer, from the settings and from options.
+/// The rules for separating thinking from the answer: those of the settings, changed by options.
 pub struct Think {
     /// The rules of the settings.
     pub rules: ThinkRules,

@@ -32,13 +32,13 @@ impl Contradicted {
         self.alarms.is_empty() && self.loops.is_empty()
     }
 
-    /// Returns whether the finder contradicts the label too: it finds a loop at such an alarm, or none where the label
-    /// has one.
+    /// Returns whether the finder contradicts the label too: it finds a loop at an alarm of [`alarms`](Self::alarms),
+    /// or none where the label has one.
     pub fn is_doubted(&self, transcript: &Transcript) -> bool {
         self.is_doubted_by(|places| sees_loop(transcript, places))
     }
 
-    /// Returns whether `sees_loop` contradicts the label too. `sees_loop` checks for a loop at one of some places.
+    /// Returns whether `sees_loop`, which checks for a loop at one of some places, contradicts the label too.
     pub fn is_doubted_by(&self, sees_loop: impl Fn(&BTreeSet<Place>) -> bool) -> bool {
         !self.alarms.is_empty() && sees_loop(&self.alarms)
             || !self.loops.is_empty() && !sees_loop(&self.loops)
@@ -48,7 +48,7 @@ impl Contradicted {
 /// Returns the labels in doubt, after dropping the doubts of a class that has too many.
 ///
 /// If more than half of the labels with a loop, or of those without, are in doubt, none of them are. So many labels are
-/// no mistakes: they define a loop otherwise than the guards and the finder do.
+/// not mistakes. They follow a different definition of a loop than the guards and the finder.
 pub fn limit_doubt(cases: &[Case], mut doubted: Vec<bool>) -> Vec<bool> {
     for loops in [true, false] {
         let is_of = |case: &Case| {

@@ -1,8 +1,8 @@
 //! [`choose`]: the choice of a setting, by the one rule of `reports/METHOD.md`, "Choosing".
 //!
-//! Ready guards come first, then the grid, then each model. Each step compares with the result of the step before.
-//! Labels in doubt are left out of the choice, and copies of a text count once. Figures describe the written file, on
-//! all labels.
+//! Step 1 tries the ready guards, step 2 the grid, and step 3 each model. Each step compares with the result of the
+//! step before. Labels in doubt are left out of the choice, and copies of a text count once. Figures describe the
+//! written file, on all labels.
 //!
 //! | to find | look in |
 //! |---|---|

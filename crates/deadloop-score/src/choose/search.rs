@@ -25,7 +25,7 @@ const LADDER: [f64; 22] = [
     0.0, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0,
     30.0, 50.0, 70.0, 100.0,
 ];
-/// Wrong alarms of the incumbent from which a candidate only has to have no more.
+/// The minimum number of wrong alarms of the incumbent at which a candidate may have as many.
 pub(super) const FEW_WRONG: u64 = 5;
 /// The Poisson mean at which zero wrong alarms have a probability of 20 %.
 pub(super) const LEAST_EXPECTED: f64 = 1.61;

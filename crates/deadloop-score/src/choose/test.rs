@@ -87,7 +87,8 @@ impl PairedTest {
         }
     }
 
-    /// Returns whether the objective is surely better. `is_within`: the newcomer meets the limits by estimate.
+    /// Returns whether the objective is surely better. `is_within` says whether the newcomer meets the limits by
+    /// estimate.
     pub(super) fn is_better(&self, is_within: bool) -> bool {
         self.lo > 0.0 && (is_within || self.wrong[0] <= self.wrong[1])
     }
@@ -128,8 +129,8 @@ impl Chooser<'_> {
         (PairedTest::new(&pairs, self.options), sum)
     }
 
-    /// Returns the rule by which the newcomer replaces the incumbent. `is_within`: the newcomer meets the limits by
-    /// estimate.
+    /// Returns the rule by which the newcomer replaces the incumbent. `is_within` says whether the newcomer meets the
+    /// limits by estimate.
     pub(super) fn ships(
         &self,
         sample: &Sample,

@@ -318,7 +318,8 @@ impl Chooser<'_> {
         }
     }
 
-    /// Builds the choice for some transcripts. `otherwise`: the source and name of the incumbent, if nothing won.
+    /// Builds the choice for some transcripts. `otherwise` is the source and name of the incumbent, for the case that
+    /// nothing won.
     fn choice(
         &self,
         model: &str,

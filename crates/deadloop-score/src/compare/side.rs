@@ -353,7 +353,7 @@ impl OutcomeLine {
         }
     }
 
-    /// Returns the alarm.
+    /// Returns the positions of the alarm.
     pub(super) fn seen(&self) -> SideSeen {
         let seen = [
             (Channel::Tools, self.alarm_calls),

@@ -1,4 +1,4 @@
-//! The calls of an agent's run, as a report shows them.
+//! The calls of an agent's run, for a report.
 //!
 //! The numbers of calls and chars are bounded. Equal calls share one text. [`Opened`](super::excerpts::Opened)
 //! transcripts hold these calls.

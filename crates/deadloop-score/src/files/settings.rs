@@ -15,7 +15,7 @@ use crate::words::wrong_and_transient;
 pub struct InUse {
     /// The text as given.
     pub text: String,
-    /// The tables that are no guards (`[think]`, …) as TOML, to be written after the guards that ship.
+    /// The tables that are not guards (`[think]`, …) as TOML, to be written after the guards that ship.
     pub rest: String,
     /// The unchanged guards outside the choice: they warn or observe, or count in another unit.
     pub kept: Settings,

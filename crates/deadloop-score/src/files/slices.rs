@@ -92,7 +92,7 @@ fn onset_ends(unit: Unit) -> [u64; 6] {
     }
 }
 
-/// Returns the bucket of an onset, as `1000-1999`.
+/// Returns the bucket of an onset, such as `1000-1999`.
 fn onset_bucket(channel: Channel, onset: u64) -> Value {
     let ends = onset_ends(channel.unit());
     let at = ends.partition_point(|end| *end <= onset);

@@ -35,7 +35,8 @@ deadloop_replay::detect::words! {
 
 /// The text channels that a setting reads.
 ///
-/// Chars in other channels are no exposure. Calls and turns always are: the setting could have ended the run at each.
+/// Chars in other channels do not count as exposure. Calls and turns always count, since the setting could have ended
+/// the run at each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadChannels {
     /// Whether the setting reads `reasoning`.

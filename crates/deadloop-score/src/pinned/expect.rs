@@ -77,7 +77,7 @@ pub struct Fired {
     pub kind: Kind,
 }
 
-/// Describes an alarm in a few words. `None` is no alarm.
+/// Describes an alarm in a few words. `None` means no alarm.
 pub fn alarm_words(fired: Option<Fired>) -> String {
     match fired {
         None => "no alarm".into(),

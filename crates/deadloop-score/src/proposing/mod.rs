@@ -201,7 +201,8 @@ fn pieces(transcript: &Transcript, channel: Channel, run: bool) -> Vec<Text> {
 }
 
 impl Text {
-    /// Builds the row of a stretch of this text. `open`: a stretch that reaches the end was not left.
+    /// Builds the row of a stretch of this text. `open` says that the model did not end the text, so a stretch that
+    /// reaches the end of the text was not left.
     fn row(&self, id: &str, span: &FoundSpan, open: bool) -> LabelRow {
         let place = |at: usize| Some((self.from + at) as u64);
         let mut row = row(id, self.channel, span, open);

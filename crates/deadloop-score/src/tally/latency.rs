@@ -8,7 +8,7 @@ pub const RANKS: [f64; 2] = [0.5, 0.9];
 
 /// The median and the 90th percentile over all loops, in the unit of the row.
 ///
-/// `None` without loops. Infinite, written `never`, if the rank falls among the loops that are no hits.
+/// `None` without loops. Infinite, written `never`, if the rank falls among the loops that are not hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantiles {
     /// The median.
@@ -57,7 +57,7 @@ impl Latencies {
         &self.0
     }
 
-    /// Returns the quantiles over all loops of `tally`. A loop that is no hit counts as infinite.
+    /// Returns the quantiles over all loops of `tally`. A loop that is not a hit counts as infinite.
     pub fn of_loops(&self, tally: &Tally) -> Quantiles {
         let at = |q| rank(q, tally.loops()).map(|k| self.nth(k));
         let [p50, p90] = RANKS.map(at);

@@ -48,7 +48,7 @@ pub struct Sheet {
 struct Stroke<'a> {
     region: &'a Region,
     changes: Range<usize>,
-    /// The latency and the number of hits. `None` if the box is no hit.
+    /// The latency and the number of hits. `None` if the box is not a hit.
     hit: Option<(u64, u32)>,
 }
 

@@ -90,7 +90,7 @@ impl ObjectContent {
         self.about.extend(value.map(|value| (name, value)));
     }
 
-    /// Returns whether the object carries no information about any response, as a keep-alive.
+    /// Returns whether the object carries no information about a response, such as a keep-alive.
     pub fn is_empty(&self) -> bool {
         let part = |(_, part): &(u64, ObjectPart)| !matches!(part, ObjectPart::Over(_));
         let spoken =

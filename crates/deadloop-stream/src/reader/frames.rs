@@ -44,7 +44,8 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Returns a parser. `fields`: whether fields of server-sent events are parsed. An event has at most `limit` bytes.
+    /// Returns a parser of events of at most `limit` bytes. `fields` says whether it also parses the fields of
+    /// server-sent events.
     pub fn new(fields: bool, limit: usize) -> Self {
         Self {
             fields,
@@ -134,7 +135,7 @@ pub(super) fn values(limit: usize) -> u32 {
 /// Parses a text as one JSON object with at most `most` values in its lists and objects.
 ///
 /// # Errors
-/// The text is no JSON object, or has more values.
+/// The text is not a JSON object, or has more values.
 pub fn object(text: &str, most: u32) -> Result<Map<String, Value>, WireFault> {
     match parse(text, most) {
         Ok(Value::Object(map)) => Ok(map),

@@ -38,7 +38,7 @@ deadloop_detect::words! {
         Text = "text",
         /// JSON lines, one object each: events as in a transcript, or an API's chunks.
         Jsonl = "jsonl",
-        /// Server-sent events with such objects as `data`. Bare objects are read too.
+        /// Server-sent events with an object as in JSON lines as their `data`. Bare objects are read too.
         Sse = "sse",
     }
 }
@@ -98,8 +98,8 @@ enum Stage {
 }
 
 impl StreamReader {
-    /// Returns a reader. `name`: the stream's name in problems. `format`: the format, or `None` to recognise it by the
-    /// first bytes. `think`: how text that may hold `<think>` is split.
+    /// Returns a reader of a stream that problems call `name`. Without a `format`, the first bytes show it. `think`
+    /// says how text that may hold `<think>` is split.
     pub fn new(
         name: impl Into<PathBuf>,
         format: Option<StreamFormat>,

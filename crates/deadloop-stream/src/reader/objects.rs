@@ -40,7 +40,8 @@ pub(super) struct Objects {
 }
 
 impl Objects {
-    /// Returns a reader. `fields`: whether fields of server-sent events are taken. Lines have at most `limit` bytes.
+    /// Returns a reader of lines of at most `limit` bytes. `fields` says whether it also reads the fields of
+    /// server-sent events.
     pub(super) fn new(
         format: StreamFormat,
         fields: bool,

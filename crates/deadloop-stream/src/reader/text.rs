@@ -102,8 +102,8 @@ impl Text {
         }
     }
 
-    /// Takes bytes that are no char. Their replacement character is an event of its own, because the stream does not
-    /// hold it.
+    /// Takes bytes that are not a char. Their replacement character is an event of its own, because the stream does not
+    /// contain it.
     fn replace(&mut self, bytes: usize, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
         bad.note(
             self.line,

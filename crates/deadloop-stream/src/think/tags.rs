@@ -180,7 +180,8 @@ fn stem(mark: &str) -> &str {
     &mark[..end]
 }
 
-/// Returns the position of a stem that the end of the text may cut.
+/// Returns the position of the last few chars, from the first that `lead` accepts: a stem that the end of the text may
+/// cut.
 fn cut(text: &str, lead: impl Fn(char) -> bool) -> Option<usize> {
     let last = text.char_indices().rev().take(STEM - 1);
     last.filter(|(_, c)| lead(*c)).last().map(|(at, _)| at)

@@ -74,7 +74,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Parqu
 /// Returns the names of the columns of a Parquet file, and the number of rows.
 ///
 /// # Errors
-/// The file is no whole Parquet file.
+/// The file is not a complete Parquet file.
 pub fn parquet_shape(file: File) -> Result<(Vec<String>, usize), ParquetError> {
     guarded(|| {
         let mut reader = ParquetReader::new(file);
@@ -87,7 +87,7 @@ pub fn parquet_shape(file: File) -> Result<(Vec<String>, usize), ParquetError> {
 /// Reads some rows of the named columns, or of all if none is named. Columns and rows that the file lacks are left out.
 ///
 /// # Errors
-/// The file is no whole Parquet file.
+/// The file is not a complete Parquet file.
 pub fn read_parquet(
     file: File,
     columns: &[&str],

@@ -23,7 +23,7 @@ impl ParquetRows {
     /// Reads the footer of the file.
     ///
     /// # Errors
-    /// The file is no whole Parquet file.
+    /// The file is not a complete Parquet file.
     pub fn open(mut file: File) -> Result<Self, ParquetError> {
         guarded(|| {
             let footer = read_metadata(&mut file).map_err(broken)?;

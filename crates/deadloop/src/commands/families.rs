@@ -1,4 +1,4 @@
-//! The commands in four families, as the help lists them.
+//! The commands, in the four families of the help.
 
 use clap::Command;
 

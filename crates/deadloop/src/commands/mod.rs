@@ -142,7 +142,7 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
     }
 }
 
-/// A sharded command, as its parts store it.
+/// A sharded command, in the form that its parts store.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum OfShards {

@@ -76,7 +76,7 @@ impl Report {
         rows
     }
 
-    /// Groups the trials by whether a grid may ship, size and kind of labels.
+    /// Groups the trials by size, by kind of labels, and by whether a grid may ship.
     fn kinds(&self) -> BTreeMap<(bool, usize, bool), Vec<&Trial>> {
         let mut kinds: BTreeMap<(bool, usize, bool), Vec<&Trial>> = BTreeMap::new();
         for trial in &self.trials {
@@ -107,8 +107,8 @@ impl Report {
                 .all(|(.., share, least)| *share >= *least)
     }
 
-    /// Returns, for each guard in use but the recommended one, the achieved and the required share of the gain of
-    /// hindsight. Labels are not spoilt.
+    /// Returns, for each guard in use but the recommended one, the achieved and the required share of the gain of the
+    /// best setting in hindsight. Draws with spoilt labels are left out.
     fn gains(&self) -> Vec<(&'static str, usize, f64, f64)> {
         let mut gains = Vec::new();
         for name in IN_USE.into_iter().filter(|name| *name != "recommended") {

@@ -34,9 +34,9 @@ pub(crate) struct World {
     pub(crate) grids: Vec<GridCells>,
     /// The grid of one guard's own detector.
     pub(crate) own: GridCells,
-    /// The ready guards, as `tune` has them.
+    /// The ready guards of `tune`.
     pub(crate) ready: Vec<ReadyGuard>,
-    /// The default costs of errors: the text that is generated again is a mean clean transcript.
+    /// The default costs of errors. A wrong alarm costs a mean clean transcript, which is generated again.
     pub(crate) worth: Worth,
     /// The tally of every cell on all transcripts.
     pub(crate) totals: Vec<Tally>,

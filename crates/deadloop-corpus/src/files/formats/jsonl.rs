@@ -1,4 +1,4 @@
-//! JSON lines: one transcript a line, plain or packed.
+//! JSON lines: one transcript per line, plain or packed.
 //!
 //! gzip and zstd are recognised by the first bytes.
 
@@ -32,7 +32,7 @@ fn read(source: Source) -> Records {
     }
 }
 
-/// The records of a file, one a line.
+/// The records of a file, one per line.
 struct Raws<R>(Lines<R>);
 
 impl<R: BufRead> Iterator for Raws<R> {
@@ -77,13 +77,13 @@ impl Record for JsonLine {
     }
 }
 
-/// The zstd level of files that are kept. They are a little smaller than at the default level, and still written
-/// faster than most disks. The highest levels would save another third at fifty times the time.
+/// The zstd level of files that are kept. Files are a little smaller than at the default level, and packing is still
+/// faster than most disks. The highest levels would save another third and take fifty times as long.
 const KEPT: i32 = 9;
-/// The zstd parameters of files whose writing is waited for. The level is below the lowest ordinary one: text is not
-/// compressed, and only repeated text is packed. Short matches are skipped, and so are many places. A larger table
-/// and a window of a whole piece make up for that. Files are a seventh larger than at the lowest level, in a sixth
-/// less time.
+/// The zstd parameters of files whose writing is waited for. The effort is below that of the lowest ordinary level:
+/// only repeated text is packed. Short matches and many places are skipped. A larger table and a window of a whole
+/// piece make up for that. Compared with the lowest level, files are a seventh larger, and packing takes a sixth less
+/// time.
 const QUICK: [CParameter; 4] = [
     CParameter::CompressionLevel(-2),
     CParameter::MinMatch(7),
@@ -111,7 +111,7 @@ fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Result<Box<dy
 /// A file of lines that is being written.
 struct LineSink {
     packer: Packer,
-    /// The current line. Packers take one large piece much faster than many small ones.
+    /// The current line. Packers are much faster with one large piece than with many small ones.
     line: Vec<u8>,
 }
 
@@ -148,8 +148,8 @@ impl Sink for LineSink {
     }
 }
 
-/// zstd in pieces that are packed at once, each as a frame. This is faster than packing a stream, which searches for
-/// repeated text in two places.
+/// A zstd packer that packs each piece at once, as a frame. This is faster than packing a stream, which searches for
+/// repeated text in two buffers.
 struct Pieces {
     zstd: zstd::bulk::Compressor<'static>,
     /// The content of the next piece.
@@ -159,8 +159,8 @@ struct Pieces {
     file: BufWriter<NamedTempFile>,
 }
 
-/// The least size of a piece, in bytes. Smaller pieces make files larger, since each is packed without the ones
-/// before. Larger ones save little.
+/// The minimum size of a piece, in bytes. Smaller pieces make files larger, since each is packed independently. Larger
+/// pieces save little.
 const PIECE: usize = 1 << 21;
 
 impl Pieces {

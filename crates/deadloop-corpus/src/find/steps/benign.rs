@@ -52,7 +52,7 @@ impl Benign {
 
 /// The minimum number of calls of a batch.
 const BATCH: usize = 5;
-/// The fewest repetitions of a question.
+/// The minimum number of repetitions of a question.
 const TIMES: usize = 3;
 
 /// Returns all harmless repetition, in no order.
@@ -63,7 +63,7 @@ pub(super) fn benign(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
     found
 }
 
-/// Finds rows of calls of one typed tool that all brought news.
+/// Finds batches: successive calls of one tool, not a shell, each of which after the first brought something new.
 fn batches(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -111,7 +111,7 @@ fn rows(steps: &[Step]) -> Vec<Benign> {
     found
 }
 
-/// Finds questions repeated after changes. There must be no repeated answer between them without a change before it.
+/// Finds questions repeated after changes. Between them, every repeated answer must follow a change.
 fn verified(judged: &[Judged]) -> Option<Benign> {
     let again = |judged: &Judged| judged.news == News::Again;
     let times = judged.iter().filter(|judged| again(judged)).count();

@@ -1,6 +1,6 @@
 //! Folds the arguments of calls that consist of copies of one text.
 //!
-//! A command that grows by copies of itself then compares as the same command.
+//! So a command that grows by copies of itself compares as equal.
 
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ fn unit(text: &str) -> Option<&str> {
     (unit.len() >= COPY && text.len() > period && between.chars().all(is_sign)).then_some(unit)
 }
 
-/// Returns the smallest period of a text, if it is shorter than the text. It is computed from the borders of
+/// Returns the smallest period of a text, if it is shorter than the text. The period is computed from the borders of
 /// prefixes.
 fn period(text: &[u8]) -> Option<usize> {
     let mut borders = vec![0; text.len()];

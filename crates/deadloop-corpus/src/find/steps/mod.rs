@@ -64,7 +64,7 @@ pub struct FoundRun {
     pub benign: Vec<Benign>,
 }
 
-/// Examines the calls of a run, and the turns with repeated text. `None` if the transcript is no run.
+/// Examines the calls of a run, and the turns with repeated text. `None` if the transcript is not a run.
 pub fn find_run(transcript: &Transcript) -> Option<FoundRun> {
     let events = &transcript.events;
     let outside = |body: &Body| matches!(body, Body::Turn | Body::User(_) | Body::Handoff { .. });
@@ -150,15 +150,15 @@ struct Stretch {
     after: usize,
 }
 
-/// The least score of a stretch after which the run made progress again.
+/// The minimum score of a stretch after which the run made progress again.
 const LEFT: f64 = 1.9;
-/// The least score of a loop in which a limit cut the run.
+/// The minimum score of a loop in which a limit cut the run.
 const CUT: f64 = 2.3;
-/// The least score of a loop at the end of a run with at most two different calls.
+/// The minimum score of a loop at the end of a run with at most two different calls.
 const NARROW: f64 = 5.0;
-/// The least score of a loop anywhere.
+/// The minimum score of a loop in any other place.
 const LONG: f64 = 7.0;
-/// The least score of an unsure stretch at a limit.
+/// The minimum score of an unsure stretch at a limit.
 const SHORT: f64 = 1.9;
 /// The number of calls at a limit that are ignored: the last call alone does not show progress.
 const LAST: usize = 1;

@@ -15,7 +15,7 @@ pub(super) enum News {
     Again,
     /// A known answer to the same command in other words, or a known error.
     Reworded,
-    /// Other lines of a known thing, which were all read before. An agent may read some again.
+    /// A window over a known object, all of whose lines were read before. An agent may read some lines again.
     Seen,
     /// A confirmation without content: a scroll, a key.
     Silent,
@@ -40,7 +40,7 @@ impl News {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Judged {
     pub(super) news: News,
-    /// The last earlier call that brought the same, if any.
+    /// The last earlier call with the same result, if there is one.
     pub(super) before: Option<usize>,
 }
 
@@ -52,7 +52,7 @@ struct EarlierCall {
     changes: usize,
 }
 
-/// The lines of one thing that were read in windows.
+/// The lines of one object that were read in windows.
 #[derive(Default)]
 struct Window {
     lines: HashSet<u64>,
@@ -60,7 +60,7 @@ struct Window {
 }
 
 impl Window {
-    /// Adds lines that were read now. Returns the previous reading if all of them were known.
+    /// Adds lines that were just read. Returns the call that read them before, if all of them were known.
     fn read(&mut self, lines: &[u64], now: EarlierCall) -> Option<EarlierCall> {
         let known = !lines.is_empty() && lines.iter().all(|line| self.lines.contains(line));
         self.lines.extend(lines);
@@ -118,7 +118,7 @@ pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
     judged
 }
 
-/// Returns the questions and answers without content that are so frequent that they are in vain.
+/// Returns the pairs of a question and an answer without content that are frequent enough to count as futile.
 fn often(steps: &[Step]) -> HashSet<(u64, u64)> {
     let mut times: HashMap<(u64, u64), usize> = HashMap::new();
     for step in steps {
@@ -130,7 +130,7 @@ fn often(steps: &[Step]) -> HashSet<(u64, u64)> {
     pairs.map(|(pair, _)| pair).collect()
 }
 
-/// The number of repetitions from which on a result without content counts like any other.
+/// The minimum number of repetitions at which a result without content counts like any other.
 const OFTEN: usize = 10;
-/// The number of calls for which a repeated writing call is no new change.
+/// The number of calls within which a repeated writing call is not a new change.
 const RECENT: usize = 10;

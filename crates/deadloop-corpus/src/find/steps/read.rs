@@ -1,8 +1,8 @@
 //! [`Step`]: the calls of a run with their results, in comparable forms.
 //!
-//! Parts that differ only with the clock or the machine are removed from results: dates, durations, addresses, ids
-//! and temporary paths. Dates and ids are removed from arguments too, since a response that is read again under its
-//! new id is the old one.
+//! Parts that depend only on the clock or the machine are removed from results: dates, durations, addresses, ids and
+//! temporary paths. Dates and ids are also removed from arguments, since a response that is read again under a new id
+//! is an old response.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -28,13 +28,13 @@ pub(super) struct Step {
     pub(super) empty: bool,
     /// Whether the result of a tool with typed arguments only confirms the call.
     pub(super) silent: bool,
-    /// The hash of tool and arguments with all numbers folded. The windows over one thing have the same.
+    /// The hash of tool and arguments with all numbers folded. It is equal for all windows over one object.
     pub(super) form: u64,
-    /// The hashes of the result's lines, if there are enough for a window over something.
+    /// The hashes of the result's lines, if there are enough for a window over an object.
     pub(super) lines: Vec<u64>,
     /// Whether the call failed.
     pub(super) error: bool,
-    /// Whether the tool takes a command as text. Other words may then mean the same.
+    /// Whether the tool takes a command as text. Different words may then have the same meaning.
     pub(super) shell: bool,
     /// Whether the call changes the world, judged by its name and arguments.
     pub(super) writes: bool,
@@ -134,7 +134,7 @@ fn step(name: &str, arguments: &Value) -> Step {
 
 /// The maximum number of chars of a result without content.
 const SILENT: usize = 24;
-/// The minimum number of lines of a window over something.
+/// The minimum number of lines of a window over an object.
 const WINDOW: usize = 4;
 
 /// A field or a line that holds only the id or the date of a response.
@@ -215,7 +215,7 @@ const WRITERS: [&str; 32] = [
     "set", "reset", "fix", "transfer", "add", "move", "rename", "submit", "todo", "discard",
     "express", "reboot", "refuel",
 ];
-/// Words in the names of tools that are called until something has come.
+/// Words in the names of tools that wait for a change.
 const WAITERS: [&str; 5] = ["wait", "sleep", "poll", "status", "await"];
 
 fn words(name: &str) -> Vec<String> {
@@ -252,7 +252,7 @@ fn matches(regex: &Option<Regex>, text: &str) -> bool {
     regex.as_ref().is_some_and(|regex| regex.is_match(text))
 }
 
-/// Parts that differ from one time to the next without any content.
+/// Parts of results that change each time and carry no information.
 static UNSTEADY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let parts = [
         r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?",
@@ -270,7 +270,7 @@ static UNSTEADY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&parts.join("|")).ok()
 });
 
-/// Returns a result without variable parts, its lines sorted, since listings have no fixed order.
+/// Returns a result without variable parts and with sorted lines, since listings have no fixed order.
 fn steady(text: &str) -> String {
     let text = match UNSTEADY.as_ref() {
         Some(regex) => regex.replace_all(text.trim(), "#"),
@@ -308,8 +308,8 @@ fn without_ids(text: &str) -> String {
     kept
 }
 
-/// Returns whether a part of a token was made by a machine: it is no word, no word with a number of up to four digits,
-/// and no number with a unit.
+/// Returns whether a part of a token was made by a machine: it is not a word, a word with a number of up to four
+/// digits, or a number with a unit.
 fn is_random(part: &str, worded: bool) -> bool {
     let letters = part.bytes().filter(u8::is_ascii_alphabetic).count();
     let digits = part.len() - letters;

@@ -11,7 +11,7 @@ const LONGEST: usize = 8;
 /// The share of calls that must fail in a retry of errors.
 const FAILING: f64 = 0.8;
 
-/// The share of results that must be equal for the same result.
+/// The share of results that must be equal to count as the same result.
 const SAME: f64 = 0.9;
 
 /// Returns the number of different calls.

@@ -11,11 +11,11 @@ use super::read::{folded, hash};
 use crate::transcript::Class;
 use crate::{Body, RecordedEvent};
 
-/// The fewest repeated turns in a row that are reported.
+/// The minimum number of consecutive repeated turns that are reported.
 const LEAST: u64 = 2;
-/// The fewest repeated turns with calls, or with answers to users, that are reported.
+/// The minimum number of repeated turns with calls, or with answers to users, that are reported.
 const MORE: u64 = 4;
-/// The fewest repeated turns at the end of a run that are a loop. Elsewhere it takes twice as many.
+/// The minimum number of repeated turns at the end of a run that count as a loop. Elsewhere a loop needs twice as many.
 const LOOP: u64 = 4;
 /// The minimum number of chars of a text that counts. A shorter one may be repeated for good reasons.
 const CHARS: usize = 12;
@@ -31,11 +31,11 @@ struct Turn {
     told: Option<u64>,
 }
 
-/// A row of repeated turns: the first original, and the first repetition.
+/// A row of repeated turns, with its first original and its first repetition.
 struct Row {
     start: u64,
     onset: u64,
-    /// The fewest repeated turns of the row that are reported.
+    /// The minimum number of repeated turns of the row for a report.
     least: u64,
 }
 

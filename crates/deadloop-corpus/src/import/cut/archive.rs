@@ -1,4 +1,4 @@
-//! A zip archive: a record for each JSON member, by name.
+//! A zip archive: a record for each JSON member, in the order of names.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;

@@ -11,7 +11,7 @@ use crate::files::{BOM, CsvRow, first_row, is_open, line_breaks};
 use crate::transcript::wire::WireFault;
 use crate::{Cost, Place, Problem};
 
-/// The least number of bytes per read, so that a long row is not scanned line by line.
+/// The minimum number of bytes per read, so that a long row is not scanned line by line.
 const CHUNK: usize = 1 << 16;
 
 struct Rows<R> {
@@ -39,7 +39,7 @@ pub(super) fn records(
     }
 }
 
-/// Reads the first rows of the beginning of a file as objects, without a last row that may be cut.
+/// Reads the first rows of a file's beginning as objects. A last row that may be cut is left out.
 pub(crate) fn head(bytes: &[u8], most: usize, whole: bool) -> Vec<Value> {
     let rows = records(bytes, Place::whole(""));
     let rows = rows.take(most + 1).filter_map(Result::ok);

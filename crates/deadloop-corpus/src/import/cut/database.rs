@@ -1,8 +1,8 @@
 //! A SQLite database with sessions: a record for each row of each run.
 //!
-//! The database is opened read-only, nothing is written next to it, and all reads see one moment. Memory holds the keys
-//! of the runs, the rows of one run, and eight megabytes of pages. Larger sorts of SQLite use the system's folder for
-//! temporary files.
+//! The database is opened read-only, no file is written next to it, and all reads see the same moment. Memory holds the
+//! keys of the runs, the rows of one run, and eight megabytes of pages. Larger sorts of SQLite use the system's folder
+//! for temporary files.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ fn programs() -> String {
 
 /// Opens a database without writing. Returns it with a stamp for detecting writes in the meantime.
 ///
-/// No stamp is needed if the database is locked or has a log, since all reads see one moment then.
+/// No stamp is needed if the database is locked or has a log, since all reads then see the same moment.
 fn open(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
     let header = header(path)?;
     let log = beside(path, "-wal");
@@ -181,7 +181,7 @@ fn broken(error: &Error) -> WireFault {
 struct Tables(Vec<(String, Vec<String>)>);
 
 impl Tables {
-    /// Lists ordinary tables only: a view or a virtual table of the same name runs arbitrary code.
+    /// Lists ordinary tables only, since a view or a virtual table of the same name could run arbitrary code.
     fn of(connection: &Connection) -> Result<Self, Error> {
         let mut names = connection.prepare(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
@@ -198,7 +198,7 @@ impl Tables {
         Ok(Self(tables))
     }
 
-    /// Returns whether a table has all of these columns; of a name behind `!` whether it is not there.
+    /// Returns whether a table has all of these columns. A column with `!` before its name must be absent.
     fn has(&self, table: &str, columns: &[String]) -> bool {
         let find = |name: &str| self.0.iter().find(|(known, _)| known == name);
         if let Some(absent) = table.strip_prefix('!') {

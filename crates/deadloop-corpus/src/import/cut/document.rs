@@ -1,7 +1,7 @@
 //! JSON over many lines: the values of a file, or its list's elements.
 //!
-//! Values are read one at a time. Only brackets and strings are scanned; the JSON reader does the rest. So a broken
-//! element affects no other, as long as its brackets and strings close.
+//! Values are read one at a time. Only brackets and strings are scanned, and the JSON reader does the rest. So a broken
+//! element does not affect the others, as long as its brackets and strings close.
 
 use std::io::{self, BufRead};
 
@@ -46,7 +46,7 @@ struct Scan {
 }
 
 impl Scan {
-    /// Scans the next byte. `first`: nothing of the value was taken so far.
+    /// Scans the next byte. `first` says that no byte of the value was taken yet.
     fn step(&mut self, byte: u8, first: bool) -> Step {
         if self.string {
             self.string = self.escaped || byte != b'"';

@@ -1,6 +1,6 @@
 //! JSON lines and server-sent events, also mixed in one file.
 //!
-//! The lines of HTTP that `curl -i` and `curl -v` print among them are skipped.
+//! Lines of HTTP, as printed by `curl -i` and `curl -v`, are skipped.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -31,7 +31,7 @@ struct Cut<R> {
 /// Lines of HTTP around a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Http {
-    /// No line has shown yet whether there are lines of HTTP.
+    /// Not yet known.
     Unknown,
     /// The file has no lines of HTTP.
     No,
@@ -42,7 +42,7 @@ enum Http {
 }
 
 impl Http {
-    /// Returns whether a line is no part of a body.
+    /// Returns whether a line is not part of a body.
     fn skips(&mut self, line: &[u8]) -> bool {
         if *self == Self::No {
             return false;

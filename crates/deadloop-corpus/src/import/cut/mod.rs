@@ -27,7 +27,7 @@ pub(super) const MAX_DOCUMENT: usize = 256 << 20;
 
 /// The maximum number of values in the lists and objects of one record.
 ///
-/// It bounds memory to some 2 GB, at a char or two of the file per value.
+/// It bounds memory to some 2 GB, even if the file has only a char or two per value.
 pub(crate) const MOST_VALUES: u32 = 8_000_000;
 
 /// Parses a JSON text inside a string of a record, with the limit of a record.
@@ -55,7 +55,7 @@ pub(crate) enum Content {
     Done,
     /// The whole text of a file.
     Text(String),
-    /// The last line of a stream, cut by the end of the file. It is no record, and no fault of earlier ones.
+    /// The last line of a stream, cut by the end of the file. It is not a record, and does not affect earlier ones.
     Torn,
 }
 
@@ -115,7 +115,7 @@ pub(crate) enum Shape {
 
 /// Returns the records of a file.
 ///
-/// `bytes` is its unpacked text, or the file itself for an archive. `texts`: whether lines stay text.
+/// `bytes` is its unpacked text, or the file itself for an archive. `texts` says whether lines stay text.
 pub(super) fn records(
     shape: Shape,
     bytes: Box<dyn BufRead + Send>,

@@ -13,9 +13,9 @@ use serde::Deserialize;
 pub(crate) struct Query {
     /// The format of the rows.
     pub(crate) format: String,
-    /// The tables that the program's database has, and their columns. A name after `!` must not be there.
+    /// The tables of the program's database, and their columns. A column with `!` before its name must be absent.
     pub(crate) tables: BTreeMap<String, Vec<String>>,
-    /// The query for the runs: a key each, and facts about the run beside its rows.
+    /// The query for the runs. Each result has the key of a run, and facts about the run beside its rows.
     pub(crate) runs: String,
     /// The query for the rows of the run whose key is `?1`, in order.
     pub(crate) rows: String,

@@ -1,6 +1,6 @@
 //! Responses and recorded streams of APIs, bare or in an [`envelope`].
 //!
-//! Each family of `reader/families` of deadloop-stream, where the APIs are described, is a row.
+//! Each family of `reader::families` of deadloop-stream, where the APIs are described, is a row.
 //!
 //! [`envelope`]: crate::import::envelope
 

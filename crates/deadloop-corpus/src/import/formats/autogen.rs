@@ -1,7 +1,7 @@
-//! Conversations of AutoGen. Each agent's message is a turn of that agent.
+//! Conversations of AutoGen, in which each agent's message is a turn of that agent.
 //!
-//! A file has messages of AgentChat (`{type: TextMessage, source, …}`, a line each, a list, or the `messages` of a
-//! task's result), or the `chat_history` of releases before 0.4.
+//! A file has messages of AgentChat (`{type: TextMessage, source, …}`, one per line, as a list, or as the `messages` of
+//! a task's result), or the `chat_history` of releases before 0.4.
 
 use serde_json::Value;
 

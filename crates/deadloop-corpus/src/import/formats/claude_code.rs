@@ -1,7 +1,7 @@
 //! Sessions of Claude Code (`~/.claude/projects/<project>/<session>.jsonl`).
 //!
-//! Also the output of `claude -p --output-format stream-json`. A line holds a piece of a message of Anthropic's API;
-//! pieces with the same message id are one turn. A sub-agent's lines (`isSidechain`) are a transcript of their own.
+//! Also the output of `claude -p --output-format stream-json`. A line holds a piece of a message of Anthropic's API.
+//! Pieces with the same message id are one turn. A sub-agent's lines (`isSidechain`) are a transcript of their own.
 
 use std::collections::HashMap;
 
@@ -155,7 +155,7 @@ impl Agent {
         self.session.run.message(message, "[].message", t_ms, out)
     }
 
-    /// Begins the turn of a piece of a message.
+    /// Begins the turn that a piece of a message belongs to.
     fn announce(&mut self, message: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
         let names = [
             "model",

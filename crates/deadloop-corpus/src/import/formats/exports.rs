@@ -4,11 +4,11 @@
 //!
 //! | row | written by, and where it is described |
 //! |---|---|
-//! | `chatgpt` | the export of ChatGPT, `conversations.json`: a tree of nodes a conversation |
+//! | `chatgpt` | the export of ChatGPT, `conversations.json`: a tree of nodes for each conversation |
 //! | `claude-ai` | the export of Claude.ai, `conversations.json` |
 //! | `lm-studio` | LM Studio 0.3, `~/.lmstudio/conversations/**/*.conversation.json` |
 //! | `open-webui` | Open WebUI 0.6, "Export chats": a list of chats with their `history` |
-//! | `sillytavern` | SillyTavern 1.13, `data/*/chats/*/*.jsonl`: its first line, then a message a line |
+//! | `sillytavern` | SillyTavern 1.13, `data/*/chats/*/*.jsonl`: its first line, then one message per line |
 
 use serde_json::Value;
 

@@ -1,8 +1,7 @@
 //! Chats of Gemini CLI, under `~/.gemini/tmp/<project>/`.
 //!
 //! Reads `chats/session-*.json` (one document), the newer `session-*.jsonl` (messages line by line, with corrections)
-//! and checkpoints (`checkpoint-*.json`, contents of the Gemini API). `logs.json` holds user messages and nothing of
-//! the model.
+//! and checkpoints (`checkpoint-*.json`, contents of the Gemini API). `logs.json` holds only user messages.
 
 use serde_json::Value;
 
@@ -213,7 +212,7 @@ fn check(message: &Object) -> Result<(), WireFault> {
     }
 }
 
-/// Reads thoughts. `tokens` is the count of all thoughts, so it is used only if there is one.
+/// Reads thoughts. `tokens` is the count of all thoughts together, so it is used only if there is a single thought.
 fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut EventClock) -> Vec<RecordedEvent> {
     let one = |thought: &Value| {
         let field = |name| thought.get(name).and_then(Value::as_str);

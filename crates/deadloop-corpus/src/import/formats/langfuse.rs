@@ -1,6 +1,6 @@
 //! Traces of Langfuse with their `observations`, or observations alone.
 //!
-//! The API returns traces. Exports have observations, a line each or a list.
+//! The API returns traces. Exports have observations, one per line or as a list.
 
 use serde_json::Value;
 

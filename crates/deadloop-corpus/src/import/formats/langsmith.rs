@@ -1,7 +1,7 @@
 //! Runs of LangSmith from its client and its bulk export.
 //!
-//! A file has a run a line, a list of runs, or a root with `child_runs`. All runs of a trace are one transcript: `llm`
-//! runs are turns, and `tool` runs are results.
+//! A file has one run per line, a list of runs, or a root with `child_runs`. All runs of a trace are one transcript:
+//! `llm` runs are turns, and `tool` runs are results.
 
 use serde_json::Value;
 

@@ -3,8 +3,8 @@
 //! A line is a document of a task, with its requests (`arguments`) and answers (`resps`: for each request the answers
 //! of its repeats).
 //!
-//! A document occurs once for each filter, with the same answers, which are taken once. A request for likelihoods has
-//! no text.
+//! A document occurs once for each filter, with the same answers. These are taken only once. A request for likelihoods
+//! has no text.
 
 use std::collections::HashSet;
 

@@ -4,7 +4,7 @@
 //!
 //! | row | written by, and where it is described |
 //! |---|---|
-//! | `messages` | messages alone: a line each, or a list, as the SDKs dump them |
+//! | `messages` | messages alone, one per line or as a list, as the SDKs dump them |
 //! | `langgraph` | the state of a LangGraph 1.0 graph, as `dumpd` and the platform's API write it |
 
 use serde_json::Value;

@@ -247,7 +247,7 @@ impl Reader for Aider {
     }
 }
 
-/// Returns whether a line with a mark is aider's own, and no heading or quotation of the answer.
+/// Returns whether a line with a mark is aider's own, rather than a heading or quotation of the answer.
 ///
 /// aider ends each line of its own with two blanks, unless an editor removed them (`has_blanks`). Without blanks, a
 /// prompt is set apart by empty lines, and a heading has its text below.

@@ -1,6 +1,6 @@
 //! Sessions of opencode, from `opencode export` or from its database.
 //!
-//! An export is `{"info": …, "messages": [{"info", "parts"}]}`; a row of the database is a message of a session. A
+//! An export is `{"info": …, "messages": [{"info", "parts"}]}`. A row of the database is a message of a session. A
 //! message of the model may hold several steps, and each step is a turn.
 
 use serde_json::Value;

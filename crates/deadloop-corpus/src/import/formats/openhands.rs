@@ -2,7 +2,7 @@
 //!
 //! A trajectory is a list. Events have the form of the server (`action` and `observation`) or of the SDK (`kind`).
 //!
-//! Files of a folder with one event each are one run; a file with more is a run of its own.
+//! Files of a folder with one event each are one run. A file with several events is a run of its own.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ fn knows(head: &Head) -> Certainty {
     Certainty::Certain.when(head.any(event))
 }
 
-/// A run.
+/// The reader of a run of OpenHands.
 #[derive(Default)]
 struct OpenHands {
     session: Session,

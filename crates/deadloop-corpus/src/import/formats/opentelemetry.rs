@@ -3,7 +3,7 @@
 //! | shape of the file | written by |
 //! |---|---|
 //! | `resourceSpans[].scopeSpans[].spans[]` | OTLP JSON: collectors, file exporters |
-//! | a span a line with `context.trace_id` | the console exporter of OpenTelemetry's SDKs; Phoenix, flat or nested |
+//! | one span per line, with `context.trace_id` | the console exporter of OpenTelemetry's SDKs; Phoenix, flat or nested |
 //! | `{info, data: {spans}}` | MLflow 3, `Trace.to_json` |
 //! | rows with `span_attributes`, `root_span_id` | Braintrust, exported logs |
 //!
@@ -348,7 +348,7 @@ fn used(about: &mut Object) -> Usage {
     }
 }
 
-/// Fills input and output from lists of messages. Returns the finish reasons.
+/// Fills the input and the output of a span from lists of messages. Returns the finish reasons.
 fn listed_messages(span: &mut Span, about: &mut Object) -> Vec<String> {
     let system = about.remove("gen_ai.system_instructions").map(inside);
     if let Some(Value::Array(parts)) = system {

@@ -31,7 +31,7 @@ struct Answer {
     place: Place,
     last: Place,
     text: String,
-    /// The end of each piece in the text.
+    /// The end of each piece, as a position in the text.
     ends: Vec<usize>,
     /// Whether each record has only the added text.
     added: bool,
@@ -106,7 +106,7 @@ impl Answer {
 
     /// Adds the next text, which contains all earlier text if it begins with it.
     ///
-    /// Otherwise each record has only the added text, and so had the earlier ones.
+    /// Otherwise each record, including the earlier ones, has only the added text.
     fn add(&mut self, text: String) {
         if !self.added && !text.starts_with(&self.text) {
             self.added = true;

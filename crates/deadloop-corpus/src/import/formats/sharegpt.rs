@@ -1,7 +1,7 @@
 //! ShareGPT, a format of data sets of recorded chats.
 //!
 //! A conversation is `{"conversations": [{"from": "human", "value": …}, {"from": "gpt", "value": …}]}`. A file has one
-//! a line, or a list of them. Older files have `items`.
+//! conversation per line, or a list of conversations. Older files have `items`.
 
 use serde_json::Value;
 

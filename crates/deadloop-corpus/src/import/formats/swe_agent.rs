@@ -196,7 +196,7 @@ fn events(step: &mut Object, out: &Out) -> Result<Vec<RecordedEvent>, WireFault>
     Ok(events)
 }
 
-/// Returns the task, the first user message that is no demonstration.
+/// Returns the task: the first user message that is not a demonstration.
 fn task(history: &[Value]) -> Option<String> {
     let asked = history.iter().find(|item| {
         let role = item.get("role").and_then(Value::as_str);

@@ -166,7 +166,7 @@ impl Table {
         }
     }
 
-    /// Notes which of the options' columns exist.
+    /// Records which of the options' columns exist.
     fn look(&mut self, asked: &ImportFields, object: &Object, place: &Place) {
         if self.first.is_none() {
             self.first = Some(place.clone());
@@ -336,7 +336,7 @@ impl Table {
         Ok(true)
     }
 
-    /// Returns whether a column of text is there and empty.
+    /// Returns whether a column of text exists and is empty.
     fn has_empty(&self, object: &Object) -> bool {
         let null = |name: &&str| called(object, name).is_some();
         self.guesses() && self.columns.text.iter().any(null)
@@ -599,7 +599,7 @@ fn told(
     Ok(())
 }
 
-/// Returns the answers of several turns. An answer that is no text is a call: the tool's name and arguments.
+/// Returns the answers of several turns. An answer that is not text is a call: the tool's name and arguments.
 fn turns(answers: Vec<Value>, out: &mut Out) -> Vec<RecordedEvent> {
     let mut run = Conversation::default();
     let several = answers.len() > 1;

@@ -8,7 +8,7 @@ use super::stock::TimedPiece;
 use crate::make::plant::Rng;
 use crate::{Body, RecordedEvent};
 
-/// The most letters of an artificial token.
+/// The maximum number of letters of an artificial token.
 const TOKEN: usize = 6;
 
 /// Returns the events of one channel's text.
@@ -70,8 +70,8 @@ fn char_ends(text: &str) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the ends of artificial tokens: up to six letters or digits with the blank before them, a sign of Chinese
-/// or Japanese, or one other char. They are no model's tokens, but about as fine.
+/// Returns the ends of artificial tokens: up to six letters or digits with the blank before them, a sign of Chinese or
+/// Japanese, or one other char. They are not the tokens of any model, but have about the same length.
 fn token_ends(text: &str) -> Vec<usize> {
     let mut ends: Vec<usize> = Vec::new();
     let (mut letters, mut blank) = (0, false);

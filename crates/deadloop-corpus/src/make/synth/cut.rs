@@ -5,8 +5,8 @@ use super::spec::Bounds;
 use super::stock::{CleanText, ends_sentence};
 use crate::make::plant::{PlantKind, Rng};
 
-/// Cuts a unit for a loop of this kind out of one of these texts, and returns it with the text's id. `chars` is its
-/// length. `None` if this draw found no fitting piece.
+/// Cuts a unit for a loop of this kind out of one of these texts, and returns it with the text's id. `chars` is the
+/// length of the unit. `None` if this draw found no fitting piece.
 pub(super) fn cut(
     texts: &[&CleanText],
     kind: PlantKind,
@@ -91,7 +91,7 @@ fn sentences_of(text: &str, wanted: Bounds, rng: &mut Rng) -> Option<String> {
     Some(chars[begin..end].iter().collect())
 }
 
-/// Returns a few sentences, one a line, each without the number before it.
+/// Returns a few sentences, one per line, each without the number before it.
 fn lines_of(text: &str, wanted: Bounds, rng: &mut Rng) -> Option<String> {
     let count = rng.between(1, 3);
     // Each line also gets a mark of 3 to 5 chars and a line break.

@@ -1,7 +1,7 @@
 //! Words of doubt between statements.
 //!
-//! Text that goes round in circles has "but wait, maybe" before each statement, and so does honest thinking that
-//! finds something new each time. They differ in whether the statements are new.
+//! Text that goes round in circles has "but wait, maybe" before each statement, and so does healthy thinking. Only in
+//! the latter are the statements new.
 
 use super::letters::is_sign;
 use super::spec::Text;

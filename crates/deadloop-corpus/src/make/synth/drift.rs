@@ -45,7 +45,7 @@ impl Drift {
         )
     }
 
-    /// Returns copy number `number` of a plan's unit, from 0. `None` if no part of the copy can differ.
+    /// Returns the copy with this number, from 0, of a plan's unit. `None` if no part of the copy can differ.
     pub(super) fn copy(
         &self,
         plan: &Planting,

@@ -24,7 +24,7 @@ pub(super) struct FaultRequest {
     pub(super) chunks: Option<Chunks>,
 }
 
-/// A made stream.
+/// A stream that was made, with its damage.
 #[derive(Debug)]
 pub(super) struct Stream {
     pub(super) events: Vec<RecordedEvent>,

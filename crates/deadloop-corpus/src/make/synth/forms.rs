@@ -33,7 +33,7 @@ impl Forms {
     /// Reads a file of forms.
     ///
     /// # Errors
-    /// Returns the first error: one of those of a spec, or a text that is no template.
+    /// Returns the first error: one of those of a spec, or a text that is not a template.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         read(text, |file: FormFile, at| {
             let mut forms = Self {
@@ -94,7 +94,7 @@ impl Form {
     }
 }
 
-/// Locks a mutex, also after a panic of another thread: the value is valid at any time.
+/// Locks a mutex, even after a panic of another thread, since the value is always valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

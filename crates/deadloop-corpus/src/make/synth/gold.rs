@@ -1,6 +1,6 @@
 //! The meaning of intact streams, with which repairers are compared.
 //!
-//! The rules here are strict. They allow for no damage, and no repairer uses them.
+//! These rules are strict: they do not allow for damage. No repairer uses them.
 
 use deadloop_detect::Value;
 use deadloop_detect::repair::{Action, Delivered, Meaning, Repairer};

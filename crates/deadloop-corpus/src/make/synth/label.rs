@@ -82,10 +82,10 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
-    /// Extends an exact repetition to its whole length, since the text after a planted one may happen to continue it.
-    /// `None` if it does not repeat, if the period is not the smallest, or if the text before it continues it too.
-    /// Items before it that are `loose` do not count: a blank before a unit that ends with a blank does not move the
-    /// start.
+    /// Extends an exact repetition to its whole length, since the text after a planted repetition may happen to
+    /// continue it. `None` if the stretch does not repeat, if the period is not the smallest, or if the repetition
+    /// already begins in the text before. `loose` items before the stretch are ignored: a blank before a unit that ends
+    /// with a blank does not move the start.
     pub(super) fn whole<T: PartialEq>(self, all: &[T], loose: fn(&T) -> bool) -> Option<Self> {
         let Self {
             start,

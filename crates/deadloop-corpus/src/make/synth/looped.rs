@@ -17,8 +17,8 @@ pub(super) struct Text {
     pub(super) parts: Vec<String>,
     /// The source of the repetition: the unit's name, or the id of the text that it was cut from.
     pub(super) unit: String,
-    /// The group of the first clean text in its corpus. Without one, the name of the spec's unit, or the id of the
-    /// first text.
+    /// The group of the first clean text in its corpus. If that text has no group, the name of the spec's unit, or the
+    /// id of the first text.
     pub(super) group: String,
 }
 
@@ -91,7 +91,7 @@ impl Planted {
         })
     }
 
-    /// Returns how much clean text fits before the loop, so that the onset is in its range.
+    /// Returns the range of the length of clean text before the loop, so that the onset is in its range.
     fn room(&self, onset: Bounds, rng: &mut Rng) -> Result<Bounds, Failed> {
         let starts: usize = self.starts.iter().map(|copies| copies.chars.len()).sum();
         let before = self.unit.first.len() + self.lead.chars.len() + starts;

@@ -1,11 +1,11 @@
 //! Synthetic corpora: transcripts with known loops, made from a spec.
 //!
 //! A [`CorpusSpec`] describes the corpus, a [`Stock`] holds the clean texts and forms, and [`Synth`] makes the
-//! transcripts. Each transcript has a seed of its own. So it is the same in any order, on any number of threads, and
-//! whatever other items the spec has.
+//! transcripts. Each transcript has a seed of its own. So a transcript does not depend on the order, on the number of
+//! threads, or on other items of the spec.
 //!
-//! The labels of planted loops are exact. `start` is the first char of the first copy, `onset` is one period later,
-//! and `end` is where the loop stops. Every exact loop is checked: it repeats from `start` to `end`, its period is
+//! The labels of planted loops are exact. `start` is the first char of the first copy, `onset` is one period later, and
+//! `end` is the position after the loop. Every exact loop is checked: it repeats from `start` to `end`, its period is
 //! the smallest, and it does not begin at an earlier letter.
 
 mod card;

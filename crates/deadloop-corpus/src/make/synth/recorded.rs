@@ -1,4 +1,4 @@
-//! Recordings that a made corpus holds unchanged.
+//! Recordings that are copied unchanged into a made corpus.
 //!
 //! Their events keep their times, and they keep their labels and split.
 

@@ -1,6 +1,6 @@
 //! [`Stock`]: the texts, runs and forms of a spec, read beforehand.
 //!
-//! The split of each text is dealt here, once for each pool, from the seed alone.
+//! This module also deals the texts to splits, once for each pool, by the seed alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! Faults of whole streams and of parallel calls.
 //!
-//! A stream may fall silent, end in the middle, lack its end mark or bring an error. Some of the calls of a turn may
+//! A stream may fall silent, end in the middle, lack its end mark or contain an error. Some of the calls of a turn may
 //! fail.
 
 use deadloop_detect::Fault;
@@ -19,7 +19,7 @@ use crate::{Body, RecordedEvent};
 
 /// The silence, in milliseconds, after which a stalled recording ends.
 const GIVEN_UP: f64 = 120_000.0;
-/// The pauses, in seconds, after which a stream continues. Each is about half as long again as the one before.
+/// The pauses, in seconds, after which a stream continues. Each is about one and a half times the one before.
 const PAUSES: [u32; 11] = [1, 2, 3, 4, 6, 9, 14, 20, 30, 45, 60];
 
 /// Makes a stream, with or without its end.

@@ -1,4 +1,4 @@
-//! [`Wire`]: the fields of a record as they are in a file.
+//! [`Wire`]: the fields of a record as read from a file.
 //!
 //! Every format fills a [`Wire`], and [`Wire::entry`] is the only place where it is checked. Fields are read as JSON
 //! values first and checked afterwards, so that an error about a type names the field and not only a column. Unknown

@@ -13,7 +13,7 @@
 //! | the facts of a checkpoint | `facts` |
 //! | adjacent copies of short units | `short` |
 //! | the period check on blocks and lines | `period` |
-//! | cutting a segment into blocks and lines, code fences | `segment`, `fence` of `text` |
+//! | cutting a segment into blocks and lines, code fences | `segment`, with `fence` of `text` |
 //!
 //! The exact definition is in `exactly.md`, which `deadloop detectors` shows.
 //!

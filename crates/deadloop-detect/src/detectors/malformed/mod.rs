@@ -88,7 +88,7 @@ fn is_letter(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The longest name of a tag, in chars.
+/// The longest name of a tag, in chars. The text between the brackets of a tag has the same limit.
 const LONGEST: usize = 60;
 /// The maximum number of open tags that are tracked.
 const MOST_OPEN: usize = 16;

@@ -56,7 +56,7 @@ pub(super) struct Recent {
 
 /// The first capacity in items, a power of two.
 const FIRST: usize = 512;
-/// The capacity from which on the ring only doubles, in items.
+/// The capacity above which the ring grows only by doubling, in items.
 const LONG: usize = 8192;
 /// The number of chains per item.
 const CHAINS: usize = 2;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::entry::{Act, Entry, Measures};
 use crate::calls::number;
 
-/// The last entries.
+/// The latest entries since the last user message.
 pub(super) struct Recent {
     scan: usize,
     last: VecDeque<Entry>,

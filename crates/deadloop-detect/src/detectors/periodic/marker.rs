@@ -35,8 +35,8 @@ pub(super) enum Step {
     Marker,
     /// The character and the waiting ones are text.
     Text,
-    /// The character is text, and the waiting ones are omitted, except for signs that still wait. `ends`: the sentence
-    /// before the marker ends there.
+    /// The character is text, and the waiting ones are omitted, except for signs that still wait. `ends` says whether
+    /// the sentence before the marker ends there.
     Left { ends: bool },
 }
 

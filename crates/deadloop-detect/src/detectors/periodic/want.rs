@@ -28,7 +28,7 @@ pub(super) struct Want {
     pub(super) bands_from: Vec<u32>,
 }
 
-/// The number of bands: the number of bits of the longest period, doubled.
+/// The number of bands: an upper bound on the bits of twice the longest period.
 pub(super) const BANDS: usize = 18;
 
 /// Returns the band of a lag: its number of bits, minus one.
@@ -41,12 +41,12 @@ pub(super) fn longest(band: usize) -> u32 {
     (2 << band) - 1
 }
 
-/// The number of matches from which any tail is known, if the matches are at least three copies.
+/// The number of matches from which a tail with three copies is known, even if it must be longer to be accepted.
 const ENOUGH: u32 = 4096;
 
-/// S, if the shortest tail leaves room for it.
+/// The value of S, if the shortest tail is long enough for it.
 pub(super) const ENTER: u32 = 4;
-/// W, if the shortest tail leaves room for it.
+/// The value of W, if the shortest tail is long enough for it.
 pub(super) const LOOK: u32 = 16;
 
 impl Want {

@@ -60,11 +60,11 @@ pub(super) enum Line {
     Number {
         dot: bool,
     },
-    /// A line with a `|`. `marks`: the number of `|+-` from the start, or 0 once another char came.
+    /// A line with a `|`. `marks` is the number of `|+-` from the start, or 0 once another char came.
     Row {
         marks: u8,
     },
-    /// Only signs. `marks`: the number of signs. `all`: the structures that they may still become.
+    /// Only signs. `marks` is their number, and `all` has the structures that they may still become.
     Signs {
         marks: u8,
         all: Structures,
@@ -140,7 +140,7 @@ fn begin(blanks: bool, c: char) -> (Line, Structures) {
 }
 
 /// Adds a sign to a line of signs. Returns the new state of the line and, from the third sign on, the structures that
-/// it is.
+/// it completes.
 fn signs(marks: u8, all: Structures, c: char) -> (Line, Structures) {
     let kept = |fits: bool, one: Structures| {
         if fits && all.meet(one) {

@@ -1,7 +1,7 @@
 //! `filter`: keeps pseudo answers and confirmations out of the context.
 //!
-//! "好的，收到您的指令" ("yes, I have received your instructions") is not an analysis, and a user's "I'm done" is not content. A
-//! text with such a phrase is left out as a whole. Any other text passes unchanged.
+//! "好的，收到您的指令" ("yes, I have received your instructions") is not an analysis, and a user's "I'm done" is not content.
+//! A text with such a phrase is left out as a whole. Any other text passes unchanged.
 //!
 //! | to find | look in |
 //! |---|---|

@@ -82,8 +82,8 @@ pub(super) struct Closer {
 }
 
 impl Closer {
-    /// Returns a closer. `keep`: a string or number that the end cuts is kept. `hold`: the maximum number of chars that
-    /// wait.
+    /// Returns a closer. With `keep`, a string or number that the end cuts is kept. `hold` is the maximum number of
+    /// chars that wait.
     pub(super) fn new(keep: bool, hold: usize) -> Self {
         Self {
             keep,

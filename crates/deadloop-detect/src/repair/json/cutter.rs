@@ -18,7 +18,7 @@ pub(super) struct Cutter {
 }
 
 impl Cutter {
-    /// Returns a cutter. `inside`: marks in strings count as well.
+    /// Returns a cutter. With `inside`, marks in strings count as well.
     pub(super) fn new(marks: &[String], inside: bool) -> Self {
         Self {
             marks: Marks::new(marks, false),

@@ -17,8 +17,8 @@ pub(super) struct Inside {
     pub(super) tagged: bool,
 }
 
-/// Splits the content of an action. `ends`: a field without a closing tag ends at the next field, or with the action.
-/// With [`Stray::Keep`] tags without a partner are text.
+/// Splits the content of an action. With `ends`, a field without a closing tag ends at the next field, or with the
+/// action. With [`Stray::Keep`] tags without a partner are text.
 pub(super) fn split(body: &str, names: &Names, ends: bool, stray: Stray, work: &mut u64) -> Inside {
     let mut lexemes = Vec::new();
     let mut lexer = Lexer::default();

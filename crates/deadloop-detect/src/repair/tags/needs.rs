@@ -26,8 +26,8 @@ impl Needs {
         }
     }
 
-    /// Returns whether an action has the required fields and no control text. `tagged`: its content has a tag, which
-    /// may be a misnamed field, so the content does not count as the field `content`.
+    /// Returns whether an action has the required fields and no control text. With `tagged`, its content has a tag,
+    /// which may be a misnamed field, so the content does not count as the field `content`.
     pub(super) fn hold(&self, action: &Action, tagged: bool, work: &mut u64) -> bool {
         let needed = self.fields.iter().find(|(name, _)| *name == action.name);
         let mut needed = needed.iter().flat_map(|(_, fields)| fields);

@@ -23,7 +23,7 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    /// Returns the marks. `tags`: the tags of blocks. `tool`: marks that end thinking. `fold`: the case of ASCII
+    /// Returns the marks: `tags` of blocks, and marks of a `tool` that end thinking. With `fold`, the case of ASCII
     /// letters does not count.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use super::{Bytes, put_number, put_text};
 /// place.
 const MOST: usize = 4096;
 
-/// The numbered names.
+/// Names that many cases share. Each is stored once and referred to by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shared {
     names: Vec<Arc<str>>,

@@ -55,8 +55,8 @@ pub struct Family {
     pub check: Option<Check>,
     /// Reads an object of the family.
     pub read: fn(Map<String, Value>) -> Result<ObjectContent, WireFault>,
-    /// Reads the JSON text of such an object in a fraction of the time, for families whose streams have a great many
-    /// objects. Returns `None` if the text is no such object or needs the full reader.
+    /// Reads the JSON text of an object of the family in a fraction of the time, for families whose streams have a
+    /// great many objects. Returns `None` if the text is not an object of the family or needs the full reader.
     pub quick: Option<fn(&str) -> Option<ObjectContent>>,
 }
 

@@ -155,8 +155,8 @@ fn end(mut response: Object, said: &mut ObjectContent) -> Result<(), WireFault> 
     Ok(())
 }
 
-/// Reads the fields that describe a response, at its beginning and at its end. Its settings repeat the request and are
-/// no model output.
+/// Reads the fields that describe a response, at its beginning and at its end. Its settings repeat the request, so they
+/// are dropped.
 fn about(mut response: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
     said.response = take::label(&mut response, "id");
     said.model = take::label(&mut response, "model");

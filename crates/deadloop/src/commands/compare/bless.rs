@@ -12,7 +12,7 @@ use crate::args::Global;
 use crate::exit::{Code, Outcome};
 use crate::show;
 
-/// The files that a side is read from.
+/// The files of a folder from which a side is read.
 const SIDE: [&str; 2] = ["manifest.json", "outcomes.csv"];
 
 /// The files of a result that are text, by name.

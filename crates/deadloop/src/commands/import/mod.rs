@@ -127,7 +127,7 @@ struct Imported {
     why: BTreeMap<&'static str, &'static str>,
     /// The files of folders that are not recordings: kind, number, one example.
     passed: Vec<(String, u64, PathBuf)>,
-    /// The options that would state the guesses about tables, each with its number of files.
+    /// The guesses about tables, as the options that would set them, each with its number of files.
     guessed: Vec<(String, u64)>,
     /// The first transcript, to show as an example.
     example: Option<Entry>,

@@ -1,6 +1,6 @@
 //! A review in a terminal, one key at a time, or by lines on stdin.
 //!
-//! `sitting` makes all decisions.
+//! [`Sitting`](deadloop_run::reviewing::Sitting) makes all decisions.
 
 use std::io::{self, BufRead, IsTerminal};
 

@@ -48,7 +48,7 @@ fn unwritten(error: ParquetError) -> io::Error {
 }
 
 struct Groups {
-    /// The file itself. `writer` has another handle to it.
+    /// The file itself. `writer` has another handle to the file.
     file: NamedTempFile,
     writer: ParquetWriter,
     schema: Schema<Row>,

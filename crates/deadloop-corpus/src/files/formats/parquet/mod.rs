@@ -1,10 +1,10 @@
-//! Parquet: one transcript a row.
+//! Parquet: one transcript per row.
 //!
 //! `id`, `model`, `profile`, `group`, `lang` and the short forms of the text are columns of text. `events`, `labels`,
 //! `meta` and `deadloop_rest` (fields without a column) are JSON in columns of text. Text may be categorical. Other
 //! columns are kept as fields, dates and times as text.
 //!
-//! One row group at a time is in memory. Without the feature `parquet` every such file is one problem.
+//! One row group at a time is in memory. Without the feature `parquet`, every such file is reported as one problem.
 
 use deadloop_tables::ParquetError;
 

@@ -85,7 +85,7 @@ impl Iterator for Rows {
     }
 }
 
-/// A row.
+/// A row as a record, whose columns are the fields.
 struct Row(RowOfValues);
 
 impl Record for Row {

@@ -1,4 +1,4 @@
-//! Harmless repetition, planted into a host that goes on after it.
+//! Harmless repetition, planted into a host that continues afterwards.
 //!
 //! Its stretches are listed in `meta.benign`, and the run's label is clean.
 
@@ -51,8 +51,8 @@ pub(super) fn planted(
     })
 }
 
-/// Returns a call that is repeated until its answer is ready, or until it succeeds. Where the text of the answers before
-/// counts, each of them differs from the last.
+/// Returns a call that is repeated until its answer is ready, or until it succeeds. If the text contains `{}`, each
+/// answer before differs from the others.
 fn repeated_until(
     asked: &Brief<'_>,
     (turn, fails): (&Turn, bool),
@@ -103,7 +103,7 @@ fn verified(host: &Host, at: usize, count: usize) -> Result<(Vec<Turn>, usize), 
     Ok((turns, count))
 }
 
-/// Draws moves over a board in rows, to and fro. The actions are few, but each shows another board.
+/// Draws moves over a board in rows, to and fro. There are few different actions, but each shows a different board.
 fn moves(count: usize, rng: &mut Rng) -> Vec<Turn> {
     let wide = rng.between(4, 9);
     let high = count / wide + 4;

@@ -65,7 +65,7 @@ pub(super) struct Turn {
     pub(super) events: Vec<RecordedEvent>,
     /// The reason, if the turn belongs to harmless repetition.
     pub(super) benign: Option<Reason>,
-    /// Whether the turn is the first of such repetition.
+    /// Whether the turn is the first of a harmless repetition.
     pub(super) begins: bool,
 }
 
@@ -86,8 +86,8 @@ impl Turn {
         self.events.iter().filter(is_call).count()
     }
 
-    /// Returns the turn's call and result. `None` if it has not exactly one call with a result, or has other events
-    /// between them.
+    /// Returns the turn's call and result. `None` unless the turn has exactly one call with a result, without other
+    /// events between them.
     pub(super) fn pair(&self) -> Option<Pair<'_>> {
         let (mut call, mut heard) = (None, None);
         for event in &self.events {

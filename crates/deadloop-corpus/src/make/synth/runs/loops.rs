@@ -24,7 +24,7 @@ pub(super) struct Copies {
     pub(super) onset: usize,
     /// The length of a copy in calls or turns, if the copies are alike.
     pub(super) period: Option<usize>,
-    /// The turn after which the host continues behind the loop.
+    /// The last turn of the host before the loop. After the loop, the host continues with the next turn.
     pub(super) at: usize,
 }
 
@@ -220,7 +220,7 @@ fn interleaved(asked: &Brief<'_>, host: &Host, at: usize, rng: &mut Rng) -> Resu
     in_order(host, at, count, &drawn)
 }
 
-/// Repeats each of many calls once or twice, in another order. Most are different and none is new.
+/// Repeats each of many calls once or twice, in a different order. Most calls are different, and none is new.
 fn aperiodic(asked: &Brief<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
     let count = asked.item.repeats.period.draw(rng);
     let mut drawn = Vec::new();

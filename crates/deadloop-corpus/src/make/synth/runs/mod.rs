@@ -216,7 +216,7 @@ fn benign(turns: &[Turn]) -> Vec<Json> {
     found.iter().map(one).collect()
 }
 
-/// Gives each call a new id, and its result the same.
+/// Gives each call a new id, and gives the same id to its result.
 fn name_calls(events: &mut [RecordedEvent]) {
     let mut open: Vec<(Option<String>, String)> = Vec::new();
     let mut calls = 0;

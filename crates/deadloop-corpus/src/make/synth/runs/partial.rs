@@ -45,8 +45,8 @@ impl Synth<'_> {
     }
 }
 
-/// Returns the turns with parallel calls that all have a result, up to the first turn where one is missing. After
-/// that turn the run is not intact.
+/// Returns the turns with parallel calls that all have a result, up to the first turn with a missing result. From that
+/// turn on the run is not intact.
 fn batches(turns: &[Turn]) -> Vec<usize> {
     let all = turns.iter().enumerate();
     let all = all.filter(|(_, turn)| turn.calls() > 1 && asks_at_once(turn));
@@ -114,8 +114,8 @@ fn damaged(
     }
 }
 
-/// Removes a field from the results of the broken calls, in half of the draws and only if each is an object.
-/// Otherwise makes them errors. Returns which.
+/// Damages the results of the broken calls. In half of the draws, if each result is an object, removes a field.
+/// Otherwise makes the results errors. Returns the kind of damage.
 fn break_results(turn: &mut Turn, broken: &[bool], rng: &mut Rng) -> &'static str {
     let calls = turn.events.iter().filter_map(|event| match &event.body {
         Body::ToolCall { id, .. } => Some(id.clone()),

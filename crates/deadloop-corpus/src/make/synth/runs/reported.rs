@@ -61,8 +61,8 @@ fn writes(asked: &Brief<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Faile
     })
 }
 
-/// Draws reads of a file in overlapping windows. After the end, reading starts again some lines later. So no two
-/// calls are equal, but from the second round on each line was read before.
+/// Draws reads of a file in overlapping windows. Each round starts some lines later than the one before. So no two
+/// calls are equal, but from the second round on every line was read before.
 fn windows(asked: &Brief<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Failed> {
     let a_round = asked.item.repeats.period.draw(rng);
     let rounds = asked.item.repeats.copies.draw(rng);

@@ -1,9 +1,9 @@
 //! Scripts: a notation of runs as lines, for forms of class `run`.
 //!
-//! A line that begins with `@` states the kind of what follows: `@user TEXT`, `@think TEXT`, `@say TEXT`, `@call NAME
-//! JSON`, `@result`, `@error`, `@agent NAME`. Harmless repetition has `@poll`, `@batch`, `@verify` or `@retry` before
-//! it and `@end` after it. Lines without `@` continue the text or result before them. A line that begins with `@@`
-//! stands for one with `@`. A turn begins where the model continues after a result, a user or the beginning.
+//! A line that begins with `@` states the kind of the following text: `@user TEXT`, `@think TEXT`, `@say TEXT`, `@call
+//! NAME JSON`, `@result`, `@error`, `@agent NAME`. Harmless repetition has `@poll`, `@batch`, `@verify` or `@retry`
+//! before it and `@end` after it. Lines without `@` continue the text or result before them. A line that begins with
+//! `@@` stands for one with `@`. A turn begins where the model continues after a result, a user or the beginning.
 
 use serde_json::Value as Json;
 

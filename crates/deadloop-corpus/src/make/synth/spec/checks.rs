@@ -194,7 +194,7 @@ impl ItemContext<'_> {
         self.room("calls")
     }
 
-    /// Rejects loops in runs that no run can hold.
+    /// Rejects loops that do not fit into any run.
     fn run_possible(&self) -> Checked {
         let (period, kind) = (self.item.repeats.period, self.item.kind.0);
         refuse! { self.at;

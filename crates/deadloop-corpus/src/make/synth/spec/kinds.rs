@@ -33,7 +33,7 @@ pub(crate) enum By {
     Calls,
     /// Clean text, or forms.
     Clean,
-    /// Recordings as they are.
+    /// Unchanged recordings.
     Recorded,
     /// A damaged stream.
     Fault,

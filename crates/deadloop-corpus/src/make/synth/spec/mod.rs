@@ -55,7 +55,7 @@ pub struct CleanSource {
     pub lang: Option<String>,
     /// `key=value` filters on a corpus.
     pub wheres: Vec<String>,
-    /// Whether transcripts are taken whatever their labels are.
+    /// Whether transcripts are taken regardless of their labels.
     pub all: bool,
     /// The line of the spec.
     pub line: usize,
@@ -133,7 +133,7 @@ impl CorpusSpec {
         self.wants(source, of_runs)
     }
 
-    /// Returns whether an item takes recordings of a source as they are.
+    /// Returns whether an item copies recordings of a source unchanged.
     pub fn wants_recordings(&self, source: usize) -> bool {
         self.wants(source, |item| item.kind.by == By::Recorded)
     }

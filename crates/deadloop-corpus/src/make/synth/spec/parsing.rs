@@ -120,7 +120,7 @@ impl<'a> ParsedTable<'a> {
         keys.into_iter().map(|key| key.get_ref().as_ref())
     }
 
-    /// Returns an error at a key, or at the table if the key is not there.
+    /// Returns an error at a key, or at the table if the key is missing.
     pub(crate) fn refused(
         self,
         key: &str,
@@ -157,8 +157,8 @@ impl CorpusSpec {
     /// Reads a spec.
     ///
     /// # Errors
-    /// Returns the first error: a key that is unknown, missing, out of bounds or without meaning for the kind, a
-    /// reference to an unknown name, or an impossible combination of keys.
+    /// Returns the first error: a key that is unknown, missing, out of bounds or meaningless for the kind, a reference
+    /// to an unknown name, or an impossible combination of keys.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         read(text, Self::of)
     }
