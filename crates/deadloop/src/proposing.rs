@@ -17,11 +17,12 @@ use crate::show;
 /// Proposes labels for every selected transcript, or for the `unlabelled` ones. Bad records are handled as `on_bad` sets.
 pub(crate) fn proposals(
     corpus: &Corpus,
-    (selection, unlabelled): (&Selection, bool),
+    selection: &Selection,
+    unlabelled: bool,
     on_bad: OnBad,
     quiet: bool,
 ) -> Outcome<Vec<Proposal>> {
-    let found = proposed(corpus, (selection, unlabelled), &Terminal { quiet })?;
+    let found = proposed(corpus, selection, unlabelled, &Terminal { quiet })?;
     refuse(&found.problems, found.empty, on_bad, quiet)?;
     if found.proposals.is_empty() {
         let what =

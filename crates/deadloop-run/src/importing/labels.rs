@@ -110,7 +110,7 @@ fn hashes(corpus: &Path) -> BTreeMap<String, String> {
 fn missing(corpus: &Path, rows: &[LabelRow], host: &dyn Host) -> RunResult<Vec<Proposal>> {
     let corpus = crate::open(corpus)?;
     let labelled: BTreeSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
-    let mut proposals = proposed(&corpus, (&Selection::default(), true), host)?.proposals;
+    let mut proposals = proposed(&corpus, &Selection::default(), true, host)?.proposals;
     proposals.retain(|proposal| !labelled.contains(proposal.transcript()));
     Ok(proposals)
 }

@@ -29,7 +29,8 @@ pub struct Proposed {
 /// Returns an error if the host stopped it.
 pub fn proposed(
     corpus: &Corpus,
-    (selection, unlabelled): (&Selection, bool),
+    selection: &Selection,
+    unlabelled: bool,
     host: &dyn Host,
 ) -> RunResult<Proposed> {
     let look = |entry: Result<Entry, Problem>, _| {

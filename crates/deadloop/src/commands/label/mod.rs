@@ -130,8 +130,8 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
     prove_writable(&labels)?;
     apart(&[("--out", labels.clone())], &corpus_files(&corpus))?;
     let selection = args.select.selection()?;
-    let wanted = (&selection, args.out.is_none() && path.is_dir());
-    let proposals = proposing::proposals(&corpus, wanted, args.select.on_bad, global.quiet)?;
+    let (unlabelled, on_bad) = (args.out.is_none() && path.is_dir(), args.select.on_bad);
+    let proposals = proposing::proposals(&corpus, &selection, unlabelled, on_bad, global.quiet)?;
     write_proposals(&proposals, &labels)?;
     if args.asks() {
         return ask(args, global, &corpus, &labels);
