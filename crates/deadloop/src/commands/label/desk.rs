@@ -1,6 +1,6 @@
 //! A review in a terminal, one key at a time, or by lines on stdin.
 //!
-//! [`Sitting`](deadloop_run::reviewing::Sitting) makes all decisions.
+//! [`Sitting`] makes all decisions.
 
 use std::io::{self, BufRead, IsTerminal};
 
