@@ -26,7 +26,7 @@ pub(crate) fn proposals(
     refuse(&found.problems, found.empty, on_bad, quiet)?;
     if found.proposals.is_empty() {
         let what =
-            "no transcript is selected (without --out, those with labels inside are left out)";
+            "no transcript is selected; in a folder, --out takes those with labels inside too";
         return Err(Code::NothingSelected.error(what));
     }
     Ok(found.proposals)

@@ -128,7 +128,7 @@ fn false_alarms(rows: &[&OutcomeRow], setting: &str, unit: Unit) -> Option<Table
     )
 }
 
-/// Lists missed loops, those that ran on longest first.
+/// Lists missed loops, longest first.
 fn misses(rows: &[&OutcomeRow], setting: &str, unit: Unit) -> Option<Table> {
     let mut list: Vec<(&&OutcomeRow, u64)> = rows
         .iter()

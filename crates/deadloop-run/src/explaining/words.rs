@@ -1,4 +1,4 @@
-//! One-line descriptions of labels and alarms.
+//! Short descriptions of labels and alarms.
 
 use std::fmt::Write as _;
 

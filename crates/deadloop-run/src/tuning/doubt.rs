@@ -1,4 +1,4 @@
-//! Doubtful labels: those that good guards and the offline finder contradict.
+//! Doubtful labels: good guards and the offline finder contradict them.
 
 use deadloop_corpus::Entry;
 use deadloop_score::choose::{ChooseOptions, Contradicted, contradicted, limit_doubt};

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use super::candidates::CellCounts;
 use super::verdict::{Figures, Provenance, Won};
 use super::{Candidate, Chooser, FOLDS, PairedTest, Sample, Ship};
-use crate::constraint::Constraint;
 use crate::intervals::{ByGroup, Resampling, percentile};
 use crate::measure::{Measure, MeasureUnit, SAVED, wrong_rate};
 use crate::tally::{Count, Tally};
@@ -26,9 +25,9 @@ const LADDER: [f64; 22] = [
     30.0, 50.0, 70.0, 100.0,
 ];
 /// The minimum number of wrong alarms of the incumbent at which a candidate may have as many.
-pub(super) const FEW_WRONG: u64 = 5;
+const FEW_WRONG: u64 = 5;
 /// The Poisson mean at which zero wrong alarms have a probability of 20 %.
-pub(super) const LEAST_EXPECTED: f64 = 1.61;
+const LEAST_EXPECTED: f64 = 1.61;
 /// Number of rates for `saved_at_1`: 0, 0.05, … 1.
 const RATES: usize = 21;
 
@@ -67,6 +66,14 @@ impl Rung {
     pub fn breaks_its_limit(&self, limited: &Measure, unit: Unit) -> bool {
         limited == wrong_rate(unit) && self.held_out.rate.is_some_and(|rate| rate > self.at_most)
     }
+}
+
+/// Returns how many times as much healthy text it takes to search the grid. `None` if there is enough, or if the winner of
+/// step 1, with the tally `now`, has so many wrong alarms that a candidate only needs no more.
+pub(super) fn text_lacking(chooser: &Chooser<'_>, sample: &Sample, now: &Tally) -> Option<f64> {
+    let limit = chooser.options.limit()?;
+    let expected = limit.expected_wrong(&chooser.never(&sample.pick))?;
+    (expected < LEAST_EXPECTED && now.wrong() < FEW_WRONG).then(|| LEAST_EXPECTED / expected)
 }
 
 fn short(number: f64) -> String {
@@ -228,15 +235,7 @@ impl Search {
         sample: &Sample,
         climb: &Climb,
     ) -> Option<Won> {
-        let lacks_text = |limit: &Constraint| {
-            let never = chooser.never(&sample.pick);
-            limit
-                .expected_wrong(&never)
-                .is_some_and(|expected| expected < LEAST_EXPECTED)
-        };
-        let is_searched =
-            climb.now.wrong() >= FEW_WRONG || !chooser.options.limit().is_some_and(lacks_text);
-        if !is_searched || !sample.is_enough() {
+        if text_lacking(chooser, sample, &climb.now).is_some() || !sample.is_enough() {
             return None;
         }
         let top = self.bound.max(climb.own);

@@ -2,7 +2,7 @@
 //!
 //! The outputs are terminal, page, Markdown, `--json`, manifest and settings.toml.
 
-use super::search::{FEW_WRONG, LEAST_EXPECTED};
+use super::search::text_lacking;
 use super::verdict::{Choice, Choices, Figures, Provenance, Ruling};
 use super::{
     Candidate, ChooseOptions, Chooser, FEWEST_FOR_SAFER, FEWEST_LOOPS, MODEL_LOOPS, PairedTest,
@@ -44,7 +44,7 @@ pub(super) fn say(choices: &mut Choices, chooser: &Chooser<'_>, sample: &Sample)
         by_themselves(choices, options),
         doubts(choices, chooser),
         pays(choices, chooser),
-        too_little(choices, chooser),
+        too_little(choices, chooser, sample),
         words::spared(
             "the file",
             &choices.all.held_out,
@@ -371,15 +371,19 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
     })
 }
 
-/// Reports that there is too little healthy text for a setting of the grid to ship.
-fn too_little(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
-    let limit = chooser
-        .options
-        .limit()
-        .filter(|_| chooser.options.ships_grid)?;
-    let expected = limit.expected_wrong(&chooser.never(&chooser.evidence.all()))?;
-    let searched = expected >= LEAST_EXPECTED || choices.all.held_out.wrong() >= FEW_WRONG;
-    (!searched).then(|| format!("To show that a setting of the grid keeps {limit} takes {:.1} times as much healthy text, so none of them ships.", LEAST_EXPECTED / expected))
+/// Reports the healthy text that is missing for a setting of the grid to ship.
+fn too_little(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> Option<String> {
+    let options = chooser.options;
+    let mut all = choices.models.iter().chain([&choices.all]);
+    if !options.ships_grid || all.any(|choice| choice.source == Provenance::Grid) {
+        return None;
+    }
+    let winner = Candidate::ready(choices.all.cell);
+    let now = chooser.tallies(&winner, &sample.pick).into_iter().sum();
+    let (limit, times) = (options.limit()?, text_lacking(chooser, sample, &now)?);
+    Some(format!(
+        "To show that a setting of the grid keeps {limit} takes {times:.1} times as much healthy text, so none of them ships."
+    ))
 }
 
 /// Gives the reason for the setting of one model, or of all.

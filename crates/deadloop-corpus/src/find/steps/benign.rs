@@ -63,7 +63,7 @@ pub(super) fn benign(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
     found
 }
 
-/// Finds batches: successive calls of one tool, not a shell, each of which after the first brought something new.
+/// Finds batches: successive calls of one tool other than a shell. Each call after the first brought something new.
 fn batches(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
     let mut found = Vec::new();
     let mut from = 0;

@@ -1,4 +1,4 @@
-//! Conversations of AutoGen, in which each agent's message is a turn of that agent.
+//! Conversations of AutoGen. Each message of an agent is a turn.
 //!
 //! A file has messages of AgentChat (`{type: TextMessage, source, …}`, one per line, as a list, or as the `messages` of
 //! a task's result), or the `chat_history` of releases before 0.4.

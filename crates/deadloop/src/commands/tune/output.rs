@@ -336,10 +336,9 @@ fn limits(tuned: &Tuned) -> String {
 /// Formats the held-out `saved_at_1` of each grid.
 fn saved_at_1(grids: &[SavedAt1], options: &ChooseOptions) -> String {
     let row = |grid: &SavedAt1| {
-        let ends = grid.lo.zip(grid.hi);
-        let ends = ends.map(|ends| <[f64; 2]>::from(ends).map(|x| told(&SAVED, Some(x))));
-        let ends = ends.map_or_else(|| "n/a".to_owned(), |[lo, hi]| format!("{lo} to {hi}"));
-        vec![grid.grid.clone(), told(&SAVED, grid.value), ends]
+        let [value, lo, hi] = [grid.value, grid.lo, grid.hi].map(|x| told(&SAVED, x));
+        let ends = grid.lo.map_or("n/a".into(), |_| format!("{lo} to {hi}"));
+        vec![grid.grid.clone(), value, ends]
     };
     let rows: Vec<Vec<String>> = grids.iter().map(row).collect();
     format!(
