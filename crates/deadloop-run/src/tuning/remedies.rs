@@ -116,7 +116,10 @@ impl Remedies<'_> {
             (true, false) => format!(
                 "Healthy text repeats a line, but ignore = ['{name}'] costs too much: {told}."
             ),
-            (false, true) => format!("{name} may pass (add it to allow of each guard): {told}."),
+            (false, true) => {
+                let glob = exact_glob(name);
+                format!("{name} may pass (add '{glob}' to allow in each [guard.params]): {told}.")
+            }
             (false, false) => format!("{name} repeats in clean runs, but must not pass: {told}."),
         }
     }

@@ -54,7 +54,7 @@ const FOLDS: usize = 5;
 /// The minimum number of loops, and of groups with a loop, for a choice.
 pub const FEWEST_LOOPS: u64 = 10;
 /// The minimum number of loops of a model for a choice on its own transcripts.
-const MODEL_LOOPS: u64 = 50;
+pub const MODEL_LOOPS: u64 = 50;
 /// The minimum numbers of loops, and of groups with a loop, for a ready guard to ship as safer.
 const FEWEST_FOR_SAFER: (u64, u64) = (5, 2);
 

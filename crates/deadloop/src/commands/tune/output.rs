@@ -4,7 +4,8 @@ use anstyle::{AnsiColor, Style};
 use deadloop_report::beside;
 use deadloop_run::tuning::Tuned;
 use deadloop_score::choose::{
-    Advice, Changed, Choice, Choices, ChooseOptions, Figures, Provenance, Ruling, SavedAt1, within,
+    Advice, Changed, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling,
+    SavedAt1, within,
 };
 use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
 use deadloop_score::{Tally, told, wrong_rate};
@@ -216,10 +217,17 @@ fn models(choices: &Choices, options: &ChooseOptions) -> String {
         }
     });
     let rows: Vec<(String, Figures)> = rows.collect();
-    let left = match choices.models.len() - shown.len() {
+    let mut left = match choices.models.len() - shown.len() {
         0 => String::new(),
         n => format!("\n{} in choice.csv", show::several(n as u64, "more model")),
     };
+    let few =
+        |choice: &Choice| choice.source == Provenance::All && choice.in_use.loops() < MODEL_LOOPS;
+    if choices.models.iter().any(few) {
+        left += &format!(
+            "\nA model with fewer than {MODEL_LOOPS} loops has the setting of all models."
+        );
+    }
     format!("{}{left}", figures(&rows, "model", options))
 }
 
