@@ -47,9 +47,9 @@ pub(super) fn floods(text: &[char]) -> Vec<Stretch> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::find;
     use super::*;
-    use crate::Class;
+    use crate::choose::find;
+    use deadloop_corpus::Class;
 
     const KINDS: [&str; 11] = [
         " ", "\n", "\t", "\r\n", "\u{a0}", "\u{3000}", "\u{200b}", "\u{2003}", "  \n   ", "\n\t",

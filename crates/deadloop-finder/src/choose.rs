@@ -14,7 +14,7 @@ use super::soup::soup;
 use super::stale::stale_since;
 use super::views::{EXACT, Stretch, View, list_number, stretches};
 use super::windows::{WINDOW, windows};
-use crate::transcript::Class;
+use deadloop_corpus::Class;
 
 /// The minimum number of chars of a stretch that is considered.
 const MIN_CHARS: usize = 100;

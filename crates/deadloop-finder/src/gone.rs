@@ -33,8 +33,8 @@ fn words(text: &[char]) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::find;
-    use crate::Class;
+    use crate::choose::find;
+    use deadloop_corpus::Class;
 
     #[test]
     fn stray_marks_do_not_end_a_loop_and_an_answer_does() {

@@ -70,9 +70,9 @@ pub(super) fn closes(rest: &[char]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::find;
     use super::*;
-    use crate::Class;
+    use crate::choose::find;
+    use deadloop_corpus::Class;
 
     fn class(text: &str) -> Class {
         find(text).class

@@ -2,24 +2,29 @@
 //!
 //! Unlike any detector, it reads the whole text, and so the future. It shares no code with the detectors, so that
 //! their results can be checked against each other.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | the loops of a text, and the class of the text | [`choose`] |
+//! | the loops of an agent's run, and its harmless repetition | [`steps`] |
+//! | the copies of a loop, for excerpts | [`places`] |
+//! | periodic runs in a row of symbols | [`runs`] |
+//! | a text with its numbers or elements as one symbol each | [`views`] |
+
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
 mod aligned;
 mod begins;
 mod blanks;
-mod choose;
+pub mod choose;
 mod evidence;
 mod gone;
 mod grids;
-mod places;
+pub mod places;
 mod recycled;
-mod runs;
+pub mod runs;
 mod soup;
 mod stale;
-mod steps;
-mod views;
+pub mod steps;
+pub mod views;
 mod windows;
-
-pub use choose::{Found, FoundSpan, find};
-pub use places::copies;
-pub use runs::{PeriodicRun, runs};
-pub use steps::{Benign, FoundRun, Reason, Stuck, find_run};
-pub use views::{Numbers, Stretch, View};

@@ -80,9 +80,9 @@ fn words_back(text: &[char]) -> impl Iterator<Item = (usize, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::find;
     use super::*;
-    use crate::Class;
+    use crate::choose::find;
+    use deadloop_corpus::Class;
 
     /// Returns `count` of these texts in random order.
     fn drawn(of: &[&str], count: usize) -> String {

@@ -7,7 +7,7 @@
 //! window.
 
 use super::choose::{Found, FoundSpan};
-use crate::transcript::Class;
+use deadloop_corpus::Class;
 
 /// The length of a window, in chars: several times the longest context of a model. Searching a window takes some 130
 /// MB.
@@ -120,8 +120,7 @@ fn go_on(span: &mut FoundSpan, later: &FoundSpan) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find::choose::look;
-    use crate::find::find;
+    use crate::choose::{find, look};
 
     /// Returns random words, the same for the same seed.
     fn prose(mut seed: u64, chars: usize) -> String {

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::conversation::written;
 use super::reader::Out;
-use crate::think::{ThinkSplitter, join};
-use crate::{Body, RecordedEvent};
+use deadloop_corpus::{Body, RecordedEvent};
 use deadloop_stream::reader::content::{Call, Tokens};
+use deadloop_stream::think::{ThinkSplitter, join};
 
 /// An answer of a response.
 pub(super) struct Choice {

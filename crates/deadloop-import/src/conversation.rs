@@ -6,13 +6,12 @@
 //! the prompt, which gives the transcript its group), and system prompts by length and hash.
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use super::reader::Out;
 use super::turn::{Turn, Usage};
-use crate::transcript::wire::WireFault;
-use crate::{Body, RecordedEvent};
+use deadloop_corpus::{Body, RecordedEvent, hash};
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 /// A collector of the events of messages.
 #[derive(Debug, Default)]
@@ -135,20 +134,6 @@ impl Conversation {
 /// Returns the group of a prompt.
 pub(crate) fn group_of(prompt: &str) -> String {
     format!("prompt-{}", hash(prompt.trim(), 6))
-}
-
-/// Returns the first bytes of a text's SHA-256, in hexadecimal digits.
-pub(crate) fn hash(text: &str, bytes: usize) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digest = Sha256::digest(text.as_bytes());
-    let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    let mut text = String::with_capacity(2 * bytes);
-    text.extend(
-        digits
-            .take(2 * bytes)
-            .map(|digit| char::from(DIGITS[usize::from(digit)])),
-    );
-    text
 }
 
 /// Takes the content of a message. Some recorders write thinking as a message of its own.

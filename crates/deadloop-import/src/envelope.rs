@@ -18,10 +18,10 @@ use super::cut;
 
 use super::conversation::{Conversation, group_of};
 use super::reader::Out;
-use crate::transcript::wire::WireFault;
 use deadloop_stream::Prompted;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::time::millis;
+use deadloop_stream::wire::WireFault;
 
 /// An object without its envelope.
 #[derive(Debug, Default)]

@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::files::{Progress, open_file};
-use crate::{Corpus, CorpusError, Place};
+use deadloop_corpus::files::raws::Progress;
+use deadloop_corpus::{Corpus, CorpusError, Place, open_file};
 
 /// The length and the time of a file, for detecting changes. For a database, they include those of its log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

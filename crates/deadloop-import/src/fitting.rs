@@ -2,9 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::run::measure;
-use crate::transcript::wire::{self, WireFault};
-use crate::{Body, Entry, RecordedEvent};
+use deadloop_corpus::{Body, Entry, RecordedEvent, measure};
+use deadloop_stream::wire::WireFault;
 
 /// The lengths to which long texts are cut, in bytes, in the order in which they are tried.
 const KEPT: [usize; 4] = [1 << 20, 1 << 16, 1 << 12, 1 << 8];
@@ -81,19 +80,19 @@ fn size(value: &Value) -> usize {
 
 /// Checks that the written line can be read again: a record may hold fewer values than a document.
 fn read_again(entry: &Entry) -> Result<(), WireFault> {
-    let mut line = Vec::new();
-    let written = wire::line(entry, &mut line);
-    written.map_err(|e| WireFault::new(format!("cannot be written: {e}"), "what JSON can say"))?;
-    let read = Entry::of_line(&line, entry.place.clone(), None);
+    let read = Entry::of_line(line(entry)?.as_bytes(), entry.place.clone(), None);
     read.map(drop)
         .map_err(|problem| WireFault::new(problem.what, problem.expected))
 }
 
 fn length(entry: &Entry) -> Result<usize, WireFault> {
-    let mut line = Vec::new();
-    wire::line(entry, &mut line)
-        .map_err(|e| WireFault::new(format!("cannot be written: {e}"), "what JSON can say"))?;
-    Ok(line.len())
+    line(entry).map(|line| line.len())
+}
+
+/// Returns the line of a corpus.
+fn line(entry: &Entry) -> Result<String, WireFault> {
+    let fault = |e| WireFault::new(format!("cannot be written: {e}"), "what JSON can say");
+    entry.to_line().map_err(fault)
 }
 
 /// Cuts the text of an event. Returns `false` if the text is short enough or must not be cut.
@@ -119,7 +118,7 @@ fn cut_to(event: &mut RecordedEvent, kept: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Place, Transcript};
+    use deadloop_corpus::{Place, Transcript};
 
     fn entry(bodies: Vec<Body>) -> Entry {
         Entry {

@@ -2,9 +2,9 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the selected files, and the names of their transcripts | `files` |
+//! | the selected files, and the names of their transcripts | [`files`] |
 //! | the recognition of the format from the beginning of a file | `opening`; its input: `head` |
-//! | the caller's options | `options` |
+//! | the caller's options | [`options`] |
 //! | the cut of a file into records: lines, one document, text, an archive, a database | `cut` |
 //! | the meaning of a record of each format | `formats/<name>.rs` |
 //! | responses put together from the chunks of a stream | `streams`, `response`, `choice` |
@@ -14,52 +14,52 @@
 //! | databases of programs: tables and queries | `cut/queries.rs`; their rows: `formats/databases.rs` |
 //! | the columns of tables | `formats/columns.rs`, read by `formats/table.rs` |
 //! | finish reasons in the words of OpenAI's API | `deadloop_stream::reasons` |
-//! | the folders in which agents store sessions | `stores` |
+//! | the folders in which agents store sessions | [`stores`] |
 //! | users, prompts, turns of an agent's run; data on a turn | `run`; `turn` |
 //! | spans of a trace as a run | `spans` |
-//! | losses, counted by name | `losses` |
+//! | losses, counted by name | [`losses`] |
 //!
 //! All input is accounted for. Every record is used, passed over or rejected. Every transcript is returned, counted as
 //! empty, or rejected. Every rejection is one [`Problem`] with its place. A file without output of a model is a
 //! problem, unless it was found in a folder: there it is passed over and counted by kind.
+
+#![deny(clippy::print_stderr, clippy::print_stdout)]
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::{Corpus, Entry, Ids, MAX_LINE, Place, Problem};
+use deadloop_corpus::{Corpus, Entry, Ids, MAX_LINE, Place, Problem};
 
 mod choice;
-pub(crate) mod conversation;
-pub(crate) mod cut;
-pub(crate) mod envelope;
-mod files;
+mod conversation;
+mod cut;
+mod envelope;
+pub mod files;
 mod fitting;
-pub(crate) mod formats;
-pub(crate) mod head;
-pub(crate) mod log;
-pub(crate) mod losses;
+mod formats;
+mod head;
+mod log;
+pub mod losses;
 mod opening;
-mod options;
-pub(crate) mod paths;
-pub(crate) mod reader;
+pub mod options;
+mod paths;
+mod reader;
 mod response;
-pub(crate) mod run;
-pub(crate) mod spans;
-mod stores;
-pub(crate) mod streams;
-pub(crate) mod turn;
+mod run;
+mod spans;
+pub mod stores;
+mod streams;
+mod turn;
 
-use crate::transcript::wire::WireFault;
 use cut::Records;
-pub use files::FileStamp;
-use files::{File, Files, whole};
+use deadloop_stream::wire::WireFault;
+use files::{File, FileStamp, Files, whole};
 use formats::{FOREIGN, deadloop, table};
-pub use losses::{Loss, Losses};
-pub use options::{ImportFields, ImportOptions};
+use losses::Losses;
+use options::ImportOptions;
 use reader::{Foreign, Out, Reader};
-pub use stores::{AgentStore, agent_stores};
 
 /// Quotes a column for a shell.
 fn typed(column: &str) -> Cow<'_, str> {

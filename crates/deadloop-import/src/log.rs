@@ -15,10 +15,10 @@ use super::reader::{Out, Reader};
 use super::run::Session;
 use super::spans::words;
 use super::turn::Usage;
-use crate::Body;
-use crate::transcript::wire::WireFault;
+use deadloop_corpus::Body;
 use deadloop_stream::reasons::usual;
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 /// A format of logs.
 pub(crate) struct Log {

@@ -14,8 +14,10 @@ use super::files::File;
 use super::formats::FOREIGN;
 use super::head::{Certainty, Head};
 use super::reader::Foreign;
-use crate::files::{BOM, Counted, broken, unpack};
-use crate::transcript::wire::WireFault;
+use deadloop_corpus::files::lines::{broken, unpack};
+use deadloop_corpus::files::raws::Counted;
+use deadloop_stream::BOM;
+use deadloop_stream::wire::WireFault;
 
 const ZIP: &[u8] = b"PK\x03\x04";
 const PARQUET: &[u8] = b"PAR1";

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::files::FileStamp;
-use crate::ThinkOptions;
+use deadloop_corpus::ThinkOptions;
 
 /// The options of an import.
 #[derive(Clone, Debug, Default)]

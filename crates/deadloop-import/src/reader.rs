@@ -9,13 +9,13 @@ use super::cut::{Record, Shape};
 use super::head::{Certainty, Head};
 use super::losses::Losses;
 use super::options::ImportOptions;
-use crate::think::split_whole;
-use crate::transcript::wire::WireFault;
-use crate::{
+use deadloop_corpus::{
     Body, Corpus, Entry, MAX_T_MS, MAX_TOKENS, Place, Problem, RecordedEvent, ThinkOptions,
     Transcript,
 };
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::think::split_whole;
+use deadloop_stream::wire::WireFault;
 
 /// A foreign format.
 pub(crate) struct Foreign {
@@ -36,7 +36,7 @@ pub(crate) struct Foreign {
 /// Defines the registry entries of formats that are rows of one reader: `ENTRY = ROW, "name", "help";`.
 macro_rules! entries {
     ($reader:ident; $($entry:ident = $row:ident, $name:literal, $help:literal;)*) => {$(
-        pub(crate) const $entry: $crate::import::reader::Foreign = $crate::import::reader::Foreign {
+        pub(crate) const $entry: $crate::reader::Foreign = $crate::reader::Foreign {
             name: $name,
             help: $help,
             knows: |head| $row.knows(head),
@@ -52,7 +52,7 @@ pub(crate) use entries;
 /// `known_entry! { Reader = known, "name", "help"; }`.
 macro_rules! known_entry {
     ($reader:ident = $known:ident, $name:literal, $help:literal;) => {
-        $crate::import::reader::head_entry! {
+        $crate::reader::head_entry! {
             ENTRY: $reader = |head| head.any($known), None, $name, $help;
         }
     };
@@ -63,15 +63,14 @@ pub(crate) use known_entry;
 /// `head_entry! { ENTRY: Reader = |head| …, None, "name", "help"; }`.
 macro_rules! head_entry {
     ($entry:ident: $reader:ident = |$head:ident| $known:expr, $shape:expr, $name:literal, $help:literal;) => {
-        pub(crate) const $entry: $crate::import::reader::Foreign =
-            $crate::import::reader::Foreign {
-                name: $name,
-                help: $help,
-                knows: |$head| $crate::import::head::Certainty::Certain.when($known),
-                shape: $shape,
-                whole_folder: false,
-                reader: || Box::<$reader>::default(),
-            };
+        pub(crate) const $entry: $crate::reader::Foreign = $crate::reader::Foreign {
+            name: $name,
+            help: $help,
+            knows: |$head| $crate::head::Certainty::Certain.when($known),
+            shape: $shape,
+            whole_folder: false,
+            reader: || Box::<$reader>::default(),
+        };
     };
 }
 pub(crate) use head_entry;
@@ -201,7 +200,7 @@ impl Out {
             self.empty += 1;
             return;
         }
-        entry.values().for_each(flatten);
+        values(&mut entry).for_each(flatten);
         let transcript = &mut entry.transcript;
         for event in &mut transcript.events {
             if event.t_ms.take_if(|t| t.abs() > MAX_T_MS).is_some() {
@@ -252,21 +251,19 @@ fn says(transcript: &Transcript) -> bool {
     })
 }
 
-impl Entry {
-    /// Iterates over the values of any shape.
-    fn values(&mut self) -> impl Iterator<Item = &mut Value> {
-        let transcript = &mut self.transcript;
-        let events = transcript.events.iter_mut().flat_map(|event| {
-            let arguments = match &mut event.body {
-                Body::ToolCall { arguments, .. } => Some(arguments),
-                _ => None,
-            };
-            arguments.into_iter().chain(event.rest.values_mut())
-        });
-        let meta = transcript.meta.values_mut();
-        let rest = self.rest.values_mut().chain(&mut self.labels);
-        events.chain(meta).chain(rest)
-    }
+/// Iterates over the values of any shape.
+fn values(entry: &mut Entry) -> impl Iterator<Item = &mut Value> {
+    let transcript = &mut entry.transcript;
+    let events = transcript.events.iter_mut().flat_map(|event| {
+        let arguments = match &mut event.body {
+            Body::ToolCall { arguments, .. } => Some(arguments),
+            _ => None,
+        };
+        arguments.into_iter().chain(event.rest.values_mut())
+    });
+    let meta = transcript.meta.values_mut();
+    let rest = entry.rest.values_mut().chain(&mut entry.labels);
+    events.chain(meta).chain(rest)
 }
 
 /// The maximum nesting of lists and objects in a value.

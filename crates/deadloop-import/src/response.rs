@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::choice::Choice;
 use super::envelope::Opened;
 use super::reader::{Out, entry};
-use crate::{Body, Place, RecordedEvent};
+use deadloop_corpus::{Body, Place, RecordedEvent};
 use deadloop_stream::reader::content::{ObjectContent, ObjectPart, Tokens};
 
 /// A response that has not ended.

@@ -7,14 +7,14 @@
 
 use serde_json::Value;
 
-use super::conversation::{Conversation, hash};
+use super::conversation::Conversation;
 use super::cut::Record;
 use super::reader::{Out, Reader, entry, keep};
 use super::turn::{Turn, Usage};
-use crate::transcript::wire::WireFault;
-use crate::{Body, Entry, Place, RecordedEvent};
+use deadloop_corpus::{Body, Entry, Place, RecordedEvent, system};
 use deadloop_stream::take::Object;
 use deadloop_stream::time::EventClock;
+use deadloop_stream::wire::WireFault;
 
 /// The only run of a file, while its reader collects it.
 #[derive(Debug, Default)]
@@ -203,19 +203,6 @@ pub(crate) fn arguments(events: &[RecordedEvent]) -> Option<&'static str> {
         }
     }
     written
-}
-
-/// Creates the event of a system prompt.
-pub(crate) fn system(text: &str) -> RecordedEvent {
-    let mut event = RecordedEvent::of(Body::System);
-    measure(text, &mut event.rest);
-    event
-}
-
-/// Adds the length in chars and the hash of a text that is not kept whole.
-pub(crate) fn measure(text: &str, fields: &mut Object) {
-    fields.insert("length".to_owned(), text.chars().count().into());
-    fields.insert("sha256".to_owned(), hash(text, 8).into());
 }
 
 #[cfg(test)]

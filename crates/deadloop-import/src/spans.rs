@@ -14,7 +14,7 @@ use super::conversation::written;
 use super::reader::{Out, keep};
 use super::run::Session;
 use super::turn::{Turn, Usage};
-use crate::{Body, Place};
+use deadloop_corpus::{Body, Place};
 use deadloop_stream::take::{self, Object};
 
 /// The kind of a span.

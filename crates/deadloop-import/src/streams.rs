@@ -20,12 +20,12 @@ use super::envelope::{self, Opened};
 use super::head::{Certainty, Head, Spoken};
 use super::reader::{Out, Reader};
 use super::response::Response;
-use crate::Place;
-use crate::transcript::wire::WireFault;
+use deadloop_corpus::Place;
 use deadloop_stream::reader::content::ObjectContent;
 use deadloop_stream::reader::families::agent::is_replay;
 use deadloop_stream::reader::families::{self, Family};
 use deadloop_stream::take::Object;
+use deadloop_stream::wire::WireFault;
 
 /// The maximum number of finished responses that still wait for their usage.
 const FINISHED: usize = 16;

@@ -5,7 +5,8 @@
 //! stream was cut into chunks. Parameters limit how much text waits. The work is linear in the text.
 //!
 //! ```
-//! use deadloop_detect::repair::{Pieces, Repairer};
+//! use deadloop_repair::meaning::Pieces;
+//! use deadloop_repair::registry::Repairer;
 //!
 //! let think = Repairer::find("think").ok_or("no such repairer")?;
 //! let mut machine = think.text(&think.preset("sglang-qwen3")?).ok_or("it reads events")?;
@@ -21,23 +22,19 @@
 //!
 //! | to find | look in |
 //! |---|---|
+//! | all repairers, and how one is made for a stream | [`registry`] |
+//! | the output of repairers | [`meaning`] |
 //! | a repairer, its parameters and presets | `<name>` |
-//! | the output of repairers | `meaning` |
 //! | marks in a stream | `marks` |
 
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
 mod filter;
-#[cfg(feature = "repair-json")]
-mod json;
+pub mod json;
 mod marks;
-mod meaning;
+pub mod meaning;
 mod names;
-mod registry;
+pub mod registry;
 mod replay;
 mod tags;
 mod think;
-
-pub(crate) use filter::{LISTS as PHRASE_LISTS, phrases};
-#[cfg(feature = "repair-json")]
-pub use json::MOST_DEEP;
-pub use meaning::{Action, Delivered, Meaning, Piece, Pieces};
-pub use registry::{EventRepair, Make, Mends, REPAIRERS, Repairer, StreamKind, TextRepair};

@@ -5,21 +5,16 @@
 
 use std::ops::{Deref, RangeInclusive};
 
-use crate::settings::params::Params;
-use crate::settings::spec::Spec;
-use crate::settings::unfit::Unfit;
-use crate::settings::value::Value;
+use deadloop_detect::Value;
+use deadloop_detect::harness::{Params, Spec, Unfit};
 
-#[cfg(feature = "repair-json")]
-use super::json;
 use super::meaning::{Delivered, Meaning, Pieces};
-use super::{filter, names, replay, tags, think};
+use super::{filter, json, names, replay, tags, think};
 
 /// All repairers, in the order of listings.
 pub static REPAIRERS: &[&Repairer] = &[
     &think::ENTRY,
     &tags::ENTRY,
-    #[cfg(feature = "repair-json")]
     &json::ENTRY,
     &names::ENTRY,
     &filter::ENTRY,
@@ -31,7 +26,7 @@ macro_rules! repairer {
     ($name:literal, version $version:literal, $about:literal, $check:expr, $stream:ident, $mends:expr, $make:expr) => {
         /// The registry entry.
         pub(super) static ENTRY: Repairer = Repairer {
-            spec: crate::settings::spec::Spec {
+            spec: deadloop_detect::harness::Spec {
                 name: $name,
                 version: $version,
                 about: $about,
@@ -52,7 +47,7 @@ pub(super) use repairer;
 #[derive(Debug)]
 pub struct Repairer {
     /// The name, the parameters and the presets. [`Spec`]'s fields can be read as the repairer's own. All parameters
-    /// are [structural](crate::harness::Mark::Structural).
+    /// are [structural](deadloop_detect::harness::Mark::Structural).
     pub spec: Spec,
     /// The kind of stream that it reads.
     pub stream: StreamKind,
@@ -62,7 +57,7 @@ pub struct Repairer {
     pub make: Make,
 }
 
-crate::words! {
+deadloop_detect::words! {
     /// The kind of stream that a repairer reads: the value of `meta.stream` of such streams.
     pub enum StreamKind {
         /// An answer with tags of actions in it.

@@ -5,7 +5,8 @@
 mod repairing;
 
 use deadloop_detect::Value;
-use deadloop_detect::repair::{Delivered, Make, Pieces, REPAIRERS};
+use deadloop_repair::meaning::{Delivered, Pieces};
+use deadloop_repair::registry::{Make, REPAIRERS};
 use peak_alloc::PeakAlloc;
 use repairing::settings;
 

@@ -5,8 +5,8 @@
 use super::letters::is_sign;
 use super::spec::{Chunks, Cut, ends};
 use super::stock::TimedPiece;
-use crate::make::plant::Rng;
-use crate::{Body, RecordedEvent};
+use crate::plant::Rng;
+use deadloop_corpus::{Body, RecordedEvent};
 
 /// The maximum number of letters of an artificial token.
 const TOKEN: usize = 6;

@@ -7,7 +7,7 @@ use super::letters::{is_chinese, words};
 use super::spec::{Bounds, CorpusSpec, DriftKind, Item, ends};
 use super::stock::{Clean, CleanText};
 use super::transcript::Failed;
-use crate::make::plant::{PlantKind, Planting, Rng};
+use crate::plant::{PlantKind, Planting, Rng};
 
 const NO_UNIT: Failed = "no piece of clean text of the wanted period";
 

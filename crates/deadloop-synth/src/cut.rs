@@ -3,7 +3,7 @@
 use super::letters::{is_sign, words};
 use super::spec::Bounds;
 use super::stock::{CleanText, ends_sentence};
-use crate::make::plant::{PlantKind, Rng};
+use crate::plant::{PlantKind, Rng};
 
 /// Cuts a unit for a loop of this kind out of one of these texts, and returns it with the text's id. `chars` is the
 /// length of the unit. `None` if this draw found no fitting piece.

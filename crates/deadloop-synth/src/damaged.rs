@@ -1,7 +1,7 @@
 //! Faults of texts, of a call's arguments and name, and of delivery.
 
 use deadloop_detect::Fault;
-use deadloop_detect::repair::Delivered;
+use deadloop_repair::meaning::Delivered;
 use serde_json::{Map, Value as Json, json};
 
 use super::faults::{FaultRequest, Stream};
@@ -9,9 +9,9 @@ use super::gold::{self, TagNames};
 use super::spec::StreamKind;
 use super::transcript::Failed;
 use super::{chunks, finish};
-use crate::make::damage::{damage, damage_events};
-use crate::make::plant::Rng;
-use crate::{Body, RecordedEvent};
+use crate::damage::{damage, damage_events};
+use crate::plant::Rng;
+use deadloop_corpus::{Body, RecordedEvent};
 
 /// Damages a text. Returns the damaged text and its onset, which is `None` if the text is to be intact.
 fn hurt(asked: &FaultRequest, intact: &str) -> Result<(String, Option<usize>), Failed> {

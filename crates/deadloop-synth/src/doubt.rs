@@ -5,7 +5,7 @@
 
 use super::letters::is_sign;
 use super::spec::Text;
-use crate::make::plant::Rng;
+use crate::plant::Rng;
 
 /// Returns the statements of a text, each with the blanks after it.
 pub(super) fn statements(text: &str) -> Vec<&str> {

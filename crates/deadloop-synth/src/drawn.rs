@@ -6,7 +6,7 @@ use super::spec::{Chunks, Faults, Form, StreamKind};
 use super::stock::{CleanText, Real, TimedPiece};
 use super::transcript::Failed;
 use super::{Frame, Synth};
-use crate::make::plant::Rng;
+use crate::plant::Rng;
 
 /// The maximum number of chars taken from a real text.
 const REAL_CHARS: usize = 1200;

@@ -3,7 +3,7 @@
 use super::doubt::{glued, statements};
 use super::letters::{is_chinese, is_sign, words};
 use super::spec::{Drift, DriftKind, Text};
-use crate::make::plant::{Numbering, PlantKind, Planting, Rng};
+use crate::plant::{Numbering, PlantKind, Planting, Rng};
 
 /// The words that drift uses for one transcript.
 pub(super) struct Words<'a> {

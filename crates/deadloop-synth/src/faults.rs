@@ -11,8 +11,8 @@ use super::label::Label;
 use super::spec::{Chunks, Faults, Item, SpecError, StreamKind};
 use super::transcript::{Failed, SynthTranscript};
 use super::{ATTEMPTS, DAMAGED, Frame, Synth, damaged};
-use crate::RecordedEvent;
-use crate::make::plant::Rng;
+use crate::plant::Rng;
+use deadloop_corpus::RecordedEvent;
 
 /// The requirements for one transcript.
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value as Json;
 
 use super::spec::{Form, FormFile, SpecError, TextChannel, read};
-use crate::make::plant::Rng;
+use crate::plant::Rng;
 
 /// A file of forms.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,8 @@
 //! These rules are strict: they do not allow for damage. No repairer uses them.
 
 use deadloop_detect::Value;
-use deadloop_detect::repair::{Action, Delivered, Meaning, Repairer};
+use deadloop_repair::meaning::{Action, Delivered, Meaning};
+use deadloop_repair::registry::Repairer;
 use serde_json::{Value as Json, json};
 
 /// The names of actions and of the tags inside them.

@@ -8,8 +8,8 @@ use super::spec::{Bounds, Item, SpecError, ends};
 use super::stock::{Clean, Deal};
 use super::transcript::{SynthTranscript, seeded};
 use super::{Frame, PLANTED, Synth, SynthJob, chunks, finish};
-use crate::make::plant::Rng;
-use crate::{Body, RecordedEvent};
+use crate::plant::Rng;
+use deadloop_corpus::{Body, RecordedEvent};
 
 impl<'a> Synth<'a> {
     pub(super) fn negative(

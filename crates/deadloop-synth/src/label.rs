@@ -1,22 +1,6 @@
 //! [`Label`]: the labels of made transcripts, checked against the planted text.
 
-/// The columns of labels.csv, in order.
-pub const COLUMNS: [&str; 11] = [
-    "transcript",
-    "class",
-    "kind",
-    "channel",
-    "start",
-    "onset",
-    "earliest",
-    "end",
-    "period",
-    "by",
-    "note",
-];
-
-/// The cells of a row of labels.csv, in the order of [`COLUMNS`].
-pub type LabelCells = [String; 11];
+use deadloop_corpus::LabelCells;
 
 /// A row of labels.csv. Positions are chars of the channel, or calls on `tools`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,49 +7,56 @@
 //! The labels of planted loops are exact. `start` is the first char of the first copy, `onset` is one period later, and
 //! `end` is the position after the loop. Every exact loop is checked: it repeats from `start` to `end`, its period is
 //! the smallest, and it does not begin at an earlier letter.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | the keys of a spec, the kinds of items | [`spec`] |
+//! | the clean texts, and the templates of texts | [`stock`]; [`forms`] |
+//! | a made transcript and its labels | [`transcript`], [`label`] |
+//! | loops and harmless repetition in runs of agents | [`runs`] |
+//! | a loop planted in a text | [`plant`] |
+//! | faults of texts and events | [`damage`] |
+//! | labelled recordings copied into a corpus | [`recorded`] |
+
+#![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod card;
 mod chunks;
 mod copies;
 mod cut;
+pub mod damage;
 mod damaged;
 mod doubt;
 mod drawn;
 mod drift;
 mod faults;
-mod forms;
+pub mod forms;
 mod gold;
 mod healthy;
-mod label;
+pub mod label;
 mod letters;
 mod looped;
+pub mod plant;
 mod reading;
-mod recorded;
-mod runs;
-mod spec;
-mod stock;
+pub mod recorded;
+pub mod runs;
+pub mod spec;
+pub mod stock;
 mod streams;
 mod tools;
-mod transcript;
-
-pub use forms::Forms;
-pub use label::{COLUMNS, Label, LabelCells};
-pub use recorded::LabelRows;
-pub use runs::Run;
-pub use spec::{CleanSource, CorpusSpec, KeyText, SourcePlace, SpecError, key_texts};
-pub use stock::{CleanText, Real, Stock, TimedPiece};
-pub use transcript::SynthTranscript;
+pub mod transcript;
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::make::plant::{PlantKind, Rng};
-use crate::{Body, Entry, Place, RecordedEvent, Transcript};
+use crate::plant::{PlantKind, Rng};
+use deadloop_corpus::{Body, Entry, Place, RecordedEvent, Transcript};
 
 use copies::LoopRequest;
+use label::Label;
 use looped::Text;
-use spec::{By, Chunks, Form, Item};
-use stock::{Deal, Split, pool};
-use transcript::{Failed, seeded};
+use spec::{By, Chunks, CorpusSpec, Form, Item, SpecError};
+use stock::{CleanText, Deal, Split, Stock, pool};
+use transcript::{Failed, SynthTranscript, seeded};
 
 /// The suffixes of a model's name if its text was planted into or damaged.
 const PLANTED: &str = "+planted";

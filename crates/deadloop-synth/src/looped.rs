@@ -6,7 +6,7 @@ use super::label::{Label, Stretch};
 use super::spec::{Bounds, ends};
 use super::stock::Clean;
 use super::transcript::Failed;
-use crate::make::plant::{PlantKind, Rng};
+use crate::plant::{PlantKind, Rng};
 
 /// A text with its labels.
 pub(super) struct Text {

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use super::forms::Forms;
 use super::spec::{CleanSource, CorpusSpec, SpecError};
 use super::stock::{CleanText, Real, TimedPiece};
-use crate::{Body, Entry, Place, Problem, RecordedEvent};
+use deadloop_corpus::{Body, Entry, Place, Problem, RecordedEvent};
 
 impl SpecError {
     /// Converts the error to a problem of a file.

@@ -5,10 +5,9 @@
 use std::collections::BTreeMap;
 
 use super::Synth;
-use super::label::{COLUMNS, LabelCells};
 use super::spec::{Item, SpecError};
 use super::transcript::SynthTranscript;
-use crate::{Corpus, Entry, Place, Problem};
+use deadloop_corpus::{Corpus, Entry, LABEL_COLUMNS, LabelCells, Place, Problem};
 
 /// The rows of `labels.csv`, by transcript.
 #[derive(Debug, Default)]
@@ -28,7 +27,7 @@ impl LabelRows {
             |e: csv::Error| Problem::new(Place::whole(path), e.to_string(), "a table of labels");
         let mut reader = csv::Reader::from_path(path).map_err(bad)?;
         let header = reader.headers().map_err(bad)?.clone();
-        let places = COLUMNS.map(|name| header.iter().position(|column| column == name));
+        let places = LABEL_COLUMNS.map(|name| header.iter().position(|column| column == name));
         for record in reader.records() {
             let record = record.map_err(bad)?;
             let cell = |at: Option<usize>| at.and_then(|at| record.get(at)).unwrap_or_default();

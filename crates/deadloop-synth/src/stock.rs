@@ -8,7 +8,7 @@ use super::forms::Forms;
 use super::runs::Run;
 use super::spec::CorpusSpec;
 use super::transcript::{SynthTranscript, seeded};
-use crate::make::plant::Rng;
+use crate::plant::Rng;
 
 /// A clean text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use super::finish;
 use super::gold;
 use super::spec::Tool;
 use super::transcript::Failed;
-use crate::make::damage::damage;
-use crate::make::plant::Rng;
-use crate::{Body, RecordedEvent};
+use crate::damage::damage;
+use crate::plant::Rng;
+use deadloop_corpus::{Body, RecordedEvent};
 
 /// The silence, in milliseconds, after which a stalled recording ends.
 const GIVEN_UP: f64 = 120_000.0;

@@ -8,8 +8,8 @@ use serde_json::{Map, Value as Json};
 use super::label::{Label, Stretch};
 use super::spec::{Bounds, By, CorpusSpec, Item, Tool};
 use super::transcript::Failed;
-use crate::make::plant::Rng;
-use crate::{Body, RecordedEvent};
+use crate::plant::Rng;
+use deadloop_corpus::{Body, RecordedEvent};
 
 /// A call: the index of the tool, and the arguments.
 type Call = (usize, String);

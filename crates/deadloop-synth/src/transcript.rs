@@ -2,8 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-use super::label::{Label, LabelCells};
-use crate::Entry;
+use super::label::Label;
+use deadloop_corpus::{Entry, LabelCells};
 
 /// The reason why a draw failed. Another draw may succeed.
 pub(super) type Failed = &'static str;

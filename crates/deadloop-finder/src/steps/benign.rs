@@ -1,52 +1,16 @@
 //! Harmless repetition: polls, batches, checks after changes, and retries.
 
-use std::fmt;
+use deadloop_corpus::{Benign, Reason};
 
 use super::news::{Judged, News};
 use super::read::Step;
 
-/// The reasons why repetition is harmless.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
-    /// A question repeated until the answer changes.
-    Poll,
-    /// A tool used for many things.
-    Batch,
-    /// A question repeated after each change.
-    Verify,
-    /// A call repeated until it succeeds.
-    Retry,
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Poll => "poll",
-            Self::Batch => "batch",
-            Self::Verify => "verify",
-            Self::Retry => "retry",
-        })
-    }
-}
-
-/// A stretch of harmless repetition, in calls from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Benign {
-    /// The reason why it is harmless.
-    pub reason: Reason,
-    /// The first call.
-    pub start: u64,
-    /// The position after the last call.
-    pub end: u64,
-}
-
-impl Benign {
-    pub(super) fn of(reason: Reason, from: usize, to: usize) -> Self {
-        Self {
-            reason,
-            start: from as u64,
-            end: to as u64,
-        }
+/// Returns a stretch of calls.
+pub(super) fn stretch(reason: Reason, from: usize, to: usize) -> Benign {
+    Benign {
+        reason,
+        start: from as u64,
+        end: to as u64,
     }
 }
 
@@ -77,7 +41,7 @@ fn batches(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
             continue;
         }
         if at - from >= BATCH {
-            found.push(Benign::of(Reason::Batch, from, at));
+            found.push(stretch(Reason::Batch, from, at));
         }
         from = at;
     }
@@ -102,9 +66,9 @@ fn rows(steps: &[Step]) -> Vec<Benign> {
             .last()
             .is_some_and(|last| !last.error && last.result.is_some());
         if row.len() > 1 && works && row[..row.len() - 1].iter().all(|step| step.error) {
-            found.push(Benign::of(Reason::Retry, from, at));
+            found.push(stretch(Reason::Retry, from, at));
         } else if row.len() >= TIMES && 2 * changes >= row.len() - 1 {
-            found.push(Benign::of(Reason::Poll, from, at));
+            found.push(stretch(Reason::Poll, from, at));
         }
         from = at;
     }
@@ -117,5 +81,5 @@ fn verified(judged: &[Judged]) -> Option<Benign> {
     let times = judged.iter().filter(|judged| again(judged)).count();
     let first = judged.iter().find(|judged| again(judged))?.before?;
     let last = judged.iter().rposition(again)?;
-    (times >= TIMES).then(|| Benign::of(Reason::Verify, first, last + 1))
+    (times >= TIMES).then(|| stretch(Reason::Verify, first, last + 1))
 }

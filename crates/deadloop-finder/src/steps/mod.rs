@@ -14,8 +14,7 @@
 
 use deadloop_detect::{Channel, Kind};
 
-use crate::transcript::Class;
-use crate::{Body, Transcript};
+use deadloop_corpus::{Benign, Body, Class, Reason, Transcript};
 
 mod benign;
 mod grown;
@@ -24,7 +23,6 @@ mod read;
 mod shape;
 mod turns;
 
-pub use benign::{Benign, Reason};
 use news::{Judged, News, judge};
 use read::{Step, steps};
 
@@ -84,7 +82,7 @@ pub fn find_run(transcript: &Transcript) -> Option<FoundRun> {
             .iter()
             .all(|step| step.waits);
         if waits {
-            benign.push(Benign::of(Reason::Poll, stretch.from, stretch.to));
+            benign.push(benign::stretch(Reason::Poll, stretch.from, stretch.to));
             continue;
         }
         spans.extend(stretch.label(&steps, &judged, cut));

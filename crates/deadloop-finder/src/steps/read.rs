@@ -13,7 +13,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::grown;
-use crate::{Body, RecordedEvent};
+use deadloop_corpus::{Body, RecordedEvent};
 
 /// A call and its result.
 #[derive(Clone, Debug)]

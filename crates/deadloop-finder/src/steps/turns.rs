@@ -8,8 +8,7 @@ use deadloop_detect::{Channel, Kind};
 
 use super::Stuck;
 use super::read::{folded, hash};
-use crate::transcript::Class;
-use crate::{Body, RecordedEvent};
+use deadloop_corpus::{Body, Class, RecordedEvent};
 
 /// The minimum number of consecutive repeated turns that are reported.
 const LEAST: u64 = 2;

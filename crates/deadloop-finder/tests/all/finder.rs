@@ -5,11 +5,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use deadloop_corpus::Class;
-use deadloop_corpus::Corpus;
-use deadloop_corpus::detect::Kind;
-use deadloop_corpus::find::find;
-use deadloop_corpus::plant::{Numbering, PlantKind, Planting, plant};
+use deadloop_corpus::{Class, Corpus};
+use deadloop_detect::Kind;
+use deadloop_finder::choose::find;
+use deadloop_synth::plant::{Numbering, PlantKind, Planting, plant};
 use proptest::prelude::{prop, prop_assert_eq, proptest};
 
 const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");

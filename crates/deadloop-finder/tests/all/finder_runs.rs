@@ -1,9 +1,9 @@
 //! The finder for runs on runs whose truth is plain to see.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use deadloop_corpus::find::{FoundRun, Reason, find_run};
-use deadloop_corpus::{Body, Class, RecordedEvent, Transcript};
+use deadloop_corpus::{Body, Class, Reason, RecordedEvent, Transcript};
 use deadloop_detect::{Channel, Kind};
+use deadloop_finder::steps::{FoundRun, find_run};
 use serde_json::Value;
 
 /// A run of calls of the shell, each with its result; `!` before a result: an error.

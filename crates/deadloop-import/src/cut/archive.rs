@@ -10,9 +10,9 @@ use std::sync::Arc;
 use zip::ZipArchive;
 
 use super::{Content, MAX_DOCUMENT, MOST_VALUES, Record, Records};
-use crate::files::Swelling;
-use crate::transcript::wire::{self, WireFault, utf8};
-use crate::{Place, Problem};
+use deadloop_corpus::files::unpacked::Swelling;
+use deadloop_corpus::{Place, Problem};
+use deadloop_stream::wire::{self, WireFault, utf8};
 
 type Archive = ZipArchive<BufReader<File>>;
 

@@ -7,9 +7,10 @@ use std::io::{BufRead, Read};
 use serde_json::{Map, Value};
 
 use super::{Content, MAX_DOCUMENT, Record};
-use crate::files::{BOM, CsvRow, first_row, is_open, line_breaks};
-use crate::transcript::wire::WireFault;
-use crate::{Cost, Place, Problem};
+use deadloop_corpus::files::csv_rows::{CsvRow, first_row, is_open, line_breaks};
+use deadloop_corpus::{Cost, Place, Problem};
+use deadloop_stream::BOM;
+use deadloop_stream::wire::WireFault;
 
 /// The minimum number of bytes per read, so that a long row is not scanned line by line.
 const CHUNK: usize = 1 << 16;
@@ -82,7 +83,7 @@ impl<R: BufRead> Rows<R> {
         if let Err(e) = self.fill() {
             self.ended = true;
             self.left.clear();
-            let fault = crate::files::broken(&e);
+            let fault = deadloop_corpus::files::lines::broken(&e);
             return Some(Err(fault.at(self.at(self.line))));
         }
         if self.line == 1 && self.left.starts_with(BOM) {

@@ -17,10 +17,10 @@ use serde_json::Value;
 
 use super::queries::{QUERIES, Query};
 use super::{Content, DATABASE, MAX_DOCUMENT, MOST_VALUES, Record, Records};
-use crate::import::files::{FileStamp, beside};
-use crate::transcript::wire::{self, WireFault};
-use crate::{Place, Problem};
+use crate::files::{FileStamp, beside};
+use deadloop_corpus::{Place, Problem};
 use deadloop_stream::take::Object;
+use deadloop_stream::wire::{self, WireFault};
 
 /// The size of SQLite's page cache, in kilobytes.
 const CACHE: i64 = 8192;

@@ -6,9 +6,9 @@
 use std::io::{self, BufRead};
 
 use super::{Content, MAX_DOCUMENT, MOST_VALUES, Record};
-use crate::files::broken;
-use crate::transcript::wire::{self, WireFault, utf8};
-use crate::{Place, Problem};
+use deadloop_corpus::files::lines::broken;
+use deadloop_corpus::{Place, Problem};
+use deadloop_stream::wire::{self, WireFault, utf8};
 
 pub(super) fn records(
     bytes: impl BufRead,

@@ -8,10 +8,11 @@ use std::io::BufRead;
 use serde::de::IgnoredAny;
 
 use super::{Content, Record};
-use crate::files::{Lines, MAX_LINE};
-use crate::transcript::wire::WireFault;
-use crate::{Place, Problem};
+use deadloop_corpus::files::lines::Lines;
+use deadloop_corpus::{Place, Problem};
+use deadloop_stream::MAX_LINE;
 use deadloop_stream::reader::{Frame, Framed, Frames};
+use deadloop_stream::wire::WireFault;
 
 /// The records of a file. A record of several `data` lines is placed at the last.
 struct Cut<R> {

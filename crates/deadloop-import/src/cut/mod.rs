@@ -6,9 +6,9 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
-use crate::transcript::wire::{self, WireFault};
-use crate::{Place, Problem};
+use deadloop_corpus::{Place, Problem};
 use deadloop_stream::take::{Object, as_object};
+use deadloop_stream::wire::{self, WireFault};
 
 mod archive;
 pub(crate) mod csv;

@@ -8,11 +8,11 @@ use deadloop_tables::{Lost, ParquetRows, RowOfValues};
 use serde_json::Value;
 
 use super::{Content, Record, Records};
-use crate::files::formats::parquet::fault;
-use crate::transcript::wire::WireFault;
-use crate::{Place, Problem};
+use deadloop_corpus::files::formats::parquet::fault;
+use deadloop_corpus::{Place, Problem};
+use deadloop_stream::wire::WireFault;
 
-pub(in crate::import) fn records(place: Place) -> Records {
+pub(crate) fn records(place: Place) -> Records {
     match open(&place) {
         Ok(rows) => Box::new(Table {
             rows,

@@ -3,9 +3,9 @@
 use std::io::{BufRead, Read};
 
 use super::{Content, MAX_DOCUMENT, Record};
-use crate::files::broken;
-use crate::transcript::wire::WireFault;
-use crate::{Place, Problem};
+use deadloop_corpus::files::lines::broken;
+use deadloop_corpus::{Place, Problem};
+use deadloop_stream::wire::WireFault;
 
 pub(super) fn records(
     bytes: impl BufRead,

@@ -14,8 +14,8 @@
 //! | `goose` | Goose 1.9 and older, `~/.local/share/goose/sessions/*.jsonl`: its `session/storage.rs` |
 //! | `continue` | Continue 1.2, `~/.continue/sessions/*.json`: `Session` of its `core/index.d.ts` |
 
-use crate::import::log::{About, Is, LINES, Log, NOTHING, Reading, Rule};
-use crate::import::reader::entries;
+use crate::log::{About, Is, LINES, Log, NOTHING, Reading, Rule};
+use crate::reader::entries;
 
 entries! { Reading;
     PI_ENTRY = PI, "pi", "sessions of pi and OpenClaw (.jsonl)";

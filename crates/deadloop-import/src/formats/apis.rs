@@ -2,10 +2,10 @@
 //!
 //! Each family of `reader::families` of deadloop-stream, where the APIs are described, is a row.
 //!
-//! [`envelope`]: crate::import::envelope
+//! [`envelope`]: crate::envelope
 
-use crate::import::reader::Foreign;
-use crate::import::streams::{Streams, knows};
+use crate::reader::Foreign;
+use crate::streams::{Streams, knows};
 use deadloop_stream::reader::families::{
     agent, ai_sdk, anthropic, bedrock, chat, gemini, llama_cpp, ollama, responses, tgi,
 };

@@ -5,14 +5,14 @@
 
 use serde_json::Value;
 
-use crate::Body;
-use crate::import::conversation::tool_call;
-use crate::import::reader::{Out, known_entry};
-use crate::import::run::{OneRun, Session};
-use crate::import::spans::words;
-use crate::import::turn::{Turn, Usage};
-use crate::transcript::wire::WireFault;
+use crate::conversation::tool_call;
+use crate::reader::{Out, known_entry};
+use crate::run::{OneRun, Session};
+use crate::spans::words;
+use crate::turn::{Turn, Usage};
+use deadloop_corpus::Body;
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 known_entry! { AutoGen = known, "autogen", "messages of AutoGen AgentChat, and chat_history of AutoGen 0.2"; }
 

@@ -7,13 +7,13 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, keep, keep_field, known_entry};
-use crate::import::run::Session;
-use crate::import::turn::{Turn, Usage};
-use crate::transcript::wire::WireFault;
-use crate::{Body, Place};
+use crate::cut::Record;
+use crate::reader::{Out, Reader, keep, keep_field, known_entry};
+use crate::run::Session;
+use crate::turn::{Turn, Usage};
+use deadloop_corpus::{Body, Place};
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 known_entry! { ClaudeCode = known, "claude-code", "sessions of Claude Code (.jsonl), and its stream-json output"; }
 

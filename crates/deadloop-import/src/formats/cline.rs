@@ -5,11 +5,11 @@
 
 use serde_json::Value;
 
-use crate::import::head::Head;
-use crate::import::reader::{Out, head_entry};
-use crate::import::run::{OneRun, Session};
-use crate::transcript::wire::WireFault;
+use crate::head::Head;
+use crate::reader::{Out, head_entry};
+use crate::run::{OneRun, Session};
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 head_entry! { ENTRY: Cline = |head| known(head), None, "cline", "api_conversation_history.json of Cline and Roo Code"; }
 

@@ -5,15 +5,15 @@
 
 use serde_json::Value;
 
-use crate::Body;
-use crate::import::conversation::written;
-use crate::import::cut;
-use crate::import::reader::{Out, keep, keep_field, known_entry};
-use crate::import::run::{OneRun, Session};
-use crate::import::spans::words;
-use crate::import::turn::Usage;
-use crate::transcript::wire::WireFault;
+use crate::conversation::written;
+use crate::cut;
+use crate::reader::{Out, keep, keep_field, known_entry};
+use crate::run::{OneRun, Session};
+use crate::spans::words;
+use crate::turn::Usage;
+use deadloop_corpus::Body;
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 known_entry! { Codex = known, "codex", "rollouts of Codex: rollout-*.jsonl"; }
 

@@ -14,9 +14,9 @@
 //! | `kobold` | KoboldAI's and KoboldCpp's `/api/v1/generate`: `results` |
 
 use super::table::Table;
-use crate::import::head::{Certainty, Head};
-use crate::import::log::marked;
-use crate::import::reader::entries;
+use crate::head::{Certainty, Head};
+use crate::log::marked;
+use crate::reader::entries;
 use deadloop_stream::take::Object;
 
 entries! { Table;

@@ -7,14 +7,14 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::Body;
-use crate::import::conversation::written;
-use crate::import::reader::{Out, keep_field, known_entry};
-use crate::import::run::{OneRun, Session};
-use crate::import::spans::words;
-use crate::import::turn::{Turn, Usage};
-use crate::transcript::wire::WireFault;
+use crate::conversation::written;
+use crate::reader::{Out, keep_field, known_entry};
+use crate::run::{OneRun, Session};
+use crate::spans::words;
+use crate::turn::{Turn, Usage};
+use deadloop_corpus::Body;
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 known_entry! { Copilot = known, "copilot-cli", "sessions of GitHub Copilot CLI: events.jsonl"; }
 

@@ -14,9 +14,9 @@
 
 use serde_json::{Value, json};
 
-use crate::import::log::{About, Is, LINES, Log, NOTHING, Reading, Rule};
-use crate::import::paths;
-use crate::import::reader::{Out, entries};
+use crate::log::{About, Is, LINES, Log, NOTHING, Reading, Rule};
+use crate::paths;
+use crate::reader::{Out, entries};
 use deadloop_stream::take::Object;
 
 entries! { Reading;

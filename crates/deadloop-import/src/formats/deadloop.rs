@@ -5,13 +5,14 @@
 use serde_json::Value;
 
 use super::table::has_more;
-use crate::import::cut::{Content, Record};
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader};
-use crate::import::streams::{Streams, knows};
-use crate::transcript::wire::{Wire, WireFault};
+use crate::cut::{Content, Record};
+use crate::head::Certainty;
+use crate::reader::{Foreign, Out, Reader};
+use crate::streams::{Streams, knows};
+use deadloop_corpus::Entry;
 use deadloop_stream::reader::families::events::ENTRY as FAMILY;
 use deadloop_stream::take::Object;
+use deadloop_stream::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "deadloop",
@@ -60,7 +61,7 @@ impl Reader for Own {
             let id = id.to_string();
             object.insert("id".to_owned(), id.into());
         }
-        let entry = Wire::of(object)?.entry(&place, |model| out.think(model))?;
+        let entry = Entry::of_object(object, &place, |model| out.think(model))?;
         out.emit(entry);
         Ok(())
     }

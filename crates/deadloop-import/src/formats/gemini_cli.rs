@@ -5,14 +5,14 @@
 
 use serde_json::Value;
 
-use crate::import::conversation::Conversation;
-use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, known_entry};
-use crate::import::turn::{Turn, Usage, more};
-use crate::transcript::wire::{WireFault, kind};
-use crate::{Body, Place, RecordedEvent};
+use crate::conversation::Conversation;
+use crate::cut::Record;
+use crate::reader::{Out, Reader, known_entry};
+use crate::turn::{Turn, Usage, more};
+use deadloop_corpus::{Body, Place, RecordedEvent};
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::time::EventClock;
+use deadloop_stream::wire::{WireFault, kind};
 
 known_entry! { GeminiCli = known, "gemini-cli", "chats of Gemini CLI: session-*.json and .jsonl, checkpoints, logs.json"; }
 

@@ -6,15 +6,15 @@
 
 use serde_json::Value;
 
-use crate::Place;
-use crate::import::cut::{Content, MOST_VALUES, Record};
-use crate::import::paths;
-use crate::import::reader::{Out, Reader, known_entry};
-use crate::import::streams::Streams;
-use crate::transcript::wire::WireFault;
+use crate::cut::{Content, MOST_VALUES, Record};
+use crate::paths;
+use crate::reader::{Out, Reader, known_entry};
+use crate::streams::Streams;
+use deadloop_corpus::Place;
 use deadloop_stream::reader::families;
 use deadloop_stream::reader::{Framed, Frames, object};
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 known_entry! { Har = known, "har", "HTTP archives (.har) with exchanges of a model's API"; }
 

@@ -7,12 +7,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::import::conversation::Conversation;
-use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, head_entry, keep};
-use crate::transcript::wire::WireFault;
-use crate::{Body, Entry, Place, RecordedEvent};
+use crate::conversation::Conversation;
+use crate::cut::Record;
+use crate::reader::{Out, Reader, head_entry, keep};
+use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 head_entry! { ENTRY: Inspect = |head| head.members.iter().any(|name| is_sample(name)) || head.any(known), None,
 "inspect", "logs of Inspect AI: .eval archives and .json"; }

@@ -5,14 +5,14 @@
 
 use serde_json::Value;
 
-use crate::import::conversation::Conversation;
-use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, keep, keep_field, known_entry};
-use crate::import::spans::words;
-use crate::import::turn::Turn;
-use crate::transcript::wire::WireFault;
-use crate::{Body, Entry, Place};
+use crate::conversation::Conversation;
+use crate::cut::Record;
+use crate::reader::{Out, Reader, keep, keep_field, known_entry};
+use crate::spans::words;
+use crate::turn::Turn;
+use deadloop_corpus::{Body, Entry, Place};
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 known_entry! { InterCode = known, "intercode", "results of InterCode: turn_history of actions and observations"; }
 

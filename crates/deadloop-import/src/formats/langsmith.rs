@@ -5,14 +5,14 @@
 
 use serde_json::Value;
 
-use crate::Place;
-use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, known_entry};
-use crate::import::spans::{Kind, Span, Traces, message, spoken, words};
-use crate::import::turn::Usage;
-use crate::transcript::wire::WireFault;
+use crate::cut::Record;
+use crate::reader::{Out, Reader, known_entry};
+use crate::spans::{Kind, Span, Traces, message, spoken, words};
+use crate::turn::Usage;
+use deadloop_corpus::Place;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::time::millis;
+use deadloop_stream::wire::WireFault;
 
 known_entry! { LangSmith = known, "langsmith", "runs of LangSmith (run_type, trace_id): a line each, a list, or child_runs"; }
 

@@ -10,12 +10,12 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::RecordedEvent;
-use crate::import::conversation::group_of;
-use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, entry, keep, known_entry};
-use crate::transcript::wire::WireFault;
+use crate::conversation::group_of;
+use crate::cut::Record;
+use crate::reader::{Out, Reader, entry, keep, known_entry};
+use deadloop_corpus::RecordedEvent;
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 known_entry! { LmEval = known, "lm-eval", "samples of lm-evaluation-harness: doc_id, arguments, resps"; }
 

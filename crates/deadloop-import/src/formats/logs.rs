@@ -9,10 +9,10 @@
 
 use serde_json::Value;
 
-use crate::import::head::Certainty;
-use crate::import::log::{About, Is, LINES, Log, NOTHING, Reading, Rule};
-use crate::import::reader::{Out, entries};
-use crate::import::spans;
+use crate::head::Certainty;
+use crate::log::{About, Is, LINES, Log, NOTHING, Reading, Rule};
+use crate::reader::{Out, entries};
+use crate::spans;
 use deadloop_stream::take::Object;
 
 entries! { Reading;

@@ -7,11 +7,11 @@
 
 use serde_json::Value;
 
-use crate::Body;
-use crate::import::cut::{Record, Shape};
-use crate::import::reader::{Out, Reader, head_entry};
-use crate::import::run::Session;
-use crate::transcript::wire::WireFault;
+use crate::cut::{Record, Shape};
+use crate::reader::{Out, Reader, head_entry};
+use crate::run::Session;
+use deadloop_corpus::Body;
+use deadloop_stream::wire::WireFault;
 
 head_entry! { SPECSTORY_ENTRY: SpecStory = |head| head.text().is_some_and(is_specstory), Some(Shape::Text),
 "specstory", "histories of SpecStory (.specstory/history/*.md)"; }
@@ -194,7 +194,7 @@ impl Reader for Aider {
         let mut number = place.line;
         for part in text.split(STARTED).skip(1) {
             let mut session = Session::default();
-            session.at(crate::Place::new(place.file.clone(), number));
+            session.at(deadloop_corpus::Place::new(place.file.clone(), number));
             number += part.lines().count() as u64;
             let mut said = String::new();
             let mut asked = String::new();

@@ -6,7 +6,7 @@
 //! To add one: a row in a table, or a file beside this one with an `ENTRY`; its entry here; and a sample in
 //! `tests/formats/import` whose name begins with the format's name.
 
-use crate::import::reader::Foreign;
+use crate::reader::Foreign;
 
 mod agent_logs;
 mod apis;

@@ -5,14 +5,14 @@
 
 use serde_json::Value;
 
-use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, keep_field, known_entry};
-use crate::import::run::Session;
-use crate::import::spans::words;
-use crate::import::turn::{Turn, Usage, more};
-use crate::transcript::wire::WireFault;
-use crate::{Body, Place};
+use crate::cut::Record;
+use crate::reader::{Out, Reader, keep_field, known_entry};
+use crate::run::Session;
+use crate::spans::words;
+use crate::turn::{Turn, Usage, more};
+use deadloop_corpus::{Body, Place};
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 known_entry! { OpenCode = known, "opencode", "sessions of opencode, as `opencode export` writes them; its database (opencode.db)"; }
 
@@ -246,10 +246,13 @@ impl SessionRecord {
             error: Some(error),
         };
         // A step goes on after the results of its calls.
-        self.session.run.events.push(crate::RecordedEvent {
-            t_ms: ended,
-            ..crate::RecordedEvent::of(body)
-        });
+        self.session
+            .run
+            .events
+            .push(deadloop_corpus::RecordedEvent {
+                t_ms: ended,
+                ..deadloop_corpus::RecordedEvent::of(body)
+            });
         Ok(())
     }
 }

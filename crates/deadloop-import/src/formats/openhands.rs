@@ -6,14 +6,14 @@
 
 use serde_json::{Value, json};
 
-use crate::Body;
-use crate::import::conversation::written;
-use crate::import::head::{Certainty, Head};
-use crate::import::reader::{Foreign, Out};
-use crate::import::run::{OneRun, Session};
-use crate::import::turn::{Turn, Usage};
-use crate::transcript::wire::WireFault;
+use crate::conversation::written;
+use crate::head::{Certainty, Head};
+use crate::reader::{Foreign, Out};
+use crate::run::{OneRun, Session};
+use crate::turn::{Turn, Usage};
+use deadloop_corpus::Body;
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "openhands",

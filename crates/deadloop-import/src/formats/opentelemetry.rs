@@ -19,16 +19,16 @@
 
 use serde_json::{Map, Value};
 
-use crate::Place;
-use crate::import::cut::{self, Record};
-use crate::import::paths;
-use crate::import::reader::{Out, Reader, known_entry};
-use crate::import::spans::{Kind, Span, Traces, message, said, words};
-use crate::import::turn::Usage;
-use crate::transcript::wire::WireFault;
+use crate::cut::{self, Record};
+use crate::paths;
+use crate::reader::{Out, Reader, known_entry};
+use crate::spans::{Kind, Span, Traces, message, said, words};
+use crate::turn::Usage;
+use deadloop_corpus::Place;
 use deadloop_stream::reasons::usual;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::time::millis;
+use deadloop_stream::wire::WireFault;
 
 known_entry! { OpenTelemetry = known, "opentelemetry", "spans of OpenTelemetry: OTLP JSON, console; GenAI, OpenInference, OpenLLMetry; Phoenix, MLflow, Braintrust"; }
 

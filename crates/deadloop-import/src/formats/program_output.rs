@@ -7,12 +7,12 @@
 
 use std::collections::HashMap;
 
-use crate::import::conversation::group_of;
-use crate::import::cut::{Record, Shape};
-use crate::import::reader::{Out, Reader, entry, head_entry};
-use crate::transcript::wire::WireFault;
-use crate::{Body, Place, RecordedEvent};
+use crate::conversation::group_of;
+use crate::cut::{Record, Shape};
+use crate::reader::{Out, Reader, entry, head_entry};
+use deadloop_corpus::{Body, Place, RecordedEvent};
 use deadloop_stream::reasons::usual;
+use deadloop_stream::wire::WireFault;
 
 head_entry! { CAPTIONS_ENTRY: Captions = |head| head.text().is_some_and(is_captions), Some(Shape::Text),
 "captions", "subtitles (.srt, .vtt): the text of all cues is one answer"; }
@@ -57,7 +57,7 @@ impl Reader for Captions {
 }
 
 /// Creates a transcript of one answer, named after its file.
-fn answer(place: Place, text: &str, out: &Out) -> crate::Entry {
+fn answer(place: Place, text: &str, out: &Out) -> deadloop_corpus::Entry {
     let events = out.said(text).map(RecordedEvent::of);
     let mut made = entry(place, events.collect());
     made.transcript.id = out.stem().to_owned();

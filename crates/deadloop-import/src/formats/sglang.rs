@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::import::cut::{Content, Record};
-use crate::import::reader::{Out, Reader, entry, keep, known_entry};
-use crate::think::{ThinkSplitter, join};
-use crate::transcript::wire::WireFault;
-use crate::{Body, Place, RecordedEvent};
+use crate::cut::{Content, Record};
+use crate::reader::{Out, Reader, entry, keep, known_entry};
+use deadloop_corpus::{Body, Place, RecordedEvent};
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::think::{ThinkSplitter, join};
+use deadloop_stream::wire::WireFault;
 
 known_entry! { Sglang = known, "sglang", "SGLang's own /generate, streamed or not: text and meta_info"; }
 

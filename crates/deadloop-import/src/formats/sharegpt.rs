@@ -5,11 +5,11 @@
 
 use serde_json::Value;
 
-use crate::import::conversation::Conversation;
-use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, known_entry};
-use crate::transcript::wire::WireFault;
+use crate::conversation::Conversation;
+use crate::cut::Record;
+use crate::reader::{Out, Reader, known_entry};
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 use super::table::{columns, name};
 

@@ -7,14 +7,14 @@
 
 use serde_json::{Map, Value};
 
-use crate::import::conversation::Conversation;
-use crate::import::cut::{self, Record};
-use crate::import::reader::{Out, Reader, keep, keep_field, known_entry};
-use crate::import::turn::Turn;
-use crate::transcript::wire::WireFault;
-use crate::{Body, RecordedEvent, Transcript};
+use crate::conversation::Conversation;
+use crate::cut::{self, Record};
+use crate::reader::{Out, Reader, keep, keep_field, known_entry};
+use crate::turn::Turn;
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::time::EventClock;
+use deadloop_stream::wire::WireFault;
 
 known_entry! { SweAgent = known, "swe-agent", "trajectories of SWE-agent and mini-swe-agent (.traj)"; }
 

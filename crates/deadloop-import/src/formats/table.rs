@@ -13,20 +13,20 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::columns::{Columns, NAMES};
-use crate::import::conversation::{Conversation, group_of, written};
-use crate::import::cut::{self, Record, Shape};
-use crate::import::envelope;
-use crate::import::head::Certainty;
-use crate::import::losses::Losses;
-use crate::import::options::ImportFields;
-use crate::import::paths;
-use crate::import::reader::{Foreign, Out, Reader, entry, keep};
-use crate::import::run::arguments;
-use crate::transcript::wire::WireFault;
-use crate::{Body, Place, RecordedEvent, Transcript};
+use crate::conversation::{Conversation, group_of, written};
+use crate::cut::{self, Record, Shape};
+use crate::envelope;
+use crate::head::Certainty;
+use crate::losses::Losses;
+use crate::options::ImportFields;
+use crate::paths;
+use crate::reader::{Foreign, Out, Reader, entry, keep};
+use crate::run::arguments;
+use deadloop_corpus::{Body, Place, RecordedEvent, Transcript};
 use deadloop_stream::reader::families;
 use deadloop_stream::reasons::usual;
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 /// The names of texts that only data sets have. With an id, other texts may be deadloop's own.
 const OF_DATA: [&str; 8] = [

@@ -4,13 +4,13 @@
 
 use serde_json::Value;
 
-use crate::import::conversation::Conversation;
-use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, keep, keep_field, known_entry};
-use crate::transcript::wire::WireFault;
-use crate::{Entry, Place};
+use crate::conversation::Conversation;
+use crate::cut::Record;
+use crate::reader::{Out, Reader, keep, keep_field, known_entry};
+use deadloop_corpus::{Entry, Place};
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::time::EventClock;
+use deadloop_stream::wire::WireFault;
 
 known_entry! { Tau2 = known, "tau2", "results of tau2-bench: simulations with their messages"; }
 

@@ -4,11 +4,11 @@
 
 use serde_json::Value;
 
-use crate::import::conversation::Conversation;
-use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, keep_field, known_entry};
-use crate::transcript::wire::WireFault;
+use crate::conversation::Conversation;
+use crate::cut::Record;
+use crate::reader::{Out, Reader, keep_field, known_entry};
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 known_entry! { TauBench = known, "tau-bench", "results of tau-bench: task_id, reward, traj"; }
 

@@ -2,11 +2,11 @@
 //!
 //! The transcript is named after the file.
 
-use crate::RecordedEvent;
-use crate::import::cut::{Record, Shape};
-use crate::import::head::Certainty;
-use crate::import::reader::{Foreign, Out, Reader, entry};
-use crate::transcript::wire::WireFault;
+use crate::cut::{Record, Shape};
+use crate::head::Certainty;
+use crate::reader::{Foreign, Out, Reader, entry};
+use deadloop_corpus::RecordedEvent;
+use deadloop_stream::wire::WireFault;
 
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "text",

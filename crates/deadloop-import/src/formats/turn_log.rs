@@ -5,13 +5,13 @@
 
 use serde_json::Value;
 
-use crate::Body;
-use crate::import::conversation::{Conversation, tool_call};
-use crate::import::cut::Record;
-use crate::import::reader::{Out, Reader, known_entry};
-use crate::import::spans::words;
-use crate::transcript::wire::WireFault;
+use crate::conversation::{Conversation, tool_call};
+use crate::cut::Record;
+use crate::reader::{Out, Reader, known_entry};
+use crate::spans::words;
+use deadloop_corpus::Body;
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
 
 known_entry! { TurnLog = known, "turn-log", "conversations of turns with request, response, toolCalls, toolCallResults"; }
 

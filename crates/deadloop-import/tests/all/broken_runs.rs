@@ -4,7 +4,9 @@
 
 use crate::kit;
 
-use deadloop_corpus::{Body, Class, Entry, Import, ImportOptions, Problem};
+use deadloop_corpus::{Body, Class, Entry, Problem};
+use deadloop_import::Import;
+use deadloop_import::options::ImportOptions;
 use serde_json::{Value, json};
 
 fn import(name: &str, text: &str) -> (Vec<Entry>, Vec<Problem>) {
@@ -92,7 +94,7 @@ fn very_many_calls_are_read() {
     let (entries, problems) = import("codex.jsonl", &format!("{HEAD}{text}"));
     assert_eq!(problems, []);
     assert_eq!(counts(&entries[0]), (CALLS, CALLS));
-    let found = deadloop_corpus::find::find_run(&entries[0].transcript).unwrap();
+    let found = deadloop_finder::steps::find_run(&entries[0].transcript).unwrap();
     assert_eq!(found.class, Class::Loop, "the same call, the same result");
 }
 

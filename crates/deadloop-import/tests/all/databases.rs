@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{Entry, Import, ImportOptions, Problem};
+use deadloop_corpus::{Entry, Problem};
+use deadloop_import::Import;
+use deadloop_import::options::ImportOptions;
 use rusqlite::Connection;
 use tempfile::TempDir;
 

@@ -1,10 +1,12 @@
 //! Recordings that people have, one of a kind (`tests/formats/found`): what is made of each stands in `right.txt`, and no
-//! text is somebody else's. `BLESS=1 cargo test -p deadloop-corpus --test all found` writes `right.txt` anew; read it.
+//! text is somebody else's. `BLESS=1 cargo test -p deadloop-import --test all found` writes `right.txt` anew; read it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{Body, Entry, Import, ImportOptions, RecordedEvent};
+use deadloop_corpus::{Body, Entry, RecordedEvent};
+use deadloop_import::Import;
+use deadloop_import::options::ImportOptions;
 
 const FOUND: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/formats/found");
 

@@ -10,10 +10,9 @@ use crate::kit;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{
-    Corpus, CorpusWriter, Entry, Import, ImportCounts, ImportFields, ImportOptions, MAX_T_MS,
-    MAX_TOKENS, Problem, import_formats,
-};
+use deadloop_corpus::{Corpus, CorpusWriter, Entry, MAX_T_MS, MAX_TOKENS, Problem};
+use deadloop_import::options::{ImportFields, ImportOptions};
+use deadloop_import::{Import, ImportCounts, import_formats};
 use kit::{gzip, zst};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -168,7 +167,7 @@ fn asked(format: &'static str) -> Option<&'static str> {
 
 #[test]
 fn every_entry_is_registered_and_has_a_sample() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/import/formats");
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/formats");
     let entry = regex::Regex::new(
         r"(?m)^\s*pub\(crate\) const \w*ENTRY: Foreign|^\s+\w+_ENTRY = |^(?:known|head)_entry! ",
     )

@@ -1,9 +1,9 @@
 //! Decides whether a text is left out. Undecided text waits.
 
-use crate::repair::marks::is_blank;
-use crate::repair::meaning::Pieces;
-use crate::repair::registry::{TextRepair, size};
-use crate::settings::params::Params;
+use crate::marks::is_blank;
+use crate::meaning::Pieces;
+use crate::registry::{TextRepair, size};
+use deadloop_detect::harness::Params;
 
 /// The place in a text where a phrase must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,17 +7,11 @@
 //! |---|---|
 //! | parameters, and the combinations that are rejected | here |
 //! | presets and their sources | `presets.toml` |
-//! | the phrases of the lists | `phrases.toml` |
 //! | the decision and its moment | `machine` |
 
-use std::collections::BTreeMap;
+use deadloop_detect::harness::{PHRASE_LISTS, Param, Params, Refusal, phrases};
 
-use crate::detectors::Refusal;
-use crate::settings::param::Param;
-use crate::settings::params::Params;
-use crate::settings::value::Value;
-
-use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list, repairer};
+use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, repairer};
 
 mod machine;
 
@@ -27,11 +21,8 @@ repairer! {
     check, Text, Mends::Answer(2), Make::Text(|params| Box::new(machine::Machine::new(params)))
 }
 
-/// The names of the lists of phrases, which are the tables in `phrases.toml`.
-pub(crate) const LISTS: &[&str] = &["zh", "en", "zh-done", "en-done"];
-
 static PARAMS: &[Param] = &[
-    Param::words("lists", &["zh", "en"], LISTS)
+    Param::words("lists", &["zh", "en"], PHRASE_LISTS)
         .doc("lists of phrases: acknowledgements in Chinese and English, and confirmations of users (-done)"),
     Param::texts("own", &[]).doc("more phrases"),
     Param::word("anchor", "start", &["start", "whole", "any"])
@@ -63,24 +54,15 @@ fn check(params: &Params) -> Result<(), Refusal> {
     }
 }
 
-/// Returns the phrases of the parameter `lists`, then those of `own`.
-pub(crate) fn phrases(params: &Params) -> Vec<String> {
-    let shipped: BTreeMap<String, Vec<String>> =
-        toml::from_str(include_str!("phrases.toml")).unwrap_or_default();
-    let lists = params.items("lists").iter().filter_map(Value::as_text);
-    let of = |name: &str| shipped.get(name).cloned().unwrap_or_default();
-    let mut phrases: Vec<String> = lists.flat_map(of).collect();
-    phrases.extend(list(params, "own"));
-    phrases
-}
-
 #[cfg(test)]
 mod tests {
+    use deadloop_detect::Value;
+
     use super::*;
 
     #[test]
     fn every_list_has_phrases() {
-        for name in LISTS {
+        for name in PHRASE_LISTS {
             let mut params = ENTRY.defaults();
             params.set("lists", Value::List(vec![Value::Text((*name).into())]));
             assert!(phrases(&params).len() > 3, "{name}");

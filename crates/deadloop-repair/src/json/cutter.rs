@@ -1,6 +1,6 @@
 //! Cuts control text: everything from the first mark on is left out.
 
-use crate::repair::marks::{MarkMatch, Marks};
+use crate::marks::{MarkMatch, Marks};
 
 /// Passes text until a mark of control text comes. The state tracks quotes, because a mark in a string may not count.
 #[derive(Clone, Debug)]

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::settings::params::Params;
-use crate::text::nearest::Nearest;
+use deadloop_detect::harness::{Nearest, Params};
 
 /// The type of a field's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +75,7 @@ impl Fields {
     /// Returns the fields of a setting.
     pub(super) fn new(params: &Params) -> Self {
         match params.get("fields") {
-            Some(crate::settings::value::Value::Table(table)) => Self::of(
+            Some(deadloop_detect::Value::Table(table)) => Self::of(
                 table
                     .iter()
                     .filter_map(|(name, kind)| Some((name.clone(), Type::of(kind.as_text()?)?))),

@@ -2,9 +2,9 @@
 
 use serde::de::IgnoredAny;
 
-use crate::repair::meaning::Pieces;
-use crate::repair::registry::{TextRepair, list, size};
-use crate::settings::params::Params;
+use crate::meaning::Pieces;
+use crate::registry::{TextRepair, list, size};
+use deadloop_detect::harness::Params;
 
 use super::clean::clean;
 use super::closer::Closer;

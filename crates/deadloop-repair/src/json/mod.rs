@@ -15,10 +15,8 @@
 //! | the tolerant parser, and the output of its result | `tolerant` |
 //! | fitting arguments to the expected fields | `fit` |
 
-use crate::detectors::Refusal;
-use crate::settings::param::Param;
-use crate::settings::params::Params;
-use crate::settings::value::Value;
+use deadloop_detect::Value;
+use deadloop_detect::harness::{Param, Params, Refusal};
 
 use super::marks::Marks;
 use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list, repairer};

@@ -8,13 +8,10 @@
 //! | parameters, and the handling of each char | here |
 //! | presets and their sources | `presets.toml` |
 
-use crate::settings::param::Param;
-use crate::settings::params::Params;
-use crate::settings::spec::Spec;
+use deadloop_detect::harness::{Nearest, Param, Params, Spec};
 
 use super::meaning::Pieces;
 use super::registry::{Make, Mends, Repairer, StreamKind, TextRepair, list, repairer, size};
-use crate::text::nearest::Nearest;
 
 repairer! {
     "names", version 1,

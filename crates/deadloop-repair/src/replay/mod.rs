@@ -12,9 +12,7 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::settings::param::Param;
-use crate::settings::params::Params;
-use crate::settings::spec::Spec;
+use deadloop_detect::harness::{Param, Params, Spec};
 
 use super::meaning::Delivered;
 use super::registry::{EventRepair, Make, Mends, Repairer, StreamKind, repairer, size};

@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::repair::meaning::{Action, Pieces};
-use crate::repair::registry::{TextRepair, size};
-use crate::settings::params::Params;
+use crate::meaning::{Action, Pieces};
+use crate::registry::{TextRepair, size};
+use deadloop_detect::harness::Params;
 
 use super::code::{Code, Piece};
 use super::fields::split;

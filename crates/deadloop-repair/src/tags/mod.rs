@@ -14,10 +14,8 @@
 //! | the fields of an action | `fields` |
 //! | checks of a whole action | `needs` |
 
-use crate::detectors::Refusal;
-use crate::settings::param::Param;
-use crate::settings::params::Params;
-use crate::settings::value::Value;
+use deadloop_detect::Value;
+use deadloop_detect::harness::{Param, Params, Refusal};
 
 use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list, repairer};
 

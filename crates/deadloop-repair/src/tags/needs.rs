@@ -1,9 +1,9 @@
 //! Checks the required fields and the forbidden control text of actions.
 
-use crate::repair::meaning::Action;
-use crate::repair::registry::list;
-use crate::settings::params::Params;
-use crate::settings::value::Value;
+use crate::meaning::Action;
+use crate::registry::list;
+use deadloop_detect::Value;
+use deadloop_detect::harness::Params;
 
 /// The field whose value may also be the text outside of all fields.
 const CONTENT: &str = "content";

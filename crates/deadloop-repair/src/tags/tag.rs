@@ -4,10 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::repair::registry::{list, size};
-use crate::settings::params::Params;
-use crate::settings::value::Value;
-use crate::text::nearest::{LONGEST, Nearest};
+use crate::registry::{list, size};
+use deadloop_detect::Value;
+use deadloop_detect::harness::{Nearest, Params};
 
 use super::lexer::{is_first, is_inner};
 
@@ -166,6 +165,6 @@ impl Names {
 pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(is_first)
         && text.chars().all(is_inner)
-        && text.chars().count() <= LONGEST
+        && text.chars().count() <= Nearest::LONGEST
         && !text.ends_with(|c: char| c.is_ascii_digit())
 }

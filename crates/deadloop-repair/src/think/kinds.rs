@@ -1,6 +1,6 @@
 //! [`Kinds`]: the marks of thinking, and their meanings.
 
-use crate::repair::marks::{MarkMatch, Marks};
+use crate::marks::{MarkMatch, Marks};
 
 /// The meaning of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

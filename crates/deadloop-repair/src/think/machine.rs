@@ -2,10 +2,10 @@
 //!
 //! Chars that may begin a mark are held back until they are certain.
 
-use crate::repair::marks::{MarkMatch, is_blank};
-use crate::repair::meaning::Pieces;
-use crate::repair::registry::{TextRepair, list, size};
-use crate::settings::params::Params;
+use crate::marks::{MarkMatch, is_blank};
+use crate::meaning::Pieces;
+use crate::registry::{TextRepair, list, size};
+use deadloop_detect::harness::Params;
 
 use super::kinds::{Kind, Kinds};
 

@@ -10,9 +10,7 @@
 //! | marks that open, close or end thinking | `kinds` |
 //! | splitting a text char by char | `machine` |
 
-use crate::detectors::Refusal;
-use crate::settings::param::Param;
-use crate::settings::params::Params;
+use deadloop_detect::harness::{Param, Params, Refusal};
 
 use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list, repairer};
 

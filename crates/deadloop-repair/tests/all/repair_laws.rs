@@ -6,7 +6,9 @@ use crate::repairing;
 
 use deadloop_detect::Value;
 use deadloop_detect::harness::{Mark, Params};
-use deadloop_detect::repair::{Delivered, MOST_DEEP, Make, Pieces, REPAIRERS, Repairer};
+use deadloop_repair::json::MOST_DEEP;
+use deadloop_repair::meaning::{Delivered, Pieces};
+use deadloop_repair::registry::{Make, REPAIRERS, Repairer};
 use proptest::prelude::*;
 use repairing::{below, preset, settings, streamed, text};
 

@@ -1,7 +1,7 @@
 //! Faults of delivery: events that are lost, repeated, or out of order.
 
 use deadloop_detect::Fault;
-use deadloop_detect::repair::Delivered;
+use deadloop_repair::meaning::Delivered;
 
 use super::Draw;
 

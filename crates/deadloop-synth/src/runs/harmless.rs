@@ -6,9 +6,9 @@ use super::host::{Host, Turn, called};
 use super::loops::behind;
 use super::reworded::of_others;
 use super::{Brief, Failed, Planted, clean};
-use crate::find::Reason;
-use crate::make::plant::Rng;
-use crate::make::synth::spec::Harmless;
+use crate::plant::Rng;
+use crate::spec::Harmless;
+use deadloop_corpus::Reason;
 
 /// Draws the repetition in place of some turn of the host.
 pub(super) fn planted(

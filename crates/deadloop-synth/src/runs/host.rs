@@ -3,11 +3,10 @@
 use serde_json::{Map, Value as Json};
 
 use super::{Failed, script};
-use crate::find::{Benign, Reason};
-use crate::make::synth::spec::Form;
-use crate::make::synth::spec::REASONS;
-use crate::stream;
-use crate::{Body, Entry, RecordedEvent};
+use crate::spec::Form;
+use deadloop_corpus::stream;
+use deadloop_corpus::{Benign, Reason};
+use deadloop_corpus::{Body, Entry, RecordedEvent};
 
 /// A real run to plant into.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,9 +48,8 @@ impl Run {
 fn benign(meta: &Map<String, Json>) -> Vec<Benign> {
     let spans = meta.get("benign").and_then(Json::as_array);
     let one = |span: &Json| {
-        let named = |reason: &Reason| span.get("reason") == Some(&reason.to_string().into());
         Some(Benign {
-            reason: REASONS.into_iter().find(named)?,
+            reason: Reason::named(span.get("reason")?.as_str()?)?,
             start: span.get("start")?.as_u64()?,
             end: span.get("end")?.as_u64()?,
         })

@@ -8,9 +8,9 @@ use super::super::label::Label;
 use super::host::{Host, Turn};
 use super::reworded::reworded;
 use super::{Brief, Failed, Planted, reported};
-use crate::make::plant::Rng;
-use crate::make::synth::spec::Looped;
-use crate::{Body, RecordedEvent};
+use crate::plant::Rng;
+use crate::spec::Looped;
+use deadloop_corpus::{Body, RecordedEvent};
 
 /// A planted loop and its position.
 pub(super) struct Copies {

@@ -35,9 +35,9 @@ use super::spec::{Bounds, By, Item, SpecError};
 use super::stock::{Split, of_split};
 use super::transcript::{Failed, SynthTranscript, seeded};
 use super::{ATTEMPTS, Frame, PLANTED, Synth};
-use crate::find::Reason;
-use crate::make::plant::Rng;
-use crate::{Body, RecordedEvent};
+use crate::plant::Rng;
+use deadloop_corpus::Reason;
+use deadloop_corpus::{Body, RecordedEvent};
 use host::{Host, Turn};
 
 /// The requirements for one draw.

@@ -11,8 +11,8 @@ use super::super::drawn::Drawn;
 use super::super::faults::{FaultRequest, Stream};
 use super::host::{Host, Turn};
 use super::{Failed, Synth};
-use crate::make::plant::Rng;
-use crate::{Body, RecordedEvent};
+use crate::plant::Rng;
+use deadloop_corpus::{Body, RecordedEvent};
 
 impl Synth<'_> {
     /// Draws a real run that ends with one of its batches, damaged, and returns it with its source.

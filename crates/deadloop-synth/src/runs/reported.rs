@@ -6,10 +6,10 @@ use super::host::{Host, Turn, called};
 use super::loops::{Copies, behind, unit};
 use super::reworded::grown;
 use super::{Brief, Failed};
-use crate::import::run::system;
-use crate::make::plant::Rng;
-use crate::make::synth::spec::Looped;
-use crate::{Body, RecordedEvent};
+use crate::plant::Rng;
+use crate::spec::Looped;
+use deadloop_corpus::system;
+use deadloop_corpus::{Body, RecordedEvent};
 
 /// Draws the loop after some turn of the host.
 pub(super) fn copies(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use crate::make::plant::Rng;
+use crate::plant::Rng;
 
 /// Words that are added to a text to repeat a question.
 const WORDS: [&str; 12] = [

@@ -9,9 +9,8 @@ use serde_json::Value as Json;
 
 use super::Failed;
 use super::host::Turn;
-use crate::find::Reason;
-use crate::make::synth::spec::REASONS;
-use crate::{Body, RecordedEvent};
+use deadloop_corpus::Reason;
+use deadloop_corpus::{Body, RecordedEvent};
 
 /// The state of the reader.
 #[derive(Default)]
@@ -65,7 +64,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<RecordedEvent>, Vec<Turn>), Failed
 
 impl Reader {
     fn line(&mut self, word: &str, said: &str) -> Result<(), Failed> {
-        if let Some(reason) = REASONS.into_iter().find(|one| one.to_string() == word) {
+        if let Some(reason) = Reason::named(word) {
             (self.benign, self.fresh) = (Some(reason), true);
             return Ok(());
         }

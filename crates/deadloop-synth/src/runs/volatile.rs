@@ -4,9 +4,9 @@
 
 use serde_json::Value as Json;
 
-use crate::make::plant::Rng;
-use crate::make::synth::spec::{Volatile, Word};
-use crate::{Body, RecordedEvent};
+use crate::plant::Rng;
+use crate::spec::{Volatile, Word};
+use deadloop_corpus::{Body, RecordedEvent};
 
 /// Adds an id and a date to every result, as fields of an object or as lines at the end.
 pub(super) fn put(wanted: &[Word<Volatile>], events: &mut [RecordedEvent], rng: &mut Rng) {

@@ -7,7 +7,7 @@ use super::parsing::{ItemContext, ParsedTable, SpecError, named};
 use super::tables::{Class, DriftKind, ItemTable, StreamKind, Unit};
 use super::values::ends;
 use super::{Faults, Repeats};
-use crate::make::plant::PlantKind;
+use crate::plant::PlantKind;
 
 type Checked = Result<(), SpecError>;
 

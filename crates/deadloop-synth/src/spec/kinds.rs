@@ -3,8 +3,8 @@
 use deadloop_detect::Kind as Label;
 
 use super::values::{Bounds, NamedValue};
-use crate::find::Reason;
-use crate::make::plant::PlantKind;
+use crate::plant::PlantKind;
+use deadloop_corpus::Reason;
 
 /// A kind of item.
 #[derive(Debug)]
@@ -74,10 +74,6 @@ pub(crate) enum Looped {
     /// A repeated sentence before each call, while the calls make progress.
     Narration,
 }
-
-/// The reasons why repetition is harmless.
-pub(crate) const REASONS: [Reason; 4] =
-    [Reason::Poll, Reason::Batch, Reason::Verify, Reason::Retry];
 
 /// The groups of keys. A kind with default texts also has `texts`.
 const ALL: &[&str] = &["name", "kind", "count", "file", "source"];

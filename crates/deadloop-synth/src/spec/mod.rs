@@ -22,7 +22,7 @@ mod tables;
 mod values;
 
 pub use keys::{KeyText, key_texts};
-pub(super) use kinds::{By, Harmless, Looped, REASONS};
+pub(super) use kinds::{By, Harmless, Looped};
 pub use parsing::SpecError;
 pub(super) use parsing::read;
 pub(super) use tables::{

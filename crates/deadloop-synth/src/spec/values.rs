@@ -7,7 +7,7 @@ use std::ops::Deref;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 use serde_json::Value as Json;
 
-use crate::make::plant::Rng;
+use crate::plant::Rng;
 
 /// The maximum number of chars of any text: the most that a recording is expected to hold.
 pub(crate) const CHARS: u64 = 10_000_000;

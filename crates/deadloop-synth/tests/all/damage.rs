@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_corpus::damage::{damage, damage_events};
 use deadloop_detect::Fault;
-use deadloop_detect::repair::Delivered;
+use deadloop_repair::meaning::Delivered;
+use deadloop_synth::damage::{damage, damage_events};
 use proptest::prelude::*;
 
 fn events(count: usize) -> Vec<Delivered> {

@@ -5,12 +5,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::find::{FoundSpan, find};
-use deadloop_corpus::synth::{
-    CleanText, CorpusSpec, Forms, Label, Real, SourcePlace, Stock, Synth, SynthTranscript,
-    TimedPiece, key_texts,
-};
 use deadloop_corpus::{Body, Class, Corpus};
+use deadloop_finder::choose::{FoundSpan, find};
+use deadloop_synth::Synth;
+use deadloop_synth::forms::Forms;
+use deadloop_synth::label::Label;
+use deadloop_synth::spec::{CorpusSpec, SourcePlace, key_texts};
+use deadloop_synth::stock::{CleanText, Real, Stock, TimedPiece};
+use deadloop_synth::transcript::SynthTranscript;
 
 fn datasets() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets")

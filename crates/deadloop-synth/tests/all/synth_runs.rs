@@ -4,8 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use deadloop_corpus::synth::{CorpusSpec, Label, Run, Stock, Synth, SynthTranscript};
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
+use deadloop_synth::Synth;
+use deadloop_synth::label::Label;
+use deadloop_synth::runs::Run;
+use deadloop_synth::spec::CorpusSpec;
+use deadloop_synth::stock::Stock;
+use deadloop_synth::transcript::SynthTranscript;
 use serde_json::Value as Json;
 
 const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/agents-starter");

@@ -5,9 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use deadloop_corpus::find::find_run;
-use deadloop_corpus::synth::{CorpusSpec, Label, Stock, Synth, SynthTranscript};
 use deadloop_corpus::{Body, RecordedEvent};
+use deadloop_finder::steps::find_run;
+use deadloop_synth::Synth;
+use deadloop_synth::label::Label;
+use deadloop_synth::spec::CorpusSpec;
+use deadloop_synth::stock::Stock;
+use deadloop_synth::transcript::SynthTranscript;
 
 const SHAPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/agents-shapes");
 

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use deadloop_detect::Value;
 use deadloop_detect::harness::{Domain, Params};
-use deadloop_detect::repair::{Meaning, Pieces, Repairer};
+use deadloop_repair::meaning::{Meaning, Pieces};
+use deadloop_repair::registry::Repairer;
 use proptest::prelude::*;
 
 /// What texts are made of: marks, whole and cut, what looks like them, and plain text. The long ones are [`TAGS`].
