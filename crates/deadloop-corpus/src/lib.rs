@@ -1,13 +1,11 @@
-//! Transcripts: their type, and functions that read, write, import, make and search them.
+//! Transcripts: their type, their files and labels, and near-duplicates.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | the type, its events, its JSON | `transcript/` |
 //! | a corpus on disk, its formats, reading and writing | `files/` |
-//! | foreign formats and live streams | `import/` |
+//! | what readers of foreign formats share with it | [`files`] |
 //! | thinking in tags, separated from the answer | `think` of deadloop-stream |
-//! | planted loops, corpora from a spec | `make/` |
-//! | the beginnings of loops in complete texts | `find/` |
 //! | near-duplicates | `near/` |
 //!
 //! [`Corpus::open`] opens a folder or file, [`Corpus::raws`] reads it in order without decoding, [`Corpus::parse`]
@@ -20,28 +18,23 @@
     reason = "they panic where nobody reads any more"
 )]
 
-mod files;
-pub mod find;
-mod import;
-mod make;
+pub mod files;
 mod near;
 mod transcript;
 
 pub use deadloop_detect as detect;
 pub use files::{
     COPIED_CHARS, Card, CardModel, Claim, CopyKeys, Corpus, CorpusError, CorpusHash, CorpusHasher,
-    CorpusWriter, CsvRow, Draw, Drawn, Effort, Entries, Raw, Raws, RecordDigest, Sampling,
-    Selection, Shard, Standstill, Unfinished, UnfinishedFolder, WriteError, claim, csv_rows, field,
-    fields, if_named, is_named, open_file, parse_where, prove_writable, read_file, read_text,
-    standstill, strays, sweep, text_hash, unfinished_folder, unpack_zstd,
+    CorpusWriter, CsvRow, Draw, Drawn, Effort, Entries, LABEL_COLUMNS, LabelCells, Raw, Raws,
+    RecordDigest, Sampling, Selection, Shard, Standstill, Unfinished, UnfinishedFolder, WriteError,
+    claim, csv_rows, field, fields, if_named, is_named, open_file, parse_where, prove_writable,
+    read_file, read_text, standstill, strays, sweep, text_hash, unfinished_folder, unpack_zstd,
 };
-pub use import::{
-    AgentStore, FileStamp, Import, ImportCounts, ImportFields, ImportFormat, ImportOptions,
-    ImportTally, Loss, Losses, agent_stores, import_formats,
-};
-pub use make::{damage, plant, synth};
 pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
-pub use transcript::{Class, Disorder, DisorderKind, Entry, Ids, Transcript, disorders};
+pub use transcript::{
+    Benign, Class, Disorder, DisorderKind, Entry, Ids, Reason, Transcript, disorders, hash,
+    measure, system,
+};
 
 pub(crate) use deadloop_stream::think;
 pub use deadloop_stream::{

@@ -10,6 +10,7 @@
 //! | a parameter, its bounds, its values | [`Spec`], [`Param`], [`Domain`], [`Params`] |
 //! | one detector with its values, in a guard | [`Member`] |
 //! | a settings file, table by table | [`GuardTable`], [`resolve`], [`read_toml`] |
+//! | the nearest known name; phrases of pseudo answers | [`Nearest`], [`phrases`] |
 //! | enums whose variants have names in files | `words!` |
 
 pub use crate::detectors::{DETECTORS, Detector, Example, Measuring, Program, Refusal, grown};
@@ -31,4 +32,6 @@ pub use crate::settings::{
 };
 pub use crate::stream::{ArgumentsOf, Cursor, CutOf, EventOf, EventPlace, EventPlaces};
 pub use crate::text::json_scan::JsonScan;
+pub use crate::text::nearest::Nearest;
+pub use crate::text::phrases::{PHRASE_LISTS, phrases};
 pub use crate::words;

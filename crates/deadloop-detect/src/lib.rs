@@ -11,7 +11,6 @@
 //! | the TOML that production loads | [`Settings`] |
 //! | the live guard, its decision, its alarm | [`Guards`], [`Guard`], [`Decision`], [`Alarm`] |
 //! | whether a run's prompt still fits | [`Context`] |
-//! | repair of a faulty stream | [`repair`] |
 //! | the parts for a harness: meters, rules, the registry of detectors, parameters | [`harness`] |
 
 #![deny(
@@ -25,7 +24,6 @@ mod detectors;
 mod guard;
 pub mod harness;
 mod measure;
-pub mod repair;
 mod settings;
 pub mod stream;
 mod text;

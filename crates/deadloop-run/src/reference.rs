@@ -5,10 +5,10 @@
 
 use std::fmt::Write;
 
-use deadloop_corpus::import_formats;
 use deadloop_detect::Value;
 use deadloop_detect::harness::{DETECTORS, Detector, Example, Mark, Param, Preset, Spec};
-use deadloop_detect::repair::REPAIRERS;
+use deadloop_import::import_formats;
+use deadloop_repair::registry::REPAIRERS;
 use deadloop_replay::budget;
 use deadloop_score::{ColumnDoc, MEASURES, MeasureUnit, Type, result_tables};
 

@@ -4,10 +4,9 @@
 
 use std::path::Path;
 
-use deadloop_corpus::{
-    Corpus, CorpusWriter, Entry, Import, ImportCounts, ImportFields, ImportOptions, Problem,
-    Selection, import_formats,
-};
+use deadloop_corpus::{Corpus, CorpusWriter, Entry, Problem, Selection};
+use deadloop_import::options::{ImportFields, ImportOptions};
+use deadloop_import::{Import, ImportCounts, import_formats};
 use deadloop_run::{Alone, SurveyRequest, survey};
 use deadloop_score::Case;
 

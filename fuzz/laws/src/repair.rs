@@ -4,11 +4,12 @@
 //! from 14 to 31 stand for [`MARKS`].
 
 use arbitrary::Unstructured;
-use deadloop_corpus::damage::{damage, damage_events};
 use deadloop_detect::Fault;
 use deadloop_detect::harness::{Domain, Params};
-use deadloop_detect::repair::{Delivered, Make, Pieces, REPAIRERS, Repairer};
+use deadloop_repair::meaning::{Delivered, Pieces};
+use deadloop_repair::registry::{Make, REPAIRERS, Repairer};
 use deadloop_score::repairs::judge_events;
+use deadloop_synth::damage::{damage, damage_events};
 
 use crate::drawn::value;
 use crate::text::{chars, chunks, marked, text};

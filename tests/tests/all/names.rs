@@ -101,7 +101,12 @@ fn nothing_below_score_can_name_what_is_true() {
     )
     .expect("a pattern");
     let mut seen = 0;
-    for name in ["deadloop-detect", "deadloop-stream", "deadloop-replay"] {
+    for name in [
+        "deadloop-detect",
+        "deadloop-repair",
+        "deadloop-stream",
+        "deadloop-replay",
+    ] {
         let below = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../crates")
             .join(name);

@@ -8,9 +8,12 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::synth::{CorpusSpec, SourcePlace, Stock, Synth, SynthTranscript};
 use deadloop_detect::harness::{DETECTORS, Member, Params};
 use deadloop_detect::{Guard, Setting, TextChannel};
+use deadloop_synth::Synth;
+use deadloop_synth::spec::{CorpusSpec, SourcePlace};
+use deadloop_synth::stock::Stock;
+use deadloop_synth::transcript::SynthTranscript;
 
 fn made() -> Vec<SynthTranscript> {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/circling");

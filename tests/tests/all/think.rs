@@ -2,7 +2,7 @@
 //! same of every text: the repairer, which looks at each char, is the slow twin of the splitter, which looks for marks.
 
 use deadloop_detect::Value;
-use deadloop_detect::repair::Repairer;
+use deadloop_repair::registry::Repairer;
 use deadloop_stream::{Blocks, TagSide, Tags, ThinkOptions, split_think};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -59,7 +59,8 @@ impl CorpusError {
         }
     }
 
-    pub(crate) fn unreadable(path: &Path, source: io::Error) -> Self {
+    /// Returns the error of a path that does not exist or cannot be read.
+    pub fn unreadable(path: &Path, source: io::Error) -> Self {
         let path = path.to_path_buf();
         match source.kind() {
             io::ErrorKind::NotFound => Self::Missing { path },
@@ -207,7 +208,8 @@ impl Corpus {
         Ok(entry)
     }
 
-    pub(crate) fn think(&self, model: &str) -> ThinkOptions {
+    /// Returns the options for splitting the `text` of a model, by the rules of the card.
+    pub fn think(&self, model: &str) -> ThinkOptions {
         options(self.card(), model)
     }
 

@@ -42,7 +42,7 @@ pub fn csv_rows(text: &[u8]) -> impl Iterator<Item = CsvRow> {
 
 /// Returns the first row of a text that may continue, and the number of bytes up to its end, including empty lines
 /// before it. `line` is the number of the first line. `None` if there are only empty lines.
-pub(crate) fn first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
+pub fn first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
     let (mut from, mut line) = (0, line);
     while from < text.len() {
         let (end, bad) = row_end(&text[from..]);
@@ -58,12 +58,12 @@ pub(crate) fn first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
 }
 
 /// Returns the number of line ends in a text.
-pub(crate) fn line_breaks(text: &[u8]) -> u64 {
+pub fn line_breaks(text: &[u8]) -> u64 {
     breaks(text)
 }
 
 /// Returns whether the first row of a text has an open quote.
-pub(crate) fn is_open(text: &[u8]) -> bool {
+pub fn is_open(text: &[u8]) -> bool {
     matches!(row_end(text), (_, Some(UNCLOSED)))
 }
 

@@ -15,7 +15,7 @@ const BUFFER: usize = 1 << 16;
 
 /// Returns the text of a file. gzip and zstd are recognised by the first bytes. A file that unpacks to more than a
 /// thousand times its size yields an error at that point.
-pub(crate) fn unpack(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+pub fn unpack(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
     let mut file = BufReader::with_capacity(BUFFER, file);
     let head = file.fill_buf()?;
     let bytes: Box<dyn Read + Send> = if head.starts_with(GZIP) {
@@ -34,7 +34,7 @@ fn is_skippable_frame(head: &[u8]) -> bool {
 }
 
 /// Returns the fault of a file that cannot be read to its end.
-pub(crate) fn broken(error: &io::Error) -> WireFault {
+pub fn broken(error: &io::Error) -> WireFault {
     let what = match error.kind() {
         io::ErrorKind::UnexpectedEof => "the compressed data ends too early".to_owned(),
         _ => format!("cannot be read on: {error}"),
@@ -43,7 +43,7 @@ pub(crate) fn broken(error: &io::Error) -> WireFault {
 }
 
 /// A reader of the lines of a file.
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     bytes: R,
     /// The place of the last line read.
     place: Place,
@@ -64,7 +64,7 @@ enum Piece {
 
 impl<R: BufRead> Lines<R> {
     /// Returns the lines, each of at most `limit` bytes. `place` is the file as a whole.
-    pub(crate) fn new(bytes: R, place: Place, limit: usize) -> Self {
+    pub fn new(bytes: R, place: Place, limit: usize) -> Self {
         Self {
             bytes,
             place,
@@ -76,13 +76,13 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Returns the place of the last line read.
-    pub(crate) fn place(&self) -> &Place {
+    pub fn place(&self) -> &Place {
         &self.place
     }
 
     /// Returns the next line, trimmed. Empty lines are returned too. `None` at the end, and after an error from which
     /// reading cannot continue.
-    pub(crate) fn next_line(&mut self) -> Option<Result<&[u8], WireFault>> {
+    pub fn next_line(&mut self) -> Option<Result<&[u8], WireFault>> {
         if self.ended {
             return None;
         }

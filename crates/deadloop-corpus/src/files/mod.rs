@@ -4,27 +4,28 @@
 
 mod card;
 mod corpus;
-mod csv_rows;
-mod digest;
-pub(crate) mod formats;
-mod lines;
+pub mod csv_rows;
+pub(crate) mod digest;
+pub mod formats;
+mod label_columns;
+pub mod lines;
 mod named;
-mod raws;
+pub mod raws;
 mod select;
 mod shard;
 mod splits;
 mod unfinished;
-mod unpacked;
+pub mod unpacked;
 mod writer;
 
 pub(crate) use card::options;
 pub use card::{Card, CardModel};
 pub use corpus::{Corpus, CorpusError};
 pub use csv_rows::{CsvRow, csv_rows};
-pub(crate) use csv_rows::{first_row, is_open, line_breaks};
 pub(crate) use deadloop_stream::{BOM, MAX_LINE};
 pub use digest::{COPIED_CHARS, CopyKeys, CorpusHash, CorpusHasher, RecordDigest, text_hash};
 pub use formats::Effort;
+pub use label_columns::{LABEL_COLUMNS, LabelCells};
 pub(crate) use lines::{Lines, broken, unpack};
 pub use named::{if_named, is_named, open_file, read_file, read_text};
 pub(crate) use raws::{Counted, Progress};
@@ -38,6 +39,5 @@ pub use unfinished::{
     unfinished_folder,
 };
 pub(crate) use unfinished::{changing, unfinished_file};
-pub(crate) use unpacked::Swelling;
 pub use unpacked::unpack_zstd;
 pub use writer::{CorpusWriter, Unfinished, WriteError};

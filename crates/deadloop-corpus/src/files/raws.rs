@@ -60,11 +60,11 @@ impl std::fmt::Debug for Raw {
 
 /// A count of the bytes read from disk.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Progress(Arc<AtomicU64>);
+pub struct Progress(Arc<AtomicU64>);
 
 impl Progress {
     /// Returns the number of bytes read so far.
-    pub(crate) fn get(&self) -> u64 {
+    pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 
@@ -74,13 +74,14 @@ impl Progress {
 }
 
 /// A reader that counts its bytes.
-pub(crate) struct Counted<R> {
+pub struct Counted<R> {
     inner: R,
     progress: Progress,
 }
 
 impl<R> Counted<R> {
-    pub(crate) fn new(inner: R, progress: Progress) -> Self {
+    /// Returns a reader of `inner` that adds its bytes to `progress`.
+    pub fn new(inner: R, progress: Progress) -> Self {
         Self { inner, progress }
     }
 }

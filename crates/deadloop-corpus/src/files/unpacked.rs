@@ -12,7 +12,7 @@ const RATIO: u64 = 1000;
 
 /// A count of the unpacked bytes, compared with the packed bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Swelling {
+pub struct Swelling {
     out: u64,
     free: u64,
     ratio: u64,
@@ -33,7 +33,7 @@ impl Swelling {
     ///
     /// # Errors
     /// Returns an error if there are too many for a recording.
-    pub(crate) fn add(&mut self, bytes: u64, packed: u64) -> io::Result<()> {
+    pub fn add(&mut self, bytes: u64, packed: u64) -> io::Result<()> {
         self.out += bytes;
         if self.out <= self.free || self.out / self.ratio <= packed {
             return Ok(());

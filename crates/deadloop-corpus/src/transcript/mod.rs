@@ -1,18 +1,23 @@
 //! [`Transcript`]: one recorded generation of one model, its events in order.
 
 use deadloop_detect::{Event, Work};
+use deadloop_stream::wire::WireFault;
 use serde_json::{Map, Value};
 
 use crate::files::formats::jsonl;
-use crate::{Body, Card, Place, Problem, RecordDigest, RecordedEvent, stream};
+use crate::{Body, Card, Place, Problem, RecordDigest, RecordedEvent, ThinkOptions, stream};
 
+mod benign;
 mod class;
 mod ids;
+mod measured;
 mod order;
 pub(crate) mod wire;
 
+pub use benign::{Benign, Reason};
 pub use class::Class;
 pub use ids::Ids;
+pub use measured::{hash, measure, system};
 pub use order::{Disorder, DisorderKind, disorders};
 
 /// A recorded generation, or a recorded agent task, of one model. It holds no label. Labels are kept beside it
@@ -123,6 +128,18 @@ impl Entry {
     ) -> Result<(Self, RecordDigest), Problem> {
         let raw = jsonl::raw(line, place);
         Ok((raw.entry(card)?, raw.digest()))
+    }
+
+    /// Converts the JSON object of a transcript. `think` returns the options for splitting the `text` of a model.
+    ///
+    /// # Errors
+    /// Returns the first field that is invalid.
+    pub fn of_object(
+        object: Map<String, Value>,
+        place: &Place,
+        think: impl Fn(&str) -> ThinkOptions,
+    ) -> Result<Self, WireFault> {
+        wire::Wire::of(object)?.entry(place, think)
     }
 
     /// Writes the transcript as one line of JSON, including its labels.

@@ -5,7 +5,7 @@ use thiserror::Error;
 /// An error in a value, a name or a preset, as a clause.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
-pub struct Unfit(pub(crate) String);
+pub struct Unfit(pub String);
 
 impl From<Unfit> for String {
     fn from(unfit: Unfit) -> Self {

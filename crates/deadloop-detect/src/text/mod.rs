@@ -8,6 +8,7 @@
 //! | the unit that a text repeats | `repeated` |
 //! | hashes, rings | `hash`, `ring` |
 //! | the nearest known name | `nearest` |
+//! | phrases of pseudo answers | `phrases` |
 //! | strings and brackets of JSON | `json_scan` |
 
 pub(crate) mod bytes;
@@ -18,6 +19,7 @@ pub(crate) mod fence;
 pub(crate) mod hash;
 pub(crate) mod json_scan;
 pub(crate) mod nearest;
+pub(crate) mod phrases;
 pub(crate) mod repeated;
 pub(crate) mod ring;
 pub(crate) mod script;

@@ -2,7 +2,7 @@
 
 /// The known names, and the number of edits by which a misspelt name may differ.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Nearest {
+pub struct Nearest {
     known: Vec<String>,
     fold: bool,
     edits: usize,
@@ -10,26 +10,27 @@ pub(crate) struct Nearest {
 
 /// The letters of a known name that allow one edit, so that no other name counts as a misspelling of `id`.
 const LETTERS_PER_EDIT: usize = 3;
-/// The longest name that is compared, in chars.
-pub(crate) const LONGEST: usize = 64;
 
 impl Nearest {
+    /// The longest name that is compared, in chars.
+    pub const LONGEST: usize = 64;
+
     /// Returns the known names. With `fold`, the case of ASCII letters does not count. `edits` is the maximum number of
     /// chars that may be added, left out, changed or swapped with a neighbour. A known name allows at most one for each
     /// three letters.
-    pub(crate) fn new(known: Vec<String>, fold: bool, edits: usize) -> Self {
+    pub fn new(known: Vec<String>, fold: bool, edits: usize) -> Self {
         Self { known, fold, edits }
     }
 
     /// Returns the known names.
-    pub(crate) fn known(&self) -> &[String] {
+    pub fn known(&self) -> &[String] {
         &self.known
     }
 
     /// Returns the index of the known name that equals this one or is nearest to it, and the edits between them. `None`
     /// if no name is near enough, or if two are equally near, since a wrong guess does harm. Adds the number of
     /// compared chars to `work`.
-    pub(crate) fn find(&self, name: &str, work: &mut u64) -> Option<(usize, usize)> {
+    pub fn find(&self, name: &str, work: &mut u64) -> Option<(usize, usize)> {
         let own = |text: &str| {
             if self.fold {
                 text.to_ascii_lowercase()
@@ -47,7 +48,7 @@ impl Nearest {
         if let Some(at) = self.known.iter().position(|known| own(known) == name) {
             return Some((at, 0));
         }
-        if self.edits == 0 || length > LONGEST {
+        if self.edits == 0 || length > Self::LONGEST {
             return None;
         }
         let mut best = None;

@@ -19,8 +19,6 @@ mod peers;
 mod per;
 mod prompt;
 mod recycled;
-mod repair_laws;
-mod repairing;
 mod run_laws;
 mod run_settings;
 mod run_twins;

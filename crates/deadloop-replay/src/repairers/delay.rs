@@ -4,7 +4,8 @@
 //! that text waits until it is certain. This module measures the wait.
 
 use deadloop_detect::harness::Params;
-use deadloop_detect::repair::{Meaning, Piece, Pieces, Repairer};
+use deadloop_repair::meaning::{Meaning, Piece, Pieces};
+use deadloop_repair::registry::Repairer;
 use serde::{Deserialize, Serialize};
 
 /// The time that a repairer made text wait, in chars of the stream.

@@ -3,7 +3,8 @@
 //! The intended meaning of the stream is unknown here.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::repair::{Action, Delivered, Meaning, StreamKind};
+use deadloop_repair::meaning::{Action, Delivered, Meaning};
+use deadloop_repair::registry::StreamKind;
 use serde_json::Value as Json;
 
 use super::delay::{Delay, mend_and_wait};

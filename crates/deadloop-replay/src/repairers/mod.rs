@@ -20,8 +20,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_detect::harness::{Domain, Located, Params, Program, read_toml};
-use deadloop_detect::repair::{REPAIRERS, Repairer, StreamKind};
 use deadloop_detect::{SettingsError, Value};
+use deadloop_repair::registry::{REPAIRERS, Repairer, StreamKind};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 

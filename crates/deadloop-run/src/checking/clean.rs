@@ -1,7 +1,7 @@
 //! Clean labels on text that plainly repeats.
 
-use deadloop_corpus::find::{self, Found, find};
 use deadloop_detect::Channel;
+use deadloop_finder::choose::{Found, FoundSpan, find};
 use deadloop_score::Class;
 
 use super::{CorpusCheck, Exhibit, Find, Severity};
@@ -31,7 +31,7 @@ fn repeats(exhibit: &Exhibit<'_>) -> Option<String> {
 /// Describes the longest repetition, if the finder is sure of one.
 fn told(channel: Channel, text: &[char], found: &Found) -> Option<String> {
     let sure = found.class != Class::Clean && found.confidence >= SURE;
-    let end = |span: &find::FoundSpan| span.end.unwrap_or(text.len());
+    let end = |span: &FoundSpan| span.end.unwrap_or(text.len());
     let spans = found.spans.iter().filter(|_| sure);
     let span = spans.max_by_key(|span| end(span).saturating_sub(span.start))?;
     let until = match span.end {

@@ -27,7 +27,7 @@ struct SideFiles {
 
 impl Carried {
     /// Reads the labels. Also returns their problems.
-    pub fn read(import: &deadloop_corpus::Import) -> (Self, Vec<Problem>) {
+    pub fn read(import: &deadloop_import::Import) -> (Self, Vec<Problem>) {
         let mut carried = Self::default();
         let mut problems = Vec::new();
         for (folder, corpus) in import.corpora() {

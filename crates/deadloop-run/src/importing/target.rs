@@ -5,9 +5,10 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{
-    Claim, Corpus, CorpusWriter, Effort, Entry, FileStamp, Problem, Unfinished, UnfinishedFolder,
-    claim, is_named, read_file, unfinished_folder,
+    Claim, Corpus, CorpusWriter, Effort, Entry, Problem, Unfinished, UnfinishedFolder, claim,
+    is_named, read_file, unfinished_folder,
 };
+use deadloop_import::files::FileStamp;
 use deadloop_score::write_labels;
 
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! [`MadeCounts`]: counts of a made corpus, by item of the spec.
 
-use deadloop_corpus::synth::SynthTranscript;
+use deadloop_synth::transcript::SynthTranscript;
 
 /// The counts of a made corpus, by item.
 #[derive(Default)]

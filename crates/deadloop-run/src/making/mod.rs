@@ -5,15 +5,17 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use deadloop_corpus::synth::{
-    COLUMNS, CleanSource, CleanText, CorpusSpec, LabelRows, Real, Run, SourcePlace, Stock,
-    Synth as Maker, SynthJob, SynthTranscript,
-};
 use deadloop_corpus::{
-    Claim, Corpus, CorpusWriter, Place, Problem, Selection, Unfinished, WriteError, claim,
-    is_named, parse_where,
+    Claim, Corpus, CorpusWriter, LABEL_COLUMNS, Place, Problem, Selection, Unfinished, WriteError,
+    claim, is_named, parse_where,
 };
 use deadloop_score::{Class, write_text};
+use deadloop_synth::recorded::LabelRows;
+use deadloop_synth::runs::Run;
+use deadloop_synth::spec::{CleanSource, CorpusSpec, SourcePlace};
+use deadloop_synth::stock::{CleanText, Real, Stock};
+use deadloop_synth::transcript::SynthTranscript;
+use deadloop_synth::{Synth as Maker, SynthJob};
 use rayon::prelude::*;
 
 mod counts;
@@ -87,7 +89,7 @@ pub fn make(
     for writer in writers.into_values() {
         writer.finish()?;
     }
-    folder.table("labels.csv", &COLUMNS, &rows)?;
+    folder.table("labels.csv", &LABEL_COLUMNS, &rows)?;
     if !splits.is_empty() {
         folder.table("splits.csv", &["transcript", "split"], &splits)?;
     }

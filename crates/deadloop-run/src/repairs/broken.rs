@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::repair::StreamKind;
+use deadloop_repair::registry::StreamKind;
 use deadloop_replay::Repaired;
 use deadloop_replay::repairers::{Arrived, Out, Variant, VariantOutput, written};
 use deadloop_score::FileError;

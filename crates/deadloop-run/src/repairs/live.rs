@@ -5,8 +5,9 @@
 //! it is certain.
 
 use deadloop_detect::harness::Params;
-use deadloop_detect::repair::{Mends, Piece, Pieces, REPAIRERS, Repairer, StreamKind, TextRepair};
 use deadloop_detect::{Event, TextChannel};
+use deadloop_repair::meaning::{Piece, Pieces};
+use deadloop_repair::registry::{Mends, REPAIRERS, Repairer, StreamKind, TextRepair};
 use deadloop_stream::StreamFormat;
 use serde_json::{Value as Json, json};
 

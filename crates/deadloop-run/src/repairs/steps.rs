@@ -1,7 +1,7 @@
 //! Explains a repairer step by step: each output with its char, and the verdict.
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::repair::{Action, Piece, Pieces};
+use deadloop_repair::meaning::{Action, Piece, Pieces};
 use deadloop_replay::repairers::{Arrived, Mending, RepairGrid, Variant};
 use deadloop_score::repairs::{KnownStream, before_and_gold};
 use serde_json::{Value as Json, json};

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use deadloop_corpus::Transcript;
-use deadloop_corpus::find::copies;
 use deadloop_detect::{Channel, Chars};
+use deadloop_finder::places::copies;
 use deadloop_score::LabelRow;
 
 use crate::explaining::{Excerpt, ExcerptMark, ExcerptSource};

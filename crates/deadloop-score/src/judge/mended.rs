@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
+use deadloop_repair::meaning::{Action, Delivered, Meaning};
 use serde_json::Value;
 
 /// The truth of one text.

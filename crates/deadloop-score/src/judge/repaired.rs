@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use deadloop_replay::detect::repair::{Action, Delivered, Meaning, StreamKind};
+use deadloop_repair::meaning::{Action, Delivered, Meaning};
+use deadloop_repair::registry::StreamKind;
 use deadloop_replay::repairers::{Arrived, Delay, Mending, Out, Variant, VariantOutput};
 
 use super::mended::{Fate, MeantText, MendedEvents, judge_arguments, judge_events, verdict};

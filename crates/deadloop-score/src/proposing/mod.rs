@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use deadloop_replay::corpus::find::{Benign, Found, FoundRun, FoundSpan, Stuck, find, find_run};
-use deadloop_replay::corpus::{Body, RecordedEvent, Transcript};
+use deadloop_finder::choose::{Found, FoundSpan, find};
+use deadloop_finder::steps::{FoundRun, Stuck, find_run};
+use deadloop_replay::corpus::{Benign, Body, RecordedEvent, Transcript};
 use deadloop_replay::detect::{Channel, Event};
 use deadloop_replay::text_of;
 

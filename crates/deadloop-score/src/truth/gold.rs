@@ -1,9 +1,10 @@
 //! [`KnownStream`]: a stream to repair, and its truth from `meta.gold`.
 
+use deadloop_repair::meaning::{Action, Delivered, Meaning};
+use deadloop_repair::registry::StreamKind;
 use deadloop_replay::Misfit;
 use deadloop_replay::corpus::Transcript;
 use deadloop_replay::detect::Fault;
-use deadloop_replay::detect::repair::{Action, Delivered, Meaning, StreamKind};
 use deadloop_replay::repairers::Arrived;
 use serde_json::Value as Json;
 

@@ -12,7 +12,7 @@ use deadloop_replay::corpus::{CsvRow, Ids, Place, Problem, csv_rows, read_file};
 use crate::truth::{Label, LabelRow, PlacedLabel, Wire, push};
 
 /// The columns that labels.csv has, here in any order.
-pub use deadloop_replay::corpus::synth::COLUMNS as LABEL_COLUMNS;
+pub use deadloop_replay::corpus::LABEL_COLUMNS;
 
 /// The labels of a labels.csv, by transcript. They **replace** the labels inside the transcripts that they name.
 #[derive(Clone, Debug, Default)]

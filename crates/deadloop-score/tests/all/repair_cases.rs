@@ -6,11 +6,12 @@ use crate::repairing;
 
 use std::collections::BTreeMap;
 
-use deadloop_replay::corpus::damage::damage_events;
+use deadloop_repair::meaning::{Action, Delivered, Meaning};
+use deadloop_repair::registry::Repairer;
 use deadloop_replay::detect::harness::Params;
-use deadloop_replay::detect::repair::{Action, Delivered, Meaning, Repairer};
 use deadloop_replay::detect::{Fault, Value};
 use deadloop_score::repairs::{MeantText, MendedEvents, judge_arguments, judge_events};
+use deadloop_synth::damage::damage_events;
 use repairing::preset;
 use serde::Deserialize;
 

@@ -10,10 +10,10 @@ use crate::repairing;
 
 use std::collections::BTreeMap;
 
-use deadloop_replay::corpus::damage::damage;
-use deadloop_replay::detect::repair::Meaning;
+use deadloop_repair::meaning::Meaning;
 use deadloop_replay::detect::{Fault, Value};
 use deadloop_score::repairs::{Fate, MeantText, judge_arguments};
+use deadloop_synth::damage::damage;
 use repairing::{preset, whole};
 
 const TAGGED: &[&str] = &[

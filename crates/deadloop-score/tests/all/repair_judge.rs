@@ -1,7 +1,7 @@
 //! The judge of repairs against a slow obvious twin.
 #![allow(clippy::unwrap_used)]
 
-use deadloop_replay::detect::repair::{Action, Delivered, Meaning};
+use deadloop_repair::meaning::{Action, Delivered, Meaning};
 use deadloop_score::repairs::{Fate, MeantText, MendedEvents, judge_arguments, judge_events};
 use proptest::prelude::*;
 use serde_json::Value;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadloop_corpus::synth::key_texts;
 use deadloop_run::making::{COUNTED, MadeCorpus, make};
+use deadloop_synth::spec::key_texts;
 use serde_json::{Map, Value, json};
 
 use crate::args::Global;

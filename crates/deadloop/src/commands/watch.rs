@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use deadloop_corpus::StreamFormat;
-use deadloop_detect::repair::Repairer;
 use deadloop_detect::{Alarm, Blind, Guards, Kind, Setting, Settings, Units, Work};
+use deadloop_repair::registry::Repairer;
 use serde_json::json;
 
 use deadloop_run::repairs::{LiveRepair, idle};

@@ -15,7 +15,7 @@ use crate::transcript::wire::{Wire, WireFault};
 use crate::{Cost, Entry, Place, Problem};
 
 pub(crate) mod jsonl;
-pub(crate) mod parquet;
+pub mod parquet;
 
 /// Every supported format.
 pub(crate) const FORMATS: &[&Format] = &[&jsonl::ENTRY, &parquet::ENTRY];

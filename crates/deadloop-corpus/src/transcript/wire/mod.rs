@@ -15,8 +15,7 @@ use crate::{Body, Entry, Place, RecordedEvent, Transcript};
 mod write;
 
 use deadloop_stream::wire::{CountedValue, EventList, Fields, TWICE, ValueBudget};
-pub(crate) use deadloop_stream::wire::{WireFault, event_of, kind, utf8};
-pub(crate) use deadloop_stream::wire::{parse, value};
+pub(crate) use deadloop_stream::wire::{WireFault, event_of, kind, utf8, value};
 pub(crate) use write::{events_json, line};
 
 const RECORD: [&str; 10] = [

@@ -5,10 +5,10 @@ use super::{Measuring, Refusal};
 use crate::calls::{Repeat, fact, number};
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Meter, Recipe};
-use crate::repair::{PHRASE_LISTS, phrases};
 use crate::settings::param::Param;
 use crate::settings::params::Params;
 use crate::stream::{Channel, Chars, Event, EventPlace, Fault, Kind, TextChannel};
+use crate::text::phrases::{PHRASE_LISTS, phrases};
 
 detector! {
     ENTRY = "pseudo", version 1,

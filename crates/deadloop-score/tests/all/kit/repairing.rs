@@ -1,7 +1,8 @@
 //! What the tests of repairers share.
 
+use deadloop_repair::meaning::Meaning;
+use deadloop_repair::registry::Repairer;
 use deadloop_replay::detect::harness::Params;
-use deadloop_replay::detect::repair::{Meaning, Repairer};
 
 /// A preset, or the defaults for an empty name.
 pub(crate) fn preset(repairer: &str, name: &str) -> (&'static Repairer, Params) {

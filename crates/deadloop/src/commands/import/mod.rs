@@ -8,10 +8,11 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use deadloop_corpus::{
-    Corpus, CorpusWriter, Entry, ImportCounts, ImportFields, ImportOptions, Loss, Problem,
-    ThinkOptions, agent_stores, import_formats,
-};
+use deadloop_corpus::{Corpus, CorpusWriter, Entry, Problem, ThinkOptions};
+use deadloop_import::losses::Loss;
+use deadloop_import::options::{ImportFields, ImportOptions};
+use deadloop_import::stores::agent_stores;
+use deadloop_import::{ImportCounts, import_formats};
 use deadloop_score::Case;
 
 use crate::args::{Global, OnBad};
@@ -208,7 +209,7 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     if let Some(before) = &before {
         options.known = before.sources.clone();
     }
-    let import = deadloop_corpus::Import::new(&files, options);
+    let import = deadloop_import::Import::new(&files, options);
     let import = import.map_err(|e| Code::Usage.error(e))?;
     // One bad file of many must not stop a folder. A file named by the user, and a corpus in a folder, must be whole.
     let folders = auto || files.iter().all(|path| path.is_dir());
@@ -461,7 +462,7 @@ struct To {
 }
 
 /// Reads all recordings, and writes transcripts and rejected records.
-fn read(mut import: deadloop_corpus::Import, to: To, quiet: bool) -> Outcome<Imported> {
+fn read(mut import: deadloop_import::Import, to: To, quiet: bool) -> Outcome<Imported> {
     let (carried, of_labels) = Carried::read(&import);
     let mut writing = Writing {
         on_bad: to.on_bad,
@@ -505,7 +506,7 @@ fn read(mut import: deadloop_corpus::Import, to: To, quiet: bool) -> Outcome<Imp
 }
 
 /// Collects the outcome of an import for the summary.
-fn imported(import: &deadloop_corpus::Import, writing: Writing, beside: u64) -> Imported {
+fn imported(import: &deadloop_import::Import, writing: Writing, beside: u64) -> Imported {
     let formats: BTreeMap<&'static str, u64> = import.formats().collect();
     let passed = import.passed_over();
     let guessed = import.guessed();

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::ImportTally;
+use deadloop_import::ImportTally;
 use deadloop_run::rejected_row;
 use deadloop_run::reviewing::proposed_json;
 use serde_json::{Value, json};

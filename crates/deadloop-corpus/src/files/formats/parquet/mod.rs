@@ -26,7 +26,7 @@ pub(crate) const ENTRY: Format = Format {
 };
 
 /// Converts an error to the fault of a broken file.
-pub(crate) fn fault(error: ParquetError) -> WireFault {
+pub fn fault(error: ParquetError) -> WireFault {
     let why = match error {
         ParquetError::GaveUp => "the reader gave up".to_owned(),
         ParquetError::Broken(why) | ParquetError::Unwritten(why) => why,

@@ -1,0 +1,19 @@
+//! The columns of labels.csv.
+
+/// The columns of labels.csv, in the order in which they are written.
+pub const LABEL_COLUMNS: [&str; 11] = [
+    "transcript",
+    "class",
+    "kind",
+    "channel",
+    "start",
+    "onset",
+    "earliest",
+    "end",
+    "period",
+    "by",
+    "note",
+];
+
+/// The cells of a row of labels.csv, in the order of [`LABEL_COLUMNS`].
+pub type LabelCells = [String; 11];

@@ -1,0 +1,25 @@
+//! Texts that are not kept whole: their length and hash.
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::files::digest::hex;
+use crate::{Body, RecordedEvent};
+
+/// Creates the event of a system prompt, with the length and the hash of its text.
+pub fn system(text: &str) -> RecordedEvent {
+    let mut event = RecordedEvent::of(Body::System);
+    measure(text, &mut event.rest);
+    event
+}
+
+/// Adds the length in chars and the hash of a text that is not kept whole.
+pub fn measure(text: &str, fields: &mut Map<String, Value>) {
+    fields.insert("length".to_owned(), text.chars().count().into());
+    fields.insert("sha256".to_owned(), hash(text, 8).into());
+}
+
+/// Returns the first bytes of a text's SHA-256, in hexadecimal digits.
+pub fn hash(text: &str, bytes: usize) -> String {
+    hex(&Sha256::digest(text.as_bytes())[..bytes])
+}

@@ -1,0 +1,110 @@
+//! Floods of blanks: long runs of spaces, tabs and invisible chars.
+//!
+//! The blanks may be of any script and in any order. A model that loops in blanks writes only blanks. An ordinary
+//! recording ends with few blanks.
+
+use super::views::{Numbers, Stretch, View};
+
+/// The minimum number of consecutive blanks of a flood. The padding of a wide table is shorter.
+const FLOOD: usize = 500;
+
+/// Returns whether a char is invisible.
+pub(super) fn is_blank(c: char) -> bool {
+    let unseen = matches!(
+        c,
+        '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+            | '\u{2060}'..='\u{2064}' | '\u{2800}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+    );
+    c.is_whitespace() || unseen
+}
+
+/// Returns the end of a text without the blanks and broken chars after it. A flood of blanks is part of the text.
+pub(super) fn before_blanks(text: &[char]) -> usize {
+    let blank = |c: &&char| is_blank(**c) || **c == '\u{fffd}';
+    let blanks = text.iter().rev().take_while(blank).count();
+    text.len() - if blanks < FLOOD { blanks } else { 0 }
+}
+
+/// Finds the floods of a text. Each blank counts as a copy of the previous one, even if it is a different char.
+pub(super) fn floods(text: &[char]) -> Vec<Stretch> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for row in text.chunk_by(|a, b| is_blank(*a) == is_blank(*b)) {
+        if row.len() >= FLOOD && is_blank(row[0]) {
+            found.push(Stretch {
+                view: View::Chars,
+                start: at,
+                onset: at + 1,
+                end: at + row.len(),
+                copies: row.len() as f64,
+                numbers: Numbers::Same,
+            });
+        }
+        at += row.len();
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choose::find;
+    use deadloop_corpus::Class;
+
+    const KINDS: [&str; 11] = [
+        " ", "\n", "\t", "\r\n", "\u{a0}", "\u{3000}", "\u{200b}", "\u{2003}", "  \n   ", "\n\t",
+        "\u{feff}",
+    ];
+
+    #[test]
+    fn a_flood_of_every_kind_of_blank_is_a_loop_wherever_it_stands() {
+        for before in [
+            "",
+            "A few words. ",
+            "{\"name\": \"Ann\", \"age\":",
+            "| a | b |\n| 1 | ",
+        ] {
+            for kind in KINDS {
+                let found = find(&format!("{before}{}", kind.repeat(700)));
+                assert_eq!(found.class, Class::Loop, "{before:?} {kind:?}");
+                assert!(
+                    found.confidence > 0.9,
+                    "{before:?} {kind:?} {}",
+                    found.confidence
+                );
+                let start = found.spans.last().unwrap().start;
+                assert!(
+                    start.abs_diff(before.chars().count()) <= 1,
+                    "{start} {before:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn blanks_in_any_order_are_one_flood() {
+        let drawn = |i: u32| {
+            [' ', '\n', '\t', '\u{a0}'][(i.wrapping_mul(2_654_435_761) >> 13) as usize % 4]
+        };
+        let text: String = "A list:\n".chars().chain((0..900).map(drawn)).collect();
+        let found = find(&text);
+        assert_eq!(found.class, Class::Loop);
+        assert!(found.confidence > 0.9);
+    }
+
+    #[test]
+    fn the_blanks_that_a_text_ends_with_are_none_and_a_flood_that_is_left_passes() {
+        let text = "The answer is seven, since nothing else divides it.";
+        assert_eq!(
+            find(&format!("{text}{}", "\n".repeat(60))).class,
+            Class::Clean
+        );
+        let left = format!(
+            "{text}{}It is odd, too, as the question said.",
+            "\n ".repeat(2_000)
+        );
+        assert_eq!(find(&left).class, Class::Transient);
+        assert_eq!(floods(&[]), []);
+        assert_eq!(before_blanks(&[]), 0);
+    }
+}

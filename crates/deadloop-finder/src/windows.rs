@@ -1,0 +1,172 @@
+//! Searches a very long text in overlapping windows.
+//!
+//! Each window overlaps half of the one before, so that the memory is that of one window.
+//!
+//! A repetition is reported by the window with its beginning in the first half. It lasts as long as it continues in
+//! later windows. Two cases are missed: a unit longer than half a window, and words that recur after the end of a
+//! window.
+
+use super::choose::{Found, FoundSpan};
+use deadloop_corpus::Class;
+
+/// The length of a window, in chars: several times the longest context of a model. Searching a window takes some 130
+/// MB.
+pub(super) const WINDOW: usize = 1 << 20;
+
+/// Searches a text with `look`, in windows of `width` chars. A shorter text is one window. The second argument of
+/// `look` is set if the text ends with the window.
+pub(super) fn windows(text: &str, width: usize, look: impl Fn(&[char], bool) -> Found) -> Found {
+    let half = width / 2;
+    let mut rest = text.chars();
+    let mut window: Vec<char> = rest.by_ref().take(width).collect();
+    let mut whole = Whole::default();
+    let mut from = 0;
+    loop {
+        let last = rest.as_str().is_empty();
+        let found = look(&window, last);
+        match (from, last) {
+            (0, true) => return found,
+            (_, true) => {
+                whole.take(found, from, None);
+                return whole.found();
+            }
+            (_, false) => whole.take(found, from, Some((from + half, from + window.len()))),
+        }
+        window.drain(..half);
+        window.extend(rest.by_ref().take(half));
+        from += half;
+    }
+}
+
+/// The findings of all windows so far.
+#[derive(Default)]
+struct Whole {
+    spans: Vec<FoundSpan>,
+    doubt: Option<FoundSpan>,
+    /// The highest doubt of all windows that the text is clean.
+    unsure: f64,
+}
+
+impl Whole {
+    /// Adds the findings of a window that begins at `from`. `next` holds the start of the next window and the end of
+    /// this one. It is `None` if this window is the last.
+    fn take(&mut self, found: Found, from: usize, next: Option<(usize, usize)>) {
+        for span in found.spans {
+            let span = moved(span, from, next.map(|(_, end)| end));
+            match self.spans.last_mut() {
+                Some(before) if before.end.is_none_or(|end| span.onset < end) => {
+                    go_on(before, &span);
+                }
+                before if next.is_none_or(|(begins, _)| span.start < begins) => {
+                    if let Some(end) = before.and_then(|before| before.end.as_mut()) {
+                        *end = span.start.min(*end);
+                    }
+                    self.spans.push(span);
+                }
+                // The next window contains all of it.
+                _ => {}
+            }
+        }
+        if found.class == Class::Clean {
+            self.unsure = self.unsure.max(1.0 - found.confidence);
+        }
+        let best = self.doubt.as_ref().map_or(0.0, |doubt| doubt.confidence);
+        if let Some(doubt) = found.doubt.filter(|doubt| doubt.confidence > best) {
+            self.doubt = Some(moved(doubt, from, None));
+        }
+    }
+
+    fn found(self) -> Found {
+        let best = self.spans.iter().map(|s| s.confidence).fold(0.0, f64::max);
+        let (class, confidence) = match self.spans.last() {
+            Some(tail) if tail.end.is_none() => (Class::Loop, tail.confidence),
+            Some(_) => (Class::Transient, best),
+            None => (Class::Clean, 1.0 - self.unsure),
+        };
+        Found {
+            class,
+            confidence,
+            spans: self.spans,
+            doubt: self.doubt.filter(|_| class == Class::Clean),
+        }
+    }
+}
+
+/// Returns a span in positions of the text, for a window that begins at `from`. A span that reaches the end of the
+/// window gets the end `open` for now.
+fn moved(span: FoundSpan, from: usize, open: Option<usize>) -> FoundSpan {
+    FoundSpan {
+        start: span.start + from,
+        onset: span.onset + from,
+        earliest: span.earliest.map(|at| at + from),
+        end: span.end.map(|at| at + from).or(open),
+        ..span
+    }
+}
+
+/// Extends a span by a later window's part.
+fn go_on(span: &mut FoundSpan, later: &FoundSpan) {
+    let chars = |from: usize, to: usize| to.saturating_sub(from) as f64;
+    let period = span.period.max(1) as f64;
+    let copies = match later.end {
+        Some(end) => chars(span.start, end) / period,
+        None => (chars(span.start, later.start) + later.copies * later.period as f64) / period,
+    };
+    span.copies = span.copies.max(copies);
+    span.confidence = span.confidence.max(later.confidence);
+    span.end = span.end.zip(later.end).map(|(a, b)| a.max(b));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::choose::{find, look};
+
+    /// Returns random words, the same for the same seed.
+    fn prose(mut seed: u64, chars: usize) -> String {
+        let mut text = String::new();
+        while text.len() < chars {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let word = seed >> 33;
+            text += &format!(
+                "{}{} ",
+                ["ka", "lo", "mi", "ter"][(word % 4) as usize],
+                word % 1009
+            );
+        }
+        text.truncate(chars);
+        text
+    }
+
+    fn by_windows(text: &str, width: usize) -> Found {
+        windows(text, width, look)
+    }
+
+    #[test]
+    fn what_is_found_in_windows_is_what_is_found_in_the_whole() {
+        let unit = "Wait, let me look at the north road once more. ";
+        let prose = |n| prose(n, 3_000);
+        for text in [
+            prose(1),
+            prose(1) + &unit.repeat(400),
+            prose(1) + &unit.repeat(20) + &prose(2),
+            prose(1) + &unit.repeat(300) + &prose(2),
+            unit.repeat(500),
+            prose(1)
+                + &"I will check it again, slowly. ".repeat(30)
+                + &prose(2)
+                + &unit.repeat(100),
+        ] {
+            let (whole, parts) = (find(&text), by_windows(&text, 4_000));
+            assert_eq!(whole.class, parts.class);
+            let places = |found: &Found| -> Vec<(usize, Option<usize>, usize)> {
+                let place = |s: &FoundSpan| (s.onset, s.end, s.period);
+                found.spans.iter().map(place).collect()
+            };
+            assert_eq!(places(&whole), places(&parts), "{} chars", text.len());
+            for (a, b) in whole.spans.iter().zip(&parts.spans) {
+                assert!((a.copies - b.copies).abs() < 1.0, "{a:?} {b:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The finder for runs on runs whose truth is plain to see.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use deadloop_corpus::{Body, Class, Reason, RecordedEvent, Transcript};
+use deadloop_detect::{Channel, Kind};
+use deadloop_finder::steps::{FoundRun, find_run};
+use serde_json::Value;
+
+/// A run of calls of the shell, each with its result; `!` before a result: an error.
+fn run(steps: &[(&str, &str)], reason: &str) -> FoundRun {
+    typed("bash", steps, reason)
+}
+
+fn typed(tool: &str, steps: &[(&str, &str)], reason: &str) -> FoundRun {
+    let mut bodies = vec![Body::User("Do it.".into())];
+    for (at, step) in steps.iter().enumerate() {
+        bodies.extend(turn(at, tool, *step));
+    }
+    bodies.push(Body::Finish {
+        reason: Some(reason.into()),
+    });
+    found(bodies)
+}
+
+/// A turn of one call and its result.
+fn turn(at: usize, tool: &str, (call, result): (&str, &str)) -> [Body; 3] {
+    let id = Some(format!("c{at}"));
+    let call = Body::ToolCall {
+        id: id.clone(),
+        name: tool.into(),
+        arguments: Value::String(call.into()),
+    };
+    let result = Body::ToolResult {
+        id,
+        content: result.trim_start_matches('!').into(),
+        error: Some(result.starts_with('!')),
+    };
+    [Body::Turn, call, result]
+}
+
+fn found(bodies: Vec<Body>) -> FoundRun {
+    let transcript = Transcript {
+        events: bodies.into_iter().map(RecordedEvent::of).collect(),
+        ..Transcript::default()
+    };
+    find_run(&transcript).unwrap()
+}
+
+fn times(step: (&'static str, &'static str), n: usize) -> Vec<(&'static str, &'static str)> {
+    vec![step; n]
+}
+
+#[test]
+fn the_same_call_to_the_limit_is_a_loop_and_left_it_is_not() {
+    let mut steps = vec![("pwd", "/"), ("id", "root")];
+    steps.extend(times(("ls", "a b"), 4));
+    let found = run(&steps, "limit");
+    assert_eq!(found.class, Class::Loop);
+    assert_eq!(found.spans.len(), 1, "{found:?}");
+    let span = &found.spans[0];
+    assert_eq!(span.kind, Kind::SameCallSameResult);
+    assert_eq!(span.channel, Channel::Tools);
+    assert_eq!((span.start, span.onset, span.end), (2, 3, None));
+    assert_eq!(span.period, Some(1));
+    // The same and then something else: it got out by itself.
+    steps.extend([
+        ("cat a", "one"),
+        ("cat b", "two"),
+        ("wc a", "1"),
+        ("wc b", "2"),
+    ]);
+    let found = run(&steps, "stop");
+    assert_eq!(found.class, Class::Transient);
+    assert_eq!(found.spans[0].end, Some(6));
+}
+
+#[test]
+fn a_cycle_has_its_period() {
+    let round = [("ls", "a"), ("cat a", "x"), ("wc a", "1")];
+    let steps: Vec<_> = round.iter().copied().cycle().take(12).collect();
+    let found = run(&steps, "limit");
+    assert_eq!(found.class, Class::Loop);
+    let span = &found.spans[0];
+    assert_eq!((span.kind, span.period), (Kind::Cycle, Some(3)));
+    assert_eq!((span.start, span.onset), (0, 3));
+}
+
+#[test]
+fn clocks_and_the_order_of_lines_are_no_news() {
+    let steps = [
+        ("date; ls", "2026-01-01 10:00:00\na\nb"),
+        ("date; ls", "2026-01-01 10:00:05\nb\na"),
+        ("date; ls", "2026-01-01 10:01:00\na\nb"),
+        ("date; ls", "2026-01-01 10:02:00\na\nb"),
+    ];
+    assert_eq!(run(&steps, "limit").class, Class::Loop);
+}
+
+#[test]
+fn looking_again_after_each_change_is_work() {
+    let test = ("make test", "!1 failed");
+    let steps = [
+        test,
+        ("sed -i s/a/b/ x", ""),
+        test,
+        ("sed -i s/b/c/ x", "ok"),
+        test,
+        ("sed -i s/c/d/ x", "done"),
+        test,
+    ];
+    let found = typed("shell_tool", &steps[..0], "stop");
+    assert_eq!(found.class, Class::Clean, "nothing is clean");
+    let found = run(&steps, "stop");
+    assert_eq!(found.class, Class::Clean, "{found:?}");
+}
+
+/// The command may stand in a field; what it decodes is its question, however it looks.
+#[test]
+fn a_command_in_a_field_changes_things_and_a_text_to_decode_is_a_question() {
+    let test = (r#"{"command": "make test"}"#, "!1 failed");
+    let edits = [
+        test,
+        (r#"{"command": "sed -i s/a/b/ x"}"#, ""),
+        test,
+        (r#"{"command": "sed -i s/b/c/ x"}"#, ""),
+        test,
+        (r#"{"command": "sed -i s/c/d/ x"}"#, ""),
+        test,
+    ];
+    assert_eq!(run(&edits, "stop").class, Class::Clean);
+    let decoded = [
+        ("VjFSQ2EyTXlSblJ", "V1RCa2MyRnRTWGRVYkZa"),
+        ("V1RCa2MyRnRTWGR", "WTBkc2FtSXdUbFZT"),
+        ("WTBkc2FtSXdUbFZ", "Y0dsamIwTlVSbnR"),
+        ("Y0dsamIwTlVSbnR", "cGljb0NURntiYXN"),
+    ];
+    let steps = decoded.map(|(text, input)| {
+        let call = format!("echo {text} | base64 -d");
+        (call, format!("!base64: invalid input {input}"))
+    });
+    let steps: Vec<_> = steps
+        .iter()
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
+    let found = run(&steps, "stop");
+    let mut kinds = found.spans.iter().map(|span| span.kind);
+    assert!(kinds.all(|kind| kind == Kind::ErrorRetry), "{found:?}");
+}
+
+#[test]
+fn many_questions_of_one_kind_and_one_until_it_is_answered_do_no_harm() {
+    let batch = [("1", "a"), ("2", "b"), ("3", "a"), ("4", "c"), ("5", "d")];
+    let found = typed("get_order", &batch, "stop");
+    assert_eq!(found.class, Class::Clean);
+    assert_eq!(found.benign[0].reason, Reason::Batch);
+    assert_eq!((found.benign[0].start, found.benign[0].end), (0, 5));
+    let mut poll = times(("1", "queued"), 3);
+    poll.push(("1", "done"));
+    let found = typed("job_status", &poll, "stop");
+    assert_eq!(found.class, Class::Clean, "{found:?}");
+    let mut reasons = found.benign.iter().map(|benign| benign.reason);
+    assert!(reasons.any(|reason| reason == Reason::Poll));
+    let retry = [("push", "!busy"), ("push", "ok")];
+    let found = typed("git", &retry, "stop");
+    assert_eq!(found.benign[0].reason, Reason::Retry);
+}
+
+#[test]
+fn turns_that_say_the_same_again_are_a_monologue() {
+    let mut bodies = vec![Body::User("Go.".into())];
+    for _ in 0..6 {
+        bodies.push(Body::Turn);
+        bodies.push(Body::Answer("I am waiting for you to begin.".into()));
+    }
+    let found = found(bodies);
+    assert_eq!((found.class, found.channel), (Class::Loop, Channel::Turns));
+    assert_eq!(found.spans[0].kind, Kind::Monologue);
+    assert_eq!((found.spans[0].start, found.spans[0].onset), (0, 1));
+}
+
+#[test]
+fn what_a_user_asks_for_again_is_no_loop() {
+    let mut bodies = Vec::new();
+    for at in 0..8 {
+        bodies.push(Body::User("Again, please.".into()));
+        bodies.extend(turn(at, "bash", ("ls", "a")));
+    }
+    assert_eq!(found(bodies).class, Class::Clean);
+}
+
+#[test]
+fn a_text_alone_is_no_run() {
+    let transcript = Transcript {
+        events: vec![RecordedEvent::of(Body::Answer("hello".into()))],
+        ..Transcript::default()
+    };
+    assert_eq!(find_run(&transcript), None);
+}

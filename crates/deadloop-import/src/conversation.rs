@@ -1,0 +1,496 @@
+//! Messages of a conversation as events.
+//!
+//! Reads the messages of OpenAI's and Anthropic's APIs, of Gemini, and of data sets that have `from` and `value`.
+//!
+//! Each message of the model is a turn. Messages to the model are kept: results of tools, user messages (the first is
+//! the prompt, which gives the transcript its group), and system prompts by length and hash.
+
+use serde_json::Value;
+
+use super::reader::Out;
+use super::turn::{Turn, Usage};
+use deadloop_corpus::{Body, RecordedEvent, hash};
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
+
+/// A collector of the events of messages.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    /// The events so far.
+    pub(crate) events: Vec<RecordedEvent>,
+    /// The first user message.
+    pub(crate) prompt: Option<String>,
+    /// Number of turns.
+    pub(super) turns: u64,
+    /// Whether a turn has begun since the last user message or result.
+    pub(super) begun: bool,
+    /// The response of the open turn, if the recording names it.
+    pub(super) response: Option<String>,
+    /// Whether the turn of the next message has begun already.
+    announced: bool,
+}
+
+/// The speaker of a message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    System,
+    User,
+    Model,
+    Tool,
+}
+
+/// The names of each role in recordings, separated by blanks.
+const ROLES: [(Role, &str); 4] = [
+    (Role::System, "system developer"),
+    (Role::User, "user human prompter"),
+    (
+        Role::Model,
+        "assistant gpt chatgpt model gemini bot bing bard ai agent thinking",
+    ),
+    (
+        Role::Tool,
+        "tool function observation tool_response toolResult tool_result",
+    ),
+];
+
+impl Conversation {
+    /// Adds the next message. `path` names it among losses. `t_ms` is its time, if known.
+    ///
+    /// # Errors
+    /// The message has no known role, or a field of the wrong type. No event of the message is added.
+    pub(crate) fn message(
+        &mut self,
+        mut message: Object,
+        path: &str,
+        t_ms: Option<f64>,
+        out: &mut Out,
+    ) -> Result<(), WireFault> {
+        let kind = message.get("kind").and_then(Value::as_str);
+        if let Some(kind @ ("tool_use" | "tool_call" | "tool_result")) = kind {
+            let what = format!("an event of the kind {kind}, not a message");
+            return Err(WireFault::new(what, "messages with `role` and `content`"));
+        }
+        let (role, named) = role(&mut message)?;
+        let content = content(&mut message, &named);
+        let mut said = Message {
+            events: Vec::new(),
+            path,
+            out,
+        };
+        let mut told = None;
+        let mut turn = None;
+        match role {
+            Role::Model => {
+                said.model(&mut message, content)?;
+                turn = Some(said.turn(&mut message, t_ms)?);
+            }
+            Role::Tool => said.tool_result(&mut message, content)?,
+            Role::User | Role::System => told = Some(said.told(content)?),
+        }
+        said.out.losses.rest(path, &message);
+        let bodies = said.events;
+        if let Some(turn) = turn {
+            // A format with more data on the turn has already begun it.
+            let begun = std::mem::take(&mut self.announced);
+            if begun || self.only_thought() {
+                self.used(turn.usage)
+            } else {
+                self.turn(turn)
+            }
+        }
+        bodies.into_iter().for_each(|body| self.push(body, t_ms));
+        match (role, told) {
+            (Role::System, Some(text)) => self.system(&text, t_ms),
+            (_, Some(text)) => self.user(text, t_ms),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns whether the open turn of the model has only thinking. Some recorders write thinking as a message of its
+    /// own.
+    pub(crate) fn only_thought(&self) -> bool {
+        let mut since = self.events.iter().rev();
+        let mut thoughts = since.by_ref().map_while(|event| match event.body {
+            Body::Reasoning(_) => Some(true),
+            Body::Turn => Some(false),
+            _ => None,
+        });
+        thoughts.next() == Some(true) && thoughts.any(|thought| !thought)
+    }
+
+    /// Begins the turn of the next message, with data that the message does not have.
+    pub(crate) fn announce(&mut self, turn: Turn) {
+        self.turn(turn);
+        self.announced = true;
+    }
+
+    /// Returns the group, shared by transcripts with the same prompt.
+    pub(crate) fn group(&self) -> Option<String> {
+        self.prompt.as_deref().map(group_of)
+    }
+}
+
+/// Returns the group of a prompt.
+pub(crate) fn group_of(prompt: &str) -> String {
+    format!("prompt-{}", hash(prompt.trim(), 6))
+}
+
+/// Takes the content of a message. Some recorders write thinking as a message of its own.
+fn content(message: &mut Object, named: &str) -> Option<Value> {
+    let content = CONTENT
+        .into_iter()
+        .find_map(|name| take::any(message, name));
+    match (content, named) {
+        (Some(thought), "thinking") => {
+            message.insert("thinking".to_owned(), thought);
+            None
+        }
+        (None, _)
+            if message
+                .get("message")
+                .is_some_and(|said| said.is_string() || said.is_array()) =>
+        {
+            take::any(message, "message")
+        }
+        (content, _) => content,
+    }
+}
+
+/// The names of the content.
+const CONTENT: [&str; 5] = ["content", "value", "text", "parts", "mes"];
+/// The names of the speaker.
+const SPEAKER: [&str; 4] = ["role", "from", "sender", "source"];
+
+/// Takes the role of a message, and its name in the recording.
+fn role(message: &mut Object) -> Result<(Role, String), WireFault> {
+    const EXPECTED: &str = "`role` or `from` (system, user, assistant, tool, human, gpt, …)";
+    let named = take::first_string(message, &SPEAKER)?;
+    let named = named.ok_or_else(|| take::missing("role", EXPECTED))?;
+    let is = |name: &str| named.eq_ignore_ascii_case(name);
+    let known = ROLES.iter().find(|(_, names)| names.split(' ').any(is));
+    let unknown = || WireFault::new(format!("a message of the unknown role {named:?}"), EXPECTED);
+    let (role, _) = known.ok_or_else(unknown)?;
+    Ok((*role, named))
+}
+
+/// Takes a block that is in a field named for its kind, as Gemini, Bedrock and Goose write it: `{"functionCall": {…}}`.
+fn named_block(block: &mut Object) -> Option<(&'static str, Object)> {
+    const NAMED: [(&str, &str); 7] = [
+        ("functionCall", "tool_use"),
+        ("functionResponse", "tool_result"),
+        ("toolUse", "tool_use"),
+        ("toolResult", "tool_result"),
+        ("toolCall", "tool_use"),
+        ("reasoningContent", "reasoning"),
+        ("tool_call", "tool_use"),
+    ];
+    let (name, kind) = NAMED
+        .into_iter()
+        .find(|(name, _)| block.get(*name).is_some_and(Value::is_object))?;
+    let Some(Value::Object(mut inner)) = block.remove(name) else {
+        return None;
+    };
+    // Goose first says whether the call could be parsed. Bedrock wraps the text with its signature.
+    for wrapped in ["value", "reasoningText"] {
+        if let Some(Value::Object(value)) = inner.get_mut(wrapped) {
+            inner = std::mem::take(value);
+        }
+    }
+    if let Some(id) = block.remove("id") {
+        inner.entry("id").or_insert(id);
+    }
+    for (theirs, ours) in [
+        ("toolUseId", "id"),
+        ("value", "content"),
+        ("response", "content"),
+    ] {
+        if let Some(value) = inner.remove(theirs) {
+            inner.entry(ours).or_insert(value);
+        }
+    }
+    if kind == "tool_result"
+        && let Some(id) = inner.remove("id")
+    {
+        inner.insert("tool_use_id".to_owned(), id);
+    }
+    block.remove("type");
+    Some((kind, inner))
+}
+
+/// Returns whether a block is the result of a tool.
+fn is_result(block: &Value) -> bool {
+    let typed = block.get("type").and_then(Value::as_str);
+    let named = ["functionResponse", "toolResult"];
+    typed == Some("tool_result") || named.iter().any(|name| block.get(*name).is_some())
+}
+
+/// The events of one message so far.
+struct Message<'a> {
+    events: Vec<Body>,
+    path: &'a str,
+    out: &'a mut Out,
+}
+
+impl Message<'_> {
+    /// Adds a message of the model.
+    fn model(&mut self, message: &mut Object, content: Option<Value>) -> Result<(), WireFault> {
+        let mut thinking = None;
+        for name in ["reasoning_content", "reasoning", "thinking"] {
+            let text = take::string(message, name)?;
+            thinking = thinking.or(text);
+        }
+        self.push(thinking.map(Body::Reasoning));
+        match content {
+            None => {}
+            Some(Value::String(text)) => self.text(text),
+            Some(Value::Array(blocks)) => {
+                for block in blocks {
+                    self.block(block)?;
+                }
+            }
+            Some(Value::Object(block)) => self.block(Value::Object(block))?,
+            Some(other) => return Err(take::wrong("content", &other, "a string or blocks")),
+        }
+        let calls = match take::list(message, "tool_calls")? {
+            Some(calls) => Some(calls),
+            None => take::list(message, "toolCalls")?,
+        };
+        for call in calls.unwrap_or_default() {
+            let mut call = take::as_object("tool_calls[]", call)?;
+            let body = tool_call(&mut call)?;
+            self.push(Some(body));
+            self.rest("tool_calls[]", &call);
+        }
+        if let Some(mut call) = take::object(message, "function_call")? {
+            let body = tool_call(&mut call)?;
+            self.push(Some(body));
+        }
+        Ok(())
+    }
+
+    /// Takes the data on the turn: its tokens and its agent.
+    fn turn(&mut self, message: &mut Object, t_ms: Option<f64>) -> Result<Turn, WireFault> {
+        let mut usage = match message.get("usage") {
+            Some(Value::Object(_)) => take::object(message, "usage")?.unwrap_or_default(),
+            _ => Object::new(),
+        };
+        let agent = match message.get("agent") {
+            Some(Value::String(_)) => take::string(message, "agent")?,
+            _ => None,
+        };
+        let turn = Turn {
+            agent,
+            usage: Usage::taken(&mut usage),
+            t_ms,
+            ..Turn::default()
+        };
+        self.rest("usage", &usage);
+        Ok(turn)
+    }
+
+    fn push(&mut self, body: Option<Body>) {
+        self.events.extend(body);
+    }
+
+    /// Counts the unused fields of a part of the message as losses.
+    fn rest(&mut self, part: &str, object: &Object) {
+        if !object.is_empty() {
+            self.out
+                .losses
+                .rest(&format!("{}.{part}", self.path), object);
+        }
+    }
+
+    /// Adds text of the model, which may hold tags.
+    fn text(&mut self, text: String) {
+        self.events.extend(self.out.said(text));
+    }
+
+    /// Adds a block of the model.
+    fn block(&mut self, block: Value) -> Result<(), WireFault> {
+        let mut block = match block {
+            Value::String(text) => {
+                self.text(text);
+                return Ok(());
+            }
+            other => take::as_object("content[]", other)?,
+        };
+        let named = named_block(&mut block);
+        let kind = match named {
+            Some((kind, inner)) => {
+                self.rest("content[]", &block);
+                block = inner;
+                kind.to_owned()
+            }
+            None => take::string(&mut block, "type")?.unwrap_or_default(),
+        };
+        match kind.as_str() {
+            "thinking" | "reasoning" => {
+                let text = first_text(&mut block, &["thinking", "reasoning", "text"])?;
+                self.push(text.map(Body::Reasoning));
+            }
+            "tool_use" | "server_tool_use" | "toolCall" => {
+                let body = tool_call(&mut block)?;
+                self.push(Some(body));
+            }
+            "tool_result" => {
+                let content = take::any(&mut block, "content");
+                self.tool_result(&mut block, content)?;
+            }
+            // Gemini marks thoughts by a flag.
+            _ if take::any(&mut block, "thought") == Some(Value::Bool(true)) => {
+                let text = take::string(&mut block, "text")?;
+                self.push(text.map(Body::Reasoning));
+            }
+            _ => {
+                if let Some(text) = take::string(&mut block, "text")? {
+                    self.text(text);
+                } else if !kind.is_empty() {
+                    self.out
+                        .losses
+                        .add(&format!("{}.content[] ({kind})", self.path));
+                    return Ok(());
+                }
+            }
+        }
+        self.rest("content[]", &block);
+        Ok(())
+    }
+
+    fn tool_result(
+        &mut self,
+        message: &mut Object,
+        content: Option<Value>,
+    ) -> Result<(), WireFault> {
+        let content = match content {
+            None => String::new(),
+            Some(Value::String(text)) => text,
+            Some(Value::Array(blocks)) => self.texts(blocks),
+            Some(Value::Object(mut fields)) => match take::any(&mut fields, "output") {
+                Some(Value::String(text)) if fields.is_empty() => text,
+                Some(output) => {
+                    fields.insert("output".to_owned(), output);
+                    Value::Object(fields).to_string()
+                }
+                None => Value::Object(fields).to_string(),
+            },
+            Some(other) => other.to_string(),
+        };
+        let error = failed(message);
+        let id = take::first_string(message, &RESULT_IDS)?;
+        self.push(Some(Body::ToolResult { id, content, error }));
+        Ok(())
+    }
+
+    /// Returns the text of a message to the model. Results of tools in it become events.
+    fn told(&mut self, content: Option<Value>) -> Result<String, WireFault> {
+        let blocks = match content {
+            None => return Ok(String::new()),
+            Some(Value::String(text)) => return Ok(text),
+            Some(Value::Array(blocks)) => blocks,
+            Some(other) => return Err(take::wrong("content", &other, "a string or blocks")),
+        };
+        let mut texts = Vec::new();
+        for block in blocks {
+            if is_result(&block) {
+                self.block(block)?;
+            } else {
+                texts.push(block);
+            }
+        }
+        Ok(self.texts(texts))
+    }
+
+    /// Joins the texts of blocks. Other blocks count as losses.
+    fn texts(&mut self, blocks: Vec<Value>) -> String {
+        let mut all = String::new();
+        for block in blocks {
+            let text = block.as_str().or_else(|| block.get("text")?.as_str());
+            match text {
+                Some(text) => all.push_str(text),
+                None => {
+                    let kind = block.get("type").and_then(Value::as_str).unwrap_or("?");
+                    self.out
+                        .losses
+                        .add(&format!("{}.content[] ({kind})", self.path));
+                }
+            }
+        }
+        all
+    }
+}
+
+/// The names of the id of a result's call.
+const RESULT_IDS: [&str; 4] = [
+    "tool_call_id",
+    "tool_use_id",
+    "toolCallId",
+    "source_call_id",
+];
+
+/// Takes the failure of a tool from a result: a flag, or a status of LangChain or the AI SDK.
+fn failed(message: &mut Object) -> Option<bool> {
+    for name in ["is_error", "isError"] {
+        if let Some(Value::Bool(error)) = take::any(message, name) {
+            return Some(error);
+        }
+    }
+    let error = match message.get("status").and_then(Value::as_str)? {
+        "error" => true,
+        "success" => false,
+        _ => return None,
+    };
+    message.remove("status");
+    Some(error)
+}
+
+/// Takes the first of these fields: a string, or the joined texts of blocks.
+fn first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, WireFault> {
+    for name in names {
+        match take::any(block, name) {
+            None => {}
+            Some(Value::String(text)) => return Ok(Some(text)),
+            Some(Value::Array(parts)) => {
+                let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
+                return Ok(Some(texts.collect()));
+            }
+            Some(other) => return Err(take::wrong(name, &other, "a string")),
+        }
+    }
+    Ok(None)
+}
+
+/// Takes a call in the format of OpenAI (`function`), Anthropic (`input`) or others (`args`).
+pub(crate) fn tool_call(call: &mut Object) -> Result<Body, WireFault> {
+    let id = take::first_string(call, &["id", "tool_call_id", "toolCallId", "call_id"])?;
+    take::any(call, "type");
+    // Inspect writes only the name in this field.
+    let mut function = match call.get("function") {
+        Some(Value::String(_)) => None,
+        _ => take::object(call, "function")?,
+    };
+    let part = function.as_mut().unwrap_or(call);
+    let name = take::first_string(
+        part,
+        &["name", "function_name", "toolName", "tool_name", "function"],
+    )?;
+    let name = name.ok_or_else(|| take::missing("name", "the name of the tool"))?;
+    let arguments = ["arguments", "input", "args", "parameters"];
+    let arguments = arguments
+        .into_iter()
+        .find_map(|field| take::any(part, field));
+    Ok(Body::ToolCall {
+        id,
+        name,
+        arguments: arguments.map_or(Value::Null, written),
+    })
+}
+
+/// Returns arguments as the model wrote them. Text stays text, and empty text becomes null.
+pub(crate) fn written(arguments: Value) -> Value {
+    match arguments {
+        Value::String(text) if text.is_empty() => Value::Null,
+        other => other,
+    }
+}

@@ -1,0 +1,64 @@
+//! Parquet: a record for each row, an object of its columns.
+//!
+//! One row group is in memory at a time.
+
+use std::fs::File;
+
+use deadloop_tables::{Lost, ParquetRows, RowOfValues};
+use serde_json::Value;
+
+use super::{Content, Record, Records};
+use deadloop_corpus::files::formats::parquet::fault;
+use deadloop_corpus::{Place, Problem};
+use deadloop_stream::wire::WireFault;
+
+pub(crate) fn records(place: Place) -> Records {
+    match open(&place) {
+        Ok(rows) => Box::new(Table {
+            rows,
+            place: Place::new(place.file, 0),
+        }),
+        Err(fault) => Box::new(std::iter::once(Err(fault.at(place)))),
+    }
+}
+
+fn open(place: &Place) -> Result<ParquetRows, WireFault> {
+    let file = File::open(place.file.as_path()).map_err(|e| fault_of(&e))?;
+    ParquetRows::open(file).map_err(fault)
+}
+
+fn fault_of(error: &std::io::Error) -> WireFault {
+    fault(deadloop_tables::ParquetError::Broken(error.to_string()))
+}
+
+struct Table {
+    rows: ParquetRows,
+    /// The number of the last row, from 1.
+    place: Place,
+}
+
+impl Iterator for Table {
+    type Item = Result<Record, Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let row = self.rows.next()?;
+        let place = Place::new(self.place.file.clone(), self.place.line + 1);
+        self.place.line += match &row {
+            Err(Lost::Group(rows, _)) => *rows,
+            Ok(_) | Err(Lost::Row(_)) => 1,
+        };
+        Some(match row {
+            Ok(row) => Ok(record(place, row)),
+            Err(Lost::Row(why) | Lost::Group(_, why)) => Err(fault(why).at(place)),
+        })
+    }
+}
+
+fn record(place: Place, row: RowOfValues) -> Record {
+    let cells = row.into_iter().map(|(name, cell)| (name.to_string(), cell));
+    Record {
+        place,
+        member: String::new(),
+        content: Content::Json(Value::Object(cells.collect())),
+    }
+}

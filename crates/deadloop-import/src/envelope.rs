@@ -1,0 +1,288 @@
+//! Envelopes of recorders around an API's objects: times, ids, requests.
+//!
+//! | written by | looks like |
+//! |---|---|
+//! | OpenAI's batches, vLLM's `run_batch` | `{"custom_id", "response": {"status_code", "body": {…}}}` |
+//! | Anthropic's batches | `{"custom_id", "result": {"type": "succeeded", "message": {…}}}` |
+//! | proxies | `{"request": {…}, "response": {…}}` |
+//! | recorders of streams | `{"timestamp", "data": {…}}`, the data also as a string |
+//! | LiteLLM's spend logs | `{"request_id", "model", "messages", "response": {…}}`, both also as strings |
+//! | Helicone | `{"request_id", "request_body": {…}, "response_body": {…}}` |
+//! | batches of Bedrock | `{"recordId", "modelInput": {…}, "modelOutput": {…}}` |
+//! | invocation logs of Bedrock | `{"modelId", "input": {"inputBodyJson"}, "output": {"outputBodyJson"}}` |
+//! | batches of Vertex AI | `{"request": {"contents"}, "response": {…}, "processed_time"}` |
+
+use serde_json::Value;
+
+use super::cut;
+
+use super::conversation::{Conversation, group_of};
+use super::reader::Out;
+use deadloop_stream::Prompted;
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::time::millis;
+use deadloop_stream::wire::WireFault;
+
+/// An object without its envelope.
+#[derive(Debug, Default)]
+pub(crate) struct Opened {
+    /// The object.
+    pub(crate) object: Object,
+    /// The id of the request.
+    pub(crate) id: Option<String>,
+    /// The time of recording, in milliseconds since 1970.
+    pub(crate) at: Option<f64>,
+    /// The time of recording, in milliseconds since the request.
+    pub(crate) since: Option<f64>,
+    /// The group, from the prompt of the request.
+    pub(crate) group: Option<String>,
+    /// The requested model.
+    pub(crate) model: Option<String>,
+    /// The user's messages in the request.
+    pub(crate) user: Vec<String>,
+}
+
+/// The fields that may hold the object, outermost first.
+const INNER: [&str; 14] = [
+    "response",
+    "body",
+    "result",
+    "message",
+    "data",
+    "chunk",
+    "event",
+    "raw",
+    "payload",
+    "line",
+    "response_body",
+    "modelOutput",
+    "output",
+    "outputBodyJson",
+];
+/// The fields that may hold the request.
+const REQUEST: [&str; 5] = [
+    "request",
+    "request_body",
+    "modelInput",
+    "inputBodyJson",
+    "input",
+];
+/// The names of the request's id.
+const IDS: [&str; 4] = ["custom_id", "request_id", "requestId", "recordId"];
+/// The names of times on a clock.
+const CLOCK: [&str; 11] = [
+    "timestamp",
+    "startTime",
+    "request_created_at",
+    "processed_time",
+    "time",
+    "ts",
+    "received_at",
+    "created_at",
+    "at",
+    "date",
+    "t",
+];
+/// The names of milliseconds since the request, then those of seconds.
+const MILLIS: [&str; 3] = ["t_ms", "elapsed_ms", "ms"];
+const SECONDS: [&str; 3] = ["elapsed", "elapsed_s", "offset"];
+const DEPTH: usize = 3;
+
+/// Returns whether `known` recognizes this object or one inside, also as a string.
+pub(crate) fn holds(object: &Object, known: &dyn Fn(&Object) -> bool) -> bool {
+    fn look(object: &Object, known: &dyn Fn(&Object) -> bool, depth: usize) -> bool {
+        // Objects have few fields, and few of them have these names, so comparing is faster than hashing.
+        let mut inner = object
+            .iter()
+            .filter(|(name, _)| INNER.contains(&name.as_str()));
+        let deeper = |(_, value): (&String, &Value)| match value {
+            Value::Object(part) => look(part, known, depth - 1),
+            Value::String(text) => parsed(text).is_some_and(|part| look(&part, known, depth - 1)),
+            _ => false,
+        };
+        known(object) || (depth > 0 && inner.any(deeper))
+    }
+    look(object, known, DEPTH)
+}
+
+/// Parses a text as an object.
+fn parsed(text: &str) -> Option<Object> {
+    if !text.trim_ascii_start().starts_with('{') {
+        return None;
+    }
+    match cut::inside(text) {
+        Ok(Value::Object(object)) => Some(object),
+        _ => None,
+    }
+}
+
+/// Unwraps an object that `known` recognizes from its envelopes.
+pub(crate) fn open(
+    object: Object,
+    known: &dyn Fn(&Object) -> bool,
+    out: &mut Out,
+) -> Result<Opened, WireFault> {
+    let mut opened = Opened::default();
+    let mut object = object;
+    for _ in 0..=DEPTH {
+        if known(&object) {
+            opened.times(&mut object);
+            opened.object = object;
+            return Ok(opened);
+        }
+        let Some((name, inside)) = unwrap(&mut object, known) else {
+            break;
+        };
+        opened.note(&mut object, out)?;
+        out.losses
+            .rest(if name == "body" { "response" } else { "" }, &object);
+        object = inside;
+    }
+    Err(unknown(&object))
+}
+
+/// Takes the first part with a recognized object inside, otherwise the first object.
+fn unwrap(object: &mut Object, known: &dyn Fn(&Object) -> bool) -> Option<(&'static str, Object)> {
+    for name in INNER {
+        if let Some(Value::String(text)) = object.get(name)
+            && let Some(inside) = parsed(text)
+        {
+            object.insert(name.to_owned(), Value::Object(inside));
+        }
+    }
+    let parts = || {
+        INNER
+            .into_iter()
+            .filter(|name| object.get(*name).is_some_and(Value::is_object))
+    };
+    let holds = |name: &&str| {
+        let part = object.get(*name).and_then(Value::as_object);
+        part.is_some_and(|part| holds(part, known))
+    };
+    let name = parts().find(holds).or_else(|| parts().next())?;
+    match object.remove(name) {
+        Some(Value::Object(part)) => Some((name, part)),
+        _ => None,
+    }
+}
+
+fn unknown(object: &Object) -> WireFault {
+    const EXPECTED: &str = "a response or a chunk of this format";
+    if let Some(error) = object.get("error").filter(|error| !error.is_null()) {
+        let mut text = error.to_string();
+        text.truncate(text.floor_char_boundary(200));
+        return WireFault::new(format!("a request that failed: {text}"), EXPECTED);
+    }
+    let keys: Vec<&str> = object.keys().take(8).map(String::as_str).collect();
+    let what = if keys.is_empty() {
+        "an empty object".to_owned()
+    } else {
+        format!("an object with the fields {}", keys.join(", "))
+    };
+    WireFault::new(what, EXPECTED)
+}
+
+impl Opened {
+    /// Creates a result without an envelope. `rest` holds the fields that no API has.
+    pub(crate) fn bare(rest: Option<&mut Object>) -> Self {
+        let mut opened = Self::default();
+        if let Some(rest) = rest {
+            opened.times(rest);
+        }
+        opened
+    }
+
+    /// Takes the times that recorders add to the fields of a chunk.
+    fn times(&mut self, object: &mut Object) {
+        self.since = self.since.or(time(object, &MILLIS, Value::as_f64));
+        self.at = self.at.or(time(object, &["received_at"], millis));
+    }
+
+    /// Takes the fields of the envelope itself.
+    fn note(&mut self, envelope: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+        if self.id.is_none() {
+            self.id = IDS.iter().find_map(|name| take::label(envelope, name));
+        }
+        if self.model.is_none() {
+            let names = ["model", "modelId"];
+            self.model = names.iter().find_map(|name| take::label(envelope, name));
+        }
+        let since = time(envelope, &MILLIS, Value::as_f64);
+        let since = since.or_else(|| time(envelope, &SECONDS, |s| Some(s.as_f64()? * 1e3)));
+        self.since = self.since.or(since);
+        self.at = self.at.or_else(|| time(envelope, &CLOCK, millis));
+        if let Some(mut request) = request(envelope) {
+            let model = take::label(&mut request, "model");
+            self.model = self.model.take().or(model);
+            self.user = Prompted::in_request(&request);
+            self.group = prompt(&mut request, out)?;
+            out.losses.rest("request", &request);
+        }
+        Ok(())
+    }
+}
+
+/// Takes the request from the envelope: a field, a nested field, a string, or the messages alone.
+fn request(envelope: &mut Object) -> Option<Object> {
+    for name in REQUEST {
+        let inside = match envelope.get(name) {
+            Some(Value::Object(_)) => take::any(envelope, name),
+            Some(Value::String(text)) => parsed(text).map(Value::Object),
+            _ => None,
+        };
+        if let Some(Value::Object(mut inside)) = inside {
+            envelope.remove(name);
+            return match inside.get("inputBodyJson") {
+                Some(Value::Object(_)) => request(&mut inside),
+                _ => Some(inside),
+            };
+        }
+    }
+    let messages = match envelope.get("messages")? {
+        Value::String(text) => cut::inside(text).ok()?,
+        list => list.clone(),
+    };
+    envelope.remove("messages");
+    let messages = Some(messages).filter(Value::is_array)?;
+    Some(Object::from_iter([("messages".to_owned(), messages)]))
+}
+
+/// Takes the first of these fields that is a time.
+fn time(object: &mut Object, names: &[&str], read: fn(&Value) -> Option<f64>) -> Option<f64> {
+    // Most objects have no time, which this check shows without a look-up for each name.
+    if !object.keys().any(|key| names.contains(&key.as_str())) {
+        return None;
+    }
+    let is_time = |name: &&&str| {
+        object
+            .get(**name)
+            .is_some_and(|value| read(value).is_some())
+    };
+    let name = names.iter().find(is_time)?;
+    read(&object.remove(*name)?)
+}
+
+/// Takes the prompt of a request, and returns its group.
+fn prompt(request: &mut Object, out: &mut Out) -> Result<Option<String>, WireFault> {
+    if let Some(text) = take::any(request, "prompt") {
+        return Ok(text.as_str().map(group_of));
+    }
+    let mut conversation = Conversation::default();
+    let messages = match take::list(request, "messages")? {
+        Some(messages) => Some(messages),
+        None => take::list(request, "contents")?,
+    };
+    for message in messages.unwrap_or_default() {
+        let mut message = take::as_object("request.messages[]", message)?;
+        if message.contains_key("parts") {
+            message.entry("role").or_insert_with(|| "user".into());
+        }
+        // The transcript is of the response: of what was said before it, what the user wrote is kept.
+        let of_user = message.get("role").and_then(Value::as_str) == Some("user");
+        if conversation.prompt.is_some() && !of_user {
+            out.losses.add("request.messages[]");
+        }
+        conversation.message(message, "request.messages[]", None, out)?;
+    }
+    Ok(conversation.group())
+}

@@ -1,0 +1,349 @@
+//! [`Files`]: the selected files, the names of their transcripts, and files without changes.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::fs::File as Disk;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use deadloop_corpus::files::raws::Progress;
+use deadloop_corpus::{Corpus, CorpusError, Place, open_file};
+
+/// The length and the time of a file, for detecting changes. For a database, they include those of its log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileStamp {
+    /// The length in bytes.
+    pub bytes: u64,
+    /// The time of the last change, in nanoseconds since 1970.
+    pub modified: u64,
+}
+
+impl FileStamp {
+    /// Returns the current stamp of a file. `None` if the file does not exist.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let nanos = |data: &std::fs::Metadata| {
+            let since = data.modified().ok()?.duration_since(std::time::UNIX_EPOCH);
+            since.ok().map(|since| since.as_nanos() as u64)
+        };
+        let data = path.metadata().ok()?;
+        let log = beside(path, "-wal");
+        let log_changed = log.as_ref().and_then(nanos);
+        Some(Self {
+            bytes: data.len() + log.map_or(0, |log| log.len()),
+            modified: nanos(&data)?.max(log_changed.unwrap_or(0)),
+        })
+    }
+}
+
+/// Returns the metadata of the file with the suffix `end`, which a database has while it is written.
+pub(super) fn beside(path: &Path, end: &str) -> Option<std::fs::Metadata> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name).metadata().ok()
+}
+
+/// The files, in reading order.
+pub(super) struct Files {
+    files: VecDeque<PathBuf>,
+    /// Number of times that each file was read.
+    read: HashMap<PathBuf, u64>,
+    stems: HashMap<PathBuf, String>,
+    /// The common folder of all files.
+    root: PathBuf,
+    progress: Progress,
+    total: u64,
+    /// The corpora among the folders, with their paths.
+    corpora: Vec<(PathBuf, Arc<Corpus>)>,
+    /// The files that were named on their own, not found in a folder.
+    named: HashSet<PathBuf>,
+}
+
+/// A file to read.
+pub(super) struct File {
+    pub(super) path: Arc<PathBuf>,
+    /// The counter of bytes read.
+    pub(super) progress: Progress,
+    /// The corpus of the file.
+    pub(super) corpus: Option<Arc<Corpus>>,
+    /// Whether the file was named on its own. Such a file may be a pipe.
+    named: bool,
+    /// Number of times that the file was read before.
+    again: u64,
+    stem: String,
+    folder_stem: String,
+}
+
+impl File {
+    /// Returns the folder, and the number of times that it was read before. A folder that is read again counts as
+    /// another one.
+    pub(super) fn folder(&self) -> (u64, PathBuf) {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        (self.again, folder.to_path_buf())
+    }
+
+    /// Returns the place of a line.
+    pub(super) fn place(&self, line: u64) -> Place {
+        Place::new(Arc::clone(&self.path), line)
+    }
+
+    /// Returns whether the file has to be a recording: it was named on its own, or is a part of a corpus.
+    pub(super) fn is_meant(&self) -> bool {
+        self.named || self.corpus.is_some()
+    }
+
+    /// Opens the file. In a folder only regular files are opened, since reading a pipe may never end.
+    pub(super) fn open(&self) -> io::Result<Disk> {
+        if self.named {
+            Disk::open(self.path.as_path())
+        } else {
+            open_file(&self.path)
+        }
+    }
+
+    /// Returns whether the name is that of a table of comma-separated values.
+    pub(super) fn is_csv(&self) -> bool {
+        let name = self.path.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().to_lowercase();
+        let packed = [".gz", ".zst"]
+            .iter()
+            .find_map(|end| name.strip_suffix(end));
+        packed.unwrap_or(&name).ends_with(".csv")
+    }
+
+    /// Returns the prefix of transcript names: that of the file, or of its folder if the folder is one recording.
+    pub(super) fn stem(&self, whole_folder: bool) -> String {
+        if whole_folder && !self.folder_stem.is_empty() {
+            self.folder_stem.clone()
+        } else {
+            self.stem.clone()
+        }
+    }
+}
+
+impl Files {
+    /// Finds the files in `paths`: named files, all files in folders except hidden ones, and the transcripts of
+    /// corpora.
+    pub(super) fn find(paths: &[PathBuf]) -> Result<Self, String> {
+        let (mut files, mut corpora) = (Vec::new(), Vec::new());
+        let mut named = HashSet::new();
+        for path in paths {
+            let data = path.metadata();
+            let data = data.map_err(|e| CorpusError::unreadable(path, e).to_string())?;
+            if data.is_dir() {
+                walk(path, &mut files, &mut corpora)?;
+            } else {
+                named.insert(path.clone());
+                files.push(path.clone());
+            }
+        }
+        let root = common(&files);
+        let size = |file: &PathBuf| file.metadata().map_or(0, |data| data.len());
+        Ok(Self {
+            stems: stems(&files, &root),
+            root,
+            progress: Progress::default(),
+            total: files.iter().map(size).sum(),
+            read: HashMap::new(),
+            files: files.into(),
+            corpora,
+            named,
+        })
+    }
+
+    /// Returns the files of folders in which no file has changed. Folders are compared as a whole, since a recording
+    /// may be a folder.
+    pub(super) fn same(&self, known: &BTreeMap<PathBuf, FileStamp>) -> HashSet<PathBuf> {
+        let is_same = |file: &PathBuf| {
+            let before = known.get(&whole(file));
+            before.is_some() && before == FileStamp::of(file).as_ref()
+        };
+        let changed = self.files.iter().filter(|file| !is_same(file));
+        let changed: HashSet<Option<&Path>> = changed.map(|file| file.parent()).collect();
+        let same = self.files.iter();
+        let same = same.filter(|file| !changed.contains(&file.parent()));
+        same.cloned().collect()
+    }
+
+    pub(super) fn corpora(&self) -> &[(PathBuf, Arc<Corpus>)] {
+        &self.corpora
+    }
+
+    pub(super) fn bytes_read(&self) -> u64 {
+        self.progress.get()
+    }
+
+    pub(super) fn total_bytes(&self) -> u64 {
+        self.total
+    }
+
+    pub(super) fn next(&mut self) -> Option<File> {
+        let path = self.files.pop_front()?;
+        let read = self.read.entry(path.clone()).or_default();
+        let again = std::mem::replace(read, *read + 1);
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let folder = if folder == self.root {
+            folder.file_name().map(Path::new).unwrap_or(folder)
+        } else {
+            folder.strip_prefix(&self.root).unwrap_or(folder)
+        };
+        let mut corpora = self.corpora.iter();
+        let corpus = corpora.find(|(folder, _)| path.starts_with(folder));
+        Some(File {
+            corpus: corpus.map(|(_, corpus)| Arc::clone(corpus)),
+            named: self.named.contains(&path),
+            again,
+            stem: self.stems.get(&path).cloned().unwrap_or_default(),
+            folder_stem: name(folder),
+            path: Arc::new(path),
+            progress: self.progress.clone(),
+        })
+    }
+}
+
+/// Collects the files of a folder and its subfolders, sorted with numbers as numbers.
+fn walk(
+    folder: &Path,
+    files: &mut Vec<PathBuf>,
+    corpora: &mut Vec<(PathBuf, Arc<Corpus>)>,
+) -> Result<(), String> {
+    if let Some(corpus) = corpus(folder)? {
+        files.extend_from_slice(corpus.files());
+        corpora.push((folder.to_path_buf(), Arc::new(corpus)));
+        return Ok(());
+    }
+    let listed =
+        std::fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let entries = listed.map_err(|e| CorpusError::unreadable(folder, e).to_string())?;
+    let mut paths: Vec<PathBuf> = entries.iter().map(|entry| entry.path()).collect();
+    paths.retain(|path| !hidden(path));
+    paths.sort_by_cached_key(|path| natural(&name(path)));
+    for path in paths {
+        // A link to a folder may form a cycle.
+        let is_folder = path.symlink_metadata().is_ok_and(|data| data.is_dir());
+        match is_folder {
+            true => walk(&path, files, corpora)?,
+            false if path.is_dir() => {}
+            false => files.push(path),
+        }
+    }
+    Ok(())
+}
+
+/// Opens a folder as a corpus. `None` if it is not one.
+fn corpus(folder: &Path) -> Result<Option<Corpus>, String> {
+    match Corpus::open(folder) {
+        Ok(corpus) => Ok(Some(corpus)),
+        Err(CorpusError::NoTranscripts { .. }) => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Returns the absolute path, which does not depend on the current folder.
+pub(super) fn whole(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}
+
+fn hidden(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().starts_with('.')
+}
+
+fn name(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
+}
+
+/// Returns a sort key with numbers as numbers, so that 10 comes after 9. Ties are broken by the name.
+fn natural(name: &str) -> (Vec<(String, Option<u64>)>, String) {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let text = rest
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(rest.len());
+        let (word, after) = rest.split_at(text);
+        let digits = after
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(after.len());
+        let (number, after) = after.split_at(digits);
+        let number = (!number.is_empty()).then(|| number.parse().unwrap_or(u64::MAX));
+        parts.push((word.to_owned(), number));
+        rest = after;
+    }
+    (parts, name.to_owned())
+}
+
+/// Returns the common folder of all files.
+fn common(files: &[PathBuf]) -> PathBuf {
+    let mut folders = files
+        .iter()
+        .map(|file| file.parent().unwrap_or(Path::new("")));
+    let first = folders.next().unwrap_or(Path::new(""));
+    folders
+        .fold(first, |root, folder| {
+            let mut shared = root.ancestors().filter(|up| folder.starts_with(up));
+            shared.next().unwrap_or(Path::new(""))
+        })
+        .to_path_buf()
+}
+
+/// Names each file by its path below `root`, without the extension if the name stays unique.
+fn stems(files: &[PathBuf], root: &Path) -> HashMap<PathBuf, String> {
+    let below = |file: &PathBuf| name(file.strip_prefix(root).unwrap_or(file));
+    let short = |file: &PathBuf| {
+        let packed = matches!(file.extension(), Some(end) if end == "gz" || end == "zst");
+        let name = if packed {
+            file.with_extension("")
+        } else {
+            file.clone()
+        };
+        below(&name.with_extension(""))
+    };
+    let mut times: HashMap<String, u64> = HashMap::new();
+    let mut unique = files.to_vec();
+    unique.sort();
+    unique.dedup();
+    for file in &unique {
+        *times.entry(short(file)).or_default() += 1;
+    }
+    let stem = |file: PathBuf| {
+        let name = short(&file);
+        let name = if times.get(&name) == Some(&1) {
+            name
+        } else {
+            below(&file)
+        };
+        (file, name)
+    };
+    unique.into_iter().map(stem).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_called_by_what_tells_them_apart() {
+        let called = |paths: &[&str]| -> Vec<String> {
+            let files: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+            let stems = stems(&files, &common(&files));
+            files.iter().map(|file| stems[file].clone()).collect()
+        };
+        assert_eq!(called(&["a/b/chat.jsonl.gz"]), ["chat"]);
+        assert_eq!(
+            called(&["r/a/chat.sse", "r/b/chat.sse"]),
+            ["a/chat", "b/chat"]
+        );
+        assert_eq!(
+            called(&["a/x.json", "a/x.sse", "a/y"]),
+            ["x.json", "x.sse", "y"]
+        );
+        assert_eq!(called(&["a/x.json", "a/x.json"]), ["x", "x"]);
+    }
+
+    #[test]
+    fn ten_comes_after_nine() {
+        let mut names = ["10.json", "9.json", "a1b", "a", "09.json"];
+        names.sort_by_cached_key(|name| natural(name));
+        assert_eq!(names, ["09.json", "9.json", "10.json", "a", "a1b"]);
+    }
+}

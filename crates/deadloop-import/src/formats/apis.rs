@@ -1,0 +1,38 @@
+//! Responses and recorded streams of APIs, bare or in an [`envelope`].
+//!
+//! Each family of `reader::families` of deadloop-stream, where the APIs are described, is a row.
+//!
+//! [`envelope`]: crate::envelope
+
+use crate::reader::Foreign;
+use crate::streams::{Streams, knows};
+use deadloop_stream::reader::families::{
+    agent, ai_sdk, anthropic, bedrock, chat, gemini, llama_cpp, ollama, responses, tgi,
+};
+
+/// Defines the registry entries of the rows.
+macro_rules! entries {
+    ($($entry:ident = $family:ident, $begin:ident, $name:literal, $help:literal;)*) => {$(
+        pub(crate) const $entry: Foreign = Foreign {
+            name: $name,
+            help: $help,
+            knows: |head| knows(head, &$family::ENTRY),
+            shape: None,
+            whole_folder: false,
+            reader: || Box::new(Streams::$begin(&$family::ENTRY)),
+        };
+    )*};
+}
+
+entries! {
+    OPENAI_CHAT_ENTRY = chat, of, "openai-chat", "OpenAI chat completions and their streams, of any server that speaks them; batches; rows of LiteLLM, Helicone";
+    OPENAI_RESPONSES_ENTRY = responses, of, "openai-responses", "OpenAI Responses and their streams";
+    ANTHROPIC_ENTRY = anthropic, of, "anthropic", "Anthropic messages and their streams; batches";
+    OLLAMA_ENTRY = ollama, of, "ollama", "Ollama's chat and generate, streamed or not";
+    GEMINI_ENTRY = gemini, of, "gemini", "Gemini API (generateContent) and its streams; batches of Vertex AI";
+    BEDROCK_ENTRY = bedrock, of, "bedrock", "Amazon Bedrock's Converse and ConverseStream; invocation logs";
+    TGI_ENTRY = tgi, of, "tgi", "text-generation-inference: generate and generate_stream";
+    LLAMA_CPP_ENTRY = llama_cpp, of, "llama-cpp", "llama.cpp's own /completion, streamed or not";
+    AI_SDK_ENTRY = ai_sdk, of, "ai-sdk", "UI message streams of Vercel's AI SDK";
+    AGENT_ENTRY = agent, session, "agent", "an agent server's events (event_type, agent_source, payload), ending in [DONE]";
+}

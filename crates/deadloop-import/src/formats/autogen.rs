@@ -1,0 +1,192 @@
+//! Conversations of AutoGen. Each message of an agent is a turn.
+//!
+//! A file has messages of AgentChat (`{type: TextMessage, source, …}`, one per line, as a list, or as the `messages` of
+//! a task's result), or the `chat_history` of releases before 0.4.
+
+use serde_json::Value;
+
+use crate::conversation::tool_call;
+use crate::reader::{Out, known_entry};
+use crate::run::{OneRun, Session};
+use crate::spans::words;
+use crate::turn::{Turn, Usage};
+use deadloop_corpus::Body;
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
+
+known_entry! { AutoGen = known, "autogen", "messages of AutoGen AgentChat, and chat_history of AutoGen 0.2"; }
+
+fn known(object: &Object) -> bool {
+    let message = |object: &Object| {
+        let kind = take::word(object, "type");
+        let named = kind.ends_with("Message") || kind.ends_with("Event");
+        named
+            && object.get("source").is_some_and(Value::is_string)
+            && object.contains_key("content")
+    };
+    let all = object.get("messages").and_then(Value::as_array);
+    let inside =
+        all.is_some_and(|all| all.iter().take(4).filter_map(Value::as_object).any(message));
+    message(object) || inside || object.get("chat_history").is_some_and(Value::is_array)
+}
+
+/// The only conversation of a file.
+#[derive(Default)]
+struct AutoGen {
+    session: Session,
+    /// The last speaker.
+    speaker: Option<String>,
+}
+
+impl OneRun for AutoGen {
+    const RECORD: &str = "";
+
+    fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    fn record(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+        if let Some(history) = take::list(object, "chat_history")? {
+            for message in history {
+                let message = take::as_object("chat_history[]", message)?;
+                self.old(message, out)?;
+            }
+            take::away(object, "chat_id summary cost human_input");
+        } else if let Some(messages) = take::list(object, "messages")? {
+            for message in messages {
+                let message = take::as_object("messages[]", message)?;
+                self.message(message, out)?;
+            }
+            self.session.reason = take::string(object, "stop_reason")?.map(|said| ended(&said));
+        } else {
+            self.message(std::mem::take(object), out)?;
+        }
+        Ok(())
+    }
+}
+
+impl AutoGen {
+    fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {
+        let kind = take::string(&mut message, "type")?
+            .ok_or_else(|| take::missing("type", "a message of AgentChat"))?;
+        let source = take::string(&mut message, "source")?.unwrap_or_default();
+        let stamp = take::any(&mut message, "created_at");
+        let t_ms = self.session.clock.at(stamp.as_ref());
+        let usage = take::object(&mut message, "models_usage")?;
+        let usage = Usage::taken(&mut usage.unwrap_or_default());
+        let content = take::any(&mut message, "content");
+        match kind.as_str() {
+            "ToolCallExecutionEvent" => self.results(content, t_ms)?,
+            // The results again, as a text.
+            "ToolCallSummaryMessage" => out.losses.add("[] (ToolCallSummaryMessage)"),
+            "TextMessage" | "MultiModalMessage" | "StopMessage" if source == "user" => {
+                self.speaker = None;
+                self.session.run.user(words(content), t_ms);
+            }
+            "TextMessage" | "MultiModalMessage" | "StopMessage" | "StructuredMessage" => {
+                self.speaks(&source, usage, t_ms);
+                self.session.run.push(Body::Answer(words(content)), t_ms);
+            }
+            "ThoughtEvent" => {
+                self.speaks(&source, usage, t_ms);
+                self.session.run.push(Body::Reasoning(words(content)), t_ms);
+            }
+            "ToolCallRequestEvent" => {
+                self.speaks(&source, usage, t_ms);
+                for call in calls(content)? {
+                    let mut call = take::as_object("content[]", call)?;
+                    let body = tool_call(&mut call)?;
+                    self.session.run.push(body, t_ms);
+                }
+            }
+            "HandoffMessage" => {
+                let to = take::string(&mut message, "target")?.unwrap_or_default();
+                self.session
+                    .run
+                    .push(Body::Handoff { from: source, to }, t_ms);
+            }
+            other => out.losses.add(&format!("[] ({other})")),
+        }
+        take::away(&mut message, "id metadata context");
+        out.losses.rest("[]", &message);
+        Ok(())
+    }
+
+    /// Begins a turn of an agent, or continues it after the agent's thinking.
+    fn speaks(&mut self, source: &str, usage: Usage, t_ms: Option<f64>) {
+        let same = self.speaker.as_deref() == Some(source);
+        if same && self.session.run.only_thought() {
+            self.session.run.used(usage);
+            return;
+        }
+        self.speaker = Some(source.to_owned());
+        self.session.run.turn(Turn {
+            agent: Some(source.to_owned()),
+            usage,
+            t_ms,
+            ..Turn::default()
+        });
+    }
+
+    fn results(&mut self, content: Option<Value>, t_ms: Option<f64>) -> Result<(), WireFault> {
+        for result in calls(content)? {
+            let mut result = take::as_object("content[]", result)?;
+            let body = Body::ToolResult {
+                id: take::label(&mut result, "call_id"),
+                content: words(take::any(&mut result, "content")),
+                error: take::any(&mut result, "is_error").and_then(|error| error.as_bool()),
+            };
+            self.session.run.push(body, t_ms);
+        }
+        Ok(())
+    }
+
+    /// Adds a message of a release before 0.4. The first is the task, whatever its sender.
+    fn old(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {
+        let name = take::string(&mut message, "name")?;
+        for result in take::list(&mut message, "tool_responses")?.unwrap_or_default() {
+            let result = take::as_object("tool_responses[]", result)?;
+            self.api(result, out)?;
+            // The content is all of them joined.
+            take::any(&mut message, "content");
+        }
+        let first = self.session.run.events.is_empty();
+        let role = match message.get("role").and_then(Value::as_str) {
+            Some("system") => "system",
+            _ if first => "user",
+            _ => "assistant",
+        };
+        if role == "assistant"
+            && !["content", "tool_calls", "function_call"]
+                .iter()
+                .any(|field| message.get(*field).is_some_and(|value| !value.is_null()))
+        {
+            return Ok(());
+        }
+        message.insert("role".to_owned(), role.into());
+        if let Some(name) = name.filter(|_| role == "assistant") {
+            message.insert("agent".to_owned(), name.into());
+        }
+        self.api(message, out)
+    }
+
+    fn api(&mut self, message: Object, out: &mut Out) -> Result<(), WireFault> {
+        self.session
+            .run
+            .message(message, "chat_history[]", None, out)
+    }
+}
+
+fn calls(content: Option<Value>) -> Result<Vec<Value>, WireFault> {
+    match content {
+        None => Ok(Vec::new()),
+        Some(Value::Array(items)) => Ok(items),
+        Some(other) => Err(take::wrong("content", &other, "a list of calls or results")),
+    }
+}
+
+/// Returns the usual finish reason for the end of a task.
+fn ended(said: &str) -> String {
+    let limit = said.contains("Maximum") || said.contains("maximum");
+    if limit { "limit" } else { "stop" }.to_owned()
+}

@@ -1,0 +1,155 @@
+//! `api_conversation_history.json` of Cline and Roo Code.
+//!
+//! The file is a list of the messages of both sides, in the form of Anthropic's API. Newer files of Roo Code are
+//! `{"version": 2, "messages": […]}`, in the form of the AI SDK.
+
+use serde_json::Value;
+
+use crate::head::Head;
+use crate::reader::{Out, head_entry};
+use crate::run::{OneRun, Session};
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
+
+head_entry! { ENTRY: Cline = |head| known(head), None, "cline", "api_conversation_history.json of Cline and Roo Code"; }
+
+fn known(head: &Head) -> bool {
+    let message = |object: &Object| {
+        let role = object.get("role").and_then(Value::as_str);
+        matches!(role, Some("user" | "assistant")) && object.contains_key("content")
+    };
+    let versioned = |object: &Object| object.contains_key("version") && has_messages(object);
+    // Lists of OpenAI's messages have roles and fields that these never have.
+    let of_openai = |object: &Object| {
+        let role = object.get("role").and_then(Value::as_str);
+        matches!(role, Some("system" | "developer" | "tool"))
+            || object.contains_key("tool_calls")
+            || object.contains_key("tool_call_id")
+    };
+    if head.list && head.any(of_openai) {
+        return false;
+    }
+    head.any(|object| {
+        if head.list {
+            message(object)
+        } else {
+            versioned(object)
+        }
+    })
+}
+
+fn has_messages(object: &Object) -> bool {
+    object.get("messages").is_some_and(Value::is_array)
+}
+
+/// The only conversation of a file.
+#[derive(Default)]
+struct Cline {
+    session: Session,
+}
+
+impl OneRun for Cline {
+    const RECORD: &str = "";
+
+    fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    fn record(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+        let sdk = has_messages(object);
+        let messages = if sdk {
+            take::list(object, "messages")?.unwrap_or_default()
+        } else {
+            vec![Value::Object(std::mem::take(object))]
+        };
+        for message in messages {
+            let mut message = take::as_object("messages[]", message)?;
+            // The AI SDK has a role for results of tools; here they are user messages.
+            if sdk && message.get("role").and_then(Value::as_str) == Some("tool") {
+                message.insert("role".to_owned(), Value::String("user".to_owned()));
+            }
+            self.message(message, out)?;
+        }
+        take::any(object, "version");
+        Ok(())
+    }
+}
+
+impl Cline {
+    fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {
+        let stamp = take::any(&mut message, "ts");
+        if let Some(mut info) = take::object(&mut message, "modelInfo")? {
+            self.session.model = take::string(&mut info, "modelId")?;
+            out.losses.rest("modelInfo", &info);
+        }
+        usage(&mut message);
+        reasoning_item(&mut message);
+        if let Some(Value::Array(blocks)) = message.get_mut("content") {
+            blocks.iter_mut().for_each(sdk_block);
+        }
+        let t_ms = self.session.clock.at(stamp.as_ref());
+        self.session.run.message(message, "[]", t_ms, out)
+    }
+}
+
+/// Moves the tokens of a message of the model to the field of APIs.
+fn usage(message: &mut Object) {
+    let metrics = message.get_mut("metrics").and_then(Value::as_object_mut);
+    let Some(Value::Object(mut tokens)) = metrics.and_then(|metrics| metrics.remove("tokens"))
+    else {
+        return;
+    };
+    let names = [
+        ("prompt", "prompt_tokens"),
+        ("completion", "completion_tokens"),
+    ];
+    take::rename(&mut tokens, &names);
+    message.insert("usage".to_owned(), Value::Object(tokens));
+}
+
+/// Converts Roo Code's separate item for the thinking of OpenAI's models to a message.
+fn reasoning_item(message: &mut Object) {
+    if message.get("type").and_then(Value::as_str) != Some("reasoning") {
+        return;
+    }
+    message.remove("type");
+    message.insert("role".to_owned(), Value::String("assistant".to_owned()));
+    let parts = match message.remove("summary") {
+        Some(Value::Array(parts)) => parts,
+        _ => Vec::new(),
+    };
+    let mut texts: Vec<&str> = parts
+        .iter()
+        .filter_map(|part| part.get("text")?.as_str())
+        .collect();
+    let text = message.remove("text");
+    texts.extend(text.as_ref().and_then(Value::as_str));
+    let thinking = Value::String(texts.join("\n"));
+    message.insert("reasoning".to_owned(), thinking);
+}
+
+/// Converts a block of the AI SDK to the fields of Anthropic's API.
+fn sdk_block(block: &mut Value) {
+    let Some(fields) = block.as_object_mut() else {
+        return;
+    };
+    let names: &[(&str, &str)] = match fields.get("type").and_then(Value::as_str) {
+        Some("tool-call") => &[("toolCallId", "id"), ("toolName", "name")],
+        Some("tool-result") => &[("toolCallId", "tool_use_id"), ("output", "content")],
+        _ => return,
+    };
+    let result = names[1].0 == "output";
+    take::rename(fields, names);
+    if result {
+        fields.remove("toolName");
+        let output = fields
+            .get("content")
+            .and_then(|output| output.get("value"))
+            .cloned();
+        if let Some(output) = output {
+            fields.insert("content".to_owned(), output);
+        }
+    }
+    let kind = if result { "tool_result" } else { "tool_use" };
+    fields.insert("type".to_owned(), Value::String(kind.to_owned()));
+}

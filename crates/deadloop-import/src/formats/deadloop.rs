@@ -1,0 +1,76 @@
+//! deadloop's own transcripts, one per line, and recorded streams of their events.
+//!
+//! Streams are in the format that `deadloop watch` reads. Labels and unknown fields are kept.
+
+use serde_json::Value;
+
+use super::table::has_more;
+use crate::cut::{Content, Record};
+use crate::head::Certainty;
+use crate::reader::{Foreign, Out, Reader};
+use crate::streams::{Streams, knows};
+use deadloop_corpus::Entry;
+use deadloop_stream::reader::families::events::ENTRY as FAMILY;
+use deadloop_stream::take::Object;
+use deadloop_stream::wire::WireFault;
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "deadloop",
+    help: "deadloop's own transcripts, or streams of their events",
+    knows: |head| {
+        let transcripts = Certainty::Certain.when(head.any(is_transcript));
+        transcripts.max(knows(head, &FAMILY))
+    },
+    shape: None,
+    whole_folder: false,
+    reader: || Box::new(Own(Streams::of(&FAMILY))),
+};
+
+/// Returns whether an object is a transcript: an id, and the text in one of a transcript's forms.
+///
+/// A data set may have texts with an id too. An object with a prompt or another text is left to the table format,
+/// unless it is marked as a transcript.
+fn is_transcript(object: &Object) -> bool {
+    let string = |name: &&str| object.get(*name).is_some_and(Value::is_string);
+    let labels = object.get("labels").and_then(Value::as_array);
+    let marked = ["group", "profile"].iter().any(string)
+        || labels.is_some_and(|labels| labels.iter().all(Value::is_object));
+    let events = object.get("events").is_some_and(Value::is_array);
+    let parts = ["reasoning", "answer"].iter().any(string);
+    let text = string(&"text") && marked;
+    let id = object
+        .get("id")
+        .is_some_and(|id| id.is_string() || id.is_u64());
+    id && (events || text || (parts && (marked || !has_more(object))))
+}
+
+struct Own(Streams);
+
+impl Reader for Own {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+        if matches!(record.content, Content::Done) {
+            return self.0.take(record, out);
+        }
+        let (place, object) = record.placed()?;
+        if (FAMILY.knows)(&object) {
+            return self.0.object(object, &place, out);
+        }
+        let mut object = object;
+        // Tables number their rows.
+        if let Some(id @ Value::Number(_)) = object.get("id") {
+            let id = id.to_string();
+            object.insert("id".to_owned(), id.into());
+        }
+        let entry = Entry::of_object(object, &place, |model| out.think(model))?;
+        out.emit(entry);
+        Ok(())
+    }
+
+    fn gap(&mut self) {
+        self.0.gap();
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        self.0.end(out);
+    }
+}

@@ -1,0 +1,346 @@
+//! Chats of Gemini CLI, under `~/.gemini/tmp/<project>/`.
+//!
+//! Reads `chats/session-*.json` (one document), the newer `session-*.jsonl` (messages line by line, with corrections)
+//! and checkpoints (`checkpoint-*.json`, contents of the Gemini API). `logs.json` holds only user messages.
+
+use serde_json::Value;
+
+use crate::conversation::Conversation;
+use crate::cut::Record;
+use crate::reader::{Out, Reader, known_entry};
+use crate::turn::{Turn, Usage, more};
+use deadloop_corpus::{Body, Place, RecordedEvent};
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::time::EventClock;
+use deadloop_stream::wire::{WireFault, kind};
+
+known_entry! { GeminiCli = known, "gemini-cli", "chats of Gemini CLI: session-*.json and .jsonl, checkpoints, logs.json"; }
+
+fn known(object: &Object) -> bool {
+    let log = object.contains_key("messageId") && object.contains_key("message");
+    let session = object.contains_key("sessionId") && (object.contains_key("projectHash") || log);
+    let content = |object: &Object| object.contains_key("role") && object.contains_key("parts");
+    let history = object.get("history").and_then(Value::as_array);
+    let content_in = |all: &Vec<Value>| all.iter().filter_map(Value::as_object).any(content);
+    session || content(object) || history.is_some_and(content_in)
+}
+
+/// The only chat of a file.
+#[derive(Default)]
+struct GeminiCli {
+    place: Option<Place>,
+    session: Option<String>,
+    /// The messages of a session, in order, each with its id if it has one.
+    messages: Vec<(Option<String>, Object)>,
+    /// The contents of a checkpoint.
+    contents: Conversation,
+    /// Whether the file is a `logs.json`.
+    logged: bool,
+}
+
+impl Reader for GeminiCli {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+        let (place, mut object) = record.placed()?;
+        self.record(&mut object, out)?;
+        out.losses.rest("", &object);
+        self.place.get_or_insert(place);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        let Some(place) = self.place.take() else {
+            return;
+        };
+        if self.logged {
+            let expected = "chats/session-*.json, which hold the answers";
+            out.warn(&place, "a log of what the user said alone", expected);
+            return;
+        }
+        let mut run = std::mem::take(&mut self.contents);
+        let (mut model, mut clock) = (None, EventClock::default());
+        for (_, message) in self.messages.drain(..) {
+            model = said(&mut run, message, &mut clock, out).or(model);
+        }
+        let mut entry = run.entry(place);
+        let transcript = &mut entry.transcript;
+        transcript.model = model.unwrap_or_default();
+        transcript.id = self.session.take().unwrap_or_else(|| out.stem().to_owned());
+        out.emit(entry);
+    }
+}
+
+impl GeminiCli {
+    /// Reads a document, a line, or an element of a list.
+    fn record(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+        // The output of the model counts, even if the user went back before it.
+        if take::string(object, "$rewindTo")?.is_some() {
+            out.losses.add("$rewindTo");
+            return Ok(());
+        }
+        if let Some(mut set) = take::object(object, "$set")? {
+            return self.session(&mut set, out);
+        }
+        if object.contains_key("messageId") {
+            self.logged = true;
+            out.losses.add("[].message (user)");
+            object.clear();
+            return Ok(());
+        }
+        if object.contains_key("parts") {
+            let content = std::mem::take(object);
+            return self.content(content, "[]", out);
+        }
+        if let Some(history) = take::list(object, "history")? {
+            for content in history {
+                let content = take::as_object("history[]", content)?;
+                self.content(content, "history[]", out)?;
+            }
+            return Ok(());
+        }
+        if object.contains_key("projectHash") {
+            return self.session(object, out);
+        }
+        let message = std::mem::take(object);
+        self.message(message)
+    }
+
+    fn session(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+        let session = take::string(object, "sessionId")?;
+        self.session = session.or(self.session.take());
+        let messages = take::list(object, "messages")?.unwrap_or_default();
+        let messages = messages
+            .into_iter()
+            .map(|message| take::as_object("messages[]", message));
+        for message in messages.collect::<Result<Vec<_>, _>>()? {
+            self.message(message)?;
+        }
+        // Data on a session besides its messages.
+        take::away(object, "projectHash startTime lastUpdated kind");
+        out.losses.rest("", object);
+        object.clear();
+        Ok(())
+    }
+
+    /// Adds a message of a session. A message with the same id replaces the earlier one.
+    fn message(&mut self, mut message: Object) -> Result<(), WireFault> {
+        let known = message.get("type").is_some_and(Value::is_string);
+        if !known {
+            return Err(take::missing(
+                "type",
+                "a message of a chat (user, gemini, info, …)",
+            ));
+        }
+        check(&message)?;
+        let id = take::string(&mut message, "id")?;
+        let same = self
+            .messages
+            .iter_mut()
+            .find(|(known, _)| id.is_some() && *known == id);
+        match same {
+            Some((_, old)) => *old = message,
+            None => self.messages.push((id, message)),
+        }
+        Ok(())
+    }
+
+    fn content(&mut self, mut content: Object, path: &str, out: &mut Out) -> Result<(), WireFault> {
+        let mut calls = Vec::new();
+        if let Some(Value::Array(parts)) = content.get_mut("parts") {
+            parts.retain_mut(|part| match tool(part) {
+                Some(body) => {
+                    calls.push(RecordedEvent::of(body));
+                    false
+                }
+                None => true,
+            });
+        }
+        let results = calls
+            .iter()
+            .any(|event| matches!(event.body, Body::ToolResult { .. }));
+        let only = content
+            .get("parts")
+            .and_then(Value::as_array)
+            .is_some_and(Vec::is_empty);
+        if !(results && only) {
+            self.contents.message(content, path, None, out)?;
+        }
+        self.contents.events.append(&mut calls);
+        Ok(())
+    }
+}
+
+/// Reads a call or a result from a part of the Gemini API.
+fn tool(part: &Value) -> Option<Body> {
+    let id = |part: &Value| part.get("id").and_then(Value::as_str).map(str::to_owned);
+    let name = |part: &Value| part.get("name").and_then(Value::as_str).map(str::to_owned);
+    if let Some(call) = part.get("functionCall") {
+        return Some(Body::ToolCall {
+            id: id(call),
+            name: name(call)?,
+            arguments: call.get("args").cloned().unwrap_or_default(),
+        });
+    }
+    let result = part.get("functionResponse")?;
+    let response = result.get("response").cloned().unwrap_or_default();
+    let error = response.get("error");
+    let content = error
+        .or_else(|| response.get("output"))
+        .unwrap_or(&response);
+    Some(Body::ToolResult {
+        id: id(result),
+        content: content
+            .as_str()
+            .map_or_else(|| content.to_string(), str::to_owned),
+        error: Some(error.is_some()),
+    })
+}
+
+/// Checks the types of a message's fields, so that a fault is reported at its place.
+fn check(message: &Object) -> Result<(), WireFault> {
+    for list in ["thoughts", "toolCalls"] {
+        let value = message.get(list).filter(|value| !value.is_null());
+        if let Some(value) = value.filter(|value| !value.is_array()) {
+            return Err(WireFault::new(
+                format!("`{list}` is {}", kind(value)),
+                "a list",
+            ));
+        }
+    }
+    match message.get("content") {
+        None | Some(Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_)) => Ok(()),
+        Some(other) => Err(take::wrong("content", other, "a text or parts")),
+    }
+}
+
+/// Reads thoughts. `tokens` is the count of all thoughts together, so it is used only if there is a single thought.
+fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut EventClock) -> Vec<RecordedEvent> {
+    let one = |thought: &Value| {
+        let field = |name| thought.get(name).and_then(Value::as_str);
+        let text = ["subject", "description"].map(|name| field(name).unwrap_or_default());
+        RecordedEvent {
+            t_ms: clock.at(thought.get("timestamp")),
+            tokens: tokens.filter(|_| thoughts.len() == 1),
+            ..RecordedEvent::of(Body::Reasoning(text.join("\n").trim().to_owned()))
+        }
+    };
+    thoughts.iter().map(one).collect()
+}
+
+/// Adds a user message, or a description of the environment by the program.
+fn asked(run: &mut Conversation, content: String, t_ms: Option<f64>) {
+    if content.trim_start().starts_with("<session_context>") {
+        run.system(&content, t_ms)
+    } else {
+        run.user(content, t_ms)
+    }
+}
+
+/// Adds a message of a session to the run. Returns the model if the message names it.
+fn said(
+    run: &mut Conversation,
+    mut message: Object,
+    clock: &mut EventClock,
+    out: &mut Out,
+) -> Option<String> {
+    let stamp = take::any(&mut message, "timestamp");
+    let t_ms = clock.at(stamp.as_ref());
+    let content = text(take::any(&mut message, "content").unwrap_or_default());
+    let kind = take::any(&mut message, "type");
+    let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
+    if kind != "gemini" {
+        match kind {
+            "user" => asked(run, content, t_ms),
+            _ => out.losses.add(&format!("messages[].content ({kind})")),
+        }
+        return None;
+    }
+    let mut tokens = taken(&mut message, "tokens");
+    let thinking_tokens = tokens.get("thoughts").and_then(Value::as_u64);
+    let answer_tokens = tokens.get("output").and_then(Value::as_u64);
+    // Thinking is not part of the output count here.
+    let thought = tokens.remove("thoughts").and_then(|count| count.as_u64());
+    let mut usage = Usage::taken(&mut tokens);
+    usage.wrote = usage.wrote.map(|wrote| more(wrote, thought));
+    let mut events = thoughts(&items(&mut message, "thoughts"), thinking_tokens, clock);
+    if !content.is_empty() {
+        events.push(RecordedEvent {
+            t_ms,
+            tokens: answer_tokens,
+            ..RecordedEvent::of(Body::Answer(content))
+        });
+    }
+    for call in items(&mut message, "toolCalls") {
+        let t_ms = clock.at(call.get("timestamp"));
+        events.extend(called(&call).map(|body| RecordedEvent::at(body, t_ms)));
+    }
+    let model = match take::any(&mut message, "model") {
+        Some(Value::String(model)) => Some(model),
+        _ => None,
+    };
+    if !events.is_empty() {
+        run.turn(Turn {
+            usage,
+            t_ms,
+            ..Turn::default()
+        });
+    }
+    run.events.append(&mut events);
+    out.losses.rest("messages[].tokens", &tokens);
+    out.losses.rest("messages[]", &message);
+    model
+}
+
+fn taken(message: &mut Object, name: &str) -> Object {
+    match message.remove(name) {
+        Some(Value::Object(object)) => object,
+        _ => Object::new(),
+    }
+}
+
+fn items(message: &mut Object, name: &str) -> Vec<Value> {
+    match message.remove(name) {
+        Some(Value::Array(items)) => items,
+        _ => Vec::new(),
+    }
+}
+
+/// Returns a call and its result.
+fn called(call: &Value) -> impl Iterator<Item = Body> {
+    let field = |name: &str| call.get(name).and_then(Value::as_str).map(str::to_owned);
+    let error = field("status").map(|status| status != "success");
+    let result = call.get("result").filter(|result| !result.is_null());
+    let parts = match result {
+        Some(Value::Array(parts)) => parts.clone(),
+        Some(one) => vec![one.clone()],
+        None => Vec::new(),
+    };
+    let texts = parts.iter().map(|part| match tool(part) {
+        Some(Body::ToolResult { content, .. }) => content,
+        _ => text(part.clone()),
+    });
+    let content: String = texts.collect();
+    let result = result.is_some().then(|| Body::ToolResult {
+        id: field("id"),
+        content,
+        error,
+    });
+    let call = Body::ToolCall {
+        id: field("id"),
+        name: field("name").unwrap_or_default(),
+        arguments: call.get("args").cloned().unwrap_or_default(),
+    };
+    [Some(call), result].into_iter().flatten()
+}
+
+/// Returns the text of a text, a part, or parts.
+fn text(content: Value) -> String {
+    match content {
+        Value::String(text) => text,
+        Value::Array(parts) => parts.into_iter().map(text).collect(),
+        Value::Object(mut part) => match part.remove("text") {
+            Some(Value::String(text)) => text,
+            _ => String::new(),
+        },
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,181 @@
+//! Logs of Inspect AI. A transcript is one epoch of one sample.
+//!
+//! A log is a JSON document (`.json`), or an archive (`.eval`) with `header.json` and a member for each sample.
+//!
+//! Long texts may be stored once, in a sample's `attachments`, and be referred to elsewhere (`attachment://…`). Events
+//! repeat the messages, and are left out.
+
+use serde_json::{Map, Value};
+
+use crate::conversation::Conversation;
+use crate::cut::Record;
+use crate::reader::{Out, Reader, head_entry, keep};
+use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
+
+head_entry! { ENTRY: Inspect = |head| head.members.iter().any(|name| is_sample(name)) || head.any(known), None,
+"inspect", "logs of Inspect AI: .eval archives and .json"; }
+
+fn known(object: &Object) -> bool {
+    let eval = object.get("eval").and_then(Value::as_object);
+    eval.is_some_and(|eval| eval.contains_key("task") && eval.contains_key("model"))
+}
+
+fn is_sample(member: &str) -> bool {
+    member.starts_with("samples/")
+}
+
+/// The data on all samples from the header of a log.
+#[derive(Default)]
+struct Inspect {
+    model: String,
+    task: Option<Value>,
+}
+
+impl Reader for Inspect {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+        let (place, member) = (record.place.clone(), record.member.clone());
+        let header = ["", "header.json", "_journal/start.json"].contains(&member.as_str());
+        if !header && !is_sample(&member) {
+            out.losses.add("(summaries)");
+            return Ok(());
+        }
+        let mut object = record.object()?;
+        if is_sample(&member) {
+            let sample = self.sample(&mut object, place, out)?;
+            out.losses.rest("", &object);
+            out.emit(sample);
+            return Ok(());
+        }
+        let header = take::object(&mut object, "eval")?;
+        let mut header = header.ok_or_else(|| take::missing("eval", "an evaluation log"))?;
+        self.model = take::string(&mut header, "model")?.unwrap_or_default();
+        self.task = take::any(&mut header, "task");
+        let samples = take::list(&mut object, "samples")?.unwrap_or_default();
+        let mut found = Vec::new();
+        for sample in samples {
+            let mut sample = take::as_object("samples[]", sample)?;
+            found.push(self.sample(&mut sample, place.clone(), out)?);
+            out.losses.rest("samples[]", &sample);
+        }
+        out.losses.rest("eval", &header);
+        out.losses.rest("", &object);
+        found.into_iter().for_each(|sample| out.emit(sample));
+        Ok(())
+    }
+}
+
+impl Inspect {
+    fn sample(&self, sample: &mut Object, place: Place, out: &mut Out) -> Result<Entry, WireFault> {
+        let attachments = take::object(sample, "attachments")?.unwrap_or_default();
+        let id = match take::any(sample, "id") {
+            Some(Value::String(id)) => id,
+            Some(other) => other.to_string(),
+            None => return Err(take::missing("id", "the id of a sample")),
+        };
+        let epoch = take::count(sample, "epoch")?.unwrap_or(1);
+        let mut conversation = Conversation::default();
+        for message in take::list(sample, "messages")?.unwrap_or_default() {
+            let mut message = take::as_object("messages[]", message)?;
+            message
+                .values_mut()
+                .for_each(|value| attach(value, &attachments));
+            if given(&mut message) {
+                out.losses.add("messages[].content (examples)");
+                continue;
+            }
+            failed(&mut message);
+            conversation.message(message, "messages[]", None, out)?;
+        }
+        let mut sampled = conversation.entry(place);
+        let transcript = &mut sampled.transcript;
+        transcript.id = format!("{}/{id}/{epoch}", out.stem());
+        let mut output = take::object(sample, "output")?.unwrap_or_default();
+        let own = take::string(&mut output, "model")?.filter(|model| !model.is_empty());
+        // The header has the provider too, as `openai/gpt-5`.
+        transcript.model = Some(self.model.clone())
+            .filter(|model| !model.is_empty())
+            .or(own)
+            .unwrap_or_default();
+        let reason = reason(sample, &mut output)?.map(Some);
+        let end = reason.map(|reason| RecordedEvent::of(Body::Finish { reason }));
+        transcript.events.extend(end);
+        let meta = &mut transcript.meta;
+        keep(meta, "task", self.task.clone());
+        keep(meta, "scores", scores(take::any(sample, "scores")));
+        keep(meta, "usage", take::any(&mut output, "usage"));
+        keep(meta, "seconds", take::any(&mut output, "time"));
+        for repeated in ["input", "target", "events", "store"] {
+            if take::any(sample, repeated).is_some() {
+                out.losses.add(repeated);
+            }
+        }
+        // The last message again.
+        take::any(&mut output, "choices");
+        take::any(&mut output, "completion");
+        out.losses.rest("output", &output);
+        Ok(sampled)
+    }
+}
+
+/// Replaces references to attachments by the texts.
+fn attach(value: &mut Value, attachments: &Map<String, Value>) {
+    match value {
+        Value::String(text) => {
+            let name = text.strip_prefix("attachment://");
+            if let Some(found) = name.and_then(|name| attachments.get(name)) {
+                *value = found.clone();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| attach(item, attachments)),
+        Value::Object(fields) => fields
+            .values_mut()
+            .for_each(|field| attach(field, attachments)),
+        _ => {}
+    }
+}
+
+/// Returns whether a message of the model was an example in the input.
+fn given(message: &mut Object) -> bool {
+    let source = take::any(message, "source");
+    let role = message.get("role").and_then(Value::as_str);
+    role == Some("assistant") && source.as_ref().and_then(Value::as_str) == Some("input")
+}
+
+/// Converts an error of a tool to the fields of other APIs.
+fn failed(message: &mut Object) {
+    let Some(Value::Object(error)) = message.get("error") else {
+        return;
+    };
+    let what = error.get("message").cloned();
+    message.remove("error");
+    message.insert("is_error".to_owned(), Value::Bool(true));
+    let content = take::word(message, "content");
+    if content.is_empty() {
+        message.insert("content".to_owned(), what.unwrap_or_default());
+    }
+}
+
+/// Returns the reason why a sample ended: an error, a limit, or the model's finish reason.
+fn reason(sample: &mut Object, output: &mut Object) -> Result<Option<String>, WireFault> {
+    if take::any(sample, "error").is_some() {
+        return Ok(Some("error".to_owned()));
+    }
+    if let Some(mut limit) = take::object(sample, "limit")? {
+        return take::string(&mut limit, "type");
+    }
+    let choice = output.get("choices").and_then(|choices| choices.get(0));
+    let reason = choice.and_then(|choice| choice.get("stop_reason")?.as_str());
+    Ok(reason.map(str::to_owned))
+}
+
+/// Returns the value of each score.
+fn scores(scores: Option<Value>) -> Option<Value> {
+    let Some(Value::Object(scores)) = scores else {
+        return None;
+    };
+    let value = |score: Value| score.get("value").cloned().unwrap_or(score);
+    let values = scores.into_iter().map(|(name, score)| (name, value(score)));
+    Some(Value::Object(values.collect()))
+}

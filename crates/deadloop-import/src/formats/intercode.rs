@@ -1,0 +1,120 @@
+//! Results of InterCode: an object with a run for each number.
+//!
+//! A run is `{environment, query, turn_history, summary}`. The history has lists of actions, observations and rewards
+//! of the same length.
+
+use serde_json::Value;
+
+use crate::conversation::Conversation;
+use crate::cut::Record;
+use crate::reader::{Out, Reader, keep, keep_field, known_entry};
+use crate::spans::words;
+use crate::turn::Turn;
+use deadloop_corpus::{Body, Entry, Place};
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
+
+known_entry! { InterCode = known, "intercode", "results of InterCode: turn_history of actions and observations"; }
+
+fn is_run(object: &Object) -> bool {
+    let history = object.get("turn_history").and_then(Value::as_object);
+    history.is_some_and(|history| history.contains_key("actions"))
+}
+
+fn known(object: &Object) -> bool {
+    is_run(object)
+        || object
+            .values()
+            .filter_map(Value::as_object)
+            .take(4)
+            .any(is_run)
+}
+
+#[derive(Default)]
+struct InterCode;
+
+impl Reader for InterCode {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+        let (place, object) = record.placed()?;
+        let several: Vec<(String, Value)> = if is_run(&object) {
+            vec![(String::new(), Value::Object(object))]
+        } else {
+            object.into_iter().collect()
+        };
+        let mut found = Vec::new();
+        for (number, run) in several {
+            let run = take::as_object("a run", run)?;
+            found.push(one(run, number, &place, out)?);
+        }
+        found.into_iter().for_each(|entry| out.emit(entry));
+        Ok(())
+    }
+}
+
+fn one(mut run: Object, number: String, place: &Place, out: &mut Out) -> Result<Entry, WireFault> {
+    let history = take::object(&mut run, "turn_history")?;
+    let mut history = history.ok_or_else(|| take::missing("turn_history", "a run of InterCode"))?;
+    let environment = take::string(&mut run, "environment")?.unwrap_or_default();
+    let tool = environment.trim_start_matches("ic_");
+    let tool = if tool.is_empty() { "action" } else { tool };
+    let mut events = Conversation::default();
+    events.user(words(take::any(&mut run, "query")), None);
+    let count = turns(&mut history, tool, &mut events)?;
+    let mut summary = take::object(&mut run, "summary")?.unwrap_or_default();
+    let most = take::count(&mut summary, "turns_max")?;
+    let reached = most.is_some_and(|most| count >= most);
+    events.finish(reached.then(|| "limit".to_owned()));
+    let mut entry = events.entry(place.clone());
+    let transcript = &mut entry.transcript;
+    let task = take::label(&mut run, "task_id");
+    if !number.is_empty() {
+        transcript.id = format!("{}/{number}", out.stem());
+    }
+    transcript.group = task
+        .map(|task| format!("{environment}-{task}"))
+        .or(transcript.group.take());
+    if transcript.meta.contains_key("args") {
+        transcript.meta.insert("args".to_owned(), "text".into());
+    }
+    keep(&mut transcript.meta, "env", Some(environment.into()));
+    keep(&mut transcript.meta, "max_turns", most.map(Value::from));
+    keep_field(&mut transcript.meta, "reward", &mut summary, "max_reward");
+    out.losses.rest("turn_history", &history);
+    out.losses.rest("summary", &summary);
+    out.losses.rest("", &run);
+    Ok(entry)
+}
+
+/// Adds the turns of a run: a thought, the call of `tool`, and its result. Returns their number.
+fn turns(history: &mut Object, tool: &str, events: &mut Conversation) -> Result<u64, WireFault> {
+    let mut list = |name: &str| take::list(history, name).map(Option::unwrap_or_default);
+    let actions = list("actions")?;
+    let [observations, valid, thoughts] = [
+        list("observations")?,
+        list("valid_action")?,
+        list("thoughts")?,
+    ];
+    let count = actions.len();
+    for (at, action) in actions.into_iter().enumerate() {
+        events.turn(Turn::default());
+        if let Some(thought) = thoughts.get(at).and_then(Value::as_str) {
+            events.push(Body::Answer(thought.to_owned()), None);
+        }
+        let id = Some(format!("c{at}"));
+        let call = Body::ToolCall {
+            id: id.clone(),
+            name: tool.to_owned(),
+            arguments: Value::String(words(Some(action))),
+        };
+        events.push(call, None);
+        if let Some(observation) = observations.get(at) {
+            let result = Body::ToolResult {
+                id,
+                content: words(Some(observation.clone())),
+                error: valid.get(at).and_then(Value::as_bool).map(|valid| !valid),
+            };
+            events.push(result, None);
+        }
+    }
+    Ok(count as u64)
+}

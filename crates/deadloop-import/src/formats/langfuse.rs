@@ -1,0 +1,139 @@
+//! Traces of Langfuse with their `observations`, or observations alone.
+//!
+//! The API returns traces. Exports have observations, one per line or as a list.
+
+use serde_json::Value;
+
+use crate::cut::Record;
+use crate::reader::{Out, Reader, known_entry};
+use crate::spans::{Kind, Span, Traces, message, spoken, words};
+use crate::turn::Usage;
+use deadloop_corpus::Place;
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::time::millis;
+use deadloop_stream::wire::WireFault;
+
+known_entry! { Langfuse = known, "langfuse", "traces of Langfuse with their observations, or observations alone"; }
+
+fn known(object: &Object) -> bool {
+    let one = |object: &Object| {
+        let typed = object.get("type").is_some_and(Value::is_string);
+        typed && object.contains_key("traceId") && object.contains_key("startTime")
+    };
+    let all = object.get("observations").and_then(Value::as_array);
+    let trace = all.is_some_and(|all| all.iter().filter_map(Value::as_object).any(one));
+    trace || one(object)
+}
+
+/// The observations of a file, by trace, in the order of the file.
+#[derive(Default)]
+struct Langfuse {
+    traces: Traces,
+}
+
+impl Reader for Langfuse {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+        let (place, mut object) = record.placed()?;
+        let Some(all) = take::list(&mut object, "observations")? else {
+            return self.observation(object, &place, None, out);
+        };
+        let trace = take::label(&mut object, "id").unwrap_or_default();
+        if all.is_empty() {
+            return Err(WireFault::new("a trace of no observations", "at least one"));
+        }
+        for one in all {
+            let one = take::as_object("observations[]", one)?;
+            self.observation(one, &place, Some(&trace), out)?;
+        }
+        self.traces.of(&trace, &place).name = take::any(&mut object, "name");
+        out.losses.rest("", &object);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        std::mem::take(&mut self.traces).end(out);
+    }
+}
+
+impl Langfuse {
+    fn observation(
+        &mut self,
+        mut one: Object,
+        place: &Place,
+        trace: Option<&str>,
+        out: &mut Out,
+    ) -> Result<(), WireFault> {
+        let own = take::label(&mut one, "traceId");
+        let trace = trace.map(str::to_owned).or(own).unwrap_or_default();
+        let span = span(&mut one)?;
+        take::away(
+            &mut one,
+            "endTime parentObservationId projectId createdAt updatedAt",
+        );
+        out.losses.rest("observations[]", &one);
+        self.traces.push(trace, place, span);
+        Ok(())
+    }
+}
+
+/// Converts an observation to a span. Input and output are read only for generations and tools.
+fn span(one: &mut Object) -> Result<Span, WireFault> {
+    let kind = take::string(one, "type")?
+        .ok_or_else(|| take::missing("type", "an observation of Langfuse"))?;
+    let level = take::any(one, "level");
+    let failed = level.as_ref().and_then(Value::as_str) == Some("ERROR");
+    let usage = ["usageDetails", "usage"].map(|name| take::any(one, name));
+    let usage = usage.into_iter().flatten().next();
+    let mut span = Span {
+        name: take::string(one, "name")?.unwrap_or_default(),
+        began: take::any(one, "startTime").as_ref().and_then(millis),
+        order: take::label(one, "id").unwrap_or_default(),
+        model: take::string(one, "model")?,
+        ..Span::default()
+    };
+    let (input, output) = (take::any(one, "input"), take::any(one, "output"));
+    let said = take::any(one, "statusMessage");
+    match kind.to_uppercase().as_str() {
+        "GENERATION" => {
+            span.kind = Kind::Model;
+            span.usage = Usage::taken(&mut match usage {
+                Some(Value::Object(usage)) => usage,
+                _ => Object::new(),
+            });
+            span.input = messages(input, "user");
+            span.output = messages(output, "assistant");
+            span.reason = failed.then(|| "error".to_owned());
+        }
+        "TOOL" => {
+            span.kind = Kind::Tool;
+            span.arguments = input;
+            span.error = Some(failed);
+            span.result = Some(match output {
+                None => words(said),
+                output => words(output),
+            });
+        }
+        _ => {}
+    }
+    Ok(span)
+}
+
+/// Reads messages in the shapes of integrations. A text is one message of `role`.
+fn messages(value: Option<Value>, role: &str) -> Vec<Object> {
+    match value {
+        None => Vec::new(),
+        Some(Value::Array(items)) => items.into_iter().filter_map(message).collect(),
+        Some(Value::Object(mut object)) => match object.remove("messages") {
+            Some(inner) => messages(Some(inner), role),
+            None if object.contains_key("role") || object.contains_key("type") => {
+                message(Value::Object(object)).into_iter().collect()
+            }
+            None => {
+                object.insert("role".to_owned(), role.into());
+                vec![object]
+            }
+        },
+        Some(Value::String(text)) => vec![spoken(&text, role)],
+        Some(other) => vec![spoken(&other.to_string(), role)],
+    }
+}

@@ -1,0 +1,193 @@
+//! Runs of LangSmith from its client and its bulk export.
+//!
+//! A file has one run per line, a list of runs, or a root with `child_runs`. All runs of a trace are one transcript:
+//! `llm` runs are turns, and `tool` runs are results.
+
+use serde_json::Value;
+
+use crate::cut::Record;
+use crate::reader::{Out, Reader, known_entry};
+use crate::spans::{Kind, Span, Traces, message, spoken, words};
+use crate::turn::Usage;
+use deadloop_corpus::Place;
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::time::millis;
+use deadloop_stream::wire::WireFault;
+
+known_entry! { LangSmith = known, "langsmith", "runs of LangSmith (run_type, trace_id): a line each, a list, or child_runs"; }
+
+fn known(object: &Object) -> bool {
+    let typed = object.get("run_type").is_some_and(Value::is_string);
+    typed && (object.contains_key("inputs") || object.contains_key("start_time"))
+}
+
+/// The runs of a file, by trace.
+#[derive(Default)]
+struct LangSmith {
+    traces: Traces,
+}
+
+impl Reader for LangSmith {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+        let (place, object) = record.placed()?;
+        // Nested runs are taken with a list, so that deep nesting cannot overflow the stack.
+        let mut open = vec![object];
+        while let Some(mut run) = open.pop() {
+            let children = take::list(&mut run, "child_runs")?.unwrap_or_default();
+            for child in children.into_iter().rev() {
+                open.push(take::as_object("child_runs[]", child)?);
+            }
+            self.run(run, &place, out)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        std::mem::take(&mut self.traces).end(out);
+    }
+}
+
+impl LangSmith {
+    fn run(&mut self, mut run: Object, place: &Place, out: &mut Out) -> Result<(), WireFault> {
+        let id = take::label(&mut run, "id").unwrap_or_default();
+        let trace = take::label(&mut run, "trace_id").unwrap_or_else(|| id.clone());
+        let parent = take::any(&mut run, "parent_run_id");
+        let kind = take::string(&mut run, "run_type")?
+            .ok_or_else(|| take::missing("run_type", "a run of LangSmith"))?;
+        let name = take::string(&mut run, "name")?.unwrap_or_default();
+        let inputs = take::any(&mut run, "inputs");
+        let outputs = take::any(&mut run, "outputs");
+        let failed = take::any(&mut run, "error");
+        let mut span = Span {
+            name: name.clone(),
+            began: take::any(&mut run, "start_time").as_ref().and_then(millis),
+            order: take::label(&mut run, "dotted_order").unwrap_or_else(|| id.clone()),
+            ..Span::default()
+        };
+        match kind.as_str() {
+            "llm" => model(&mut span, &mut run, inputs, outputs),
+            "tool" => tool(&mut span, inputs, outputs, failed.as_ref()),
+            _ => {}
+        }
+        take::away(
+            &mut run,
+            "end_time extra session_id status events tags child_run_ids",
+        );
+        out.losses.rest("[]", &run);
+        let held = self.traces.of(&trace, place);
+        if parent.is_none() {
+            held.name = Some(name).filter(|name| !name.is_empty()).map(Value::from);
+            held.failed = failed.is_some();
+        }
+        self.traces.push(trace, place, span);
+        Ok(())
+    }
+}
+
+/// Fills the span of a model with its input and output, as LangChain's models or wrapped clients write them.
+fn model(span: &mut Span, run: &mut Object, inputs: Option<Value>, outputs: Option<Value>) {
+    span.kind = Kind::Model;
+    span.input = messages(inputs);
+    let extra = run.get("extra");
+    let metadata = extra.and_then(|extra| extra.get("metadata"));
+    let named = metadata.and_then(|metadata| metadata.get("ls_model_name")?.as_str());
+    let invoked = extra.and_then(|extra| extra.get("invocation_params"));
+    let invoked =
+        invoked.and_then(|params| params.get("model").or(params.get("model_name"))?.as_str());
+    span.model = named.or(invoked).map(str::to_owned);
+    let Some(Value::Object(mut outputs)) = outputs else {
+        return;
+    };
+    let usage = ["usage_metadata", "usage"];
+    let usage = usage
+        .into_iter()
+        .find_map(|name| outputs.get(name)?.as_object().cloned());
+    span.usage = Usage::taken(&mut usage.unwrap_or_default());
+    if span.usage == Usage::default() {
+        span.usage = Usage::taken(run);
+    }
+    let choices = outputs.get("choices");
+    if let Some(choice) = choices.and_then(|choices| choices.get(0)).cloned() {
+        let reason = choice.get("finish_reason").and_then(Value::as_str);
+        span.reason = reason.map(str::to_owned);
+        span.output
+            .extend(choice.get("message").cloned().and_then(message));
+        return;
+    }
+    let mut generation = outputs.remove("generations").unwrap_or_default();
+    while let Value::Array(mut first) = generation {
+        generation = if first.is_empty() {
+            Value::Null
+        } else {
+            first.swap_remove(0)
+        };
+    }
+    if let Some(said) = generation.get("message").cloned().and_then(message) {
+        span.output.push(said);
+    } else if let Some(text) = generation.get("text").and_then(Value::as_str) {
+        span.output.push(spoken(text, "assistant"));
+    } else {
+        span.output = messages(Some(Value::Object(outputs)));
+    }
+}
+
+/// Returns the messages of an object or a list.
+fn messages(value: Option<Value>) -> Vec<Object> {
+    let list = match value {
+        Some(Value::Object(mut object)) => {
+            let names = ["messages", "output", "message", "input"];
+            let found = names.into_iter().find_map(|name| object.remove(name));
+            match found {
+                Some(found) => found,
+                None => Value::Object(object),
+            }
+        }
+        Some(other) => other,
+        None => return Vec::new(),
+    };
+    match list {
+        // Batches are lists of lists; only one is recorded.
+        Value::Array(mut items) if items.first().is_some_and(Value::is_array) => {
+            messages(Some(items.swap_remove(0)))
+        }
+        Value::Array(items) => items.into_iter().filter_map(message).collect(),
+        Value::String(text) => vec![spoken(&text, "user")],
+        other => message(other).into_iter().collect(),
+    }
+}
+
+/// Fills the span of a tool with its arguments and its result.
+fn tool(span: &mut Span, inputs: Option<Value>, outputs: Option<Value>, failed: Option<&Value>) {
+    span.kind = Kind::Tool;
+    span.arguments = match inputs {
+        Some(Value::Object(mut inputs)) if inputs.len() == 1 && inputs.contains_key("input") => {
+            inputs.remove("input")
+        }
+        other => other,
+    };
+    let output = match outputs {
+        Some(Value::Object(mut outputs)) if outputs.contains_key("output") => {
+            outputs.remove("output")
+        }
+        other => other,
+    };
+    let said = output
+        .clone()
+        .and_then(message)
+        .filter(|said| said.contains_key("content"));
+    let (content, status) = match said {
+        Some(mut said) => {
+            span.call = take::label(&mut said, "tool_call_id");
+            let status = take::any(&mut said, "status");
+            (words(said.remove("content")), status)
+        }
+        None => (words(output), None),
+    };
+    let failure = failed.map(|error| words(Some(error.clone())));
+    let status = status.as_ref().and_then(Value::as_str) == Some("error");
+    span.error = Some(status || failure.is_some());
+    span.result = Some(match (content.is_empty(), failure) {
+        (true, Some(failure)) => failure,
+        _ => content,
+    });
+}

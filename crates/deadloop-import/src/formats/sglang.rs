@@ -1,0 +1,186 @@
+//! Answers of SGLang's own `/generate`: `{"text", "meta_info"}`.
+//!
+//! Several answers are a list. A streamed answer is repeated with the text so far, or with only the added text
+//! (`incremental_streaming_output`).
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::cut::{Content, Record};
+use crate::reader::{Out, Reader, entry, keep, known_entry};
+use deadloop_corpus::{Body, Place, RecordedEvent};
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::think::{ThinkSplitter, join};
+use deadloop_stream::wire::WireFault;
+
+known_entry! { Sglang = known, "sglang", "SGLang's own /generate, streamed or not: text and meta_info"; }
+
+fn known(object: &Object) -> bool {
+    object.contains_key("text") && object.get("meta_info").is_some_and(Value::is_object)
+}
+
+/// The answers that have not ended, by id.
+#[derive(Default)]
+struct Sglang {
+    open: BTreeMap<String, Answer>,
+}
+
+/// An answer so far.
+struct Answer {
+    place: Place,
+    last: Place,
+    text: String,
+    /// The end of each piece, as a position in the text.
+    ends: Vec<usize>,
+    /// Whether each record has only the added text.
+    added: bool,
+    info: Object,
+    gaps: u64,
+}
+
+/// The fields of an answer as a whole.
+const KEPT: [&str; 6] = [
+    "prompt_tokens",
+    "completion_tokens",
+    "reasoning_tokens",
+    "cached_tokens",
+    "e2e_latency",
+    "weight_version",
+];
+
+impl Reader for Sglang {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+        if matches!(record.content, Content::Done) {
+            self.end(out);
+            return Ok(());
+        }
+        let (place, mut object) = record.placed()?;
+        let text = take::string(&mut object, "text")?;
+        let text = text.ok_or_else(|| take::missing("text", "`text`, a string"))?;
+        let mut info = take::object(&mut object, "meta_info")?.unwrap_or_default();
+        let id = take::label(&mut info, "id").unwrap_or_default();
+        let index = take::count(&mut object, "index")?;
+        out.losses.rest("", &object);
+        let id = index
+            .filter(|n| *n > 0)
+            .map_or(id.clone(), |n| format!("{id}/{n}"));
+        let ended = id.is_empty() || info.get("finish_reason").is_some_and(|why| !why.is_null());
+        let mut answer = self.open.remove(&id).unwrap_or_else(|| Answer::new(&place));
+        answer.last = place;
+        answer.add(text);
+        answer.info = info;
+        if ended {
+            answer.emit(id, out)
+        } else {
+            self.open.insert(id, answer);
+        }
+        Ok(())
+    }
+
+    fn gap(&mut self) {
+        self.open.values_mut().for_each(|answer| answer.gaps += 1);
+    }
+
+    fn end(&mut self, out: &mut Out) {
+        for (id, answer) in std::mem::take(&mut self.open) {
+            let expected = "a finish reason: taken as it is, marked meta.cut";
+            out.warn(&answer.last, "the stream ends here", expected);
+            answer.emit(id, out);
+        }
+    }
+}
+
+impl Answer {
+    fn new(place: &Place) -> Self {
+        Self {
+            place: place.clone(),
+            last: place.clone(),
+            text: String::new(),
+            ends: Vec::new(),
+            added: false,
+            info: Object::new(),
+            gaps: 0,
+        }
+    }
+
+    /// Adds the next text, which contains all earlier text if it begins with it.
+    ///
+    /// Otherwise each record, including the earlier ones, has only the added text.
+    fn add(&mut self, text: String) {
+        if !self.added && !text.starts_with(&self.text) {
+            self.added = true;
+            let pieces: Vec<String> = self
+                .ends
+                .iter()
+                .map(|end| self.text[..*end].to_owned())
+                .collect();
+            let mut end = 0;
+            self.ends = pieces
+                .iter()
+                .map(|piece| {
+                    end += piece.len();
+                    end
+                })
+                .collect();
+            self.text = pieces.concat();
+        }
+        if self.added {
+            self.text += &text
+        } else {
+            self.text = text
+        }
+        self.ends.push(self.text.len());
+    }
+
+    fn emit(mut self, id: String, out: &mut Out) {
+        let mut events = self.events(out);
+        let mut meta = Object::new();
+        let finish = take::any(&mut self.info, "finish_reason");
+        if let Some(mut finish) = finish {
+            let reason = finish.get_mut("type").map(Value::take).unwrap_or(finish);
+            let reason = reason.as_str().map(str::to_owned);
+            events.push(RecordedEvent::of(Body::Finish { reason }));
+        } else {
+            meta.insert("cut".to_owned(), true.into());
+        }
+        let tokens = self.info.get("completion_tokens").and_then(Value::as_u64);
+        if let [text, rest @ ..] = events.as_mut_slice()
+            && rest
+                .iter()
+                .all(|event| matches!(event.body, Body::Finish { .. }))
+        {
+            text.tokens = tokens;
+        }
+        for name in KEPT {
+            keep(&mut meta, name, take::any(&mut self.info, name));
+        }
+        if self.gaps > 0 {
+            meta.insert("gaps".to_owned(), self.gaps.into());
+        }
+        out.losses.rest("meta_info", &self.info);
+        let mut entry = entry(self.place, events);
+        entry.transcript.id = id;
+        entry.transcript.meta = meta;
+        out.emit(entry);
+    }
+
+    /// Returns the pieces of the text as events, split at tags.
+    fn events(&self, out: &Out) -> Vec<RecordedEvent> {
+        let mut splitter = ThinkSplitter::new(out.options.think.clone());
+        let mut events = Vec::new();
+        let mut from = 0;
+        for end in &self.ends {
+            let mut pieces = Vec::new();
+            splitter.push(&self.text[from..*end], &mut |side, text| {
+                join(&mut pieces, side, text);
+            });
+            let pieces = pieces.into_iter();
+            events.extend(pieces.map(|(side, text)| RecordedEvent::of(side.body(text))));
+            from = *end;
+        }
+        splitter
+            .finish(&mut |side, text| events.push(RecordedEvent::of(side.body(text.to_owned()))));
+        events
+    }
+}

@@ -1,0 +1,152 @@
+//! Results of tau2-bench: `{info, tasks, simulations}`, each simulation a run.
+//!
+//! A simulated user may have tools of their own. Those calls and results are outside the run and left out.
+
+use serde_json::Value;
+
+use crate::conversation::Conversation;
+use crate::cut::Record;
+use crate::reader::{Out, Reader, keep, keep_field, known_entry};
+use deadloop_corpus::{Entry, Place};
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::time::EventClock;
+use deadloop_stream::wire::WireFault;
+
+known_entry! { Tau2 = known, "tau2", "results of tau2-bench: simulations with their messages"; }
+
+fn known(object: &Object) -> bool {
+    let runs = object.get("simulations").is_some_and(Value::is_array);
+    let info = object.get("info").and_then(Value::as_object);
+    runs || info.is_some_and(|info| info.contains_key("agent_info"))
+}
+
+#[derive(Default)]
+struct Tau2;
+
+impl Reader for Tau2 {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+        let (place, mut object) = record.placed()?;
+        let info = take::object(&mut object, "info")?.unwrap_or_default();
+        let runs = take::need_list(&mut object, "simulations", "a list of runs")?;
+        if runs.is_empty() {
+            out.pass("simulations (none)");
+            return Ok(());
+        }
+        let mut found = Vec::new();
+        for run in runs {
+            let run = take::as_object("simulations[]", run)?;
+            found.push(simulation(run, &info, &place, out)?);
+        }
+        // The tasks and their right answers.
+        if take::any(&mut object, "tasks").is_some() {
+            out.losses.add("tasks");
+        }
+        out.losses.rest("", &object);
+        found.into_iter().for_each(|entry| out.emit(entry));
+        Ok(())
+    }
+}
+
+fn simulation(
+    mut run: Object,
+    info: &Object,
+    place: &Place,
+    out: &mut Out,
+) -> Result<Entry, WireFault> {
+    let task = take::label(&mut run, "task_id");
+    let own = take::label(&mut run, "id");
+    let trial = take::count(&mut run, "trial")?.unwrap_or(0);
+    let (mut conversation, mut clock) = (Conversation::default(), EventClock::default());
+    for message in take::list(&mut run, "messages")?.unwrap_or_default() {
+        let mut message = take::as_object("messages[]", message)?;
+        let several = take::list(&mut message, "tool_messages")?;
+        let all = match several {
+            Some(several) => several,
+            None => vec![Value::Object(message)],
+        };
+        for message in all {
+            let message = take::as_object("messages[]", message)?;
+            said(&mut conversation, message, &mut clock, out)?;
+        }
+    }
+    let reason = take::string(&mut run, "termination_reason")?;
+    conversation.finish(reason.as_deref().map(ended).map(str::to_owned));
+    let mut entry = conversation.entry(place.clone());
+    let transcript = &mut entry.transcript;
+    // Results without tasks have an id for each run, or none.
+    match (task, own) {
+        (Some(task), _) => {
+            transcript.id = format!("{}/{task}-{trial}", out.stem());
+            transcript.group = Some(format!("task-{task}"));
+        }
+        (None, Some(own)) => transcript.id = format!("{}/{own}", out.stem()),
+        (None, None) => {}
+    }
+    let info = Value::Object(info.clone());
+    let model = info.pointer("/agent_info/llm").and_then(Value::as_str);
+    transcript.model = model.unwrap_or_default().to_owned();
+    let domain = info.pointer("/environment_info/domain_name");
+    keep(&mut transcript.meta, "env", domain.cloned());
+    keep(&mut transcript.meta, "exit", reason.map(Value::from));
+    let mut reward = take::object(&mut run, "reward_info")?.unwrap_or_default();
+    keep_field(&mut transcript.meta, "reward", &mut reward, "reward");
+    if !reward.is_empty() {
+        out.losses.add("simulations[].reward_info");
+    }
+    take::away(&mut run, "timestamp start_time end_time duration seed");
+    out.losses.rest("simulations[]", &run);
+    Ok(entry)
+}
+
+/// Adds a message. The id of a result is that of its call.
+fn said(
+    run: &mut Conversation,
+    mut message: Object,
+    clock: &mut EventClock,
+    out: &mut Out,
+) -> Result<(), WireFault> {
+    let stamp = take::any(&mut message, "timestamp");
+    let t_ms = clock.at(stamp.as_ref());
+    take::away(&mut message, "turn_idx cost");
+    if take::any(&mut message, "raw_data").is_some() {
+        out.losses.add("messages[].raw_data");
+    }
+    let role = take::word(&message, "role");
+    let of_user = message.get("requestor").and_then(Value::as_str) == Some("user");
+    match role {
+        "tool" if of_user => {
+            out.losses.add("messages[] (a result of the user's tool)");
+            return Ok(());
+        }
+        "tool" => {
+            take::rename(
+                &mut message,
+                &[("id", "tool_call_id"), ("error", "is_error")],
+            );
+            take::any(&mut message, "requestor");
+        }
+        "user" => {
+            for _ in take::list(&mut message, "tool_calls")?.unwrap_or_default() {
+                out.losses.add("messages[] (a call of the user's tool)");
+            }
+            take::any(&mut message, "usage");
+        }
+        _ => {
+            let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+            for call in calls.into_iter().flatten().filter_map(Value::as_object_mut) {
+                call.remove("requestor");
+            }
+        }
+    }
+    run.message(message, "messages[]", t_ms, out)
+}
+
+/// Returns the usual finish reason for the end of a run.
+fn ended(reason: &str) -> &str {
+    match reason {
+        "user_stop" | "agent_stop" => "stop",
+        "max_steps" => "limit",
+        "too_many_errors" | "agent_error" | "user_error" => "error",
+        other => other,
+    }
+}

@@ -1,0 +1,45 @@
+//! Results of tau-bench: a list of `{task_id, reward, info, traj, trial}`.
+//!
+//! Each has the messages of a run.
+
+use serde_json::Value;
+
+use crate::conversation::Conversation;
+use crate::cut::Record;
+use crate::reader::{Out, Reader, keep_field, known_entry};
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
+
+known_entry! { TauBench = known, "tau-bench", "results of tau-bench: task_id, reward, traj"; }
+
+fn known(object: &Object) -> bool {
+    let traj = object.get("traj").is_some_and(Value::is_array);
+    object.contains_key("task_id") && (traj || object.contains_key("trial"))
+}
+
+#[derive(Default)]
+struct TauBench;
+
+impl Reader for TauBench {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+        let (place, mut object) = record.placed()?;
+        let task = take::label(&mut object, "task_id");
+        let task = task.ok_or_else(|| take::missing("task_id", "the number of a task"))?;
+        let trial = take::count(&mut object, "trial")?.unwrap_or(0);
+        let mut run = Conversation::default();
+        for message in take::need_list(&mut object, "traj", "a list of messages")? {
+            let mut message = take::as_object("traj[]", message)?;
+            // The tool of a result, which its call has too.
+            take::any(&mut message, "name");
+            run.message(message, "traj[]", None, out)?;
+        }
+        let mut entry = run.entry(place);
+        let transcript = &mut entry.transcript;
+        transcript.id = format!("{}/{task}-{trial}", out.stem());
+        transcript.group = Some(format!("task-{task}"));
+        keep_field(&mut transcript.meta, "reward", &mut object, "reward");
+        out.losses.rest("", &object);
+        out.emit(entry);
+        Ok(())
+    }
+}

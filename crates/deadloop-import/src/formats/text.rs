@@ -1,0 +1,32 @@
+//! Plain text: a file is one answer, with thinking in `<think>` and `</think>`.
+//!
+//! The transcript is named after the file.
+
+use crate::cut::{Record, Shape};
+use crate::head::Certainty;
+use crate::reader::{Foreign, Out, Reader, entry};
+use deadloop_corpus::RecordedEvent;
+use deadloop_stream::wire::WireFault;
+
+pub(crate) const ENTRY: Foreign = Foreign {
+    name: "text",
+    help: "plain text, one answer a file, thinking in <think>…</think>; never guessed",
+    // A text may be anything: a log, a page, user input.
+    knows: |_| Certainty::No,
+    shape: Some(Shape::Text),
+    whole_folder: false,
+    reader: || Box::new(Text),
+};
+
+struct Text;
+
+impl Reader for Text {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+        let (place, text) = record.text()?;
+        let events = out.said(text).map(RecordedEvent::of);
+        let mut entry = entry(place, events.collect());
+        entry.transcript.id = out.stem().to_owned();
+        out.emit(entry);
+        Ok(())
+    }
+}

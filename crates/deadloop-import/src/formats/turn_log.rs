@@ -1,0 +1,88 @@
+//! Conversations in the data model of a service with `turns`.
+//!
+//! A conversation is `{id, turns: [{request, response, toolCalls, toolCallResults, metadata}]}`. A turn of this service
+//! is everything after a user message. Here the calls are one turn, and the answer after their results is the next.
+
+use serde_json::Value;
+
+use crate::conversation::{Conversation, tool_call};
+use crate::cut::Record;
+use crate::reader::{Out, Reader, known_entry};
+use crate::spans::words;
+use deadloop_corpus::Body;
+use deadloop_stream::take::{self, Object};
+use deadloop_stream::wire::WireFault;
+
+known_entry! { TurnLog = known, "turn-log", "conversations of turns with request, response, toolCalls, toolCallResults"; }
+
+fn known(object: &Object) -> bool {
+    let turn = |turn: &Value| turn.get("request").is_some() && turn.get("response").is_some();
+    let turns = object.get("turns").and_then(Value::as_array);
+    turns.is_some_and(|turns| turns.iter().take(4).any(turn))
+}
+
+#[derive(Default)]
+struct TurnLog;
+
+impl Reader for TurnLog {
+    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+        let (place, mut object) = record.placed()?;
+        let mut run = Conversation::default();
+        for turn in take::need_list(&mut object, "turns", "a list of turns")? {
+            let turn = take::as_object("turns[]", turn)?;
+            exchange(&mut run, turn, out)?;
+        }
+        let id = take::label(&mut object, "id");
+        let mut entry = run.entry(place);
+        entry.transcript.id = id.unwrap_or_default();
+        out.losses.rest("", &object);
+        out.emit(entry);
+        Ok(())
+    }
+}
+
+/// Adds a user message and everything after it.
+fn exchange(run: &mut Conversation, mut turn: Object, out: &mut Out) -> Result<(), WireFault> {
+    let mut request = take::object(&mut turn, "request")?.unwrap_or_default();
+    run.user(
+        take::string(&mut request, "message")?.unwrap_or_default(),
+        None,
+    );
+    let mut results = take::object(&mut turn, "toolCallResults")?.unwrap_or_default();
+    let mut calls = Vec::new();
+    for call in take::list(&mut turn, "toolCalls")?.unwrap_or_default() {
+        let mut call = take::as_object("toolCalls[]", call)?;
+        let body = tool_call(&mut call)?;
+        if let Body::ToolCall { id: Some(id), .. } = &body {
+            calls.push(id.clone());
+        }
+        run.act(body, None);
+    }
+    // Results are in the order of the calls, then those without a call.
+    let known = calls
+        .into_iter()
+        .filter_map(|id| Some((id.clone(), results.remove(&id)?)));
+    let known: Vec<(String, Value)> = known.collect();
+    for (id, content) in known.into_iter().chain(results) {
+        let body = Body::ToolResult {
+            id: Some(id),
+            content: words(Some(content)),
+            error: None,
+        };
+        run.push(body, None);
+    }
+    let mut response = take::object(&mut turn, "response")?.unwrap_or_default();
+    let text = take::string(&mut response, "message")?.unwrap_or_default();
+    run.say(text, None, out);
+    // Summaries of earlier turns are kept where they were made.
+    if let Some(metadata) = take::any(&mut turn, "metadata")
+        && let Some(event) = run.last_turn()
+    {
+        event.rest.insert("metadata".to_owned(), metadata);
+    }
+    take::any(&mut turn, "id");
+    out.losses.rest("turns[].request", &request);
+    out.losses.rest("turns[].response", &response);
+    out.losses.rest("turns[]", &turn);
+    Ok(())
+}

@@ -1,0 +1,524 @@
+//! Import of recordings in other formats, one transcript after the other.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | the selected files, and the names of their transcripts | [`files`] |
+//! | the recognition of the format from the beginning of a file | `opening`; its input: `head` |
+//! | the caller's options | [`options`] |
+//! | the cut of a file into records: lines, one document, text, an archive, a database | `cut` |
+//! | the meaning of a record of each format | `formats/<name>.rs` |
+//! | responses put together from the chunks of a stream | `streams`, `response`, `choice` |
+//! | envelopes of recorders around an API's objects | `envelope` |
+//! | messages of a conversation as events | `conversation` |
+//! | logs of agents and chats, described by paths of fields | `log`, `paths`, `formats/{agent_logs,exports,logs}.rs` |
+//! | databases of programs: tables and queries | `cut/queries.rs`; their rows: `formats/databases.rs` |
+//! | the columns of tables | `formats/columns.rs`, read by `formats/table.rs` |
+//! | finish reasons in the words of OpenAI's API | `deadloop_stream::reasons` |
+//! | the folders in which agents store sessions | [`stores`] |
+//! | users, prompts, turns of an agent's run; data on a turn | `run`; `turn` |
+//! | spans of a trace as a run | `spans` |
+//! | losses, counted by name | [`losses`] |
+//!
+//! All input is accounted for. Every record is used, passed over or rejected. Every transcript is returned, counted as
+//! empty, or rejected. Every rejection is one [`Problem`] with its place. A file without output of a model is a
+//! problem, unless it was found in a folder: there it is passed over and counted by kind.
+
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use deadloop_corpus::{Corpus, Entry, Ids, MAX_LINE, Place, Problem};
+
+mod choice;
+mod conversation;
+mod cut;
+mod envelope;
+pub mod files;
+mod fitting;
+mod formats;
+mod head;
+mod log;
+pub mod losses;
+mod opening;
+pub mod options;
+mod paths;
+mod reader;
+mod response;
+mod run;
+mod spans;
+pub mod stores;
+mod streams;
+mod turn;
+
+use cut::Records;
+use deadloop_stream::wire::WireFault;
+use files::{File, FileStamp, Files, whole};
+use formats::{FOREIGN, deadloop, table};
+use losses::Losses;
+use options::ImportOptions;
+use reader::{Foreign, Out, Reader};
+
+/// Quotes a column for a shell.
+fn typed(column: &str) -> Cow<'_, str> {
+    let plain = |char: char| char.is_alphanumeric() || "_-.".contains(char);
+    if column.chars().all(plain) {
+        column.into()
+    } else {
+        format!("'{}'", column.replace('\'', r"'\''")).into()
+    }
+}
+
+/// A format of recordings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImportFormat {
+    /// The name for `--from`.
+    pub name: &'static str,
+    /// The help on one line.
+    pub help: &'static str,
+}
+
+/// Iterates over every format, in the order of the registry.
+pub fn import_formats() -> impl Iterator<Item = ImportFormat> {
+    let formats = FOREIGN.iter();
+    formats.map(|entry| ImportFormat {
+        name: entry.name,
+        help: entry.help,
+    })
+}
+
+/// Counts of things of one kind in the input. Each is used, empty or rejected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImportTally {
+    /// Number of things in the input.
+    pub seen: u64,
+    /// Number of things without output of a model (text, call or result), which are not returned.
+    ///
+    /// These are files of a folder that are not recordings, records that are passed over, and transcripts without text.
+    pub empty: u64,
+    /// Number of things with a [`Problem`].
+    pub rejected: u64,
+}
+
+impl ImportTally {
+    /// Returns the number of used things.
+    pub fn used(self) -> u64 {
+        self.seen - self.empty - self.rejected
+    }
+}
+
+/// Counts of the input so far. The three `rejected` add up to the number of problems.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImportCounts {
+    /// Files that were named or found in folders.
+    pub files: ImportTally,
+    /// Records (lines, chunks, documents, members of archives) of the used files.
+    pub records: ImportTally,
+    /// Transcripts in the records.
+    pub transcripts: ImportTally,
+}
+
+/// An iterator over the transcripts of recordings, in order and in bounded memory.
+///
+/// It holds one record, and the responses of a stream that have not ended.
+pub struct Import {
+    options: ImportOptions,
+    files: Files,
+    open: Option<Open>,
+    out: Out,
+    ready: VecDeque<Result<Entry, Problem>>,
+    ids: Ids,
+    repeated: u64,
+    counts: ImportCounts,
+    /// Files of folders that were passed over, by their kind: the number, and one example.
+    passed: BTreeMap<String, (u64, PathBuf)>,
+    /// Guesses on the columns of tables, as the options that would set them, with the number of files.
+    guessed: BTreeMap<String, u64>,
+    /// The reason for each recognized format.
+    sure: BTreeMap<&'static str, &'static str>,
+    /// Files without changes since they were read before.
+    same: HashSet<PathBuf>,
+    /// The opened files, with their stamps at that time.
+    sources: BTreeMap<PathBuf, FileStamp>,
+}
+
+/// The kind of files that are passed over because they have not changed.
+const SAME: &str = "files that were read before, and are as they were";
+
+/// An open file with its reader.
+struct Open {
+    format: &'static Foreign,
+    reader: Box<dyn Reader>,
+    /// The records. `None` once the file has ended.
+    records: Option<Records>,
+    /// The folder of the files that share the reader and names. `None` for a single file.
+    folder: Option<(u64, PathBuf)>,
+    /// The place of the file's beginning, and whether the file has to be a recording.
+    place: Place,
+    strict: bool,
+    /// Numbers of records, of unused records, and of transcripts with text.
+    records_seen: u64,
+    not_used: u64,
+    found: u64,
+}
+
+impl Import {
+    /// Finds the files: named ones, and all in folders, in the order of their names.
+    ///
+    /// # Errors
+    /// A format that does not exist, a text field for a format with fixed columns, or a path that does not exist.
+    pub fn new(paths: &[PathBuf], mut options: ImportOptions) -> Result<Self, String> {
+        // The only format with columns of any name.
+        let columns = table::ENTRY.name;
+        if options.from.as_deref() == Some("huggingface") {
+            // The former name of the format, when it read little else.
+            options.from = Some(columns.to_owned());
+        }
+        if let Some((option, field)) = options.fields.first() {
+            let from = options.from.get_or_insert_with(|| columns.to_owned());
+            if from != columns {
+                return Err(format!(
+                    "{option} {field} for the format {from}, whose texts have their places; \
+                     expected none, or the format {columns}"
+                ));
+            }
+        }
+        if let Some(name) = &options.from
+            && !FOREIGN.iter().any(|format| format.name == name)
+        {
+            let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
+            return Err(format!(
+                "unknown format {name:?}; expected one of {}",
+                names.join(", ")
+            ));
+        }
+        let files = Files::find(paths)?;
+        Ok(Self {
+            same: files.same(&options.known),
+            sources: BTreeMap::new(),
+            files,
+            out: Out::new(options.clone()),
+            options,
+            open: None,
+            ready: VecDeque::new(),
+            ids: Ids::default(),
+            repeated: 0,
+            counts: ImportCounts::default(),
+            passed: BTreeMap::new(),
+            guessed: BTreeMap::new(),
+            sure: BTreeMap::new(),
+        })
+    }
+
+    /// Returns the files of folders that are not recordings: the kind, the number, and one example.
+    pub fn passed_over(&self) -> impl Iterator<Item = (&str, u64, &Path)> {
+        let passed = self.passed.iter();
+        passed.map(|(kind, (files, one))| (kind.as_str(), *files, one.as_path()))
+    }
+
+    /// Returns the opened files by absolute path, with their stamps at that time.
+    pub fn sources(&self) -> &BTreeMap<PathBuf, FileStamp> {
+        &self.sources
+    }
+
+    /// Returns the guesses on columns of tables, as the options that would set them, with the number of files.
+    pub fn guessed(&self) -> impl Iterator<Item = (&str, u64)> {
+        let guessed = self.guessed.iter();
+        guessed.map(|(options, files)| (options.as_str(), *files))
+    }
+
+    /// Returns the reason for a recognized format. `None` if the caller chose it.
+    pub fn why(&self, format: &str) -> Option<&'static str> {
+        self.sure.get(format).copied()
+    }
+
+    /// Returns the counts so far. They are complete after the last transcript.
+    pub fn counts(&self) -> ImportCounts {
+        self.counts
+    }
+
+    /// Returns the number of transcripts rejected for an id that occurred before.
+    pub fn repeated(&self) -> u64 {
+        self.repeated
+    }
+
+    /// Returns the fields that the transcripts so far do not contain.
+    pub fn losses(&self) -> &Losses {
+        &self.out.losses
+    }
+
+    /// Returns warnings on used records, such as streams that end without a finish reason.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.out.warnings
+    }
+
+    /// Returns the number of warnings. Only the first are stored.
+    pub fn warned(&self) -> u64 {
+        self.out.warned
+    }
+
+    /// Returns the recognized formats, each with its number of files.
+    pub fn formats(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let met = self.out.formats.iter();
+        met.map(|(name, files)| (*name, *files))
+    }
+
+    /// Returns the corpora among the input, with their paths.
+    ///
+    /// Only their transcripts are imported. Their other files are for the caller.
+    pub fn corpora(&self) -> impl Iterator<Item = (&Path, &Arc<Corpus>)> {
+        let corpora = self.files.corpora().iter();
+        corpora.map(|(path, corpus)| (path.as_path(), corpus))
+    }
+
+    /// Returns the bytes read from disk so far, before decompression.
+    pub fn bytes_read(&self) -> u64 {
+        self.files.bytes_read()
+    }
+
+    /// Returns the bytes on disk of all files.
+    pub fn total_bytes(&self) -> u64 {
+        self.files.total_bytes()
+    }
+
+    /// Reads the next record or opens the next file. Returns `false` at the end.
+    fn step(&mut self) -> bool {
+        let next = self
+            .open
+            .as_mut()
+            .and_then(|open| open.records.as_mut()?.next());
+        if let Some(record) = next {
+            self.record(record);
+            return true;
+        }
+        let next = self.files.next();
+        let folder = next.as_ref().map(File::folder);
+        let goes_on = |open: &Open| open.folder.is_some() && open.folder == folder;
+        if let Some(mut open) = self.open.take() {
+            open.records = None;
+            if goes_on(&open) {
+                self.open = Some(open)
+            } else {
+                self.close(open)
+            }
+        }
+        self.emit();
+        let Some(file) = next else {
+            return false;
+        };
+        self.counts.files.seen += 1;
+        self.begin(file);
+        true
+    }
+
+    /// Opens a file and creates its reader, or refuses it or passes it over.
+    fn begin(&mut self, file: File) {
+        let strict = file.is_meant();
+        if self.same.contains(file.path.as_path()) {
+            return self.pass_over(SAME.to_owned(), &file.path);
+        }
+        let stamp = FileStamp::of(&file.path);
+        self.sources
+            .extend(stamp.map(|stamp| (whole(&file.path), stamp)));
+        let opened = match opening::open(&file, self.options.from.as_deref()) {
+            Ok(opened) => opened,
+            Err(refused) => return self.refuse(refused, &file.path, strict),
+        };
+        let opening::Opened {
+            format,
+            sure,
+            records,
+            several,
+        } = opened;
+        *self.out.formats.entry(format.name).or_default() += 1;
+        if let Some(sure) = sure {
+            self.sure.insert(format.name, sure.why());
+        }
+        if let Some(mut open) = self.open.take() {
+            if open.format.name == format.name && !several {
+                open.records = Some(records);
+                self.open = Some(open);
+                return;
+            }
+            self.close(open);
+        }
+        let whole = format.whole_folder && !several;
+        self.out
+            .begin(format.name, file.stem(whole), file.corpus.clone());
+        self.open = Some(Open {
+            format,
+            reader: (format.reader)(),
+            records: Some(records),
+            folder: whole.then(|| file.folder()),
+            place: file.place(0),
+            strict,
+            records_seen: 0,
+            not_used: 0,
+            found: 0,
+        });
+    }
+
+    /// Refuses a file that cannot be read. In a folder, a file that is not a recording is passed over.
+    fn refuse(&mut self, refused: opening::Refused, path: &Arc<PathBuf>, strict: bool) {
+        match refused.kind {
+            Some(kind) if !strict => self.pass_over(kind.to_owned(), path),
+            _ => {
+                self.counts.files.rejected += 1;
+                let place = Place::new(Arc::clone(path), 0);
+                self.ready.push_back(Err(refused.fault.at(place)));
+            }
+        }
+    }
+
+    fn pass_over(&mut self, kind: String, path: &Path) {
+        self.counts.files.empty += 1;
+        let (files, _) = self
+            .passed
+            .entry(kind)
+            .or_insert_with(|| (0, path.to_owned()));
+        *files += 1;
+    }
+
+    /// Ends a file. A file without output of a model counts as unused.
+    fn close(&mut self, mut open: Open) {
+        open.reader.end(&mut self.out);
+        open.found += self.emit();
+        let guessed = std::mem::take(&mut self.out.guessed);
+        let nothing = self.out.nothing.take();
+        if !guessed.is_empty() && open.found > 0 {
+            let options = guessed.iter();
+            let options = options.map(|(option, column)| format!("{option} {}", typed(column)));
+            let options = options.collect::<Vec<_>>().join(" ");
+            *self.guessed.entry(options).or_default() += 1;
+        }
+        // Every transcript in deadloop's own format is whole, even an empty one. Known problems are not repeated.
+        let own = open.format.name == deadloop::ENTRY.name;
+        let told = open.not_used > self.out.passed_records;
+        if open.found > 0 || own || told {
+            return;
+        }
+        self.counts.records.empty += open.records_seen - open.not_used;
+        if !open.strict {
+            let kind = format!("{}: nothing of a model in them", open.format.name);
+            return self.pass_over(kind, &open.place.file);
+        }
+        self.counts.files.rejected += 1;
+        let fault = nothing.unwrap_or_else(|| self.held(&open));
+        self.ready.push_back(Err(fault.at(open.place)));
+    }
+
+    /// Describes a file without output of a model.
+    fn held(&self, open: &Open) -> WireFault {
+        let passed = self.out.passed.iter().take(8);
+        let passed: Vec<String> = passed.map(|(what, n)| format!("{what} {n}")).collect();
+        let kinds = if passed.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", passed.join(", "))
+        };
+        let what = format!(
+            "no text, call or result of a model in {} record{} of {}{kinds}",
+            open.records_seen,
+            if open.records_seen == 1 { "" } else { "s" },
+            open.format.name
+        );
+        WireFault::new(
+            what,
+            "a recording of what a model said; --from for another format",
+        )
+    }
+
+    /// Passes a record to the reader.
+    fn record(&mut self, record: Result<cut::Record, Problem>) {
+        if let Ok(torn) = &record
+            && matches!(torn.content, cut::Content::Torn)
+        {
+            // Half a line is no record, so the place of a cut does not change the number of records.
+            let what = "the file ends inside this line of a stream";
+            let expected =
+                "a whole line; what came before it is used, as where a file ends between two lines";
+            self.out.warn(&torn.place, what, expected);
+            return;
+        }
+        let Some(mut open) = self.open.take() else {
+            return;
+        };
+        self.counts.records.seen += 1;
+        open.records_seen += 1;
+        self.out.passes = false;
+        let taken = record.and_then(|record| {
+            let place = record.place.clone();
+            let taken = open.reader.take(record, &mut self.out);
+            taken.map_err(|fault| fault.at(place))
+        });
+        let failed = taken.is_err();
+        if let Err(problem) = taken {
+            self.counts.records.rejected += 1;
+            open.not_used += 1;
+            open.reader.gap();
+            self.ready.push_back(Err(problem));
+        }
+        let empty = self.out.empty;
+        let found = self.emit();
+        open.found += found;
+        // A record without any kept field, or an answer without text.
+        if !failed && found == 0 && (self.out.passes || empty > 0) {
+            self.counts.records.empty += 1;
+            self.out.passed_records += 1;
+            open.not_used += 1;
+        }
+        self.open = Some(open);
+    }
+
+    /// Collects the finished transcripts. Returns the number of those with text.
+    fn emit(&mut self) -> u64 {
+        let empty = std::mem::take(&mut self.out.empty);
+        self.counts.transcripts.seen += empty;
+        self.counts.transcripts.empty += empty;
+        let mut entries = std::mem::take(&mut self.out.found);
+        let found = entries.len() as u64;
+        for entry in entries.drain(..) {
+            self.counts.transcripts.seen += 1;
+            let unique = self.ids.insert(&entry.transcript.id, &entry.place);
+            self.repeated += u64::from(unique.is_err());
+            let fits = unique.and_then(|()| self.fitted(entry));
+            self.counts.transcripts.rejected += u64::from(fits.is_err());
+            self.ready.push_back(fits);
+        }
+        self.out.found = entries;
+        found
+    }
+
+    /// Shortens the transcript to a line of a corpus, and reports cuts.
+    fn fitted(&mut self, mut entry: Entry) -> Result<Entry, Problem> {
+        let place = entry.place.clone();
+        match fitting::fit(&mut entry, MAX_LINE) {
+            Ok(0) => {}
+            Ok(cut) => {
+                let id = &entry.transcript.id;
+                let what = format!(
+                    "{id}: {cut} long results cut, so that the transcript fits into a line"
+                );
+                let kept = "nothing more: each says the length and the hash of the whole, by which it is compared";
+                self.out.warn(&place, &what, kept);
+            }
+            Err(fault) => return Err(fault.at(place)),
+        }
+        Ok(entry)
+    }
+}
+
+impl Iterator for Import {
+    type Item = Result<Entry, Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.ready.is_empty() {
+            if !self.step() {
+                break;
+            }
+        }
+        self.ready.pop_front()
+    }
+}

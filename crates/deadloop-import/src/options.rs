@@ -1,0 +1,72 @@
+//! [`ImportOptions`], and [`ImportFields`], the columns of tables.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::files::FileStamp;
+use deadloop_corpus::ThinkOptions;
+
+/// The options of an import.
+#[derive(Clone, Debug, Default)]
+pub struct ImportOptions {
+    /// The format's name. `None` to recognize the format of each file.
+    pub from: Option<String>,
+    /// The model of recordings without one.
+    pub model: Option<String>,
+    /// The columns of tables.
+    pub fields: ImportFields,
+    /// The options for splitting answers that may hold `<think>`.
+    pub think: ThinkOptions,
+    /// Whether the file name is a prefix of each id. Ids of a corpus get no prefix, since its labels refer to them.
+    pub prefix_ids: bool,
+    /// Files that were read before. A folder without changes is passed over.
+    pub known: BTreeMap<PathBuf, FileStamp>,
+}
+
+/// The columns of a table, as paths of fields (`a.b`, `a[].b`, `a[0].b`).
+///
+/// Columns that are not set are guessed from common names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ImportFields {
+    /// The text of the model.
+    pub text: Option<String>,
+    /// The thinking of the model.
+    pub reasoning: Option<String>,
+    /// The finish reason.
+    pub finish: Option<String>,
+    /// The id of the transcript.
+    pub id: Option<String>,
+    /// The group, or the prompt.
+    pub group: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The time of recording.
+    pub time: Option<String>,
+}
+
+impl ImportFields {
+    /// Returns every option with its column.
+    pub(crate) fn options(&self) -> [(&'static str, Option<&String>); 7] {
+        [
+            ("--text-field", self.text.as_ref()),
+            ("--reasoning-field", self.reasoning.as_ref()),
+            ("--finish-field", self.finish.as_ref()),
+            ("--id-field", self.id.as_ref()),
+            ("--group-field", self.group.as_ref()),
+            ("--model-field", self.model.as_ref()),
+            ("--time-field", self.time.as_ref()),
+        ]
+    }
+
+    /// Returns the column of an option.
+    pub(crate) fn named(&self, option: &str) -> Option<&String> {
+        let mut all = self.options().into_iter();
+        all.find(|(name, _)| *name == option)?.1
+    }
+
+    /// Returns the first option with a column.
+    pub(super) fn first(&self) -> Option<(&'static str, &String)> {
+        let mut all = self.options().into_iter();
+        all.find_map(|(name, field)| Some((name, field?)))
+    }
+}

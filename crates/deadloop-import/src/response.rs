@@ -1,0 +1,222 @@
+//! [`Response`]: a response in progress, with its answers.
+//!
+//! A response that ended without a finish reason is marked `meta.cut`. A response with unreadable chunks is marked
+//! `meta.gaps`.
+
+use serde_json::{Map, Value};
+
+use super::choice::Choice;
+use super::envelope::Opened;
+use super::reader::{Out, entry};
+use deadloop_corpus::{Body, Place, RecordedEvent};
+use deadloop_stream::reader::content::{ObjectContent, ObjectPart, Tokens};
+
+/// A response that has not ended.
+pub(super) struct Response {
+    /// The name in its chunks.
+    pub(super) name: Option<String>,
+    /// The id of the recorder.
+    id: Option<String>,
+    model: Option<String>,
+    group: Option<String>,
+    /// The user's messages, if the request is recorded.
+    user: Vec<String>,
+    /// The place of the response's first record. `last` is that of its last one.
+    pub(super) place: Place,
+    last: Place,
+    pub(super) meta: Map<String, Value>,
+    tokens: Option<Tokens>,
+    /// The times of the response's first and last objects, and its duration.
+    began: Option<f64>,
+    at: Option<f64>,
+    took: Option<f64>,
+    /// Number of records that could not be read while the response was open.
+    pub(super) gaps: u64,
+    pub(super) ended: bool,
+    /// Whether each chunk has a name of its own.
+    pub(super) renamed: bool,
+    choices: Vec<Choice>,
+}
+
+impl Response {
+    /// Creates the response that an object begins.
+    pub(super) fn new(said: &ObjectContent, place: &Place) -> Self {
+        Self {
+            name: said.response.clone(),
+            id: None,
+            model: said.model.clone(),
+            group: None,
+            user: Vec::new(),
+            place: place.clone(),
+            last: place.clone(),
+            meta: Map::new(),
+            tokens: None,
+            began: None,
+            at: None,
+            took: None,
+            gaps: 0,
+            ended: false,
+            renamed: false,
+            choices: Vec::new(),
+        }
+    }
+
+    /// Returns whether an object belongs to this response. Names are compared, or models if there is no name.
+    pub(super) fn is_of(&self, said: &ObjectContent) -> bool {
+        match (&said.response, &said.model) {
+            (Some(_), _) if self.renamed && said.goes_on => self.may_be_by(said),
+            // A response whose beginning was not recorded gets its name at its end.
+            (Some(name), _) => match &self.name {
+                Some(own) => own == name,
+                None => said.ends && !said.has_text(),
+            },
+            // llama.cpp names its model only at the end.
+            (None, Some(model)) => {
+                let own = self.model.as_ref();
+                self.name.is_none() && own.map_or(said.ends, |own| own == model)
+            }
+            (None, None) => true,
+        }
+    }
+
+    /// Returns whether an object may be from the model of this response.
+    pub(super) fn may_be_by(&self, said: &ObjectContent) -> bool {
+        let both = self.model.as_ref().zip(said.model.as_ref());
+        both.is_none_or(|(own, other)| own == other)
+    }
+
+    /// Returns whether the response is finished and the object adds text or calls to it.
+    pub(super) fn goes_on_without(&self, said: &ObjectContent) -> bool {
+        let new = |(index, part): &(u64, ObjectPart)| {
+            let finished = self.choices.iter().any(|c| c.index == *index && c.finished);
+            let text = match part {
+                ObjectPart::Event(event) => !matches!(event.body, Body::Finish { .. }),
+                ObjectPart::Call(_) => true,
+                ObjectPart::Over(_) => false,
+            };
+            finished && text
+        };
+        self.finished() && said.parts.iter().any(new)
+    }
+
+    /// Returns whether an object finishes an answer.
+    pub(super) fn is_end(said: &ObjectContent) -> bool {
+        let finish = |part: &ObjectPart| match part {
+            ObjectPart::Event(event) => matches!(event.body, Body::Finish { .. }),
+            ObjectPart::Call(_) | ObjectPart::Over(_) => false,
+        };
+        said.parts.iter().any(|(_, part)| finish(part))
+    }
+
+    /// Returns whether all answers are finished.
+    pub(super) fn finished(&self) -> bool {
+        !self.choices.is_empty() && self.choices.iter().all(|choice| choice.finished)
+    }
+
+    /// Adds an object and the data of its envelope.
+    pub(super) fn add(
+        &mut self,
+        said: ObjectContent,
+        opened: Opened,
+        place: &Place,
+        out: &Out,
+        tags: bool,
+    ) {
+        self.last = place.clone();
+        self.name = self.name.take().or(said.response);
+        self.model = self.model.take().or(said.model).or(opened.model);
+        self.id = self.id.take().or(opened.id);
+        self.group = self.group.take().or(opened.group);
+        if self.user.is_empty() {
+            self.user = opened.user;
+        }
+        self.tokens = said.tokens.or(self.tokens);
+        self.took = said.took.or(self.took);
+        self.ended |= said.ends;
+        let at = opened.at.or(said.at);
+        self.began = self.began.or(at);
+        self.at = at.or(self.at);
+        let passed = self.began.and_then(|began| Some(at? - began));
+        let t_ms = opened.since.or(passed);
+        for (name, value) in said.about {
+            self.about(name, value);
+        }
+        for (index, part) in said.parts {
+            if matches!(part, ObjectPart::Over(_)) {
+                // All pieces of a call are joined, in any order.
+                continue;
+            }
+            let choice = self.choice(index, out, tags);
+            match part {
+                ObjectPart::Event(event) => choice.event(event, t_ms, out),
+                ObjectPart::Call(call) => choice.call(call, t_ms, out),
+                ObjectPart::Over(_) => {}
+            }
+        }
+    }
+
+    /// Updates data on the response. Later values replace earlier ones. Usage is merged count by count.
+    fn about(&mut self, name: &'static str, value: Value) {
+        match (self.meta.get_mut(name), value) {
+            (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
+            (Some(known), value) => *known = value,
+            (None, value) => {
+                self.meta.insert(name.to_owned(), value);
+            }
+        }
+    }
+
+    fn choice(&mut self, index: u64, out: &Out, tags: bool) -> &mut Choice {
+        let found = self.choices.iter().position(|choice| choice.index == index);
+        let at = found.unwrap_or_else(|| {
+            let after = self.choices.partition_point(|choice| choice.index < index);
+            self.choices.insert(after, Choice::new(index, out, tags));
+            after
+        });
+        &mut self.choices[at]
+    }
+
+    /// Emits each choice as a transcript.
+    pub(super) fn emit(mut self, session: bool, out: &mut Out) {
+        if !self.ended && (session || !self.finished()) {
+            let expected = "a finish reason or [DONE]: taken as it is, marked meta.cut";
+            out.warn(&self.last, "the stream ends here", expected);
+            self.meta.insert("cut".to_owned(), Value::Bool(true));
+        }
+        if self.gaps > 0 {
+            self.meta.insert("gaps".to_owned(), self.gaps.into());
+        }
+        let shift = match (self.began, self.at, self.took) {
+            (Some(began), Some(at), Some(took)) => (began - (at - took)).max(0.0),
+            _ => 0.0,
+        };
+        let id = self.id.take().or(self.name.take());
+        let several = self.choices.len() > 1;
+        if self.choices.is_empty() {
+            self.choice(0, out, false);
+        }
+        for choice in std::mem::take(&mut self.choices) {
+            let index = choice.index;
+            let tokens = self.tokens.filter(|_| !several);
+            let user = self
+                .user
+                .iter()
+                .map(|text| RecordedEvent::of(Body::User(text.clone())));
+            let events = user.chain(choice.end(shift, tokens)).collect();
+            let mut entry = entry(self.place.clone(), events);
+            let transcript = &mut entry.transcript;
+            transcript.id = match &id {
+                Some(id) if several => format!("{id}/{index}"),
+                id => id.clone().unwrap_or_default(),
+            };
+            transcript.model = self.model.clone().unwrap_or_default();
+            transcript.group = self.group.clone();
+            transcript.meta = if several {
+                self.meta.clone()
+            } else {
+                std::mem::take(&mut self.meta)
+            };
+            out.emit(entry);
+        }
+    }
+}

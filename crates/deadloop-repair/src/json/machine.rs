@@ -1,0 +1,184 @@
+//! The modes of the repairer. Some wait for the whole text.
+
+use serde::de::IgnoredAny;
+
+use crate::meaning::Pieces;
+use crate::registry::{TextRepair, list, size};
+use deadloop_detect::harness::Params;
+
+use super::clean::clean;
+use super::closer::Closer;
+use super::cutter::Cutter;
+use super::fit::Fields;
+use super::tolerant;
+
+/// The parameter `mode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    None,
+    Strict,
+    Control,
+    Close,
+    Tolerant,
+    Schema,
+}
+
+/// The repairer of one text.
+pub(super) struct Machine {
+    mode: Mode,
+    cutter: Cutter,
+    closer: Closer,
+    fields: Fields,
+    refuse_cut: bool,
+    /// Whether arguments with a mark in a string are refused.
+    refuse_inside: bool,
+    hold: usize,
+    /// The text so far, in the modes that wait for the whole text.
+    text: String,
+    /// The length of `text` in chars.
+    chars: usize,
+    too_long: bool,
+    work: u64,
+}
+
+impl Machine {
+    pub(super) fn new(params: &Params) -> Self {
+        let hold = size(params, "hold");
+        Self {
+            mode: match params.text("mode") {
+                "none" => Mode::None,
+                "strict" => Mode::Strict,
+                "control" => Mode::Control,
+                "close" => Mode::Close,
+                "schema" => Mode::Schema,
+                _ => Mode::Tolerant,
+            },
+            cutter: Cutter::new(&list(params, "control"), params.text("inside") != "keep"),
+            closer: Closer::new(params.text("partial") == "keep", hold),
+            fields: Fields::new(params),
+            refuse_cut: params.text("partial") == "refuse",
+            refuse_inside: params.text("inside") == "refuse",
+            hold,
+            text: String::new(),
+            chars: 0,
+            too_long: false,
+            work: 0,
+        }
+    }
+
+    fn char(&mut self, c: char, out: &mut Pieces) {
+        self.work += 1;
+        let (closer, work) = (&mut self.closer, &mut self.work);
+        match self.mode {
+            Mode::None => out.text(c.encode_utf8(&mut [0; 4])),
+            Mode::Control => self
+                .cutter
+                .char(c, work, &mut |c| out.text(c.encode_utf8(&mut [0; 4]))),
+            Mode::Close => {
+                let mut pass = |part: &str| out.text(part);
+                self.cutter
+                    .char(c, work, &mut |c| closer.char(c, &mut pass));
+            }
+            Mode::Strict | Mode::Tolerant | Mode::Schema if self.chars < self.hold => {
+                self.text.push(c);
+                self.chars += 1;
+            }
+            Mode::Strict | Mode::Tolerant | Mode::Schema => {
+                self.too_long = true;
+                self.text = String::new();
+            }
+        }
+    }
+
+    /// Returns the whole text as JSON. `None` if it is rejected.
+    fn whole(&mut self) -> Option<String> {
+        let text = std::mem::take(&mut self.text);
+        if self.too_long {
+            return None;
+        }
+        self.work += 4 * self.chars as u64;
+        if self.refuse_inside && self.is_marked_inside(&text) {
+            return None;
+        }
+        let json = match parses(&text) {
+            true => text,
+            false if self.mode == Mode::Strict => return None,
+            false => self.mend(&text)?,
+        };
+        match self.mode {
+            Mode::Schema => self.fields.fit(&json),
+            _ => Some(json),
+        }
+    }
+
+    /// Returns whether control text is in a string. If so, the text that it replaced is unknown.
+    fn is_marked_inside(&mut self, text: &str) -> bool {
+        let mut cutter = self.cutter.clone();
+        for c in text.chars() {
+            cutter.char(c, &mut self.work, &mut |_| {});
+        }
+        cutter.cut_inside()
+    }
+
+    /// Repairs a text that does not parse. `None` if no JSON can be recovered.
+    fn mend(&mut self, text: &str) -> Option<String> {
+        let (mut cut, mut closed) = (String::new(), String::new());
+        for c in text.chars() {
+            self.cutter.char(c, &mut self.work, &mut |c| cut.push(c));
+        }
+        self.cutter.finish(&mut |c| cut.push(c));
+        let mut add = |part: &str| closed.push_str(part);
+        for c in clean(&cut).chars() {
+            self.closer.char(c, &mut add);
+        }
+        if self.closer.finish(&mut add) && self.refuse_cut {
+            return None;
+        }
+        if parses(&closed) {
+            return Some(closed);
+        }
+        tolerant::read(&closed).filter(|json| parses(json))
+    }
+}
+
+fn parses(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
+impl TextRepair for Machine {
+    fn push(&mut self, chunk: &str, out: &mut Pieces) {
+        chunk.chars().for_each(|c| self.char(c, out));
+    }
+
+    fn finish(&mut self, out: &mut Pieces) {
+        let mut pass = |part: &str| out.text(part);
+        match self.mode {
+            Mode::None => {}
+            Mode::Control => self
+                .cutter
+                .finish(&mut |c| pass(c.encode_utf8(&mut [0; 4]))),
+            Mode::Close => {
+                let closer = &mut self.closer;
+                self.cutter.finish(&mut |c| closer.char(c, &mut pass));
+                self.closer.finish(&mut pass);
+            }
+            Mode::Strict | Mode::Tolerant | Mode::Schema => {
+                if let Some(json) = self.whole() {
+                    out.text(&json);
+                }
+            }
+        }
+    }
+
+    fn held(&self) -> usize {
+        match self.mode {
+            Mode::None => 0,
+            Mode::Control | Mode::Close => self.cutter.held() + self.closer.held(),
+            Mode::Strict | Mode::Tolerant | Mode::Schema => self.chars,
+        }
+    }
+
+    fn work(&self) -> u64 {
+        self.work
+    }
+}

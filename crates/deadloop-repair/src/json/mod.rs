@@ -1,0 +1,98 @@
+//! `json`: recovers arguments from broken JSON.
+//!
+//! The arguments of a call are JSON that a model wrote. A limit on tokens may cut them. They may have control text
+//! after them, a raw newline, an escape of another language, or a comment. JSON that is closed by force parses, but may
+//! differ from the intended arguments. The parameter `partial` decides about such JSON.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | parameters, and the combinations that are rejected | here |
+//! | presets and their sources | `presets.toml` |
+//! | the modes | `machine` |
+//! | cutting control text | `cutter` |
+//! | closing open brackets and quotes | `closer` |
+//! | quotes, escapes and comments, prepared for the tolerant parser | `clean` |
+//! | the tolerant parser, and the output of its result | `tolerant` |
+//! | fitting arguments to the expected fields | `fit` |
+
+use deadloop_detect::Value;
+use deadloop_detect::harness::{Param, Params, Refusal};
+
+use super::marks::Marks;
+use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list, repairer};
+
+mod clean;
+mod closer;
+mod cutter;
+mod fit;
+mod machine;
+mod tolerant;
+
+use fit::Type;
+
+/// The deepest nesting of lists and objects that is repaired. Deeper text passes unchanged or is rejected.
+pub const MOST_DEEP: usize = 120;
+
+repairer! {
+    "json", version 2,
+    "arguments from JSON that is cut, has control text in it, or breaks the syntax",
+    check, Arguments, Mends::Arguments, Make::Text(|params| Box::new(machine::Machine::new(params)))
+}
+
+static PARAMS: &[Param] = &[
+    Param::word("mode", "tolerant", &["none", "strict", "control", "close", "tolerant", "schema"])
+        .doc("as it is; only what parses; without control text; and with what is open closed; and as JSON5 and worse; and by `fields`"),
+    Param::word("partial", "refuse", &["keep", "drop", "refuse"])
+        .doc("a text or number that the end cuts: kept as far as it goes; left out with its name; refuse: where anything is open at the end, nothing is given (close: as drop)"),
+    Param::texts("control", &[
+            "<|channel|>",
+            "<|message|>",
+            "<|start|>",
+            "<|end|>",
+            "<|call|>",
+            "<|return|>",
+            "<|im_end|>",
+            "<|im_start|>",
+            "<|eot_id|>",
+            "<|eom_id|>",
+            "<|endoftext|>",
+            "</tool_call>",
+        ]).doc("marks of control text: all from the first on is left out"),
+    Param::word("inside", "cut", &["cut", "keep", "refuse"])
+        .doc("control text between quotes: cut as elsewhere, or kept; refuse: nothing is given, for what it stands in place of is not known (modes strict, tolerant and schema)"),
+    Param::table("fields")
+        .doc("mode schema: the fields of the object and their types, as { city = \"string\" }; string, integer, number, boolean, object, array or any"),
+    Param::count("hold", 1_000_000, HOLD)
+        .unit("chars")
+        .doc("the most that waits; in the modes that read all of them, longer arguments are refused"),
+];
+
+/// Rejects marks that cannot be told apart, unknown types, and parameters that the mode cannot follow.
+fn check(params: &Params) -> Result<(), Refusal> {
+    if let Some(reason) = Marks::refuse(&list(params, "control"), false) {
+        return Refusal::of("control", reason);
+    }
+    let waits = matches!(params.text("mode"), "strict" | "tolerant" | "schema");
+    if params.text("inside") == "refuse" && !waits {
+        let mode = params.text("mode");
+        let reason = format!("refuse, and mode {mode} passes text on before it is whole");
+        return Refusal::of("inside", reason);
+    }
+    let Some(Value::Table(fields)) = params.get("fields") else {
+        return Ok(());
+    };
+    for (name, kind) in fields {
+        if kind.as_text().and_then(Type::of).is_none() {
+            let reason = format!(
+                "{name} = {kind}: expected one of: {}",
+                Type::NAMES.join(", ")
+            );
+            return Refusal::of("fields", reason);
+        }
+    }
+    if params.text("mode") == "schema" && fields.is_empty() {
+        let reason = "none: mode schema holds the arguments against these";
+        return Refusal::of("fields", reason);
+    }
+    Ok(())
+}

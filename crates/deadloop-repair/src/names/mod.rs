@@ -1,0 +1,96 @@
+//! `names`: recovers the name of a tool from a damaged one.
+//!
+//! Some servers let control text slip in after a name, as in `get_weather<|channel|>commentary`, and models misspell
+//! names. A name without a near known one passes unchanged, and the caller that runs the tools decides about it.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | parameters, and the handling of each char | here |
+//! | presets and their sources | `presets.toml` |
+
+use deadloop_detect::harness::{Nearest, Param, Params, Spec};
+
+use super::meaning::Pieces;
+use super::registry::{Make, Mends, Repairer, StreamKind, TextRepair, list, repairer, size};
+
+repairer! {
+    "names", version 1,
+    "the name of a tool from one with control text behind it, or misspelt",
+    Spec::PLAIN.check, Name, Mends::Name, Make::Text(|params| Box::new(Machine::new(params)))
+}
+
+static PARAMS: &[Param] = &[
+    Param::texts("known", &[]).doc("the names that there are"),
+    Param::word("cut", "none", &["none", "mark"])
+        .doc("mark: a name ends before the first <, with the blanks there"),
+    Param::word("case", "exact", &["exact", "ignore"]).doc("ignore: ASCII letters in either case"),
+    Param::count("edits", 0, 0..=2)
+        .unit("edits")
+        .doc("chars by which a name may differ; one for three letters of the known name at most"),
+];
+
+/// The longest name that is repaired, in chars. A longer one passes unchanged.
+const LONGEST: usize = 256;
+
+/// The repairer of one name.
+struct Machine {
+    known: Nearest,
+    cut: bool,
+    name: String,
+    chars: usize,
+    /// Whether the name has ended. Text after it is left out.
+    ended: bool,
+    work: u64,
+}
+
+impl Machine {
+    fn new(params: &Params) -> Self {
+        let fold = params.text("case") == "ignore";
+        Self {
+            known: Nearest::new(list(params, "known"), fold, size(params, "edits")),
+            cut: params.text("cut") == "mark",
+            name: String::new(),
+            chars: 0,
+            ended: false,
+            work: 0,
+        }
+    }
+}
+
+impl TextRepair for Machine {
+    fn push(&mut self, chunk: &str, out: &mut Pieces) {
+        for c in chunk.chars() {
+            self.work += 1;
+            self.ended |= self.cut && c == '<';
+            if self.ended {
+                continue;
+            }
+            self.name.push(c);
+            self.chars += 1;
+            if self.chars > LONGEST {
+                out.text(&std::mem::take(&mut self.name));
+            }
+        }
+    }
+
+    fn finish(&mut self, out: &mut Pieces) {
+        if self.chars > LONGEST {
+            return;
+        }
+        let mut name = self.name.as_str();
+        if self.ended {
+            name = name.trim_end();
+        }
+        let known = self.known.find(name, &mut self.work);
+        let known = known.and_then(|(at, _)| self.known.known().get(at));
+        out.text(known.map_or(name, String::as_str));
+    }
+
+    fn held(&self) -> usize {
+        self.name.chars().count()
+    }
+
+    fn work(&self) -> u64 {
+        self.work
+    }
+}

@@ -1,0 +1,198 @@
+//! The registry of repairers.
+//!
+//! To add one, add a folder beside this file, `mod x;` in `mod.rs`, and `use` and `&x::ENTRY` here. Listings, docs and
+//! the laws in `tests/` read the registry.
+
+use std::ops::{Deref, RangeInclusive};
+
+use deadloop_detect::Value;
+use deadloop_detect::harness::{Params, Spec, Unfit};
+
+use super::meaning::{Delivered, Meaning, Pieces};
+use super::{filter, json, names, replay, tags, think};
+
+/// All repairers, in the order of listings.
+pub static REPAIRERS: &[&Repairer] = &[
+    &think::ENTRY,
+    &tags::ENTRY,
+    &json::ENTRY,
+    &names::ENTRY,
+    &filter::ENTRY,
+    &replay::ENTRY,
+];
+
+/// Declares the registry entry of a repairer from its `about`, and the data files beside it.
+macro_rules! repairer {
+    ($name:literal, version $version:literal, $about:literal, $check:expr, $stream:ident, $mends:expr, $make:expr) => {
+        /// The registry entry.
+        pub(super) static ENTRY: Repairer = Repairer {
+            spec: deadloop_detect::harness::Spec {
+                name: $name,
+                version: $version,
+                about: $about,
+                exactly: include_str!("exactly.md"),
+                params: PARAMS,
+                presets: include_str!("presets.toml"),
+                check: $check,
+            },
+            stream: StreamKind::$stream,
+            mends: $mends,
+            make: $make,
+        };
+    };
+}
+pub(super) use repairer;
+
+/// A repairer: its description, its input, and its constructor.
+#[derive(Debug)]
+pub struct Repairer {
+    /// The name, the parameters and the presets. [`Spec`]'s fields can be read as the repairer's own. All parameters
+    /// are [structural](deadloop_detect::harness::Mark::Structural).
+    pub spec: Spec,
+    /// The kind of stream that it reads.
+    pub stream: StreamKind,
+    /// The part of a live stream that it repairs.
+    pub mends: Mends,
+    /// The constructor of a repairer for one stream, from checked parameters.
+    pub make: Make,
+}
+
+deadloop_detect::words! {
+    /// The kind of stream that a repairer reads: the value of `meta.stream` of such streams.
+    pub enum StreamKind {
+        /// An answer with tags of actions in it.
+        Tags = "tags",
+        /// An answer behind its thinking.
+        Think = "think",
+        /// An answer without either.
+        Text = "text",
+        /// The arguments of a call.
+        Arguments = "arguments",
+        /// The name of a call.
+        Name = "name",
+        /// A row of events.
+        Events = "events",
+    }
+}
+
+impl StreamKind {
+    /// Returns whether the stream is an answer.
+    pub fn is_answer(self) -> bool {
+        matches!(self, Self::Tags | Self::Think | Self::Text)
+    }
+}
+
+/// The part of a live stream that a repairer repairs, in the order of `watch --repair`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mends {
+    /// The answer, which passes through such repairers in the order of these numbers.
+    Answer(u8),
+    /// The name of a call.
+    Name,
+    /// The arguments of a call.
+    Arguments,
+    /// No part of a live stream: the repairer reads rows of events.
+    Nothing,
+}
+
+/// The constructor of a repairer, by its input.
+#[derive(Clone, Copy, Debug)]
+pub enum Make {
+    /// A repairer of text: an answer, arguments, or a name.
+    Text(fn(&Params) -> Box<dyn TextRepair>),
+    /// A repairer of events as they are delivered.
+    Events(fn(&Params) -> Box<dyn EventRepair>),
+}
+
+/// Repairer of one text as it streams in.
+pub trait TextRepair: Send {
+    /// Takes the next chunk. Adds the parts that are now certain to `out`, in order.
+    fn push(&mut self, chunk: &str, out: &mut Pieces);
+    /// Takes the end of the stream. Adds the rest to `out`. It is the last call.
+    fn finish(&mut self, out: &mut Pieces);
+    /// Returns the number of chars that wait because their meaning is not certain yet.
+    fn held(&self) -> usize;
+    /// Returns the number of steps so far: chars read, compared and read again. It is linear in the text.
+    fn work(&self) -> u64;
+}
+
+/// Repairer of one row of events as it is delivered.
+pub trait EventRepair: Send {
+    /// Takes the next event. Adds the events that are now certain to `out`, in order.
+    fn push(&mut self, event: Delivered, out: &mut Vec<Delivered>);
+    /// Takes the end of the row. Adds the rest to `out`. It is the last call.
+    fn finish(&mut self, out: &mut Vec<Delivered>);
+    /// Returns the number of events that wait plus the number of keys that are remembered.
+    fn held(&self) -> usize;
+}
+
+impl Deref for Repairer {
+    type Target = Spec;
+
+    fn deref(&self) -> &Spec {
+        &self.spec
+    }
+}
+
+impl Repairer {
+    /// Returns the repairer with this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        REPAIRERS.iter().copied().find(|r| r.name == name)
+    }
+
+    /// Returns the parameters of a preset: the defaults, changed by the preset.
+    ///
+    /// # Errors
+    /// If no preset has this name, returns the existing names. Otherwise returns the mistake in the file.
+    pub fn preset(&self, name: &str) -> Result<Params, Unfit> {
+        let presets = self.presets()?;
+        let Some(preset) = presets.iter().find(|preset| preset.name == name) else {
+            let names: Vec<&str> = presets.iter().map(|preset| preset.name.as_str()).collect();
+            return Err(Unfit(format!(
+                "the repairer {} has no preset {name:?}; expected one of: {}",
+                self.name,
+                names.join(", ")
+            )));
+        };
+        Ok(self.with(preset))
+    }
+
+    /// Returns a repairer for one text, from checked parameters. `None` if this repairer reads events.
+    pub fn text(&self, params: &Params) -> Option<Box<dyn TextRepair>> {
+        match self.make {
+            Make::Text(make) => Some(make(params)),
+            Make::Events(_) => None,
+        }
+    }
+
+    /// Returns a repairer for one row of events, from checked parameters. `None` if this repairer reads text.
+    pub fn events(&self, params: &Params) -> Option<Box<dyn EventRepair>> {
+        match self.make {
+            Make::Events(make) => Some(make(params)),
+            Make::Text(_) => None,
+        }
+    }
+
+    /// Repairs a whole text and returns its meaning. `None` if this repairer reads events.
+    pub fn mend(&self, params: &Params, text: &str) -> Option<Meaning> {
+        let mut machine = self.text(params)?;
+        let mut pieces = Pieces::default();
+        machine.push(text, &mut pieces);
+        machine.finish(&mut pieces);
+        Some(pieces.meaning())
+    }
+}
+
+/// The bounds of a parameter `hold`, the number of chars that may wait.
+pub(super) const HOLD: RangeInclusive<i64> = 1..=1_000_000;
+
+/// Returns the texts of a list parameter.
+pub(super) fn list(params: &Params, name: &str) -> Vec<String> {
+    let texts = params.items(name).iter().filter_map(Value::as_text);
+    texts.map(str::to_owned).collect()
+}
+
+/// Returns the value of a count parameter as a `usize`.
+pub(super) fn size(params: &Params, name: &str) -> usize {
+    usize::try_from(params.count(name)).unwrap_or(usize::MAX)
+}

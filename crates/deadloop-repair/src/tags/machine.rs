@@ -1,0 +1,378 @@
+//! Turns tags and text into actions.
+//!
+//! Text outside of actions passes at once. An action waits for its end.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::meaning::{Action, Pieces};
+use crate::registry::{TextRepair, size};
+use deadloop_detect::harness::Params;
+
+use super::code::{Code, Piece};
+use super::fields::split;
+use super::lexer::{Lexeme, Lexer};
+use super::needs::Needs;
+use super::tag::{Names, Role, Tag};
+
+/// The end of an action without a closing tag: the parameter `close`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Close {
+    Refuse,
+    Next,
+    End,
+}
+
+/// The tag whose number counts, the opening or the closing one: the parameter `numbers`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Numbers {
+    First,
+    Second,
+    Refuse,
+}
+
+/// The treatment of known tags without a partner: the parameter `stray`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stray {
+    Keep,
+    Drop,
+    /// Such tags are left out, and so is an action that contains one.
+    Refuse,
+}
+
+/// A part of the text that waits. The first part is an opening tag.
+#[derive(Clone, Debug)]
+enum Part {
+    Text(String),
+    /// A tag that opens an action, and the index of the part that closes it.
+    Open(Tag, Option<usize>),
+    Closing(Tag),
+}
+
+/// The repairer of one text.
+pub(super) struct Machine {
+    names: Names,
+    close: Close,
+    last: bool,
+    numbers: Numbers,
+    stray: Stray,
+    needs: Needs,
+    /// Whether a whole action waits for the next tag, in case its closing tag came too early: the parameter `settle`.
+    later: bool,
+    max_open: usize,
+
+    /// The tracker of code, if the parameter `code` is `text`.
+    code: Option<Code>,
+    lexer: Lexer,
+    parts: Vec<Part>,
+    /// The length of all parts in chars.
+    chars: usize,
+    /// The indices of the parts that are open tags, by [`Key`].
+    open: BTreeMap<Key, VecDeque<usize>>,
+    /// The last action, with `settle = "later"`. While it waits, no tag is open.
+    waits: Option<Waiting>,
+    work: u64,
+}
+
+/// The common part of an opening tag and its closing tag: their role and, if numbers must agree, their number.
+type Key = (Role, Option<u32>);
+
+/// An action that is whole and has not been passed on yet.
+struct Waiting {
+    key: Key,
+    action: Action,
+    chars: usize,
+}
+
+impl Machine {
+    pub(super) fn new(params: &Params) -> Self {
+        Self {
+            names: Names::new(params),
+            close: match params.text("close") {
+                "next" => Close::Next,
+                "end" => Close::End,
+                _ => Close::Refuse,
+            },
+            last: params.text("pair") == "last",
+            numbers: match params.text("numbers") {
+                "first" => Numbers::First,
+                "second" => Numbers::Second,
+                _ => Numbers::Refuse,
+            },
+            stray: match params.text("stray") {
+                "drop" => Stray::Drop,
+                "refuse" => Stray::Refuse,
+                _ => Stray::Keep,
+            },
+            needs: Needs::new(params),
+            later: params.text("settle") == "later",
+            max_open: size(params, "max_open"),
+            code: (params.text("code") == "text").then(Code::default),
+            lexer: Lexer::default(),
+            parts: Vec::new(),
+            chars: 0,
+            open: BTreeMap::new(),
+            waits: None,
+            work: 0,
+        }
+    }
+
+    /// Takes a char. Checks first whether it is code.
+    fn char(&mut self, c: char, out: &mut Pieces) {
+        self.work += 1;
+        let outside = self.parts.is_empty();
+        match self.code.as_mut() {
+            None => self.plain(c, out),
+            Some(code) if !outside => {
+                code.passed(c);
+                self.plain(c, out);
+            }
+            Some(code) => {
+                if let Some(piece) = code.char(c) {
+                    self.piece(piece, out);
+                }
+            }
+        }
+    }
+
+    fn piece(&mut self, piece: Piece, out: &mut Pieces) {
+        match piece {
+            Piece::Plain(c) => self.plain(c, out),
+            Piece::Code(code) => self.shown(&code, out),
+            Piece::Then(code, c) => {
+                self.shown(&code, out);
+                self.char(c, out);
+            }
+            Piece::Open(ticks, rest) => {
+                ticks.chars().for_each(|c| self.plain(c, out));
+                rest.chars().for_each(|c| self.char(c, out));
+            }
+        }
+    }
+
+    /// Passes on code as text. The text that the lexer holds is not a tag, because a backtick came before its end.
+    fn shown(&mut self, code: &str, out: &mut Pieces) {
+        let mut lexer = std::mem::take(&mut self.lexer);
+        lexer.finish(&mut |lexeme| self.lexeme(lexeme, out));
+        self.lexer = lexer;
+        self.text(code, out);
+    }
+
+    fn plain(&mut self, c: char, out: &mut Pieces) {
+        let mut lexer = std::mem::take(&mut self.lexer);
+        lexer.char(c, &mut |lexeme| self.lexeme(lexeme, out));
+        self.lexer = lexer;
+    }
+
+    fn lexeme(&mut self, lexeme: Lexeme, out: &mut Pieces) {
+        match lexeme {
+            Lexeme::Text(text) => self.text(&text, out),
+            Lexeme::Tag(written) => match self.names.tag(&written, &mut self.work) {
+                Some(tag) => match tag.role {
+                    // `split` finds the fields once the action is whole.
+                    Role::Field(_) => self.text(&written, out),
+                    Role::Action(_) if tag.closing => self.closing(tag, out),
+                    Role::Action(_) => self.opening(tag, out),
+                },
+                None => self.text(&written, out),
+            },
+        }
+    }
+
+    fn text(&mut self, text: &str, out: &mut Pieces) {
+        if self.parts.is_empty() {
+            return out.text(text);
+        }
+        match self.parts.last_mut() {
+            Some(Part::Text(last)) => last.push_str(text),
+            _ => self.parts.push(Part::Text(text.to_owned())),
+        }
+        self.grown(text, out);
+    }
+
+    /// Counts text that was added. Text that is too long for an action stops waiting.
+    fn grown(&mut self, added: &str, out: &mut Pieces) {
+        self.chars += added.chars().count();
+        if self.chars > self.max_open {
+            self.settle(false, out);
+        }
+    }
+
+    /// Takes a known tag without a partner, outside of actions. If it closes the waiting action a second time, that
+    /// action is in doubt and is dropped.
+    fn stray(&mut self, tag: &Tag, out: &mut Pieces) {
+        let key = self.key(tag);
+        let doubled = |waiting: &mut Waiting| tag.closing && waiting.key == key;
+        if self.waits.take_if(doubled).is_none() {
+            self.release(out);
+        }
+        if self.stray == Stray::Keep {
+            out.text(&tag.written);
+        }
+    }
+
+    /// Passes on the waiting action.
+    fn release(&mut self, out: &mut Pieces) {
+        if let Some(waiting) = self.waits.take() {
+            out.action(waiting.action);
+        }
+    }
+
+    fn opening(&mut self, tag: Tag, out: &mut Pieces) {
+        self.release(out);
+        let written = tag.written.clone();
+        match self.close {
+            Close::Next if !self.parts.is_empty() => self.settle(true, out),
+            Close::End if !self.parts.is_empty() => return self.text(&written, out),
+            _ => {}
+        }
+        let key = self.key(&tag);
+        self.open
+            .entry(key)
+            .or_default()
+            .push_back(self.parts.len());
+        self.parts.push(Part::Open(tag, None));
+        self.grown(&written, out);
+    }
+
+    fn closing(&mut self, tag: Tag, out: &mut Pieces) {
+        if self.parts.is_empty() {
+            return self.stray(&tag, out);
+        }
+        let partner = self.partner(&tag);
+        let (at, written) = (self.parts.len(), tag.written.clone());
+        self.parts.push(Part::Closing(tag));
+        if let Some(partner) = partner
+            && let Some(Part::Open(_, end)) = self.parts.get_mut(partner)
+        {
+            *end = Some(at);
+        }
+        match partner {
+            Some(0) => self.settle(true, out),
+            _ => self.grown(&written, out),
+        }
+    }
+
+    /// Finds the open tag that a closing tag belongs to, and removes it from the open ones. Returns its index.
+    fn partner(&mut self, tag: &Tag) -> Option<usize> {
+        self.work += 1;
+        let key = self.key(tag);
+        let open = self.open.get_mut(&key)?;
+        if self.last {
+            open.pop_back()
+        } else {
+            open.pop_front()
+        }
+    }
+
+    fn key(&self, tag: &Tag) -> Key {
+        let number = tag.number.filter(|_| self.numbers == Numbers::Refuse);
+        (tag.role, number)
+    }
+
+    /// Ends the wait of all parts. A tag with a partner is an action, and so is the first tag if `ends` is set, so that
+    /// it may end with the text. Everything else is text.
+    fn settle(&mut self, ends: bool, out: &mut Pieces) {
+        let parts = std::mem::take(&mut self.parts);
+        self.chars = 0;
+        self.open.clear();
+        let ends = ends && self.close != Close::Refuse;
+        let mut at = 0;
+        while let Some(part) = parts.get(at) {
+            self.work += 1;
+            let end = match part {
+                Part::Text(text) => {
+                    out.text(text);
+                    None
+                }
+                Part::Open(tag, end) => {
+                    let end = end.or((ends && at == 0).then_some(parts.len()));
+                    match end {
+                        Some(end) => self.act(tag, &parts[at + 1..end], parts.get(end), out),
+                        None => self.stray(tag, out),
+                    }
+                    end
+                }
+                Part::Closing(tag) => {
+                    self.stray(tag, out);
+                    None
+                }
+            };
+            at = end.unwrap_or(at) + 1;
+        }
+    }
+
+    fn act(&mut self, tag: &Tag, inside: &[Part], closing: Option<&Part>, out: &mut Pieces) {
+        let (mut body, mut torn) = (String::new(), false);
+        for part in inside {
+            match part {
+                Part::Text(text) => body.push_str(text),
+                Part::Open(tag, _) | Part::Closing(tag) => {
+                    torn = true;
+                    if self.stray == Stray::Keep {
+                        body.push_str(&tag.written);
+                    }
+                }
+            }
+        }
+        let second = match closing {
+            Some(Part::Closing(closing)) => closing.number,
+            _ => None,
+        };
+        let number = match self.numbers {
+            Numbers::Second => second.or(tag.number),
+            Numbers::First | Numbers::Refuse => tag.number.or(second),
+        };
+        let ends = self.close != Close::Refuse;
+        let read = split(&body, &self.names, ends, self.stray, &mut self.work);
+        if self.stray == Stray::Refuse && (torn || read.torn) {
+            return;
+        }
+        let mut fields = tag.attributes.clone();
+        fields.extend(read.fields);
+        let action = Action {
+            name: self.names.name(tag.role).to_owned(),
+            number,
+            fields,
+            content: read.content.trim().to_owned(),
+        };
+        if !self.needs.hold(&action, read.tagged, &mut self.work) {
+            return;
+        }
+        self.release(out);
+        if self.later {
+            self.waits = Some(Waiting {
+                key: self.key(tag),
+                chars: body.chars().count(),
+                action,
+            });
+        } else {
+            out.action(action)
+        }
+    }
+}
+
+impl TextRepair for Machine {
+    fn push(&mut self, chunk: &str, out: &mut Pieces) {
+        chunk.chars().for_each(|c| self.char(c, out));
+    }
+
+    fn finish(&mut self, out: &mut Pieces) {
+        while let Some(piece) = self.code.as_mut().and_then(Code::end) {
+            self.piece(piece, out);
+        }
+        let mut lexer = std::mem::take(&mut self.lexer);
+        lexer.finish(&mut |lexeme| self.lexeme(lexeme, out));
+        self.settle(true, out);
+        self.release(out);
+    }
+
+    fn held(&self) -> usize {
+        let waits = self.waits.as_ref().map_or(0, |waiting| waiting.chars);
+        let code = self.code.as_ref().map_or(0, Code::held);
+        self.chars + waits + code + self.lexer.held()
+    }
+
+    fn work(&self) -> u64 {
+        self.work
+    }
+}

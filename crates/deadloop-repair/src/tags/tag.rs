@@ -1,0 +1,170 @@
+//! Recognises known tags, with their numbers and attributes.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::registry::{list, size};
+use deadloop_detect::Value;
+use deadloop_detect::harness::{Nearest, Params};
+
+use super::lexer::{is_first, is_inner};
+
+/// The role of a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Role {
+    /// An action, by its index among the known ones.
+    Action(usize),
+    /// A field, by its index among the known ones.
+    Field(usize),
+}
+
+/// A known tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tag {
+    pub(super) role: Role,
+    pub(super) closing: bool,
+    /// The number after the name.
+    pub(super) number: Option<u32>,
+    /// The fields among its attributes.
+    pub(super) attributes: Vec<(String, String)>,
+    /// The tag as written.
+    pub(super) written: String,
+}
+
+/// The treatment of attributes: the parameter `attributes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attributes {
+    Refuse,
+    Drop,
+    Fields,
+}
+
+/// The names of tags in a setting.
+#[derive(Clone, Debug)]
+pub(super) struct Names {
+    /// The names of actions, then of fields, then aliases.
+    nearest: Nearest,
+    /// The number of names of actions.
+    actions: usize,
+    /// The number of names of fields.
+    fields: usize,
+    /// For each alias, the index of the name that it replaces.
+    aliases: Vec<usize>,
+    attributes: Attributes,
+}
+
+impl Names {
+    pub(super) fn new(params: &Params) -> Self {
+        let (tags, fields) = (list(params, "tags"), list(params, "fields"));
+        let (actions, inner) = (tags.len(), fields.len());
+        let mut known = [tags, fields].concat();
+        let mut aliases = Vec::new();
+        if let Some(Value::Table(table)) = params.get("aliases") {
+            for (alias, name) in table {
+                let stands_for = known
+                    .iter()
+                    .position(|k| Some(k.as_str()) == name.as_text());
+                if let Some(at) = stands_for {
+                    known.push(alias.clone());
+                    aliases.push(at);
+                }
+            }
+        }
+        let fold = params.text("case") == "ignore";
+        Self {
+            nearest: Nearest::new(known, fold, size(params, "edits")),
+            actions,
+            fields: inner,
+            aliases,
+            attributes: match params.text("attributes") {
+                "drop" => Attributes::Drop,
+                "fields" => Attributes::Fields,
+                _ => Attributes::Refuse,
+            },
+        }
+    }
+
+    /// Returns the name of an action or field.
+    pub(super) fn name(&self, role: Role) -> &str {
+        let at = match role {
+            Role::Action(at) => at,
+            Role::Field(at) => self.actions + at,
+        };
+        self.nearest.known().get(at).map_or("", String::as_str)
+    }
+
+    /// Returns the known tag for a written tag. `None` if it is unknown.
+    pub(super) fn tag(&self, written: &str, work: &mut u64) -> Option<Tag> {
+        *work += written.len() as u64;
+        let inner = written.strip_prefix('<')?.strip_suffix('>')?;
+        let (closing, inner) = match inner.strip_prefix('/') {
+            Some(inner) => (true, inner),
+            None => (false, inner),
+        };
+        let end = inner.find(char::is_whitespace);
+        let (name, rest) = inner.split_at(end.unwrap_or(inner.len()));
+        if end.is_some() && self.attributes == Attributes::Refuse {
+            return None;
+        }
+        let (role, number) = self.role(name, work)?;
+        let attributes = match self.attributes {
+            Attributes::Fields if !closing => self.read(rest, work),
+            _ => Vec::new(),
+        };
+        Some(Tag {
+            role,
+            closing,
+            number,
+            attributes,
+            written: written.to_owned(),
+        })
+    }
+
+    /// Returns the role of a name, and the number at its end. `None` if the name is unknown.
+    fn role(&self, name: &str, work: &mut u64) -> Option<(Role, Option<u32>)> {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let digits = &name[stem.len()..];
+        let number = match digits {
+            "" => None,
+            digits => Some(digits.parse().ok()?),
+        };
+        let (mut at, _) = self.nearest.find(stem, work)?;
+        if let Some(stands_for) = at.checked_sub(self.actions + self.fields) {
+            at = *self.aliases.get(stands_for)?;
+        }
+        let role = match at.checked_sub(self.actions) {
+            None => Role::Action(at),
+            Some(field) => Role::Field(field),
+        };
+        Some((role, number))
+    }
+
+    /// Returns the fields among the attributes. Other attributes are left out.
+    fn read(&self, text: &str, work: &mut u64) -> Vec<(String, String)> {
+        static ATTRIBUTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+            Regex::new(r#"([^\s=<>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))"#).ok()
+        });
+        let Some(pattern) = &*ATTRIBUTE else {
+            return Vec::new();
+        };
+        let mut fields = Vec::new();
+        for found in pattern.captures_iter(text) {
+            let value = (2..=4).find_map(|group| found.get(group));
+            let name = found.get(1).map_or("", |name| name.as_str());
+            if let (Some((role @ Role::Field(_), _)), Some(value)) = (self.role(name, work), value)
+            {
+                fields.push((self.name(role).to_owned(), value.as_str().trim().to_owned()));
+            }
+        }
+        fields
+    }
+}
+
+/// Returns whether a text can be the name of a tag. A number at its end would not be part of the name.
+pub(super) fn is_name(text: &str) -> bool {
+    text.starts_with(is_first)
+        && text.chars().all(is_inner)
+        && text.chars().count() <= Nearest::LONGEST
+        && !text.ends_with(|c: char| c.is_ascii_digit())
+}

@@ -1,0 +1,96 @@
+//! [`Kinds`]: the marks of thinking, and their meanings.
+
+use crate::marks::{MarkMatch, Marks};
+
+/// The meaning of a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An opening tag of the pair with this index.
+    Open(usize),
+    /// A closing tag. The index counts the different closing tags, which several pairs may share.
+    Close(usize),
+    /// A mark that ends thinking, and stays in the answer.
+    Tool,
+}
+
+/// All marks of a setting.
+#[derive(Clone, Debug)]
+pub(super) struct Kinds {
+    marks: Marks,
+    kinds: Vec<Kind>,
+    /// For each pair, the index of its closing tag among the different ones.
+    closes: Vec<usize>,
+}
+
+impl Kinds {
+    /// Returns the marks: `tags` of blocks, and marks of a `tool` that end thinking. With `fold`, the case of ASCII
+    /// letters does not count.
+    ///
+    /// # Errors
+    /// Returns the marks that cannot be told apart.
+    pub(super) fn new(tags: &[String], tool: &[String], fold: bool) -> Result<Self, String> {
+        let (mut texts, mut kinds, mut closes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut closing: Vec<String> = Vec::new();
+        for (pair, tag) in tags.iter().enumerate() {
+            let (open, close) = match tag.split_once("...") {
+                Some((open, close)) => (open.to_owned(), close.to_owned()),
+                None => (tag.clone(), slashed(tag)),
+            };
+            texts.push(open);
+            kinds.push(Kind::Open(pair));
+            let known = closing.iter().position(|other| *other == close);
+            closes.push(known.unwrap_or(closing.len()));
+            if known.is_none() {
+                closing.push(close);
+            }
+        }
+        kinds.extend((0..closing.len()).map(Kind::Close));
+        kinds.extend(tool.iter().map(|_| Kind::Tool));
+        texts.extend(closing.into_iter().chain(tool.iter().cloned()));
+        match Marks::refuse(&texts, fold) {
+            Some(reason) => Err(reason),
+            None => Ok(Self {
+                marks: Marks::new(&texts, fold),
+                kinds,
+                closes,
+            }),
+        }
+    }
+
+    /// Returns no marks.
+    pub(super) fn none() -> Self {
+        Self {
+            marks: Marks::default(),
+            kinds: Vec::new(),
+            closes: Vec::new(),
+        }
+    }
+
+    /// Returns whether a mark can begin with this char.
+    pub(super) fn lead(&self, c: char) -> bool {
+        self.marks.lead(c)
+    }
+
+    /// Compares the held text with the marks.
+    pub(super) fn look(&self, held: &[char], work: &mut u64) -> MarkMatch {
+        self.marks.look(held, work)
+    }
+
+    /// Returns the meaning of the mark with this index.
+    pub(super) fn kind(&self, mark: usize) -> Kind {
+        self.kinds.get(mark).copied().unwrap_or(Kind::Tool)
+    }
+
+    /// Returns whether a closing tag closes blocks of this pair.
+    pub(super) fn closes(&self, close: usize, pair: usize) -> bool {
+        self.closes.get(pair) == Some(&close)
+    }
+}
+
+/// Returns the closing tag of a tag: the tag with a slash after its first char.
+fn slashed(open: &str) -> String {
+    let mut chars = open.chars();
+    chars
+        .next()
+        .map_or_else(String::new, |first| format!("{first}/{}", chars.as_str()))
+}

@@ -1,0 +1,292 @@
+//! Splits a text into reasoning and answer, char by char.
+//!
+//! Chars that may begin a mark are held back until they are certain.
+
+use crate::marks::{MarkMatch, is_blank};
+use crate::meaning::Pieces;
+use crate::registry::{TextRepair, list, size};
+use deadloop_detect::harness::Params;
+
+use super::kinds::{Kind, Kinds};
+
+/// Which blocks are reasoning: the parameter `blocks`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blocks {
+    First,
+    Row,
+    All,
+}
+
+/// The kind of text since the start, or since the last block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum LeadingText {
+    Nothing,
+    Blanks,
+    Text,
+}
+
+/// The side that the next char belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Answer,
+    /// A block of thinking: of the pair with this index, or `None` if the prompt opened it.
+    Block(Option<usize>),
+}
+
+/// The tag that the text waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wait {
+    Nothing,
+    /// A closing tag, which makes all text so far reasoning.
+    Orphan,
+    /// The end of the block. A block without an end is text.
+    End,
+}
+
+/// The splitter of one text.
+pub(super) struct Machine {
+    kinds: Kinds,
+    blocks: Blocks,
+    before: LeadingText,
+    drop_stray: bool,
+    keep_unclosed: bool,
+    trim_after: bool,
+    trim_around: bool,
+    hold: usize,
+
+    side: Side,
+    seen: LeadingText,
+    blocks_seen: bool,
+    wait: Wait,
+    /// The chars that may be the beginning of a mark.
+    held: Vec<char>,
+    /// The waiting text. Text of a block begins with the opening tag.
+    waiting: String,
+    /// The length of `waiting` in chars.
+    waiting_chars: usize,
+    /// The length of the opening tag in `waiting`, in bytes.
+    opening: usize,
+    /// The blanks at the end of the block so far, which are left out if the block ends here.
+    blanks: String,
+    /// The length of `blanks` in chars.
+    blank_chars: usize,
+    /// Whether blanks are left out until another char comes.
+    skip: bool,
+    work: u64,
+}
+
+impl Machine {
+    pub(super) fn new(params: &Params) -> Self {
+        let fold = params.text("case") == "ignore";
+        let kinds = Kinds::new(&list(params, "tags"), &list(params, "tool"), fold);
+        let open = params.text("start") == "open";
+        let keep_unclosed = params.text("unclosed") == "text";
+        Self {
+            kinds: kinds.unwrap_or_else(|_| Kinds::none()),
+            blocks: match params.text("blocks") {
+                "all" => Blocks::All,
+                "row" => Blocks::Row,
+                _ => Blocks::First,
+            },
+            before: match params.text("before") {
+                "nothing" => LeadingText::Nothing,
+                "any" => LeadingText::Text,
+                _ => LeadingText::Blanks,
+            },
+            drop_stray: params.text("stray") == "drop",
+            keep_unclosed,
+            trim_after: params.text("trim") != "none",
+            trim_around: params.text("trim") == "both",
+            hold: size(params, "hold"),
+            side: if open {
+                Side::Block(None)
+            } else {
+                Side::Answer
+            },
+            seen: LeadingText::Nothing,
+            blocks_seen: false,
+            wait: match (open, params.text("orphan")) {
+                (true, _) if keep_unclosed => Wait::End,
+                (false, "split") => Wait::Orphan,
+                _ => Wait::Nothing,
+            },
+            held: Vec::new(),
+            waiting: String::new(),
+            waiting_chars: 0,
+            opening: 0,
+            blanks: String::new(),
+            blank_chars: 0,
+            skip: open && params.text("trim") == "both",
+            work: 0,
+        }
+    }
+
+    fn char(&mut self, c: char, out: &mut Pieces) {
+        self.work += 1;
+        if self.held.is_empty() && !self.kinds.lead(c) {
+            return self.plain(c, out);
+        }
+        self.held.push(c);
+        while !self.held.is_empty() {
+            match self.kinds.look(&self.held, &mut self.work) {
+                MarkMatch::Cut => return,
+                MarkMatch::Mark(mark) => {
+                    let text: String = self.held.drain(..).collect();
+                    self.mark(mark, &text, out);
+                }
+                MarkMatch::Nothing => {
+                    let first = self.held.remove(0);
+                    self.plain(first, out);
+                }
+            }
+        }
+    }
+
+    fn mark(&mut self, mark: usize, text: &str, out: &mut Pieces) {
+        match (self.side, self.kinds.kind(mark)) {
+            (Side::Answer, Kind::Open(pair)) if self.counts() => self.open(pair, text, out),
+            (Side::Answer, Kind::Close(_)) if self.wait == Wait::Orphan => {
+                self.side = Side::Block(None);
+                self.close(out);
+            }
+            // The prompt has opened the block, and the model repeats the tag.
+            (Side::Block(None), Kind::Open(_)) if self.seen <= LeadingText::Blanks => {}
+            (Side::Block(Some(pair)), Kind::Close(close)) if self.kinds.closes(close, pair) => {
+                self.close(out);
+            }
+            (Side::Block(None), Kind::Close(_)) => self.close(out),
+            (Side::Block(_), Kind::Tool) => {
+                self.close(out);
+                text.chars().for_each(|c| self.plain(c, out));
+            }
+            (_, Kind::Tool) => text.chars().for_each(|c| self.plain(c, out)),
+            _ if self.drop_stray => {}
+            _ => text.chars().for_each(|c| self.plain(c, out)),
+        }
+    }
+
+    /// Returns whether an opening tag in the answer opens a block.
+    fn counts(&self) -> bool {
+        match (self.blocks_seen, self.blocks) {
+            (false, _) => self.seen <= self.before,
+            (true, Blocks::First) => false,
+            (true, Blocks::Row) => self.seen <= LeadingText::Blanks,
+            (true, Blocks::All) => true,
+        }
+    }
+
+    fn open(&mut self, pair: usize, text: &str, out: &mut Pieces) {
+        self.release(out);
+        self.side = Side::Block(Some(pair));
+        self.seen = LeadingText::Nothing;
+        self.skip = self.trim_around;
+        if self.keep_unclosed {
+            self.wait = Wait::End;
+            self.opening = text.len();
+            self.waiting.push_str(text);
+            self.waiting_chars = text.chars().count();
+        }
+    }
+
+    /// Ends a block. The text that waited for its end is reasoning.
+    fn close(&mut self, out: &mut Pieces) {
+        let block = std::mem::take(&mut self.waiting);
+        let mut block = block.get(self.opening..).unwrap_or("");
+        if self.trim_around {
+            block = block.trim_matches(is_blank);
+        }
+        out.reasoning(block);
+        self.forget();
+        self.side = Side::Answer;
+        self.seen = LeadingText::Nothing;
+        self.blocks_seen = true;
+        self.skip = self.trim_after;
+    }
+
+    /// Ends the wait. The waiting text is part of the answer.
+    fn release(&mut self, out: &mut Pieces) {
+        out.text(&std::mem::take(&mut self.waiting));
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        self.wait = Wait::Nothing;
+        self.waiting_chars = 0;
+        self.opening = 0;
+        self.blanks.clear();
+        self.blank_chars = 0;
+        self.skip = false;
+    }
+
+    /// Takes a char that is not part of a mark.
+    fn plain(&mut self, c: char, out: &mut Pieces) {
+        self.work += 1;
+        let blank = is_blank(c);
+        self.seen = self.seen.max(if blank {
+            LeadingText::Blanks
+        } else {
+            LeadingText::Text
+        });
+        if self.wait != Wait::Nothing {
+            return self.waits(c, out);
+        }
+        if blank && self.skip {
+            return;
+        }
+        self.skip = false;
+        let mut text = [0; 4];
+        let text = c.encode_utf8(&mut text);
+        match self.side {
+            Side::Answer => out.text(text),
+            Side::Block(_) if blank && self.trim_around && self.blank_chars < self.hold => {
+                self.blanks.push(c);
+                self.blank_chars += 1;
+            }
+            Side::Block(_) => {
+                out.reasoning(&self.blanks);
+                self.blanks.clear();
+                self.blank_chars = 0;
+                out.reasoning(text);
+            }
+        }
+    }
+
+    fn waits(&mut self, c: char, out: &mut Pieces) {
+        self.waiting.push(c);
+        self.waiting_chars += 1;
+        if self.waiting_chars > self.hold {
+            self.give_up(out);
+        }
+    }
+
+    /// Gives up waiting. The waiting text is part of the answer, and so is the rest of its block.
+    fn give_up(&mut self, out: &mut Pieces) {
+        if self.wait == Wait::End {
+            self.side = Side::Answer;
+            self.seen = LeadingText::Text;
+            self.blocks_seen = true;
+        }
+        self.release(out);
+    }
+}
+
+impl TextRepair for Machine {
+    fn push(&mut self, chunk: &str, out: &mut Pieces) {
+        chunk.chars().for_each(|c| self.char(c, out));
+    }
+
+    fn finish(&mut self, out: &mut Pieces) {
+        for c in std::mem::take(&mut self.held) {
+            self.plain(c, out);
+        }
+        self.give_up(out);
+    }
+
+    fn held(&self) -> usize {
+        self.held.len() + self.waiting_chars + self.blank_chars
+    }
+
+    fn work(&self) -> u64 {
+        self.work
+    }
+}

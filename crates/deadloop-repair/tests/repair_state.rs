@@ -1,0 +1,82 @@
+//! What a repairer holds in memory, however long the stream is.
+#![allow(clippy::unwrap_used)]
+
+#[path = "all/repairing/mod.rs"]
+mod repairing;
+
+use deadloop_detect::Value;
+use deadloop_repair::meaning::{Delivered, Pieces};
+use deadloop_repair::registry::{Make, REPAIRERS};
+use peak_alloc::PeakAlloc;
+use repairing::settings;
+
+#[global_allocator]
+static HEAP: PeakAlloc = PeakAlloc;
+
+/// Chars of a stream, and what may wait of it.
+const CHARS: usize = 200_000;
+const HOLD: usize = 4_000;
+
+/// Bytes for a char that waits: a tag of three chars is kept as it was written, with what it means.
+const BYTES: usize = 128;
+
+#[test]
+fn memory_is_bounded_by_what_waits() {
+    let texts = [
+        "<create_note>",
+        "<confirm1></confirm2>",
+        "<think>",
+        " ",
+        "{\"a\": [",
+        "\"",
+        "word ",
+        "<b>",
+    ];
+    for repairer in REPAIRERS.iter().filter(|r| matches!(r.make, Make::Text(_))) {
+        for mut params in settings(repairer, 3, 4) {
+            for name in ["hold", "max_open"] {
+                params.set(name, Value::Int(HOLD as i64));
+            }
+            for unit in texts {
+                let chunk: String = unit.chars().cycle().take(1_000).collect();
+                // What is made once for all streams is made now.
+                repairer.mend(&params, &chunk).unwrap();
+                let before = HEAP.current_usage();
+                let mut machine = repairer.text(&params).unwrap();
+                HEAP.reset_peak_usage();
+                for _ in 0..CHARS / 1_000 {
+                    let mut pieces = Pieces::default();
+                    machine.push(&chunk, &mut pieces);
+                }
+                let most = HEAP.peak_usage().saturating_sub(before);
+                assert!(
+                    most <= BYTES * (HOLD + 1_000),
+                    "{} {unit:?}: {most} bytes {params:?}",
+                    repairer.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_replay_remembers_its_window() {
+    let repairer = REPAIRERS.iter().find(|r| r.name == "replay").unwrap();
+    for by in ["id", "hash", "position"] {
+        let mut params = repairer.defaults();
+        params.set("by", Value::Text(by.into()));
+        params.set("window", Value::Int(100));
+        let mut machine = repairer.events(&params).unwrap();
+        for i in 0..20_000_u64 {
+            // Every other place is missing.
+            let event = Delivered {
+                id: Some(i.to_string()),
+                position: Some(2 * i + 1),
+                text: i.to_string(),
+                done: false,
+            };
+            machine.push(event, &mut Vec::new());
+            assert!(machine.held() <= 101, "{by}: {}", machine.held());
+        }
+    }
+}

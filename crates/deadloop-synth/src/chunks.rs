@@ -1,0 +1,94 @@
+//! Cuts a text into events.
+//!
+//! Each event has a number of chars, or of pieces that stand for tokens, as the spec requires.
+
+use super::letters::is_sign;
+use super::spec::{Chunks, Cut, ends};
+use super::stock::TimedPiece;
+use crate::plant::Rng;
+use deadloop_corpus::{Body, RecordedEvent};
+
+/// The maximum number of letters of an artificial token.
+const TOKEN: usize = 6;
+
+/// Returns the events of one channel's text.
+pub(super) fn events(
+    text: &str,
+    channel: &str,
+    chunks: Option<&Chunks>,
+    rng: &mut Rng,
+) -> Vec<RecordedEvent> {
+    let Some(chunks) = chunks.filter(|chunks| !chunks.are_recorded()) else {
+        return vec![RecordedEvent::of(body(channel, text.to_owned()))];
+    };
+    let tokens = chunks.by.0 == Cut::Tokens;
+    let (sizes, ms) = (ends(chunks.size, 1, 1), chunks.ms.map(|ms| ms.0));
+    let ends = if tokens {
+        token_ends(text)
+    } else {
+        char_ends(text)
+    };
+    let (mut events, mut from, mut at, mut clock) = (Vec::new(), 0, 0, 0);
+    while at < ends.len() {
+        let size = sizes.draw(rng).min(ends.len() - at);
+        at += size;
+        let to = ends[at - 1];
+        let mut event = RecordedEvent::of(body(channel, text[from..to].to_owned()));
+        event.tokens = tokens.then_some(size as u64);
+        event.t_ms = ms.map(|ms| {
+            clock += ms.draw(rng);
+            clock as f64
+        });
+        events.push(event);
+        from = to;
+    }
+    events
+}
+
+/// Returns the events of an answer with its recorded pieces and times.
+pub(super) fn recorded(text: &str, pieces: &[TimedPiece]) -> Vec<RecordedEvent> {
+    let mut left = text.chars();
+    let cut = pieces.iter().map_while(|piece| {
+        let text: String = left.by_ref().take(piece.chars).collect();
+        let mut event = RecordedEvent::of(body("answer", text));
+        event.t_ms = Some(piece.t_ms);
+        matches!(&event.body, Body::Answer(text) if !text.is_empty()).then_some(event)
+    });
+    cut.collect()
+}
+
+fn body(channel: &str, text: String) -> Body {
+    match channel {
+        "reasoning" => Body::Reasoning(text),
+        _ => Body::Answer(text),
+    }
+}
+
+fn char_ends(text: &str) -> Vec<usize> {
+    text.char_indices()
+        .map(|(at, c)| at + c.len_utf8())
+        .collect()
+}
+
+/// Returns the ends of artificial tokens: up to six letters or digits with the blank before them, a sign of Chinese or
+/// Japanese, or one other char. They are not the tokens of any model, but have about the same length.
+fn token_ends(text: &str) -> Vec<usize> {
+    let mut ends: Vec<usize> = Vec::new();
+    let (mut letters, mut blank) = (0, false);
+    for (at, c) in text.char_indices() {
+        let letter = c.is_alphanumeric() && !is_sign(c);
+        let joins = letter && ((letters > 0 && letters < TOKEN) || blank);
+        let end = at + c.len_utf8();
+        match ends.last_mut() {
+            Some(last) if joins => *last = end,
+            _ => ends.push(end),
+        }
+        letters = match (letter, joins) {
+            (true, true) => letters + 1,
+            (true, false) => 1,
+            (false, _) => 0,
+        };
+        blank = c == ' ';
+    }
+    ends
+}

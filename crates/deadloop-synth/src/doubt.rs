@@ -1,0 +1,87 @@
+//! Words of doubt between statements.
+//!
+//! Text that goes round in circles has "but wait, maybe" before each statement, and so does healthy thinking. Only in
+//! the latter are the statements new.
+
+use super::letters::is_sign;
+use super::spec::Text;
+use crate::plant::Rng;
+
+/// Returns the statements of a text, each with the blanks after it.
+pub(super) fn statements(text: &str) -> Vec<&str> {
+    let (mut found, mut from) = (Vec::new(), 0);
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let ends = match c {
+            '。' | '！' | '？' => true,
+            '.' | '!' | '?' => chars.peek().is_none_or(|(_, next)| next.is_whitespace()),
+            _ => c == '\n',
+        };
+        if !ends {
+            continue;
+        }
+        let mut end = at + c.len_utf8();
+        while let Some((at, c)) = chars.next_if(|(_, c)| c.is_whitespace()) {
+            end = at + c.len_utf8();
+        }
+        found.push(&text[from..end]);
+        from = end;
+    }
+    found.extend(Some(&text[from..]).filter(|rest| !rest.is_empty()));
+    found
+}
+
+/// Joins statements. A word of doubt precedes each with the probability `share`. A blank follows each, except in a
+/// script without blanks.
+pub(super) fn glued(statements: &[&str], doubt: &[Text], share: f64, rng: &mut Rng) -> String {
+    let mut text = String::new();
+    for statement in statements {
+        if rng.chance(share) {
+            text.extend(rng.pick(doubt).map(|text| text.as_str()));
+        }
+        text.push_str(statement);
+        let apart = statement
+            .chars()
+            .next_back()
+            .is_some_and(char::is_whitespace);
+        if !apart && !statement.contains(is_sign) {
+            text.push(' ');
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_are_all_of_the_text() {
+        for text in [
+            "",
+            "One.",
+            "It is 2.5 m. So what?\n\nNo. 3",
+            "不对。再来！好",
+            "a\nb\n",
+        ] {
+            assert_eq!(statements(text).concat(), text);
+        }
+        assert_eq!(
+            statements("It is 2.5 m. So what?\n\nEnd"),
+            ["It is 2.5 m. ", "So what?\n\n", "End"]
+        );
+        assert_eq!(statements("不对。再来！好"), ["不对。", "再来！", "好"]);
+    }
+
+    #[test]
+    fn doubt_stands_before_each_statement() {
+        let doubt = ["But wait, ".into()];
+        let mut rng = Rng::new(1);
+        let text = glued(&["A is b. ", "C is d."], &doubt, 1.0, &mut rng);
+        assert_eq!(text, "But wait, A is b. But wait, C is d. ");
+        assert_eq!(
+            glued(&["好。"], &["等等，".into()], 1.0, &mut rng),
+            "等等，好。"
+        );
+    }
+}

@@ -1,0 +1,215 @@
+//! [`Forms`]: hard negatives as Jinja templates.
+//!
+//! A file of forms is data: `[lists]` to pick from, and a `[[form]]` for each shape of healthy text that looks like a
+//! loop.
+//!
+//! Besides the functions of Jinja, a text may call `int(low, high)`, `pick(list)` or `pick(a, b, …)`,
+//! `some(count, list)` (none twice), `chance(share)`, `noise(letters, count)`, `hex(digits)`,
+//! `pad(number, width)`, `left(text, width)`, `right(text, width)`, `date(days)`, `clock(seconds)`
+//! and `prose(paragraphs)`. All draws come from the transcript's own seed.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Rest, Serde, Value};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
+use serde_json::Value as Json;
+
+use super::spec::{Form, FormFile, SpecError, TextChannel, read};
+use crate::plant::Rng;
+
+/// A file of forms.
+#[derive(Clone, Debug, Default)]
+pub struct Forms {
+    lists: BTreeMap<String, Vec<Json>>,
+    pub(super) forms: Vec<Form>,
+}
+
+/// The paragraphs that a text may still take.
+type Paragraphs = Arc<Mutex<Vec<String>>>;
+
+impl Forms {
+    /// Reads a file of forms.
+    ///
+    /// # Errors
+    /// Returns the first error: one of those of a spec, or a text that is not a template.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        read(text, |file: FormFile, at| {
+            let mut forms = Self {
+                lists: file.lists.unwrap_or_default().0,
+                forms: Vec::new(),
+            };
+            for (form, at) in file.form.into_iter().zip(at.tables("form")) {
+                if forms.forms.iter().any(|other| other.name == form.name) {
+                    let what = format!("two forms named {}", form.name);
+                    return Err(at.refused("name", what, "names of their own"));
+                }
+                forms
+                    .render(&form, &mut Rng::new(1), &[String::new()])
+                    .map_err(|what| at.refused("text", what, "a Jinja template"))?;
+                forms.forms.push(form);
+            }
+            Ok(forms)
+        })
+    }
+
+    /// Renders a text of a form.
+    pub(super) fn render(
+        &self,
+        form: &Form,
+        rng: &mut Rng,
+        prose: &[String],
+    ) -> Result<String, String> {
+        let shared = Arc::new(Mutex::new(rng.clone()));
+        let paragraphs = Arc::new(Mutex::new(prose.to_vec()));
+        let env = environment(&shared, &paragraphs);
+        let rendered =
+            env.and_then(|env| env.render_str(&form.text, Value::from(Serde(&self.lists))));
+        *rng = lock(&shared).clone();
+        rendered.map_err(|e| {
+            let line = e
+                .line()
+                .map_or(String::new(), |line| format!(", line {line} of its text"));
+            let detail = e.detail().unwrap_or_default();
+            format!("form {}{line}: {}: {detail}", form.name, e.kind())
+        })
+    }
+}
+
+impl Form {
+    pub(super) fn lang(&self) -> &str {
+        self.lang.as_ref().map_or("en", |lang| lang)
+    }
+
+    /// Returns the default channel of the form's texts.
+    pub(super) fn channel(&self) -> &'static str {
+        let own = self.channel.map(|channel| channel.0);
+        own.unwrap_or(TextChannel::Answer).name()
+    }
+
+    /// Returns the number of the form's texts in an item that wants `count`.
+    pub(super) fn most(&self, count: usize) -> usize {
+        self.most.map_or(count, |most| count.min(most.0 as usize))
+    }
+}
+
+/// Locks a mutex, even after a panic of another thread, since the value is always valid.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn environment(rng: &Arc<Mutex<Rng>>, prose: &Paragraphs) -> Result<Environment<'static>, Error> {
+    let mut env = Environment::new();
+    env.set_syntax(
+        SyntaxConfig::builder()
+            .trim_blocks(true)
+            .lstrip_blocks(true)
+            .build()?,
+    );
+    env.set_auto_escape_callback(|_| AutoEscape::None);
+    env.set_undefined_behavior(UndefinedBehavior::Strict);
+    let paragraphs = Arc::clone(prose);
+    env.add_function("prose", move |count: usize| {
+        let mut left = lock(&paragraphs);
+        let rest = left.len().saturating_sub(count);
+        left.split_off(rest).join("\n\n")
+    });
+    shapes(&mut env);
+    draws(&mut env, rng);
+    Ok(env)
+}
+
+/// Adds the functions without random draws.
+fn shapes(env: &mut Environment<'static>) {
+    env.add_function("pad", |number: i64, width: usize| {
+        format!("{number:0width$}")
+    });
+    env.add_function("left", |text: String, width: usize| {
+        format!("{text:<width$}")
+    });
+    env.add_function("right", |text: String, width: usize| {
+        format!("{text:>width$}")
+    });
+    env.add_function("clock", |seconds: u64| {
+        let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
+        format!("{hours:02}:{minutes:02}:{:02}", seconds % 60)
+    });
+    env.add_function("date", date);
+}
+
+/// Returns the date that is `days` days after 1 January 2024.
+fn date(days: u64) -> String {
+    let (mut year, mut day) = (2024, days);
+    loop {
+        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let lengths = [
+            31,
+            if leap { 29 } else { 28 },
+            31,
+            30,
+            31,
+            30,
+            31,
+            31,
+            30,
+            31,
+            30,
+            31,
+        ];
+        for (month, length) in lengths.into_iter().enumerate() {
+            if day < length {
+                return format!("{year}-{:02}-{:02}", month + 1, day + 1);
+            }
+            day -= length;
+        }
+        year += 1;
+    }
+}
+
+/// Adds the functions with random draws.
+fn draws(env: &mut Environment<'static>, rng: &Arc<Mutex<Rng>>) {
+    let shared = || Arc::clone(rng);
+    let own = shared();
+    env.add_function("int", move |low: i64, high: i64| {
+        let width = usize::try_from(high - low).unwrap_or_default();
+        low + lock(&own).between(0, width) as i64
+    });
+    let own = shared();
+    env.add_function("chance", move |share: f64| lock(&own).chance(share));
+    let own = shared();
+    env.add_function("pick", move |from: Rest<Value>| {
+        let list = match from.as_slice() {
+            [list] => values(list)?,
+            several => several.to_vec(),
+        };
+        let picked = lock(&own).pick(&list).cloned();
+        picked.ok_or_else(|| Error::new(ErrorKind::InvalidOperation, "pick from nothing"))
+    });
+    let own = shared();
+    env.add_function("some", move |count: usize, list: Value| {
+        let mut list = values(&list)?;
+        lock(&own).shuffle(&mut list);
+        list.truncate(count);
+        Ok::<_, Error>(list)
+    });
+    let own = shared();
+    env.add_function("noise", move |letters: String, count: usize| {
+        let letters: Vec<char> = letters.chars().collect();
+        let mut rng = lock(&own);
+        (0..count)
+            .filter_map(|_| rng.pick(&letters))
+            .collect::<String>()
+    });
+    let own = shared();
+    env.add_function("hex", move |digits: usize| {
+        let mut rng = lock(&own);
+        (0..digits)
+            .filter_map(|_| char::from_digit(rng.below(16) as u32, 16))
+            .collect::<String>()
+    });
+}
+
+fn values(list: &Value) -> Result<Vec<Value>, Error> {
+    Ok(list.try_iter()?.collect())
+}

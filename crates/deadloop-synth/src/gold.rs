@@ -1,0 +1,173 @@
+//! The meaning of intact streams, with which repairers are compared.
+//!
+//! These rules are strict: they do not allow for damage. No repairer uses them.
+
+use deadloop_detect::Value;
+use deadloop_repair::meaning::{Action, Delivered, Meaning};
+use deadloop_repair::registry::Repairer;
+use serde_json::{Value as Json, json};
+
+/// The names of actions and of the tags inside them.
+pub(super) struct TagNames {
+    actions: Vec<String>,
+    fields: Vec<String>,
+}
+
+impl TagNames {
+    /// Returns the names in the defaults of the `tags` repairer.
+    pub(super) fn new() -> Self {
+        let list = |name: &str| {
+            let params = Repairer::find("tags").map(|repairer| repairer.defaults());
+            let texts = params
+                .iter()
+                .flat_map(|params| params.items(name))
+                .filter_map(Value::as_text);
+            texts.map(str::to_owned).collect()
+        };
+        Self {
+            actions: list("tags"),
+            fields: list("fields"),
+        }
+    }
+}
+
+/// Returns the meaning of a text with actions in tags. A tag that is not closed is text.
+pub(super) fn tags(known: &TagNames, text: &str) -> Meaning {
+    let (mut meaning, mut rest) = (Meaning::default(), text);
+    while let Some(at) = rest.find('<') {
+        let (before, tag) = rest.split_at(at);
+        meaning.text.push_str(before);
+        match element(tag).filter(|(name, ..)| known.actions.iter().any(|k| k == stem(name).0)) {
+            Some((name, inside, after)) => {
+                meaning.actions.push(action(known, name, inside));
+                rest = after;
+            }
+            None => {
+                meaning.text.push('<');
+                rest = &tag[1..];
+            }
+        }
+    }
+    meaning.text.push_str(rest);
+    meaning
+}
+
+/// Splits off the element at the start of a text. Returns its name, its content and the text after it.
+fn element(text: &str) -> Option<(&str, &str, &str)> {
+    let (name, rest) = text.strip_prefix('<')?.split_once('>')?;
+    let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.is_empty() || !name.chars().all(letters) {
+        return None;
+    }
+    let (inside, after) = rest.split_once(&format!("</{name}>"))?;
+    Some((name, inside, after))
+}
+
+/// Splits a name into the stem and the number at its end.
+fn stem(name: &str) -> (&str, Option<u32>) {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    (stem, name[stem.len()..].parse().ok())
+}
+
+fn action(known: &TagNames, name: &str, inside: &str) -> Action {
+    let (name, number) = stem(name);
+    let mut action = Action {
+        name: name.to_owned(),
+        number,
+        ..Action::default()
+    };
+    let (mut rest, mut content) = (inside, String::new());
+    while let Some(at) = rest.find('<') {
+        let (before, tag) = rest.split_at(at);
+        content.push_str(before);
+        match element(tag).filter(|(name, ..)| known.fields.iter().any(|k| k == name)) {
+            Some((name, value, after)) => {
+                action
+                    .fields
+                    .push((name.to_owned(), value.trim().to_owned()));
+                rest = after;
+            }
+            None => {
+                content.push('<');
+                rest = &tag[1..];
+            }
+        }
+    }
+    content.push_str(rest);
+    action.content = content.trim().to_owned();
+    action
+}
+
+/// Returns the meaning of thinking and an answer. Without a whole block at the start, all text is answer.
+pub(super) fn think(text: &str) -> Meaning {
+    let block = text
+        .strip_prefix("<think>")
+        .and_then(|rest| rest.split_once("</think>"));
+    let (reasoning, answer) = block.unwrap_or(("", text));
+    Meaning {
+        reasoning: reasoning.to_owned(),
+        text: answer.to_owned(),
+        actions: Vec::new(),
+    }
+}
+
+/// Returns a text as its own meaning.
+pub(super) fn text(text: &str) -> Meaning {
+    Meaning {
+        text: text.to_owned(),
+        ..Meaning::default()
+    }
+}
+
+/// Returns a meaning in the format of `meta.gold`.
+pub(super) fn of_meaning(meaning: &Meaning) -> Json {
+    let action = |action: &Action| json!({"name": action.name, "number": action.number, "fields": action.fields, "content": action.content});
+    json!({
+        "reasoning": meaning.reasoning,
+        "text": meaning.text,
+        "actions": meaning.actions.iter().map(action).collect::<Vec<_>>(),
+    })
+}
+
+/// Returns events in the format of `meta.gold`: the id, position and text of each.
+pub(super) fn of_events(events: &[Delivered]) -> Json {
+    let rows = events.iter().filter(|event| !event.done);
+    let row = |event: &Delivered| json!([event.id, event.position, event.text]);
+    json!({"events": rows.map(row).collect::<Vec<_>>()})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_reads_what_is_whole_and_leaves_the_rest() {
+        let text = "a <b>c</b> <create_note><id>1</id> x <content>y</content></create_note> d <confirm2>e</confirm2><confirm1>f";
+        let meaning = tags(&TagNames::new(), text);
+        assert_eq!(meaning.text, "a <b>c</b>  d <confirm1>f");
+        let note = &meaning.actions[0];
+        assert_eq!((note.name.as_str(), note.number), ("create_note", None));
+        assert_eq!(note.content, "x");
+        assert_eq!(
+            note.fields,
+            [("id".into(), "1".into()), ("content".into(), "y".into())]
+        );
+        assert_eq!(meaning.actions[1].number, Some(2));
+    }
+
+    /// Checks that the strict preset of the repairer gives the same meaning. The two share no code.
+    #[test]
+    fn the_strict_preset_reads_the_same() {
+        let repairer = Repairer::find("tags").unwrap();
+        let strict = repairer.preset("strict").unwrap();
+        for text in [
+            "好的。<create_note><id>1</id><content>露营</content></create_note>\n<web_search>趋势</web_search>",
+            "One <confirm1>short</confirm1> or <confirm2>long</confirm2>. <i>x</i> 1 < 2",
+            "<save_material>b</save_material><save_material><id>2</id>c</save_material>",
+            "",
+        ] {
+            let meaning = repairer.mend(&strict, text).unwrap();
+            assert_eq!(tags(&TagNames::new(), text), meaning, "{text}");
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Synthetic corpora: transcripts with known loops, made from a spec.
+//!
+//! A [`CorpusSpec`] describes the corpus, a [`Stock`] holds the clean texts and forms, and [`Synth`] makes the
+//! transcripts. Each transcript has a seed of its own. So a transcript does not depend on the order, on the number of
+//! threads, or on other items of the spec.
+//!
+//! The labels of planted loops are exact. `start` is the first char of the first copy, `onset` is one period later, and
+//! `end` is the position after the loop. Every exact loop is checked: it repeats from `start` to `end`, its period is
+//! the smallest, and it does not begin at an earlier letter.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | the keys of a spec, the kinds of items | [`spec`] |
+//! | the clean texts, and the templates of texts | [`stock`]; [`forms`] |
+//! | a made transcript and its labels | [`transcript`], [`label`] |
+//! | loops and harmless repetition in runs of agents | [`runs`] |
+//! | a loop planted in a text | [`plant`] |
+//! | faults of texts and events | [`damage`] |
+//! | labelled recordings copied into a corpus | [`recorded`] |
+
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
+mod card;
+mod chunks;
+mod copies;
+mod cut;
+pub mod damage;
+mod damaged;
+mod doubt;
+mod drawn;
+mod drift;
+mod faults;
+pub mod forms;
+mod gold;
+mod healthy;
+pub mod label;
+mod letters;
+mod looped;
+pub mod plant;
+mod reading;
+pub mod recorded;
+pub mod runs;
+pub mod spec;
+pub mod stock;
+mod streams;
+mod tools;
+pub mod transcript;
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::plant::{PlantKind, Rng};
+use deadloop_corpus::{Body, Entry, Place, RecordedEvent, Transcript};
+
+use copies::LoopRequest;
+use label::Label;
+use looped::Text;
+use spec::{By, Chunks, CorpusSpec, Form, Item, SpecError};
+use stock::{CleanText, Deal, Split, Stock, pool};
+use transcript::{Failed, SynthTranscript, seeded};
+
+/// The suffixes of a model's name if its text was planted into or damaged.
+const PLANTED: &str = "+planted";
+const DAMAGED: &str = "+damaged";
+
+/// The number of draws after which a transcript is given up.
+const ATTEMPTS: usize = 500;
+
+/// A transcript to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct SynthJob {
+    item: usize,
+    at: usize,
+    form: usize,
+}
+
+/// The maker of the transcripts of a spec.
+#[derive(Debug)]
+pub struct Synth<'a> {
+    spec: &'a CorpusSpec,
+    stock: &'a Stock,
+}
+
+/// The parts of a transcript besides its text.
+struct Frame<'a> {
+    item: &'a Item,
+    id: String,
+    lang: &'a str,
+    split: Split,
+}
+
+impl<'a> Synth<'a> {
+    /// Returns a maker of the transcripts of `spec` from `stock`.
+    pub fn new(spec: &'a CorpusSpec, stock: &'a Stock) -> Self {
+        Self { spec, stock }
+    }
+
+    /// Returns every transcript of the spec, in order.
+    pub fn jobs(&self) -> Vec<SynthJob> {
+        let mut jobs = Vec::new();
+        for (item, wanted) in self.spec.items.iter().enumerate() {
+            let forms = self.forms_of(wanted);
+            if is_of_forms(wanted) {
+                for (form, of) in forms {
+                    let count = of.most(wanted.count());
+                    jobs.extend((0..count).map(|at| SynthJob { item, at, form }));
+                }
+            } else {
+                let count = match wanted.kind.by {
+                    By::Recorded => self.recordings(wanted).len().min(wanted.count()),
+                    _ => wanted.count(),
+                };
+                jobs.extend((0..count).map(|at| SynthJob { item, at, form: 0 }));
+            }
+        }
+        jobs
+    }
+
+    /// Returns the name of a transcript's item.
+    pub fn item(&self, job: &SynthJob) -> &'a str {
+        self.spec.items.get(job.item).map_or("", |item| &item.name)
+    }
+
+    /// Returns the name of a transcript's file, without an ending.
+    pub fn file(&self, job: &SynthJob) -> &'a str {
+        self.spec.items.get(job.item).map_or("", Item::file)
+    }
+
+    /// Makes a transcript.
+    ///
+    /// # Errors
+    /// Returns the reason of the last draw if no draw satisfied the item.
+    pub fn make(&self, job: &SynthJob) -> Result<SynthTranscript, SpecError> {
+        let item = &self.spec.items[job.item];
+        match (item.kind.by, &item.forms, &item.faults) {
+            (By::Text(kind), ..) => self.text_loop(item, kind, job.at),
+            (By::Call | By::Calls, ..) => self.tool_loop(item, job.at),
+            (By::Clean, Some(forms), _) => self.negative(item, forms, job),
+            (By::Clean, None, _) => self.clean(item, job.at),
+            (By::Recorded, ..) => self.recorded(item, job.at),
+            (_, _, Some(faults)) => self.fault(item, faults, job.at),
+            (_, _, None) => self.run(item, job.at),
+        }
+    }
+
+    fn forms_of(&self, item: &Item) -> Vec<(usize, &'a Form)> {
+        let forms = item.forms.as_ref().filter(|_| is_of_forms(item));
+        let file = forms.and_then(|forms| self.stock.forms.get(forms.as_str()));
+        let all = file.into_iter().flat_map(|file| &file.forms).enumerate();
+        all.filter(|(_, form)| item.speaks(form.lang())).collect()
+    }
+
+    /// Returns the generator and the split of the transcript at `at`.
+    fn start(&self, item: &Item, at: usize) -> (Rng, Split) {
+        let name = ["item", &item.name, &at.to_string()];
+        let mut rng = Rng::new(seeded(self.spec.seed, &name));
+        let is_test = rng.chance(self.spec.test());
+        (rng, if is_test { Split::Test } else { Split::Dev })
+    }
+
+    /// Returns the generator and the frame of the transcript at `at`.
+    fn frame(&self, item: &'a Item, at: usize) -> (Rng, Frame<'a>) {
+        let (rng, split) = self.start(item, at);
+        let frame = Frame {
+            item,
+            id: item.id(at),
+            lang: &item.langs[at % item.langs.len()],
+            split,
+        };
+        (rng, frame)
+    }
+
+    /// Returns the first draw that succeeds.
+    fn tried<T>(
+        &self,
+        (item, id): (&Item, &str),
+        attempts: usize,
+        mut draw: impl FnMut(usize) -> Result<T, Failed>,
+    ) -> Result<T, SpecError> {
+        let mut why = "no draw";
+        for attempt in 0..attempts {
+            match draw(attempt) {
+                Ok(drawn) => return Ok(drawn),
+                Err(reason) => why = reason,
+            }
+        }
+        Err(self.failed(item, id, why))
+    }
+
+    fn pool(&self, frame: &Frame<'_>) -> Vec<&'a CleanText> {
+        let sources = frame.item.sources.iter().filter_map(|at| {
+            Some((
+                self.spec.sources.get(*at)?.name.as_str(),
+                self.stock.texts.get(*at)?.as_slice(),
+            ))
+        });
+        sources
+            .flat_map(|(name, texts)| pool(self.spec, texts, name, frame.lang, frame.split))
+            .collect()
+    }
+
+    fn failed(&self, item: &Item, id: &str, why: &str) -> SpecError {
+        let what = format!("{id} cannot be made: {why}");
+        SpecError::at(
+            item.line,
+            what,
+            "wider ranges, or more clean text in its source, language and split",
+        )
+    }
+
+    fn text_loop(
+        &self,
+        item: &'a Item,
+        kind: PlantKind,
+        at: usize,
+    ) -> Result<SynthTranscript, SpecError> {
+        let (mut rng, frame) = self.frame(item, at);
+        let turn = at / item.langs.len();
+        let pool = self.pool(&frame);
+        if pool.is_empty() {
+            let why = "no clean text of its language in its sources";
+            return Err(self.failed(item, &frame.id, why));
+        }
+        let unit = item.unit.as_ref();
+        let unit = unit.and_then(|name| self.spec.units(name, frame.lang));
+        let units = unit.map_or(Vec::new(), |unit| {
+            let texts = unit.texts.iter().map(|text| text.as_str());
+            let name = format!("unit/{}/{}", unit.name, unit.lang);
+            Deal::of(self.spec, &name, texts).only(unit.texts.len(), frame.split)
+        });
+        let wanted = LoopRequest {
+            spec: self.spec,
+            kind,
+            item,
+            onset: item.onset(turn),
+            lang: frame.lang,
+            channel: item.channel(turn / item.repeats.onsets.len(), "answer"),
+            pool: &pool,
+            units: &units,
+        };
+        let draw = |_| looped::looped(&wanted, &mut rng);
+        let text = self.tried((item, &frame.id), ATTEMPTS, draw)?;
+        Ok(self.planted(frame, (kind, wanted.channel), text, &mut rng))
+    }
+
+    fn planted(
+        &self,
+        frame: Frame<'_>,
+        (kind, channel): (PlantKind, &str),
+        made: Text,
+        rng: &mut Rng,
+    ) -> SynthTranscript {
+        let item = frame.item;
+        let onset = made.labels.last().and_then(|label| label.onset);
+        let mut meta = json!({
+            "source": "planted",
+            "tag": format!("{}-{kind}", item.repeats.class.name()),
+            "item": item.name.as_str(),
+            "onset": place(onset.unwrap_or_default()),
+            "made": {"unit": made.unit, "clean_text_of": made.parts},
+        });
+        if item.chunks.as_ref().is_some_and(Chunks::make_times) {
+            meta["times"] = json!("made");
+        }
+        let mut events = chunks::events(&made.text, channel, item.chunks.as_ref(), rng);
+        events.push(ending(item));
+        let written = made.model.filter(|model| *model != self.spec.model());
+        let model = written.map(|model| self.writer(&model, PLANTED));
+        self.entry(frame, model, made.group, meta, events, made.labels)
+    }
+
+    fn tool_loop(&self, item: &'a Item, at: usize) -> Result<SynthTranscript, SpecError> {
+        let (mut rng, frame) = self.frame(item, at);
+        let onset = item.onset(at / item.langs.len());
+        let draw = |_| tools::tool_loop(self.spec, item, onset, &mut rng);
+        let (mut events, label) = self.tried((item, &frame.id), ATTEMPTS, draw)?;
+        events.push(ending(item));
+        let meta = json!({"source": "planted", "tag": format!("{}-{}", label.class, label.kind), "item": item.name.as_str()});
+        Ok(self.entry(frame, None, item.id(at), meta, events, vec![label]))
+    }
+
+    /// Returns the model of a text that was made from this model's text.
+    fn writer(&self, model: &str, done: &str) -> String {
+        let done = if self.spec.is_marked() { done } else { "" };
+        format!("{model}{done}")
+    }
+
+    fn entry(
+        &self,
+        frame: Frame<'_>,
+        model: Option<String>,
+        group: String,
+        meta: Json,
+        events: Vec<RecordedEvent>,
+        labels: Vec<Label>,
+    ) -> SynthTranscript {
+        let transcript = Transcript {
+            id: frame.id,
+            model: model.unwrap_or_else(|| self.spec.model().to_owned()),
+            profile: None,
+            group: Some(group),
+            lang: Some(frame.lang.to_owned()),
+            meta: match meta {
+                Json::Object(map) => map,
+                other => Map::from_iter([("made".to_owned(), other)]),
+            },
+            events,
+        };
+        let entry = Entry {
+            transcript,
+            labels: None,
+            rest: Map::new(),
+            split: (self.spec.test() > 0.0).then(|| frame.split.name().to_owned()),
+            place: Place::whole("made"),
+        };
+        SynthTranscript {
+            entry,
+            labels,
+            rows: Vec::new(),
+        }
+    }
+}
+
+fn finish(reason: &str) -> RecordedEvent {
+    RecordedEvent::of(Body::Finish {
+        reason: Some(reason.to_owned()),
+    })
+}
+
+/// Returns the last event of a text or run with a loop.
+fn ending(item: &Item) -> RecordedEvent {
+    let goes_on = item.repeats.after.high > 0;
+    finish(if goes_on { "stop" } else { "length" })
+}
+
+/// Returns whether the item makes several transcripts of each form.
+fn is_of_forms(item: &Item) -> bool {
+    item.kind.by == By::Clean && item.forms.is_some()
+}
+
+/// Returns the class of an onset in tables.
+fn place(onset: usize) -> &'static str {
+    match onset {
+        0..2000 => "under-2000",
+        2000..5000 => "2000-5000",
+        _ => "over-5000",
+    }
+}

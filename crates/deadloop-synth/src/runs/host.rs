@@ -1,0 +1,267 @@
+//! Hosts: runs as turns, ready to be cut and repeated.
+
+use serde_json::{Map, Value as Json};
+
+use super::{Failed, script};
+use crate::spec::Form;
+use deadloop_corpus::stream;
+use deadloop_corpus::{Benign, Reason};
+use deadloop_corpus::{Body, Entry, RecordedEvent};
+
+/// A real run to plant into.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The id of the transcript.
+    pub id: String,
+    /// The model of the run.
+    pub model: String,
+    /// The group, whose runs must be in one split.
+    pub group: String,
+    /// The language. Empty if it was not recorded.
+    pub lang: String,
+    /// The events.
+    pub events: Vec<RecordedEvent>,
+    /// The harmless repetition in the run (`meta.benign`).
+    pub benign: Vec<Benign>,
+}
+
+impl Run {
+    /// Returns the run of a transcript. `None` if it has no calls.
+    pub fn of(entry: &Entry) -> Option<Self> {
+        let transcript = &entry.transcript;
+        let calls = |event: &RecordedEvent| matches!(event.body, Body::ToolCall { .. });
+        transcript.events.iter().any(calls).then(|| Self {
+            id: transcript.id.clone(),
+            model: transcript.model.clone(),
+            group: transcript
+                .group
+                .clone()
+                .unwrap_or_else(|| transcript.id.clone()),
+            lang: transcript.lang.clone().unwrap_or_default(),
+            events: transcript.events.clone(),
+            benign: benign(&transcript.meta),
+        })
+    }
+}
+
+/// Reads `meta.benign`. Invalid entries are left out.
+fn benign(meta: &Map<String, Json>) -> Vec<Benign> {
+    let spans = meta.get("benign").and_then(Json::as_array);
+    let one = |span: &Json| {
+        Some(Benign {
+            reason: Reason::named(span.get("reason")?.as_str()?)?,
+            start: span.get("start")?.as_u64()?,
+            end: span.get("end")?.as_u64()?,
+        })
+    };
+    spans.into_iter().flatten().filter_map(one).collect()
+}
+
+/// A turn. Its first event is the start of the turn, and a message of a user after the turn is its last event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Turn {
+    pub(super) events: Vec<RecordedEvent>,
+    /// The reason, if the turn belongs to harmless repetition.
+    pub(super) benign: Option<Reason>,
+    /// Whether the turn is the first of a harmless repetition.
+    pub(super) begins: bool,
+}
+
+/// A call and its result: name, arguments, content and error.
+pub(super) type Pair<'a> = (&'a str, &'a Json, &'a str, Option<bool>);
+
+impl Turn {
+    pub(super) fn new() -> Self {
+        Self {
+            events: vec![RecordedEvent::of(Body::Turn)],
+            ..Self::default()
+        }
+    }
+
+    /// Returns the number of calls in the turn.
+    pub(super) fn calls(&self) -> usize {
+        let is_call = |event: &&RecordedEvent| matches!(event.body, Body::ToolCall { .. });
+        self.events.iter().filter(is_call).count()
+    }
+
+    /// Returns the turn's call and result. `None` unless the turn has exactly one call with a result, without other
+    /// events between them.
+    pub(super) fn pair(&self) -> Option<Pair<'_>> {
+        let (mut call, mut heard) = (None, None);
+        for event in &self.events {
+            match &event.body {
+                Body::ToolCall {
+                    name, arguments, ..
+                } if call.is_none() => {
+                    call = Some((name.as_str(), arguments));
+                }
+                Body::ToolResult { content, error, .. } if heard.is_none() && call.is_some() => {
+                    // A result that the recording has cut cannot be compared.
+                    let whole = !event.rest.contains_key("sha256");
+                    heard = whole.then_some((content.as_str(), *error));
+                    heard?;
+                }
+                Body::Turn | Body::Reasoning(_) | Body::Answer(_) => {}
+                _ => return None,
+            }
+        }
+        let ((name, arguments), (content, error)) = (call?, heard?);
+        Some((name, arguments, content, error))
+    }
+
+    /// Returns the turn with another result of its call.
+    pub(super) fn answered(&self, text: &str, failed: Option<bool>) -> Self {
+        let mut turn = self.clone();
+        for event in &mut turn.events {
+            if let Body::ToolResult { content, error, .. } = &mut event.body {
+                (*content, *error) = (text.to_owned(), failed);
+            }
+        }
+        turn
+    }
+
+    /// Returns the turn with other arguments.
+    pub(super) fn asking(&self, other: &Json) -> Self {
+        let mut turn = self.clone();
+        for event in &mut turn.events {
+            if let Body::ToolCall { arguments, .. } = &mut event.body {
+                *arguments = other.clone();
+            }
+        }
+        turn
+    }
+
+    /// Returns the turn without its text.
+    pub(super) fn silent(mut self) -> Self {
+        let says =
+            |event: &RecordedEvent| matches!(event.body, Body::Reasoning(_) | Body::Answer(_));
+        self.events.retain(|event| !says(event));
+        self
+    }
+
+    /// Returns the turn with `text` before its calls as its only text.
+    pub(super) fn saying(self, text: &str) -> Self {
+        let mut turn = self.silent();
+        let at = turn.events.len().min(1);
+        let said = RecordedEvent::of(Body::Answer(text.to_owned()));
+        turn.events.insert(at, said);
+        turn
+    }
+
+    pub(super) fn marked(mut self, reason: Reason, begins: bool) -> Self {
+        (self.benign, self.begins) = (Some(reason), begins);
+        self
+    }
+}
+
+/// A run before planting.
+#[derive(Clone, Debug)]
+pub(super) struct Host {
+    pub(super) from: String,
+    pub(super) group: String,
+    /// The model. `None` for a script, which no model wrote.
+    pub(super) model: Option<String>,
+    pub(super) lang: String,
+    /// The events before the first turn.
+    pub(super) head: Vec<RecordedEvent>,
+    pub(super) turns: Vec<Turn>,
+}
+
+impl Host {
+    /// Converts a rendered form of class `run`.
+    pub(super) fn of_script(form: &Form, text: &str) -> Result<Self, Failed> {
+        let (head, turns) = script::read(text)?;
+        Ok(Self {
+            from: format!("form/{}", form.name),
+            group: format!("form/{}", form.name),
+            model: None,
+            lang: form.lang().to_owned(),
+            head,
+            turns,
+        })
+    }
+
+    /// Converts a real run. Times, tokens and places of its turns are left out, since planting makes them wrong.
+    pub(super) fn of_run(run: &Run) -> Self {
+        let begins: Vec<u64> = stream(&run.events)
+            .filter(|(_, event)| matches!(event, deadloop_detect::Event::Turn { .. }))
+            .map(|(number, _)| number)
+            .collect();
+        let mut host = Self {
+            from: run.id.clone(),
+            group: run.group.clone(),
+            model: Some(run.model.clone()),
+            lang: run.lang.clone(),
+            head: Vec::new(),
+            turns: Vec::new(),
+        };
+        for (number, event) in (0_u64..).zip(&run.events) {
+            if begins.binary_search(&number).is_ok() {
+                host.turns.push(Turn::new());
+            }
+            let event = timeless(event);
+            match (&event.body, host.turns.last_mut()) {
+                (Body::Finish { .. }, _) => {}
+                (Body::Turn, Some(turn)) => turn.events = vec![event],
+                (_, Some(turn)) => turn.events.push(event),
+                (_, None) => host.head.push(event),
+            }
+        }
+        host.mark(&run.benign);
+        host
+    }
+
+    /// Marks the turns whose calls all belong to harmless repetition.
+    fn mark(&mut self, all: &[Benign]) {
+        let places = self.places();
+        for (turn, place) in self.turns.iter_mut().zip(places.windows(2)) {
+            let (start, end) = (place[0] as u64, place[1] as u64);
+            let of = all
+                .iter()
+                .find(|span| span.start <= start && end <= span.end && start < end);
+            if let Some(span) = of {
+                (turn.benign, turn.begins) = (Some(span.reason), span.start == start);
+            }
+        }
+    }
+
+    /// Returns the number of calls before each turn, and the number of all calls as the last entry.
+    pub(super) fn places(&self) -> Vec<usize> {
+        let mut places = vec![0];
+        for turn in &self.turns {
+            places.push(places.last().unwrap_or(&0) + turn.calls());
+        }
+        places
+    }
+
+    /// Returns the number of turns with this call and result.
+    pub(super) fn heard(&self, pair: Pair<'_>) -> usize {
+        let same = |turn: &&Turn| turn.pair() == Some(pair);
+        self.turns.iter().filter(same).count()
+    }
+}
+
+/// Returns a turn with one call and its result.
+pub(super) fn called(name: &str, arguments: Json, result: &str, failed: bool) -> Turn {
+    let mut turn = Turn::new();
+    turn.events.push(RecordedEvent::of(Body::ToolCall {
+        id: None,
+        name: name.to_owned(),
+        arguments,
+    }));
+    turn.events.push(RecordedEvent::of(Body::ToolResult {
+        id: None,
+        content: result.to_owned(),
+        error: Some(failed),
+    }));
+    turn
+}
+
+fn timeless(event: &RecordedEvent) -> RecordedEvent {
+    let mut event = event.clone();
+    (event.t_ms, event.tokens) = (None, None);
+    if matches!(event.body, Body::Turn) {
+        event.rest.retain(|name, _| name == "agent");
+    }
+    event
+}

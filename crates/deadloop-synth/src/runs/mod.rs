@@ -1,0 +1,238 @@
+//! Runs of agents with a planted loop or with harmless repetition.
+//!
+//! The repetition is planted into a host: a clean real run, or a script of a file of forms. It consists of the host's
+//! own calls and their results, so that a loop looks like the rest of its run.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | one transcript | this file |
+//! | a run as turns, with its source | `host` |
+//! | the notation of scripts | `script` |
+//! | the kinds that can be planted | `spec/kinds` |
+//! | loops | `loops` |
+//! | reported loops of recent agents | `reported` |
+//! | parallel calls with some results missing | `partial` |
+//! | harmless repetition | `harmless` |
+//! | a call in other words | `reworded` |
+//! | ids and dates in each result | `volatile` |
+
+mod harmless;
+mod host;
+mod loops;
+mod partial;
+mod reported;
+mod reworded;
+mod script;
+mod volatile;
+
+pub use host::Run;
+
+use deadloop_detect::Channel;
+use serde_json::{Map, Value as Json, json};
+
+use super::label::Label;
+use super::spec::{Bounds, By, Item, SpecError};
+use super::stock::{Split, of_split};
+use super::transcript::{Failed, SynthTranscript, seeded};
+use super::{ATTEMPTS, Frame, PLANTED, Synth};
+use crate::plant::Rng;
+use deadloop_corpus::Reason;
+use deadloop_corpus::{Body, RecordedEvent};
+use host::{Host, Turn};
+
+/// The requirements for one draw.
+struct Brief<'a> {
+    item: &'a Item,
+    /// The range of the second copy's position, in calls, or in turns for loops of turns.
+    onset: Bounds,
+}
+
+/// A run with a planted part, and its labels.
+struct Planted {
+    turns: Vec<Turn>,
+    labels: Vec<Label>,
+    /// Whether the run ends in the loop.
+    is_cut: bool,
+}
+
+impl<'a> Synth<'a> {
+    pub(super) fn run(&self, item: &'a Item, at: usize) -> Result<SynthTranscript, SpecError> {
+        let (mut rng, split) = self.start(item, at);
+        let onset = item.onset(at);
+        let asked = Brief { item, onset };
+        let draw = |attempt| {
+            let host = self.host(item, (at + attempt, split), &mut rng)?;
+            Ok((planted(&asked, &host, &mut rng)?, host))
+        };
+        let (planted, host) = self.tried((item, &item.id(at)), ATTEMPTS, draw)?;
+        Ok(self.of_run(item, (at, split), planted, host))
+    }
+
+    /// Draws a run to plant into. Forms are used in turn.
+    fn host(
+        &self,
+        item: &Item,
+        (at, split): (usize, Split),
+        rng: &mut Rng,
+    ) -> Result<Host, Failed> {
+        if let Some(name) = &item.forms {
+            let file = self
+                .stock
+                .forms
+                .get(name.as_str())
+                .ok_or("no forms were read")?;
+            let fits = |form: &&super::spec::Form| *form.class == "run" && item.speaks(form.lang());
+            let forms: Vec<_> = file.forms.iter().filter(fits).collect();
+            let forms = of_split(self.spec, forms, name, split, |form| form.name.to_string());
+            let form = forms
+                .get(at % forms.len().max(1))
+                .ok_or("no form of class run")?;
+            let text = file.render(form, rng, &[]);
+            let text = text.map_err(|_| "a form that cannot be rendered")?;
+            return Host::of_script(form, &text);
+        }
+        let pool = self.runs(item, split);
+        let run = rng.pick(&pool).copied();
+        run.map(Host::of_run)
+            .ok_or("no run with calls in the sources")
+    }
+
+    /// Returns the runs of an item's sources in its languages and in one split.
+    fn runs(&self, item: &Item, split: Split) -> Vec<&'a Run> {
+        let mut pool: Vec<&Run> = Vec::new();
+        for at in &item.sources {
+            let runs = self.stock.runs.get(*at).map_or(&[][..], Vec::as_slice);
+            let fits = |run: &&Run| item.speaks(&run.lang);
+            let name = self.spec.sources.get(*at).map_or("", |source| &source.name);
+            let runs = runs.iter().filter(fits).collect();
+            pool.extend(of_split(self.spec, runs, name, split, |run| {
+                run.group.clone()
+            }));
+        }
+        pool
+    }
+
+    fn of_run(
+        &self,
+        item: &'a Item,
+        (at, split): (usize, Split),
+        made: Planted,
+        host: Host,
+    ) -> SynthTranscript {
+        let kind = item.kind.name;
+        let (source, tag) = match item.kind.by {
+            By::Loop(_) => ("planted", format!("{}-{kind}", item.repeats.class.name())),
+            By::Harmless(_) => ("harmless", kind.to_owned()),
+            _ => ("clean", "clean".to_owned()),
+        };
+        let mut meta = Map::new();
+        meta.insert("source".into(), source.into());
+        meta.insert("tag".into(), tag.into());
+        meta.insert("item".into(), item.name.as_str().into());
+        meta.insert("made".into(), json!({"of": host.from}));
+        let benign = benign(&made.turns);
+        if !benign.is_empty() {
+            meta.insert("benign".into(), benign.into());
+        }
+        if made.is_cut {
+            meta.insert("max_turns".into(), made.turns.len().into());
+        }
+        let reason = if made.is_cut { "limit" } else { "stop" };
+        let mut events = host.head;
+        events.extend(made.turns.into_iter().flat_map(|turn| turn.events));
+        events.push(super::finish(reason));
+        name_calls(&mut events);
+        let seed = seeded(self.spec.seed, &["volatile", &item.name, &at.to_string()]);
+        volatile::put(
+            item.volatile.as_deref().unwrap_or_default(),
+            &mut events,
+            &mut Rng::new(seed),
+        );
+        let frame = Frame {
+            item,
+            id: item.id(at),
+            lang: &host.lang,
+            split,
+        };
+        let model = host.model.map(|model| self.writer(&model, PLANTED));
+        self.entry(
+            frame,
+            model,
+            host.group,
+            Json::Object(meta),
+            events,
+            made.labels,
+        )
+    }
+}
+
+/// Draws a planted part for one host.
+fn planted(asked: &Brief<'_>, host: &Host, rng: &mut Rng) -> Result<Planted, Failed> {
+    match asked.item.kind.by {
+        By::Harmless(harmless) => harmless::planted(asked, host, harmless, rng),
+        By::Loop(looped) => loops::planted(asked, host, looped, rng),
+        _ => Ok(Planted {
+            turns: host.turns.clone(),
+            labels: clean(),
+            is_cut: false,
+        }),
+    }
+}
+
+impl<'a> Brief<'a> {
+    /// Draws a text of the item or its kind.
+    fn text(&self, rng: &mut Rng) -> Result<&'a str, Failed> {
+        let drawn = match &self.item.texts {
+            Some(texts) => rng.pick(texts).map(|text| text.as_str()),
+            None => rng.pick(self.item.kind.texts).copied(),
+        };
+        drawn.ok_or("no texts")
+    }
+}
+
+/// Returns the labels of a run that is clean in calls and in turns.
+fn clean() -> Vec<Label> {
+    [Channel::Tools, Channel::Turns]
+        .map(|channel| Label::clean(channel.name()))
+        .into()
+}
+
+/// Returns the stretches of harmless repetition, in calls from 0, for `meta.benign`.
+fn benign(turns: &[Turn]) -> Vec<Json> {
+    let mut found: Vec<(Reason, usize, usize)> = Vec::new();
+    let mut calls = 0;
+    for turn in turns {
+        let (start, end) = (calls, calls + turn.calls());
+        calls = end;
+        match (turn.benign, found.last_mut()) {
+            (Some(reason), Some(last)) if !turn.begins && last.0 == reason && last.2 == start => {
+                last.2 = end;
+            }
+            (Some(reason), _) => found.push((reason, start, end)),
+            (None, _) => {}
+        }
+    }
+    let one = |(reason, start, end): &(Reason, usize, usize)| json!({"reason": reason.to_string(), "start": start, "end": end});
+    found.iter().map(one).collect()
+}
+
+/// Gives each call a new id, and gives the same id to its result.
+fn name_calls(events: &mut [RecordedEvent]) {
+    let mut open: Vec<(Option<String>, String)> = Vec::new();
+    let mut calls = 0;
+    for event in events {
+        match &mut event.body {
+            Body::ToolCall { id, .. } => {
+                let new = format!("call-{calls}");
+                calls += 1;
+                open.push((id.replace(new.clone()), new));
+            }
+            Body::ToolResult { id, .. } => {
+                if let Some(at) = open.iter().position(|(old, _)| old == id) {
+                    *id = Some(open.remove(at).1);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Checks of a spec: meaningless keys and impossible combinations.
+
+use deadloop_detect::Fault;
+
+use super::kinds::By;
+use super::parsing::{ItemContext, ParsedTable, SpecError, named};
+use super::tables::{Class, DriftKind, ItemTable, StreamKind, Unit};
+use super::values::ends;
+use super::{Faults, Repeats};
+use crate::plant::PlantKind;
+
+type Checked = Result<(), SpecError>;
+
+/// Checks rules in order. Each has the key that the error points to, the condition, the problem and the expectation.
+macro_rules! refuse {
+    ($at:expr; $($key:literal if $wrong:expr => $what:expr, $expected:expr;)+) => {$(
+        if $wrong {
+            return Err($at.refused($key, $what, $expected));
+        }
+    )+};
+}
+
+/// Rejects keys that the kind does not have.
+pub(super) fn has_its_keys(table: &ItemTable, at: ParsedTable<'_>) -> Checked {
+    let kind = table.kind.0;
+    let Some(key) = at.keys().find(|key| !kind.has(key)) else {
+        return Ok(());
+    };
+    let known = ItemTable::KEYS.iter().map(super::keys::Key::name);
+    let known: Vec<&str> = known.filter(|key| kind.has(key)).collect();
+    let what = format!("{key} has no meaning for kind {}", kind.name);
+    Err(at.refused(key, what, format!("one of {}", known.join(", "))))
+}
+
+impl ItemContext<'_> {
+    /// Rejects an item that no transcript could satisfy. Returns the checked values of an item of faults.
+    pub(super) fn possible(&self) -> Result<Option<Faults>, SpecError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        refuse! { self.at;
+            "file" if !self.item.file().chars().all(plain) => format!("file {:?}", self.item.file()),
+                "letters, digits, - and _: the name of a file without an ending";
+            "class" if self.item.repeats.class == Class::Transient && self.item.repeats.after.low == 0 =>
+                "class = \"transient\" without an end", "after of 1 and more";
+        }
+        if let Some(name) = &self.item.forms {
+            let all = self.spec.table.forms.iter().flatten();
+            named(self.at, "forms", name, all.map(|forms| &*forms.name))?;
+        }
+        match self.item.kind.by {
+            By::Text(kind) => self.loop_possible(kind)?,
+            By::Call | By::Calls => self.tools_possible()?,
+            By::Run | By::Harmless(_) | By::Loop(_) => self.run_possible()?,
+            By::Clean | By::Recorded | By::Fault => {}
+        }
+        if self.item.glue.is_some() && self.item.forms.is_none() {
+            self.doubt_possible("glue")?;
+        }
+        let faults = self.item.kind.by == By::Fault;
+        let faults = faults.then(|| self.faults()).transpose()?;
+        let whole = faults
+            .as_ref()
+            .is_some_and(|f| f.stream == StreamKind::Whole);
+        let recorded = self
+            .item
+            .chunks
+            .as_ref()
+            .filter(|chunks| chunks.are_recorded());
+        refuse! { self.at;
+            "chunks" if recorded.is_some() && !(whole && self.item.forms.is_none()) => "chunks by recorded",
+                "by tokens or chars; recorded chunks are those of stream whole, out of a source";
+            "chunks" if recorded.is_some_and(|chunks| chunks.size.is_some() || chunks.ms.is_some()) =>
+                "chunks by recorded with size or ms", "by alone: the recording has both";
+        }
+        Ok(faults)
+    }
+
+    fn loop_possible(&self, kind: PlantKind) -> Checked {
+        self.room("chars")?;
+        let all = self.spec.table.unit.iter().flatten();
+        if let Some(name) = &self.item.unit {
+            named(self.at, "unit", name, all.map(|unit| &*unit.name))?;
+        }
+        let unit = self.item.unit.as_ref().map_or("", |name| name);
+        let without = |lang: &&String| !unit.is_empty() && self.spec.units(unit, lang).is_none();
+        let silent = self.item.langs.iter().find(without);
+        let drift = self.item.drift.as_ref();
+        let near = kind == PlantKind::NearRepeat;
+        let (period, lead) = (self.item.repeats.period, self.item.lead());
+        let times = self.item.nested.map_or(0, |times| times.0.high);
+        let mut texts = self.units().flat_map(|unit| unit.texts.iter());
+        let is_open = texts.any(|text| text.contains("{}"));
+        refuse! { self.at;
+            "unit" if silent.is_some() => format!("unit {unit} has no texts in {}", silent.map_or("", |lang| lang)),
+                "a [[unit]] of that name and language";
+            "unit" if is_open && !(near && drift.is_some_and(|drift| drift.fills())) =>
+                format!("{kind} of texts with {{}} in them"),
+                "near-repeat with drift fill, draw or counter, or texts without {}";
+            "kind" if near && drift.is_none() =>
+                "near-repeat without drift", "drift = { kind = … }: how the copies differ";
+            "lead" if lead.high > 0 && drift.is_none() =>
+                "lead without drift", "drift = { kind = … }: how those copies differ";
+            "drift" if !near && lead.low == 0 && drift.is_some() => format!("{kind} whose copies differ"),
+                "kind = \"near-repeat\", or lead of 1 and more: copies that drift before exact ones";
+            "nested" if times > 0 && times + 1 > period.high =>
+                format!("{times} times a unit in {period} chars"), "a longer period";
+        }
+        self.drift_possible()
+    }
+
+    /// Rejects an onset before the end of the first copy.
+    fn room(&self, unit: &str) -> Checked {
+        let Repeats { onsets, period, .. } = &self.item.repeats;
+        let short = onsets.iter().find(|onset| onset.high < period.low);
+        short.map_or(Ok(()), |onset| {
+            let what = format!("onset {onset} leaves no room for a first copy of {period} {unit}");
+            let expected = format!("an onset of at least {} {unit}", period.low);
+            Err(self.at.refused("onset", what, expected))
+        })
+    }
+
+    /// Returns the units that are repeated, in the languages of the item.
+    fn units(&self) -> impl Iterator<Item = &Unit> {
+        let unit = |lang: &String| self.spec.units(self.item.unit.as_ref()?, lang);
+        self.item.langs.iter().filter_map(unit)
+    }
+
+    /// Rejects drift that does not fit the item's texts.
+    fn drift_possible(&self) -> Checked {
+        let Some(drift) = &self.item.drift else {
+            return Ok(());
+        };
+        let kind = drift.kind.0;
+        let fills = matches!(kind, DriftKind::Fill | DriftKind::Draw);
+        let lead = self.item.lead().high > 0;
+        let counter = drift.counter.as_ref();
+        let closed = |unit: &Unit| !unit.texts.iter().all(|text| text.contains("{}"));
+        refuse! { self.at;
+            "drift" if fills && lead =>
+                "drift fill or draw with lead", "another drift: exact copies have nothing to fill in";
+            "drift" if fills && self.item.unit.is_none() =>
+                "drift fill or draw of text that is cut", "unit: texts with {} in them";
+            "drift" if fills && self.units().any(|unit| unit.fillers().len() < 2) =>
+                "drift fill or draw with nothing to fill in", "at least two fillers in every [[unit]]";
+            "drift" if fills && self.units().any(closed) =>
+                "drift fill or draw, but a text without {}", "{} in every text of the [[unit]]";
+            "drift" if kind == DriftKind::Counter && counter.is_some_and(|text| !text.contains("{}")) =>
+                "a counter without {}", "{} where the number stands";
+            "drift" if kind == DriftKind::Circle && lead =>
+                "drift circle with lead", "another drift: what goes in circles never comes to exact copies";
+            "drift" if kind != DriftKind::Circle && drift.glue.is_some() =>
+                "glue without circle", "drift kind circle";
+            "drift" if kind == DriftKind::Paraphrase && self.spec.paraphrase().is_empty() =>
+                "drift paraphrase without words", "paraphrase = [[…]] at the top of the spec";
+            "drift" if kind == DriftKind::Case && !self.item.langs.iter().all(|lang| has_case(lang)) =>
+                "drift case in a script without case", "other languages, or another drift";
+        }
+        if kind == DriftKind::Circle {
+            self.doubt_possible("drift")?;
+        }
+        Ok(())
+    }
+
+    /// Rejects `glue` without words of doubt in the item's languages.
+    fn doubt_possible(&self, key: &str) -> Checked {
+        let drift = self
+            .item
+            .drift
+            .as_ref()
+            .and_then(|drift| drift.glue.as_ref());
+        let glue = self.item.glue.as_ref().or(drift);
+        let known = |lang: &String| glue.and_then(|name| self.spec.units(name, lang)).is_some();
+        let unknown = self.item.langs.iter().find(|lang| !known(lang));
+        unknown.map_or(Ok(()), |lang| {
+            let expected = "glue: the name of a [[unit]] of that language";
+            Err(self
+                .at
+                .refused(key, format!("no words of doubt in {lang}"), expected))
+        })
+    }
+
+    /// Rejects loops of tools that do not exist.
+    fn tools_possible(&self) -> Checked {
+        let period = self.item.repeats.period;
+        let names = self.spec.tools().iter().map(|tool| &*tool.name);
+        for name in self.item.tools.iter().flat_map(|all| all.iter()) {
+            named(self.at, "tools", name, names.clone())?;
+        }
+        refuse! { self.at;
+            "period" if self.item.kind.by == By::Calls && period.low < 2 => format!("a cycle of {period} calls"),
+                "2 calls and more; one call over and over is tool-repeat";
+            "kind" if self.spec.tools().is_empty() =>
+                "a tool loop without [[tool]]", "a [[tool]] that is called";
+        }
+        self.room("calls")
+    }
+
+    /// Rejects loops that do not fit into any run.
+    fn run_possible(&self) -> Checked {
+        let (period, kind) = (self.item.repeats.period, self.item.kind.0);
+        refuse! { self.at;
+            "" if self.item.forms.is_none() && self.spec.sources.is_empty() =>
+                "a run without a host", "forms, or a [[source]] that is a corpus of runs";
+            "period" if period.low < kind.period.low.min(2) => format!("{} of {period} calls", kind.name),
+                "2 calls and more; one call over and over is same-call-same-result";
+        }
+        Ok(())
+    }
+
+    /// Reads the values of an item of faults, and rejects values that do not fit the stream.
+    fn faults(&self) -> Result<Faults, SpecError> {
+        let item = self.item;
+        let faults = item.fault.iter().flat_map(|all| all.iter());
+        let kinds: Vec<Fault> = faults.map(|fault| fault.0).collect();
+        let Some(stream) = item.stream.map(|stream| stream.0) else {
+            return Err(self
+                .at
+                .refused("kind", "kind fault without stream", "stream"));
+        };
+        let (of_source, calls) = (item.source.is_some(), stream == StreamKind::Calls);
+        let planted = of_source && (item.forms.is_some() || calls);
+        let chunks = item.chunks.as_ref();
+        let timed = chunks.is_some_and(|chunks| chunks.make_times() || chunks.are_recorded());
+        let foreign = kinds.iter().find(|kind| !stream.has(**kind));
+        let known = Fault::ALL.into_iter().filter(|kind| stream.has(*kind));
+        let known: Vec<&str> = known.map(Fault::name).collect();
+        refuse! { self.at;
+            "kind" if kinds.is_empty() => "kind fault without fault", "fault";
+            "fault" if foreign.is_some() =>
+                format!("fault {} of a stream of {}", foreign.map_or("", |kind| kind.name()), stream.name()),
+                format!("one of {}", known.join(", "));
+            "" if kinds.contains(&Fault::Stall) && !timed => "a stall without times",
+                "chunks = { by = …, ms = [low, high] }, or { by = \"recorded\" }";
+            "" if calls && self.spec.tools().is_empty() && !of_source =>
+                "calls without [[tool]]", "a [[tool]] that is called, or the source of runs";
+            "source" if planted && item.forms.is_some() && !matches!(stream, StreamKind::Tags | StreamKind::Think) =>
+                format!("forms in the texts of a source, of a stream of {}", stream.name()),
+                "stream tags or think, or source without forms";
+        }
+        Ok(Faults {
+            kinds,
+            stream,
+            severity: ends(item.severity, 1, 3),
+            intact: item.intact.map_or(0.2, |share| share.0),
+            planted,
+        })
+    }
+}
+
+fn has_case(lang: &str) -> bool {
+    !["zh", "ja", "ko", "th", "ar", "he", "hi", "bn"].contains(&lang)
+}
+
+impl StreamKind {
+    /// Returns whether the fault can occur in streams of this kind.
+    fn has(self, fault: Fault) -> bool {
+        use Fault::{
+            BrokenJson, Case, Confirmation, Crossed, Cut, EarlyClose, Empty, ErrorEvent,
+            LeakedControl, MissingField, Misspelt, Nested, NoDone, NumberMismatch, PartialTools,
+            Pseudo, ReplayDoubled, ReplayLost, ReplayOrder, Stall, ThinkLate, ThinkMissing,
+            ThinkOpen, ThinkTwice, ToolInThink, Unclosed,
+        };
+        let faults: &[Fault] = match self {
+            Self::Tags => &[
+                Unclosed,
+                EarlyClose,
+                Nested,
+                Crossed,
+                Case,
+                Misspelt,
+                NumberMismatch,
+                MissingField,
+                Empty,
+                LeakedControl,
+                Cut,
+            ],
+            Self::Think => &[
+                ThinkOpen,
+                ThinkMissing,
+                ThinkTwice,
+                ThinkLate,
+                ToolInThink,
+                LeakedControl,
+                Cut,
+            ],
+            Self::Text => &[Pseudo, Confirmation, LeakedControl, Cut],
+            Self::Arguments => &[BrokenJson, LeakedControl, Cut],
+            Self::Name => &[Case, Misspelt, LeakedControl],
+            Self::Events => &[ReplayLost, ReplayDoubled, ReplayOrder],
+            Self::Whole => &[Cut, NoDone, Stall, ErrorEvent],
+            Self::Calls => &[PartialTools],
+        };
+        faults.contains(&fault)
+    }
+}

@@ -1,0 +1,236 @@
+//! The kinds of items, with their keys and defaults.
+
+use deadloop_detect::Kind as Label;
+
+use super::values::{Bounds, NamedValue};
+use crate::plant::PlantKind;
+use deadloop_corpus::Reason;
+
+/// A kind of item.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    /// The word in an item's `kind`.
+    pub(crate) name: &'static str,
+    /// The maker of the item.
+    pub(crate) by: By,
+    /// Groups of keys that the kind has.
+    keys: &'static [&'static [&'static str]],
+    /// The length of a copy in chars, calls or turns.
+    pub(super) period: Bounds,
+    pub(super) copies: Bounds,
+    /// The default texts, if an item of the kind has texts.
+    pub(crate) texts: &'static [&'static str],
+}
+
+/// The makers of items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// A loop in text.
+    Text(PlantKind),
+    /// A repeated call.
+    Call,
+    /// A few calls in turn, repeated.
+    Calls,
+    /// Clean text, or forms.
+    Clean,
+    /// Unchanged recordings.
+    Recorded,
+    /// A damaged stream.
+    Fault,
+    /// A run without changes.
+    Run,
+    /// Harmless repetition in a run.
+    Harmless(Harmless),
+    /// A loop in a run.
+    Loop(Looped),
+}
+
+/// The kinds of harmless repetition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Harmless {
+    /// The host's own call, repeated for this reason.
+    Own(Reason),
+    /// Moves over a board: few different actions, but each shows another board.
+    Game,
+    /// Calls of a tool with an empty result: scrolls, keys, undo.
+    Stateless,
+}
+
+/// The kinds of loops in runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Looped {
+    /// A kind that has its own label.
+    Of(Label),
+    /// A writing call with a new body and the same error each time.
+    RewordedWrite,
+    /// Overlapping windows over one file, round and round. No two calls are equal, but every line was read before.
+    Window,
+    /// A command that grows by a copy of itself, with the same result.
+    Growing,
+    /// The plan, a few calls and a compaction of the context, repeated.
+    Replan,
+    /// A repeated answer to different questions of users.
+    SameAnswer,
+    /// A repeated sentence before each call, while the calls make progress.
+    Narration,
+}
+
+/// The groups of keys. A kind with default texts also has `texts`.
+const ALL: &[&str] = &["name", "kind", "count", "file", "source"];
+const LOOP: &[&str] = &["lang", "onset", "after", "class", "copies"];
+const TEXT: &[&str] = &["channel", "unit", "period", "length", "truncate", "chunks"];
+const DRIFT: &[&str] = &["drift", "false_starts"];
+const EXACT: &[&str] = &["lead", "nested"];
+const PERIOD: &[&str] = &["period"];
+const TOOLS: &[&str] = &["tools"];
+const CLEAN: &[&str] = &[
+    "lang", "forms", "channel", "chars", "glue", "around", "aside",
+];
+const FAULT: &[&str] = &[
+    "lang", "forms", "chunks", "fault", "stream", "severity", "intact",
+];
+const RUN: &[&str] = &["lang", "forms", "volatile"];
+const STALE: &[&str] = &["onset", "after", "class", "period"];
+const HARMLESS: &[&str] = &["onset", "copies"];
+
+const POLLED: &[&str] = &[
+    "Still running, {} % done.",
+    "Not ready yet: step {} of 100.",
+];
+const ERRORS: &[&str] = &[
+    "Error: the request timed out after 30 s",
+    "Error: connection refused",
+    "Error: 503 service unavailable, try again later",
+    "Error: permission denied",
+];
+const SILENCE: &[&str] = &["ok", "done", "success", ""];
+const THOUGHTS: &[&str] = &[
+    "I have everything that I need and will go on with the next step.",
+    "Let me think about what is still to be done before I go on.",
+];
+const HANDED: &[&str] = &["This part is yours, please take over."];
+const REFUSED: &[&str] = &[
+    "422 Unprocessable Entity: the field body.kind is missing",
+    "Error: 400 Bad Request, the document does not match its schema",
+];
+const PLANS: &[&str] = &[
+    "The plan: read what there is, make the change, check it. I begin with the first step.",
+    "Before I go on I write the plan down again: look, change, test.",
+];
+const ANSWERS: &[&str] = &[
+    "The file is ready. It has all the fields that you asked for, and nothing else has to be done.",
+    "I can help with orders and returns. Please tell me the number of your order.",
+];
+const NARRATED: &[&str] = &[
+    "I'll read the next file and then write the implementation.",
+    "Now I look at part {} of it, and then I make the change.",
+];
+const NOTHING: &[&str] = &[];
+
+/// Defines [`KINDS`]: for each kind its name, maker, keys, period, copies and texts.
+macro_rules! kinds {
+    ($($name:literal: $by:expr, [$($keys:ident),*], $from:literal to $to:literal,
+       $fewest:literal to $most:literal, $texts:ident;)+) => {
+        /// Every kind of item.
+        pub(crate) static KINDS: &[Kind] = &[$(Kind {
+            name: $name,
+            by: $by,
+            keys: &[ALL, $($keys),*],
+            period: Bounds::new($from, $to),
+            copies: Bounds::new($fewest, $most),
+            texts: $texts,
+        }),+];
+    };
+}
+
+use By::{Call, Calls, Clean, Fault, Harmless as No, Loop, Recorded, Run, Text};
+use Harmless::Own;
+use Looped::Of;
+
+kinds! {
+    "short-sequence": Text(PlantKind::ShortSequence), [LOOP, TEXT, DRIFT, EXACT], 2 to 40, 4 to 12, NOTHING;
+    "paragraph": Text(PlantKind::Paragraph), [LOOP, TEXT, DRIFT, EXACT], 40 to 600, 4 to 12, NOTHING;
+    "ordered-list": Text(PlantKind::OrderedList), [LOOP, TEXT, DRIFT], 10 to 400, 4 to 12, NOTHING;
+    "near-repeat": Text(PlantKind::NearRepeat), [LOOP, TEXT, DRIFT], 40 to 600, 4 to 12, NOTHING;
+    "tool-repeat": Call, [LOOP, TOOLS], 1 to 1, 3 to 8, NOTHING;
+    "tool-cycle": Calls, [LOOP, TOOLS, PERIOD], 2 to 4, 3 to 8, NOTHING;
+    "clean": Clean, [CLEAN], 1 to 1, 1 to 1, NOTHING;
+    "recorded": Recorded, [], 1 to 1, 1 to 1, NOTHING;
+    "fault": Fault, [FAULT], 1 to 1, 1 to 1, NOTHING;
+    "run": Run, [RUN], 1 to 1, 1 to 1, NOTHING;
+    "poll": No(Own(Reason::Poll)), [RUN, HARMLESS], 1 to 1, 3 to 6, POLLED;
+    "batch": No(Own(Reason::Batch)), [RUN, HARMLESS], 1 to 1, 5 to 9, NOTHING;
+    "verify": No(Own(Reason::Verify)), [RUN, HARMLESS], 1 to 1, 3 to 6, NOTHING;
+    "retry": No(Own(Reason::Retry)), [RUN, HARMLESS], 1 to 1, 2 to 3, ERRORS;
+    "identical-call": Loop(Of(Label::IdenticalCall)), [RUN, LOOP], 1 to 1, 4 to 10, NOTHING;
+    "same-call-same-result": Loop(Of(Label::SameCallSameResult)), [RUN, LOOP], 1 to 1, 4 to 10, NOTHING;
+    "cycle": Loop(Of(Label::Cycle)), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10, NOTHING;
+    "interleaved": Loop(Of(Label::Interleaved)), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10, NOTHING;
+    "aperiodic-stagnation": Loop(Of(Label::AperiodicStagnation)), [RUN, STALE], 4 to 8, 4 to 10, NOTHING;
+    "error-retry": Loop(Of(Label::ErrorRetry)), [RUN, LOOP], 1 to 1, 4 to 10, ERRORS;
+    "monologue": Loop(Of(Label::Monologue)), [RUN, LOOP], 1 to 1, 4 to 10, THOUGHTS;
+    "handoff": Loop(Of(Label::Handoff)), [RUN, LOOP], 2 to 2, 4 to 10, HANDED;
+    "game": No(Harmless::Game), [RUN, HARMLESS], 1 to 1, 8 to 20, NOTHING;
+    "stateless": No(Harmless::Stateless), [RUN, HARMLESS], 1 to 1, 3 to 8, SILENCE;
+    "reworded-write": Loop(Looped::RewordedWrite), [RUN, LOOP], 1 to 1, 8 to 16, REFUSED;
+    "window": Loop(Looped::Window), [RUN, LOOP, PERIOD], 4 to 8, 3 to 4, NOTHING;
+    "growing": Loop(Looped::Growing), [RUN, LOOP], 1 to 1, 4 to 10, NOTHING;
+    "replan": Loop(Looped::Replan), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10, PLANS;
+    "same-answer": Loop(Looped::SameAnswer), [RUN, LOOP], 1 to 1, 5 to 10, ANSWERS;
+    "narration": Loop(Looped::Narration), [RUN, LOOP], 1 to 1, 5 to 8, NARRATED;
+}
+
+impl Kind {
+    /// Returns whether an item of the kind has this key.
+    pub(super) fn has(&self, key: &str) -> bool {
+        let groups = self.keys.iter().any(|keys| keys.contains(&key));
+        groups || (key == "texts" && !self.texts.is_empty())
+    }
+
+    /// Returns the default range of the second copy's position.
+    pub(super) fn onset(&self) -> Bounds {
+        match self.by {
+            Text(_) => Bounds::new(700, 6000),
+            _ => Bounds::new(3, 20),
+        }
+    }
+}
+
+impl NamedValue for &'static Kind {
+    fn all() -> Vec<Self> {
+        KINDS.iter().collect()
+    }
+
+    fn name(self) -> &'static str {
+        self.name
+    }
+}
+
+impl Harmless {
+    /// Returns the reason why the repetition is harmless, for `meta.benign`.
+    pub(crate) fn reason(self) -> Reason {
+        match self {
+            Self::Own(reason) => reason,
+            // One tool is called over and over, but with progress.
+            Self::Game | Self::Stateless => Reason::Batch,
+        }
+    }
+}
+
+impl Looped {
+    /// Returns the kind in the loop's label.
+    pub(crate) fn kind(self) -> Label {
+        match self {
+            Self::Of(kind) => kind,
+            Self::RewordedWrite => Label::ErrorRetry,
+            Self::Window | Self::Growing => Label::AperiodicStagnation,
+            Self::Replan => Label::Cycle,
+            Self::SameAnswer | Self::Narration => Label::Monologue,
+        }
+    }
+
+    /// Returns whether the label counts turns rather than calls.
+    pub(crate) fn is_in_turns(self) -> bool {
+        matches!(self.kind(), Label::Monologue | Label::Handoff)
+    }
+}

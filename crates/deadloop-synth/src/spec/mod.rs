@@ -1,0 +1,243 @@
+//! [`CorpusSpec`]: the description of a corpus to be made.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | the tables of a spec, and every key | `tables` |
+//! | the values that a key may hold: texts, ranges, words | `values` |
+//! | the kinds of items, their keys and defaults | `kinds` |
+//! | keys for people and editors | `keys` |
+//! | reading, with the line of each error | `parsing` |
+//! | impossible keys and values | `checks` |
+
+use std::collections::BTreeSet;
+use std::ops::Deref;
+
+use deadloop_detect::Fault;
+
+mod checks;
+mod keys;
+mod kinds;
+mod parsing;
+mod tables;
+mod values;
+
+pub use keys::{KeyText, key_texts};
+pub(super) use kinds::{By, Harmless, Looped};
+pub use parsing::SpecError;
+pub(super) use parsing::read;
+pub(super) use tables::{
+    Chunks, Cut, Drift, DriftKind, Form, FormFile, StreamKind, TextChannel, Tool, Unit, Volatile,
+};
+use tables::{Class, ItemTable, SpecTable, Writers};
+pub(super) use values::{Bounds, Text, Word, ends};
+
+/// The description of a corpus to be made.
+#[derive(Clone, Debug)]
+pub struct CorpusSpec {
+    /// The name of the corpus.
+    pub name: String,
+    /// The seed of every draw.
+    pub seed: u64,
+    /// The sources of clean text, in the order of the file.
+    pub sources: Vec<CleanSource>,
+    pub(super) items: Vec<Item>,
+    pub(super) table: SpecTable,
+}
+
+/// A source of clean text.
+#[derive(Clone, Debug)]
+pub struct CleanSource {
+    /// The name that items refer to.
+    pub name: String,
+    /// The path of the source.
+    pub place: SourcePlace,
+    /// The language of a text file, or the language of the transcripts to take from a corpus.
+    pub lang: Option<String>,
+    /// `key=value` filters on a corpus.
+    pub wheres: Vec<String>,
+    /// Whether transcripts are taken regardless of their labels.
+    pub all: bool,
+    /// The line of the spec.
+    pub line: usize,
+}
+
+/// A path, relative to the spec's folder.
+#[derive(Clone, Debug)]
+pub enum SourcePlace {
+    /// A corpus.
+    Corpus(String),
+    /// A text file, or a folder with text files.
+    Text(String),
+}
+
+/// A group of transcripts of one kind: a table of the spec, with its values checked.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    table: ItemTable,
+    pub(super) line: usize,
+    pub(super) sources: Vec<usize>,
+    /// The languages. Empty if they are those of the forms.
+    pub(super) langs: Vec<String>,
+    pub(super) repeats: Repeats,
+    pub(super) faults: Option<Faults>,
+}
+
+/// The number and place of repetitions.
+#[derive(Clone, Debug)]
+pub(super) struct Repeats {
+    pub(super) period: Bounds,
+    pub(super) copies: Bounds,
+    /// Ranges of the position of the second copy, used in turn.
+    pub(super) onsets: Vec<Bounds>,
+    pub(super) after: Bounds,
+    pub(super) class: Class,
+}
+
+/// The damage of streams.
+#[derive(Clone, Debug)]
+pub(super) struct Faults {
+    pub(super) kinds: Vec<Fault>,
+    pub(super) stream: StreamKind,
+    pub(super) severity: Bounds,
+    pub(super) intact: f64,
+    /// Whether the actions of the forms are planted into answers of the sources, or calls are those of real runs.
+    pub(super) planted: bool,
+}
+
+impl Faults {
+    /// Returns whether runs of the sources are damaged.
+    pub(super) fn is_of_runs(&self) -> bool {
+        self.planted && self.stream == StreamKind::Calls
+    }
+}
+
+impl Chunks {
+    /// Returns whether the chunks and times are those of the recording.
+    pub(super) fn are_recorded(&self) -> bool {
+        self.by.0 == Cut::Recorded
+    }
+
+    /// Returns whether the events get artificial times.
+    pub(super) fn make_times(&self) -> bool {
+        self.ms.is_some()
+    }
+}
+
+impl CorpusSpec {
+    /// Returns whether an item plants into the runs of a source.
+    pub fn wants_runs(&self, source: usize) -> bool {
+        let of_runs = |item: &Item| match item.kind.by {
+            By::Run | By::Harmless(_) | By::Loop(_) => item.forms.is_none(),
+            _ => item.faults.as_ref().is_some_and(Faults::is_of_runs),
+        };
+        self.wants(source, of_runs)
+    }
+
+    /// Returns whether an item copies recordings of a source unchanged.
+    pub fn wants_recordings(&self, source: usize) -> bool {
+        self.wants(source, |item| item.kind.by == By::Recorded)
+    }
+
+    fn wants(&self, source: usize, of: impl Fn(&Item) -> bool) -> bool {
+        let mut items = self.items.iter().filter(|item| of(item));
+        items.any(|item| item.sources.contains(&source))
+    }
+
+    /// Returns the names of the files of transcripts, without an ending.
+    pub fn files(&self) -> BTreeSet<&str> {
+        self.items.iter().map(Item::file).collect()
+    }
+
+    /// Returns the unit with this name and language.
+    pub(super) fn units<'a>(&'a self, name: &str, lang: &str) -> Option<&'a Unit> {
+        let mut units = self.table.unit.iter().flatten();
+        units.find(|unit| *unit.name == name && *unit.lang == lang)
+    }
+
+    /// Returns the words of doubt in a language. Empty if `glue` is `None` or names no unit of that language.
+    pub(super) fn doubt(&self, glue: Option<&Text>, lang: &str) -> &[Text] {
+        let unit = glue.and_then(|name| self.units(name, lang));
+        unit.map_or(&[], |unit| &unit.texts)
+    }
+
+    pub(super) fn tools(&self) -> &[Tool] {
+        self.table.tool.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the groups of words that may replace each other.
+    pub(super) fn paraphrase(&self) -> &[Vec<Text>] {
+        self.table
+            .paraphrase
+            .as_ref()
+            .map_or(&[], |groups| &groups.0)
+    }
+
+    /// Returns the share of the split `test`.
+    pub(super) fn test(&self) -> f64 {
+        self.table.test.map_or(0.3, |test| test.0)
+    }
+
+    /// Returns the model's name for texts that no model wrote.
+    pub(super) fn model(&self) -> &str {
+        self.table.model.as_ref().map_or("handmade", |model| model)
+    }
+
+    /// Returns whether the model of a made text is its writer's name with a suffix.
+    pub(super) fn is_marked(&self) -> bool {
+        self.table.writers != Some(Word(Writers::Kept))
+    }
+}
+
+impl Deref for Item {
+    type Target = ItemTable;
+
+    fn deref(&self) -> &ItemTable {
+        &self.table
+    }
+}
+
+impl Item {
+    /// Returns the name of the item's file of transcripts, without an ending.
+    pub(super) fn file(&self) -> &str {
+        self.table.file.as_ref().map_or("synth", |file| file)
+    }
+
+    /// Returns the id of the transcript at `at`.
+    pub(super) fn id(&self, at: usize) -> String {
+        format!("{}/{at:03}", self.table.name)
+    }
+
+    /// Returns the number of transcripts.
+    pub(super) fn count(&self) -> usize {
+        self.table.count.0 as usize
+    }
+
+    /// Returns whether the item takes texts of a language. An item without languages takes any.
+    pub(super) fn speaks(&self, lang: &str) -> bool {
+        self.langs.is_empty() || self.langs.iter().any(|own| own == lang)
+    }
+
+    /// Returns the channel for `turn`, or `own` if the item names none.
+    pub(super) fn channel(&self, turn: usize, own: &'static str) -> &'static str {
+        let all = self.table.channel.as_deref().unwrap_or_default();
+        let channel = all.get(turn % all.len().max(1));
+        channel.map_or(own, |channel| channel.name())
+    }
+
+    /// Returns the range of the second copy's position for `turn`.
+    pub(super) fn onset(&self, turn: usize) -> Bounds {
+        self.repeats.onsets[turn % self.repeats.onsets.len()]
+    }
+
+    /// Returns the number of drifting copies before the exact ones.
+    pub(super) fn lead(&self) -> Bounds {
+        ends(self.table.lead, 0, 0)
+    }
+}
+
+impl Unit {
+    /// Returns the texts that drift puts in place of `{}`.
+    pub(super) fn fillers(&self) -> &[Text] {
+        self.fillers.as_deref().unwrap_or_default()
+    }
+}

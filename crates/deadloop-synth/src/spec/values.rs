@@ -1,0 +1,258 @@
+//! The types of a spec's values, each with a description in words.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Deref;
+
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
+use serde_json::Value as Json;
+
+use crate::plant::Rng;
+
+/// The maximum number of chars of any text: the most that a recording is expected to hold.
+pub(crate) const CHARS: u64 = 10_000_000;
+
+/// A range with both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    pub(crate) low: usize,
+    pub(crate) high: usize,
+}
+
+impl Bounds {
+    pub(crate) const fn new(low: usize, high: usize) -> Self {
+        Self { low, high }
+    }
+
+    pub(crate) fn draw(self, rng: &mut Rng) -> usize {
+        rng.between(self.low, self.high)
+    }
+
+    pub(crate) fn holds(self, number: usize) -> bool {
+        (self.low..=self.high).contains(&number)
+    }
+}
+
+impl fmt::Display for Bounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.low == self.high {
+            write!(f, "{}", self.low)
+        } else {
+            write!(f, "{} to {}", self.low, self.high)
+        }
+    }
+}
+
+/// A type of the values of a key.
+pub(crate) trait SpecValue {
+    /// Returns the allowed values in words, for messages and for `--keys`.
+    fn expected() -> String;
+}
+
+/// A text that is not empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Text(String);
+
+/// A whole number from `LOW` to `HIGH`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whole<const LOW: u64, const HIGH: u64>(pub(crate) u64);
+
+/// A range within `LOW` to `HIGH`, written as `n` or `[low, high]`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Within<const LOW: u64, const HIGH: u64>(pub(crate) Bounds);
+
+/// A number above 0 and at most 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share(pub(crate) f64);
+
+/// A number from 0 to below 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part(pub(crate) f64);
+
+/// A value of `T`, written as its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Word<T>(pub(crate) T);
+
+/// A list of at least one value, where a single value may be written alone.
+#[derive(Clone, Debug)]
+pub(crate) struct NonEmpty<T>(Vec<T>);
+
+/// Lists of at least two words. The words of a list may replace each other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Groups(pub(crate) Vec<Vec<Text>>);
+
+/// Lists by name. No list is empty.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lists(pub(crate) BTreeMap<String, Vec<Json>>);
+
+/// A type whose values have names.
+pub(crate) trait NamedValue: Copy + 'static {
+    /// Returns every value.
+    fn all() -> Vec<Self>;
+
+    /// Returns the name in a spec.
+    fn name(self) -> &'static str;
+}
+
+/// The written form of a range: `n` or `[low, high]`.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Ends {
+    One(u64),
+    Two([u64; 2]),
+}
+
+impl Ends {
+    fn within(self, low: u64, high: u64) -> Option<Bounds> {
+        let [first, last] = match self {
+            Self::One(number) => [number; 2],
+            Self::Two(ends) => ends,
+        };
+        let bounds = Bounds::new(first.try_into().ok()?, last.try_into().ok()?);
+        (low <= first && first <= last && last <= high).then_some(bounds)
+    }
+}
+
+/// Returns the ends of a range, or the default.
+pub(crate) fn ends<const LOW: u64, const HIGH: u64>(
+    range: Option<Within<LOW, HIGH>>,
+    low: usize,
+    high: usize,
+) -> Bounds {
+    range.map_or(Bounds::new(low, high), |range| range.0)
+}
+
+/// The written form of a list: a single value, or several.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum OneOrMany<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+/// Reads a `W` and converts it with `of`. A `None` is an error.
+fn read<'de, D: Deserializer<'de>, W: Deserialize<'de>, T: SpecValue>(
+    from: D,
+    of: impl FnOnce(W) -> Option<T>,
+) -> Result<T, D::Error> {
+    let refused = |what: &str| D::Error::custom(format!("{what}, expected {}", T::expected()));
+    let written = W::deserialize(from).map_err(|error| refused(error.to_string().trim()))?;
+    of(written).ok_or_else(|| refused("another value"))
+}
+
+/// Implements [`SpecValue`] and `Deserialize` for a type that is read as another type and checked.
+macro_rules! held {
+    ($([$($generic:tt)*] $of:ty: |$written:ident: $as:ty| $read:expr, $expected:expr;)+) => {$(
+        impl<$($generic)*> SpecValue for $of {
+            fn expected() -> String {
+                $expected
+            }
+        }
+
+        impl<'de, $($generic)*> Deserialize<'de> for $of {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                read(from, |$written: $as| $read)
+            }
+        }
+    )+};
+}
+
+held! {
+    [] Text: |text: String| (!text.is_empty()).then_some(Self(text)),
+        "text".into();
+    [const LOW: u64, const HIGH: u64] Whole<LOW, HIGH>:
+        |number: u64| (LOW..=HIGH).contains(&number).then_some(Self(number)),
+        if HIGH > CHARS { "a whole number".into() } else { format!("a whole number from {LOW} to {HIGH}") };
+    [const LOW: u64, const HIGH: u64] Within<LOW, HIGH>:
+        |ends: Ends| ends.within(LOW, HIGH).map(Self),
+        format!("n or [low, high] within {LOW} to {HIGH}");
+    [] Share: |number: f64| (number > 0.0 && number <= 1.0).then_some(Self(number)),
+        "a number above 0, at most 1".into();
+    [] Part: |number: f64| (0.0..1.0).contains(&number).then_some(Self(number)),
+        "a number from 0 to below 1".into();
+    [T: NamedValue] Word<T>:
+        |word: String| T::all().into_iter().find(|of| of.name() == word).map(Self),
+        names::<T>().join(" | ");
+    [T: SpecValue + DeserializeOwned] NonEmpty<T>:
+        |written: OneOrMany<T>| match written {
+            OneOrMany::One(one) => Some(Self(vec![one])),
+            OneOrMany::Many(all) => (!all.is_empty()).then_some(Self(all)),
+        },
+        format!("{}, or a list of such", T::expected());
+    [] Groups:
+        |groups: Vec<Vec<Text>>| groups.iter().all(|group| group.len() > 1).then_some(Self(groups)),
+        "a list of lists of at least two words".into();
+    [] Lists:
+        |lists: BTreeMap<String, Vec<Json>>| lists.values().all(|list| is_plain(list)).then_some(Self(lists)),
+        "a table of lists".into();
+}
+
+fn names<T: NamedValue>() -> Vec<&'static str> {
+    T::all().into_iter().map(T::name).collect()
+}
+
+/// Returns whether a list is not empty and holds neither a table nor a date.
+fn is_plain(list: &[Json]) -> bool {
+    let plain = |item: &Json| match item {
+        Json::Array(list) => is_plain(list),
+        item => !item.is_object(),
+    };
+    !list.is_empty() && list.iter().all(plain)
+}
+
+impl SpecValue for bool {
+    fn expected() -> String {
+        "true or false".into()
+    }
+}
+
+/// An optional key.
+impl<T: SpecValue> SpecValue for Option<T> {
+    fn expected() -> String {
+        T::expected()
+    }
+}
+
+/// Tables with the same name.
+impl<T: SpecValue> SpecValue for Vec<T> {
+    fn expected() -> String {
+        "tables".into()
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl<T> Deref for Word<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl Deref for Text {
+    type Target = String;
+
+    fn deref(&self) -> &String {
+        &self.0
+    }
+}
+
+impl<T> Deref for NonEmpty<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}

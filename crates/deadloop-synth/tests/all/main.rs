@@ -1,0 +1,12 @@
+//! The integration tests of this crate in one binary.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "in the helpers of tests as in tests"
+)]
+
+mod damage;
+mod synth;
+mod synth_runs;
+mod synth_shapes;
