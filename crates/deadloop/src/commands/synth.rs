@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadloop_corpus::synth::key_texts;
-use deadloop_run::making::{COUNTED, MadeCorpus, make};
+use deadloop_run::synth::{COUNTED, MadeCorpus, make};
 use serde_json::{Map, Value, json};
 
 use crate::args::Global;
