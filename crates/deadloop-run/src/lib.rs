@@ -29,7 +29,7 @@
 //! | a setting as the configuration of another guard | [`export`] |
 //! | a live stream watched, copied, recorded | [`watch`] |
 //! | detectors that are programs | [`replay::programs`] |
-//! | errors and their kinds | [`Failure`], [`Code`] |
+//! | errors, their kinds and options | [`Failure`], [`Code`], [`option`] |
 //!
 //! ```no_run
 //! use deadloop_detect::Settings;
@@ -68,6 +68,7 @@ mod host;
 pub mod import;
 pub mod label;
 mod merge;
+pub mod option;
 pub mod repair;
 pub mod replay;
 pub mod show;
@@ -80,11 +81,10 @@ mod words;
 pub use cases::recorded_case::recorded_case;
 pub use check::claims::{ClaimVerdict, JudgedClaim, judge_claims, read_claims};
 pub use corpus::case_store::CaseStore;
-pub use corpus::first_pass::look;
 pub use corpus::places::Places;
 pub use corpus::survey::{
-    SurveyRequest, Surveyed, drop_sealed, foreign, listing, open, refuse_machine, rejected_row,
-    survey, survey_with, unopened,
+    SurveyRequest, Surveyed, foreign, listing, open, refuse_machine, rejected_row, survey,
+    survey_with,
 };
 pub use failure::{Code, Failure, RunResult};
 pub use folder::manifest::now;

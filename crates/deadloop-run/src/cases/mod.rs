@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use crate::corpus::survey::open;
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
+use crate::option::CORPUS;
 use crate::replay::programs;
 use crate::visible::visible;
 
@@ -180,7 +181,7 @@ fn inputs(cases: &[PinnedCase], corpus: Option<&Path>) -> RunResult<Vec<(Transcr
         (true, _) => BTreeMap::new(),
         (false, Some(corpus)) => recorded(&wanted, corpus)?,
         (false, None) => {
-            let what = "some cases are transcripts of a corpus; name it with `corpus`";
+            let what = format!("some cases are transcripts of a corpus; name it with {CORPUS}");
             return Err(Code::Usage.error(what));
         }
     };

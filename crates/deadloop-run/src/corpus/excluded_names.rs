@@ -28,15 +28,9 @@ impl ExcludedNames {
 
     /// Lists the existing names of each kind that the selection filters by.
     pub(crate) fn hint(&self, selection: &Selection) -> String {
+        let models = selection.models.iter().map(|glob| glob.as_str().to_owned());
         let asked = [
-            (
-                "models",
-                selection
-                    .models
-                    .iter()
-                    .map(|glob| glob.as_str().to_owned())
-                    .collect(),
-            ),
+            ("models", models.collect()),
             ("splits", Vec::from_iter(selection.split.clone())),
         ];
         let told = asked

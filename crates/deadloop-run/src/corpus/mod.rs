@@ -4,7 +4,6 @@ pub mod blocks;
 pub(crate) mod case_store;
 mod excluded_names;
 pub(crate) mod findings;
-pub(crate) mod first_pass;
 mod lookup;
 pub(crate) mod places;
 pub(crate) mod stamps;

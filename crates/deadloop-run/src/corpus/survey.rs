@@ -19,8 +19,8 @@ use crate::corpus::findings::{Finder, Findings, Refuses, Sides};
 use crate::corpus::places::Places;
 use crate::corpus::stamps::Stamps;
 use crate::failure::{Code, Failure, RunResult};
-use crate::host::Host;
-use crate::host::watched;
+use crate::host::{Host, watched};
+use crate::option::{BY, OUT, SKIP_BAD};
 use crate::words;
 
 /// The number of transcripts whose fields are listed if no transcript has a requested field.
@@ -70,7 +70,7 @@ pub fn open(path: &Path) -> RunResult<Corpus> {
 }
 
 /// Converts the error of a corpus that cannot be opened.
-pub fn unopened(error: CorpusError) -> Failure {
+pub(crate) fn unopened(error: CorpusError) -> Failure {
     if error.is_of_machine() {
         Code::Unexpected.because(error)
     } else {
@@ -232,7 +232,7 @@ impl<C: CaseStore> Surveyed<C> {
         let there: BTreeSet<String> = some.flat_map(|entry| fields(&entry)).collect();
         let there: Vec<String> = there.into_iter().collect();
         host.tell(&format!(
-            "deadloop: `by` {}: no transcript has the field; there are {}",
+            "deadloop: {BY} {}: no transcript has the field; there are {}",
             absent.join(", "),
             there.join(", ")
         ));
@@ -285,14 +285,14 @@ pub fn foreign(problems: &[Problem]) -> Option<String> {
     let bad = words::several(problems.len() as u64, "record");
     let file = words::typed(first.place.file.as_os_str());
     Some(format!(
-        "no transcript in {bad}; the first problem:\n{first}\nif these are logs of another kind, make a corpus of them first:\n  deadloop import {file} `out` corpus"
+        "no transcript in {bad}; the first problem:\n{first}\nif these are logs of another kind, make a corpus of them first:\n  deadloop import {file} {OUT} corpus"
     ))
 }
 
 /// Returns every problem of a corpus, one per line, and the remedy.
 pub fn listing(problems: &[Problem]) -> String {
     let several = words::several(problems.len() as u64, "problem");
-    let hint = "nothing was scored; mend them, or leave them out with `skip_bad`";
+    let hint = format!("nothing was scored; mend them, or leave them out with {SKIP_BAD}");
     let lines = lines(problems);
     format!("the corpus is not whole: {several}\n{lines}\n{hint}")
 }
@@ -303,7 +303,7 @@ fn lines(problems: &[Problem]) -> String {
 }
 
 /// Leaves out the transcripts of the sealed split. `seen` has an item for each case.
-pub fn drop_sealed<C: CaseStore, T>(
+pub(crate) fn drop_sealed<C: CaseStore, T>(
     surveyed: &mut Surveyed<C>,
     mut seen: Vec<T>,
     sealed: Option<&str>,

@@ -6,13 +6,14 @@ pub(crate) mod outputs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{Claim, claim, is_named, prove_writable};
+use deadloop_corpus::{Claim, is_named};
 use deadloop_score::{Manifest, ResultTable, result_tables};
 use sha2::{Digest, Sha256};
 
 use crate::failure::{Code, RunResult};
-use crate::folder::outputs::apart;
+use crate::folder::outputs::{claimed, occupied};
 use crate::host::Host;
+use crate::option::{FORCE, OUT};
 
 /// The folder that a command writes to.
 pub struct Folder {
@@ -103,17 +104,9 @@ impl Folder {
     /// Creates the folder if it is missing. Checks that files can be written there and that none would overwrite an
     /// input.
     pub fn prepare(path: &Path, force: bool, read: &[&Path], host: &dyn Host) -> RunResult<Self> {
-        let refuse = |what: &str, e: std::io::Error| {
-            Code::Usage.error(format!("`out` {}: {what}: {e}", path.display()))
-        };
-        std::fs::create_dir_all(path).map_err(|e| refuse("cannot be made", e))?;
-        let claim = claim(path).map_err(|e| refuse("is in use", e))?;
         let report = REPORT_FILES.map(|(name, _)| name.to_owned());
-        let files = result_files().into_keys().chain(report);
-        let files: Vec<_> = files.map(|name| ("`out`", path.join(name))).collect();
-        apart(&files, read)?;
-        host.writes(path);
-        prove_writable(path).map_err(|e| refuse("cannot be written to", e))?;
+        let files: Vec<String> = result_files().into_keys().chain(report).collect();
+        let claim = claimed(path, files.iter().map(String::as_str), read, host)?;
         Ok(Self {
             path: path.to_path_buf(),
             force,
@@ -139,14 +132,13 @@ impl Folder {
             return Ok(State::Done(Box::new(manifest)));
         }
         let mut entries = std::fs::read_dir(&self.path)?;
-        let foreign = entries.find_map(|entry| Some(entry.ok()?.file_name()));
-        match foreign {
+        let other = entries.find_map(|entry| Some(entry.ok()?.file_name()));
+        match other {
             None => Ok(State::Free),
-            Some(name) => Err(Code::Usage.error(format!(
-                "`out` {}: holds {} and is not the result of these inputs; choose another folder, or `force` to overwrite",
-                self.path.display(),
-                Path::new(&name).display(),
-            ))),
+            Some(name) => {
+                let what = " and is not the result of these inputs";
+                Err(occupied(&self.path, Path::new(&name), what))
+            }
         }
     }
 
@@ -168,8 +160,8 @@ impl Folder {
         let Some((name, _)) = manifest.files.iter().find(other) else {
             return Ok(());
         };
-        Err(Code::Usage.error(format!(
-            "`out` {}: holds these results, but {name} is not what was written; `force` makes all of them anew",
+        Err(Code::Usage.at(OUT, format!(
+            "{}: holds these results, but {name} is not what was written; {FORCE} makes all of them anew",
             self.path.display(),
         )))
     }

@@ -17,6 +17,7 @@ use super::labels::ImportedLabels;
 use crate::corpus::survey::rejected_row;
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
+use crate::option::{FORCE, OUT, RESUME};
 
 /// The target folder under its temporary name.
 pub struct Target {
@@ -41,12 +42,11 @@ const NEW: &str = "new.jsonl.zst";
 impl Target {
     /// Creates the folder under a temporary name. `over` allows an existing folder of the final name.
     pub fn prepare(out: &Path, over: bool, host: &dyn Host) -> RunResult<Self> {
-        let refuse = |what: String| Code::Usage.error(format!("`out` {}: {what}", out.display()));
+        let refuse = |what: String| Code::Usage.at(OUT, format!("{}: {what}", out.display()));
         if is_named(out) && !over {
-            return Err(refuse(
-                "is there already; choose another name, `resume` to add what is new, or `force`"
-                    .into(),
-            ));
+            return Err(refuse(format!(
+                "is there already; choose another name, {RESUME} to add what is new, or {FORCE}"
+            )));
         }
         if is_named(out) && !out.is_dir() {
             return Err(refuse("is no folder; expected the name of one".into()));
@@ -261,7 +261,7 @@ impl Target {
         }
         if !self.replaces {
             let what = "was made by somebody else meanwhile; nothing was written to it";
-            return Err(Code::Usage.error(format!("`out` {}: {what}", self.out.display())));
+            return Err(Code::Usage.at(OUT, format!("{}: {what}", self.out.display())));
         }
         let old = self.new.path().join("old");
         std::fs::create_dir(&old)?;

@@ -21,6 +21,7 @@ use crate::corpus::places::Places;
 use crate::corpus::stamps::Stamps;
 use crate::corpus::survey::{Surveyed, drop_sealed};
 use crate::failure::{Code, Failure, RunResult};
+use crate::option::{CORPUS, SHARD};
 use crate::replay::programs::ProgramIdentity;
 use crate::replay::request::Request;
 use crate::words;
@@ -53,7 +54,7 @@ impl Parts {
             let shown = dir.display();
             let part = Part::read(dir)?.ok_or_else(|| {
                 refused(format!(
-                    "{shown}: no part.json; expected a folder that `shard` left, finished"
+                    "{shown}: no part.json; expected a folder that {SHARD} left, finished"
                 ))
             })?;
             let shard = part.shard()?;
@@ -83,7 +84,7 @@ impl Parts {
             let (n, some) = (missing.len(), missing[..missing.len().min(20)].join(", "));
             let are = if n == 1 { "shard is" } else { "shards are" };
             return Err(refused(format!(
-                "{n} {are} missing: {some}; make them with `shard`, then merge all parts"
+                "{n} {are} missing: {some}; make them with {SHARD}, then merge all parts"
             )));
         }
         if first.whole.detectors != versions() {
@@ -254,7 +255,8 @@ impl Parts {
     fn at_hand(&self, request: &Request<'_>) -> RunResult<Corpus> {
         let opens = request.opens;
         let path = request.corpus;
-        let missing = "the report opens no transcript; say with `corpus` where the corpus is now";
+        let missing =
+            format!("the report opens no transcript; say with {CORPUS} where the corpus is now");
         if !path.exists() {
             if opens {
                 let path = words::typed(path);
@@ -270,9 +272,10 @@ impl Parts {
             None => Ok(corpus),
             Some(what) if request.corpus != self.first.whole.corpus.path => {
                 let path = path.display();
-                Err(refused(format!(
-                    "`corpus` {path}: {what}; expected that of the parts"
-                )))
+                Err(Code::Usage.at(
+                    CORPUS,
+                    format!("{path}: {what}; expected that of the parts"),
+                ))
             }
             Some(what) => {
                 if opens {

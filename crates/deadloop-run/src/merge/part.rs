@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::corpus::survey::side_files;
 use crate::failure::{Code, RunResult};
 use crate::folder::fingerprint;
+use crate::option::{FORCE, OUT, SHARD};
 use crate::replay::programs::ProgramIdentity;
 use crate::replay::request::Request;
 
@@ -152,7 +153,7 @@ impl Whole {
 
     /// Returns the difference between two parts, with the remedy. `None` if they belong together.
     fn other(&self, first: &Self) -> Option<String> {
-        let anew = "make all parts by one command, `shard` and `out` aside";
+        let anew = format!("make all parts by one command, {SHARD} and {OUT} aside");
         if let Some(what) = differing(&self.request, &first.request, "") {
             return Some(format!("another command: {what} differs; {anew}"));
         }
@@ -211,7 +212,7 @@ impl Part {
             let there = path.metadata().map(|about| about.len());
             if there.ok() != Some(*bytes) {
                 let what = format!(
-                    "{}: not the {bytes} bytes that were written; copy the part again, or make it anew with `force`",
+                    "{}: not the {bytes} bytes that were written; copy the part again, or make it anew with {FORCE}",
                     path.display()
                 );
                 return Err(Code::Usage.error(what));

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use deadloop_corpus::{Claim, Corpus, Problem, Shard, claim, prove_writable};
+use deadloop_corpus::{Corpus, Problem, Shard};
 use deadloop_replay::{Interrupted, Subject, each_for};
 use deadloop_score::{Case, LabelsFile, write_text};
 
@@ -18,8 +18,9 @@ use crate::corpus::findings::{Finder, Found, labels_first};
 use crate::corpus::stamps::Stamps;
 use crate::corpus::survey::{SurveyRequest, listing, open, refuse_machine};
 use crate::failure::{Code, RunResult};
-use crate::folder::outputs::apart;
+use crate::folder::outputs::{claimed, occupied};
 use crate::host::watched;
+use crate::option::FORCE;
 use crate::replay::request::Request;
 use crate::words;
 
@@ -54,7 +55,9 @@ pub(crate) fn write<S: Subject>(
     subject: &S,
 ) -> RunResult<PartSummary> {
     let out = request.out;
-    let _claim = prepare(request)?;
+    let read = std::iter::once(request.corpus).chain(request.read.iter().copied());
+    let read: Vec<&Path> = read.collect();
+    let _claim = claimed(out, [PART, RECORDS, NAMES], &read, request.host)?;
     let corpus = open(request.corpus)?;
     let own = corpus.shard(shard);
     let stamps = Stamps::of(&own);
@@ -66,7 +69,7 @@ pub(crate) fn write<S: Subject>(
     };
     if let Some(known) = there(request, &part)? {
         request.host.tell(&format!(
-            "{}: already holds this part; nothing to do (`force` makes it anew)",
+            "{}: already holds this part; nothing to do ({FORCE} makes it anew)",
             out.display()
         ));
         return Ok(written(&known, &own));
@@ -110,22 +113,6 @@ fn sizes(out: &Path) -> BTreeMap<String, u64> {
     [RECORDS, NAMES].into_iter().filter_map(size).collect()
 }
 
-/// Creates the folder. Checks that files can be written there and that none would overwrite an input.
-fn prepare(request: &Request<'_>) -> RunResult<Claim> {
-    let out = request.out;
-    let refuse = |what: &str, e: std::io::Error| {
-        Code::Usage.error(format!("`out` {}: {what}: {e}", out.display()))
-    };
-    std::fs::create_dir_all(out).map_err(|e| refuse("cannot be made", e))?;
-    let claim = claim(out).map_err(|e| refuse("is in use", e))?;
-    let files = [PART, RECORDS, NAMES].map(|name| ("`out`", out.join(name)));
-    let read = std::iter::once(request.corpus).chain(request.read.iter().copied());
-    apart(&files, &read.collect::<Vec<_>>())?;
-    request.host.writes(out);
-    prove_writable(out).map_err(|e| refuse("cannot be written to", e))?;
-    Ok(claim)
-}
-
 /// Returns the part of this request, if the folder holds it. Refuses a folder that holds anything else, unless it may
 /// be overwritten.
 fn there(request: &Request<'_>, part: &Part) -> RunResult<Option<Part>> {
@@ -139,15 +126,11 @@ fn there(request: &Request<'_>, part: &Part) -> RunResult<Option<Part>> {
         // Files left by an interruption are not a result.
         let own = |name: &std::ffi::OsString| name == NAMES || name == RECORDS;
         let unfinished = !out.join(PART).exists();
-        let foreign = std::fs::read_dir(out)?
+        let other = std::fs::read_dir(out)?
             .filter_map(|entry| Some(entry.ok()?.file_name()))
             .find(|name| !(unfinished && own(name)));
-        if let Some(name) = foreign {
-            return Err(Code::Usage.error(format!(
-                "`out` {}: holds {} and is not this part; choose another folder, or `force` to overwrite",
-                out.display(),
-                Path::new(&name).display()
-            )));
+        if let Some(name) = other {
+            return Err(occupied(out, Path::new(&name), " and is not this part"));
         }
     }
     for name in [PART, RECORDS, NAMES] {

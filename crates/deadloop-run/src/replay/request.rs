@@ -12,6 +12,7 @@ use crate::failure::{Code, RunResult};
 use crate::folder::Folder;
 use crate::host::Host;
 use crate::merge::Parts;
+use crate::option::{SPLIT, UNIT};
 
 /// The split on which choices are scored but never made.
 pub const SEALED: &str = "test";
@@ -117,7 +118,7 @@ impl<'a> Request<'a> {
         let split = self.selection.split.as_deref();
         if let Some(sealed) = self.sealed.filter(|sealed| split == Some(*sealed)) {
             let what = format!(
-                "{} never looks at the split {sealed}; score the choice on it by a replay of `split` {sealed}",
+                "{} never looks at the split {sealed}; score the choice on it by a replay of {SPLIT} {sealed}",
                 self.command
             );
             return Err(Code::Usage.error(what));
@@ -160,7 +161,7 @@ impl Judging {
             (None, several) => {
                 let names: Vec<&str> = several.iter().map(|unit| unit.name()).collect();
                 let what = format!(
-                    "labels count in {}, and nothing is added up across units; say which with `unit` {}",
+                    "labels count in {}, and nothing is added up across units; say which with {UNIT} {}",
                     names.join(" and in "),
                     names.join("|")
                 );

@@ -13,8 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::corpus::case_store::CaseStore;
 use crate::corpus::findings::Refuses;
-use crate::corpus::first_pass::look_further;
-use crate::corpus::survey::Surveyed;
+use crate::corpus::survey::{SurveyRequest, Surveyed, drop_sealed, open, survey_into};
 use crate::failure::{Code, Failure, RunResult};
 use crate::folder::manifest::{manifest, now};
 use crate::folder::{Folder, State, fingerprint};
@@ -106,7 +105,16 @@ impl<'a, C: CaseStore, S: DeserializeOwned> Opened<'a, C, S> {
         let folder = request.folder()?;
         let (surveyed, looks, known) = match request.parts.as_deref() {
             None => {
-                let (surveyed, looks) = look_further(request, refuses, look)?;
+                let wanted = SurveyRequest {
+                    path: request.corpus,
+                    selection: request.selection()?,
+                    by: request.by,
+                    entry: None,
+                    host: request.host,
+                };
+                let corpus = open(request.corpus)?;
+                let (mut surveyed, looks) = survey_into(corpus, wanted, refuses, look)?;
+                let looks = drop_sealed(&mut surveyed, looks, request.sealed);
                 (surveyed, looks, None)
             }
             Some(parts) => {

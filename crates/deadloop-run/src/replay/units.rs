@@ -7,6 +7,7 @@ use deadloop_score::{Cases, LabelRow, units};
 
 use crate::corpus::survey::open;
 use crate::failure::{Code, Failure, RunResult};
+use crate::option::UNIT;
 
 /// The maximum number of transcripts read to find the unit of their labels.
 const PEEKED: usize = 1000;
@@ -36,5 +37,5 @@ pub(crate) fn of_choice_first(cases: &impl Cases, unit: Unit) -> Vec<Unit> {
 
 /// Returns the error for grids that were made for another unit than `unit`, the one that the labels are counted in.
 pub(crate) fn other_unit(unit: Unit) -> Failure {
-    Code::Usage.error(format!("labels count in {unit}; say so with `unit` {unit}"))
+    Code::Usage.error(format!("labels count in {unit}; say so with {UNIT} {unit}"))
 }

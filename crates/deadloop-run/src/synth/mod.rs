@@ -22,7 +22,9 @@ pub use counts::{COUNTED, MadeCounts};
 
 use crate::corpus::survey::{SurveyRequest, survey};
 use crate::failure::{Code, Failure, RunResult};
+use crate::folder::outputs::occupied;
 use crate::host::Host;
+use crate::option::{FORCE, OUT};
 
 /// A finished synthetic corpus.
 pub struct MadeCorpus {
@@ -106,7 +108,7 @@ fn usage(problem: Problem) -> Failure {
 /// Converts a write error: a folder with other files is wrong usage, anything else is unexpected.
 fn refused(error: WriteError) -> Failure {
     match error {
-        WriteError::Exists { .. } => Code::Usage.error(format!("{error} with `force`")),
+        WriteError::Exists { .. } => Code::Usage.error(format!("{error} with {FORCE}")),
         other => other.into(),
     }
 }
@@ -127,8 +129,7 @@ impl<'a> Folder<'a> {
     /// Creates the folder. Refuses a folder whose files would mix with the new ones.
     fn prepare(path: &'a Path, spec: &CorpusSpec, force: bool, host: &dyn Host) -> RunResult<Self> {
         let inner = path.join("transcripts");
-        let refuse =
-            |e| Code::Usage.error(format!("`out` {}: cannot be made: {e}", path.display()));
+        let refuse = |e| Code::Usage.at(OUT, format!("{}: cannot be made: {e}", path.display()));
         std::fs::create_dir_all(&inner).map_err(refuse)?;
         let claim = claim(path).map_err(refuse)?;
         host.writes(path);
@@ -139,16 +140,13 @@ impl<'a> Folder<'a> {
                 && !name.to_string_lossy().starts_with('.')
             {
                 let other = Path::new(&name).display();
-                return Err(Code::Usage.error(format!("`out` {}: holds transcripts/{other}; expected an empty folder, or a corpus that synth wrote", path.display())));
+                return Err(Code::Usage.at(OUT, format!("{}: holds transcripts/{other}; expected an empty folder, or a corpus that synth wrote", path.display())));
             }
         }
         let tables = ["labels.csv", "splits.csv", "dataset.toml"].map(str::to_owned);
         let files = files.iter().map(|file| format!("transcripts/{file}"));
         match files.chain(tables).find(|name| is_named(&path.join(name))) {
-            Some(name) if !force => Err(Code::Usage.error(format!(
-                "`out` {}: holds {name}; choose another folder, or `force` to overwrite",
-                path.display()
-            ))),
+            Some(name) if !force => Err(occupied(path, Path::new(&name), "")),
             _ => Ok(Self {
                 path,
                 force,

@@ -9,6 +9,7 @@ use deadloop_score::choose::{GridCells, ReadyGuard};
 
 use super::Tuning;
 use crate::failure::{Code, RunResult};
+use crate::option::ALSO;
 
 /// The plan of a choice, with the cells to choose among.
 pub struct TunePlan {
@@ -63,10 +64,10 @@ impl TunePlan {
             let part = chosen(settings);
             if part.guard().members.is_empty() {
                 let what = format!(
-                    "`also` {name}: no guard of it stops and is counted in {}",
+                    "{name}: no guard of it stops and is counted in {}",
                     tuning.unit
                 );
-                return Err(Code::Usage.error(what));
+                return Err(Code::Usage.at(ALSO, what));
             }
             ready.push(ReadyGuard {
                 cell: plan.add_settings(&part),
