@@ -28,4 +28,5 @@ def ray() -> Iterator[Any]:
 
 def test_ray_shards(ray: Any, whole: tuple[Path, Path], tmp_path: Path) -> None:
     by = deadloop.ray.tasks()
-    same(whole[1], deadloop.sweep(STARTER, tmp_path / "out", "--grid", str(whole[0]), "--csv", shards=4, map=by))
+    deadloop.sweep(STARTER, tmp_path / "out", grid=whole[0], csv=True, shards=4, map=by)
+    same(whole[1], tmp_path / "out")

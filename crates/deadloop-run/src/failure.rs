@@ -1,14 +1,17 @@
 //! [`Failure`]: an error with its kind.
 //!
-//! Errors name fields of a request between backticks, such as `out`. A caller that shows errors to people replaces
-//! these names by its own, and chooses the exit code of each kind.
+//! A caller that shows errors to people chooses the exit code of each kind, and its own names of options
+//! ([`name_options`](crate::option::name_options)).
 
 use std::fmt::Display;
+
+use crate::option::RunOption;
 
 /// An error with its kind.
 #[derive(Debug)]
 pub struct Failure {
     code: Code,
+    option: Option<RunOption>,
     error: anyhow::Error,
 }
 
@@ -44,10 +47,19 @@ impl Code {
         self.because(anyhow::anyhow!("{error}"))
     }
 
+    /// Creates a failure of this kind about an option, which its message names first.
+    pub fn at(self, option: RunOption, what: impl Display) -> Failure {
+        Failure {
+            option: Some(option),
+            ..self.error(format!("{option} {what}"))
+        }
+    }
+
     /// Creates a failure of this kind with its chain of causes.
     pub fn because(self, error: impl Into<anyhow::Error>) -> Failure {
         Failure {
             code: self,
+            option: None,
             error: error.into(),
         }
     }
@@ -57,6 +69,11 @@ impl Failure {
     /// Returns the kind of failure.
     pub fn code(&self) -> Code {
         self.code
+    }
+
+    /// Returns the option that the failure is about, if it is about one.
+    pub fn option(&self) -> Option<RunOption> {
+        self.option
     }
 
     /// Returns the chain of causes in one line.

@@ -9,27 +9,27 @@
 //! | the caller: progress, a stop, messages | [`Host`], [`Alone`] |
 //! | from a plan and a corpus to a result folder | [`replay()`], [`Replayed`] |
 //! | any other subject over a corpus | [`ask`], [`Answers`] |
-//! | the choice of a setting | [`tuning`] |
+//! | the choice of a setting | [`tune`] |
 //! | excerpts of transcripts, for a report | [`Opening`] |
 //! | the first pass over a corpus | [`survey`], [`Surveyed`] |
 //! | the folder, and inputs kept from being overwritten | [`Folder`], [`apart`] |
-//! | repairers of faulty streams, measured | [`repairs`] |
-//! | context budgets, simulated | [`budgets`] |
-//! | a corpus checked for misleading figures | [`checking`] |
-//! | a corpus made from a spec | [`making`] |
-//! | an imported corpus | [`importing`] |
-//! | JSON Schemas of the files that people write | [`schemas`] |
-//! | labels proposed, reviewed, compared, merged | [`reviewing`] |
-//! | a transcript as text for a person | [`reading`] |
-//! | a transcript explained | [`explaining`] |
+//! | repairers of faulty streams, measured | [`repair`] |
+//! | context budgets, simulated | [`budget`] |
+//! | a corpus checked for misleading figures | [`check`] |
+//! | a corpus made from a spec | [`synth`] |
+//! | an imported corpus | [`import`] |
+//! | JSON Schemas of the files that people write | [`generate::schemas`] |
+//! | labels proposed, reviewed, compared, merged | [`label`] |
+//! | a transcript as text for a person | [`show`] |
+//! | a transcript explained | [`explain`] |
 //! | a corpus on several machines | [`Parts`], [`PartSummary`] |
 //! | a pinned case from a recording | [`recorded_case()`] |
 //! | claims about a guard | [`judge_claims`] |
-//! | pinned cases compared with settings | [`pinning`] |
-//! | a setting as the configuration of another guard | [`engines`] |
-//! | a live stream watched, copied, recorded | [`watching`] |
-//! | detectors that are programs | [`programs`] |
-//! | errors and their kinds | [`Failure`], [`Code`] |
+//! | pinned cases compared with settings | [`cases`] |
+//! | a setting as the configuration of another guard | [`export`] |
+//! | a live stream watched, copied, recorded | [`watch`] |
+//! | detectors that are programs | [`replay::programs`] |
+//! | errors, their kinds and options | [`Failure`], [`Code`], [`option`] |
 //!
 //! ```no_run
 //! use deadloop_detect::Settings;
@@ -55,71 +55,48 @@
     reason = "they panic where nobody reads any more"
 )]
 
-pub mod blocks;
-pub mod budgets;
-mod case_store;
-pub mod checking;
-mod claims;
-pub mod engines;
-mod evidence;
-mod excluded_names;
-pub mod explaining;
+pub mod budget;
+pub mod cases;
+pub mod check;
+pub mod corpus;
+pub mod explain;
+pub mod export;
 mod failure;
-mod findings;
-mod first_pass;
 mod folder;
+pub mod generate;
 mod host;
-pub mod importing;
-mod lookup;
-pub mod making;
-mod manifest;
-mod notice;
-mod opening;
-pub mod outline;
-mod outputs;
-mod own_limits;
-pub mod pinning;
-mod places;
-pub mod programs;
-pub mod reading;
-mod recorded_case;
-pub mod reference;
-pub mod repairs;
-mod replay;
-mod request;
-pub mod reviewing;
-pub mod schemas;
-mod second_pass;
-mod sharding;
-mod stamps;
-mod subject_run;
-mod survey;
-pub mod tuning;
-mod units;
+pub mod import;
+pub mod label;
+mod merge;
+pub mod option;
+pub mod repair;
+pub mod replay;
+pub mod show;
+pub mod synth;
+pub mod tune;
 pub mod visible;
-pub mod watching;
+pub mod watch;
 mod words;
 
-pub use case_store::CaseStore;
-pub use claims::{ClaimVerdict, JudgedClaim, judge_claims, read_claims};
+pub use cases::recorded_case::recorded_case;
+pub use check::claims::{ClaimVerdict, JudgedClaim, judge_claims, read_claims};
+pub use corpus::case_store::CaseStore;
+pub use corpus::places::Places;
+pub use corpus::survey::{
+    SurveyRequest, Surveyed, foreign, listing, open, refuse_machine, rejected_row, survey,
+    survey_with,
+};
 pub use failure::{Code, Failure, RunResult};
-pub use first_pass::look;
+pub use folder::manifest::now;
+pub use folder::outputs::apart;
 pub use folder::{Folder, REPORT_FILES, State, fingerprint, result_files};
 pub use host::{Alone, Host, Progress, watched};
-pub use manifest::now;
-pub use notice::notice;
-pub use opening::{Focus, Opening};
-pub use outputs::apart;
-pub use places::Places;
-pub use recorded_case::recorded_case;
+pub use merge::{PartSummary, Parts};
+pub use replay::notice::notice;
+pub use replay::opening::{Focus, Opening};
+pub use replay::request::{Judging, Request, SEALED};
+pub use replay::second_pass::SecondPass;
+pub use replay::subject_run::{Answered, Answers, ask, failed};
+pub use replay::units::first_unit;
 pub use replay::{Done, MacroMeans, Replayed, name, replay};
-pub use request::{Judging, Request, SEALED};
-pub use second_pass::SecondPass;
-pub use sharding::{PartSummary, Parts};
-pub use subject_run::{Answered, Answers, ask, failed};
-pub use survey::{
-    SurveyRequest, Surveyed, drop_sealed, foreign, listing, open, refuse_machine, rejected_row,
-    survey, survey_with, unopened,
-};
-pub use units::first_unit;
 pub use words::{count, number, per, percent, several, typed};

@@ -9,7 +9,6 @@ use deadloop_run::{Host, Progress};
 use indicatif::ProgressBar;
 
 use crate::args::Global;
-use crate::exit::in_options;
 use crate::interrupt::{self, Passing};
 use crate::progress::bar;
 use crate::show;
@@ -48,7 +47,7 @@ impl Host for Terminal {
 
     fn tell(&self, line: &str) {
         if !self.quiet {
-            show::remark(in_options(line));
+            show::remark(line);
         }
     }
 

@@ -30,6 +30,7 @@ use clap::{CommandFactory, FromArgMatches};
 use deadloop_run::visible;
 
 fn main() -> std::process::ExitCode {
+    deadloop_run::option::name_options(exit::option);
     let program = commands::families::grouped(args::Cli::command());
     let asked = match program.try_get_matches() {
         Ok(asked) => asked,

@@ -9,7 +9,7 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Color, Style};
 use unicode_width::UnicodeWidthChar;
 
-use deadloop_run::explaining::{Excerpt, ExcerptMark};
+use deadloop_run::explain::{Excerpt, ExcerptMark};
 
 use crate::show;
 use deadloop_run::visible::escaped;

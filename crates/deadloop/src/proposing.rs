@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{Corpus, Problem, Selection};
 use deadloop_detect::Kind;
-use deadloop_run::reviewing::{loop_rate, of_class, proposed, uncertain};
+use deadloop_run::label::{loop_rate, of_class, proposed, uncertain};
 use deadloop_run::{foreign, refuse_machine};
 use deadloop_score::Class;
 use deadloop_score::proposing::{DOUBTFUL, Proposal};

@@ -10,7 +10,7 @@ use deadloop_detect::{Guards, Setting, Settings};
 use deadloop_proxy::ProxyOptions;
 use deadloop_proxy::parts::judged;
 use deadloop_replay::{Plan, decide};
-use deadloop_run::watching::Recording;
+use deadloop_run::watch::Recording;
 use deadloop_stream::{StreamFormat, StreamReader, Watched};
 use deadloop_tests::generate;
 use deadloop_tests::told::Told;

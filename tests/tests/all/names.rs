@@ -166,8 +166,8 @@ fn no_command_imports_another() {
 
 /// Files of `deadloop-run` that may name options of a command line, and why.
 const ABOUT_OPTIONS: [(&str, &str); 2] = [
-    ("checking", "what `check` advises people to type"),
-    ("reference.rs", "pages about the program"),
+    ("check", "what `check` advises people to type"),
+    ("generate", "pages about the program"),
 ];
 
 /// A run is a library call: its errors are in plain words and name fields of the request, and which option that is, and with what

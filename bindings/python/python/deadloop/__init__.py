@@ -12,15 +12,16 @@
 | the loop of an agent: its turns, calls and results | `deadloop.agents` |
 | texts that are there already: a frame, a table, a list | `scan` |
 | LiteLLM | `deadloop.integrations` |
-| a sweep in shards, and what came of it | `sweep`, `merge`, `read_scores`, `deadloop.spark`, `deadloop.ray` |
+| the program's commands, and their tables | `tune`, `replay`, `compare`, `explain`, `read`, `Result` |
+| a sweep in shards | `sweep`, `merge`, `deadloop.spark`, `deadloop.ray` |
 """
 
 from deadloop import agents, http, ray, spark
 from deadloop._alarm import Alarm, Decision, LoopError, Met
 from deadloop._deadloop import Guard, Guards, Live, __version__
 from deadloop._options import BlindGuardWarning
+from deadloop._run import Result, RunError, compare, explain, merge, read, replay, sweep, tune
 from deadloop._scan import scan
-from deadloop._sweep import merge, read_scores, sweep
 from deadloop._watch import AsyncWatch, Watch, awatch, watch
 
 __all__ = [
@@ -33,16 +34,22 @@ __all__ = [
     "Live",
     "LoopError",
     "Met",
+    "Result",
+    "RunError",
     "Watch",
     "__version__",
     "agents",
     "awatch",
+    "compare",
+    "explain",
     "http",
     "merge",
     "ray",
-    "read_scores",
+    "read",
+    "replay",
     "scan",
     "spark",
     "sweep",
+    "tune",
     "watch",
 ]

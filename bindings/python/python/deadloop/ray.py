@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from deadloop._sweep import Map, Shard
+from deadloop._run import Map, Shard
 
 
 def tasks() -> Map:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from deadloop._sweep import Map, Shard
+from deadloop._run import Map, Shard
 
 
 def tasks(session: Any) -> Map:

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use deadloop_corpus::Selection;
 use deadloop_detect::Settings;
-use deadloop_run::pinning::{Checked, PinFinding, check, read};
+use deadloop_run::cases::{Checked, PinFinding, check, read};
 use deadloop_run::{SurveyRequest, recorded_case, survey};
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use deadloop_run::engines::ENGINES;
+use deadloop_run::export::ENGINES;
 use serde_json::json;
 
 use crate::args::Global;

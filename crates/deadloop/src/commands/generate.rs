@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use deadloop_run::reference::{Leaf, head, leaf, leaves, row};
-use deadloop_run::schemas::SCHEMAS;
+use deadloop_run::generate::reference::{Leaf, head, leaf, leaves, row};
+use deadloop_run::generate::schemas::SCHEMAS;
 use deadloop_score::write_text;
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadloop_run::making::{COUNTED, MadeCorpus, make};
+use deadloop_run::synth::{COUNTED, MadeCorpus, make};
 use deadloop_synth::spec::key_texts;
 use serde_json::{Map, Value, json};
 

@@ -16,8 +16,8 @@ use deadloop_detect::{Alarm, Blind, Guards, Kind, Setting, Settings, Units, Work
 use deadloop_repair::registry::Repairer;
 use serde_json::json;
 
-use deadloop_run::repairs::{LiveRepair, idle};
-use deadloop_run::watching::{
+use deadloop_run::repair::{LiveRepair, idle};
+use deadloop_run::watch::{
     News, Piped, Shared, Think, UNNAMED, WatchParts, WatchRecord, WatchSeen,
 };
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use deadloop_detect::{Channel, Kind, Settings};
-use deadloop_run::pinning::{self, PinnedAnswer, PinnedCase, say, told};
+use deadloop_run::cases::{self, PinnedAnswer, PinnedCase, say, told};
 use deadloop_score::{CaseInput, Expect, Fired, Gate, GateName, Marks, Side, SideSeen, Verdict};
 use serde::Serialize;
 
@@ -52,7 +52,7 @@ impl Pin {
 impl Pins {
     /// Reads the files.
     pub(crate) fn read(files: &[PathBuf]) -> Outcome<Self> {
-        pinning::read(files).map(Self)
+        cases::read(files).map(Self)
     }
 
     /// Checks both sides against every expectation that names no settings of its own, and adds the gate. Without a

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex};
 use deadloop_corpus::Transcript;
 use deadloop_detect::Settings;
 use deadloop_replay::{Interrupted, Plan, Subject, text_of};
+use deadloop_run::option::OUT;
 use deadloop_run::{
     Answers, Code, Done, Failure, Host, Parts, Progress, Replayed, Request, ask, replay,
 };
@@ -147,6 +148,11 @@ fn what_is_wrong_is_told_to_whoever_asked() {
     let error = run(&strict).expect_err("a line is bad");
     assert_eq!(error.code(), Code::Usage);
     assert!(error.said().contains("c.jsonl:2"), "{}", error.said());
+    assert!(error.said().ends_with("leave them out with `skip_bad`"));
+    let other = place.path("c.jsonl/out");
+    let error = run(&Request::of(&corpus, &other, &host)).expect_err("below a file");
+    assert_eq!(error.option(), Some(OUT), "{}", error.said());
+    assert!(error.said().starts_with("`out` "), "{}", error.said());
     let lenient = Request {
         skip_bad: true,
         ..strict

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use deadloop_replay::budget::{Budget as Setting, BudgetGrid, BudgetPreset, DEFAULT_GRID, presets};
 use deadloop_run::Request;
-use deadloop_run::budgets::{Budgets, budget};
+use deadloop_run::budget::{Budgets, budget};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! The two tables of `deadloop budget`.
 
 use deadloop_replay::budget::{Budget, BudgetTally, Policy};
-use deadloop_run::budgets::{BudgetRun, SweptStage};
+use deadloop_run::budget::{BudgetRun, SweptStage};
 use deadloop_score::budget::LimitRow;
 use serde_json::{Map, Value, json};
 

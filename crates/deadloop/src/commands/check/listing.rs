@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use deadloop_run::checking::{CorpusCheck, Finding, Severity, count};
+use deadloop_run::check::{CorpusCheck, Finding, Severity, count};
 
 use crate::show;
 use deadloop_run::visible::visible;

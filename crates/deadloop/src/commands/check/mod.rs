@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_run::checking::{self, CheckSeen, CorpusCounts, Severity};
+use deadloop_run::check::{self, CheckSeen, CorpusCounts, Severity};
 
 mod listing;
 
@@ -39,12 +39,12 @@ pub(crate) struct Check {
 pub(super) fn run(args: &Check, global: Global) -> Outcome {
     let claims = args.claims.as_deref().map(read_claims).transpose()?;
     let settings = settings(args.settings.as_deref(), &[])?;
-    let (surveyed, seen) = checking::look(&args.corpus, &Terminal::of(global))?;
+    let (surveyed, seen) = check::look(&args.corpus, &Terminal::of(global))?;
     if let Some(what) = foreign(&seen.problems).filter(|_| seen.cases.is_empty() && !global.json) {
         return Err(Code::Usage.error(what));
     }
     let found = seen.findings();
-    let of = |severity| checking::count(&found, severity);
+    let of = |severity| check::count(&found, severity);
     let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
     let counts = CorpusCounts::of(&seen.cases);
     let judged = match claims {
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Check, global: Global) -> Outcome {
         let report = serde_json::json!({
             "transcripts": seen.cases.len(), "hash": surveyed.hash, "counts": counts.json(),
             "claims": judged.iter().map(JudgedClaim::json).collect::<Vec<_>>(), "errors": errors,
-            "warnings": warnings, "notes": of(Severity::Note), "findings": checking::json(&found),
+            "warnings": warnings, "notes": of(Severity::Note), "findings": check::json(&found),
         });
         show::print_json(&report)?;
     } else if !global.quiet {

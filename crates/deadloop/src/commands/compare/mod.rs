@@ -22,7 +22,7 @@ use sides::both;
 
 use crate::args::{Global, Judge, Select};
 use crate::comparing::{Compared, NoComparison, Pins, junit, markdown, words};
-use crate::exit::{Code, Outcome, in_options};
+use crate::exit::{Code, Outcome};
 use crate::show;
 use crate::visible::visible;
 use crate::words::{FAILS, word};
@@ -141,7 +141,7 @@ pub(super) fn run(args: &Compare, global: Global) -> Outcome {
     if !blessing.is_first() {
         match judge(args, global) {
             Err(failure) if JUDGED.contains(&failure.code()) => {
-                show::remark(in_options(&failure.said()));
+                show::remark(failure.said());
             }
             judged => judged?,
         }

@@ -13,7 +13,7 @@ use crate::host::Terminal;
 use crate::progress::watched;
 use crate::settings;
 use deadloop_run::notice;
-use deadloop_run::programs;
+use deadloop_run::replay::programs;
 use deadloop_run::{SurveyRequest, Surveyed, survey};
 
 /// A side as named by an argument.

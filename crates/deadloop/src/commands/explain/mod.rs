@@ -1,6 +1,6 @@
 //! `deadloop explain`: explains the outcome of settings on one transcript.
 //!
-//! The transcript is from a corpus or from a result. `deadloop_run::explaining` makes the explanation. `words` formats
+//! The transcript is from a corpus or from a result. `deadloop_run::explain` makes the explanation. `words` formats
 //! it as tables, and `paint` formats its text in colours.
 
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ use crate::host::Terminal;
 use crate::naming::named;
 use crate::paint::Paint;
 use crate::show;
-use deadloop_run::explaining::Question;
-use deadloop_run::repairs::{step_lines, steps};
+use deadloop_run::explain::Question;
+use deadloop_run::repair::{step_lines, steps};
 use deadloop_run::{SurveyRequest, survey};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop explain datasets/starter planted/short-sequence/000 --settings settings.toml\n  deadloop explain recordings.jsonl t1 --presets\n\nThe first settings are explained in full. A table shows where the others fire, or how near they came. A near miss is the fact that the fewest thresholds refuse, then the one with the smallest gap between what was measured and what is wanted. To see them, facts are measured down to a tenth of what each threshold asks for (ten times, where it is an upper bound); rows of `rules` stay as they are.";

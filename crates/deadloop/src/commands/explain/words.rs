@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use deadloop_detect::{Chars, Value};
-use deadloop_run::explaining::{
+use deadloop_run::explain::{
     Explained, ExplainedAlarm, ExplainedReading, ExplainedSetting, FactSight, Head, NO_GUARD, Seat,
 };
 

@@ -20,12 +20,12 @@ use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
 use crate::progress::watched;
 use crate::show::{self, typed};
-use deadloop_run::reading::transcript;
+use deadloop_run::show::transcript;
 
 mod output;
 use output::LABELS;
 
-use deadloop_run::importing::{
+use deadloop_run::import::{
     Carried, ImportedLabels, JoinedCorpus, Rejected, Sources, Target, sources_of,
 };
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use deadloop_import::ImportTally;
+use deadloop_run::label::proposed_json;
 use deadloop_run::rejected_row;
-use deadloop_run::reviewing::proposed_json;
 use serde_json::{Value, json};
 
 use super::Imported;

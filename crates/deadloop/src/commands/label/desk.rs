@@ -13,7 +13,7 @@ use crate::exit::Outcome;
 use crate::fitting::folded;
 use crate::paint::Paint;
 use crate::show;
-use deadloop_run::reviewing::{HELP, Key, Press, Review, ReviewSight, Sitting, named};
+use deadloop_run::label::{HELP, Key, Press, Review, ReviewSight, Sitting, named};
 use deadloop_run::visible::visible;
 
 /// The minimum context of a mark on a small terminal, in chars.
@@ -214,7 +214,7 @@ fn pressed(key: &Pressed) -> Option<Press> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_run::reviewing::ViewChange;
+    use deadloop_run::label::ViewChange;
 
     fn page(context: Option<u64>) -> Page {
         let rows = context.map_or(500, |context| context / 5);

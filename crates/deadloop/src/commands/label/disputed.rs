@@ -1,6 +1,6 @@
 //! The disputes between detectors and labels, as a table.
 
-use deadloop_run::reviewing::Dispute;
+use deadloop_run::label::Dispute;
 
 use crate::show;
 

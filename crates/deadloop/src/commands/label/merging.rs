@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use deadloop_run::apart;
-use deadloop_run::reviewing::{Merged, labels_of, merged};
+use deadloop_run::label::{Merged, labels_of, merged};
 use deadloop_score::write_labels;
 
 use super::Label;

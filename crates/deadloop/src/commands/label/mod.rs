@@ -2,7 +2,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a review, disputes, proposals for a corpus | `deadloop_run::reviewing` |
+//! | a review, disputes, proposals for a corpus | `deadloop_run::label` |
 //! | the view of a transcript | `view` |
 //! | the terminal, or lines of keys in its place | `desk` |
 //! | the page in the browser | `web` |
@@ -36,7 +36,7 @@ use crate::interrupt;
 use crate::progress::watched;
 use crate::proposing::{self, beside};
 use crate::show::{self, typed};
-use deadloop_run::reviewing::{Review, disputes, narrowed, proposed_json, write_proposals};
+use deadloop_run::label::{Review, disputes, narrowed, proposed_json, write_proposals};
 use deadloop_run::{apart, open};
 
 pub(crate) const HELP: &str = include_str!("help.txt");

@@ -4,13 +4,13 @@
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::{Channel, Kind};
-use deadloop_run::explaining::Excerpt;
+use deadloop_run::explain::Excerpt;
 use deadloop_score::{Class, LabelRow};
 use serde::Serialize;
 
 use crate::paint::{Paint, painted};
 use crate::show;
-use deadloop_run::reviewing::{KEYS, Session, excerpts};
+use deadloop_run::label::{KEYS, Session, excerpts};
 use deadloop_run::visible::visible;
 
 /// Formats the keys as lines of at most `width` columns.
@@ -167,7 +167,7 @@ fn said(row: &LabelRow) -> String {
 mod tests {
     use super::*;
     use deadloop_corpus::{Body, RecordedEvent};
-    use deadloop_run::explaining::ExcerptMark;
+    use deadloop_run::explain::ExcerptMark;
 
     fn transcript(text: &str) -> Transcript {
         Transcript {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::view::{Piece, TranscriptView, seen};
 use crate::exit::{Code, Failure, Outcome};
 use crate::show;
-use deadloop_run::reviewing::{HELP, KEYS, Press, Review, Sitting, ViewChange, named};
+use deadloop_run::label::{HELP, KEYS, Press, Review, Sitting, ViewChange, named};
 
 /// A key from the page, with the number of the state in which it was pressed.
 #[derive(Deserialize)]

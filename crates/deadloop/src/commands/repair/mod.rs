@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::Args;
 use deadloop_replay::repairers::{DEFAULT_GRID, RepairGrid};
 use deadloop_run::Request;
-use deadloop_run::repairs::repair;
+use deadloop_run::repair::repair;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! The two tables of `deadloop repair`.
 
 use deadloop_replay::repairers::Variant;
-use deadloop_run::repairs::RepairRun;
+use deadloop_run::repair::RepairRun;
 use deadloop_score::repairs::{ALL_FAULTS, BestRepair, Fate, INTACT, RepairScore};
 use serde_json::{Map, Value, json};
 

@@ -9,8 +9,8 @@ use serde_json::{Value as Json, json};
 
 mod pager;
 
-use deadloop_run::outline::{Size, lengths, size, start};
-use deadloop_run::reading::transcript;
+use deadloop_run::show::outline::{Size, lengths, size, start};
+use deadloop_run::show::transcript;
 use pager::page;
 
 use crate::args::{Global, Select};

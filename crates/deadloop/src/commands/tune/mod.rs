@@ -1,10 +1,10 @@
 //! `deadloop tune`: chooses a setting and prints the choice.
 //!
-//! `deadloop_run::tuning` makes the choice. `options` holds the options, and `output` prints the results.
+//! `deadloop_run::tune` makes the choice. `options` holds the options, and `output` prints the results.
 
 use deadloop_detect::Unit;
 use deadloop_run::first_unit;
-use deadloop_run::tuning::{TunePlan, Tuned, Tuning, tune};
+use deadloop_run::tune::{TunePlan, Tuned, Tuning, tune};
 use deadloop_score::choose::{Advice, Choices, Ruling};
 
 use crate::args::Global;

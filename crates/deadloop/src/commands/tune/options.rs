@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use deadloop_detect::{Settings, Unit};
-use deadloop_run::tuning::Tuning;
+use deadloop_run::tune::Tuning;
 use deadloop_run::{Request, SEALED};
 use deadloop_score::{Constraint, Metric, metric, wrong_rate};
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use deadloop_report::beside;
-use deadloop_run::tuning::Tuned;
+use deadloop_run::tune::Tuned;
 use deadloop_score::choose::{
     Advice, Changed, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling,
     SavedAt1, within,

@@ -1,0 +1,214 @@
+//! Writes a pinned case from a recording with its label.
+
+use deadloop_corpus::{Class, Entry};
+use deadloop_detect::{Settings, Unit};
+use deadloop_score::{Case, Fired, Pinned, Span, Truth, alarm_words, parse_pinned};
+use serde_json::{Map, Value, json};
+
+use crate::cases::say;
+use crate::failure::{Code, RunResult};
+use crate::host::Host;
+use crate::visible::escaped;
+
+/// The latency allowed for a loop that the settings miss, in chars.
+const LATENCY: u64 = 1000;
+/// The latency allowed for a loop that the settings miss, in calls or turns.
+const LATENCY_IN_CALLS: u64 = 10;
+
+/// Writes a recording as a `[[case]]` table. A loop must be stopped within the current latency of the settings. Clean
+/// text must be left alone. An unlabelled transcript must keep its current alarm. Errors of the settings are marked
+/// as todos.
+///
+/// # Errors
+/// Returns an error if a program does not start, or if the case does not alarm as the recording does.
+pub fn recorded_case(
+    entry: &Entry,
+    case: &Case,
+    settings: &Settings,
+    host: &dyn Host,
+) -> RunResult<String> {
+    let alarm = |transcript| {
+        let answer = say(settings, &[transcript], host)?.pop();
+        answer
+            .unwrap_or(Ok(None))
+            .map_err(|e| Code::Unexpected.error(e))
+    };
+    let fired = alarm(&entry.transcript)?;
+    let span = case.truth.as_ref().and_then(Truth::first_loop);
+    let class = case.class().map_or("none", Class::name);
+    let text = format!(
+        "[[case]]\nname = {}\nwhy = \"recorded; label: {class}; when it was written: {}\"\ntranscript = '''\n{}\n'''\nexpect = {}\n",
+        json!(&*case.id),
+        alarm_words(fired),
+        line(entry, case, span)?,
+        expected(case, span, fired)
+    );
+    let read = parse_pinned(&text)
+        .map_err(|e| Code::Unexpected.error(format!("the case cannot be read again: {e}")))?;
+    let again = match read.first().and_then(Pinned::transcript) {
+        Some(transcript) => alarm(&transcript)?,
+        None => None,
+    };
+    if again == fired {
+        return Ok(text);
+    }
+    let (before, now) = (alarm_words(fired), alarm_words(again));
+    Err(Code::Unexpected.error(format!(
+        "the recording has {before}, and the case that was made of it {now}"
+    )))
+}
+
+/// Returns the transcript with its label as one line of JSON. The task is the only metadata kept.
+fn line(entry: &Entry, case: &Case, span: Option<&Span>) -> RunResult<String> {
+    let mut own = entry.clone();
+    own.transcript.meta.retain(|name, _| name == "task");
+    (own.transcript.profile, own.transcript.group) = (None, None);
+    own.rest = Map::new();
+    own.labels = case.class().map(|class| json!([label(class, span)]));
+    let line = own.to_line().map_err(|e| Code::Unexpected.because(e))?;
+    // Control and invisible chars are escaped for the terminal. Three quotes would end the text.
+    let mut units = [0; 2];
+    let shown = line.chars().map(|c| match escaped(c) {
+        Some(_) => c
+            .encode_utf16(&mut units)
+            .iter()
+            .map(|unit| format!("\\u{unit:04x}"))
+            .collect(),
+        None => c.to_string(),
+    });
+    Ok(shown
+        .collect::<String>()
+        .replace("'''", "\\u0027\\u0027\\u0027"))
+}
+
+fn label(class: Class, span: Option<&Span>) -> Value {
+    match span {
+        Some(span) => json!({
+            "class": class.name(), "kind": span.kind, "channel": span.channel,
+            "start": span.start.map(|at| at.count()), "onset": span.onset.count(),
+            "earliest": span.earliest.count(), "end": (!span.open).then(|| span.end.count()), "period": span.period,
+        }),
+        None => json!({"class": class.name()}),
+    }
+}
+
+/// Returns the expectation that follows from the label, or from the current alarm if there is no label.
+fn expected(case: &Case, span: Option<&Span>, fired: Option<Fired>) -> String {
+    let todo = |wrong: bool, what: &str| {
+        if wrong {
+            format!(", todo = \"{what}\"")
+        } else {
+            String::new()
+        }
+    };
+    match (case.class(), span, fired) {
+        (Some(Class::Loop), Some(span), _) => {
+            let early = span.onset.count().saturating_sub(span.earliest.count());
+            let from = match early {
+                0 => "onset".to_owned(),
+                early => format!("onset-{early}"),
+            };
+            let latency = fired.and_then(|fired| latency(span, fired));
+            let within = match span.channel.unit() {
+                Unit::Chars => latency.unwrap_or(LATENCY).div_ceil(100) * 100,
+                _ => latency.unwrap_or(LATENCY_IN_CALLS),
+            };
+            let todo = todo(latency.is_none(), "known miss");
+            format!("{{ alarm = true, between = [\"{from}\", \"onset+{within}\"]{todo} }}")
+        }
+        (Some(Class::Clean | Class::Transient), ..) => {
+            let todo = todo(fired.is_some(), "known wrong alarm");
+            format!("{{ alarm = false{todo} }}")
+        }
+        (
+            _,
+            _,
+            Some(Fired {
+                at, channel, kind, ..
+            }),
+        ) => {
+            format!("{{ alarm = {at}, channel = \"{channel}\", kind = \"{kind}\" }}")
+        }
+        (_, _, None) => "{ alarm = false }".into(),
+    }
+}
+
+/// Returns how far behind the onset an alarm inside the loop is, in the unit of the label.
+fn latency(span: &Span, fired: Fired) -> Option<u64> {
+    let at = match span.channel.unit() {
+        Unit::Chars if fired.channel != span.channel => return None,
+        Unit::Chars => fired.at,
+        _ => fired.seen.count(span.channel),
+    };
+    let inside = (span.earliest.count()..=span.end.count()).contains(&at);
+    inside.then(|| at.saturating_sub(span.onset.count()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Alone;
+    use deadloop_corpus::Place;
+
+    /// What was said of a recording holds of the case that is made of it, whatever the model thought, answered and was
+    /// told between, and of no case in which another channel says the same.
+    #[test]
+    fn a_case_holds_when_it_is_made() {
+        let settings = Settings::parse("[[guard]]\ndetector = \"periodic\"\n").unwrap();
+        let (loops, fine) = ("Wait, so it is. ".repeat(60), "It is four. ".to_owned());
+        let (mut alarms, channels) = (0, ["reasoning", "answer"]);
+        for n in 0..243_usize {
+            let digit = |at: u32| n / 3_usize.pow(at) % 3;
+            let event = |at: u32| {
+                let text = if digit(at + 1) == 1 { &loops } else { &fine };
+                let channel = channels.get(digit(at)).unwrap_or(&"user");
+                json!({"type": channel, "text": format!("{n} {at}: {text}")})
+            };
+            let events = [event(0), event(2)];
+            let labels = match digit(4) {
+                0 => json!([]),
+                1 => json!([{"class": "clean"}]),
+                _ => json!([{"class": "loop", "channel": "answer", "onset": 8}]),
+            };
+            let line = json!({"id": "t", "model": "m", "events": events, "labels": labels});
+            let of = |line: &str| {
+                Entry::of_line(line.as_bytes(), Place::whole("t"), None)
+                    .unwrap()
+                    .0
+            };
+            let entry = of(&line.to_string());
+            let (case, problems) = Case::of(&entry, None, &[]);
+            if !problems.is_empty() {
+                continue;
+            }
+            let host = Alone::default();
+            let text = recorded_case(&entry, &case, &settings, &host).unwrap();
+            let holds = |text: &str| {
+                let pinned = parse_pinned(text).unwrap().remove(0);
+                let transcript = pinned.transcript().unwrap();
+                let said = say(&settings, &[&transcript], &host)
+                    .unwrap()
+                    .remove(0)
+                    .unwrap();
+                let expect = &pinned.expect[0];
+                let marks = deadloop_score::Marks::of_loop(&case);
+                (
+                    expect.holds(&marks, said),
+                    expect.todo.is_some(),
+                    said.is_some(),
+                )
+            };
+            let (held, todo, alarm) = holds(&text);
+            assert_ne!(held, todo, "{text}");
+            alarms += u32::from(alarm);
+            let (line, expect) = text.split_once("expect = ").unwrap();
+            let line = line.replace("\"answer\"", "\"?\"");
+            let line = line.replace("\"reasoning\"", "\"answer\"");
+            let swapped = line.replace("\"?\"", "\"reasoning\"") + "expect = " + expect;
+            if alarm && digit(4) == 0 {
+                assert!(!holds(&swapped).0, "{swapped}");
+            }
+        }
+        assert!(alarms > 40, "{alarms}");
+    }
+}

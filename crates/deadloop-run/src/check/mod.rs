@@ -1,0 +1,273 @@
+//! Checks of a corpus: its errors, and causes of misleading figures.
+//!
+//! Each kind of finding is an entry of `CHECKS`, with why it matters and what to do about it. To add one, add a file
+//! beside this one with an `ENTRY`, and three lines here.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use deadloop_corpus::{Cluster, Corpus, CorpusError, Entry, Place, Problem, Selection, Sketch};
+use deadloop_detect::Channel;
+use deadloop_score::Case;
+use serde_json::{Value, json};
+
+use crate::corpus::survey::{SurveyRequest, Surveyed, survey_with, unopened};
+use crate::failure::RunResult;
+use crate::host::Host;
+
+pub(crate) mod claims;
+mod clean;
+mod clock;
+mod copies;
+mod counted_once;
+mod counts;
+mod duplicates;
+mod evidence;
+mod finished;
+mod gaps;
+mod label_fields;
+mod late_earliest;
+mod lead_in;
+mod one_class;
+mod onset;
+mod order;
+mod pairs;
+mod too_few;
+mod torn;
+mod whole;
+mod wordless;
+
+pub use counts::CorpusCounts;
+
+/// The registry, worst first.
+static CHECKS: [&CorpusCheck; 24] = [
+    &whole::ENTRY,
+    &torn::ENTRY,
+    &duplicates::ACROSS_SPLITS,
+    &duplicates::ACROSS_GROUPS,
+    &counted_once::ENTRY,
+    &onset::ENTRY,
+    &lead_in::ENTRY,
+    &late_earliest::ENTRY,
+    &clean::ENTRY,
+    &finished::ENTRY,
+    &clock::ENTRY,
+    &pairs::UNPAIRED,
+    &too_few::FOR_A_CLAIM,
+    &too_few::FOR_A_MODEL,
+    &one_class::ENTRY,
+    &duplicates::IN_A_GROUP,
+    &wordless::ENTRY,
+    &label_fields::ENTRY,
+    &pairs::UNSAID,
+    &order::ENTRY,
+    &gaps::UNLABELLED,
+    &gaps::UNGROUPED,
+    &gaps::UNSPLIT,
+    &gaps::UNTIMED,
+];
+
+deadloop_detect::words! {
+    /// The severity of a finding.
+    pub enum Severity {
+        /// A corpus that cannot be scored.
+        Error = "error",
+        /// A cause of wrong figures.
+        Warning = "warning",
+        /// A limit of what the figures can show.
+        Note = "note",
+    }
+}
+
+/// A kind of finding.
+pub struct CorpusCheck {
+    /// The name in `--json`.
+    pub name: &'static str,
+    /// The severity of its findings.
+    pub severity: Severity,
+    /// The findings as a heading.
+    pub title: &'static str,
+    /// The reason why a finding of this kind makes figures misleading.
+    pub why: &'static str,
+    /// The advice to the user.
+    pub advice: &'static str,
+    find: Find,
+}
+
+/// The input of a check.
+enum Find {
+    /// A function of one transcript with its text, on any thread.
+    Text(fn(&Exhibit<'_>) -> Option<String>),
+    /// A function of the whole corpus, without texts.
+    Corpus(fn(&CheckSeen) -> Vec<Finding>),
+}
+
+/// A finding of a check.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Finding {
+    /// The file and line, if there is one.
+    pub place: Option<Place>,
+    /// The ids of the transcripts concerned; may be empty.
+    pub transcripts: Vec<String>,
+    /// The description.
+    pub what: String,
+}
+
+impl Finding {
+    /// Creates a finding about no particular transcript.
+    fn general(what: String) -> Self {
+        Self {
+            what,
+            ..Self::default()
+        }
+    }
+}
+
+/// A transcript with its text and its label.
+struct Exhibit<'a> {
+    entry: &'a Entry,
+    case: &'a Case,
+    /// The reasoning, decoded only if a check reads it: chars take four times the memory of the text.
+    reasoning: OnceCell<Vec<char>>,
+    answer: OnceCell<Vec<char>>,
+}
+
+impl Exhibit<'_> {
+    /// Returns the text of a channel. Empty for a channel that is not text.
+    fn text(&self, channel: Channel) -> &[char] {
+        let said = &self.entry.transcript;
+        match channel {
+            Channel::Reasoning => self
+                .reasoning
+                .get_or_init(|| said.reasoning().chars().collect()),
+            Channel::Answer => self.answer.get_or_init(|| said.answer().chars().collect()),
+            Channel::Arguments | Channel::Tools | Channel::Turns => &[],
+        }
+    }
+}
+
+/// The findings and the sketch of one transcript.
+struct Glance {
+    place: Place,
+    sketch: Option<Sketch>,
+    /// The findings of the text checks, by their index in the registry.
+    found: BTreeMap<usize, String>,
+}
+
+/// Runs the text checks on one transcript.
+fn glance(entry: &Entry, case: &Case) -> Glance {
+    let exhibit = Exhibit {
+        entry,
+        case,
+        reasoning: OnceCell::new(),
+        answer: OnceCell::new(),
+    };
+    let found = CHECKS
+        .iter()
+        .enumerate()
+        .filter_map(|(place, check)| match check.find {
+            Find::Text(find) => Some((place, find(&exhibit)?)),
+            Find::Corpus(_) => None,
+        });
+    Glance {
+        place: entry.place.clone(),
+        sketch: duplicates::sketch(entry, case),
+        found: found.collect(),
+    }
+}
+
+/// The cases of a checked corpus, with the problems that were found.
+pub struct CheckSeen {
+    /// The cases of the corpus.
+    pub cases: Vec<Case>,
+    /// The glance at each case.
+    glances: Vec<Glance>,
+    /// The problems that keep the corpus from being scored.
+    pub problems: Vec<Problem>,
+    /// The near-duplicates, by the indices of their cases.
+    clusters: Vec<Cluster>,
+}
+
+impl CheckSeen {
+    /// Creates a finding about one transcript.
+    fn about(&self, case: usize, what: String) -> Finding {
+        Finding {
+            place: Some(self.glances[case].place.clone()),
+            transcripts: vec![self.cases[case].id.to_string()],
+            what,
+        }
+    }
+
+    /// Returns every finding, by check, in the order of the registry. Checks without a finding are left out.
+    pub fn findings(&self) -> Vec<(&'static CorpusCheck, Vec<Finding>)> {
+        let all = CHECKS.iter().enumerate().map(|(place, check)| {
+            let findings = match check.find {
+                Find::Corpus(find) => find(self),
+                Find::Text(_) => self.of_texts(place),
+            };
+            (*check, findings)
+        });
+        all.filter(|(_, findings)| !findings.is_empty()).collect()
+    }
+
+    fn of_texts(&self, check: usize) -> Vec<Finding> {
+        let found = self.glances.iter().enumerate();
+        let found = found.filter_map(|(case, glance)| Some((case, glance.found.get(&check)?)));
+        found
+            .map(|(case, what)| self.about(case, what.clone()))
+            .collect()
+    }
+}
+
+/// Reads and checks a corpus. Possible near-duplicates are read a second time. The cases are in [`CheckSeen`].
+///
+/// # Errors
+/// Returns an error if the corpus cannot be opened, the machine could not read all of it, or the host stopped it.
+pub fn look(path: &Path, host: &dyn Host) -> RunResult<(Surveyed, CheckSeen)> {
+    let (corpus, mut faults) = Corpus::look(path).map_err(unopened)?;
+    if let Some(fault) = faults.iter().position(CorpusError::is_of_machine) {
+        return Err(unopened(faults.swap_remove(fault)));
+    }
+    let wanted = SurveyRequest {
+        path,
+        selection: Selection::default(),
+        by: &[],
+        entry: None,
+        host,
+    };
+    let (mut surveyed, mut glances) = survey_with(corpus, wanted, glance)?;
+    let cases = std::mem::take(&mut surveyed.cases);
+    let clusters = duplicates::near_duplicates(&surveyed.corpus, &cases, &mut glances, host)?;
+    let problems: Vec<Problem> = faults.into_iter().map(CorpusError::problem).collect();
+    let seen = CheckSeen {
+        cases,
+        glances,
+        problems: [problems, std::mem::take(&mut surveyed.problems)].concat(),
+        clusters,
+    };
+    Ok((surveyed, seen))
+}
+
+/// Counts the findings of a severity.
+pub fn count(checks: &[(&CorpusCheck, Vec<Finding>)], severity: Severity) -> u64 {
+    let of = checks.iter().filter(|(c, _)| c.severity == severity);
+    of.map(|(_, findings)| findings.len() as u64).sum()
+}
+
+/// Returns every finding as a JSON object.
+pub fn json(checks: &[(&CorpusCheck, Vec<Finding>)]) -> Vec<Value> {
+    let object = |check: &CorpusCheck, finding: &Finding| {
+        let place = finding.place.as_ref();
+        json!({
+            "check": check.name, "severity": check.severity.name(),
+            "file": place.map(|p| p.file.display().to_string()), "line": place.map(|p| p.line),
+            "transcripts": finding.transcripts, "what": finding.what,
+            "why": check.why, "advice": check.advice,
+        })
+    };
+    let checks = checks.iter();
+    checks
+        .flat_map(|(check, findings)| findings.iter().map(|finding| object(check, finding)))
+        .collect()
+}

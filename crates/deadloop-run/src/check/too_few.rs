@@ -1,0 +1,89 @@
+//! Classes with too few labels for a claim.
+
+use std::collections::BTreeMap;
+
+use deadloop_detect::Unit;
+use deadloop_score::{Case, units};
+
+use super::{CheckSeen, CorpusCheck, Find, Finding, Severity};
+use crate::check::evidence::LabelEvidence;
+
+pub(super) static FOR_A_CLAIM: CorpusCheck = CorpusCheck {
+    name: "too-few-labels",
+    severity: Severity::Warning,
+    title: "too few labels for any claim",
+    why: "a bad detector can reach a perfect score on so few labels by luck",
+    advice: "label more of that class, and quote figures with their intervals",
+    find: Find::Corpus(for_a_claim),
+};
+
+pub(super) static FOR_A_MODEL: CorpusCheck = CorpusCheck {
+    name: "model-with-few-labels",
+    severity: Severity::Note,
+    title: "models with too few labels for a claim of their own",
+    why: "their figures are mostly chance. tune gives them the setting chosen on all models",
+    advice: "use the figures of all models, or label more",
+    find: Find::Corpus(for_a_model),
+};
+
+fn for_a_claim(seen: &CheckSeen) -> Vec<Finding> {
+    let labelled = seen.cases.iter().filter(|case| case.truth.is_some());
+    if labelled.count() == 0 {
+        // The check for unlabelled transcripts reports these.
+        return Vec::new();
+    }
+    let mut scopes: Vec<(String, LabelEvidence)> = Vec::new();
+    for unit in spoken(seen) {
+        scopes.push(("the corpus".into(), LabelEvidence::of(&seen.cases, unit)));
+        let splits = by(seen, unit, |case| case.split.as_deref());
+        scopes.extend(
+            splits
+                .into_iter()
+                .map(|(split, e)| (format!("split {split}"), e)),
+        );
+    }
+    let found = scopes.iter().flat_map(|(scope, evidence)| {
+        let lacks = [evidence.few_loops(), evidence.few_clean()];
+        lacks
+            .into_iter()
+            .flatten()
+            .map(move |lack| Finding::general(format!("{scope}: {lack}")))
+    });
+    found.collect()
+}
+
+fn for_a_model(seen: &CheckSeen) -> Vec<Finding> {
+    let of = |unit| by(seen, unit, |case| Some(&case.model));
+    let mut models: Vec<(&str, LabelEvidence)> = spoken(seen).into_iter().flat_map(of).collect();
+    models.retain(|(_, evidence)| evidence.labelled() > 0);
+    models.sort_by_key(|(model, evidence)| (std::cmp::Reverse(evidence.labelled()), *model));
+    let lack = |(model, evidence): &(&str, LabelEvidence)| {
+        let lacks: Vec<String> = [evidence.few_loops(), evidence.few_clean()]
+            .into_iter()
+            .flatten()
+            .collect();
+        (!lacks.is_empty()).then(|| Finding::general(format!("{model}: {}", lacks.join("; "))))
+    };
+    models.iter().filter_map(lack).collect()
+}
+
+/// Returns the units of the labels. Chars if they name no channel.
+fn spoken(seen: &CheckSeen) -> Vec<Unit> {
+    units(&seen.cases)
+}
+
+/// Returns the label counts of each part of the corpus in a unit. Cases without a part are left out.
+fn by(
+    seen: &CheckSeen,
+    unit: Unit,
+    part: fn(&Case) -> Option<&str>,
+) -> BTreeMap<&str, LabelEvidence> {
+    let mut parts: BTreeMap<&str, Vec<&Case>> = BTreeMap::new();
+    for case in &seen.cases {
+        if let Some(part) = part(case) {
+            parts.entry(part).or_default().push(case);
+        }
+    }
+    let of = |(part, cases): (_, Vec<&Case>)| (part, LabelEvidence::of(cases, unit));
+    parts.into_iter().map(of).collect()
+}

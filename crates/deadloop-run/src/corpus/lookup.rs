@@ -1,0 +1,68 @@
+//! The lookup of one transcript of a corpus by its id.
+
+use deadloop_corpus::Entry;
+use deadloop_detect::harness::meant;
+use deadloop_score::Case;
+
+use crate::corpus::survey::Surveyed;
+use crate::failure::{Code, Failure, RunResult};
+use crate::host::Host;
+use crate::visible::visible;
+
+/// The maximum number of ids suggested for an unknown one.
+const SUGGESTED: usize = 10;
+
+impl Surveyed {
+    /// Returns the transcript requested by [`SurveyRequest::entry`](crate::SurveyRequest::entry), and its label. With
+    /// `skips`, bad lines of the corpus are counted and left out.
+    ///
+    /// # Errors
+    /// Returns an error if no transcript has this id, its labels are bad, or the corpus is not whole and `skips` is
+    /// false.
+    pub fn one(&self, id: &str, skips: bool, host: &dyn Host) -> RunResult<(&Entry, &Case)> {
+        if !skips && !self.problems.is_empty() {
+            return Err(Code::Usage.error(self.listing()));
+        }
+        if !self.problems.is_empty() {
+            host.tell(&format!("{} problems skipped", self.problems.len()));
+        }
+        let case = self.cases.iter().find(|case| *case.id == *id);
+        match (self.entry.as_deref(), case) {
+            (Some(entry), Some(case)) => Ok((entry, case)),
+            // Its labels are bad, so it was left out.
+            (Some(_), None) => Err(Code::Usage.error(self.listing())),
+            (None, _) => Err(self.unknown(id)),
+        }
+    }
+
+    fn unknown(&self, id: &str) -> Failure {
+        let wanted = id.to_lowercase();
+        let ids = || self.cases.iter().map(|case| &*case.id);
+        let near: Vec<&str> = ids()
+            .filter(|id| id.to_lowercase().contains(&wanted))
+            .collect();
+        let what = match near.len() {
+            0 => format!(
+                "none contains that; the {} of the corpus look like",
+                self.cases.len()
+            ),
+            1 => "1 contains that".into(),
+            n => format!("{n} contain that"),
+        };
+        let told = if near.is_empty() {
+            ids().take(3).collect()
+        } else {
+            near
+        };
+        let mut told: Vec<String> = told.into_iter().take(SUGGESTED + 1).map(visible).collect();
+        if told.len() > SUGGESTED {
+            told[SUGGESTED] = "…".into();
+        }
+        let meant = meant(id, ids());
+        let id = visible(id);
+        Code::NothingSelected.error(format!(
+            "no transcript is called {id}{meant}; {what}: {}",
+            told.join(", ")
+        ))
+    }
+}

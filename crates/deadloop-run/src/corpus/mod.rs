@@ -1,0 +1,10 @@
+//! The passes over a corpus: transcripts counted, found, selected.
+
+pub mod blocks;
+pub(crate) mod case_store;
+mod excluded_names;
+pub(crate) mod findings;
+mod lookup;
+pub(crate) mod places;
+pub(crate) mod stamps;
+pub(crate) mod survey;

@@ -1,0 +1,370 @@
+//! The first pass over a corpus: problems, counts, selected transcripts.
+//!
+//! Nothing is replayed before it ends.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use deadloop_corpus::{
+    Corpus, CorpusError, Cost, Entry, Problem, Raw, Selection, fields, read_file,
+};
+use deadloop_replay::{Interrupted, each};
+use deadloop_score::{Case, LabelsFile, write_text};
+
+use crate::corpus::case_store::{CaseStore, drop_unkept};
+use crate::corpus::findings::{Finder, Findings, Refuses, Sides};
+use crate::corpus::places::Places;
+use crate::corpus::stamps::Stamps;
+use crate::failure::{Code, Failure, RunResult};
+use crate::host::{Host, watched};
+use crate::option::{BY, OUT, SKIP_BAD};
+use crate::words;
+
+/// The number of transcripts whose fields are listed if no transcript has a requested field.
+const NAMED_OF: usize = 1000;
+
+/// A surveyed corpus.
+pub struct Surveyed<C = Vec<Case>> {
+    /// The corpus, to be read again. Without files if it is not on this machine.
+    pub corpus: Corpus,
+    /// The name from its card.
+    pub name: Option<String>,
+    /// The selected transcripts, in the order of the corpus.
+    pub cases: C,
+    /// The places of the selected transcripts.
+    pub places: Places,
+    /// All problems of the corpus.
+    pub problems: Vec<Problem>,
+    /// The hash of all its records, labels and splits.
+    pub hash: String,
+    /// The number of valid transcripts that filters left out.
+    pub filtered: u64,
+    /// The requested transcript with its text.
+    pub entry: Option<Box<Entry>>,
+    /// The existing names of the kinds that filters use, if the filters left out everything.
+    pub left_out: String,
+    /// The stamps of its files.
+    pub(crate) stamps: Stamps,
+}
+
+/// The request of a survey.
+pub struct SurveyRequest<'a> {
+    /// The corpus: a folder or one file.
+    pub path: &'a Path,
+    /// The filters that select transcripts.
+    pub selection: Selection,
+    /// The fields of a further breakdown.
+    pub by: &'a [String],
+    /// The id of a transcript whose text is returned too.
+    pub entry: Option<&'a str>,
+    /// The host of the run.
+    pub host: &'a dyn Host,
+}
+
+/// Opens a corpus. Failure to open it is an error of usage.
+pub fn open(path: &Path) -> RunResult<Corpus> {
+    Corpus::open(path).map_err(unopened)
+}
+
+/// Converts the error of a corpus that cannot be opened.
+pub(crate) fn unopened(error: CorpusError) -> Failure {
+    if error.is_of_machine() {
+        Code::Unexpected.because(error)
+    } else {
+        Code::Usage.because(error)
+    }
+}
+
+/// Returns an error if memory or file handles ran out. Then the corpus is not at fault, and leaving out the unread
+/// files would make it a different corpus.
+pub fn refuse_machine(problems: &[Problem]) -> RunResult {
+    match problems.iter().find(|p| p.cost == Cost::Machine) {
+        Some(p) => {
+            let Problem { place, what, .. } = p;
+            let what = format!("{place}: {what}; nothing is known of what was not read");
+            Err(Code::Unexpected.error(what))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Reads the whole corpus once.
+pub fn survey(wanted: SurveyRequest<'_>) -> RunResult<Surveyed> {
+    let corpus = open(wanted.path)?;
+    survey_with(corpus, wanted, |_, _| ()).map(|(surveyed, _)| surveyed)
+}
+
+/// Surveys the corpus and calls `look` for each selected transcript. Returns its results in the order of the cases.
+pub fn survey_with<T: Send>(
+    corpus: Corpus,
+    wanted: SurveyRequest<'_>,
+    look: impl Fn(&Entry, &Case) -> T + Sync,
+) -> RunResult<(Surveyed, Vec<T>)> {
+    survey_into(corpus, wanted, &|_| None, look)
+}
+
+/// Surveys the corpus like [`survey_with`], with cases stored as `C`. A misfit returned by `refuses` is a problem of
+/// its transcript.
+pub(crate) fn survey_into<C: CaseStore, T: Send>(
+    corpus: Corpus,
+    wanted: SurveyRequest<'_>,
+    refuses: Refuses<'_>,
+    look: impl Fn(&Entry, &Case) -> T + Sync,
+) -> RunResult<(Surveyed<C>, Vec<T>)> {
+    let stamps = Stamps::of(&corpus);
+    let labels = corpus.labels_csv().map(LabelsFile::read);
+    let (labels, problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
+    let (full, most) = (AtomicBool::new(false), wanted.selection.limit);
+    let finder = Finder {
+        labels: labels.as_ref(),
+        wanted: &wanted,
+        full: &full,
+        refuses,
+    };
+    let find = |entry: Result<Entry, Problem>, raw: Option<Raw>| finder.find(entry, raw, &look);
+    let mut found = Findings::new(problems);
+    watched(wanted.host, "reading", |watch| {
+        each(&corpus, watch, find, |record| {
+            found.take(record);
+            full.store(
+                most.is_some_and(|most| found.kept() >= most),
+                Ordering::Relaxed,
+            );
+            ControlFlow::Continue(())
+        })
+    })
+    .map_err(|Interrupted| Code::Interrupted.error("interrupted while the corpus was read"))?;
+    found.end(&Sides {
+        bad_splits: corpus.bad_splits(),
+        strays: &|ids| corpus.stray_splits(ids),
+        orphans: &|ids| {
+            labels
+                .as_ref()
+                .map_or(Vec::new(), |labels| labels.orphans(ids))
+        },
+        labels_csv: corpus.labels_csv(),
+    })?;
+    let side = side_files(&corpus)?;
+    Ok(found.surveyed(corpus, (stamps, &side), &wanted.selection))
+}
+
+/// Returns the part of the corpus hash from `labels.csv` and `splits.csv`. Empty if neither exists.
+pub(crate) fn side_files(corpus: &Corpus) -> RunResult<String> {
+    let files = corpus.labels_csv().into_iter().chain(corpus.splits_csv());
+    let text = |file: &Path| match read_file(file) {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(e) => Err(Code::Usage.error(format!("{}: {e}", file.display()))),
+    };
+    let texts: Vec<String> = files.map(text).collect::<RunResult<_>>()?;
+    Ok(if texts.is_empty() {
+        String::new()
+    } else {
+        format!("-{}", crate::folder::fingerprint(&texts))
+    })
+}
+
+impl Surveyed {
+    /// Returns the ids of the selected transcripts.
+    pub fn ids(&self) -> HashSet<Arc<str>> {
+        self.cases.iter().map(|case| case.id.clone()).collect()
+    }
+}
+
+impl<C: CaseStore> Surveyed<C> {
+    /// Drops the cases whose flag in `kept` is not set, and their items of `seen`.
+    pub(crate) fn narrow<T>(&mut self, seen: &mut Vec<T>, kept: &[bool]) {
+        self.filtered += kept.iter().filter(|kept| !**kept).count() as u64;
+        self.places = self.places.only(kept.iter().copied());
+        self.cases.narrow(kept);
+        drop_unkept(seen, kept);
+    }
+
+    /// Refuses a corpus that is not whole, or with `skip` reports how much was left out. Refuses an empty selection.
+    ///
+    /// # Errors
+    /// Returns an error that lists every problem, or an error if nothing is selected.
+    pub fn accept(&self, skip: bool, host: &dyn Host) -> RunResult {
+        match (self.problems.len(), skip) {
+            (0, _) => {}
+            (_, false) => {
+                let all = self.cases.number() == 0 && self.filtered == 0;
+                let foreign = foreign(&self.problems).filter(|_| all);
+                return Err(Code::Usage.error(foreign.unwrap_or_else(|| self.listing())));
+            }
+            (n, true) if self.cases.number() > 0 => host.tell(&format!(
+                "{} skipped, see rejected.jsonl in the results",
+                words::several(n as u64, "problem")
+            )),
+            (_, true) => {}
+        }
+        if self.cases.number() == 0 {
+            let what = match self.filtered {
+                0 if !self.problems.is_empty() => {
+                    format!(
+                        "no transcript is left: all are bad\n{}",
+                        lines(&self.problems)
+                    )
+                }
+                0 => "the corpus has no transcripts".to_owned(),
+                n => format!(
+                    "no transcript is selected: the filters left out all {n}{}",
+                    self.left_out
+                ),
+            };
+            return Err(Code::NothingSelected.error(what));
+        }
+        Ok(())
+    }
+
+    /// Reports the fields of a further breakdown that no transcript has. Such fields are not an error, since one
+    /// breakdown may serve many corpora.
+    pub fn tell_absent(&self, by: &[String], host: &dyn Host) {
+        let has = |place: usize| self.cases.any(|case| case.by[place].is_some());
+        let absent = by.iter().enumerate().filter(|(place, _)| !has(*place));
+        let absent: Vec<&str> = absent.map(|(_, name)| name.as_str()).collect();
+        if absent.is_empty() {
+            return;
+        }
+        let some = self.corpus.entries().take(NAMED_OF).flatten();
+        let there: BTreeSet<String> = some.flat_map(|entry| fields(&entry)).collect();
+        let there: Vec<String> = there.into_iter().collect();
+        host.tell(&format!(
+            "deadloop: {BY} {}: no transcript has the field; there are {}",
+            absent.join(", "),
+            there.join(", ")
+        ));
+    }
+
+    /// Writes `rejected.jsonl`: the lines that `--on-bad skip` left out, with the reason. Writes no file if there are
+    /// none.
+    pub fn write_rejected(&self, dir: &Path) -> RunResult {
+        let row = |problem: &Problem| format!("{}\n", rejected_row(problem));
+        let rows: String = self.problems.iter().map(row).collect();
+        if !rows.is_empty() {
+            write_text(&dir.join("rejected.jsonl"), &rows)?;
+        }
+        Ok(())
+    }
+
+    /// Reports the lines that were left out, if there is no folder to list them in.
+    pub fn tell_rejected(&self, host: &dyn Host) {
+        if !self.problems.is_empty() {
+            let n = self.problems.len();
+            host.tell(&format!(
+                "{n} problem{} skipped",
+                if n == 1 { "" } else { "s" }
+            ));
+            self.problems
+                .iter()
+                .for_each(|problem| host.tell(&problem.to_string()));
+        }
+    }
+
+    /// Returns every problem, one per line, and the remedy.
+    pub fn listing(&self) -> String {
+        listing(&self.problems)
+    }
+}
+
+/// Returns a problem as a row of rejected.jsonl.
+pub fn rejected_row(problem: &Problem) -> serde_json::Value {
+    serde_json::json!({
+        "file": problem.place.file.display().to_string(),
+        "line": problem.place.line,
+        "what": problem.what,
+        "expected": problem.expected,
+    })
+}
+
+/// Returns the command to type if a corpus consists of problems alone.
+pub fn foreign(problems: &[Problem]) -> Option<String> {
+    let first = problems.first().filter(|first| first.place.line > 0)?;
+    let bad = words::several(problems.len() as u64, "record");
+    let file = words::typed(first.place.file.as_os_str());
+    Some(format!(
+        "no transcript in {bad}; the first problem:\n{first}\nif these are logs of another kind, make a corpus of them first:\n  deadloop import {file} {OUT} corpus"
+    ))
+}
+
+/// Returns every problem of a corpus, one per line, and the remedy.
+pub fn listing(problems: &[Problem]) -> String {
+    let several = words::several(problems.len() as u64, "problem");
+    let hint = format!("nothing was scored; mend them, or leave them out with {SKIP_BAD}");
+    let lines = lines(problems);
+    format!("the corpus is not whole: {several}\n{lines}\n{hint}")
+}
+
+fn lines(problems: &[Problem]) -> String {
+    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
+/// Leaves out the transcripts of the sealed split. `seen` has an item for each case.
+pub(crate) fn drop_sealed<C: CaseStore, T>(
+    surveyed: &mut Surveyed<C>,
+    mut seen: Vec<T>,
+    sealed: Option<&str>,
+) -> Vec<T> {
+    let Some(sealed) = sealed else {
+        return seen;
+    };
+    let is_open = |case: &Case| case.split.as_deref() != Some(sealed);
+    let cases = 0..surveyed.cases.number();
+    let kept: Vec<bool> = cases.map(|i| surveyed.cases.on(i, is_open)).collect();
+    if kept.contains(&false) {
+        surveyed.narrow(&mut seen, &kept);
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+    use crate::Alone;
+
+    /// What is beyond the limit is read, since it may be bad, and no longer looked at.
+    #[test]
+    fn a_limit_saves_the_look_and_not_the_reading() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("many.jsonl");
+        let line = |n: usize| format!("{{\"id\":\"t{n}\",\"answer\":\"Number {n}.\"}}\n");
+        let lines: String = (0..5000).map(line).collect();
+        std::fs::write(&path, &lines).expect("a file");
+        let (looked, host) = (AtomicUsize::new(0), Alone::default());
+        let surveyed = |limit: Option<usize>| {
+            looked.store(0, Ordering::Relaxed);
+            let wanted = SurveyRequest {
+                path: &path,
+                selection: Selection {
+                    limit,
+                    ..Selection::default()
+                },
+                by: &[],
+                entry: None,
+                host: &host,
+            };
+            let look = |_: &Entry, _: &Case| looked.fetch_add(1, Ordering::Relaxed);
+            let found = survey_with(Corpus::open(&path).expect("a corpus"), wanted, look);
+            found
+                .map_err(|failure| format!("{failure:?}"))
+                .expect("a pass")
+                .0
+        };
+        let whole = surveyed(None);
+        assert_eq!(
+            (whole.cases.len(), looked.load(Ordering::Relaxed)),
+            (5000, 5000)
+        );
+        let few = surveyed(Some(3));
+        assert_eq!((few.cases.len(), few.filtered), (3, 4997));
+        assert_eq!(few.hash, whole.hash, "of all records");
+        assert!(looked.load(Ordering::Relaxed) < 2500, "{looked:?}");
+        std::fs::write(&path, lines + "{broken\n").expect("a file");
+        assert_eq!(surveyed(Some(3)).problems.len(), 1);
+    }
+}

@@ -1,0 +1,206 @@
+//! The result folder, checked before any work and never overwritten unasked.
+
+pub(crate) mod manifest;
+pub(crate) mod outputs;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use deadloop_corpus::{Claim, is_named};
+use deadloop_score::{Manifest, ResultTable, result_tables};
+use sha2::{Digest, Sha256};
+
+use crate::failure::{Code, RunResult};
+use crate::folder::outputs::{claimed, occupied};
+use crate::host::Host;
+use crate::option::{FORCE, OUT};
+
+/// The folder that a command writes to.
+pub struct Folder {
+    path: PathBuf,
+    force: bool,
+    _claim: Claim,
+}
+
+/// The file name of the journal of unfinished work.
+const JOURNAL: &str = ".journal.jsonl";
+
+/// The file name of the manifest, which marks a finished result.
+const MANIFEST: &str = "manifest.json";
+
+/// The files of a result beside its tables, each with its content. The content is empty for files that only earlier
+/// versions wrote.
+const OTHER_FILES: [(&str, &str); 12] = [
+    (
+        "cases.jsonl",
+        "the worst cases with the text around onset and alarm, for the report",
+    ),
+    ("excerpts.jsonl.zst", ""), // of earlier versions
+    ("feedback.csv", ""),       // of earlier versions
+    ("intervals.csv", ""),      // of earlier versions
+    ("regions.jsonl.zst", ""),  // of earlier versions
+    ("pareto.csv", ""),         // of earlier versions
+    (
+        "rejected.jsonl",
+        "the lines that were bad and left out, with the reason",
+    ),
+    ("scores_by.csv", ""),     // of earlier versions
+    ("scores_by.parquet", ""), // of earlier versions
+    (
+        "settings.toml",
+        "`tune`: what to run, per model; the head says verdict, reason and figures",
+    ),
+    ("transcripts.jsonl.zst", ""), // of earlier versions
+    (
+        MANIFEST,
+        "versions, hash of the corpus, grid, seed, options, counts, time, machine: enough to run it again",
+    ),
+];
+
+/// Returns the files of a result with their contents. Files of the report are left out, since it is written whole
+/// each time.
+pub fn result_files() -> BTreeMap<String, String> {
+    let others = OTHER_FILES.map(|(name, holds)| (name.to_owned(), holds.to_owned()));
+    let mut files = BTreeMap::from(others);
+    for table in result_tables() {
+        // The tables of `compare` are in no folder of a run.
+        if table.left_by == "compare" {
+            continue;
+        }
+        let ResultTable {
+            file, left_by, row, ..
+        } = table;
+        let holds = files.entry(file.to_owned()).or_default();
+        let also = if holds.is_empty() { "" } else { "; " };
+        *holds += &format!("{also}`{}`: {row} a row", left_by.replace(", ", "`, `"));
+        if let Some(name) = file.strip_suffix(".parquet") {
+            files.insert(
+                format!("{name}.csv"),
+                format!("as `{file}`, where asked for"),
+            );
+        }
+    }
+    files
+}
+
+/// The files of the report with their contents, except charts.
+pub const REPORT_FILES: [(&str, &str); 2] = [
+    ("report.html", "the report, one offline page"),
+    (
+        "report.md",
+        "the report as Markdown, for a terminal or a review",
+    ),
+];
+
+/// The state of a result folder.
+pub enum State {
+    /// A folder that is empty or holds unfinished work.
+    Free,
+    /// A folder with the finished result of the same inputs.
+    Done(Box<Manifest>),
+}
+
+impl Folder {
+    /// Creates the folder if it is missing. Checks that files can be written there and that none would overwrite an
+    /// input.
+    pub fn prepare(path: &Path, force: bool, read: &[&Path], host: &dyn Host) -> RunResult<Self> {
+        let report = REPORT_FILES.map(|(name, _)| name.to_owned());
+        let files: Vec<String> = result_files().into_keys().chain(report).collect();
+        let claim = claimed(path, files.iter().map(String::as_str), read, host)?;
+        Ok(Self {
+            path: path.to_path_buf(),
+            force,
+            _claim: claim,
+        })
+    }
+
+    /// Returns the path of the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns whether the folder holds results of `inputs`. Refuses a folder that holds anything else.
+    pub fn state(&self, inputs: &str) -> RunResult<State> {
+        // A journal marks interrupted work. Whose work it was is checked when the journal is opened.
+        if self.force || is_named(&self.journal()) {
+            return Ok(State::Free);
+        }
+        if let Ok(manifest) = Manifest::read(&self.path)
+            && manifest.inputs == inputs
+        {
+            self.whole(&manifest)?;
+            return Ok(State::Done(Box::new(manifest)));
+        }
+        let mut entries = std::fs::read_dir(&self.path)?;
+        let other = entries.find_map(|entry| Some(entry.ok()?.file_name()));
+        match other {
+            None => Ok(State::Free),
+            Some(name) => {
+                let what = " and is not the result of these inputs";
+                Err(occupied(&self.path, Path::new(&name), what))
+            }
+        }
+    }
+
+    /// Returns the files of the result that exist, with their sizes in bytes.
+    pub fn files(&self) -> BTreeMap<String, u64> {
+        let files = result_files().into_keys().filter(|name| name != MANIFEST);
+        let size = |name: String| Some((name.clone(), self.size(&name)?));
+        files.filter_map(size).collect()
+    }
+
+    fn size(&self, name: &str) -> Option<u64> {
+        let about = std::fs::metadata(self.path.join(name)).ok()?;
+        Some(about.len())
+    }
+
+    /// Checks that the files of a finished result have their recorded sizes.
+    fn whole(&self, manifest: &Manifest) -> RunResult {
+        let other = |(name, bytes): &(&String, &u64)| self.size(name) != Some(**bytes);
+        let Some((name, _)) = manifest.files.iter().find(other) else {
+            return Ok(());
+        };
+        Err(Code::Usage.at(OUT, format!(
+            "{}: holds these results, but {name} is not what was written; {FORCE} makes all of them anew",
+            self.path.display(),
+        )))
+    }
+
+    /// Removes an earlier result before the first file of a new one is written, so that no report is made from both.
+    /// The manifest goes last, because a folder with a manifest counts as a result.
+    pub fn begin(&self) -> RunResult {
+        if !is_named(&self.path.join(MANIFEST)) {
+            return Ok(());
+        }
+        for name in result_files().keys() {
+            let path = self.path.join(name);
+            match std::fs::remove_file(&path) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Code::Unexpected.error(format!("{}: {e}", path.display())));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the path of the journal.
+    pub fn journal(&self) -> PathBuf {
+        self.path.join(JOURNAL)
+    }
+
+    /// Returns whether the folder may be overwritten.
+    pub fn force(&self) -> bool {
+        self.force
+    }
+}
+
+/// Returns a short hash of everything that a result depends on.
+pub fn fingerprint(parts: &[String]) -> String {
+    let digest = Sha256::digest(parts.join("\u{0}").as_bytes());
+    digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

@@ -1,0 +1,352 @@
+//! The target folder of an import, renamed into place when it is whole.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use deadloop_corpus::{
+    Claim, Corpus, CorpusWriter, Effort, Entry, Problem, Unfinished, UnfinishedFolder, claim,
+    is_named, read_file, unfinished_folder,
+};
+use deadloop_import::files::FileStamp;
+use deadloop_score::write_labels;
+
+use serde_json::Value;
+
+use super::carried::Carried;
+use super::labels::ImportedLabels;
+use crate::corpus::survey::rejected_row;
+use crate::failure::{Code, Failure, RunResult};
+use crate::host::Host;
+use crate::option::{FORCE, OUT, RESUME};
+
+/// The target folder under its temporary name.
+pub struct Target {
+    out: PathBuf,
+    new: UnfinishedFolder,
+    /// Whether an existing folder is replaced.
+    replaces: bool,
+    /// The claim on the existing folder that may be replaced.
+    _claim: Claim,
+}
+
+const TRANSCRIPTS: &str = "transcripts";
+const CARD: &str = "dataset.toml";
+pub(super) const LABELS: &str = "labels.csv";
+const SPLITS: &str = "splits.csv";
+const REJECTED: &str = "rejected.jsonl";
+const SOURCES: &str = "sources.csv";
+const IMPORTED: &str = "imported.jsonl.zst";
+/// The newly read transcripts, before they are joined with the existing ones.
+const NEW: &str = "new.jsonl.zst";
+
+impl Target {
+    /// Creates the folder under a temporary name. `over` allows an existing folder of the final name.
+    pub fn prepare(out: &Path, over: bool, host: &dyn Host) -> RunResult<Self> {
+        let refuse = |what: String| Code::Usage.at(OUT, format!("{}: {what}", out.display()));
+        if is_named(out) && !over {
+            return Err(refuse(format!(
+                "is there already; choose another name, {RESUME} to add what is new, or {FORCE}"
+            )));
+        }
+        if is_named(out) && !out.is_dir() {
+            return Err(refuse("is no folder; expected the name of one".into()));
+        }
+        let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new("."));
+        std::fs::create_dir_all(parent).map_err(|e| refuse(format!("cannot be made: {e}")))?;
+        host.writes(parent);
+        let claim = claim(out).map_err(|e| refuse(e.to_string()))?;
+        let new =
+            unfinished_folder(parent).map_err(|e| refuse(format!("cannot be written to: {e}")))?;
+        std::fs::create_dir(new.path().join(TRANSCRIPTS))?;
+        Ok(Self {
+            out: out.to_path_buf(),
+            new,
+            replaces: is_named(out),
+            _claim: claim,
+        })
+    }
+
+    /// Returns the writer of transcripts. With `joined` they are later joined with those of the existing corpus.
+    pub fn writer(&self, joined: bool) -> RunResult<CorpusWriter> {
+        self.writes(if joined { NEW } else { IMPORTED })
+    }
+
+    fn writes(&self, name: &str) -> RunResult<CorpusWriter> {
+        let path = self.new.path().join(TRANSCRIPTS).join(name);
+        Ok(CorpusWriter::create_with(&path, false, Effort::Quick)?)
+    }
+
+    /// Appends the new transcripts to those of the existing corpus. A new transcript replaces the old one with its
+    /// id. Returns the counts.
+    pub fn join(&self, old: &Corpus) -> RunResult<JoinedCorpus> {
+        let path = self.new.path().join(TRANSCRIPTS).join(NEW);
+        let new = Corpus::open(&path)?;
+        let mut ids = HashSet::new();
+        for entry in new.entries() {
+            ids.insert(entry.map_err(bad)?.transcript.id);
+        }
+        let mut writer = self.writes(IMPORTED)?;
+        let mut joined = JoinedCorpus::default();
+        for entry in old.entries() {
+            let entry = entry.map_err(bad)?;
+            if ids.contains(&entry.transcript.id) {
+                joined.replaced += 1;
+                continue;
+            }
+            joined.add(&entry);
+            writer.write(&entry)?;
+        }
+        for entry in new.entries() {
+            let entry = entry.map_err(bad)?;
+            joined.add(&entry);
+            writer.write(&entry)?;
+        }
+        writer.finish()?;
+        std::fs::remove_file(path)?;
+        Ok(joined)
+    }
+
+    /// Writes the list of source files with their stamps: the files read now, and those not read again.
+    pub fn sources(&self, read: &Sources, before: &Sources) -> RunResult {
+        let mut all = before.clone();
+        all.extend(read.clone());
+        let file = Unfinished::create(&self.new.path().join(SOURCES), false)?;
+        let mut writer = csv::Writer::from_writer(file);
+        writer.write_record(["file", "bytes", "modified"])?;
+        for (path, stamp) in &all {
+            // A path that is not UTF-8 is not listed, so it is read each time.
+            if let Some(path) = path.to_str() {
+                let numbers = [stamp.bytes, stamp.modified].map(|n| n.to_string());
+                writer.write_record([path, &numbers[0], &numbers[1]])?;
+            }
+        }
+        let file = writer.into_inner().map_err(|e| e.into_error())?;
+        Ok(file.finish()?)
+    }
+
+    /// Returns the writer of rejected lines.
+    pub fn rejected(&self) -> Rejected {
+        Rejected {
+            path: self.new.path().join(REJECTED),
+            file: None,
+        }
+    }
+
+    /// Copies the rejected lines of files that were not read again.
+    pub fn keep_rejected(&self, read: &Sources) -> RunResult {
+        let (old, new) = (self.out.join(REJECTED), self.new.path().join(REJECTED));
+        if !old.is_file() {
+            return Ok(());
+        }
+        let mut lines = if new.is_file() {
+            read_file(&new)?
+        } else {
+            Vec::new()
+        };
+        for line in read_file(&old)?.split_inclusive(|byte| *byte == b'\n') {
+            let problem: Value = serde_json::from_slice(line).unwrap_or_default();
+            let file = Path::new(problem["file"].as_str().unwrap_or_default());
+            let file = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
+            // Records of a database or an archive have paths below it.
+            if !file.ancestors().any(|file| read.contains_key(file)) {
+                lines.extend_from_slice(line);
+            }
+        }
+        if !lines.is_empty() {
+            let mut file = Unfinished::create(&new, true)?;
+            file.write_all(&lines)?;
+            file.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the card, with the models and the import command.
+    pub fn card<'a>(&self, models: impl Iterator<Item = &'a String>, how: &str) -> RunResult {
+        let name = self
+            .out
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let models = models.map(|model| toml::toml! { name = (model.as_str()) });
+        let mut card = toml::Table::new();
+        let how = format!("deadloop import: {how}");
+        for (key, value) in [
+            ("name", name.as_str()),
+            ("version", "1"),
+            ("licence", "not stated"),
+            ("description", "Recordings that were imported"),
+            ("how", how.as_str()),
+        ] {
+            card.insert(key.into(), value.into());
+        }
+        card.insert(
+            "models".into(),
+            models.map(toml::Value::Table).collect::<Vec<_>>().into(),
+        );
+        let mut file = Unfinished::create(&self.new.path().join(CARD), false)?;
+        file.write_all(toml::to_string(&card)?.as_bytes())?;
+        Ok(file.finish()?)
+    }
+
+    /// Copies the card of a corpus.
+    pub fn copy_card(&self, card: &Path) -> RunResult {
+        let mut file = Unfinished::create(&self.new.path().join(CARD), false)?;
+        file.write_all(&read_file(card)?)?;
+        Ok(file.finish()?)
+    }
+
+    /// Writes the labels found by [`ImportedLabels::find`].
+    pub fn label(
+        &self,
+        carried: &Carried,
+        proposes: bool,
+        host: &dyn Host,
+    ) -> RunResult<ImportedLabels> {
+        let old = Some(self.out.as_path()).filter(|out| out.exists());
+        let found = ImportedLabels::find(self.new.path(), old, carried.labels(), proposes, host)?;
+        if let Some(rows) = &found.rows {
+            write_labels(&self.new.path().join(LABELS), rows)?;
+        }
+        Ok(found)
+    }
+
+    /// Proposes labels for unlabelled transcripts of a corpus to which nothing was added.
+    pub fn label_again(&self, host: &dyn Host) -> RunResult<ImportedLabels> {
+        let found = ImportedLabels::find(&self.out, Some(&self.out), Vec::new(), true, host)?;
+        if let Some(rows) = &found.rows {
+            write_labels(&self.out.join(LABELS), rows)?;
+        }
+        Ok(found)
+    }
+
+    /// Writes the carried splits, if there are any, together with the existing splits of other transcripts.
+    pub fn split(&self, carried: &Carried) -> RunResult {
+        if carried.splits.is_empty() {
+            return Ok(());
+        }
+        let mut splits = BTreeMap::new();
+        let there = self.out.join(SPLITS);
+        if there.is_file() {
+            for row in csv::Reader::from_path(&there)?.into_deserialize() {
+                let (transcript, split): (String, String) = row?;
+                splits.insert(transcript, split);
+            }
+        }
+        splits.extend(
+            carried
+                .splits
+                .iter()
+                .cloned()
+                .map(|[id, split]| (id, split)),
+        );
+        let file = Unfinished::create(&self.new.path().join(SPLITS), false)?;
+        let mut writer = csv::Writer::from_writer(file);
+        writer.write_record(["transcript", "split"])?;
+        for (transcript, split) in &splits {
+            writer.write_record([transcript, split])?;
+        }
+        let file = writer.into_inner().map_err(|e| e.into_error())?;
+        Ok(file.finish()?)
+    }
+
+    /// Moves the folder to its final name and returns it. In an existing corpus only the new parts are replaced. The
+    /// list of sources comes last, so that an import killed before it reads the same files again.
+    pub fn finish(self) -> RunResult<PathBuf> {
+        if !self.out.exists() {
+            // From here on it is no temporary folder.
+            std::fs::rename(self.new.keep(), &self.out)?;
+            return Ok(self.out);
+        }
+        if !self.replaces {
+            let what = "was made by somebody else meanwhile; nothing was written to it";
+            return Err(Code::Usage.at(OUT, format!("{}: {what}", self.out.display())));
+        }
+        let old = self.new.path().join("old");
+        std::fs::create_dir(&old)?;
+        for part in [LABELS, SPLITS, TRANSCRIPTS, CARD, REJECTED, SOURCES] {
+            let (new, there) = (self.new.path().join(part), self.out.join(part));
+            let stays = matches!(part, LABELS | SPLITS) && !new.exists();
+            if is_named(&there) && !stays {
+                std::fs::rename(&there, old.join(part))?;
+            }
+            if new.exists() {
+                std::fs::rename(new, there)?;
+            }
+        }
+        Ok(self.out)
+    }
+}
+
+/// The counts of a joined corpus.
+#[derive(Default)]
+pub struct JoinedCorpus {
+    /// The number of transcripts.
+    pub all: u64,
+    /// The number of old transcripts that were replaced.
+    pub replaced: u64,
+    /// The number of transcripts of each model.
+    pub models: BTreeMap<String, u64>,
+}
+
+impl JoinedCorpus {
+    fn add(&mut self, entry: &Entry) {
+        self.all += 1;
+        let model = entry.transcript.model.clone();
+        *self.models.entry(model).or_default() += 1;
+    }
+}
+
+fn bad(problem: Problem) -> Failure {
+    Code::Usage.error(problem.to_string())
+}
+
+/// Source files with their stamps when they were read.
+pub type Sources = BTreeMap<PathBuf, FileStamp>;
+
+/// Reads the list of files that a corpus was made of. `None` if it has no list.
+pub fn sources_of(corpus: &Path) -> RunResult<Option<Sources>> {
+    let path = corpus.join(SOURCES);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let mut sources = Sources::new();
+    for row in csv::Reader::from_path(&path)?.into_deserialize() {
+        let (file, bytes, modified): (PathBuf, u64, u64) = row?;
+        sources.insert(file, FileStamp { bytes, modified });
+    }
+    Ok(Some(sources))
+}
+
+/// The writer of `rejected.jsonl`, which is created with the first rejected line.
+pub struct Rejected {
+    path: PathBuf,
+    file: Option<BufWriter<Unfinished>>,
+}
+
+impl Rejected {
+    /// Adds a rejected line.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written.
+    pub fn add(&mut self, problem: &Problem) -> RunResult {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(BufWriter::new(Unfinished::create(&self.path, false)?)),
+        };
+        Ok(writeln!(file, "{}", rejected_row(problem))?)
+    }
+
+    /// Moves the file to its final name.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written.
+    pub fn finish(self) -> RunResult {
+        if let Some(file) = self.file {
+            file.into_inner().map_err(|e| e.into_error())?.finish()?;
+        }
+        Ok(())
+    }
+}

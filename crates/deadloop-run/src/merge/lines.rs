@@ -1,0 +1,216 @@
+//! The lines of the files of a part.
+//!
+//! `records.jsonl.zst` has a line for each record of the corpus, in its order. `names.jsonl.zst` has a line for each id
+//! in labels.csv or splits.csv. The first shard alone writes `names.jsonl.zst`, if there are labels or splits.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use deadloop_corpus::{Cost, Place, Problem, RecordDigest, Unfinished, unpack_zstd};
+use deadloop_score::{Case, FileError};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::corpus::findings::Found;
+use crate::failure::{Code, Failure, RunResult};
+
+/// The compression level. It is fast, since lines are read once, and the files still take a twentieth of the JSON.
+const ZSTD_LEVEL: i32 = 3;
+
+/// The longest line that is read, in bytes.
+const MAX_LINE: u64 = 1 << 30;
+
+/// The result of a shard for one record of the corpus.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Line<S> {
+    /// The index of its file in the whole corpus, from 0, and its line there.
+    pub(super) at: (usize, u64),
+    /// The digest of its bytes: 64 hexadecimal digits.
+    digest: Option<String>,
+    /// The case for scoring. `None` if the record cannot be read.
+    case: Option<Case>,
+    /// The reason why it cannot be read.
+    unreadable: Option<Wrong>,
+    /// The problems of its labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Wrong>,
+    /// Whether its labels are bad, here or in labels.csv.
+    bad: bool,
+    /// Whether the filters select it.
+    meant: bool,
+    /// The answer of the subject. `None` if the transcript is bad, not selected or sealed.
+    decided: Option<S>,
+}
+
+/// A problem as it is stored.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wrong {
+    file: PathBuf,
+    line: u64,
+    what: String,
+    expected: String,
+    cost: String,
+}
+
+/// A line of `names.jsonl.zst`.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum NamesLine {
+    /// A bad row of labels.csv.
+    BadLabel(Wrong),
+    /// A bad row of splits.csv.
+    BadSplit(Wrong),
+    /// An id in labels.csv, and the first line with it.
+    Label(String, u64),
+    /// An id in splits.csv, and the first line with it.
+    Split(String, u64),
+}
+
+const COSTS: [(Cost, &str); 3] = [
+    (Cost::Itself, "itself"),
+    (Cost::Unread, "unread"),
+    (Cost::Machine, "machine"),
+];
+
+impl Wrong {
+    pub(super) fn of(problem: &Problem) -> Self {
+        let cost = COSTS.iter().find(|(cost, _)| *cost == problem.cost);
+        Self {
+            file: problem.place.file.to_path_buf(),
+            line: problem.place.line,
+            what: problem.what.clone(),
+            expected: problem.expected.clone(),
+            cost: cost.map_or("itself", |(_, name)| name).into(),
+        }
+    }
+
+    pub(super) fn problem(self) -> Problem {
+        let cost = COSTS.iter().find(|(_, name)| *name == self.cost);
+        Problem {
+            place: Place::new(Arc::new(self.file), self.line),
+            what: self.what,
+            expected: self.expected,
+            cost: cost.map_or(Cost::Itself, |(cost, _)| *cost),
+        }
+    }
+}
+
+impl<S> Line<S> {
+    /// Converts the findings on a record of the file with index `file`.
+    pub(super) fn of(file: usize, found: Found<Option<S>>) -> Self {
+        let (case, unreadable, line) = match found.case {
+            Ok((case, place)) => (Some(case), None, place.line),
+            Err(problem) => (None, Some(Wrong::of(&problem)), problem.place.line),
+        };
+        Self {
+            at: (file, line),
+            digest: found.digest.map(|digest| digest.to_string()),
+            case,
+            unreadable,
+            problems: found.problems.iter().map(Wrong::of).collect(),
+            bad: found.bad,
+            meant: found.meant,
+            decided: found.seen.flatten(),
+        }
+    }
+
+    /// Converts the line back, with the current path of its file. `None` if the line contradicts itself.
+    pub(super) fn found(self, file: &Arc<PathBuf>) -> Option<Found<Option<S>>> {
+        let place = Place::new(Arc::clone(file), self.at.1);
+        let digest = self.digest.as_deref().map(str::parse::<RecordDigest>);
+        Some(Found {
+            case: match (self.case, self.unreadable) {
+                (Some(case), None) => Ok((case, place)),
+                (None, Some(wrong)) => Err(wrong.problem()),
+                _ => return None,
+            },
+            meant: self.meant,
+            seen: (self.meant && !self.bad).then_some(self.decided),
+            problems: self.problems.into_iter().map(Wrong::problem).collect(),
+            bad: self.bad,
+            digest: digest.transpose().ok()?,
+            entry: None,
+        })
+    }
+}
+
+/// A writer of lines. The file gets its name by [`finish`](Self::finish).
+pub(super) struct Writer {
+    path: PathBuf,
+    packed: zstd::Encoder<'static, Unfinished>,
+    /// The number of lines so far.
+    pub(super) lines: u64,
+}
+
+impl Writer {
+    pub(super) fn create(path: &Path) -> RunResult<Self> {
+        let file = Unfinished::create(path, true).map_err(FileError::from)?;
+        let packed = zstd::Encoder::new(file, ZSTD_LEVEL).map_err(|e| FileError::at(path, e))?;
+        Ok(Self {
+            path: path.into(),
+            packed,
+            lines: 0,
+        })
+    }
+
+    /// Writes a line of JSON.
+    pub(super) fn push(&mut self, line: &str) -> RunResult {
+        self.lines += 1;
+        let written = writeln!(self.packed, "{line}");
+        Ok(written.map_err(|e| FileError::at(&self.path, e))?)
+    }
+
+    /// Moves the file to its final name.
+    pub(super) fn finish(self) -> RunResult {
+        let file = self.packed.finish();
+        let file = file.map_err(|e| FileError::at(&self.path, e))?;
+        Ok(file.finish().map_err(FileError::from)?)
+    }
+}
+
+/// A reader of lines, with one line in memory at a time.
+pub(super) struct Reader {
+    path: PathBuf,
+    lines: Box<dyn BufRead>,
+    number: u64,
+    text: String,
+}
+
+impl Reader {
+    pub(super) fn open(path: &Path) -> RunResult<Self> {
+        let opened = File::open(path).and_then(unpack_zstd);
+        let packed = opened.map_err(|e| Code::Usage.because(FileError::at(path, e)))?;
+        Ok(Self {
+            path: path.into(),
+            lines: Box::new(BufReader::new(packed)),
+            number: 0,
+            text: String::new(),
+        })
+    }
+
+    /// Returns the next line. `None` at the end.
+    pub(super) fn next<T: DeserializeOwned>(&mut self) -> RunResult<Option<T>> {
+        self.text.clear();
+        self.number += 1;
+        let mut line = std::io::Read::take(&mut self.lines, MAX_LINE);
+        let read = line.read_line(&mut self.text);
+        if read.map_err(|e| self.broken(e))? == 0 {
+            return Ok(None);
+        }
+        let value = serde_json::from_str(&self.text);
+        value.map(Some).map_err(|e| self.broken(e))
+    }
+
+    /// Returns an error about the last line.
+    pub(super) fn broken(&self, what: impl std::fmt::Display) -> Failure {
+        Code::Usage.error(format!(
+            "{}:{}: not what a shard writes ({what}); copy the part again, or make it anew",
+            self.path.display(),
+            self.number
+        ))
+    }
+}

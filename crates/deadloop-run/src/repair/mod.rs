@@ -1,0 +1,86 @@
+//! [`repair`]: repairers over a corpus of streams with known truth.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | a variant on a stream: result and verdict | `work` |
+//! | real arguments that are not JSON | `broken` |
+//! | a live stream, repaired as it arrives | `live` |
+//! | a repairer explained step by step | `steps` |
+
+use deadloop_replay::repairers::Variant;
+use deadloop_score::Case;
+use deadloop_score::repairs::{MendedStream, ScoredRepairs, repair_rows, write_repairs};
+
+mod broken;
+mod live;
+mod steps;
+mod work;
+
+use broken::{Broken, write_broken};
+pub use live::{LiveRepair, idle};
+pub use steps::{lines as step_lines, steps};
+use work::{Work, mend};
+
+use crate::failure::{Code, RunResult};
+use crate::replay::Done;
+use crate::replay::request::Request;
+use crate::replay::subject_run::{Answered, Answers, ask};
+
+/// A finished run of repairers over a corpus, with its tables written.
+pub struct RepairRun {
+    /// The folder, the surveyed corpus and the manifest.
+    pub run: Answered<Vec<Case>>,
+    /// The variants, in the order of tables.
+    pub variants: Vec<Variant>,
+    /// The number of streams with a known truth.
+    pub streams: u64,
+    /// The counts.
+    pub scored: ScoredRepairs,
+    /// The number of real arguments that are not JSON, whose truth is not known.
+    pub broken: u64,
+}
+
+/// Runs every variant on every stream with a known truth, judges the results, and writes the tables. `refused` is the
+/// number of impossible combinations of the grid.
+///
+/// # Errors
+/// Returns an error if the corpus is not whole, nothing in it can be repaired, the folder holds another result, a
+/// program cannot be started, or the host stopped it.
+pub fn repair(
+    request: &Request<'_>,
+    variants: Vec<Variant>,
+    refused: usize,
+) -> RunResult<Done<RepairRun>> {
+    let work = Work::start(variants, request.host)?;
+    ask(request, &work, Vec::new())?.then(|Answers { mut run, said }| {
+        let (streams, calls): (Vec<_>, Vec<_>) = said
+            .into_iter()
+            .map(|one| (one.stream, one.calls))
+            .unzip();
+        let streams = run.surveyed.cases.iter().zip(streams);
+        let (cases, outcomes): (Vec<&Case>, Vec<MendedStream>) =
+            streams.filter_map(|(case, stream)| Some((case, stream?))).unzip();
+        if outcomes.is_empty() && calls.iter().all(Broken::is_whole) {
+            let what = format!(
+                "{}: no stream in it whose truth is known, and no arguments that are no JSON; make some with deadloop synth (kind = \"fault\")",
+                request.corpus.display()
+            );
+            return Err(run.given_up(Code::TooLittle.error(what)));
+        }
+        let dir = run.folder.path();
+        write_repairs(dir, repair_rows(&work.variants, &outcomes, &cases), request.csv)?;
+        let broken = write_broken(dir, &calls, &work.variants, |at, asked| work.ask(at, asked))?;
+        if refused > 0 {
+            let why = "parameters that are impossible together";
+            run.manifest.refused.insert(why.to_owned(), refused as u64);
+        }
+        run.manifest.cells = work.variants.len() as u64;
+        Ok(RepairRun {
+            streams: outcomes.len() as u64,
+            scored: ScoredRepairs::from_outcomes(&work.variants, &outcomes),
+            variants: work.variants,
+            run,
+            broken,
+        })
+    })
+}

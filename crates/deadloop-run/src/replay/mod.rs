@@ -1,0 +1,269 @@
+//! [`replay`]: the guards of a plan over a corpus, into a result folder.
+
+pub(crate) mod notice;
+pub(crate) mod opening;
+mod own_limits;
+pub mod programs;
+pub(crate) mod request;
+pub(crate) mod second_pass;
+pub(crate) mod subject_run;
+pub(crate) mod units;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use deadloop_corpus::Entry;
+use deadloop_detect::harness::DETECTORS;
+use deadloop_detect::{Settings, Unit};
+use deadloop_replay::{Decided, Entered, Plan, PlanGuards, Programs, Record};
+use deadloop_score::choose::FEWEST_LOOPS;
+use deadloop_score::{
+    AnyEvidence, Case, JudgeOptions, Manifest, Mismatch, PackedCases, PackedEvidence,
+    PackedRecords, Resampling, Scored, Scoring, Worth, macro_means, unpacked, write_outcomes,
+    write_scores,
+};
+
+use crate::failure::{Code, Failure, RunResult};
+use crate::folder::Folder;
+use crate::merge::{self, PartSummary};
+use crate::replay::notice::noticed;
+use crate::replay::own_limits::OwnLimits;
+use crate::replay::programs::Errors;
+use crate::replay::request::Request;
+use crate::replay::subject_run::{Answered, AskOutcome, Opened};
+use crate::replay::units::{of_choice_first, other_unit};
+
+/// The outcome of a request.
+pub enum Done<R> {
+    /// The folder holds the result of the same request already.
+    Already(Folder, Box<Manifest>),
+    /// The part of one shard was written, or existed already.
+    Part(PartSummary),
+    /// The request was carried out.
+    Ran(Box<R>),
+}
+
+impl<R> Done<R> {
+    /// Applies `make` to a finished run.
+    ///
+    /// # Errors
+    /// Returns the errors of `make`.
+    pub(crate) fn then<T>(self, make: impl FnOnce(R) -> RunResult<T>) -> RunResult<Done<T>> {
+        Ok(match self {
+            Self::Already(folder, manifest) => Done::Already(folder, manifest),
+            Self::Part(part) => Done::Part(part),
+            Self::Ran(run) => Done::Ran(Box::new(make(*run)?)),
+        })
+    }
+}
+
+/// A finished replay, before scoring.
+pub struct Replayed {
+    /// The folder, the surveyed corpus and the manifest.
+    pub run: Answered<PackedCases>,
+    /// The records of every setting, one for each transcript.
+    pub records: PackedRecords,
+    /// The options for judging alarms.
+    pub judge: JudgeOptions,
+    /// The units of the score tables, the unit of choice first.
+    units: Vec<Unit>,
+    /// The cost of errors.
+    pub worth: Worth,
+    /// The failure if the detectors failed on every transcript, so that nothing could be scored.
+    failed: Option<Failure>,
+}
+
+/// Checks the request and the folder, reads the corpus and replays it through the plan. `current` is the setting in
+/// use, which may state production's loop rate.
+///
+/// # Errors
+/// Returns an error if the corpus is not whole, nothing is selected, the folder holds another result, a program
+/// fails, or the host stops the run.
+pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResult<Done<Replayed>> {
+    let start = || programs::start(plan, request.host);
+    let chunks = request.judging.chunks;
+    if let Some(shard) = request.shard {
+        let guards = |programs| PlanGuards {
+            plan,
+            programs,
+            chunks,
+        };
+        return merge::write(request, shard, &guards(&start()?)).map(Done::Part);
+    }
+    let look = |entry: &Entry, _: &Case| own_limits::of(entry);
+    let (mut opened, limits) = Opened::of(request, plan.fingerprint(), &|_| None, look)?;
+    let cases: &mut PackedCases = &mut opened.surveyed.cases;
+    alter(cases, plan);
+    let judge = request.judging.options_for(cases)?;
+    if request.unit.is_some_and(|unit| unit != judge.unit) {
+        return Err(other_unit(judge.unit));
+    }
+    let worth = request.judging.worth(current, cases, judge.unit);
+    let programs = match request.parts {
+        None => start()?,
+        Some(_) => Programs::default(),
+    };
+    let guards = PlanGuards {
+        plan,
+        programs: &programs,
+        chunks,
+    };
+    let (mut records, mut errors) = (PackedRecords::default(), Errors::default());
+    let mut keep = |Entered { transcript, said }: Entered<Vec<Decided>>| {
+        errors.add(&transcript, &said);
+        records.push(&said);
+    };
+    let more = vec![format!("{judge:?} {worth:?} {chunks:?}")];
+    let mut run = match opened.ask(&guards, more, &mut keep)? {
+        AskOutcome::Already(folder, manifest) => return Ok(Done::Already(folder, manifest)),
+        AskOutcome::Answered(run) => *run,
+    };
+    for remark in own_limits::remarks(current, &OwnLimits::of(&limits)) {
+        request.host.tell(&remark);
+    }
+    errors.tell(request.host);
+    describe(&mut run.manifest, plan, (judge, worth));
+    run.manifest.chunks = chunks.map(u64::from);
+    Ok(Done::Ran(Box::new(Replayed {
+        units: of_choice_first(&run.surveyed.cases, judge.unit),
+        failed: errors.on_all().map(|what| Code::Unexpected.error(what)),
+        run,
+        records,
+        judge,
+        worth,
+    })))
+}
+
+/// Makes faults the truth for detectors that notice them.
+fn alter(cases: &mut PackedCases, plan: &Plan) {
+    if let Some(kinds) = noticed(cases, plan) {
+        cases.alter(|case| case.notice(&kinds));
+    }
+}
+
+/// Adds the fields of guards to a manifest.
+fn describe(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOptions, Worth)) {
+    let versions = DETECTORS.iter();
+    manifest.detectors = versions
+        .map(|d| (d.name.into(), u64::from(d.version)))
+        .collect();
+    manifest.judge = judge;
+    manifest.worth = worth;
+    manifest.cells = plan.cells() as u64;
+    let refused = plan.refused();
+    let refused = refused.iter();
+    manifest.refused = refused
+        .map(|r| (format!("{}: {}", r.param, r.reason), r.cells as u64))
+        .collect();
+}
+
+impl Replayed {
+    /// Returns the labels and records in packed form, for tables that are made case by case.
+    ///
+    /// # Errors
+    /// Returns an error if `plan` is not that of the run.
+    pub fn evidence<'a>(&'a self, plan: &'a Plan) -> Result<PackedEvidence<'a>, Mismatch> {
+        PackedEvidence::new(plan, &self.run.surveyed.cases, &self.records)
+    }
+
+    /// Returns the cases and records in plain form, one of each for each transcript. Plain records are quicker to
+    /// read repeatedly and take some kilobytes each.
+    pub fn unpacked(&self, plan: &Plan) -> (Vec<Case>, Vec<Record>) {
+        let cases = self.run.surveyed.cases.unpacked();
+        let records = unpacked(&cases, &self.records, plan);
+        (cases, records)
+    }
+
+    /// Returns the input of the score tables.
+    pub fn scoring<'a, E: AnyEvidence>(
+        &'a self,
+        evidence: &'a E,
+        reported: &'a [usize],
+        by: &'a [String],
+        csv: bool,
+    ) -> Scoring<'a, E> {
+        Scoring {
+            evidence,
+            judge: &self.judge,
+            units: &self.units,
+            worth: &self.worth,
+            enough: FEWEST_LOOPS,
+            reported,
+            by,
+            resampling: Resampling {
+                seed: self.run.manifest.seed,
+                ..Resampling::default()
+            },
+            csv,
+        }
+    }
+
+    /// Writes the scores of every cell, and of the reported ones by slices of the corpus and each `--by` field.
+    pub fn score(
+        &self,
+        evidence: &impl AnyEvidence,
+        reported: &[usize],
+        by: &[String],
+        csv: bool,
+    ) -> RunResult<Scored> {
+        let scoring = self.scoring(evidence, reported, by, csv);
+        let dir = self.run.folder.path();
+        let scored = write_scores(dir, &scoring)?;
+        if !reported.is_empty() {
+            write_outcomes(dir, evidence, reported, by, &self.judge, csv)?;
+        }
+        Ok(scored)
+    }
+
+    /// Returns the means over models of some settings.
+    pub fn means(&self, evidence: &impl AnyEvidence, cells: &[usize]) -> MacroMeans {
+        let means = |cell: &usize| {
+            let means = macro_means(evidence, *cell, &self.judge, &self.worth);
+            (evidence.plan().id(*cell), means)
+        };
+        cells.iter().map(means).collect()
+    }
+
+    /// Records in the manifest what the tables left out, and the means over models.
+    pub fn note(&mut self, scored: Scored, means: MacroMeans) {
+        self.run.manifest.models_left_out = scored.left_out;
+        self.run.manifest.macro_means = means;
+    }
+
+    /// Sets the summary that `--json` prints besides the folder.
+    pub fn sum_up(&mut self, summary: serde_json::Value) {
+        if let serde_json::Value::Object(summary) = summary {
+            self.run.manifest.summary = summary;
+        }
+    }
+
+    /// Ends the run as [`Answered::finish`] does.
+    ///
+    /// # Errors
+    /// Returns `result` if it is an error, or an error if the detectors failed on every transcript or a file cannot
+    /// be written.
+    pub fn finish(
+        self,
+        result: RunResult,
+        report: impl FnOnce(&Path, &Manifest) -> RunResult,
+    ) -> RunResult {
+        let Self {
+            mut run, failed, ..
+        } = self;
+        // The report reads the files, so the cases are freed first.
+        run.surveyed.cases = PackedCases::default();
+        run.finish(result.and(failed.map_or(Ok(()), Err)), report)
+    }
+}
+
+/// The mean of each metric over models, by setting.
+pub type MacroMeans = BTreeMap<String, BTreeMap<String, f64>>;
+
+/// Adds a name for a cell to the manifest. A cell may have several names.
+pub fn name(manifest: &mut Manifest, plan: &Plan, cell: usize, name: &str) {
+    let names: &mut BTreeMap<String, Vec<String>> = &mut manifest.settings;
+    let of = names.entry(plan.id(cell)).or_default();
+    if !of.iter().any(|known| known == name) {
+        of.push(name.into());
+    }
+}

@@ -1,0 +1,41 @@
+//! The unit of a command: chars, calls or turns, by option or by labels.
+
+use std::path::Path;
+
+use deadloop_detect::{Channel, Unit};
+use deadloop_score::{Cases, LabelRow, units};
+
+use crate::corpus::survey::open;
+use crate::failure::{Code, Failure, RunResult};
+use crate::option::UNIT;
+
+/// The maximum number of transcripts read to find the unit of their labels.
+const PEEKED: usize = 1000;
+
+/// Returns the unit of the first labels of a corpus. Chars if they name no channel. The unit is needed before the
+/// whole corpus is read, and checked afterwards.
+pub fn first_unit(path: &Path) -> RunResult<Unit> {
+    let corpus = open(path)?;
+    let channels = |rows: Vec<LabelRow>| rows.into_iter().find_map(|row| row.channel);
+    let found = match corpus.labels_csv() {
+        // Errors of the file are reported when all of it is read.
+        Some(file) => LabelRow::read(file).ok().and_then(channels),
+        None => {
+            let entries = corpus.entries().take(PEEKED).filter_map(Result::ok);
+            let rows = entries.filter_map(|entry| LabelRow::inside(&entry).ok());
+            rows.filter_map(channels).next()
+        }
+    };
+    Ok(found.map_or(Unit::Chars, Channel::unit))
+}
+
+/// Returns the units of the labels, the unit of choice first.
+pub(crate) fn of_choice_first(cases: &impl Cases, unit: Unit) -> Vec<Unit> {
+    let others = units(cases).into_iter().filter(|other| *other != unit);
+    std::iter::once(unit).chain(others).collect()
+}
+
+/// Returns the error for grids that were made for another unit than `unit`, the one that the labels are counted in.
+pub(crate) fn other_unit(unit: Unit) -> Failure {
+    Code::Usage.error(format!("labels count in {unit}; say so with {UNIT} {unit}"))
+}

@@ -1,0 +1,204 @@
+//! A transcript as text for a person to read.
+//!
+//! Channels and events are in order, with a mark where each label begins and ends. Long text is folded. In a run,
+//! turns and calls are numbered, and results are folded to a few lines.
+
+mod folded;
+pub mod outline;
+mod run;
+
+use crate::corpus::blocks::{TextBlock, blocks};
+use crate::show::outline::lengths;
+use deadloop_corpus::{Body, Entry, RecordedEvent};
+use deadloop_detect::{Arguments, Channel, Kind};
+use deadloop_score::LabelRow;
+
+use crate::visible::{visible, visible_lines};
+use crate::words;
+
+use folded::{Pin, folded};
+use run::Numbers;
+
+/// Renders a transcript and its labels for reading. Around each mark and at both ends of a long text `context` chars are
+/// shown, or all if it is `None`.
+pub fn transcript(entry: &Entry, labels: &[LabelRow], context: Option<usize>) -> String {
+    let mut page = heading(entry);
+    for row in labels {
+        page.push_str(&format!("label      {}\n", said(row)));
+    }
+    let mut seen = [0, 0];
+    let mut numbers = Numbers::of(&entry.transcript, labels);
+    for (number, block) in blocks(&entry.transcript.events) {
+        page.extend(numbers.made(number));
+        let part = match block {
+            TextBlock::Text(channel, text) => {
+                let at = &mut seen[usize::from(channel == Channel::Answer)];
+                let from = *at;
+                *at += text.chars().count();
+                of_text((channel, &text, from), labels, context)
+            }
+            TextBlock::Other(event) => of_event(event, &mut numbers, context),
+        };
+        page.push_str(&part);
+    }
+    page.trim_end().to_owned()
+}
+
+fn heading(entry: &Entry) -> String {
+    let t = &entry.transcript;
+    let mut lines = vec![("transcript", t.id.clone()), ("model", t.model.clone())];
+    let named = [
+        ("profile", &t.profile),
+        ("group", &t.group),
+        ("language", &t.lang),
+        ("split", &entry.split),
+    ];
+    lines.extend(
+        named
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value.clone()?))),
+    );
+    if !t.meta.is_empty() {
+        lines.push((
+            "meta",
+            serde_json::Value::Object(t.meta.clone()).to_string(),
+        ));
+    }
+    let [reasoning, answer] = lengths(t);
+    let count = |n: u64| words::count(n);
+    lines.push((
+        "chars",
+        format!(
+            "{} of reasoning, {} of answer",
+            count(reasoning),
+            count(answer)
+        ),
+    ));
+    let line = |(name, value): (&str, String)| format!("{name:<11}{}\n", visible(&value));
+    lines.into_iter().map(line).collect()
+}
+
+/// Describes a label in words.
+fn said(row: &LabelRow) -> String {
+    let mut words = vec![row.class.name().to_owned()];
+    words.extend(row.kind.map(Kind::name).map(str::to_owned));
+    words.extend(row.channel.map(|channel| format!("in {}", channel.name())));
+    let places = [
+        ("start", row.start),
+        ("onset", row.onset),
+        ("earliest", row.earliest),
+        ("end", row.end),
+        ("period", row.period),
+    ];
+    let told = places.iter();
+    words.extend(told.filter_map(|(name, at)| Some(format!("{name} {}", words::count((*at)?)))));
+    if !row.by.is_empty() {
+        words.push(format!("(by {})", visible(&row.by)));
+    }
+    if !row.note.is_empty() {
+        words.push(format!("- {}", visible(&row.note)));
+    }
+    words.join(" ")
+}
+
+/// Formats a block of text that begins at char `from` of its channel, with its marks.
+fn of_text(
+    (channel, text, from): (Channel, &str, usize),
+    labels: &[LabelRow],
+    context: Option<usize>,
+) -> String {
+    let length = text.chars().count();
+    let mut pins = Vec::new();
+    for row in labels
+        .iter()
+        .filter(|row| row.channel.is_none_or(|c| c == channel))
+    {
+        let named = [
+            ("start", row.start),
+            ("onset", row.onset),
+            ("earliest", row.earliest),
+            ("end", row.end),
+        ];
+        for (name, position) in named {
+            let inside = position
+                .and_then(|position| usize::try_from(position).ok())
+                .and_then(|position| position.checked_sub(from))
+                .filter(|at| *at <= length);
+            pins.extend(inside.map(|at| Pin::of(at, name)));
+        }
+    }
+    let count = |n: usize| words::count(n as u64);
+    format!(
+        "\n-- {}, chars {} to {}\n{}\n",
+        channel.name(),
+        count(from),
+        count(from + length),
+        folded(text, pins, context)
+    )
+}
+
+/// The chars shown at both ends of a result. Results were written for the model, so people need little of them.
+const RESULT: usize = 160;
+
+fn of_event<'a>(
+    event: &'a RecordedEvent,
+    numbers: &mut Numbers<'a>,
+    context: Option<usize>,
+) -> String {
+    let text = |text: &str, context| folded(text, Vec::new(), context);
+    let id = |id: &Option<String>| match id {
+        Some(id) => format!(" ({})", visible(id)),
+        None => String::new(),
+    };
+    match &event.body {
+        Body::ToolCall {
+            id: call,
+            name,
+            arguments,
+        } => {
+            let written = Arguments::Json(arguments).text();
+            format!(
+                "\n-- call {}{}: {}\n{}\n",
+                numbers.call(call.as_deref()),
+                id(call),
+                visible(name),
+                text(&written, context)
+            )
+        }
+        Body::ToolResult {
+            id: call,
+            content,
+            error,
+        } => format!(
+            "\n-- result {}{}{}{}\n{}\n",
+            numbers.result(call.as_deref()),
+            id(call),
+            if *error == Some(true) {
+                ", an error"
+            } else {
+                ""
+            },
+            cut(event),
+            text(content, context.map(|context| context.min(RESULT)))
+        ),
+        Body::Turn => numbers.turn(event),
+        Body::User(said) => format!("\n-- user{}\n{}\n", cut(event), text(said, context)),
+        Body::System => format!("\n-- system{}\n", cut(event)),
+        Body::Handoff { from, to } => {
+            format!("\n-- handoff: {} to {}\n", visible(from), visible(to))
+        }
+        Body::Finish { reason } => {
+            let reason = reason.as_deref().map(|r| format!(": {}", visible_lines(r)));
+            format!("\n-- finish{}\n", reason.unwrap_or_default())
+        }
+        Body::Reasoning(_) | Body::Answer(_) => String::new(),
+    }
+}
+
+/// Returns the original length of a text that the recording holds only in part or not at all.
+fn cut(event: &RecordedEvent) -> String {
+    let length = event.rest.get("length").and_then(serde_json::Value::as_u64);
+    length.map_or_else(String::new, |n| {
+        format!(", of {} in all", words::several(n, "char"))
+    })
+}

@@ -1,0 +1,91 @@
+//! The turns and calls of a run in words, numbered from 0.
+
+use crate::corpus::blocks;
+use deadloop_corpus::{RecordedEvent, Transcript};
+use deadloop_detect::Channel;
+use deadloop_score::LabelRow;
+use serde_json::Value;
+
+use crate::visible::visible;
+use crate::words;
+
+/// The turns and calls of a transcript in words, numbered in the order of its events.
+pub(super) struct Numbers<'a> {
+    numbers: blocks::RunNumbers<'a>,
+    labels: &'a [LabelRow],
+}
+
+impl<'a> Numbers<'a> {
+    pub(super) fn of(transcript: &'a Transcript, labels: &'a [LabelRow]) -> Self {
+        Self {
+            numbers: blocks::RunNumbers::of(transcript),
+            labels,
+        }
+    }
+
+    /// Returns the heading of an unrecorded turn that begins before event `number`.
+    pub(super) fn made(&mut self, number: u64) -> Option<String> {
+        let turn = self.numbers.made(number)?;
+        Some(self.heading(turn, None))
+    }
+
+    /// Returns the heading of a turn: its number, its agent and its tokens.
+    pub(super) fn turn(&mut self, event: &RecordedEvent) -> String {
+        let turn = self.numbers.turn();
+        self.heading(turn, Some(event))
+    }
+
+    fn heading(&self, number: u64, event: Option<&RecordedEvent>) -> String {
+        let mut head = format!(
+            "\n== turn {}{}",
+            words::count(number),
+            self.marks(Channel::Turns, number)
+        );
+        let Some(event) = event else {
+            return head + "\n";
+        };
+        if let Some(agent) = event.rest.get("agent").and_then(Value::as_str) {
+            head.push_str(&format!(", {}", visible(agent)));
+        }
+        let count = |name: &str| event.count(name).map(words::count);
+        if let Some(sent) = count("tokens_in") {
+            let cached = count("cached").map(|cached| format!(", {cached} of them cached"));
+            head.push_str(&format!(", {sent} tokens in{}", cached.unwrap_or_default()));
+        }
+        if let Some(wrote) = count("tokens_out") {
+            head.push_str(&format!(", {wrote} tokens out"));
+        }
+        head + "\n"
+    }
+
+    /// Returns the number of the next call, with the marks of its labels.
+    pub(super) fn call(&mut self, id: Option<&'a str>) -> String {
+        let number = self.numbers.call(id);
+        format!(
+            "{}{}",
+            words::count(number),
+            self.marks(Channel::Tools, number)
+        )
+    }
+
+    /// Returns the call of a result, in words.
+    pub(super) fn result(&mut self, id: Option<&str>) -> String {
+        match self.numbers.result(id) {
+            Some(call) => format!("of call {}", words::count(call)),
+            None => "of no open call".to_owned(),
+        }
+    }
+
+    /// Returns the marks of the labels of a call or turn.
+    fn marks(&self, channel: Channel, number: u64) -> String {
+        let rows = self
+            .labels
+            .iter()
+            .filter(|row| row.channel == Some(channel));
+        let marks = rows.flat_map(|row| {
+            let places = [("start", row.start), ("onset", row.onset), ("end", row.end)];
+            places.into_iter().filter(|(_, at)| *at == Some(number))
+        });
+        marks.map(|(name, _)| format!(" ⟦{name}⟧")).collect()
+    }
+}

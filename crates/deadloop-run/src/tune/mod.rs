@@ -1,0 +1,224 @@
+//! [`tune`]: the choice of a setting, from a corpus to a result folder.
+
+use std::collections::BTreeMap;
+
+use deadloop_detect::harness::Per;
+use deadloop_detect::{Guards, Settings, Unit};
+use deadloop_replay::{Grid, Plan};
+use deadloop_score::choose::{Choices, ChooseOptions, choose};
+use deadloop_score::{
+    Constraint, Evidence, ExcerptsHead, JudgeOptions, Metric, Scored, settings_toml, write_choice,
+    write_text,
+};
+
+use crate::failure::{Code, RunResult};
+use crate::replay::opening::{Focus, Opening};
+use crate::replay::request::Request;
+use crate::replay::{Done, Replayed, name, replay};
+
+mod doubt;
+mod plan;
+mod remedies;
+
+pub use plan::TunePlan;
+use remedies::Remedies;
+
+/// The options of a choice.
+pub struct Tuning {
+    /// The unit of choice.
+    pub unit: Unit,
+    /// The settings in use.
+    pub settings: Settings,
+    /// The text of the settings in use.
+    pub text: String,
+    /// The name of the settings in use, for sentences.
+    pub in_use_is: String,
+    /// The user's grid with its text. Without one the default grids are scored, and none of their settings ships.
+    pub grid: Option<(Grid, String)>,
+    /// Further ready guards, with their names.
+    pub also: Vec<(String, Settings)>,
+    /// The user's limits. Empty for the default.
+    pub constraints: Vec<Constraint>,
+    /// The measure to optimize.
+    pub objective: Metric,
+    /// The unit that counts as one text in a run of an agent, if the user chose it.
+    pub per: Option<Per>,
+}
+
+impl Tuning {
+    /// Returns the limits: the user's, or the default.
+    pub fn limits(&self) -> Vec<Constraint> {
+        if self.constraints.is_empty() {
+            vec![ChooseOptions::default_limit(self.unit)]
+        } else {
+            self.constraints.clone()
+        }
+    }
+
+    fn options(&self, request: &Request<'_>, plan: &TunePlan, done: &Replayed) -> ChooseOptions {
+        ChooseOptions {
+            constraints: self.limits(),
+            given: !self.constraints.is_empty(),
+            in_use_is: self.in_use_is.clone(),
+            ready: plan.ready.clone(),
+            ships_grid: self.grid.is_some(),
+            objective: self.objective,
+            seed: request.seed,
+            judge: JudgeOptions {
+                unit: self.unit,
+                ..request.judging.options
+            },
+            worth: done.worth,
+            ..ChooseOptions::default()
+        }
+    }
+}
+
+/// A finished choice. Its folder holds all files but the manifest and the report, which [`Replayed::finish`] writes.
+pub struct Tuned {
+    /// The run.
+    pub done: Replayed,
+    /// The plan.
+    pub plan: TunePlan,
+    /// The options of the choice.
+    pub options: ChooseOptions,
+    /// The choice.
+    pub choices: Choices,
+    /// The counts of the transcripts that the report opens.
+    pub head: ExcerptsHead,
+    /// The tables of scores that were written.
+    pub scored: Scored,
+}
+
+/// Replays the plan over the corpus of `request`, chooses a setting, and writes the files. `next` returns the next
+/// commands for the user, given the choices and whether the settings file can guard a live stream.
+///
+/// # Errors
+/// Returns the errors of [`replay`], or an error if a file cannot be written or the host stops it.
+pub fn tune(
+    request: &Request<'_>,
+    tuning: &Tuning,
+    plan: TunePlan,
+    next: impl FnOnce(&Choices, bool) -> Vec<String>,
+) -> RunResult<Done<Tuned>> {
+    replay(request, &plan.plan, &tuning.settings)?.then(|mut done| {
+        let mut options = tuning.options(request, &plan, &done);
+        let (cases, records) = done.unpacked(&plan.plan);
+        let evidence = Evidence::new(&plan.plan, &cases, &records)?;
+        options.doubted = doubt::doubted(&done, &evidence, &options, request.host)?;
+        let mut choices = choose(&evidence, &plan.grids, plan.in_use, &options)?;
+        let written = |choices: &Choices| settings_toml(&plan.plan, choices, &plan.file, &options);
+        let remedies = Remedies {
+            done: &done,
+            evidence: &evidence,
+            host: request.host,
+        };
+        let file = written(&choices);
+        let mut to_do = remedies.sentences(&choices, &file)?;
+        let settings = Settings::parse(&file).map_err(|e| Code::Unexpected.error(e))?;
+        let live = Guards::new(&settings);
+        if let Err(not_live) = &live {
+            to_do.push(format!(
+                "settings.toml cannot guard a live stream: {not_live}."
+            ));
+        }
+        let work = Work {
+            request,
+            plan: &plan,
+            options: &options,
+            evidence: &evidence,
+        };
+        work.describe(&mut done, &choices);
+        let (scored, head) = work.write(&mut done, &choices, &tuning.settings)?;
+        to_do.extend(head.disputed());
+        choices.advice.to_do = to_do;
+        choices.advice.next = next(&choices, live.is_ok());
+        done.run.manifest.advice = Some(choices.advice.clone());
+        let dir = done.run.folder.path();
+        write_choice(dir, &choices, &options)?;
+        write_text(&dir.join("settings.toml"), &written(&choices))?;
+        Ok(Tuned {
+            choices,
+            head,
+            scored,
+            done,
+            options,
+            plan,
+        })
+    })
+}
+
+/// The input for the files of a choice.
+struct Work<'a> {
+    request: &'a Request<'a>,
+    plan: &'a TunePlan,
+    options: &'a ChooseOptions,
+    evidence: &'a Evidence<'a>,
+}
+
+impl Work<'_> {
+    /// Puts the limits and the names of settings into the manifest.
+    fn describe(&self, done: &mut Replayed, choices: &Choices) {
+        let (plan, manifest): (&Plan, _) = (&self.plan.plan, &mut done.run.manifest);
+        manifest.constraints = self
+            .options
+            .constraints
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        manifest.objective = Some(self.options.objective.name.to_owned());
+        for (ready, short) in self.plan.ready.iter().zip(&self.plan.short) {
+            name(manifest, plan, ready.cell, short);
+        }
+        name(manifest, plan, self.plan.in_use, "current");
+        if choices.all.ships.is_some() {
+            name(manifest, plan, choices.all.cell, "chosen");
+        }
+    }
+
+    /// Writes the tables and the excerpts.
+    fn write(
+        &self,
+        done: &mut Replayed,
+        choices: &Choices,
+        in_use: &Settings,
+    ) -> RunResult<(Scored, ExcerptsHead)> {
+        let ready = self.plan.ready.iter().map(|ready| ready.cell);
+        let mut reported: Vec<usize> = choices.worth_reporting().into_iter().chain(ready).collect();
+        reported.sort_unstable();
+        reported.dedup();
+        let (request, evidence) = (self.request, self.evidence);
+        let scored = done.score(evidence, &reported, request.by, request.csv)?;
+        let chosen = choices.cells();
+        let head = Opening {
+            evidence,
+            focus: self.focus(&chosen, in_use),
+            chunks: request.judging.chunks,
+            texts: request.excerpts,
+            host: request.host,
+        }
+        .write(done)?;
+        let means = done.means(evidence, &reported);
+        done.note(scored.clone(), means);
+        Ok((scored, head))
+    }
+
+    /// Returns the setting used for the transcripts of each model: that of the settings file.
+    fn focus(
+        &self,
+        chosen: &BTreeMap<String, usize>,
+        in_use: &Settings,
+    ) -> BTreeMap<String, Focus> {
+        let of = |cell: usize| {
+            if cell == self.plan.in_use {
+                in_use.clone()
+            } else {
+                Settings::of(self.plan.plan.setting(cell))
+            }
+        };
+        let focus = |(model, cell): (&String, &usize)| {
+            (model.clone(), (*cell, ("settings".to_owned(), of(*cell))))
+        };
+        chosen.iter().map(focus).collect()
+    }
+}

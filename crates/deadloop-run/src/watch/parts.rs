@@ -1,0 +1,89 @@
+//! The parts of a watch: guards, think rules, repairers, record.
+
+use deadloop_corpus::{StreamFormat, StreamReader, ThinkOptions, ThinkRules};
+use deadloop_detect::{Guards, Settings, Work};
+use deadloop_stream::{Prompted, Watched};
+
+use crate::repair::LiveRepair;
+
+use super::{BlindOf, Shared, UNNAMED, WatchRecord, Watching};
+
+/// The rules for separating thinking from the answer: those of the settings, changed by options.
+pub struct Think {
+    /// The rules of the settings.
+    pub rules: ThinkRules,
+    /// The words of options, which change the rules.
+    pub words: Vec<String>,
+}
+
+impl Think {
+    /// Returns the rules for a model.
+    ///
+    /// # Errors
+    /// Returns an error if a word is unknown.
+    pub fn of(&self, model: &str) -> Result<ThinkOptions, String> {
+        let words = self.words.iter().map(String::as_str);
+        self.rules.options(model).with_words(words)
+    }
+}
+
+/// The parts of a watch.
+pub struct WatchParts {
+    /// The guards.
+    pub guards: Guards,
+    /// The think rules, with checked words.
+    pub think: Think,
+    /// The repairers of the stream, if there are any.
+    pub mender: Option<LiveRepair>,
+    /// The record of the events, if one is kept.
+    pub record: Option<WatchRecord>,
+    /// The settings of the guards.
+    pub settings: Settings,
+    /// The task of the stream. Empty if unknown.
+    pub task: String,
+}
+
+impl WatchParts {
+    /// Creates the watch. `model` is the model whose guard watches; `None` for the first model that the stream names.
+    /// With `strict`, a guard that the stream can never feed ends the watch.
+    pub fn watching<'a>(
+        self,
+        model: Option<String>,
+        from: Option<StreamFormat>,
+        strict: bool,
+        shared: &'a Shared,
+    ) -> Watching<'a> {
+        let (guards, think, settings) = (self.guards, self.think, self.settings);
+        let task = self.task;
+        let asked = Prompted {
+            task: task.clone(),
+            ..Prompted::default()
+        };
+        let said = model.clone().unwrap_or_else(|| UNNAMED.to_owned());
+        // The words were checked before.
+        let options = think.of(&said).unwrap_or_default();
+        let reader = StreamReader::new("stdin", from, options);
+        let work = Work {
+            model: &said,
+            task: &task,
+        };
+        let guard = guards.guard(work);
+        let watched = match model {
+            Some(_) => Watched::with(guard, reader),
+            None => {
+                let by_model = move |model: &str| think.of(model).unwrap_or_default();
+                let watched = Watched::with(guard, reader.splitting_by(by_model));
+                watched.by_model(guards).answering(asked)
+            }
+        };
+        let blind: BlindOf = Box::new(move |named, feeds| {
+            let model = model.as_deref().or(named).unwrap_or(UNNAMED);
+            let work = Work { model, task: &task };
+            settings.for_model(work).blind(feeds)
+        });
+        Watching::new(watched, shared)
+            .mending(self.mender)
+            .recording(self.record)
+            .looking_for_blind(blind, strict)
+    }
+}
