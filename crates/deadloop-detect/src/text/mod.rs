@@ -8,7 +8,7 @@
 //! | the unit that a text repeats | `repeated` |
 //! | hashes, rings | `hash`, `ring` |
 //! | the nearest known name | `nearest` |
-//! | strings and brackets of JSON | `json_scan` |
+//! | JSON: its strings and brackets; whether a text can still become JSON | `json_scan`, `json_prefix` |
 
 pub(crate) mod bytes;
 pub(crate) mod class;
@@ -16,6 +16,7 @@ pub(crate) mod decode;
 pub(crate) mod element;
 pub(crate) mod fence;
 pub(crate) mod hash;
+pub(crate) mod json_prefix;
 pub(crate) mod json_scan;
 pub(crate) mod nearest;
 pub(crate) mod repeated;
