@@ -9,10 +9,8 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use strsim::levenshtein;
 
 use super::cut;
-
 use deadloop_stream::take::{self, Object};
 
 /// A step of a path.
@@ -239,22 +237,6 @@ pub(crate) fn names(object: &Object, most: usize) -> Vec<String> {
     found
 }
 
-/// Returns the most similar name: one with different case or few different letters, or one that contains `wrong`.
-pub(crate) fn meant<'a>(wrong: &str, names: &'a [String]) -> Option<&'a str> {
-    let low = wrong.to_lowercase();
-    let far = |name: &&String| {
-        let other = name.to_lowercase();
-        let last = other.rsplit(['.', ']']).next().unwrap_or_default();
-        let within = (low.len() > 2 && (other.contains(&low) || low.contains(last))).then_some(2);
-        let apart = levenshtein(&low, &other).min(levenshtein(&low, last));
-        let near = (apart <= 1 + low.chars().count() / 4).then_some(apart);
-        near.into_iter().chain(within).min()
-    };
-    let near = names.iter().filter_map(|name| Some((far(&name)?, name)));
-    near.min_by_key(|(apart, _)| *apart)
-        .map(|(_, name)| name.as_str())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,20 +274,6 @@ mod tests {
             assert_eq!(take(&mut taken, path), one, "{path}");
             let got = get(&record, path).map(Cow::into_owned);
             assert_eq!(got, one, "{path}");
-        }
-    }
-
-    #[test]
-    fn what_was_meant_is_near() {
-        let names = ["id", "my_output", "data.answer", "model"].map(str::to_owned);
-        for (wrong, expected) in [
-            ("output", Some("my_output")),
-            ("Model", Some("model")),
-            ("modle", Some("model")),
-            ("answr", Some("data.answer")),
-            ("zebra", None),
-        ] {
-            assert_eq!(meant(wrong, &names), expected, "{wrong}");
         }
     }
 }

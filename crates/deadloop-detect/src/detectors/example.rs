@@ -5,18 +5,24 @@
 //!   400 times say "So it is. "
 //!
 //! quiet: the second result is news
-//!   call ls {}
-//!   result a.txt
+//!   2 times turn; call ls {}; result a.txt
+//!
+//! min_chars: a loop of few chars
+//!   with min_chars = 40
+//!   10 times say "So it is. "
 //! ```
 
 use crate::stream::{Arguments, Event, TextChannel};
 
 /// A stream that shows the behaviour of a detector or of a parameter. The defaults alarm on [`FIRES`](Self::FIRES) and
-/// not on [`QUIET`](Self::QUIET). Any other example has the name of the parameter that it shows.
+/// not on [`QUIET`](Self::QUIET). Any other example has the name of the parameter that it shows: without that parameter,
+/// the settings of the example alarm elsewhere or not at all.
 #[derive(Clone, Debug)]
 pub struct Example {
     /// The name of the example.
     pub name: &'static str,
+    /// The settings of the example, as fields of a TOML table. Empty for the defaults.
+    pub params: &'static str,
     /// The lines of the example, as shown.
     pub lines: &'static str,
 }
@@ -30,9 +36,17 @@ impl Example {
     /// Parses the examples of a file.
     pub(super) fn all(text: &'static str) -> impl Iterator<Item = Self> {
         let parts = text.split("\n\n").filter_map(|part| part.split_once('\n'));
-        parts.map(|(head, lines)| Self {
-            name: head.split(':').next().unwrap_or(head),
-            lines,
+        parts.map(|(head, lines)| {
+            let with = lines.trim_start().strip_prefix("with ");
+            let (params, lines) = with
+                .and_then(|with| with.split_once('\n'))
+                .unwrap_or(("", lines));
+            let name = head.split(':').next().unwrap_or(head);
+            Self {
+                name,
+                params,
+                lines,
+            }
         })
     }
 
@@ -44,7 +58,8 @@ impl Example {
                 Some((times, line)) => (times.parse().ok()?, line),
                 None => (1, line),
             };
-            all.extend(std::iter::repeat_n(event(line)?, times));
+            let events = line.split("; ").map(event).collect::<Option<Vec<_>>>()?;
+            all.extend(std::iter::repeat_n(events, times).flatten());
         }
         Some(all)
     }
@@ -71,6 +86,7 @@ fn event(line: &'static str) -> Option<Event<'static>> {
     Some(match word {
         "say" => text(TextChannel::Answer)?,
         "think" => text(TextChannel::Reasoning)?,
+        "break" => Event::Text(TextChannel::Answer, "\n"),
         "call" => {
             let (name, arguments) = told.split_once(' ').unwrap_or((told, ""));
             Event::Call {

@@ -165,8 +165,14 @@ impl Detector {
     }
 
     /// Returns the examples: one on which the defaults alarm, one on which they do not, and those of some parameters.
-    pub fn examples(&self) -> impl Iterator<Item = Example> + use<> {
-        Example::all(self.examples)
+    /// `examples.txt` beside the registry has those of parameters that several detectors have.
+    pub fn examples(&self) -> impl Iterator<Item = Example> {
+        let own = || Example::all(self.examples);
+        let shared = Example::all(include_str!("examples.txt")).filter(move |example| {
+            let has = self.params.iter().any(|param| param.name == example.name);
+            has && own().all(|own| own.name != example.name)
+        });
+        own().chain(shared)
     }
 
     /// Returns the channels in which the detector alarms, for a setting without a channel.

@@ -220,10 +220,8 @@ impl Detector {
 
     /// Returns the events of the example that fires.
     fn stream(&self) -> Vec<Event<'static>> {
-        let fires = self
-            .examples()
-            .find(|example| example.name == Example::FIRES);
-        let events = fires.and_then(|example| example.events());
+        let mut all = self.examples().filter(|e| e.name == Example::FIRES);
+        let events = all.find_map(|example| example.events());
         events.unwrap_or_default()
     }
 

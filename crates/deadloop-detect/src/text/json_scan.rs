@@ -28,6 +28,11 @@ impl JsonScan {
         None
     }
 
+    /// Returns whether the next char is in a string.
+    pub fn is_quoted(&self) -> bool {
+        self.quoted
+    }
+
     /// Returns the number of open brackets.
     pub fn depth(&self) -> usize {
         self.depth

@@ -9,7 +9,7 @@
 //! | hashes, rings | `hash`, `ring` |
 //! | the nearest known name | `nearest` |
 //! | phrases of pseudo answers | `phrases` |
-//! | strings and brackets of JSON | `json_scan` |
+//! | JSON: its strings and brackets; whether a text can still become JSON | `json_scan`, `json_prefix` |
 
 pub(crate) mod bytes;
 pub(crate) mod class;
@@ -17,6 +17,7 @@ pub(crate) mod decode;
 pub(crate) mod element;
 pub(crate) mod fence;
 pub(crate) mod hash;
+pub(crate) mod json_prefix;
 pub(crate) mod json_scan;
 pub(crate) mod nearest;
 pub(crate) mod phrases;

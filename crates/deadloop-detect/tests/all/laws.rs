@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
 use deadloop_detect::harness::{
-    ArgumentsOf, DETECTORS, Detector, Domain, EventPlaces, Example, Fact, Measuring, Member, Param,
-    Params, UNIT_CHARS,
+    DETECTORS, Detector, Domain, EventPlaces, Example, Fact, Measuring, Member, Param, Params,
+    UNIT_CHARS,
 };
 use deadloop_detect::{
     Alarm, Event, Guard, OwnedEvent, Response, Setting, Settings, TextChannel, Value,
@@ -163,186 +163,85 @@ fn values(param: &Param) -> Vec<Value> {
     }
 }
 
-/// Parameters without an example that shows what they do. A new parameter brings one: this list only becomes shorter.
-const UNSHOWN: &[(&str, &str)] = &[
-    (
-        "checkpoint",
-        "every max_unit short_at min_matches min_cycles max_period partial_tail segment delimiters list_marker code per prompt",
-    ),
-    (
-        "periodic",
-        "fold min_single unit_holds min_recycled code min_counters min_numbers min_returning min_bare min_form per prompt",
-    ),
-    ("recurrence", "window max_distinct reset_on code per prompt"),
-    (
-        "novelty",
-        "numbers n max_novelty max_symbols max_grams per prompt",
-    ),
-    ("circling", "history code per prompt"),
-    ("duplicate", "reset"),
-    (
-        "same-pair",
-        "reset normalise volatile stateless_chars kinds waiting_n",
-    ),
-    ("cycle", "min_period reset"),
-    (
-        "interleaved",
-        "arguments reset volatile stateless_n stateless_chars kinds waiting_n",
-    ),
-    (
-        "call-novelty",
-        "with_result reset normalise volatile stateless_chars kinds waiting_n",
-    ),
-    (
-        "stagnation",
-        "reset normalise volatile stateless_n stateless_chars waiting_n",
-    ),
-    ("error-run", "prefix reset normalise volatile kinds"),
-    ("narration", "window like min_share reasoning allow reset"),
-    ("iterations", "warn_at hard cancel_after allow reset"),
-    (
-        "loom",
-        "loop_detection_window error_threshold keep_outputs warn_at reset normalise",
-    ),
-    ("openhands", "action_error monologue reset normalise"),
-    ("malformed", "per"),
-    ("pseudo", "own"),
-];
-
-/// What other parameters need beside them to do anything.
-const BESIDE: [&str; 14] = [
+/// Fields beside which a parameter is shown by an example that other detectors share.
+const BESIDE: [&str; 4] = [
     "",
-    "kinds = true",
-    "stateless_n = 1000",
-    "like = \"trigrams\"",
-    "tells = \"warning\"",
-    "same = \"prefix\"",
-    "unit = \"calls\"",
-    "unit = \"supersteps\"",
-    "grow = 1.5",
-    "with_result = true",
-    "on = \"sentences\"",
-    "fold = \"counters\"",
-    "fold = \"counters\"\non = \"sentences\"",
-    "short_at = \"all\"\nevery = 100",
+    "n = 3",
+    "window = 3, max_distinct = 1",
+    "window = 3, max_distinct = 1, with_result = true",
 ];
 
-/// The settings of a detector under which one of its parameters may matter.
-fn settings(detector: &Detector) -> Vec<Setting> {
-    let parse = |beside: &&str| {
-        let name = detector.name;
-        let head = format!("[[guard]]\ndetector = \"{name}\"\nresponse = \"stop\"");
-        Settings::parse(&format!("{head}\n[guard.params]\n{beside}\n")).ok()
-    };
-    let all = BESIDE.iter().filter_map(parse);
-    all.map(|settings| settings.guard().clone()).collect()
+/// The setting of a detector with these fields. `None` if they are refused.
+fn setting(detector: &Detector, fields: &str) -> Option<Setting> {
+    let name = detector.name;
+    let guard = format!("[[guard]]\ndetector = \"{name}\"\nresponse = \"stop\"");
+    let settings = Settings::parse(&format!("{guard}\nparams = {{ {fields} }}\n"));
+    settings.ok().map(|settings| settings.guard().clone())
 }
 
-/// The examples of a detector, and streams that are made from the one that fires.
-fn streams(detector: &Detector) -> Vec<Vec<OwnedEvent>> {
-    let fires = example(detector, "fires").events().unwrap();
-    let owned = |event: &Event<'_>| event.owned();
-    let turn = || OwnedEvent::Turn { agent: None };
-    let text = |event: &Event<'_>| match event {
-        Event::Text(_, text) => (*text).to_owned(),
-        _ => String::new(),
-    };
-    let said: String = fires.iter().map(text).collect();
-    let with = |change: &dyn Fn(usize, &Event<'_>) -> Vec<OwnedEvent>| {
-        let all = fires.iter().enumerate();
-        all.flat_map(|(i, event)| change(i, event))
-            .collect::<Vec<_>>()
-    };
-    let last_call = fires.iter().rposition(|e| matches!(e, Event::Call { .. }));
-    let last = last_call.unwrap_or(fires.len() - 1);
-    let results = |put: &dyn Fn(usize, &str) -> String| {
-        with(&|i, event| match event {
-            Event::Result {
-                id, content, error, ..
-            } => vec![OwnedEvent::Result {
-                id: id.map(str::to_owned),
-                content: put(i, content),
-                error: *error,
-                cut: None,
-            }],
-            other => vec![other.owned()],
-        })
-    };
-    let mut all: Vec<Vec<OwnedEvent>> = detector
-        .examples()
-        .map(|example| events(&example, usize::MAX))
-        .collect();
-    all.extend([
-        // Each piece in a turn of its own.
-        with(&|_, event| vec![owned(event), turn()]),
-        // The user wrote all of it before.
-        [OwnedEvent::User(said)]
+/// The alarm of a setting on an example, without the thresholds.
+fn alarm_of(setting: &Setting, example: &Example) -> Option<Alarm> {
+    let alarm = alarm(&mut Guard::new(setting).unwrap(), example, usize::MAX);
+    alarm.map(|mut alarm| {
+        alarm.thresholds.clear();
+        alarm
+    })
+}
+
+/// Whether the example of a parameter alarms elsewhere, or not, where the parameter has its default.
+fn shows(detector: &Detector, example: &Example) -> bool {
+    BESIDE.into_iter().any(|beside| {
+        let fields = [beside, example.params]
             .into_iter()
-            .chain(fires.iter().map(owned))
-            .collect(),
-        // The user speaks before the last call.
-        with(&|i, event| match i {
-            0 => vec![turn(), owned(event)],
-            i if i == last => vec![OwnedEvent::User("go on".into()), owned(event)],
-            _ => vec![owned(event)],
-        }),
-        // Results with a time, with an id, with what says little.
-        results(&|i, content| format!("{content} at 12:30:{:02}", i % 60)),
-        results(&|i, content| format!("{content} of req-{:08x}", (i + 7) * 0x0123_4567)),
-        results(&|_, _| "pending".into()),
-        results(&|_, _| "ok".into()),
-        results(&|i, _| format!("step {i}")),
-        // Another tool, and what is thought and not said.
-        with(&|i, event| match event {
-            Event::Call { id, arguments, .. } => vec![OwnedEvent::Call {
-                id: id.map(str::to_owned),
-                name: format!("tool{}", i % 4),
-                arguments: ArgumentsOf::Raw(arguments.text().into_owned()),
-            }],
-            Event::Text(_, text) => vec![OwnedEvent::Text(TextChannel::Reasoning, (*text).into())],
-            other => vec![other.owned()],
-        }),
-    ]);
-    all
+            .filter(|fields| !fields.is_empty());
+        let Some(with) = setting(detector, &fields.collect::<Vec<_>>().join(", ")) else {
+            return false;
+        };
+        let param = detector.params.iter().find(|p| p.name == example.name);
+        let default = Value::from(param.unwrap().default);
+        let mut without = with.clone();
+        without.members[0].params.set(example.name, default);
+        alarm_of(&with, example) != alarm_of(&without, example)
+    })
 }
 
-/// Each parameter changes an alarm, on an example of its detector or a stream like it, beside one of a few others.
+/// Whether a value of the parameter changes the alarm of the defaults on one of the two examples.
+fn matters(detector: &Detector, param: &Param) -> bool {
+    let defaults = setting(detector, "").unwrap();
+    [Example::FIRES, Example::QUIET].into_iter().any(|name| {
+        let example = example(detector, name);
+        let before = alarm_of(&defaults, &example);
+        values(param).into_iter().any(|value| {
+            let mut changed = defaults.clone();
+            changed.members[0].params.set(param.name, value);
+            changed.members[0].check().is_ok() && alarm_of(&changed, &example) != before
+        })
+    })
+}
+
+/// Each parameter changes an alarm: on the example that is named for it, or on one of the two that every detector has.
 #[test]
 fn every_parameter_changes_an_alarm() {
     let mut wrong = Vec::new();
     for (detector, _) in measured() {
-        let (settings, streams) = (settings(detector), streams(detector));
-        let told = |setting: &Setting, stream: &[OwnedEvent]| {
-            let mut guard = Guard::new(setting).unwrap();
-            let mut events = stream.iter().map(OwnedEvent::borrowed);
-            let alarm = events.find_map(|event| guard.push(&event).into_alarm());
-            alarm.map(|mut alarm| {
-                alarm.thresholds.clear();
-                alarm
-            })
-        };
         for param in detector.params {
-            let matters = |(base, stream): (&Setting, &Vec<OwnedEvent>)| {
-                let before = told(base, stream);
-                values(param).into_iter().any(|value| {
-                    let mut changed = base.clone();
-                    changed.members[0].params.set(param.name, value);
-                    changed.members[0].check().is_ok() && told(&changed, stream) != before
-                })
+            let named = detector.examples().filter(|e| e.name == param.name);
+            let mut named = named.peekable();
+            let shown = match named.peek() {
+                Some(_) => named.all(|example| shows(detector, &example)),
+                None => matters(detector, param),
             };
-            let all = settings
-                .iter()
-                .flat_map(|base| streams.iter().map(move |s| (base, s)));
-            let unshown = UNSHOWN.iter().any(|(name, params)| {
-                *name == detector.name && params.split(' ').any(|name| name == param.name)
-            });
-            let changes = all.into_iter().any(matters);
-            if changes && unshown {
-                eprintln!("{} {} is shown now", detector.name, param.name);
-            }
-            if !changes && !unshown {
+            if !shown {
                 wrong.push(format!("{} {}", detector.name, param.name));
             }
+        }
+        for name in detector.examples().map(|example| example.name) {
+            let known = [Example::FIRES, Example::QUIET].contains(&name);
+            assert!(
+                known || detector.params.iter().any(|p| p.name == name),
+                "{} {name}",
+                detector.name
+            );
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -5,6 +5,8 @@
 
 use std::io::{self, BufRead};
 
+use deadloop_detect::harness::JsonScan;
+
 use super::{Content, MAX_DOCUMENT, MOST_VALUES, Record};
 use deadloop_corpus::files::lines::broken;
 use deadloop_corpus::{Place, Problem};
@@ -39,49 +41,37 @@ enum Step {
 struct Scan {
     /// Whether the scan is inside a list whose elements are the records.
     list: bool,
-    /// Number of open brackets of the value.
-    depth: u64,
-    string: bool,
-    escaped: bool,
+    /// The strings and brackets of the value.
+    json: JsonScan,
 }
 
 impl Scan {
     /// Scans the next byte. `first` says that no byte of the value was taken yet.
     fn step(&mut self, byte: u8, first: bool) -> Step {
-        if self.string {
-            self.string = self.escaped || byte != b'"';
-            self.escaped = byte == b'\\' && !self.escaped;
-            return Step::Take;
-        }
-        let outside = self.depth == 0;
+        let between = self.json.depth() == 0 && !self.json.is_quoted();
         match byte {
             b'[' if first && !self.list => {
                 self.list = true;
                 return Step::Skip;
             }
-            b'[' | b'{' => self.depth += 1,
-            b']' if outside && self.list => {
+            b']' if between && self.list => {
                 self.list = false;
                 return Step::End;
             }
-            b']' | b'}' => {
-                self.depth = self.depth.saturating_sub(1);
-                if self.depth == 0 && !self.list {
-                    return Step::Last;
-                }
-            }
-            b',' if outside && self.list => return Step::End,
-            b'\n' if outside && !self.list => return Step::End,
-            b'"' => self.string = true,
-            _ if first && byte.is_ascii_whitespace() => return Step::Skip,
             _ => {}
         }
-        Step::Take
+        match self.json.outside(char::from(byte)) {
+            Some(']' | '}') if self.json.depth() == 0 && !self.list => Step::Last,
+            Some(',') if between && self.list => Step::End,
+            Some('\n') if between && !self.list => Step::End,
+            Some(_) if first && byte.is_ascii_whitespace() => Step::Skip,
+            _ => Step::Take,
+        }
     }
 
     /// Returns the fault if the file ends here.
     fn cut(&self, first: bool) -> Option<WireFault> {
-        let inside = self.string || self.depth > 0;
+        let inside = self.json.is_quoted() || self.json.depth() > 0;
         match (inside, self.list && first) {
             (true, _) => Some(WireFault::new(
                 "the file ends inside this value",

@@ -23,6 +23,7 @@ use crate::paths;
 use crate::reader::{Foreign, Out, Reader, entry, keep};
 use crate::run::arguments;
 use deadloop_corpus::{Body, Place, RecordedEvent, Transcript};
+use deadloop_detect::harness::meant;
 use deadloop_stream::reader::families;
 use deadloop_stream::reasons::usual;
 use deadloop_stream::take::{self, Object};
@@ -185,13 +186,11 @@ impl Table {
             "no column `{column}`; the columns: {}",
             self.seen.join(", ")
         );
-        let meant = paths::meant(column, &self.seen);
-        let meant = meant.map(|meant| format!(" (did you mean {meant}?)"));
-        let expected = format!(
-            "the column that {option} names{}",
-            meant.unwrap_or_default()
-        );
-        (what, expected)
+        // The last field of a path is a name too.
+        let last = |name: &str| name.rsplit(['.', ']']).next().map(str::to_owned);
+        let fields: Vec<String> = self.seen.iter().filter_map(|name| last(name)).collect();
+        let meant = meant(column, self.seen.iter().chain(&fields).map(String::as_str));
+        (what, format!("the column that {option} names{meant}"))
     }
 
     fn guesses(&self) -> bool {

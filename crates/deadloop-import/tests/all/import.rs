@@ -741,13 +741,13 @@ fn a_mistyped_column_is_told() {
             "replly",
             None,
             0,
-            ["no column `replly`", "did you mean reply?"],
+            ["no column `replly`", "did you mean \"reply\"?"],
         ),
         (
             "reply",
             Some("wy"),
             2,
-            ["--finish-field", "did you mean why?"],
+            ["--finish-field", "did you mean \"why\"?"],
         ),
         ("reply", Some("why"), 2, [""; 2]),
     ] {

@@ -1,17 +1,15 @@
 //! Cuts control text: everything from the first mark on is left out.
 
 use crate::marks::{MarkMatch, Marks};
+use deadloop_detect::harness::JsonScan;
 
-/// Passes text until a mark of control text comes. The state tracks quotes, because a mark in a string may not count.
+/// Passes text until a mark of control text comes. Strings are tracked, because a mark in a string may not count.
 #[derive(Clone, Debug)]
 pub(super) struct Cutter {
     marks: Marks,
     inside: bool,
     held: Vec<char>,
-    /// Whether the text is in a string.
-    quoted: bool,
-    /// Whether the last char was an escaping backslash in a string.
-    escaped: bool,
+    scan: JsonScan,
     cut: bool,
     /// Whether the mark at which the text was cut was in a string.
     cut_inside: bool,
@@ -24,8 +22,7 @@ impl Cutter {
             marks: Marks::new(marks, false),
             inside,
             held: Vec::new(),
-            quoted: false,
-            escaped: false,
+            scan: JsonScan::default(),
             cut: false,
             cut_inside: false,
         }
@@ -42,7 +39,7 @@ impl Cutter {
         if self.cut {
             return;
         }
-        let counts = self.inside || !self.quoted;
+        let counts = self.inside || !self.scan.is_quoted();
         if self.held.is_empty() && !(counts && self.marks.lead(c)) {
             return self.pass(c, out);
         }
@@ -53,7 +50,7 @@ impl Cutter {
                 MarkMatch::Mark(_) => {
                     self.held.clear();
                     self.cut = true;
-                    self.cut_inside = self.quoted;
+                    self.cut_inside = self.scan.is_quoted();
                 }
                 MarkMatch::Nothing => {
                     let first = self.held.remove(0);
@@ -76,11 +73,7 @@ impl Cutter {
     }
 
     fn pass(&mut self, c: char, out: &mut impl FnMut(char)) {
-        let escaped = self.quoted && !self.escaped && c == '\\';
-        if c == '"' && !self.escaped {
-            self.quoted = !self.quoted;
-        }
-        self.escaped = escaped;
+        self.scan.outside(c);
         out(c);
     }
 }

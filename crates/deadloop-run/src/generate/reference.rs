@@ -237,7 +237,7 @@ fn example(detector: &Detector) -> String {
         let does = match example.name {
             Example::FIRES => "With its defaults it alarms on this:".to_owned(),
             Example::QUIET => "With its defaults it does not alarm on this:".to_owned(),
-            param => format!("On this `{param}` matters:"),
+            param => format!("With `{}`, `{param}` matters on this:", example.params),
         };
         text += &format!("\n{does}\n\n```text\n{}\n```\n", example.lines.trim_end());
     }

@@ -46,14 +46,13 @@ fn with(text: &str, at: Option<&usize>, what: &str) -> String {
 
 /// Removes a quote that begins or ends a string.
 fn no_quote(text: &str, draw: &mut Draw) -> String {
-    let (mut escaped, mut quotes) = (false, Vec::new());
-    for (at, c) in text.char_indices() {
-        if c == '"' && !escaped {
-            quotes.push(at);
-        }
-        escaped = !escaped && c == '\\';
-    }
-    without(text, draw.one(&quotes))
+    let mut scan = JsonScan::default();
+    let borders = text.char_indices().filter_map(|(at, c)| {
+        let before = scan.is_quoted();
+        scan.outside(c);
+        (scan.is_quoted() != before).then_some(at)
+    });
+    without(text, draw.one(&borders.collect::<Vec<_>>()))
 }
 
 fn no_bracket(text: &str, draw: &mut Draw) -> String {

@@ -302,7 +302,7 @@ fn the_columns_of_a_csv_have_names() {
     let wrong = import("--text-field sad");
     wrong.says("no column `sad`; the columns: prompt, response; expected the column");
     let wrong = import("--text-field Respons");
-    wrong.says("did you mean response?");
+    wrong.says("did you mean \"response\"?");
 }
 
 /// It would be waited for, maybe for ever.

@@ -5,13 +5,13 @@
 
 use super::Measuring;
 use super::entry::detector;
-use super::malformed::Json;
 use crate::calls::{Repeat, fact};
 use crate::measure::fact::{Bounds, Fact};
 use crate::measure::meter::{Meter, Recipe};
 use crate::settings::param::Param;
 use crate::settings::params::Params;
 use crate::stream::{Channel, Event, EventPlace, Fault, Kind, TextChannel};
+use crate::text::json_prefix::JsonPrefix;
 
 detector! {
     ENTRY = "ending", version 1,
@@ -81,7 +81,7 @@ struct Answer {
     begun: Option<bool>,
     /// Whether the text so far cannot become JSON.
     broken: bool,
-    json: Json,
+    json: JsonPrefix,
 }
 
 impl Answer {

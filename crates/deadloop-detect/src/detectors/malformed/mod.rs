@@ -10,11 +10,10 @@ use crate::settings::param::Param;
 use crate::settings::params::Params;
 use crate::stream::Fault;
 use crate::stream::{Chars, Kind};
+use crate::text::json_prefix::JsonPrefix;
 
-mod json;
 mod names;
 
-pub(super) use json::Json;
 use names::{Names, Spelt};
 
 detector! {
@@ -118,7 +117,7 @@ fn recipe(params: &Params) -> Recipe {
             read: 0,
             held: None,
             open: Vec::new(),
-            json: Json::default(),
+            json: JsonPrefix::default(),
         })
     })
 }
@@ -149,7 +148,7 @@ struct Malformed {
     /// The tag in progress, from its `<` on.
     held: Option<String>,
     open: Vec<Open>,
-    json: Json,
+    json: JsonPrefix,
 }
 
 impl TextMeter for Malformed {

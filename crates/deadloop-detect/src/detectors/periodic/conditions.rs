@@ -6,13 +6,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::counters::Part;
-use super::fold::Fold;
+use super::counting::counters::Part;
 use super::meter::{LETTER, LETTER_OR_EMOJI};
-use super::places::Origin;
-use super::runs::Run;
-use super::symbols::{On, Symbols};
-use super::want::Want;
+use super::runs::{Run, want::Want};
+use super::symbols::{On, Symbols, fold::Fold, places::Origin};
 use crate::measure::fact::{Bound, Bounds, StructuralCondition};
 use crate::settings::param::Threshold;
 use crate::settings::params::Params;

@@ -8,14 +8,11 @@
 //! |---|---|
 //! | parameters and their checks | here |
 //! | presets and their sources | `presets.toml` |
-//! | conversion to symbols: sentences, lines, code | `symbols`, with `fold`, `elements`, `bytes` of `text` |
-//! | list markers, numbers | `marker`, `wide`, `inside`, `numeral` |
-//! | the algorithm that finds the lags of a sequence | `runs`, with `want`, `grams` |
+//! | the plain matcher: the lags at which a sequence repeats | `runs` |
+//! | conversion to symbols: sentences, lines, code, list markers, numbers | `symbols` |
+//! | the counting matcher: numbers that count or return, elements in no order | `counting` |
 //! | conditions on a repetition | `conditions` |
-//! | numbers that count evenly from copy to copy | `counters` |
-//! | elements that recur in no order | `recycled` |
-//! | numbers that return | `returning` |
-//! | facts of repetitions | `meter`, `places` |
+//! | facts of repetitions | `meter` |
 //!
 //! The exact definition is in `exactly.md`, which `deadloop detectors` shows. Positions are always positions in the
 //! original text.
@@ -28,21 +25,10 @@ use crate::settings::params::Params;
 use crate::settings::value::{Literal, Value};
 
 mod conditions;
-mod counters;
-mod elements;
-mod fold;
-mod grams;
-mod inside;
-mod marker;
+mod counting;
 mod meter;
-mod numeral;
-mod places;
-mod recycled;
-mod returning;
 mod runs;
 mod symbols;
-mod want;
-mod wide;
 
 detector! {
     ENTRY = "periodic", version 3,

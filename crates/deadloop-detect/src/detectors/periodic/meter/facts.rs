@@ -1,16 +1,15 @@
-//! Facts of tails and of recycled stretches. A fact has the steps from which the loosest setting accepts it, with their
+//! Facts of tails. A fact has the steps from which the loosest setting accepts it, with their
 //! positions.
 
 use std::sync::Arc;
 
-use super::super::conditions::{Ask, Holds, steps};
-use super::super::counters::Part;
-use super::super::places::{Origin, Places};
-use super::super::recycled::Stretch;
+use super::super::conditions::{Holds, steps};
+use super::super::counting::counters::Part;
 use super::super::runs::Run;
+use super::super::symbols::places::{Origin, Places};
 use super::PeriodicMeter;
-use crate::measure::fact::{Bound, Bounds, Clock, Fact, UNIT_CHARS};
-use crate::stream::{Chars, Kind};
+use crate::measure::fact::{Clock, Fact, UNIT_CHARS};
+use crate::stream::Chars;
 
 /// The maximum number of remembered tails without a letter. Fewer can continue at the same time.
 const LEFT: usize = 32;
@@ -33,70 +32,8 @@ impl PeriodicMeter {
         self.told = until;
     }
 
-    fn tell_recycled(&mut self, until: u64) {
-        let Some(recycled) = &mut self.recycled else {
-            return;
-        };
-        let going_on = recycled.going_on().map(|stretch| (stretch, until));
-        let all = recycled.take_ended().into_iter().chain(going_on);
-        for (stretch, until) in all.collect::<Vec<_>>() {
-            let Stretch { first, before, at } = stretch;
-            let [oldest, onset, start] = at.map(Chars);
-            let from = start.0 + self.look.min_recycled;
-            let steps = ((first + 1).max(self.told + 1), until);
-            let Some((at, clock)) = self.clock_from(from, steps) else {
-                continue;
-            };
-            // The average distance between the first three occurrences.
-            let per = ((first - before[0]) / 2).max(1);
-            let fact = Fact {
-                at,
-                until,
-                clock,
-                kind: Kind::NearRepeat,
-                bounds: Bounds::from([("min_recycled", Bound::Units { from: start.into() })]),
-                asked: Vec::new(),
-                check: "recycled",
-                onset: onset.into(),
-                period: Chars((start - oldest).0 / 2).into(),
-                copies: Bound::Steps {
-                    from: before[0],
-                    per,
-                },
-                unit: self.first_of(stretch).chars().take(UNIT_CHARS).collect(),
-            };
-            self.found.push((u32::MAX, fact));
-        }
-    }
-
-    /// Returns the first element of a recycled stretch.
-    pub(super) fn first_of(&self, stretch: Stretch) -> String {
-        let kept = stretch.first.checked_sub(self.runs.base());
-        let lines = self.look.symbols.are_lines();
-        match kept.and_then(|index| usize::try_from(index).ok()) {
-            Some(index) => self.elements.unit((index, index + 1), lines),
-            None if self.first.0 == stretch.first => self.first.1.clone(),
-            None => String::new(),
-        }
-    }
-
-    /// Reports a tail. If its numbers are compared, also reports the parts in which they are equal or count on
-    /// evenly.
-    fn tell_parts(&mut self, run: Run, until: u64, fenced: bool) {
-        let base = self.runs.base();
-        match &mut self.counters {
-            None => self.tell(Part::Any, (run, until), fenced),
-            Some(counters) => {
-                let parts = counters.parts(run, base, until);
-                for (part, run, until) in parts {
-                    self.tell(part, (run, until), fenced);
-                }
-            }
-        }
-    }
-
     /// Emits the facts of a tail whose last symbol is number `until`, from the last emitted step on.
-    fn tell(&mut self, part: Part, (run, until): (Run, u64), fenced: bool) {
+    pub(super) fn tell(&mut self, part: Part, (run, until): (Run, u64), fenced: bool) {
         let look = Arc::clone(&self.look);
         if run.start + look.least(run.lag) > until {
             return;
@@ -144,17 +81,6 @@ impl PeriodicMeter {
         }
     }
 
-    /// Returns the steps from `first` to `until` at which a tail can be accepted in this way. If its numbers may differ
-    /// in any way, enough of them have to return.
-    fn stretches(&self, ask: Ask, steps: (u64, u64)) -> Vec<(u64, u64)> {
-        match &self.returning {
-            Some(returning) if matches!(ask, Ask::Numbers(_)) => {
-                returning.stretches(self.runs.base(), steps)
-            }
-            _ => vec![steps],
-        }
-    }
-
     /// Remembers a tail whose unit has no letter. All its copies are alike, and a long copy takes long to read.
     fn leave(&mut self, run: Run) {
         if self.without_letter.len() == LEFT {
@@ -174,8 +100,8 @@ impl PeriodicMeter {
     }
 
     /// Returns the steps from `first` to `until` at which `from` characters had been read, with their positions.
-    fn clock_from(&self, from: u64, (first, until): (u64, u64)) -> Option<(u64, Clock)> {
-        let Some(places) = &self.places else {
+    pub(super) fn clock_from(&self, from: u64, (first, until): (u64, u64)) -> Option<(u64, Clock)> {
+        let Some(places) = &self.folded.places else {
             let first = first.max(from);
             return (first <= until).then_some((first, Clock::Chars));
         };
@@ -195,14 +121,15 @@ impl PeriodicMeter {
             let same = |(r, _): &&(Run, Origin)| (r.lag, r.start) == (run.lag, run.start);
             origins.find(same).map(|(_, origin)| *origin)
         };
-        self.places.as_ref().and_then(known).unwrap_or_else(|| {
+        let places = self.folded.places.as_ref();
+        places.and_then(known).unwrap_or_else(|| {
             let start = self.end_of(run.start);
             let onset = self.end_of(run.start + u64::from(run.lag));
             let marked = |places: &Places| places.is_marked(start, onset);
             Origin {
                 start,
                 onset,
-                marked: self.places.as_ref().is_some_and(marked),
+                marked: places.is_some_and(marked),
             }
         })
     }
@@ -210,6 +137,6 @@ impl PeriodicMeter {
     /// Returns the number of characters read with the first `count` symbols.
     fn end_of(&self, count: u64) -> Chars {
         let end_of = |places: &Places| places.end_of(self.runs.base(), count);
-        Chars(self.places.as_ref().map_or(count, end_of))
+        Chars(self.folded.places.as_ref().map_or(count, end_of))
     }
 }

@@ -5,10 +5,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::conditions::Holds;
-use super::super::elements::NAMED;
-use super::super::places::Origin;
 use super::super::runs::Run;
-use super::super::symbols::NUMBER;
+use super::super::symbols::{NUMBER, elements::NAMED, places::Origin};
 use super::PeriodicMeter;
 use crate::stream::Kind;
 use crate::text::repeated::{SHORT, kind};
@@ -19,7 +17,10 @@ impl PeriodicMeter {
     pub(super) fn unit(&self, run: Run, until: u64) -> String {
         let copy = self.copy(run, until);
         if self.look.symbols.are_elements() {
-            return self.elements.unit(copy, self.look.symbols.are_lines());
+            return self
+                .folded
+                .elements
+                .unit(copy, self.look.symbols.are_lines());
         }
         let char_of = |s: &u32| match *s {
             NUMBER => Some('#'),

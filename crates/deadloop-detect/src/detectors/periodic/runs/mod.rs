@@ -1,4 +1,4 @@
-//! [`Runs`]: finds the lags at which the end of a sequence repeats.
+//! The plain matcher. [`Runs`] finds the lags at which the end of a sequence repeats.
 //!
 //! The tail of a sequence has period `lag` with `matches` if each of its last `matches` symbols equals the symbol `lag`
 //! before. Such a tail matters once it is `need[lag]` symbols long, first copy included. The search is exact, takes one
@@ -18,9 +18,12 @@
 //! per symbol is small. A lag that fell short is not compared again before it can nearly have caught up. A band of lags
 //! is not visited before one of its lags can have caught up.
 
-use super::grams::{Grams, place, roll};
-use super::want::{BANDS, LOOK, Want, band, longest};
 use crate::text::decode::append;
+use grams::{Grams, place, roll};
+use want::{BANDS, LOOK, Want, band, longest};
+
+mod grams;
+pub(super) mod want;
 
 /// A periodic tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

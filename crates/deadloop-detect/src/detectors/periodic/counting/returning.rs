@@ -9,7 +9,7 @@ const BEFORE: usize = 30;
 const WINDOW: u64 = 4000;
 
 /// A counter of all numbers, and of the returning ones, in the last [`WINDOW`] characters.
-pub(super) struct Returning {
+pub(in super::super) struct Returning {
     /// The percentage of numbers that must return.
     least: usize,
     /// The last values, as a ring buffer.
@@ -25,7 +25,7 @@ pub(super) struct Returning {
 
 impl Returning {
     /// Returns an empty counter.
-    pub(super) fn new(least: u64) -> Self {
+    pub(in super::super) fn new(least: u64) -> Self {
         Self {
             least: usize::try_from(least).unwrap_or(100),
             last: [0; BEFORE],
@@ -37,7 +37,7 @@ impl Returning {
     }
 
     /// Adds a number that ends with the `at`-th char.
-    pub(super) fn number(&mut self, value: u64, at: u64) {
+    pub(in super::super) fn number(&mut self, value: u64, at: u64) {
         // Comparing all values is faster than stopping at the first equal one.
         let returns = if self.numbers < BEFORE {
             self.last[..self.numbers].contains(&value)
@@ -54,7 +54,7 @@ impl Returning {
     }
 
     /// Adds a symbol that is complete with the `at`-th char.
-    pub(super) fn symbol(&mut self, at: u64) {
+    pub(in super::super) fn symbol(&mut self, at: u64) {
         self.drop_until(at);
         let enough = 100 * self.returned >= self.least * self.window.len();
         self.enough.push(enough && !self.window.is_empty());
@@ -69,15 +69,15 @@ impl Returning {
     }
 
     /// Drops old symbols.
-    pub(super) fn forget(&mut self, old: usize) {
+    pub(in super::super) fn forget(&mut self, old: usize) {
         self.enough.drain(..old);
     }
 
-    /// Returns the stretches of steps from `first` to `until` with enough returning numbers. Symbols before number
+    /// Returns the stretches within the range `steps`, first to last, with enough returning numbers. Symbols before number
     /// `base` are not kept.
-    pub(super) fn stretches(&self, base: u64, (first, until): (u64, u64)) -> Vec<(u64, u64)> {
+    pub(in super::super) fn stretches(&self, base: u64, steps: (u64, u64)) -> Vec<(u64, u64)> {
         let mut stretches: Vec<(u64, u64)> = Vec::new();
-        for step in first..=until {
+        for step in steps.0..=steps.1 {
             // Step n is complete with symbol number n-1.
             let index = usize::try_from(step.saturating_sub(base + 1)).unwrap_or(usize::MAX);
             if !self.enough.get(index).copied().unwrap_or(false) {

@@ -1,19 +1,28 @@
-//! Conversion of characters to symbols.
+//! Conversion of characters to symbols: sentences and lines, folded markers and numbers, code fences.
 //!
 //! The conversion has three stages, which all work character by character. Code fences are recognised, and markers and
 //! numbers are folded. If sentences or lines are compared, characters are gathered into these.
 
 use std::ops::RangeInclusive;
 
-use super::elements::{self, Elements};
-use super::fold::{Fold, Lines};
-use super::inside::{Inside, inside};
-use super::marker::{HELD, Step};
-use super::numeral::Numeral;
-use super::wide::is_numeral;
 use crate::text::bytes::Bytes;
 use crate::text::class::{self, Class, Classes, NAMED};
 use crate::text::fence::Fence;
+
+use elements::Elements;
+use fold::{Fold, Lines};
+use inside::{Inside, inside};
+use marker::{HELD, Step};
+use numeral::Numeral;
+use wide::is_numeral;
+
+pub(super) mod elements;
+pub(super) mod fold;
+mod inside;
+mod marker;
+mod numeral;
+pub(super) mod places;
+mod wide;
 
 /// The elements that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

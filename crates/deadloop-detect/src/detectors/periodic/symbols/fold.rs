@@ -6,7 +6,7 @@ use crate::text::class::{self, Class};
 
 /// The differences that comparisons ignore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fold {
+pub(in super::super) enum Fold {
     /// No differences.
     None,
     /// The leading blanks of lines.

@@ -12,7 +12,7 @@ use crate::text::class::{self, Class, Classes};
 use crate::text::hash::{BASE, spread};
 
 /// The beginnings of the kept elements, and the element that is being read.
-pub(super) struct Elements {
+pub(in super::super) struct Elements {
     /// The beginnings of the kept elements, and of the one being read once it is long.
     text: Vec<u8>,
     /// The offset of each element in `text`. The last offset is that of the element being read.
@@ -36,7 +36,7 @@ pub(super) struct Elements {
 }
 
 /// The bit of a symbol that is set if its element has a letter or a number.
-pub(super) const NAMED: u32 = 1;
+pub(in super::super) const NAMED: u32 = 1;
 
 /// The byte of a folded number, which no character has.
 const NUMBER: u8 = 0xFF;
@@ -56,7 +56,7 @@ const LONG: usize = 4096;
 
 impl Elements {
     /// Returns empty elements. Nothing is allocated unless `used`.
-    pub(super) fn new(used: bool) -> Self {
+    pub(in super::super) fn new(used: bool) -> Self {
         Self {
             text: Vec::new(),
             starts: vec![0],
@@ -251,7 +251,7 @@ impl Elements {
     }
 
     /// Drops the first `count` elements.
-    pub(super) fn forget(&mut self, count: usize) {
+    pub(in super::super) fn forget(&mut self, count: usize) {
         let Some(until) = self.starts.get(count).copied() else {
             return;
         };
@@ -262,7 +262,7 @@ impl Elements {
 
     /// Returns the kept elements from number `from` to `to` as text, each ended as a sentence or, with `lines`, as a
     /// line. Long elements are truncated. A folded number is a `#`.
-    pub(super) fn unit(&self, (from, to): (usize, usize), lines: bool) -> String {
+    pub(in super::super) fn unit(&self, (from, to): (usize, usize), lines: bool) -> String {
         let mut unit = String::new();
         for ends in self.starts.windows(2).take(to).skip(from) {
             let bytes = &self.text[ends[0]..ends[1]];

@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::super::elements::Elements;
 use super::super::fold::Fold;
-use super::super::symbols::{On, Out, Symbols};
+use super::super::{On, Out, Symbols};
 
 /// What is left of a text, char by char.
 fn left(fold: Fold, text: &str, size: usize) -> String {

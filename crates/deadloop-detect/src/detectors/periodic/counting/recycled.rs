@@ -8,14 +8,14 @@
 //! from its third copy on, but a recycled stretch need not have a period. One earlier occurrence is not enough: a
 //! rewritten draft, or code that is given whole after a change, repeats everything once.
 
-use super::elements::NAMED;
+use super::super::symbols::elements::NAMED;
 use crate::text::hash::spread;
 
 /// The number of earlier occurrences that make an element recycled.
 const BEFORE: usize = 2;
 
 /// The last occurrence of each element, and the current stretch.
-pub(super) struct Recycled {
+pub(in super::super) struct Recycled {
     max_period: u64,
     /// For each hash, the number of its last element, from 1. 0 if there is none.
     last: Vec<u64>,
@@ -29,18 +29,18 @@ pub(super) struct Recycled {
 
 /// A stretch of recycled elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(in super::super) struct Stretch {
     /// The number of elements before the stretch.
-    pub(super) first: u64,
+    pub(in super::super) first: u64,
     /// The number of elements before each earlier occurrence of the first element.
-    pub(super) before: [u64; BEFORE],
+    pub(in super::super) before: [u64; BEFORE],
     /// The characters before each of these occurrences, then before the stretch.
-    pub(super) at: [u64; BEFORE + 1],
+    pub(in super::super) at: [u64; BEFORE + 1],
 }
 
 impl Recycled {
     /// Returns an empty search.
-    pub(super) fn new(max_period: u32) -> Self {
+    pub(in super::super) fn new(max_period: u32) -> Self {
         let kept = (max_period as usize + 1).next_power_of_two();
         Self {
             max_period: u64::from(max_period),
@@ -55,7 +55,7 @@ impl Recycled {
     /// Adds the next element, with the sum of its numbers. Recycled elements also have equal sums. `start` returns the
     /// number of characters before this element, or before one of the `max_period` elements before it.
     #[inline]
-    pub(super) fn add(&mut self, symbol: u32, value: u64, start: impl Fn(u64) -> u64) {
+    pub(in super::super) fn add(&mut self, symbol: u32, value: u64, start: impl Fn(u64) -> u64) {
         let number = self.seen;
         let symbol = symbol ^ (spread(value) >> 32) as u32 & !NAMED;
         let last = self.enter(symbol);
@@ -100,12 +100,12 @@ impl Recycled {
     }
 
     /// Returns the current stretch.
-    pub(super) fn going_on(&self) -> Option<Stretch> {
+    pub(in super::super) fn going_on(&self) -> Option<Stretch> {
         self.going_on
     }
 
     /// Takes the ended stretches, each with the number of elements at its end.
-    pub(super) fn take_ended(&mut self) -> Vec<(Stretch, u64)> {
+    pub(in super::super) fn take_ended(&mut self) -> Vec<(Stretch, u64)> {
         std::mem::take(&mut self.ended)
     }
 }

@@ -8,14 +8,14 @@
 //! its rest begins after the symbol p before. Numbers that cycle equal those some units before: the same cut with a few
 //! multiples of p.
 
-use super::runs::{Run, grow};
+use super::super::runs::{Run, grow};
 
 /// The maximum number of units in a cycle of numbers.
 const ROUND: u32 = 6;
 
 /// Values of the kept symbols, and the examined parts of tails.
 #[derive(Debug)]
-pub(super) struct Counters {
+pub(in super::super) struct Counters {
     values: Vec<u64>,
     /// The number of symbols up to the last one with a value, inclusive. 0 if no symbol has a value.
     number: u64,
@@ -27,7 +27,7 @@ pub(super) struct Counters {
 
 /// A condition on the numbers of a tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(in super::super) enum Part {
     /// No condition: the whole tail.
     Any,
     /// Numbers count evenly.
@@ -53,11 +53,11 @@ struct Tail {
 }
 
 /// A part of a tail, and the symbol count up to which it continues.
-pub(super) type Left = (Part, Run, u64);
+pub(in super::super) type Left = (Part, Run, u64);
 
 impl Counters {
     /// Returns empty counters. `max_lag` is the longest period that is searched.
-    pub(super) fn new(max_lag: u32) -> Self {
+    pub(in super::super) fn new(max_lag: u32) -> Self {
         Self {
             values: Vec::new(),
             number: 0,
@@ -69,7 +69,7 @@ impl Counters {
 
     /// Adds the value of the next symbol. 0 if the symbol has no number.
     #[inline]
-    pub(super) fn add(&mut self, value: u64) {
+    pub(in super::super) fn add(&mut self, value: u64) {
         self.values.push(value);
         if value != 0 {
             self.number = self.gone + self.values.len() as u64;
@@ -77,18 +77,18 @@ impl Counters {
     }
 
     /// Reserves room for `more` symbols. At most `most` are ever kept.
-    pub(super) fn reserve(&mut self, more: usize, most: usize) {
+    pub(in super::super) fn reserve(&mut self, more: usize, most: usize) {
         grow(&mut self.values, more, most);
     }
 
     /// Adds `count` symbols without a number.
     #[inline]
-    pub(super) fn add_worthless(&mut self, count: usize) {
+    pub(in super::super) fn add_worthless(&mut self, count: usize) {
         self.values.resize(self.values.len() + count, 0);
     }
 
     /// Drops old symbols, and tails that have ended.
-    pub(super) fn forget(&mut self, old: usize, going_on: &[Run]) {
+    pub(in super::super) fn forget(&mut self, old: usize, going_on: &[Run]) {
         self.values.drain(..old);
         self.gone += old as u64;
         self.tails
@@ -97,7 +97,7 @@ impl Counters {
 
     /// Returns the parts of a tail that were not returned before. The last parts continue to `until`. The values from
     /// symbol number `base` on are kept.
-    pub(super) fn parts(&mut self, run: Run, base: u64, until: u64) -> Vec<Left> {
+    pub(in super::super) fn parts(&mut self, run: Run, base: u64, until: u64) -> Vec<Left> {
         let mut tail = self.tail(run);
         let lag = u64::from(run.lag);
         let mut parts = Vec::new();
@@ -136,7 +136,7 @@ impl Counters {
     }
 
     /// Returns the rests of a tail, as far as it was examined.
-    pub(super) fn left(&self, run: Run) -> Vec<Run> {
+    pub(in super::super) fn left(&self, run: Run) -> Vec<Run> {
         let tail = self.tail(run);
         tail.left(self.max_lag).map(|(_, run)| run).collect()
     }

@@ -2,29 +2,29 @@
 
 use std::collections::VecDeque;
 
-use super::runs::Run;
+use super::super::runs::Run;
 use crate::stream::Chars;
 
 /// Positions of symbols in the text.
 #[derive(Default)]
-pub(super) struct Places {
+pub(in super::super) struct Places {
     /// Per kept symbol, the number of characters read when it was complete.
-    pub(super) ends: Vec<u64>,
+    pub(in super::super) ends: Vec<u64>,
     /// The latest positions of omitted list markers.
     markers: VecDeque<u64>,
     /// The origins of tails that began before the kept symbols.
-    pub(super) origins: Vec<(Run, Origin)>,
+    pub(in super::super) origins: Vec<(Run, Origin)>,
 }
 
 /// The beginning of a tail.
 #[derive(Clone, Copy)]
-pub(super) struct Origin {
+pub(in super::super) struct Origin {
     /// The chars before its first copy.
-    pub(super) start: Chars,
+    pub(in super::super) start: Chars,
     /// The chars before its second copy.
-    pub(super) onset: Chars,
+    pub(in super::super) onset: Chars,
     /// Whether list markers were omitted from its first copy.
-    pub(super) marked: bool,
+    pub(in super::super) marked: bool,
 }
 
 /// The maximum number of markers that are kept, to recognise lists.
@@ -32,14 +32,14 @@ const MARKERS: usize = 4096;
 
 impl Places {
     /// Returns the number of characters read with the first `count` symbols. All but the first `base` symbols are kept.
-    pub(super) fn end_of(&self, base: u64, count: u64) -> u64 {
+    pub(in super::super) fn end_of(&self, base: u64, count: u64) -> u64 {
         let index = count.checked_sub(base + 1);
         let index = index.and_then(|index| usize::try_from(index).ok());
         index.and_then(|i| self.ends.get(i)).copied().unwrap_or(0)
     }
 
     /// Records an omitted list marker that is complete after `at` characters from the start.
-    pub(super) fn mark(&mut self, at: u64) {
+    pub(in super::super) fn mark(&mut self, at: u64) {
         if self.markers.len() >= MARKERS {
             self.markers.pop_front();
         }
@@ -47,7 +47,7 @@ impl Places {
     }
 
     /// Returns whether a kept list marker was omitted between these positions.
-    pub(super) fn is_marked(&self, from: Chars, to: Chars) -> bool {
+    pub(in super::super) fn is_marked(&self, from: Chars, to: Chars) -> bool {
         let mut markers = self.markers.iter();
         markers.any(|at| from.0 < *at && *at <= to.0)
     }

@@ -1,4 +1,6 @@
-//! [`Json`]: an incremental check whether a text can still become JSON.
+//! [`JsonPrefix`]: an incremental check whether a text can still become JSON.
+//!
+//! Text that may be broken JSON and is read anyway is scanned by [`JsonScan`](super::json_scan::JsonScan).
 
 /// The deepest nesting that is followed. Deeper text counts as possible JSON.
 const MOST_DEEP: usize = 10_000;
@@ -44,13 +46,13 @@ enum Number {
 
 /// A scanner of one text.
 #[derive(Debug)]
-pub(in crate::detectors) struct Json {
+pub(crate) struct JsonPrefix {
     state: State,
     /// The brackets that are open: true for an object.
     open: Vec<bool>,
 }
 
-impl Default for Json {
+impl Default for JsonPrefix {
     fn default() -> Self {
         Self {
             state: State::Value { end: false },
@@ -59,9 +61,9 @@ impl Default for Json {
     }
 }
 
-impl Json {
+impl JsonPrefix {
     /// Returns whether the text so far is whole JSON. Also true for text that is nested too deeply to follow.
-    pub(in crate::detectors) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         match self.state {
             State::Behind => self.open.is_empty(),
             State::Over => true,
@@ -70,7 +72,7 @@ impl Json {
     }
 
     /// Takes one char. Returns whether it makes JSON impossible. Later chars are then ignored.
-    pub(in crate::detectors) fn breaks(&mut self, c: char) -> bool {
+    pub(crate) fn breaks(&mut self, c: char) -> bool {
         if self.state == State::Over {
             return false;
         }
@@ -195,6 +197,7 @@ fn ends(number: Number) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::json_scan::JsonScan;
     use super::*;
 
     /// Returns whether some ending makes a prefix JSON, by trial.
@@ -238,16 +241,12 @@ mod tests {
             "\"x\":0",
         ];
         let open = |text: &str| {
-            let mut closers = String::new();
-            let (mut quoted, mut escaped) = (false, false);
-            for c in text.chars() {
+            let (mut scan, mut closers) = (JsonScan::default(), String::new());
+            for c in text.chars().filter_map(|c| scan.outside(c)) {
                 match c {
-                    _ if escaped => escaped = false,
-                    '\\' if quoted => escaped = true,
-                    '"' => quoted = !quoted,
-                    '{' if !quoted => closers.insert(0, '}'),
-                    '[' if !quoted => closers.insert(0, ']'),
-                    '}' | ']' if !quoted && !closers.is_empty() => {
+                    '{' => closers.insert(0, '}'),
+                    '[' => closers.insert(0, ']'),
+                    '}' | ']' if !closers.is_empty() => {
                         closers.remove(0);
                     }
                     _ => {}
@@ -271,7 +270,7 @@ mod tests {
             usize::try_from(seed >> 33).unwrap() % below
         };
         for _ in 0..60_000 {
-            let mut json = Json::default();
+            let mut json = JsonPrefix::default();
             let mut text = String::new();
             for _ in 0..10 {
                 let c = letters[next(letters.len())];
@@ -293,7 +292,7 @@ mod tests {
             "  -0 ",
             "\"x\"",
         ] {
-            let mut json = Json::default();
+            let mut json = JsonPrefix::default();
             assert!(text.chars().all(|c| !json.breaks(c)), "{text}");
         }
     }

@@ -2,10 +2,10 @@
 
 /// The searched tails, shared by all streams.
 #[derive(Clone, Debug)]
-pub(super) struct Want {
+pub(in super::super) struct Want {
     /// For each lag from 1 on, the number of matches from which its tail must be known. Index 0 is lag 1.
     pub(super) matches: Vec<u32>,
-    pub(super) max_lag: u32,
+    pub(in super::super) max_lag: u32,
     /// The least of `matches`.
     pub(super) least: u32,
     /// The number of bits by which the hash is shifted at each step. After K steps, a symbol has left the hash.
@@ -51,7 +51,7 @@ pub(super) const LOOK: u32 = 16;
 
 impl Want {
     /// Returns the searched tails. `need(lag)` is the length that a tail of that lag must have, at least `2 * lag`.
-    pub(super) fn new(max_lag: u32, need: impl Fn(u32) -> u32) -> Self {
+    pub(in super::super) fn new(max_lag: u32, need: impl Fn(u32) -> u32) -> Self {
         // A lag must be known where a multiple of it is wanted, because the tails of its multiples are its own.
         let mut matches: Vec<u32> = Vec::with_capacity(max_lag as usize);
         let mut least_need = u32::MAX;
@@ -103,7 +103,7 @@ impl Want {
     }
 
     /// Returns the maximum number of symbols that are kept before old ones are dropped.
-    pub(super) fn most_kept(&self) -> usize {
+    pub(in super::super) fn most_kept(&self) -> usize {
         self.keep + self.keep / 2
     }
 
