@@ -13,15 +13,15 @@ pub const ALSO: RunOption = RunOption("also");
 pub const BY: RunOption = RunOption("by");
 /// The corpus.
 pub const CORPUS: RunOption = RunOption("corpus");
-/// Whether another result is overwritten.
+/// The flag that overwrites another result.
 pub const FORCE: RunOption = RunOption("force");
 /// The folder of the results.
 pub const OUT: RunOption = RunOption("out");
-/// Whether an import adds what is new to a corpus.
+/// The flag of an import that adds what is new to a corpus.
 pub const RESUME: RunOption = RunOption("resume");
 /// The only shard to run.
 pub const SHARD: RunOption = RunOption("shard");
-/// Whether bad lines are left out.
+/// The flag that leaves bad lines out.
 pub const SKIP_BAD: RunOption = RunOption("skip_bad");
 /// The split to select.
 pub const SPLIT: RunOption = RunOption("split");
