@@ -4,7 +4,6 @@
 #[inline]
 pub(crate) fn place(number: u64, length: usize) -> usize {
     // The length is no larger than fits.
-    #[allow(clippy::cast_possible_truncation)]
     let place = number as usize & (length - 1);
     place
 }
