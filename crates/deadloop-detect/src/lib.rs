@@ -36,7 +36,7 @@ pub use guard::response::Response;
 pub use guard::{Guard, Guards};
 pub use settings::setting::{NotLive, Setting};
 pub use settings::value::Value;
-pub use settings::{RECOMMENDED, RECOMMENDED_AGENTS, Settings, SettingsError, Work};
+pub use settings::{RECOMMENDED, RECOMMENDED_AGENTS, Settings, SettingsError, Work, one_line};
 pub use stream::{
     Arguments, Calls, Channel, ChannelLengths, Chars, Cut, Event, Fault, Kind, OwnedEvent,
     TextChannel, Turns, Unit, Units,

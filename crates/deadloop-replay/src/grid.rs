@@ -282,7 +282,6 @@ fn ints(range: Range<i64>) -> Result<Vec<i64>, String> {
     let next: Box<dyn Fn(i64) -> i64> = match (range.step, range.factor) {
         (Some(step), None) if step > 0 => Box::new(move |x| x.saturating_add(step)),
         // A small number that the factor leaves as it is grows by one instead.
-        #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
         (None, Some(factor)) if factor > 1.0 && factor.is_finite() && from > 0 => {
             Box::new(move |x| ((x as f64 * factor).round() as i64).max(x.saturating_add(1)))
         }
@@ -304,9 +303,7 @@ fn floats(range: Range<f64>) -> Result<Vec<f64>, String> {
         return Err("from, to and step must be finite numbers".into());
     }
     // The domains of parameters keep numbers small enough for this cast.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
     let millionths = |x: f64| (x * DECIMAL as f64).round() as i64;
-    #[allow(clippy::cast_precision_loss)]
     let number = |n: i64| n as f64 / DECIMAL as f64;
     let counted = Range {
         from: millionths(range.from),

@@ -160,7 +160,6 @@ fn silence(last: &mut Option<f64>, event: &RecordedEvent) -> Option<u64> {
     let gap = event.t_ms? - before?;
     let of_model = event.is_output() || matches!(event.body, Body::Finish { .. });
     // A recording's times are finite and of a size that a whole number holds.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     // A cast takes what is negative or no number for 0.
     let millis = gap as u64;
     (of_model && gap >= SILENCE).then_some(millis)

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use deadloop_detect::one_line;
+
 /// The place of a transcript, label or split: `file:line`. Lines count from 1 and are rows in Parquet; 0 is the file as
 /// a whole.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,17 +99,6 @@ impl Problem {
     pub fn costing(self, cost: Cost) -> Self {
         Self { cost, ..self }
     }
-}
-
-fn one_line(text: &str) -> String {
-    let one = |c: char| {
-        if c.is_control() {
-            c.escape_default().collect()
-        } else {
-            String::from(c)
-        }
-    };
-    text.chars().map(one).collect()
 }
 
 impl fmt::Display for Problem {

@@ -19,7 +19,6 @@ pub(crate) const WARN_AT: Param = Param::number("warn_at", 0.8, 0.01..=1.0)
 /// the whole limit.
 pub(crate) fn warned(params: &Params) -> i64 {
     // The range of the parameter keeps the product small.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
     if params.text(TELLS.name) == TELLS_WARNING {
         (params.float(WARN_AT.name) * DECIMAL as f64).round() as i64
     } else {

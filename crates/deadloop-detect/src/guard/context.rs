@@ -112,10 +112,10 @@ impl Context {
         let tokens = self.tokens();
         let room = self.budget.window.saturating_sub(self.budget.tools);
         if !self.folded
-            && tokens > tokens_of(room, self.budget.threshold)
+            && tokens > tokens_of(room, self.budget.threshold, f64::floor)
             && let Some((keep, gone)) = self.old()
         {
-            let summary = ceiling(self.budget.window, self.budget.summary).min(gone);
+            let summary = tokens_of(self.budget.window, self.budget.summary, f64::ceil).min(gone);
             return Room::Tight {
                 tokens,
                 keep,
@@ -123,7 +123,7 @@ impl Context {
             };
         }
         self.folded = false;
-        if tokens > tokens_of(self.budget.window, 1.0 - self.budget.reserve) {
+        if tokens > tokens_of(self.budget.window, 1.0 - self.budget.reserve, f64::floor) {
             Room::Overflow { tokens }
         } else {
             Room::Enough { tokens }
@@ -143,7 +143,7 @@ impl Context {
     /// Returns the number of the newest messages that stay, and the tokens of the rest. `None` if all messages may
     /// stay.
     fn old(&self) -> Option<(usize, u64)> {
-        let most = tokens_of(self.budget.window, self.budget.keep);
+        let most = tokens_of(self.budget.window, self.budget.keep, f64::floor);
         let all = self.tokens.saturating_add(self.summary);
         if all <= most {
             return None;
@@ -165,24 +165,9 @@ pub fn estimated_tokens(text: &str) -> u64 {
     (text.chars().count() as u64).div_ceil(4)
 }
 
-/// Returns a share of tokens, rounded down.
-#[allow(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss
-)]
-fn tokens_of(tokens: u64, share: f64) -> u64 {
-    (share * tokens as f64).floor().clamp(0.0, 1e18) as u64
-}
-
-/// Returns a share of tokens, rounded up.
-#[allow(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss
-)]
-fn ceiling(tokens: u64, share: f64) -> u64 {
-    (share * tokens as f64).ceil().clamp(0.0, 1e18) as u64
+/// Returns a share of tokens, rounded by `round`.
+fn tokens_of(tokens: u64, share: f64, round: fn(f64) -> f64) -> u64 {
+    round(share * tokens as f64).clamp(0.0, 1e18) as u64
 }
 
 #[cfg(test)]

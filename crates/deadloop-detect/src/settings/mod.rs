@@ -99,7 +99,9 @@ impl SettingsError {
     }
 }
 
-fn one_line(text: &str) -> String {
+/// Escapes control characters, line ends included.
+#[doc(hidden)]
+pub fn one_line(text: &str) -> String {
     let one = |c: char| {
         if c.is_control() {
             c.escape_default().collect()

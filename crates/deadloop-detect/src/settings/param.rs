@@ -229,7 +229,6 @@ impl Threshold {
         match (self.scale, written) {
             (1, Value::Int(n)) => self.effective(*n),
             // Domains keep written numbers small enough for this.
-            #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
             (scale, value) => {
                 let number = value.as_number().unwrap_or(0.0);
                 self.effective((number * scale as f64).round() as i64)
@@ -251,7 +250,6 @@ impl Threshold {
             (_, Zero::Elsewhere) if number == self.elsewhere() => Value::Int(0),
             (1, _) => Value::Int(number),
             // Measured numbers are ratios and shares.
-            #[allow(clippy::cast_precision_loss)]
             (scale, _) => Value::Float(number as f64 / scale as f64),
         }
     }

@@ -69,7 +69,6 @@ impl Value {
     pub fn as_number(&self) -> Option<f64> {
         match self {
             // A parameter's whole numbers are far below 2^52.
-            #[allow(clippy::cast_precision_loss)]
             Self::Int(n) => Some(*n as f64),
             Self::Float(x) => Some(*x),
             _ => None,

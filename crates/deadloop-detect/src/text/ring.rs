@@ -4,9 +4,7 @@
 #[inline]
 pub(crate) fn place(number: u64, length: usize) -> usize {
     // The length is no larger than fits.
-    #[allow(clippy::cast_possible_truncation)]
-    let place = number as usize & (length - 1);
-    place
+    number as usize & (length - 1)
 }
 
 /// Narrows a distance between two of at most a million items.

@@ -131,11 +131,6 @@ fn a_limit_that_grows_is_that_of_its_definition() {
                 return true;
             }
             asked += 1;
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                clippy::cast_precision_loss
-            )]
             let grown = (now as f64 * grow).round_ties_even() as u64 + by;
             now = grown.max(now + 1);
             if hard > 0 {

@@ -96,11 +96,6 @@ impl Limit {
     }
 
     /// Returns the first turn i with i >= `warn_at` x limit.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss
-    )]
     fn first_warning(&self, limit: u64) -> u64 {
         (self.warn_at * limit as f64).ceil().max(0.0) as u64
     }

@@ -38,19 +38,6 @@ pub struct Played {
     pub written: u64,
 }
 
-impl Played {
-    /// Returns the number of tokens that were sent in prompts and to summaries.
-    pub fn sent(&self) -> u64 {
-        self.fresh + self.cached
-    }
-
-    /// Returns the cost of all tokens, if a cached token costs `cache` and any other token 1.
-    #[allow(clippy::cast_precision_loss)]
-    pub fn cost(&self, cache: f64) -> f64 {
-        (self.fresh + self.written) as f64 + self.cached as f64 * cache
-    }
-}
-
 /// A turn of a run under a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetStep {
@@ -67,7 +54,6 @@ pub struct BudgetStep {
 }
 
 /// Rounds a limit down to whole tokens: for a whole n, n > x exactly if n > limit(x).
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn limit(tokens: f64) -> u64 {
     tokens.floor().clamp(0.0, 1e18) as u64
 }
@@ -81,11 +67,6 @@ struct Limits {
 }
 
 impl Limits {
-    #[allow(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss
-    )]
     fn of(budget: &Budget) -> Self {
         let window = budget.window as f64;
         let room = budget.window.saturating_sub(budget.tools) as f64;
@@ -319,7 +300,6 @@ fn send(context: &Context<'_>, played: &mut Played, from: usize, to: usize) {
 }
 
 /// Counts an act of the policy before a turn.
-#[allow(clippy::cast_precision_loss)]
 fn count(played: &mut Played, (turn, last): (usize, Option<usize>), wanted: u64, sent: u64) {
     played.summaries += 1;
     played.first = played.first.or(Some(turn as u64));

@@ -73,11 +73,6 @@ fn running(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
 }
 
 /// Returns the tokens of each event: its chars divided by the chars of a token, rounded up.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss
-)]
 fn estimated(items: &[Item], chars: f64) -> Vec<u64> {
     let of = |item: &Item| (item.chars as f64 / chars).ceil() as u64;
     items.iter().map(of).collect()
@@ -88,11 +83,6 @@ fn estimated(items: &[Item], chars: f64) -> Vec<u64> {
 /// the events between are estimated and scaled by the ratio of recorded to estimated tokens so far. A prompt that
 /// shrinks shows that the recording left something out. Later prompts are then compared with that prompt, not with
 /// the longest.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss
-)]
 fn recorded(items: &[Item], prompts: &[Prompt]) -> Vec<u64> {
     let estimates = estimated(items, Counter::Recorded.chars());
     let mut tokens = vec![0; items.len()];

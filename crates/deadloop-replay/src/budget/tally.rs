@@ -34,7 +34,6 @@ impl Bill {
     }
 
     /// Returns the cost of all tokens, if a cached token costs `cache` and any other token 1.
-    #[allow(clippy::cast_precision_loss)]
     pub fn cost(&self, cache: f64) -> f64 {
         (self.fresh + self.written) as f64 + self.cached as f64 * cache
     }

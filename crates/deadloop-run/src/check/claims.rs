@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use deadloop_corpus::Selection;
-use deadloop_detect::{Settings, Unit};
+use deadloop_corpus::{Selection, parse_where};
+use deadloop_detect::{Channel, Kind, Settings, Unit};
 use deadloop_replay::{Job, Plan, PlanGuards, run};
 use deadloop_score::{
-    Constraint, Evidence, Interval, JudgeOptions, PoissonCache, Tally, Worth, units, wrong_rate,
+    Case, Constraint, Evidence, GoalError, Interval, JudgeOptions, PoissonCache, Tally, Worth,
+    units, wrong_rate,
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::corpus::survey::{SurveyRequest, survey};
 use crate::failure::{Code, RunResult};
@@ -28,52 +29,110 @@ deadloop_detect::words! {
     }
 }
 
-/// A claim with its measured value and verdict.
-pub struct JudgedClaim {
-    /// The claim.
-    pub claim: Constraint,
-    /// The estimate. `None` if there is nothing to count.
-    pub value: Option<f64>,
-    /// The 95 % interval: Wilson for a share, exact Poisson for a rate.
-    pub interval: Option<Interval>,
-    /// The verdict.
-    pub verdict: ClaimVerdict,
+/// A claim: a limit on a measure, for all transcripts or for those whose fields have the given values.
+#[derive(Debug)]
+pub struct Claim {
+    line: String,
+    limit: Constraint,
+    wheres: Vec<(String, String)>,
 }
 
-impl JudgedClaim {
-    fn of(claim: Constraint, tally: &Tally) -> Self {
-        let interval = claim.metric.interval(tally, &mut PoissonCache::default());
-        let verdict = match interval {
-            Some(Interval { lo, hi }) => match (claim.admits(lo), claim.admits(hi)) {
-                (true, true) => ClaimVerdict::Held,
-                (false, false) => ClaimVerdict::Refuted,
-                _ => ClaimVerdict::Open,
-            },
-            None => ClaimVerdict::Open,
-        };
-        Self {
-            claim,
-            value: claim.metric.value(tally, &Worth::default()),
-            interval,
-            verdict,
+impl Claim {
+    fn parse(line: &str) -> Result<Self, String> {
+        let (limit, fields) = line.split_once(" where ").unwrap_or((line, ""));
+        let bare = |text: String| text.trim().trim_matches('"').to_owned();
+        let pair = |text| parse_where(text).map(|(key, value)| (bare(key), bare(value)));
+        let fields = fields.split(" and ").filter(|text| !text.is_empty());
+        Ok(Self {
+            line: line.to_owned(),
+            limit: limit.parse().map_err(|e: GoalError| e.to_string())?,
+            wheres: fields.map(pair).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Returns whether the claim is about a case. Kind and channel are those of the label; `fields` names the values of
+    /// [`Case::by`].
+    fn covers(&self, case: &Case, fields: &[String]) -> bool {
+        let truth = case.truth.as_ref();
+        let span = truth.and_then(|of| of.first_loop().or(of.spans.first()));
+        let channel = span.map(|of| of.channel);
+        let channel = channel.or_else(|| truth?.channels.first().copied());
+        self.wheres.iter().all(|(key, value)| {
+            let has = match key.as_str() {
+                "kind" => span.and_then(|of| of.kind).map(Kind::name),
+                "channel" => channel.map(Channel::name),
+                _ => {
+                    let at = fields.iter().position(|field| field == key);
+                    at.and_then(|at| case.by[at].as_deref())
+                }
+            };
+            has == Some(value.as_str())
+        })
+    }
+
+    fn verdict(&self, interval: Option<Interval>) -> ClaimVerdict {
+        match interval.map(|of| (self.limit.admits(of.lo), self.limit.admits(of.hi))) {
+            Some((true, true)) => ClaimVerdict::Held,
+            Some((false, false)) => ClaimVerdict::Refuted,
+            _ => ClaimVerdict::Open,
         }
     }
 
-    /// Returns the claim as JSON.
-    pub fn json(&self) -> Value {
-        json!({
-            "claim": self.claim.to_string(), "verdict": self.verdict.name(), "value": self.value,
-            "lo": self.interval.map(|of| of.lo), "hi": self.interval.map(|of| of.hi),
+    /// Returns the number of further labels that would decide the claim if all counts grew alike. `None` if a hundred
+    /// times as many would not.
+    fn missing(&self, tally: &Tally, cache: &mut PoissonCache) -> Option<u64> {
+        let metric = self.limit.metric;
+        let (k, n) = metric.counts(tally)?;
+        let clean = metric.is_wrong_rate().then(|| tally.clean());
+        let labels = clean.unwrap_or(n);
+        let mut more = (1..10_000).map(|nth| nth * (labels / 100).max(1));
+        more.find(|more| {
+            let grown = |count| count * (labels + more) / labels.max(1);
+            let interval = metric.interval_of(grown(k), grown(n), cache);
+            self.verdict(interval) != ClaimVerdict::Open
         })
+    }
+
+    fn judge(&self, tally: &Tally) -> JudgedClaim {
+        let cache = &mut PoissonCache::default();
+        let interval = self.limit.metric.interval(tally, cache);
+        let verdict = self.verdict(interval);
+        let open = verdict == ClaimVerdict::Open;
+        JudgedClaim {
+            claim: self.line.clone(),
+            value: self.limit.metric.value(tally, &Worth::default()),
+            lo: interval.map(|of| of.lo),
+            hi: interval.map(|of| of.hi),
+            verdict,
+            more: open.then(|| self.missing(tally, cache)).flatten(),
+        }
     }
 }
 
-/// Reads a file of claims, one per line, such as `ended>=0.9` or `fa_per_mchar<=1`. `#` begins a comment.
+/// A claim with its measured value and verdict.
+#[derive(Serialize)]
+pub struct JudgedClaim {
+    /// The claim, as it was written.
+    pub claim: String,
+    /// The verdict.
+    pub verdict: ClaimVerdict,
+    /// The estimate. `None` if there is nothing to count.
+    pub value: Option<f64>,
+    /// The lower end of the 95 % interval: Wilson for a share, exact Poisson for a rate.
+    pub lo: Option<f64>,
+    /// The upper end.
+    pub hi: Option<f64>,
+    /// The number of further labels that would decide an open claim at the same rate: loops for a share of loops, else
+    /// clean transcripts. `None` if a hundred times as many would not.
+    pub more: Option<u64>,
+}
+
+/// Reads a file of claims, one per line, such as `ended>=0.9` or `fa_per_mchar<=1 where lang = "zh"`. `#` begins a comment.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or holds no claim, or if a line is not a claim about a share or a rate
 /// of wrong alarms.
-pub fn read_claims(path: &Path) -> RunResult<Vec<Constraint>> {
+pub fn read_claims(path: &Path) -> RunResult<Vec<Claim>> {
     let file = path.display();
     let text =
         std::fs::read_to_string(path).map_err(|e| Code::Usage.error(format!("{file}: {e}")))?;
@@ -84,8 +143,8 @@ pub fn read_claims(path: &Path) -> RunResult<Vec<Constraint>> {
             continue;
         }
         let bad = |what: String| Code::Usage.error(format!("{file}:{}: {what}", at + 1));
-        let claim: Constraint = line.parse().map_err(|e| bad(format!("{e}")))?;
-        if claim.metric.counts(&Tally::default()).is_none() {
+        let claim = Claim::parse(line).map_err(bad)?;
+        if claim.limit.metric.counts(&Tally::default()).is_none() {
             return Err(bad(format!(
                 "{line}: expected a share, as ended>=0.9, or a rate of wrong alarms, as fa_per_mchar<=1"
             )));
@@ -103,7 +162,7 @@ pub fn read_claims(path: &Path) -> RunResult<Vec<Constraint>> {
 /// # Errors
 /// Returns an error if the corpus is not whole, a program does not start, or the host stopped it.
 pub fn judge_claims(
-    claims: &[Constraint],
+    claims: &[Claim],
     settings: &Settings,
     corpus: &Path,
     host: &dyn Host,
@@ -111,10 +170,12 @@ pub fn judge_claims(
     let mut plan = Plan::default();
     let cell = plan.add_settings(settings);
     let running = programs::start(&plan, host)?;
+    let wheres = claims.iter().flat_map(|claim| &claim.wheres);
+    let fields: Vec<String> = wheres.map(|(key, _)| key.clone()).collect();
     let surveyed = survey(SurveyRequest {
         path: corpus,
         selection: Selection::default(),
-        by: &[],
+        by: &fields,
         entry: None,
         host,
     })?;
@@ -136,12 +197,14 @@ pub fn judge_claims(
     let judged = claims.iter().map(|claim| {
         let rate = Unit::ALL
             .into_iter()
-            .find(|unit| wrong_rate(*unit) == claim.metric);
+            .find(|unit| wrong_rate(*unit) == claim.limit.metric);
         let judge = JudgeOptions {
             unit: rate.or(labels).unwrap_or_default(),
             ..JudgeOptions::default()
         };
-        JudgedClaim::of(*claim, &evidence.tally(cell, &evidence.all(), &judge))
+        let mut pick = evidence.all();
+        pick.retain(|at| claim.covers(&surveyed.cases[*at], &fields));
+        claim.judge(&evidence.tally(cell, &pick, &judge))
     });
     Ok(judged.collect())
 }

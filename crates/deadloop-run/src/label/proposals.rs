@@ -83,7 +83,6 @@ const FINISHED: f64 = 0.95;
 /// Estimates production's loop rate as the share of transcripts that loop. Nearly all must have a recorded end, which
 /// excludes samples that were collected because of their loops. `None` for fewer than 100 transcripts, for too few
 /// recorded ends, or if none or all loop.
-#[allow(clippy::cast_precision_loss)]
 pub fn loop_rate(proposals: &[Proposal]) -> Option<f64> {
     let n = proposals.len();
     let finished = proposals.iter().filter(|p| p.finished).count();

@@ -159,7 +159,6 @@ impl BudgetRow<'_> {
 }
 
 /// Divides one number by another. `None` if the divisor is 0.
-#[allow(clippy::cast_precision_loss)]
 fn over(n: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| n as f64 / of as f64)
 }

@@ -28,56 +28,49 @@ struct Field<'a> {
     others: bool,
 }
 
+impl<'a> Field<'a> {
+    fn new(
+        name: &'a str,
+        others: bool,
+        value: impl Fn(&Case, Option<&Span>) -> Option<Value> + 'a,
+    ) -> Self {
+        let value = Box::new(value);
+        Self {
+            name,
+            value,
+            others,
+        }
+    }
+}
+
 /// Returns the fields of a run: total and model, the loop's kind, onset and channel, language and source, then those in
 /// `more`, the names of [`Case::by`], in its order.
 fn fields(unit: Unit, more: &[String]) -> Vec<Field<'_>> {
     let shared = |name: &Option<Arc<str>>| Some((0, name.as_deref()?.to_owned()));
-    let of_span = |name, value: fn(&Span) -> Option<Value>| Field {
-        name,
-        value: Box::new(move |_, span| value(span?)),
-        others: false,
+    let channel = move |case: &Case, span: Option<&Span>| {
+        let channel = span.map_or_else(|| longest(case, unit), |span| Some(span.channel));
+        Some((0, channel?.name().to_owned()))
     };
     let mut list = vec![
-        Field {
-            name: TOTAL,
-            value: Box::new(|_, _| None),
-            others: true,
-        },
-        Field {
-            name: BY_MODEL,
-            value: Box::new(|case, _| Some((0, case.model.to_string()))),
-            others: false,
-        },
-        of_span("kind", |span| Some((0, span.kind?.name().to_owned()))),
-        of_span("onset", |span| {
-            Some(onset_bucket(span.channel, span.onset.count()))
+        Field::new(TOTAL, true, |_, _| None),
+        Field::new(BY_MODEL, false, |case, _| Some((0, case.model.to_string()))),
+        Field::new("kind", false, |_, span| {
+            Some((0, span?.kind?.name().to_owned()))
         }),
-        Field {
-            name: "channel",
-            value: Box::new(move |case, span| {
-                let channel = span.map_or_else(|| longest(case, unit), |span| Some(span.channel));
-                Some((0, channel?.name().to_owned()))
-            }),
-            others: false,
-        },
-        Field {
-            name: "lang",
-            value: Box::new(move |case, _| shared(&case.lang)),
-            others: true,
-        },
-        Field {
-            name: "source",
-            value: Box::new(move |case, _| shared(&case.source)),
-            others: true,
-        },
+        Field::new("onset", false, |_, span| {
+            Some(onset_bucket(span?.channel, span?.onset.count()))
+        }),
+        Field::new("channel", false, channel),
+        Field::new("lang", true, move |case, _| shared(&case.lang)),
+        Field::new("source", true, move |case, _| shared(&case.source)),
     ];
     let known: Vec<&str> = list.iter().map(|field| field.name).collect();
     let asked = more.iter().enumerate();
     let asked = asked.filter(|(_, name)| !known.contains(&name.as_str()));
-    let asked = asked.map(|(i, name)| Field {
-        name,
-        value: Box::new(move |case: &Case, _: Option<&Span>| Some((0, case.by.get(i)?.clone()?))),
-        others: true,
+    let asked = asked.map(|(i, name)| {
+        Field::new(name, true, move |case, _| {
+            Some((0, case.by.get(i)?.clone()?))
+        })
     });
     let asked: Vec<Field<'_>> = asked.collect();
     list.extend(asked);

@@ -161,6 +161,11 @@ impl Measure {
     /// Returns the 95 % interval in closed form: Wilson for a share, exact Poisson for a rate.
     pub fn interval(&self, tally: &Tally, cache: &mut PoissonCache) -> Option<Interval> {
         let (k, n) = self.counts(tally)?;
+        self.interval_of(k, n, cache)
+    }
+
+    /// Returns the interval of `k` of `n`, or of `k` events in `n` units.
+    pub fn interval_of(&self, k: u64, n: u64, cache: &mut PoissonCache) -> Option<Interval> {
         match self.certainty {
             Certainty::Share => wilson(k, n),
             Certainty::Rate => {

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::take::Object;
+use crate::take::{self, Object};
 use crate::{Body, RecordedEvent};
 
 /// The content of one API object.
@@ -88,6 +88,17 @@ impl ObjectContent {
     /// Keeps a fact about the whole response, if there is a value.
     pub fn keep(&mut self, name: &'static str, value: Option<Value>) {
         self.about.extend(value.map(|value| (name, value)));
+    }
+
+    /// Takes `usage` from an object, with the number of tokens at `key`.
+    pub fn usage(&mut self, object: &mut Object, key: &str) {
+        let usage = take::any(object, "usage");
+        let all = usage.as_ref().and_then(|usage| usage.get(key)?.as_u64());
+        self.tokens = all.map(|all| Tokens {
+            all,
+            reasoning: None,
+        });
+        self.keep("usage", usage);
     }
 
     /// Returns whether the object carries no information about a response, such as a keep-alive.

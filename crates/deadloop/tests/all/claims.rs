@@ -80,7 +80,31 @@ fn claims_are_held_refuted_or_open() {
         verdicts("recall<=0.5\nfa_per_mchar<=1", 100),
         ["refuted", "cannot tell"]
     );
+    // The thirty loops are in groups of two; a claim that nothing matches is open.
+    for (claim, exit) in [
+        (
+            "ended>=0.88 where channel = \"answer\" and model = \"m\"",
+            0,
+        ),
+        ("ended>=0.88 where channel=answer and group=g3", 5),
+        ("ended<=0.3 where group=g3", 100),
+        ("ended>=0.1 where channel = \"reasoning\"", 5),
+        ("ended>=0.1 where kind = \"paragraph\"", 5),
+        ("fa_per_mchar<=1 where channel = \"answer\"", 5),
+    ] {
+        ask(claim).ends(exit);
+    }
+    // 73 of 73 by Wilson: 95.0 % and more.
+    let told = ask("ended>=0.95\nended>=0.88 where group=g3\nended>=0.1 where model=x")
+        .ends(5)
+        .json();
+    let more = |at: usize| &told["claims"][at]["more"];
+    assert_eq!(
+        (more(0), more(1), more(2)),
+        (&json!(43), &json!(27), &json!(null))
+    );
     for (wrong, said) in [
+        ("ended>=0.9 where kind", "claims.txt:1: "),
         ("speed<=1", "claims.txt:1: "),
         ("\ndelay<=1", "claims.txt:2: delay<=1: expected a share"),
         ("# nothing", "no claim"),

@@ -62,7 +62,6 @@ impl Recent {
     /// Adds a token that ends after `end` chars, with the hash of the pair that it ends. Returns the counts of the
     /// window up to `end`.
     pub(super) fn push(&mut self, pair: Option<u64>, marker: bool, end: u64) -> Counts {
-        #[allow(clippy::cast_possible_truncation, reason = "only differences count")]
         let end = end as u32;
         self.advance(end);
         let new = pair.is_some_and(|hash| self.enter(hash));

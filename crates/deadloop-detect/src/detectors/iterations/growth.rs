@@ -90,11 +90,6 @@ impl Growth {
 
 /// Returns the limit that follows another one, rounded to the nearest whole number, with halves to even. The factor
 /// counts in millionths, so that 1.15 of 50 is 57.5.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "bounds keep the factor small"
-)]
 pub fn grown(limit: i64, factor: f64) -> i64 {
     let factor = (factor * DECIMAL as f64).round() as i64;
     half_even(i128::from(limit) * i128::from(factor))

@@ -29,7 +29,6 @@ pub(super) fn sub(a: u64, b: u64) -> u64 {
 pub(super) fn mul(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     // Both halves are below 2^61, so their sum fits.
-    #[allow(clippy::cast_possible_truncation)]
     let (low, high) = (product as u64 & PRIME, (product >> 61) as u64);
     add(low, high)
 }

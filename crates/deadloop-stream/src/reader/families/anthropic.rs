@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, kind, reasoning};
-use crate::reader::content::{Call, ObjectContent, ObjectPart, Tokens};
+use crate::reader::content::{Call, ObjectContent, ObjectPart};
 use crate::take::{self, Object};
 use crate::wire::WireFault;
 
@@ -81,7 +81,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
             let reason = take::string(&mut delta, "stop_reason")?;
             said.event(0, finish(reason));
             said.left("delta", delta);
-            usage(&mut object, &mut said);
+            said.usage(&mut object, "output_tokens");
         }
         // Of a block that is no call nothing is known by this key.
         "content_block_stop" => said.parts.push((0, ObjectPart::Over(index.to_string()))),
@@ -111,24 +111,12 @@ fn message(mut message: Object, said: &mut ObjectContent) -> Result<(), WireFaul
     }
     let reason = take::string(&mut message, "stop_reason")?;
     said.event(0, finish(reason));
-    usage(&mut message, said);
+    said.usage(&mut message, "output_tokens");
     for name in ["type", "role"] {
         take::any(&mut message, name);
     }
     said.left("message", message);
     Ok(())
-}
-
-fn usage(object: &mut Object, said: &mut ObjectContent) {
-    let usage = take::any(object, "usage");
-    let all = usage
-        .as_ref()
-        .and_then(|usage| usage.get("output_tokens")?.as_u64());
-    said.tokens = all.map(|all| Tokens {
-        all,
-        reasoning: None,
-    });
-    said.keep("usage", usage);
 }
 
 /// Reads the start of a block, which may hold text already, or a delta of one.

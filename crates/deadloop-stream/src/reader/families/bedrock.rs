@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use super::{Family, answer, finish, reasoning};
-use crate::reader::content::{Call, ObjectContent, ObjectPart, Tokens};
+use crate::reader::content::{Call, ObjectContent, ObjectPart};
 use crate::reasons::usual;
 use crate::take::{self, Object};
 use crate::wire::WireFault;
@@ -121,15 +121,7 @@ fn ended(object: &mut Object, said: &mut ObjectContent) -> Result<(), WireFault>
 }
 
 fn usage(object: &mut Object, said: &mut ObjectContent) {
-    let usage = take::any(object, "usage");
-    let all = usage
-        .as_ref()
-        .and_then(|usage| usage.get("outputTokens")?.as_u64());
-    said.tokens = all.map(|all| Tokens {
-        all,
-        reasoning: None,
-    });
-    said.keep("usage", usage);
+    said.usage(object, "outputTokens");
     said.took = take::any(object, "metrics").and_then(|m| m.get("latencyMs")?.as_f64());
 }
 

@@ -189,7 +189,6 @@ fn share(k: u64, n: u64) -> String {
     format!("{} of {}", show::count(k), show::count(n))
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn budget_table(lines: &[BudgetLine<'_>]) -> String {
     let differs = |name: &&str| {
         let mut values = lines.iter().filter_map(|line| line.param(name));

@@ -16,7 +16,7 @@ use crate::settings::settings;
 use crate::show;
 use deadloop_run::{ClaimVerdict, JudgedClaim, foreign, judge_claims, read_claims};
 
-pub(crate) const HELP: &str = "Examples:\n  deadloop check recordings/\n  deadloop check datasets/starter --strict --json\n  deadloop check recordings/ --claims claims.txt --settings settings.toml\n\nIt prints the counts first, and what the labels can prove. With an error, printed with its file and line, a corpus cannot be scored: exit code 2. Warnings name what would make scores wrong: near-duplicates across splits or groups, labels that the text contradicts, too few labels. They fail only with --strict. Notes name what the scores cannot say.\n\nA file of claims has one a line, as ended>=0.9 or fa_per_mchar<=1. The settings are replayed on the corpus. A claim holds if all of its 95 % interval (Wilson for a share, exact Poisson for a rate) is within it, and is refuted if none is.\n\nExit codes: 0 fine, 2 the corpus is not whole, 4 it is empty, 5 it cannot tell whether a claim holds, 100 a claim is refuted.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop check recordings/\n  deadloop check datasets/starter --strict --json\n  deadloop check recordings/ --claims claims.txt --settings settings.toml\n\nIt prints the counts first, and what the labels can prove. With an error, printed with its file and line, a corpus cannot be scored: exit code 2. Warnings name what would make scores wrong: near-duplicates across splits or groups, labels that the text contradicts, too few labels. They fail only with --strict. Notes name what the scores cannot say.\n\nA file of claims has one a line, as ended>=0.9 or fa_per_mchar<=1. `where` keeps it to a part: ended>=0.95 where kind = \"short-sequence\" and channel = \"reasoning\"; kind and channel are those of the label, other fields those of the transcript. The settings are replayed on the corpus. A claim holds if all of its 95 % interval (Wilson for a share, exact Poisson for a rate) is within it, and is refuted if none is. Else the table says how many labels more would decide at the same rate.\n\nExit codes: 0 fine, 2 the corpus is not whole, 4 it is empty, 5 it cannot tell whether a claim holds, 100 a claim is refuted.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Check, global: Global) -> Outcome {
     if global.json {
         let report = serde_json::json!({
             "transcripts": seen.cases.len(), "hash": surveyed.hash, "counts": counts.json(),
-            "claims": judged.iter().map(JudgedClaim::json).collect::<Vec<_>>(), "errors": errors,
+            "claims": judged, "errors": errors,
             "warnings": warnings, "notes": of(Severity::Note), "findings": check::json(&found),
         });
         show::print_json(&report)?;
@@ -88,16 +88,24 @@ fn shown(judged: &[JudgedClaim]) -> String {
     let row = |of: &JudgedClaim| {
         let digits = |x: Option<f64>| show::number(x, 3);
         vec![
-            of.claim.to_string(),
+            of.claim.clone(),
             of.verdict.name().to_owned(),
             digits(of.value),
-            digits(of.interval.map(|of| of.lo)),
-            digits(of.interval.map(|of| of.hi)),
+            digits(of.lo),
+            digits(of.hi),
+            of.more.map_or_else(String::new, show::count),
         ]
     };
     let rows: Vec<Vec<String>> = judged.iter().map(row).collect();
     show::table(
-        &["claim", "verdict", "value", "from", "to (95 %)"],
+        &[
+            "claim",
+            "verdict",
+            "value",
+            "from",
+            "to (95 %)",
+            "labels more",
+        ],
         &rows,
         2,
     )

@@ -21,7 +21,6 @@ pub(super) struct Grams {
 pub(super) fn place(want: &Want, seen: u64) -> u32 {
     // Truncation is intended: only differences below the longest lag count, and a place that wraps around only proposes
     // a lag that the comparison refutes.
-    #[allow(clippy::cast_possible_truncation)]
     (seen as u32).wrapping_add((want.max_lag + 1).next_multiple_of(ENTER))
 }
 
