@@ -365,8 +365,7 @@ fn a_sweep_names_and_shows_its_best_setting() {
     assert!(
         verdict.contains("The setting with the best saved")
             && verdict
-                .replace('\\', "")
-                .replace('`', "")
+                .replace(['\\', '`'], "")
                 .contains(&data.describe(best)),
         "{verdict}"
     );

@@ -105,9 +105,10 @@ impl ReportData {
         let own = self.settings.get(setting)?.guard()?;
         let (from, changes) = nearest(own, self.named_guards());
         Some(Differences {
-            from: match from.is_empty() {
-                true => self.in_use_is().to_owned(),
-                false => visible(&from).into_owned(),
+            from: if from.is_empty() {
+                self.in_use_is().to_owned()
+            } else {
+                visible(&from).into_owned()
             },
             list: changes.iter().map(Difference::new).collect(),
         })

@@ -72,9 +72,10 @@ fn read_by(base: &Setting, own: &Setting) -> Setting {
 /// Joins changes: `periodic: min_copies=4, min_chars=300, without periodic-2`. With `several` members each is named.
 fn joined(changes: &[Changed], several: bool) -> String {
     let part = |(last, change): (&str, &Changed)| {
-        let lead = match several && last != change.guard {
-            true => format!("{}: ", change.guard),
-            false => String::new(),
+        let lead = if several && last != change.guard {
+            format!("{}: ", change.guard)
+        } else {
+            String::new()
         };
         match (change.param.as_str(), &change.to) {
             ("detector", None) => format!("without {}", change.guard),
