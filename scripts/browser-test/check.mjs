@@ -18,9 +18,10 @@ const WIDTHS = [1280, 400];
 const SCHEMES = ["light", "dark"];
 const SLICE = 1800;
 const SLICES = 6;
-// The most pages of A4 that a report takes, and its bytes.
+// The most pages of A4 that a report takes, and its bytes. A page of `tune` has less, and a bound on its words, open and with all folds.
 const PAPER = 8;
 const MOST = 2_000_000;
+const TUNED = { paper: 5, bytes: 700_000, words: [4_000, 10_000] };
 
 const findings = [];
 const say = (where, what) => { findings.push(`${where}: ${what}`); console.error(`FAIL ${where}: ${what}`); };
@@ -119,14 +120,30 @@ const checkReport = async (browser, path, shots) => {
   await context.close();
 };
 
+// Runs inside the page: its words as it opens, and with all folds open.
+const countWords = () => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), words = [0, 0];
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const of = node.parentElement, many = node.textContent.split(/[ \n\t]+/).filter(Boolean).length;
+    if (/^(script|style|title)$/i.test(of.tagName) || of.closest("[hidden]")) continue;
+    words[1] += many;
+    if (of.checkVisibility()) words[0] += many;
+  }
+  return words;
+};
+
 // What can be done with a page: once, in one size.
 const checkUse = async (browser, path) => {
   const url = pathToFileURL(resolve(path)).href;
   const where = `${basename(dirname(resolve(path)))} in use`;
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"] });
   const page = await openPage(context, url, where);
-  const bytes = statSync(path).size;
-  if (bytes > MOST) say(where, `${bytes} bytes; expected at most ${MOST}`);
+  const bytes = statSync(path).size, tuned = path.includes("/small/");
+  const most = tuned ? TUNED.bytes : MOST;
+  if (bytes > most) say(where, `${bytes} bytes; expected at most ${most}`);
+  const words = await page.evaluate(countWords);
+  if (tuned) TUNED.words.forEach((most, n) => { if (words[n] > most) say(where, `${words[n]} words; expected at most ${most}`); });
+  console.log(`${where}: ${bytes} bytes, ${words[0]} words, ${words[1]} with all folds`);
   await checkPlane(page, where, say);
   await checkAxe(page, where, say);
   await checkVerdict(page, where, say);
@@ -134,7 +151,7 @@ const checkUse = async (browser, path) => {
   await checkLinks(page, resolve(path), where, say);
   await checkDrill(page, url, where, say);
   await context.close();
-  await checkPaper(browser, url, `${basename(dirname(resolve(path)))} on paper`, say, PAPER);
+  await checkPaper(browser, url, `${basename(dirname(resolve(path)))} on paper`, say, tuned ? TUNED.paper : PAPER);
 };
 
 const checkFiles = async (browser, path) => {

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 const shown = (page) => page.evaluate(() => ({
   name: document.getElementById("dot-name").textContent, model: document.getElementById("plane-model").value,
   figures: [...document.querySelectorAll("#dot-figures dd")].map((node) => node.textContent),
+  differs: [...document.querySelectorAll("#dot-differs li")].map((node) => node.textContent),
   picked: document.querySelectorAll(".plane:not([hidden]) .picked").length, toml: document.getElementById("dot-toml").textContent,
 }));
 
@@ -19,9 +20,22 @@ export const checkPlane = async (page, where, say) => {
     await dots.nth(n).dispatchEvent("click");
     const now = await shown(page);
     names.add(now.name);
+    // A named parameter has its meaning before it, and two values behind it.
+    const bare = now.differs.find((text) => !/^[^:]+: (added|removed|what is read channel .*|.+ [a-z_]+ .+ → .+)\s*$/s.test(text));
+    if (bare) say(where, `dot ${n} differs by ${bare}`);
+    if (now.name.includes("=") && !now.differs.length) say(where, `${now.name} does not say what differs`);
+    if (/, …|\bmore\b/.test(now.name)) say(where, `${now.name} leaves something out`);
     if (!now.picked || !now.figures.length || now.figures.some((text) => /NaN|undefined|null/.test(text))) say(where, `dot ${n} shows ${now.figures}`);
   }
   if (all > 8 && names.size < 3) say(where, `${all} dots with ${names.size} names`);
+  // On the strip for 0, and elsewhere in a column, no dot lies on another.
+  const covered = await page.evaluate(() => {
+    const dots = [...document.querySelectorAll(".plane:not([hidden]) circle[data-dot]")].filter((node) => node.getAttribute("r") === "3");
+    const at = dots.map((node) => [Number(node.getAttribute("cx")), Number(node.getAttribute("cy"))]);
+    const first = Math.min(...at.map(([x]) => x)), strip = at.filter(([x]) => x < first + 95);
+    return strip.filter(([x, y], n) => strip.slice(n + 1).some(([p, q]) => Math.hypot(x - p, y - q) < 5)).length;
+  });
+  if (covered) say(where, `${covered} dots of the strip lie on others`);
   await page.locator(".plane:not([hidden])").focus();
   const before = await shown(page);
   await page.keyboard.press("ArrowRight");

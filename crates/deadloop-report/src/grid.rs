@@ -1,6 +1,6 @@
 //! The scores of a sweep along its parameters.
 
-use crate::data::{ReportData, Role, Score, SettingRow, member, short};
+use crate::data::{ReportData, Role, Score, SettingRow, member, parameter_subject, short};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -132,14 +132,16 @@ impl<'d> Grid<'d> {
         best + median / 1000.0
     }
 
-    /// Returns the name of a dimension. It includes the guard's member if there are several.
-    pub(crate) fn title(&self, dimension: usize) -> &'d str {
+    /// Returns the meaning of a dimension, or its name if nothing is known of it. The guard's member comes first if there
+    /// are several.
+    pub(crate) fn title(&self, dimension: usize) -> String {
         let name = self.dimensions[dimension].name;
+        let meaning = parameter_subject(name).unwrap_or_else(|| short(name));
         let mut parameters = self.data.parameters.iter();
         if parameters.all(|other| member(other) == member(name)) {
-            short(name)
+            meaning.to_owned()
         } else {
-            name
+            format!("{}: {meaning}", member(name))
         }
     }
 

@@ -1,6 +1,6 @@
 //! Tables, charts, Markdown and a self-contained page from a result folder.
 //!
-//! The report replays nothing and decides nothing. It shows the results of `replay`, `sweep` or `tune`.
+//! The report replays nothing and decides nothing. It shows the results of `replay`, `sweep`, `tune`, `repair` or `budget`.
 //!
 //! | module | content |
 //! |---|---|
@@ -50,12 +50,13 @@ mod write;
 
 pub use charts::{CHARTS, Chart, ChartEntry, draw_all};
 pub use data::{
-    ALL_MODELS, By, ChoiceFigures, ChoiceRow, Objective, OutcomeRow, ReportData, Role, RunInfo,
-    Score, SettingRow, Verdict, beside, brief, differences, differing, in_short,
+    ALL_MODELS, By, ChoiceFigures, ChoiceRow, NamedGuard, Objective, OutcomeRow, ReportData, Role,
+    RunInfo, Score, SettingRow, Verdict, brief, short_name,
 };
 pub use draw::{DrawError, Picture};
 pub use load::{LoadError, load};
 pub use numbers::Estimate;
 pub use page::{PageError, Pages, pages};
 pub use review::review_page;
+pub use tables::{TextTable, summary_tables};
 pub use write::{Options, Report, ReportError, render, write};

@@ -3,7 +3,7 @@
 //! `templates/plane.js` reads it from a script element that is never executed, and shows the clicked dot.
 
 use crate::charts::{Plane, planes};
-use crate::data::{ALL_MODELS, ReportData};
+use crate::data::{ALL_MODELS, Differences, ReportData};
 use crate::numbers::{count, writer};
 use crate::pack::packed;
 use crate::page::PageError;
@@ -26,8 +26,18 @@ struct Embedded {
     /// The dots of each plane.
     planes: Vec<Vec<DotView>>,
     /// The settings files, each once.
-    files: Vec<String>,
+    files: Vec<FileView>,
 }
+
+/// A settings file, and its differences from a known guard in words.
+#[derive(Serialize)]
+struct FileView {
+    toml: String,
+    differs: Option<Differences>,
+}
+
+/// The settings files, and the index of each setting's file. `None` for a setting without a file.
+type Files = (Vec<FileView>, BTreeMap<usize, Option<usize>>);
 
 /// A dot, ready for the page.
 #[derive(Serialize)]
@@ -45,7 +55,7 @@ pub(crate) fn embedded(data: &ReportData) -> Result<Option<(Vec<Picture>, String
     if planes.is_empty() {
         return Ok(None);
     }
-    let mut files: (Vec<String>, BTreeMap<usize, Option<usize>>) = Default::default();
+    let mut files = Files::default();
     let dots = planes.iter().map(|plane| dots(data, plane, &mut files));
     let embedded = Embedded {
         planes: dots.collect(),
@@ -62,24 +72,26 @@ pub(crate) fn embedded(data: &ReportData) -> Result<Option<(Vec<Picture>, String
     Ok(Some((planes.into_iter().map(picture).collect(), json)))
 }
 
-fn dots(
-    data: &ReportData,
-    plane: &Plane<'_>,
-    (files, places): &mut (Vec<String>, BTreeMap<usize, Option<usize>>),
-) -> Vec<DotView> {
+fn dots(data: &ReportData, plane: &Plane<'_>, (files, places): &mut Files) -> Vec<DotView> {
     let mut file = |setting: usize| {
         *places.entry(setting).or_insert_with(|| {
-            files.push(data.toml(setting)?.to_owned());
+            let toml = data.toml(setting)?.to_owned();
+            let differs = data.differences(setting);
+            files.push(FileView { toml, differs });
             Some(files.len() - 1)
         })
     };
     let shown = plane.dots.iter().map(|dot| DotView {
-        name: visible(&data.described(dot.setting)).into_owned(),
+        name: visible(&data.describe(dot.setting)).into_owned(),
         figures: figures(data, plane.model, dot.setting)
             .chain((dot.settings > 1).then(|| {
                 let here = format!("{}, of which this is the best", count(dot.settings as u64));
                 ("settings here".to_owned(), here)
             }))
+            .chain([(
+                "in scores.parquet".to_owned(),
+                data.settings[dot.setting].id.clone(),
+            )])
             .collect(),
         file: file(dot.setting),
     });

@@ -10,8 +10,6 @@ use std::collections::BTreeMap;
 pub(crate) struct Series<'d> {
     /// The name.
     pub(crate) name: String,
-    /// Whether it is the chosen one.
-    pub(crate) chosen: bool,
     /// The ink in charts.
     pub(crate) ink: Ink,
     /// The outcomes.
@@ -27,7 +25,6 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
     }
     let of_setting = |at: usize| Series {
         name: data.describe(at),
-        chosen: false,
         ink: ink(data, at),
         rows: data
             .outcomes
@@ -77,7 +74,6 @@ fn chosen(data: &ReportData) -> Option<Series<'_>> {
     };
     Some(Series {
         name: name.to_owned(),
-        chosen: true,
         ink: Ink::Chosen,
         rows,
     })

@@ -67,7 +67,9 @@ pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
     let charts = draw_all(data)?;
     let pages = pages(data, &charts)?;
     let folder = dir.join("charts");
-    std::fs::create_dir_all(&folder).map_err(|e| FileError::at(&folder, e))?;
+    if charts.iter().any(|chart| chart.drawn.is_some()) {
+        std::fs::create_dir_all(&folder).map_err(|e| FileError::at(&folder, e))?;
+    }
     let mut report = Report {
         files: Vec::new(),
         redacted: data.redacted,

@@ -1,5 +1,5 @@
 // Every transcript through every guard: a row opens the transcript.
-const SHOWN = 100;
+const SHOWN = 60;
 const VERDICTS = JSON.parse(byId("verdict-data")?.textContent ?? "{}");
 
 class Matrix {

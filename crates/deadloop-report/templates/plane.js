@@ -39,7 +39,11 @@ class Planes {
     byId("dot-name").textContent = name;
     byId("dot-figures").replaceChildren(...figures.flatMap(([what, text]) => [element("dt", {}, what), element("dd", {}, text)]));
     byId("dot-file").hidden = file === null;
-    byId("dot-toml").textContent = file === null ? "" : this.files[file];
+    const { toml, differs } = this.files[file] ?? { toml: "", differs: null };
+    byId("dot-toml").textContent = toml;
+    byId("dot-from").textContent = differs?.list.length ? `differs from ${differs.from}:` : "";
+    byId("dot-differs").replaceChildren(...(differs?.list ?? []).map(({ of, what, param, from, to }) => element("li", {}, `${of}: ${what} `,
+      ...(param === "detector" ? [] : [element("code", {}, param), ` ${from} → ${to}`]))));
     byId("no-file").hidden = file !== null;
   }
 }

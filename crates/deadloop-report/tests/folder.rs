@@ -42,6 +42,9 @@ fn each<T: Copy>(values: [T; 3]) -> Vec<T> {
     values.map(|value| [value; 3]).concat()
 }
 
+const IN_USE: &str = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 6\npartial_tail = \"drop\"\n";
+const CHOSEN: &str = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_repeats = 5\npartial_tail = \"drop\"\n";
+
 /// Three settings (in use, chosen, the floor `never`) on two models.
 fn write_folder(dir: &Path) {
     let manifest = Manifest {
@@ -85,6 +88,7 @@ fn write_folder(dir: &Path) {
             words("value", &models),
             words("unit", &[Some("chars"); 9]),
             counts("p.checkpoint.min_repeats", &each([Some(6), Some(4), None])),
+            words("settings", &each([Some(IN_USE), Some(CHOSEN), None])),
             counts("transcripts", &all(6)),
             counts("hit", &each([1, 3, 0].map(Some))),
             counts("miss", &each([3, 1, 4].map(Some))),
@@ -128,6 +132,9 @@ fn write_folder(dir: &Path) {
 fn a_setting_of_several_members_says_whose_each_value_is() {
     let dir = tempfile::tempdir().unwrap();
     write_folder(dir.path());
+    let used = "[[guard]]\ndetector = \"periodic\"\n[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = 5\n";
+    let other = "[[guard]]\ndetector = \"periodic\"\n[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = 7\n";
+    let alone = "[[guard]]\ndetector = \"novelty\"\n[guard.params]\nhold = 99\n";
     parquet(
         dir.path(),
         "scores.parquet",
@@ -136,22 +143,15 @@ fn a_setting_of_several_members_says_whose_each_value_is() {
             words("by", &[Some("total"); 3]),
             words("value", &[None; 3]),
             words("unit", &[Some("chars"); 3]),
-            counts("p.periodic.min_copies", &[Some(3), Some(4), None]),
-            counts("p.periodic-2.min_copies", &[Some(5), None, None]),
-            counts("p.novelty.stride", &[None, None, Some(250)]),
-            counts("p.novelty.hold", &[None, None, Some(99)]),
+            words("settings", &[Some(used), Some(other), Some(alone)]),
             counts("transcripts", &[Some(6); 3]),
             counts("miss", &[Some(4); 3]),
             counts("clean", &[Some(2); 3]),
         ],
     );
     let data = load(dir.path()).unwrap();
-    assert_eq!(data.describe(1), "periodic: min_copies=4");
-    assert_eq!(
-        data.describe(2),
-        "novelty: hold=99",
-        "a stride of 250 is the detector's default"
-    );
+    assert_eq!(data.describe(1), "periodic-2: min_copies=7");
+    assert_eq!(data.describe(2), "novelty with hold=99");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn a_folder_is_read_as_the_contract_says() {
     );
     assert_eq!(data.settings[0].name(), "document");
     assert_eq!(data.settings[1].params, [Some("4".into())]);
-    assert_eq!(data.describe(1), "min_repeats=4");
+    assert_eq!(data.describe(1), "min_repeats=5");
     assert_eq!(
         (data.run.corpus.as_str(), data.run.limit),
         ("starter", Some(1.0))

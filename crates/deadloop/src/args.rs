@@ -126,25 +126,19 @@ pub(crate) struct Output {
     /// Break the scores down by this field too, as meta.source; may be repeated
     #[arg(long = "by", value_name = "FIELD")]
     pub(crate) by: Vec<String>,
-    /// Also write scores.csv, if it has at most 200,000 rows, and, except for a sweep, outcomes.csv
-    #[arg(long)]
-    pub(crate) csv: bool,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) folder: Folder,
     /// Keep no text of the transcripts in the folder, for private corpora
     #[arg(long)]
     pub(crate) no_excerpts: bool,
-    /// Overwrite what is in the folder
-    #[arg(long)]
-    #[serde(skip)]
-    pub(crate) force: bool,
-    #[command(flatten)]
-    #[serde(skip)]
-    pub(crate) sharded: Sharded,
 }
 
-/// The options for the tables of a measurement.
+/// The options for a folder of results.
 #[derive(Debug, Args, Serialize, Deserialize)]
-pub(crate) struct Tables {
-    /// Also write the rows as CSV
+#[command(next_help_heading = "Writing")]
+pub(crate) struct Folder {
+    /// Also write the tables as CSV; scores.csv only with at most 200,000 rows
     #[arg(long)]
     pub(crate) csv: bool,
     /// Overwrite what is in the folder
@@ -154,10 +148,6 @@ pub(crate) struct Tables {
     #[command(flatten)]
     #[serde(skip)]
     pub(crate) sharded: Sharded,
-    /// The folder of the results
-    #[arg(long, value_name = "DIR")]
-    #[serde(skip)]
-    pub(crate) out: std::path::PathBuf,
 }
 
 /// The shard of a corpus to read, or the parts to merge.

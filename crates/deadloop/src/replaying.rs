@@ -24,10 +24,10 @@ pub(crate) fn request<'a>(
         judging: judge.judging(),
         by: &output.by,
         by_default: false,
-        csv: output.csv,
+        csv: output.folder.csv,
         excerpts: !output.no_excerpts,
-        force: output.force,
-        ..bare_request((corpus, out), (select, &output.sharded), host)?
+        force: output.folder.force,
+        ..bare_request((corpus, out), (select, &output.folder.sharded), host)?
     })
 }
 

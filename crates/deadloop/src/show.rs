@@ -1,6 +1,7 @@
 //! Prints tables, prose and remarks on the terminal.
 
 use deadloop_corpus::is_named;
+use deadloop_report::TextTable;
 use deadloop_score::measure::Metric;
 use deadloop_score::{Count, Tally, Transient, Worth};
 use std::fmt::Display;
@@ -15,6 +16,7 @@ use crate::exit::{Code, Outcome};
 use crate::fitting;
 use deadloop_run::visible::{visible_json, visible_lines};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// Returns the columns of the terminal on stdout: `COLUMNS` if it is set, else the size of the terminal. `None` if
 /// neither is known, so that nothing is wrapped.
@@ -35,6 +37,20 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> St
 /// Formats a table like [`table`], with `numbers` as the range of columns that hold numbers.
 pub(crate) fn table_of(header: &[&str], rows: &[Vec<String>], numbers: Range<usize>) -> String {
     fitting::table(header, &seen(rows), &numbers, width().map(usize::from))
+}
+
+/// Formats the tables of a summary of `repair` or `budget`, each below its explanation.
+pub(crate) fn summary(summary: &Map<String, Value>) -> Vec<String> {
+    let tables = deadloop_report::summary_tables(summary).into_iter();
+    let text = |one: TextTable| {
+        let header: Vec<&str> = one.header.iter().map(String::as_str).collect();
+        format!(
+            "{}\n{}",
+            prose(&one.head),
+            table(&header, &one.rows, one.words)
+        )
+    };
+    tables.map(text).collect()
 }
 
 /// Formats a table of words, at most `most` columns wide even on a wider terminal.

@@ -1,7 +1,7 @@
 //! Heatmaps: the objective over pairs of the most effective parameters.
 
 use super::{Area, ChartEntry, mesh};
-use crate::data::{Objective, ReportData, Score};
+use crate::data::{Objective, ReportData, Score, brief};
 use crate::draw::{DrawError, Ink, Picture, SEQUENCE, elide, measure, words};
 use crate::grid::{Grid, Worth};
 use crate::numbers::{decimal, percent};
@@ -189,9 +189,9 @@ impl Field<'_, '_, '_> {
         let Map { x, y, fields } = self.map;
         let [across, up] = [x, y].map(|at| &self.grid.dimensions[*at].values);
         let (columns, rows) = (across.len() as i32, up.len() as i32);
-        let label = |values: &[&str], at: i32| {
+        let label = |values: &[&str], at: i32, room: f64| {
             let value = usize::try_from(at).ok().and_then(|at| values.get(at));
-            value.map_or_else(String::new, |value| elide(value, 76.0, 12.0))
+            value.map_or_else(String::new, |value| elide(&brief(value), room, 12.0))
         };
         let mut chart = ChartBuilder::on(self.area)
             .margin(8)
@@ -206,10 +206,10 @@ impl Field<'_, '_, '_> {
             .y_labels(up.len())
             .x_label_offset(half.0)
             .y_label_offset(-half.1)
-            .x_label_formatter(&|at| label(across, *at))
-            .y_label_formatter(&|at| label(up, *at))
-            .x_desc(self.grid.title(*x))
-            .y_desc(self.grid.title(*y))
+            .x_label_formatter(&|at| label(across, *at, 76.0))
+            .y_label_formatter(&|at| label(up, *at, 106.0))
+            .x_desc(elide(&self.grid.title(*x), 320.0, 13.0))
+            .y_desc(elide(&self.grid.title(*y), 320.0, 13.0))
             .draw()?;
         for (row, worths) in (0..rows).rev().zip(fields) {
             for (column, worth) in (0..columns).zip(worths) {

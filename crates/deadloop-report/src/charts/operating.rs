@@ -2,20 +2,22 @@
 //!
 //! Each dot is a setting. All models have a plane, and so have the models with the most loops.
 
-use super::{Area, ChartEntry, PLOT, legend, mesh, percent_labels};
+use super::{Area, ChartEntry, PLOT, mesh, percent_labels};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
-use crate::draw::{Axis, DrawError, Ink, Picture, elide, words};
+use crate::draw::{Axis, DrawError, Ink, Picture, SERIES, elide, words};
 use crate::look::ink;
 use crate::numbers::{decimal, percent, plain};
 use crate::visible::visible;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::collections::BTreeMap;
 
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "operating",
     title: "Every setting",
     reading: "Each dot is a setting that was replayed, of equal ones the best: higher is better, further left cuts less \
-              healthy output. The line is the best of all settings with at most that many wrong alarms per million clean chars. \
+              healthy output. On the strip at the left are the settings without a wrong alarm, side by side where they are \
+              equally high. The line is the best of all settings with at most that many wrong alarms per million clean chars. \
               All figures here are in-sample, on all transcripts; held-out ones are at the top of the page and in the tables.",
     draw,
 };
@@ -24,14 +26,19 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
 const MODELS: usize = 8;
 /// The maximum number of dots of a plane.
 const DOTS: usize = 350;
-const APART: f64 = 5.0;
+/// The distance of dots in pixels, unless there are too many.
+const APART: f64 = 7.0;
+/// The room for marks at the left end of the strip, in pixels.
+const MARKS: i32 = 22;
+/// The height of a row of the key, in pixels.
+const KEY_ROW: u32 = 22;
 
 /// The maximum number of settings marked by a letter.
 const MARKED: usize = 5;
 
 /// A setting marked by a letter.
 struct Point {
-    /// The role: `chosen`, `best in-sample`, `in use`, `named`, `never`.
+    /// The role: `chosen`, `best in-sample`, `in use`, `named`, `limit`, `never`.
     role: &'static str,
     setting: usize,
     name: String,
@@ -46,8 +53,12 @@ pub(crate) struct Dot {
     pub(crate) settings: usize,
 }
 
-/// A dot and its place: the rate of wrong alarms and the height of its setting.
-type Spot = ((f64, f64), Dot);
+/// A dot with the rate of wrong alarms and the height of its setting, and its distance in pixels from that place.
+struct Spot {
+    at: (f64, f64),
+    aside: (i32, i32),
+    dot: Dot,
+}
 
 /// The plane of a model.
 pub(crate) struct Plane<'d> {
@@ -88,12 +99,15 @@ fn plane(
     }
     let points = points(data, model);
     let mut spots = Vec::new();
-    let picture = Picture::new((name, ENTRY.title), PLOT, |area| {
-        spots = drawn(area, data, &places, &points)?;
-        Ok(())
+    let rows = (points.len() + usize::from(data.run.limit.is_some())).div_ceil(2) as u32;
+    let size = (PLOT.0, PLOT.1 + KEY_ROW * rows);
+    let picture = Picture::new((name, ENTRY.title), size, |area| {
+        let (plot, below) = area.split_vertically(PLOT.1 as i32);
+        spots = drawn(&plot, data, &places, &points)?;
+        key(&below, data, &points)
     })?;
-    let mut titles: Vec<String> = spots.iter().map(|(at, _)| told(data, *at)).collect();
-    let mut dots: Vec<Dot> = spots.into_iter().map(|(_, dot)| dot).collect();
+    let mut titles: Vec<String> = spots.iter().map(|spot| told(data, spot.at)).collect();
+    let mut dots: Vec<Dot> = spots.into_iter().map(|spot| spot.dot).collect();
     for point in points.iter().rev() {
         titles.push(format!("{}: {}", point.name, told(data, point.at)));
         dots.push(Dot {
@@ -124,40 +138,67 @@ fn drawn(
         .x_desc(data.run.wrong_name(false))
         .y_desc(data.run.height().title_in(data.run.unit))
         .draw()?;
-    let best = envelope(places);
+    let pixel = |at: &(f64, f64)| chart.backend_coord(at);
+    // The strip for 0, from its left end to its middle.
+    let (left, top) = pixel(&(-1.0, 1.0));
+    let half = pixel(&(0.0, 1.0)).0 - left;
+    let strip = [(0, 0), (2 * half, pixel(&(0.0, 0.0)).1 - top)];
+    let spots = spots(pixel, places, half);
+    chart.draw_series([
+        EmptyElement::at((-1.0, 1.0)) + Rectangle::new(strip, Ink::Band.color().filled())
+    ])?;
+    // A rate of 0 ends at the strip.
+    let beside = |(rate, height): (f64, f64)| (rate.max(f64::MIN_POSITIVE), height);
+    let best = envelope(places).into_iter().map(beside);
     chart.draw_series(LineSeries::new(best, Ink::Axis.color().stroke_width(2)))?;
-    if let Some(limit) = data.run.limit {
-        let color = Ink::Limit.color();
-        let ends = [(limit, 0.0), (limit, 1.0)];
-        chart
-            .draw_series(DashedLineSeries::new(ends, 6, 4, color.stroke_width(2)))?
-            .label(format!("limit: {limit}"))
-            .legend(move |(x, y)| Rectangle::new([(x, y - 1), (x + 18, y + 1)], color.filled()));
+    let upright = data
+        .run
+        .limit
+        .map(|limit| [(limit, 0.0), (limit, 1.0)].map(beside));
+    let level = data.run.constraints.iter();
+    let level = level.filter(|one| one.metric == data.run.height() && !one.at_most);
+    let level = level.map(|one| [(-1.0, one.bound), (f64::MAX, one.bound)]);
+    for ends in upright.into_iter().chain(level) {
+        let style = Ink::Limit.color().stroke_width(2);
+        chart.draw_series(DashedLineSeries::new(ends, 6, 4, style))?;
     }
     let muted = Ink::Muted.color().filled();
-    let spots = spots(|at| chart.backend_coord(at), places);
-    chart.draw_series(spots.iter().map(|(at, _)| Circle::new(*at, 3, muted)))?;
+    let dot = |spot: &Spot| EmptyElement::at(spot.at) + Circle::new(spot.aside, 3, muted);
+    chart.draw_series(spots.iter().map(dot))?;
     // The first point is drawn last, on top. Letters identify points without colours.
     for (letter, point) in ('A'..).zip(points).collect::<Vec<_>>().into_iter().rev() {
-        let color = point.ink.color();
+        let on_strip = point.at.0 <= 0.0;
+        let at = (if on_strip { MARKS / 2 - half } else { 0 }, 0);
         let mark = EmptyElement::at(point.at)
-            + Circle::new((0, 0), 8, color.filled())
-            + Text::new(letter.to_string(), (0, 0), words(12, Ink::OnHigh));
+            + Circle::new(at, 8, point.ink.color().filled())
+            + Text::new(letter.to_string(), at, words(12, Ink::OnHigh));
         chart.draw_series([mark])?;
     }
-    for (letter, point) in ('A'..).zip(points) {
-        let color = point.ink.color();
-        chart
-            .draw_series(std::iter::empty::<Circle<(f64, f64), i32>>())?
-            .label(elide(&visible(&point.name), 300.0, 13.0))
-            .legend(move |at| {
-                EmptyElement::at(at)
-                    + Rectangle::new([(2, -7), (16, 7)], color.filled())
-                    + Text::new(letter.to_string(), (9, 0), words(12, Ink::OnHigh))
-            });
-    }
-    legend(&mut chart.configure_series_labels()).draw()?;
     Ok(spots)
+}
+
+/// Draws the key of the marks and the limit, in two columns below the plane.
+fn key(area: &Area<'_>, data: &ReportData, points: &[Point]) -> Result<(), DrawError> {
+    let left = words(13, Ink::Text).pos(Pos::new(HPos::Left, VPos::Center));
+    let limit = data.run.limit.map(|limit| {
+        let name = format!("limit: {limit} {}", data.run.wrong_name(false));
+        (None, Ink::Limit, name)
+    });
+    let points = ('A'..).zip(points);
+    let points = points.map(|(letter, point)| (Some(letter), point.ink, point.name.clone()));
+    let (width, row) = (PLOT.0 as i32 / 2, KEY_ROW as i32);
+    for (at, (letter, ink, name)) in (0..).zip(points.chain(limit)) {
+        let (x, y) = (at % 2 * width + 12, at / 2 * row + row / 2);
+        let (tall, style) = (if letter.is_some() { 7 } else { 1 }, ink.color().filled());
+        area.draw(&Rectangle::new([(x, y - tall), (x + 14, y + tall)], style))?;
+        if let Some(letter) = letter {
+            let text = letter.to_string();
+            area.draw(&Text::new(text, (x + 7, y), words(12, Ink::OnHigh)))?;
+        }
+        let name = elide(&visible(&name), f64::from(width) - 44.0, 13.0);
+        area.draw(&Text::new(name, (x + 22, y), left.clone()))?;
+    }
+    Ok(())
 }
 
 /// Returns the places of a model's settings except `never`, the best first.
@@ -175,21 +216,39 @@ fn places(data: &ReportData, model: &str) -> Vec<(usize, (f64, f64))> {
     places
 }
 
-/// Returns the dots and their places. Settings that are too close to tell apart share a dot. `pixel` maps a place to
-/// pixels.
-fn spots(pixel: impl Fn(&(f64, f64)) -> (i32, i32), places: &[(usize, (f64, f64))]) -> Vec<Spot> {
+/// Returns the dots and their places. Settings that are too close to tell apart share a dot. On the strip for 0, which is
+/// two `half` wide, dots of one height lie side by side. `pixel` maps a place to pixels.
+fn spots(
+    pixel: impl Fn(&(f64, f64)) -> (i32, i32),
+    places: &[(usize, (f64, f64))],
+    half: i32,
+) -> Vec<Spot> {
     let mut apart = APART;
     loop {
-        let mut spots: BTreeMap<(i64, i64), Spot> = BTreeMap::new();
+        let cell = |pixel: i32| (f64::from(pixel) / apart).round() as i32;
+        let room = (f64::from(2 * half - MARKS) / apart) as i32;
+        let mut spots: BTreeMap<(i32, i32), Spot> = BTreeMap::new();
         for (setting, at) in places {
             let (x, y) = pixel(at);
-            let cell = |pixel: i32| (f64::from(pixel) / apart).round() as i64;
+            let (mut column, row, mut aside) = (cell(x), cell(y), (0, 0));
+            if at.0 <= 0.0 {
+                // The first free place of the row, or that of equal figures.
+                let taken = |n: &i32| spots.get(&(*n, row)).is_some_and(|spot| spot.at != *at);
+                column = (0..room - 1).find(|n| !taken(n)).unwrap_or(room - 1);
+                let right = (f64::from(column) + 0.5) * apart;
+                let down = f64::from(row) * apart - f64::from(y);
+                aside = (MARKS - half + right as i32, down.round() as i32);
+            }
             let first = Dot {
                 setting: *setting,
                 settings: 0,
             };
-            let (_, dot) = spots.entry((cell(x), cell(y))).or_insert((*at, first));
-            dot.settings += 1;
+            let spot = spots.entry((column, row)).or_insert(Spot {
+                at: *at,
+                aside,
+                dot: first,
+            });
+            spot.dot.settings += 1;
         }
         if spots.len() <= DOTS {
             return spots.into_values().collect();
@@ -198,15 +257,20 @@ fn spots(pixel: impl Fn(&(f64, f64)) -> (i32, i32), places: &[(usize, (f64, f64)
     }
 }
 
-/// Returns the upper envelope of the places: the highest value up to each rate of wrong alarms. It begins at (0, 0),
-/// the place of `never`.
+/// Returns the upper envelope of the places: the highest value up to each rate of wrong alarms. It begins at the highest
+/// value without a wrong alarm, or at that of `never`.
 fn envelope(places: &[(usize, (f64, f64))]) -> Vec<(f64, f64)> {
     let mut all: Vec<(f64, f64)> = places.iter().map(|place| place.1).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
     let mut best = vec![(0.0, 0.0)];
     for (rate, height) in all {
         if let Some((_, highest)) = best.last().copied().filter(|last| height > last.1) {
-            best.extend([(rate, highest), (rate, height)]);
+            if rate <= 0.0 {
+                best.clear();
+            } else {
+                best.push((rate, highest));
+            }
+            best.push((rate, height));
         }
     }
     best
@@ -238,18 +302,36 @@ fn models(data: &ReportData) -> Vec<&str> {
     models.into_iter().map(|(model, _)| model).collect()
 }
 
-/// Returns the marked settings of a model: the chosen one or the best of a search, then the one in use, then the first
-/// of the other named ones.
+/// Returns the marked settings of a model: the chosen one or the best of a search, then the one in use, the other named
+/// ones, and those of the limits.
 fn points(data: &ReportData, model: &str) -> Vec<Point> {
     let scores = data.scores.iter().filter(|score| score.model == model);
     let mut points: Vec<Point> = scores
         .filter_map(|score| Some((score.setting, place(data, score)?)))
         .flat_map(|(setting, at)| marks(data, model, (setting, at)))
         .collect();
+    let limits = data.advice.iter().flat_map(|advice| &advice.limits);
+    for rung in limits {
+        let setting = data.settings.iter().position(|one| one.id == rung.setting);
+        let new = setting.filter(|at| points.iter().all(|point| point.setting != *at));
+        let score = new.and_then(|at| data.score(at, model));
+        if let Some((score, at)) = score.and_then(|score| Some((score, place(data, score)?))) {
+            points.push(Point {
+                role: "limit",
+                setting: score.setting,
+                name: data.describe(score.setting),
+                at,
+                ink: SERIES[3 + points.len() % (SERIES.len() - 3)],
+            });
+        }
+    }
     points.sort_by_key(|point| {
         let leading = data.leading().iter().position(|at| *at == point.setting);
         let is_star = matches!(point.role, "chosen" | "best in-sample");
-        (!is_star, point.role == "never", leading)
+        let rank = ["limit", "never"]
+            .iter()
+            .position(|role| *role == point.role);
+        (!is_star, rank, leading)
     });
     points.truncate(MARKED);
     points
@@ -271,14 +353,12 @@ fn marks(data: &ReportData, model: &str, (setting, at): (usize, (f64, f64))) -> 
         data.held_for(model).filter(|_| data.ships())
     };
     if chosen == Some(setting) {
-        marks.push(point("chosen", "chosen".into(), Ink::Chosen));
+        let name = format!("settings.toml: {}", data.describe(setting));
+        marks.push(point("chosen", name, Ink::Chosen));
     }
     if data.best() == Some(setting) {
-        marks.push(point(
-            "best in-sample",
-            "best in-sample".into(),
-            Ink::Chosen,
-        ));
+        let name = format!("best in-sample: {}", data.describe(setting));
+        marks.push(point("best in-sample", name, Ink::Chosen));
     }
     let role = data.settings.get(setting).map(|this| (this.role, &this.id));
     let itself = match role {

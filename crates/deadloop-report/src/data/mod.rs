@@ -11,18 +11,17 @@ mod short_names;
 
 pub use choice::{ChoiceFigures, ChoiceRow};
 pub use deadloop_score::Verdict;
-pub use naming::{brief, differences, in_short};
-pub(crate) use naming::{member, short};
+pub(crate) use naming::{Difference, Differences, member, parameter_subject, short};
 pub use outcome::OutcomeRow;
 pub use run::{Objective, RunInfo};
 pub use score::Score;
-pub use short_names::{beside, differing};
+pub use short_names::{NamedGuard, brief, short_name};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use deadloop_score::choose::{Advice, Ruling};
 use deadloop_score::measure::F1;
-use deadloop_score::replay::detect::{Settings, Value};
+use deadloop_score::replay::detect::Setting;
 use deadloop_score::{ExcerptsHead, Opened};
 
 /// The name of the rows of all models together.
@@ -53,10 +52,12 @@ pub struct ReportData {
     pub opened: Option<(ExcerptsHead, Vec<Opened>)>,
     /// Whether letters and digits of the transcripts are hidden.
     pub redacted: bool,
+    /// The results of `repair` or `budget` in the manifest. Empty for other commands.
+    pub summary: serde_json::Map<String, serde_json::Value>,
     /// The text of `settings.toml`, if a choice was made.
     pub settings_toml: Option<String>,
-    /// Whether each parameter differs between cells. Computed on first use, as there can be 100,000 settings.
-    pub varying: OnceLock<Vec<bool>>,
+    /// The guards with a name, the one in use first. Computed on first use.
+    pub named_guards: OnceLock<Vec<NamedGuard>>,
     /// The settings with a name, the most interesting first. Computed on first use.
     pub leading: OnceLock<Vec<usize>>,
     /// The best setting of a search. Computed on first use.
@@ -83,7 +84,7 @@ pub enum Role {
 }
 
 /// A setting with scores or outcomes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct SettingRow {
     /// The hash of the setting, or `never`.
     pub id: String,
@@ -96,8 +97,8 @@ pub struct SettingRow {
     pub params: Vec<Option<Arc<str>>>,
     /// The settings file. `None` for `never`.
     pub toml: Option<Arc<str>>,
-    /// All parameters with their values, read from the settings file on first use.
-    pub values: OnceLock<Vec<(String, String)>>,
+    /// The guard of the settings file, read on first use.
+    pub guard: OnceLock<Option<Setting>>,
 }
 
 impl SettingRow {
@@ -122,21 +123,6 @@ impl ReportData {
     /// Returns the text of a settings file with this setting.
     pub fn toml(&self, setting: usize) -> Option<&str> {
         self.settings.get(setting)?.toml.as_deref()
-    }
-
-    /// Returns all parameters of a setting, `guard.parameter`, with their values.
-    pub(crate) fn values<'d>(&self, setting: &'d SettingRow) -> &'d [(String, String)] {
-        setting.values.get_or_init(|| {
-            let read = setting.toml.as_deref().map(Settings::parse);
-            if let Some(Ok(settings)) = read {
-                let columns = settings.guard().columns().into_iter();
-                return columns.map(|(name, value)| (name, plain(value))).collect();
-            }
-            let varying = self.parameters.iter().zip(&setting.params);
-            let there =
-                varying.filter_map(|(name, value)| Some((name.clone(), value.as_deref()?.into())));
-            there.collect()
-        })
     }
 
     /// Iterates over the scores of all models together.
@@ -297,13 +283,5 @@ impl ReportData {
         self.choices.is_empty()
             && self.advice.is_none()
             && settings.any(|setting| setting.role == Role::Cell)
-    }
-}
-
-/// Formats a value for a table.
-fn plain(value: Value) -> String {
-    match value {
-        Value::Text(text) => text,
-        value => value.to_string(),
     }
 }

@@ -1,82 +1,172 @@
-//! Short names of settings by their differences from others.
+//! Short names of settings: the name of a known guard, and the differences from it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use super::ALL_MODELS;
+use std::sync::LazyLock;
 
-use deadloop_score::replay::detect::harness::{Member, Params};
-use deadloop_score::replay::detect::{Setting, Value};
+use deadloop_score::choose::{Changed, changes};
+use deadloop_score::replay::detect::Setting;
+use deadloop_score::replay::detect::harness::{DETECTORS, Member, Params};
+use deadloop_score::replay::shipped::all_presets;
 
-use super::naming::{brief, differences, in_short};
-
-fn columns_of(setting: &Setting) -> BTreeMap<String, String> {
-    let columns = setting.columns().into_iter();
-    columns
-        .map(|(name, value)| (name, value.to_string()))
-        .collect()
+/// A guard that short names refer to.
+#[derive(Debug, Clone)]
+pub struct NamedGuard {
+    /// Its name. Empty for the guard in use.
+    pub name: String,
+    /// Its members.
+    pub guard: Setting,
 }
 
-/// Returns a guard of the same detectors with default parameters.
-fn defaults(setting: &Setting) -> Setting {
-    let members = setting.members.iter().map(|m| m.detector);
-    Setting {
-        members: members
-            .map(|detector| Member::new(detector, Params::defaults(detector.params)))
-            .collect(),
+/// The presets, and every detector with its defaults.
+static SHIPPED: LazyLock<Vec<NamedGuard>> = LazyLock::new(|| {
+    let defaults = DETECTORS.iter().map(|detector| {
+        let members = vec![Member::new(detector, Params::defaults(detector.params))];
+        (detector.name.to_owned(), Setting { members })
+    });
+    let presets = all_presets().unwrap_or_default();
+    let all = defaults.chain(presets);
+    all.map(|(name, guard)| NamedGuard { name, guard })
+        .collect()
+});
+
+/// Returns the short name of a setting: its differences from the guard in use, or the nearest named guard, preset or
+/// detector with its defaults, and the differences from it.
+pub fn short_name(own: &Setting, named: &[NamedGuard]) -> String {
+    let (name, changes) = nearest(own, named);
+    let several = own.members.len() > 1 || changes.iter().any(|one| one.guard != changes[0].guard);
+    let differs = joined(&changes, several);
+    match (name.as_str(), differs.as_str()) {
+        ("", "") => "as in use".to_owned(),
+        ("", differs) => differs.to_owned(),
+        (name, "") => name.to_owned(),
+        (name, differs) => format!("{name} with {differs}"),
     }
 }
 
-/// Returns a name for each setting: its differences from the one in use.
-pub fn beside(in_use: &Setting, settings: &[&Setting]) -> Vec<String> {
-    let value = |(name, value)| match value {
-        Value::Text(text) => (name, text),
-        value => (name, value.to_string()),
-    };
-    let values = |setting: &Setting| -> Vec<(String, String)> {
-        setting.columns().into_iter().map(value).collect()
-    };
-    // Names say the detector if it is not in use.
-    let detectors = |setting: &Setting| -> Vec<&str> {
-        setting.members.iter().map(|m| m.detector.name).collect()
-    };
-    let used = detectors(in_use);
-    let several = used.len() > 1 || settings.iter().any(|setting| detectors(setting) != used);
-    let base = values(in_use);
-    let name = |setting: &&Setting| {
-        let named = in_short(differences(&values(setting), &base, several));
-        named.unwrap_or_else(|| "as in use".to_owned())
-    };
-    settings.iter().map(name).collect()
+/// Returns the name of the known guard that is nearest to a setting, and the differences from it.
+pub(super) fn nearest(own: &Setting, named: &[NamedGuard]) -> (String, Vec<Changed>) {
+    let detectors = |setting: &Setting| setting.members.iter().map(|m| m.detector.name).collect();
+    let family: Vec<&str> = detectors(own);
+    let shipped = SHIPPED
+        .iter()
+        .filter(|base| detectors(&base.guard) == family)
+        .map(|base| (&base.name, read_by(&base.guard, own)));
+    let named = named.iter().map(|base| (&base.name, base.guard.clone()));
+    let all = named.chain(shipped);
+    let all = all.map(|(name, base)| (name.clone(), changes(ALL_MODELS, &base, own)));
+    // Without a known guard of these detectors, the whole setting differs.
+    let nothing = Setting::default();
+    all.min_by_key(|(_, changes)| changes.len())
+        .unwrap_or_else(|| (String::new(), changes(ALL_MODELS, &nothing, own)))
 }
 
-/// Returns a name for each setting: its detectors if the settings differ in them, and its values of the parameters that
-/// differ.
-pub fn differing(settings: &[&Setting]) -> Vec<String> {
-    let columns: Vec<BTreeMap<String, String>> = settings.iter().map(|s| columns_of(s)).collect();
-    let family = |s: &Setting| {
-        s.members
-            .iter()
-            .map(|m| m.detector.name)
-            .collect::<Vec<_>>()
-            .join(" + ")
-    };
-    let families: BTreeSet<String> = settings.iter().map(|s| family(s)).collect();
-    let one = |(setting, own): (&&Setting, &BTreeMap<String, String>)| {
-        let kin = settings
-            .iter()
-            .zip(&columns)
-            .filter(|(other, _)| family(other) == family(setting));
-        let mut kin: Vec<&BTreeMap<String, String>> = kin.map(|(_, columns)| columns).collect();
-        // A setting alone in its family is compared with the defaults of its detectors.
-        let defaults = columns_of(&defaults(setting));
-        kin.extend((kin.len() == 1 && families.len() > 1).then_some(&defaults));
-        let differs = |(name, value): &(&String, &String)| {
-            kin.iter().any(|other| other.get(*name) != Some(*value))
+/// Returns a shipped guard that reads the channels of `own`.
+fn read_by(base: &Setting, own: &Setting) -> Setting {
+    let mut base = base.clone();
+    for (member, own) in base.members.iter_mut().zip(&own.members) {
+        member.channel = own.channel;
+    }
+    base
+}
+
+/// Joins changes: `periodic: min_copies=4, min_chars=300, without periodic-2`. With `several` members each is named.
+fn joined(changes: &[Changed], several: bool) -> String {
+    let part = |(last, change): (&str, &Changed)| {
+        let lead = if several && last != change.guard {
+            format!("{}: ", change.guard)
+        } else {
+            String::new()
         };
-        let parts = own
-            .iter()
-            .filter(differs)
-            .map(|(name, value)| format!("{name}={}", brief(value)));
-        let lead = (families.len() > 1).then(|| family(setting));
-        in_short(lead.into_iter().chain(parts).collect()).unwrap_or_default()
+        match (change.param.as_str(), &change.to) {
+            ("detector", None) => format!("without {}", change.guard),
+            ("detector", Some(_)) => format!("added {}", change.guard),
+            (param, to) => format!("{lead}{param}={}", brief(to.as_deref().unwrap_or("–"))),
+        }
     };
-    settings.iter().zip(&columns).map(one).collect()
+    let before = std::iter::once("").chain(changes.iter().map(|change| change.guard.as_str()));
+    let parts: Vec<String> = before.zip(changes).map(part).collect();
+    parts.join(", ")
+}
+
+/// The longest value in a name, in chars.
+const LONGEST: usize = 60;
+
+/// Shortens a value for a name. Several rows of a list are shortened to their values: `50/180/5 500/250/3`.
+pub fn brief(value: &str) -> String {
+    let rows = value.matches('{').count();
+    let mut text = value.trim_matches('"').to_owned();
+    if rows > 0 {
+        text.retain(|c| !c.is_whitespace());
+        text = text.trim_matches(['[', ']']).to_owned();
+    }
+    if rows > 1 {
+        let row = |row: &str| -> String {
+            let values = row.trim_matches(['{', '}']).split(',');
+            let values = values.map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
+            values.collect::<Vec<_>>().join("/")
+        };
+        text = text.split("},").map(row).collect::<Vec<_>>().join(" ");
+    }
+    match text.char_indices().nth(LONGEST) {
+        None => text,
+        Some((at, _)) => format!("{}…", &text[..at]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_score::replay::detect::Settings;
+
+    fn guard(text: &str) -> Setting {
+        Settings::parse(text).unwrap().guard().clone()
+    }
+
+    fn periodic(params: &str) -> String {
+        format!("[[guard]]\ndetector = \"periodic\"\n[guard.params]\n{params}\n")
+    }
+
+    #[test]
+    fn a_name_says_all_that_differs_from_the_nearest_guard_and_no_default() {
+        let two = periodic("min_copies = 3") + &periodic("min_copies = 5\nmin_chars = 900");
+        let named = [
+            ("", two.clone()),
+            ("ours", periodic("max_period = 77\nmin_single = 9")),
+        ];
+        let named = named.map(|(name, text)| NamedGuard {
+            name: name.into(),
+            guard: guard(&text),
+        });
+        let name = |text: &str| short_name(&guard(text), &named);
+        assert_eq!(name(&two), "as in use");
+        let other = two.replace("900", "800");
+        assert_eq!(name(&other), "periodic-2: min_chars=800");
+        assert_eq!(
+            name(&periodic("max_period = 77\nmin_single = 8")),
+            "ours with min_single=8"
+        );
+        assert_eq!(name(&periodic("")), "periodic", "the defaults");
+        let many = "min_copies = 7\nmax_period = 9\nmin_chars = 30\nmin_bare = 1\nmin_form = 2\nmin_single = 4";
+        let name = name(&periodic(many));
+        assert_eq!(name.matches('=').count(), 6, "{name}");
+        let novelty =
+            "[[guard]]\ndetector = \"novelty\"\n[guard.params]\nhold = 99\nstride = 250\n";
+        let alone = short_name(&guard(novelty), &[]);
+        assert_eq!(
+            alone, "novelty with hold=99",
+            "a stride of 250 is its default"
+        );
+    }
+
+    #[test]
+    fn a_value_is_short_and_its_own() {
+        assert_eq!(brief("[2000, 3000]"), "[2000, 3000]");
+        assert_eq!(brief("\"lists\""), "lists");
+        assert_eq!(
+            brief("[{ max_period = 50, min_copies = 5 }]"),
+            "{max_period=50,min_copies=5}"
+        );
+        assert_eq!(brief("[{ max_period = 50, n = 5 }, { n = 2 }]"), "50/5 2");
+        assert_eq!(brief(&"x".repeat(70)), format!("{}…", "x".repeat(60)));
+    }
 }

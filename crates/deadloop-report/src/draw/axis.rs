@@ -1,15 +1,19 @@
-//! Scales that plotters lacks: one with 0 and many powers, one with ticks of its own.
+//! Scales that plotters lacks: one with a strip for 0, one with ticks of its own.
 
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use std::ops::Range;
+
+/// The width of the strip for 0, and of the gap beside it, as parts of the scale.
+const STRIP: f64 = 0.17;
+const GAP: f64 = 0.02;
 
 /// The mapping from values to places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Scale {
     /// Logarithmic.
     Log,
-    /// Linear up to this value and logarithmic above it, for rates that include 0.
-    Symlog(f64),
+    /// A strip for 0, and a logarithmic scale beside it.
+    Strip,
 }
 
 /// A scale with its ends and ticks.
@@ -22,53 +26,53 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// Returns a scale for rates that can include 0.
+    /// Returns a scale for rates that can include 0. The strip for 0 has -1 at its left end, and the other rates begin at
+    /// any lower positive value.
     pub(crate) fn rates(rates: impl Iterator<Item = f64>) -> Self {
         let positive: Vec<f64> = rates.filter(|&rate| rate > 0.0).collect();
         let least = positive.iter().copied().fold(1.0, f64::min);
         let most = positive.iter().copied().fold(1.0, f64::max);
-        let linear = 10f64.powf(least.log10().floor()).clamp(0.1, 1.0);
-        Self::symlog(linear, most * 1.3)
+        let low = 10f64.powf(least.log10().floor());
+        let high = (most * 1.3).max(low * 10.0);
+        let decades = (0..).map(|n| low * 10f64.powi(n));
+        let decades = decades
+            .take_while(|at| *at <= high)
+            .flat_map(|at| [at, 3.0 * at]);
+        Self {
+            scale: Scale::Strip,
+            low: least.min(3.0 * low) / 1.3,
+            high,
+            ticks: std::iter::once(0.0).chain(decades).collect(),
+        }
+        .with_ticks_inside()
+    }
+
+    fn with_ticks_inside(mut self) -> Self {
+        let ends = self.low..=self.high;
+        self.ticks.retain(|at| *at == 0.0 || ends.contains(at));
+        self
     }
 
     /// Returns a logarithmic scale with the ticks inside its ends.
     pub(crate) fn log(low: f64, high: f64, ticks: &[f64]) -> Self {
-        let inside = ticks.iter().filter(|&&at| at >= low && at <= high);
         Self {
             scale: Scale::Log,
             low,
             high,
-            ticks: inside.copied().collect(),
+            ticks: ticks.to_vec(),
         }
-    }
-
-    /// Returns a scale from 0, linear up to `linear`.
-    fn symlog(linear: f64, high: f64) -> Self {
-        let mut ticks = vec![0.0];
-        let (mut at, mut three) = (linear, false);
-        let high = high.max(linear * 10.0);
-        while at <= high * 1.0001 {
-            ticks.push(at);
-            at *= if three { 10.0 / 3.0 } else { 3.0 };
-            three = !three;
-        }
-        Self {
-            scale: Scale::Symlog(linear),
-            low: 0.0,
-            high,
-            ticks,
-        }
+        .with_ticks_inside()
     }
 
     /// Returns the place of a value between the ends, 0 to 1.
     fn place(&self, value: f64) -> f64 {
-        let bend = |v: f64| match self.scale {
-            Scale::Log => v.max(self.low).ln(),
-            Scale::Symlog(linear) if v <= linear => v / linear,
-            Scale::Symlog(linear) => 1.0 + (v / linear).log10() * 1.6,
-        };
-        let (low, high) = (bend(self.low), bend(self.high));
-        ((bend(value) - low) / (high - low)).clamp(0.0, 1.0)
+        let place = value.max(self.low) / self.low;
+        let place = (place.ln() / (self.high / self.low).ln()).clamp(0.0, 1.0);
+        match self.scale {
+            Scale::Log => place,
+            Scale::Strip if value <= 0.0 => STRIP * (1.0 + value.max(-1.0)) / 2.0,
+            Scale::Strip => STRIP + GAP + (1.0 - STRIP - GAP) * place,
+        }
     }
 }
 
@@ -86,7 +90,10 @@ impl Ranged for Axis {
     }
 
     fn range(&self) -> Range<f64> {
-        self.low..self.high
+        match self.scale {
+            Scale::Log => self.low..self.high,
+            Scale::Strip => -1.0..self.high,
+        }
     }
 }
 
@@ -95,14 +102,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn symlog_shows_zero_and_large_values() {
-        let axis = Axis::symlog(0.1, 1000.0);
+    fn zero_has_a_strip_beside_rising_rates() {
+        let axis = Axis::rates([0.0, 0.12, 700.0].into_iter());
         let ticks = axis.ticks.iter().map(|at| format!("{at:.1}"));
         assert_eq!(
             ticks.collect::<Vec<_>>().join(" "),
-            "0.0 0.1 0.3 1.0 3.0 10.0 30.0 100.0 300.0 1000.0"
+            "0.0 0.1 0.3 1.0 3.0 10.0 30.0 100.0 300.0"
         );
         let places: Vec<f64> = axis.ticks.iter().map(|at| axis.place(*at)).collect();
-        assert!(places.is_sorted() && places[0] == 0.0);
+        assert!(places.is_sorted() && places[0] == STRIP / 2.0 && places[1] > STRIP);
+        assert_eq!(axis.place(-1.0), 0.0);
+        assert_eq!(axis.place(f64::MIN_POSITIVE), STRIP + GAP);
     }
 }

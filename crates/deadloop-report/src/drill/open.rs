@@ -4,11 +4,15 @@
 
 use super::calls;
 use super::text::{self, TextView};
-use crate::data::{OutcomeRow, ReportData, Role};
-use crate::numbers::count;
+use crate::data::{ALL_MODELS, OutcomeRow, ReportData, Role, Verdict};
+use crate::numbers::{count, percent};
 use crate::visible::visible;
+use deadloop_score::measure::{ENDED, SAVED};
 use deadloop_score::{Group, Opened};
 use serde::Serialize;
+
+/// The maximum number of other guards that are named as a remedy.
+const OTHERS: usize = 2;
 
 /// An opened transcript, ready for the page.
 #[derive(Debug, Clone, Serialize)]
@@ -38,6 +42,10 @@ pub(super) struct Open {
     why: String,
     /// The verdict of the offline finder at a wrong alarm. Empty in other groups.
     looks_like: String,
+    /// The changes that would help here.
+    to_do: Vec<String>,
+    /// The language tag.
+    lang: Option<String>,
     parts: Vec<TextView>,
     /// The calls of an agent's run.
     calls: Option<calls::CallsView>,
@@ -90,6 +98,8 @@ impl Open {
             labels: one.labels.iter().map(|label| shown(label)).collect(),
             why: shown(&one.why),
             looks_like: shown(&one.looks_like),
+            to_do: view.to_do(one, rows),
+            lang: one.lang.as_deref().map(shown),
             parts: one.parts.iter().map(text::shown).collect(),
             calls: view.calls(one),
             command: command(row),
@@ -170,6 +180,61 @@ impl View<'_> {
         without.map(|row| self.name(row)).collect()
     }
 
+    /// Returns the remedies that are known from the data: a label to review, the change that was tried, and the other
+    /// named guards that judge the transcript right.
+    fn to_do(&self, one: &Opened, rows: &[&OutcomeRow]) -> Vec<String> {
+        let mut to_do = Vec::new();
+        if one.unlabelled_loop {
+            let label = "The label may lack a loop: deadloop label CORPUS --disputes . lists it for review.";
+            to_do.push(label.to_owned());
+        }
+        to_do.extend((!one.remedy.is_empty()).then(|| visible(&one.remedy).into_owned()));
+        let is_right = |row: &OutcomeRow| match one.group {
+            Group::FalseAlarm => row.alarm_at.is_none() && row.verdict != Verdict::Error,
+            Group::Miss => row.verdict == Verdict::Hit,
+            Group::LateHit => row.latency < self.row.latency && row.verdict == Verdict::Hit,
+            Group::Fired => false,
+        };
+        let role = |row: &OutcomeRow| self.data.settings.get(row.setting).map(|one| one.role);
+        let right = rows.iter().filter(|row| is_right(row));
+        let right = right.filter(|row| matches!(role(row), Some(Role::Named | Role::InUse)));
+        let mut others: Vec<(f64, String)> = right.filter_map(|row| self.instead(row)).collect();
+        others.sort_by(|a, b| b.0.total_cmp(&a.0));
+        to_do.extend(
+            others
+                .into_iter()
+                .take(OTHERS)
+                .map(|(_, sentence)| sentence),
+        );
+        to_do
+    }
+
+    /// Says what another setting does here and on all transcripts, with its objective for sorting.
+    fn instead(&self, other: &OutcomeRow) -> Option<(f64, String)> {
+        let total = |setting: usize| self.data.score(setting, ALL_MODELS);
+        let (now, then) = (total(self.row.setting)?, total(other.setting)?);
+        let both = |write: fn(Option<f64>) -> String, measure| {
+            format!(
+                "{} → {}",
+                write(now.value(measure)),
+                write(then.value(measure))
+            )
+        };
+        let wrong = [now, then].map(|score| count(score.scores.tally.wrong()));
+        let here = match other.alarm_at {
+            Some(at) => format!("finds it at {}", count(at)),
+            None => "lets it pass".to_owned(),
+        };
+        let sentence = format!(
+            "{} {here}; on all transcripts: wrong alarms {}, ended {}, saved {}.",
+            self.name(other),
+            wrong.join(" → "),
+            both(percent, &ENDED),
+            both(percent, &SAVED)
+        );
+        Some((self.data.run.objective.merit(then)?, sentence))
+    }
+
     fn name(&self, row: &OutcomeRow) -> String {
         let (data, this) = (self.data, Some(row.setting));
         if data.ships() && data.held_for(&self.row.model) == this || data.chosen() == this {
@@ -224,11 +289,9 @@ fn checkpoints(data: &ReportData, setting: usize) -> Vec<u64> {
     let Some(setting) = data.settings.get(setting) else {
         return Vec::new();
     };
-    let lists = data
-        .values(setting)
-        .iter()
-        .filter(|(name, _)| name.ends_with(".checkpoints"));
-    let text: String = lists.map(|(_, value)| value.as_str()).collect();
+    let members = setting.guard().into_iter().flat_map(|guard| &guard.members);
+    let lists = members.filter_map(|member| member.params.get("checkpoints"));
+    let text: String = lists.map(ToString::to_string).collect();
     text.split(|c: char| !c.is_ascii_digit())
         .filter_map(|digits| digits.parse().ok())
         .collect()

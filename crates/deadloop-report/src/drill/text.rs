@@ -85,7 +85,8 @@ pub(crate) fn redact(data: &mut ReportData) {
     };
     head.redacted = true;
     for one in opened.iter_mut() {
-        one.why = hidden_quotes(&one.why);
+        one.why = hidden_quotes(&one.why, '"');
+        one.remedy = hidden_quotes(&one.remedy, '\'');
         for part in &mut one.parts {
             part.text = hide(&part.text);
         }
@@ -109,8 +110,8 @@ fn hidden(c: char) -> char {
 
 /// Hides the quoted text of a sentence, from the first quotation mark to the last. So a quotation mark inside the
 /// quoted text cannot reveal a part of it.
-fn hidden_quotes(sentence: &str) -> String {
-    let (Some(first), Some(last)) = (sentence.find('"'), sentence.rfind('"')) else {
+fn hidden_quotes(sentence: &str, mark: char) -> String {
+    let (Some(first), Some(last)) = (sentence.find(mark), sentence.rfind(mark)) else {
         return sentence.to_owned();
     };
     let (before, rest) = sentence.split_at(first);
@@ -167,6 +168,8 @@ mod tests {
             parts: vec![part("1. Ab想, cd\n")],
             looks_like: String::new(),
             unlabelled_loop: false,
+            lang: None,
+            remedy: "ignore = ['^Ab$'] lets it pass: 3 -> 1.".into(),
             calls: Some(Calls {
                 list: vec![Called {
                     arguments: "{\"q\":7}".into(),
@@ -181,6 +184,7 @@ mod tests {
         let (head, opened) = data.opened.unwrap();
         assert_eq!(opened[0].parts[0].text, "0. Xxx, xx\n");
         assert_eq!(opened[0].why, "3 copies of \"Xx \"0\"\", 4 asked for");
+        assert_eq!(opened[0].remedy, "ignore = ['^Xx$'] lets it pass: 3 -> 1.");
         let call = &opened[0].calls.as_ref().unwrap().list[0];
         assert_eq!(
             (call.arguments.as_str(), call.result.as_str()),

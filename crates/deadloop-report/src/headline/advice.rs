@@ -1,8 +1,8 @@
 //! The verdict of a choice for the page: badge, sentence, changes, commands.
 
-use crate::data::{ALL_MODELS, ReportData};
+use crate::data::{Difference, ReportData};
 use crate::visible::visible;
-use deadloop_score::choose::{Changed, SavedAt1};
+use deadloop_score::choose::SavedAt1;
 use deadloop_score::measure::SAVED;
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub(crate) struct AdviceView {
     /// The name of the setting in use.
     pub(crate) in_use_is: &'static str,
     /// The parameters that differ.
-    pub(crate) changes: Vec<Line>,
+    pub(crate) changes: Vec<Difference>,
     /// The number of changes that are not listed.
     pub(crate) more: usize,
     /// The sentence in place of a long list.
@@ -35,22 +35,8 @@ pub(crate) struct AdviceView {
     pub(crate) here: Vec<String>,
 }
 
-/// A parameter that differs.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Line {
-    of: String,
-    param: String,
-    from: String,
-    to: String,
-    /// The meaning of the new value. Empty if the value needs no words.
-    words: String,
-}
-
 /// The maximum number of changes listed. `settings.toml` has all of them.
 const CHANGES: usize = 24;
-
-/// The maximum number of changes listed outside the fold.
-const FEW: usize = 8;
 
 /// Prepares the verdict. `None` if the run made no choice.
 pub(super) fn told(data: &ReportData) -> Option<AdviceView> {
@@ -71,16 +57,8 @@ pub(super) fn told(data: &ReportData) -> Option<AdviceView> {
         },
         in_use_is: data.in_use_is(),
         more: changes.len().saturating_sub(CHANGES),
-        many: (changes.len() > FEW).then(|| {
-            let (is, old) = (visible(&advice.is), visible(&advice.in_use_is));
-            let new = if is == old {
-                "settings.toml".into()
-            } else {
-                is
-            };
-            format!("{new} replaces {old}: {} changes", changes.len())
-        }),
-        changes: changes.iter().take(CHANGES).map(line).collect(),
+        many: advice.many_changes().as_ref().map(shown),
+        changes: changes.iter().take(CHANGES).map(Difference::new).collect(),
         saved_at_1: advice.saved_at_1.iter().map(saved_at_1).collect(),
         to_do: advice.to_do.iter().map(shown).collect(),
         next: advice.next.clone(),
@@ -113,24 +91,6 @@ fn saved_at_1(one: &SavedAt1) -> String {
         visible(&one.grid),
         write(one.value)
     )
-}
-
-fn line(changed: &Changed) -> Line {
-    let shown = |value: &Option<String>| value.as_deref().map_or("–".into(), visible).into_owned();
-    let of = match changed.model.as_str() {
-        ALL_MODELS => changed.guard.clone(),
-        model => format!("{model}: {}", changed.guard),
-    };
-    Line {
-        of: visible(&of).into_owned(),
-        param: visible(&changed.param).into_owned(),
-        from: shown(&changed.from),
-        to: shown(&changed.to),
-        words: changed
-            .words
-            .as_deref()
-            .map_or_else(String::new, |w| visible(w).into_owned()),
-    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 
 /// The top of the page.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Headline {
     /// The sentence about the measurement.
     pub(crate) measured: String,
@@ -86,6 +86,13 @@ const NAMED: usize = 3;
 
 /// Builds the headline.
 pub(crate) fn headline(data: &ReportData) -> Headline {
+    if !data.summary.is_empty() {
+        let (command, corpus) = (&data.run.command, &data.run.corpus);
+        return Headline {
+            measured: format!("deadloop {command} on the corpus {corpus}."),
+            ..Headline::default()
+        };
+    }
     let lines = lines(data);
     let advice = advice::told(data);
     let verdict = verdict(data, &lines).filter(|_| advice.is_none());
@@ -206,7 +213,7 @@ fn lines(data: &ReportData) -> Vec<Line> {
     let others = others.filter_map(|at| Some(of_score(together(*at)?, data.describe(*at), "")));
     lines.extend(others.take(NAMED - lines.len()));
     if let Some(at) = data.best() {
-        lines.extend(together(at).map(|score| of_score(score, data.described(at), "best")));
+        lines.extend(together(at).map(|score| of_score(score, data.describe(at), "best")));
     }
     lines
 }

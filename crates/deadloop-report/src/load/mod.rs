@@ -37,8 +37,16 @@ pub enum LoadError {
 /// The number of models whose cells make a line in a chart. For other models only named and chosen settings are kept.
 const CURVES: usize = 8;
 
-/// Reads a result folder of `replay`, `sweep` or `tune`.
+/// Reads a result folder of `replay`, `sweep`, `tune`, `repair` or `budget`.
 pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
+    let manifest = Manifest::read(dir)?;
+    if ["repair", "budget"].contains(&manifest.command.as_str()) {
+        return Ok(ReportData {
+            run: run::run(&manifest, 0, 0),
+            summary: manifest.summary,
+            ..ReportData::default()
+        });
+    }
     let results = Results::read(dir)?;
     let scores = Frame::of(&results);
     let mut data = ReportData {
@@ -287,7 +295,7 @@ impl Settings {
             role,
             params: Vec::new(),
             toml: None,
-            values: OnceLock::new(),
+            guard: OnceLock::new(),
         });
         self.index.insert(id.to_owned(), self.list.len() - 1);
         self.list.len() - 1

@@ -132,14 +132,14 @@ fn figure(choice: &ChoiceRow, measure: Metric) -> Cell {
     cell.with(small.join("; "))
 }
 
-/// Formats the names of the setting in use and of the one in the file. The second line has the latter's short name and
-/// id.
+/// Formats the names of the setting in use and of the one in the file. The second line has the latter's short name.
 fn gets(data: &ReportData, choice: &ChoiceRow) -> Cell {
     let text = if choice.setting == data.in_use() || choice.in_use_is == choice.gets {
         choice.in_use_is.clone()
     } else {
         format!("{} → {}", choice.in_use_is, choice.gets)
     };
-    let small = choice.setting.map(|at| data.described(at));
+    let small = choice.setting.map(|at| data.describe(at));
+    let small = small.filter(|small| !text.ends_with(small.as_str()));
     Cell::text(text).with(small.unwrap_or_default())
 }

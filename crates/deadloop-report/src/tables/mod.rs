@@ -6,6 +6,7 @@ mod cases;
 mod choice;
 mod limits;
 mod settings;
+mod summary;
 
 use crate::data::ReportData;
 use crate::draw::{elide, elide_apart};
@@ -95,10 +96,55 @@ pub(crate) struct Tables {
     pub(crate) breakdowns: Vec<Table>,
     /// The scores by fields of the transcripts.
     pub(crate) fields: Vec<Table>,
-    /// The single cases: unlabelled alarms, wrong alarms, misses, errors.
-    pub(crate) cases: Vec<Table>,
+    /// The alarms on transcripts without a label.
+    pub(crate) fired: Option<Table>,
     /// The transcripts on which a detector failed.
     pub(crate) errors: Option<Table>,
+    /// The two tables of `repair` or `budget`.
+    pub(crate) summary: Vec<Table>,
+}
+
+/// A table for a terminal.
+#[derive(Debug, Clone)]
+pub struct TextTable {
+    /// Its title and its explanation.
+    pub head: String,
+    /// The names of its columns, those of words first.
+    pub header: Vec<String>,
+    /// Its rows.
+    pub rows: Vec<Vec<String>>,
+    /// The number of columns of words.
+    pub words: usize,
+}
+
+/// Builds the tables of a summary of `repair` or `budget` for a terminal, without the parameters in words.
+pub fn summary_tables(summary: &serde_json::Map<String, serde_json::Value>) -> Vec<TextTable> {
+    let text = |table: Table| {
+        let shown: Vec<bool> = table
+            .columns
+            .iter()
+            .map(|column| column.name != "params")
+            .collect();
+        let kept = |at: &usize| shown[*at];
+        let columns: Vec<usize> = (0..shown.len()).filter(kept).collect();
+        let row = |row: &Row| {
+            columns
+                .iter()
+                .map(|at| row.cells[*at].text.clone())
+                .collect()
+        };
+        let words = columns.iter().filter(|at| !table.columns[**at].number);
+        TextTable {
+            head: format!("{}. {}", table.title, table.note),
+            header: columns
+                .iter()
+                .map(|at| table.columns[*at].name.to_string())
+                .collect(),
+            rows: table.rows.iter().map(row).collect(),
+            words: words.count(),
+        }
+    };
+    summary::tables(summary).into_iter().map(text).collect()
 }
 
 /// Builds every table.
@@ -109,8 +155,9 @@ pub(crate) fn tables(data: &ReportData) -> Tables {
         settings: settings::side_by_side(data),
         breakdowns: settings::by_field(data, |field| settings::OF_LOOPS.contains(&field)),
         fields: settings::by_field(data, |field| !settings::OF_LOOPS.contains(&field)),
-        cases: cases::tables(data),
+        fired: cases::fired(data),
         errors: cases::errors(data),
+        summary: summary::tables(&data.summary),
     };
     tables.keep_apart();
     tables
@@ -123,9 +170,10 @@ impl Tables {
             &mut self.models,
             &mut self.limits,
             &mut self.settings,
+            &mut self.fired,
             &mut self.errors,
         ];
-        let lists = [&mut self.breakdowns, &mut self.fields, &mut self.cases];
+        let lists = [&mut self.breakdowns, &mut self.fields];
         let tables = single.into_iter().flatten();
         let tables = tables.chain(lists.into_iter().flatten());
         let rows = tables.flat_map(|table| {

@@ -143,8 +143,8 @@ fn label(data: &ReportData, score: &Score) -> Cell {
     let name = data.describe(score.setting);
     let id = if name == setting.id { "" } else { &setting.id };
     let (name, small) = match role(data, score.setting) {
-        "chosen" => ("chosen".to_owned(), data.described(score.setting)),
-        "best" => ("best in-sample".to_owned(), data.described(score.setting)),
+        "chosen" => ("chosen".to_owned(), data.describe(score.setting)),
+        "best" => ("best in-sample".to_owned(), data.describe(score.setting)),
         "never" => (setting.id.clone(), "no guard at all".to_owned()),
         _ => (name, id.to_owned()),
     };

@@ -20,7 +20,7 @@ use crate::replay::Replayed;
 use crate::replay::second_pass::SecondPass;
 
 /// The chars before and after each mark.
-const CONTEXT: u64 = 200;
+const CONTEXT: u64 = 120;
 /// The maximum number of chars of text: of one transcript, and of the whole report.
 const MOST: (usize, usize) = (4_000, 800_000);
 /// The maximum number of copies marked in one part of a text.
@@ -39,6 +39,8 @@ pub struct Opening<'a, E> {
     pub chunks: Option<std::num::NonZeroU64>,
     /// Whether the text of transcripts is kept.
     pub texts: bool,
+    /// The remedies that were tried against wrong alarms, a sentence for a case.
+    pub remedies: BTreeMap<usize, String>,
     /// The host of the run.
     pub host: &'a dyn Host,
 }
@@ -210,6 +212,11 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
             calls: self.calls((*cell, case), entry, &case_of),
             unlabelled_loop: matches!(disputed, Some(Reading::Loop(_))),
             looks_like: disputed.map_or(String::new(), |reading| reading.words()),
+            lang: entry.transcript.lang.clone(),
+            remedy: match self.remedies.get(&case) {
+                Some(remedy) if self.texts => remedy.clone(),
+                _ => String::new(),
+            },
         };
         Ok(Some(opened))
     }

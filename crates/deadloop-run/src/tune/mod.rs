@@ -21,7 +21,7 @@ mod plan;
 mod remedies;
 
 pub use plan::TunePlan;
-use remedies::Remedies;
+use remedies::{Remedies, Tried};
 
 /// The options of a choice.
 pub struct Tuning {
@@ -114,7 +114,10 @@ pub fn tune(
             host: request.host,
         };
         let file = written(&choices);
-        let mut to_do = remedies.sentences(&choices, &file)?;
+        let Tried {
+            sentences: mut to_do,
+            of_cases,
+        } = remedies.tried(&choices, &file)?;
         let settings = Settings::parse(&file).map_err(|e| Code::Unexpected.error(e))?;
         let live = Guards::new(&settings);
         if let Err(not_live) = &live {
@@ -127,6 +130,7 @@ pub fn tune(
             plan: &plan,
             options: &options,
             evidence: &evidence,
+            remedies: of_cases,
         };
         work.describe(&mut done, &choices);
         let (scored, head) = work.write(&mut done, &choices, &tuning.settings)?;
@@ -154,6 +158,8 @@ struct Work<'a> {
     plan: &'a TunePlan,
     options: &'a ChooseOptions,
     evidence: &'a Evidence<'a>,
+    /// The remedies that were tried against wrong alarms, a sentence for a case.
+    remedies: BTreeMap<usize, String>,
 }
 
 impl Work<'_> {
@@ -195,6 +201,7 @@ impl Work<'_> {
             focus: self.focus(&chosen, in_use),
             chunks: request.judging.chunks,
             texts: request.excerpts,
+            remedies: self.remedies.clone(),
             host: request.host,
         }
         .write(done)?;

@@ -22,7 +22,7 @@ pub struct TunePlan {
     /// The ready guards.
     pub ready: Vec<ReadyGuard>,
     /// The names of the ready guards in tables, in the same order.
-    pub(super) short: Vec<String>,
+    pub short: Vec<String>,
     /// The cell of the settings in use.
     pub in_use: usize,
     /// The file of the settings in use. Its parts outside the choice stay.

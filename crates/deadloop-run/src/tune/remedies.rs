@@ -30,8 +30,17 @@ const LINES: (usize, usize) = (2_000, 3);
 /// A tool or a line at which clean transcripts are stopped, with its counts.
 #[derive(Default)]
 struct Culprit {
-    stopped: u64,
+    cases: Vec<usize>,
     groups: BTreeSet<String>,
+}
+
+/// The remedies that were tried.
+#[derive(Default)]
+pub(super) struct Tried {
+    /// A sentence for each remedy, and one for all of them together.
+    pub(super) sentences: Vec<String>,
+    /// The sentence of the remedy for a case.
+    pub(super) of_cases: BTreeMap<usize, String>,
 }
 
 /// The results of a setting on the corpus.
@@ -60,19 +69,20 @@ pub(super) struct Remedies<'a> {
 }
 
 impl Remedies<'_> {
-    /// Returns a sentence for each remedy that was tried. `file` is the text of the settings of `choices`.
+    /// Tries remedies, and says what each does. `file` is the text of the settings of `choices`.
     ///
     /// # Errors
     /// Returns an error if the settings cannot be read or the host stops the pass.
-    pub(super) fn sentences(&self, choices: &Choices, file: &str) -> RunResult<Vec<String>> {
+    pub(super) fn tried(&self, choices: &Choices, file: &str) -> RunResult<Tried> {
         let mut culprits: Vec<(String, Culprit)> = self.culprits(choices)?.into_iter().collect();
         culprits.retain(|(_, culprit)| culprit.groups.len() >= GROUPS);
-        culprits.sort_by(|(a, x), (b, y)| y.stopped.cmp(&x.stopped).then_with(|| a.cmp(b)));
+        let stopped = |culprit: &Culprit| culprit.cases.len();
+        culprits.sort_by(|(a, x), (b, y)| stopped(y).cmp(&stopped(x)).then_with(|| a.cmp(b)));
         culprits.truncate(TRIED);
         if culprits.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Tried::default());
         }
-        let names: Vec<String> = culprits.into_iter().map(|(name, _)| name).collect();
+        let names: Vec<String> = culprits.iter().map(|(name, _)| name.clone()).collect();
         let alone = names
             .iter()
             .map(|name| self.passing(file, std::slice::from_ref(name)));
@@ -87,6 +97,12 @@ impl Remedies<'_> {
             .clone()
             .map(|(name, then)| self.sentence(name, (reached[0], *then), helps(then)))
             .collect();
+        let of_each = culprits.iter().zip(&sentences);
+        let of_each = of_each.flat_map(|((_, culprit), sentence)| {
+            let cases = culprit.cases.iter();
+            cases.map(|case| (*case, sentence.clone()))
+        });
+        let of_cases = of_each.collect();
         let proposed: Vec<String> = tried
             .filter(|(_, then)| helps(then))
             .map(|(name, _)| name.clone())
@@ -98,7 +114,10 @@ impl Remedies<'_> {
                 told(reached[0], all, self.is_text())
             ));
         }
-        Ok(sentences)
+        Ok(Tried {
+            sentences,
+            of_cases,
+        })
     }
 
     fn is_text(&self) -> bool {
@@ -172,10 +191,10 @@ impl Remedies<'_> {
             self.evidence.cases,
             &|i| stops[i].is_some(),
             found,
-            |_, found| {
+            |i, found| {
                 if let Some((name, group)) = found {
                     let culprit = culprits.entry(name).or_default();
-                    culprit.stopped += 1;
+                    culprit.cases.push(i);
                     culprit.groups.insert(group);
                 }
                 Ok(())

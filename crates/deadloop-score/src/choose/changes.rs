@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use deadloop_replay::Plan;
-use deadloop_replay::detect::harness::Member;
+use deadloop_replay::detect::harness::{Detector, Member, Param};
 use deadloop_replay::detect::{Setting, Value};
 
 use super::explanation::where_rules_end;
@@ -71,6 +71,17 @@ pub fn changes(model: &str, from: &Setting, to: &Setting) -> Vec<Changed> {
         }
     }
     all
+}
+
+impl Changed {
+    /// Returns the description of the parameter. `None` for the channel, and for a guard that is added or removed.
+    pub fn param(&self) -> Option<&'static Param> {
+        let detector = match self.guard.rsplit_once('-') {
+            Some((name, n)) if n.parse::<usize>().is_ok() => name,
+            _ => &self.guard,
+        };
+        Detector::find(detector)?.param(&self.param)
+    }
 }
 
 /// The name of a detector, and its number among the guards with this detector.

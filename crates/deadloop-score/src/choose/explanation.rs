@@ -54,15 +54,45 @@ fn tells(param: &Param, member: &Member) -> bool {
     }
 }
 
-/// Formats a parameter: `Copies of the unit in a row, the first included: 3 copies (min_copies).`
-fn sentence(param: &Param, value: &Value, member: &Member) -> String {
-    let (meaning, zero) = match param.doc.rsplit_once("; 0: ") {
+/// Splits the description of a parameter into its meaning and that of a 0.
+fn meaning(param: &Param) -> (&str, Option<&str>) {
+    match param.doc.rsplit_once("; 0: ") {
         Some((meaning, zero)) => (meaning, Some(zero)),
         None => (param.doc, None),
+    }
+}
+
+/// Returns the meaning of a parameter without that of its values: `copies of the unit in a row, the first included`.
+pub fn subject(param: &Param) -> &str {
+    let (meaning, _) = meaning(param);
+    let Domain::Word([first, ..]) = param.domain else {
+        return meaning;
     };
+    clause(param, meaning, first).map_or(meaning, |(what, _)| what)
+}
+
+/// Formats a written value of a parameter in words: `4 copies`, `list markers at line starts (lists)`.
+pub fn in_words(param: &Param, value: &str) -> String {
+    let (meaning, zero) = meaning(param);
+    let word = value.trim_matches('"');
+    let unit = param
+        .unit
+        .split_once(", or ")
+        .map_or(param.unit, |(usual, _)| usual);
+    match (clause(param, meaning, word), zero, word.parse()) {
+        (Some((_, clause)), ..) => clause,
+        (_, Some(zero), Ok(0)) => zero.to_owned(),
+        (_, _, Ok(n)) => format!("{} {unit}", thousands(n)).trim_end().to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+/// Formats a parameter: `Copies of the unit in a row, the first included: 3 copies (min_copies).`
+fn sentence(param: &Param, value: &Value, member: &Member) -> String {
+    let (meaning, zero) = meaning(param);
     let said = match (value, zero) {
         (Value::Int(0), Some(zero)) => format!("{meaning}: {zero}"),
-        _ => match clause(param, meaning, value) {
+        _ => match clause(param, meaning, value.as_text().unwrap_or_default()) {
             Some((what, clause)) => format!("{what}: {clause}"),
             None => format!("{meaning}: {}", amount(value, unit(param, member))),
         },
@@ -74,15 +104,13 @@ fn sentence(param: &Param, value: &Value, member: &Member) -> String {
 }
 
 /// Splits the meaning of a parameter with words into its subject and the clause of this word.
-fn clause<'d>(param: &'d Param, meaning: &'d str, value: &Value) -> Option<(&'d str, String)> {
+fn clause<'d>(param: &'d Param, meaning: &'d str, word: &str) -> Option<(&'d str, String)> {
     let Domain::Word(words) = param.domain else {
         return None;
     };
     let (what, clauses) = meaning.split_once(": ")?;
     let clauses: Vec<&str> = clauses.split("; ").collect();
-    let nth = words
-        .iter()
-        .position(|word| Some(*word) == value.as_text())?;
+    let nth = words.iter().position(|one| *one == word)?;
     let clause = clauses.get(nth).filter(|_| clauses.len() == words.len())?;
     Some((what, format!("{clause} ({})", words[nth])))
 }
@@ -220,5 +248,24 @@ mod tests {
             Some("units above 2,000 chars: 2 copies are enough")
         );
         assert_eq!(where_rules_end("max_period", member), None);
+        let param = |name: &str| member.detector.param(name).unwrap();
+        let said = [
+            ("min_copies", "4"),
+            ("fold", "\"lists\""),
+            ("min_form", "0"),
+            ("max_period", "4500"),
+        ];
+        let said = said.map(|(name, value)| (subject(param(name)), in_words(param(name), value)));
+        let said = said.map(|(what, value)| format!("{what}: {value}"));
+        assert_eq!(
+            said[0],
+            "copies of the unit in a row, the first included: 4 copies"
+        );
+        assert_eq!(
+            said[1],
+            "what is not compared: list markers at line starts (lists)"
+        );
+        assert!(said[2].ends_with(": as for others"), "{}", said[2]);
+        assert_eq!(said[3], "longest repeated unit: 4,500 chars");
     }
 }

@@ -66,7 +66,7 @@ impl Part {
 }
 
 /// A parameter that differs between the setting in use and the file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Changed {
     /// The model, or `*` for every model without a setting of its own.
     pub model: String,
@@ -237,6 +237,22 @@ pub struct Advice {
     pub to_do: Vec<String>,
     /// The next commands to type.
     pub next: Vec<String>,
+}
+
+/// The maximum number of changes that are listed one by one.
+const FEW_CHANGES: usize = 8;
+
+impl Advice {
+    /// Returns a sentence in place of a long list of changes. `None` if the list is short.
+    pub fn many_changes(&self) -> Option<String> {
+        let (many, old) = (self.changes.len(), &self.in_use_is);
+        let new = if self.is == *old {
+            "settings.toml"
+        } else {
+            &self.is
+        };
+        (many > FEW_CHANGES).then(|| format!("{new} replaces {old}: {many} changes"))
+    }
 }
 
 impl Chooser<'_> {

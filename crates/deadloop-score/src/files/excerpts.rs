@@ -33,8 +33,8 @@ impl Group {
     pub fn most(self) -> usize {
         match self {
             Self::FalseAlarm => 200,
-            Self::Miss => 12,
-            Self::LateHit => 6,
+            Self::Miss => 10,
+            Self::LateHit => 4,
             Self::Fired => 100,
         }
     }
@@ -105,6 +105,12 @@ pub struct Opened {
     /// The calls of an agent's run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<Calls>,
+    /// The language tag of the transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lang: Option<String>,
+    /// The change of the settings that was tried against this wrong alarm, with its result. Empty if none was.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub remedy: String,
 }
 
 /// A part of a channel's text.

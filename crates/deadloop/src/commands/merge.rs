@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::args::Output;
+use crate::args::Folder;
 use crate::exit::Outcome;
 use crate::settings;
 use deadloop_run::Parts;
@@ -48,8 +48,8 @@ impl Merge {
     }
 
     /// Passes the parts to the command of the shards.
-    pub(super) fn put(&self, parts: &Arc<Parts>, output: &mut Output) {
-        output.force = self.force;
-        output.sharded.parts = Some(Arc::clone(parts));
+    pub(super) fn put(&self, parts: Arc<Parts>, folder: &mut Folder) {
+        folder.force = self.force;
+        folder.sharded.parts = Some(parts);
     }
 }

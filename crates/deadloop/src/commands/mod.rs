@@ -164,29 +164,27 @@ fn merged(args: &merge::Merge, global: Global) -> Outcome {
     match command {
         OfShards::Tune(mut tune) => {
             args.place(&parts, &mut tune.corpus, &mut tune.out);
-            args.put(&parts, &mut tune.output);
+            args.put(parts, &mut tune.output.folder);
             tune::run(&tune, global)
         }
         OfShards::Sweep(mut sweep) => {
             args.place(&parts, &mut sweep.corpus, &mut sweep.out);
-            args.put(&parts, &mut sweep.output);
+            args.put(parts, &mut sweep.output.folder);
             sweep::run(&sweep, global)
         }
         OfShards::Replay(mut replay) => {
             args.place(&parts, &mut replay.corpus, &mut replay.out);
-            args.put(&parts, &mut replay.output);
+            args.put(parts, &mut replay.output.folder);
             replay::run(&replay, global)
         }
         OfShards::Repair(mut repair) => {
-            args.place(&parts, &mut repair.corpus, &mut repair.tables.out);
-            repair.tables.force = args.force;
-            repair.tables.sharded.parts = Some(parts);
+            args.place(&parts, &mut repair.corpus, &mut repair.out);
+            args.put(parts, &mut repair.folder);
             repair::run(&repair, global)
         }
         OfShards::Budget(mut budget) => {
-            args.place(&parts, &mut budget.corpus, &mut budget.tables.out);
-            budget.tables.force = args.force;
-            budget.tables.sharded.parts = Some(parts);
+            args.place(&parts, &mut budget.corpus, &mut budget.out);
+            args.put(parts, &mut budget.folder);
             budget::run(&budget, global)
         }
     }

@@ -23,7 +23,7 @@ a browser to print it.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// A folder that tune, sweep or replay wrote
+    /// A folder that tune, sweep, replay, repair or budget wrote
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
     /// Hide the letters and digits of the transcripts in the page; copies and structure stay
@@ -37,15 +37,8 @@ pub(crate) struct Report {
 pub(super) fn run(args: &Report, global: Global) -> Outcome {
     let dir = args.dir.as_path();
     if !dir.join("manifest.json").is_file() {
-        let what = "no manifest.json; expected a folder that tune, sweep or replay finished";
+        let what = "no manifest.json; expected a folder that tune, sweep, replay, repair or budget finished";
         return Err(Code::Usage.error(format!("{}: {what}", dir.display())));
-    }
-    if let Ok(manifest) = Manifest::read(dir)
-        && ["repair", "budget"].contains(&manifest.command.as_str())
-    {
-        let (dir, command) = (dir.display(), manifest.command);
-        let what = format!("no page for results of {command}; the tables are {command}s.parquet");
-        return Err(Code::Usage.error(format!("{dir}: {what}")));
     }
     interrupt::sweeps(dir);
     let options = Options {

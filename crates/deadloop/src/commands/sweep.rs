@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use deadloop_detect::{Settings, Unit};
 use deadloop_replay::Plan;
-use deadloop_report::differing;
+use deadloop_report::short_name;
 use deadloop_score::measure::DELAY;
 use deadloop_score::{Evidence, FrontPoint, wrong_rate};
 use serde::{Deserialize, Serialize};
@@ -67,8 +67,8 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     };
     let (cases, records) = done.unpacked(&plan);
     let evidence = Evidence::new(&plan, &cases, &records)?;
-    let scored = done.score(&evidence, &[], &args.output.by, args.output.csv)?;
-    tell_no_csv(args.output.csv, &scored, global);
+    let scored = done.score(&evidence, &[], &args.output.by, args.output.folder.csv)?;
+    tell_no_csv(args.output.folder.csv, &scored, global);
     done.run.manifest.models_left_out = scored.left_out;
     done.sum_up(json!({"cells": plan.cells(), "rows": scored.rows}));
     if !global.quiet && !global.json {
@@ -92,7 +92,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
 /// The maximum number of rows of the front that a terminal shows.
 const FRONT: usize = 20;
 
-/// Formats the front with the parameters that differ along it. A long front is thinned evenly.
+/// Formats the front with short names of its settings. A long front is thinned evenly.
 fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> String {
     let rate = wrong_rate(unit);
     let mut order: Vec<&FrontPoint> = front.iter().collect();
@@ -113,19 +113,17 @@ fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> String {
     if all > FRONT {
         order = (0..FRONT).map(|i| order[i * (all - 1) / last]).collect();
     }
-    let settings: Vec<_> = order.iter().map(|p| plan.setting(p.cell)).collect();
-    let told = differing(&settings.iter().collect::<Vec<_>>());
-    let row = |(p, told): (&&FrontPoint, String)| {
+    let row = |p: &&FrontPoint| {
         vec![
             show::percent(Some(p.recall)),
             show::number(Some(p.wrong_rate), 2),
             show::count(p.wrong),
             show::count(p.transient_stops),
             show::number(Some(p.delay), 0),
-            told,
+            short_name(&plan.setting(p.cell), &[]),
         ]
     };
-    let rows: Vec<Vec<String>> = order.iter().zip(told).map(row).collect();
+    let rows: Vec<Vec<String>> = order.iter().map(row).collect();
     let delay = DELAY.title_in(unit);
     let header = [
         "recall",

@@ -82,8 +82,9 @@ fn a_budget_is_swept_and_left_in_files() {
     }
     let tables = program::tables_as_said(&place.path("out"), "budget");
     assert_eq!(tables, ["budgets.parquet", "limits.csv"]);
-    let page = place.run("report out").ends(2);
-    page.says("no page for results of budget; the tables are budgets.parquet");
+    let page = place.read("out/report.html");
+    assert!(page.contains("Budgets</h2>") && page.contains("Iteration limits</h2>"));
+    assert!(page.contains("cost at 0.1") && !page.contains("How the numbers are made"));
     // Other threads leave the same bytes.
     let again = budget.replace("--out out", "--out other --jobs 1");
     place.run(again).ends(0);

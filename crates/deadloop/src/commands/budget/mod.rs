@@ -11,9 +11,10 @@ use serde_json::json;
 
 mod tables;
 
-use crate::args::{Global, Select, Tables};
+use crate::args::{Folder, Global, Select};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
+use crate::rendering::render;
 use crate::replaying::{bare_request, ran, say};
 use crate::settings;
 use crate::show;
@@ -36,7 +37,11 @@ pub(crate) struct Budget {
     pub(crate) select: Select,
     #[command(flatten)]
     #[serde(flatten)]
-    pub(crate) tables: Tables,
+    pub(crate) folder: Folder,
+    /// The folder of the results
+    #[arg(long, value_name = "DIR", help_heading = "Writing")]
+    #[serde(skip)]
+    pub(crate) out: PathBuf,
 }
 
 pub(super) fn run(args: &Budget, global: Global) -> Outcome {
@@ -56,14 +61,14 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
         opens: false,
         by: &by,
         by_default: args.by.is_none(),
-        csv: args.tables.csv,
-        force: args.tables.force,
+        csv: args.folder.csv,
+        force: args.folder.force,
         read: args.grid.iter().map(PathBuf::as_path).collect(),
         grid: Some(text),
         asked: json!({"budget": args}),
         ..bare_request(
-            (&args.corpus, &args.tables.out),
-            (&args.select, &args.tables.sharded),
+            (&args.corpus, &args.out),
+            (&args.select, &args.folder.sharded),
             &host,
         )?
     };
@@ -77,8 +82,9 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
     let budgets = tables::budget_lines(&done.stages);
     let limits = tables::limit_lines(&done.limits);
     done.run.manifest.summary = tables::summary(&done, &budgets, &limits);
-    let lines = tables::render(&done, &budgets, &limits);
+    let lines = tables::render(&done);
     done.run.finish(Ok(()), |folder, manifest| {
+        render(folder, &deadloop_report::Options::default(), global)?;
         if global.json {
             return say(folder, manifest, global);
         }

@@ -1,6 +1,6 @@
 //! The two tables of `deadloop budget`.
 
-use deadloop_replay::budget::{Budget, BudgetTally, Policy};
+use deadloop_replay::budget::{Budget, BudgetTally};
 use deadloop_run::budget::{BudgetRun, SweptStage};
 use deadloop_score::budget::LimitRow;
 use serde_json::{Map, Value, json};
@@ -9,12 +9,6 @@ use crate::show;
 
 /// The median error above which a counter gets a remark.
 const FAR: f64 = 0.25;
-/// The maximum number of rows of budgets that are printed.
-const MOST: usize = 100;
-
-/// The parameters that have a column if their values differ.
-const PARAMS: [&str; 5] = ["counter", "reserve", "tools", "keep", "summary"];
-
 /// A row of the table of budgets.
 pub(super) struct BudgetLine<'a> {
     budget: &'a Budget,
@@ -25,13 +19,6 @@ pub(super) struct BudgetLine<'a> {
 }
 
 impl BudgetLine<'_> {
-    /// Returns the value of a parameter. `None` if the policy does not read it.
-    fn param(&self, name: &str) -> Option<String> {
-        let columns = self.budget.columns();
-        let own = columns.into_iter().find(|(own, _)| *own == name);
-        own.map(|(_, value)| value.to_string())
-    }
-
     /// Returns the cost relative to no guard. `None` if the grid does not have this price of cached tokens.
     fn cost(&self, cache: f64) -> Option<f64> {
         let never = self.tally.own_free.cost(cache);
@@ -139,11 +126,7 @@ pub(super) fn summary(
 }
 
 /// Renders the result for the terminal.
-pub(super) fn render(
-    done: &BudgetRun,
-    budgets: &[BudgetLine<'_>],
-    limits: &[LimitLine<'_>],
-) -> String {
+pub(super) fn render(done: &BudgetRun) -> String {
     let found = &done.runs;
     let mut head = format!(
         "{} in {}",
@@ -157,11 +140,11 @@ pub(super) fn render(
     for line in miscounted(&done.stages) {
         head += &format!("\n{line}");
     }
-    format!(
-        "{head}\n\n{}\n\n{}",
-        budget_table(budgets),
-        limit_table(limits)
-    )
+    let tables = show::summary(&done.run.manifest.summary);
+    std::iter::once(head)
+        .chain(tables)
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 /// Returns a remark on each counter whose median error is above [`FAR`].
@@ -182,97 +165,4 @@ fn miscounted(stages: &[SweptStage]) -> Vec<String> {
         }
     }
     lines
-}
-
-/// Formats `k of n`.
-fn share(k: u64, n: u64) -> String {
-    format!("{} of {}", show::count(k), show::count(n))
-}
-
-fn budget_table(lines: &[BudgetLine<'_>]) -> String {
-    let differs = |name: &&str| {
-        let mut values = lines.iter().filter_map(|line| line.param(name));
-        let first = values.next();
-        values.any(|value| Some(&value) != first.as_ref())
-    };
-    let params: Vec<&str> = PARAMS.into_iter().filter(differs).collect();
-    let mut caches: Vec<f64> = Vec::new();
-    for cache in lines.iter().flat_map(|line| line.caches) {
-        if !caches.contains(cache) {
-            caches.push(*cache);
-        }
-    }
-    let per = |n: u64, of: u64| (of > 0).then(|| n as f64 / of as f64);
-    let row = |line: &BudgetLine<'_>| {
-        let (budget, tally) = (line.budget, &line.tally);
-        let cell = |name: &str| line.param(name).unwrap_or_else(|| "-".into());
-        let mut row = vec![show::count(budget.window), cell("threshold")];
-        row.push(match budget.policy {
-            Policy::Never => "no guard".into(),
-            policy => policy.name().to_owned(),
-        });
-        row.extend(params.iter().map(|name| cell(name)));
-        row.extend([
-            line.names.clone(),
-            share(tally.overflow, tally.runs),
-            show::number(per(tally.summaries, tally.runs), 2),
-            show::number(per(tally.own.sent(), tally.own_free.sent()), 2),
-        ]);
-        row.extend(
-            caches
-                .iter()
-                .map(|cache| show::number(line.cost(*cache), 2)),
-        );
-        row
-    };
-    let rows: Vec<Vec<String>> = lines.iter().take(MOST).map(row).collect();
-    let costs: Vec<String> = caches
-        .iter()
-        .map(|cache| format!("cost at {cache}"))
-        .collect();
-    let mut header = vec!["window", "threshold", "policy"];
-    header.extend(&params);
-    header.extend(["presets", "overflow", "acts a run", "tokens"]);
-    header.extend(costs.iter().map(String::as_str));
-    let more = match lines.len().saturating_sub(MOST) {
-        0 => String::new(),
-        more => format!(
-            "\n{} more in budgets.parquet",
-            show::several(more as u64, "setting")
-        ),
-    };
-    format!(
-        "Budgets: a window in which no setting acts has one row. Tokens, and their cost at a price of a cached token, are \
-         those of the runs that do not overflow, of what no guard sends in a window without end.\n{}{more}",
-        show::table(&header, &rows, 4 + params.len())
-    )
-}
-
-fn limit_table(lines: &[LimitLine<'_>]) -> String {
-    let row = |LimitLine { stops, asks }: &LimitLine<'_>| {
-        vec![
-            stops.limit.limit.to_string(),
-            share(stops.healthy_cut, stops.healthy),
-            share(stops.ended, stops.looping),
-            show::count(stops.useful_cut),
-            show::count(stops.saved),
-            share(asks.ask, asks.runs),
-            show::count(asks.confirmations),
-        ]
-    };
-    let rows: Vec<Vec<String>> = lines.iter().map(row).collect();
-    let header = [
-        "limit",
-        "healthy runs cut",
-        "loops ended",
-        "useful turns cut",
-        "turns saved",
-        "asks in",
-        "times",
-    ];
-    format!(
-        "Iteration limits: what one cuts that stops the run; how often one asks that grows by half at each yes. Cut and saved \
-         turns are of runs with a label: a useful turn is in no loop.\n{}",
-        show::table(&header, &rows, 0)
-    )
 }

@@ -17,9 +17,10 @@ use serde_json::json;
 
 mod tables;
 
-use crate::args::{Global, Select, Tables};
+use crate::args::{Folder, Global, Select};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
+use crate::rendering::render;
 use crate::replaying::{bare_request, ran, say};
 use crate::settings::read;
 use crate::show;
@@ -39,7 +40,11 @@ pub(crate) struct Repair {
     select: Select,
     #[command(flatten)]
     #[serde(flatten)]
-    pub(crate) tables: Tables,
+    pub(crate) folder: Folder,
+    /// The folder of the results
+    #[arg(long, value_name = "DIR", help_heading = "Writing")]
+    #[serde(skip)]
+    pub(crate) out: PathBuf,
 }
 
 pub(super) fn run(args: &Repair, global: Global) -> Outcome {
@@ -49,14 +54,14 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     let host = Terminal::of(global);
     let request = Request {
         command: "repair",
-        csv: args.tables.csv,
-        force: args.tables.force,
+        csv: args.folder.csv,
+        force: args.folder.force,
         read: args.grid.iter().map(PathBuf::as_path).collect(),
         grid: Some(text),
         asked: json!({"repair": args}),
         ..bare_request(
-            (&args.corpus, &args.tables.out),
-            (&args.select, &args.tables.sharded),
+            (&args.corpus, &args.out),
+            (&args.select, &args.folder.sharded),
             &host,
         )?
     };
@@ -66,6 +71,7 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     done.run.manifest.summary = tables::summary(&done);
     let lines = tables::render(&done);
     done.run.finish(Ok(()), |folder, manifest| {
+        render(folder, &deadloop_report::Options::default(), global)?;
         if global.json {
             return say(folder, manifest, global);
         }

@@ -42,6 +42,7 @@ pub(super) fn summary(done: &RepairRun) -> Map<String, Value> {
         row.insert("variant".into(), variant.name.as_str().into());
         row.insert("params".into(), variant.params().into());
         row.insert("fault".into(), score.fault.as_str().into());
+        row.insert("damaged".into(), score.tally.damaged().into());
         for verdict in Fate::ALL {
             row.insert(verdict.name().into(), score.tally.of(verdict).into());
         }
@@ -83,71 +84,10 @@ pub(super) fn render(done: &RepairRun) -> String {
         ));
     }
     if !done.scored.best.is_empty() {
-        parts.push(variant_table(done));
-        parts.push(fault_table(done));
+        parts.extend(show::summary(&done.run.manifest.summary));
         parts.push(best_sentence(done));
     }
     parts.join("\n\n")
-}
-
-/// The verdicts on a damaged stream.
-const VERDICTS: [Fate; 4] = [Fate::Recovered, Fate::Wrong, Fate::Lost, Fate::Leaked];
-
-fn variant_table(done: &RepairRun) -> String {
-    let row = |score: &&RepairScore| {
-        let count = |verdict: &Fate| show::count(score.tally.of(*verdict));
-        let mut row = vec![done.variants[score.variant].name.clone()];
-        row.push(show::count(score.tally.damaged()));
-        row.extend(VERDICTS.iter().map(count));
-        row.extend([Fate::FalseRepair, Fate::Intact].iter().map(count));
-        row.push(show::count(score.errors));
-        row.push(score.silence.map_or("n/a".to_owned(), show::count));
-        row
-    };
-    let rows: Vec<Vec<String>> = variant_scores(done).iter().map(row).collect();
-    let header = [
-        "variant",
-        "damaged",
-        "recovered",
-        "wrong",
-        "lost",
-        "leaked",
-        "false-repair",
-        "intact",
-        "failed",
-        "waits",
-    ];
-    format!(
-        "Streams by variant. Waits: in 95 % of the streams no more chars were read without anything coming out.\n{}",
-        show::table(&header, &rows, 1)
-    )
-}
-
-fn fault_table(done: &RepairRun) -> String {
-    let row = |score: &&RepairScore| {
-        let count = |verdict: &Fate| show::count(score.tally.of(*verdict));
-        let mut row = vec![
-            done.variants[score.variant].name.clone(),
-            score.fault.clone(),
-            show::count(score.tally.damaged()),
-        ];
-        row.extend(VERDICTS.iter().map(count));
-        row
-    };
-    let rows: Vec<Vec<String>> = fault_scores(done).iter().map(row).collect();
-    let header = [
-        "variant",
-        "fault",
-        "damaged",
-        "recovered",
-        "wrong",
-        "lost",
-        "leaked",
-    ];
-    format!(
-        "Streams by fault, of the best variant of each repairer.\n{}",
-        show::table(&header, &rows, 2)
-    )
 }
 
 /// Names the variant of each repairer that does no harm and recovers most.

@@ -77,7 +77,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     distinct.sort_unstable();
     distinct.dedup();
     let evidence = done.evidence(&plan)?;
-    let (by, csv) = (&args.output.by, args.output.csv);
+    let (by, csv) = (&args.output.by, args.output.folder.csv);
     let scored = done.score(&evidence, &distinct, by, csv)?;
     let means = done.means(&evidence, &distinct);
     Opening {
@@ -85,6 +85,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
         focus: [("*".to_owned(), (cells[0], named[0].clone()))].into(),
         chunks: args.judge.chunks,
         texts: !args.output.no_excerpts,
+        remedies: Default::default(),
         host: &host,
     }
     .write(&done)?;

@@ -35,7 +35,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
         return Ok(());
     };
     let summary = output::summary(&tuned, args, global)?;
-    tell_no_csv(args.output.csv, &tuned.scored, global);
+    tell_no_csv(args.output.folder.csv, &tuned.scored, global);
     let ended = ended(&tuned.choices.advice, !tuning.constraints.is_empty());
     let Tuned { mut done, .. } = *tuned;
     done.sum_up(summary);
@@ -55,7 +55,7 @@ fn ended(advice: &Advice, given: bool) -> Outcome {
 
 /// Returns the unit of choice: that of `--unit`, of the parts, or of the corpus.
 fn unit(args: &Tune) -> Outcome<Unit> {
-    let parts = args.output.sharded.parts.as_ref();
+    let parts = args.output.folder.sharded.parts.as_ref();
     match args
         .judge
         .unit

@@ -1,7 +1,7 @@
 //! The results of `tune`: the verdict first, then its evidence.
 
 use anstyle::{AnsiColor, Style};
-use deadloop_report::beside;
+use deadloop_report::{NamedGuard, short_name};
 use deadloop_run::tune::Tuned;
 use deadloop_score::choose::{
     Advice, Changed, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling,
@@ -17,7 +17,7 @@ use crate::exit::Outcome;
 use crate::show::{self, typed};
 use crate::visible::visible_lines;
 
-/// The maximum number of rows of models, changes and rungs that a terminal shows.
+/// The maximum number of rows of models and rungs that a terminal shows.
 const ROWS: usize = 12;
 
 /// Returns the next commands, with CORPUS and DIR for the corpus and the folder of results. Only the request in the
@@ -54,7 +54,7 @@ pub(super) fn summary(tuned: &Tuned, args: &Tune, global: Global) -> Outcome<Val
     for sentence in &advice.more {
         show::print(&show::prose(&format!("  {}", visible_lines(sentence))))?;
     }
-    for line in changed(choices) {
+    for line in changed(advice) {
         show::print(&show::prose(&visible_lines(&line)))?;
     }
     show::print(&format!("\n{}", table(choices, options)))?;
@@ -135,18 +135,10 @@ fn verdict(advice: &Advice) -> String {
     line.replacen(&name, &format!("{style}{name}{style:#}"), 1)
 }
 
-/// Lists the parameters that change. A wholly replaced guard is one line.
-fn changed(choices: &Choices) -> Vec<String> {
-    let advice = &choices.advice;
-    let changes = &advice.changes;
-    let of_all = changes.iter().filter(|change| change.model == "*").count();
-    if choices.all.source == Provenance::Ready && of_all == changes.len() && of_all > ROWS {
-        return vec![format!(
-            "  {} replaces {} ({} in settings.toml)",
-            advice.is,
-            advice.in_use_is,
-            show::several(of_all as u64, "change")
-        )];
+/// Lists the parameters that change. A long list is one line.
+fn changed(advice: &Advice) -> Vec<String> {
+    if let Some(many) = advice.many_changes() {
+        return vec![format!("  {many} in settings.toml")];
     }
     let line = |c: &Changed| {
         let of = |x: &Option<String>| x.clone().unwrap_or_else(|| "(none)".into());
@@ -171,14 +163,7 @@ fn changed(choices: &Choices) -> Vec<String> {
             of(&c.to)
         )
     };
-    let mut lines: Vec<String> = changes.iter().take(ROWS).map(line).collect();
-    if let n @ 1.. = changes.len().saturating_sub(ROWS) {
-        lines.push(format!(
-            "  and {} in settings.toml",
-            show::several(n as u64, "more change")
-        ));
-    }
-    lines
+    advice.changes.iter().map(line).collect()
 }
 
 /// Formats the setting in use and the settings file, side by side.
@@ -296,13 +281,15 @@ fn limits(tuned: &Tuned) -> String {
     let (options, plan) = (&tuned.options, &tuned.plan);
     let all = &tuned.choices.advice.limits;
     let shown = &all[..all.len().min(ROWS)];
-    let settings: Vec<_> = shown
-        .iter()
-        .map(|rung| plan.plan.setting(rung.cell))
-        .collect();
-    let in_use = plan.plan.setting(plan.in_use);
-    let differ = beside(&in_use, &settings.iter().collect::<Vec<_>>());
-    let row = |(rung, differ): (&deadloop_score::choose::Rung, String)| {
+    let guard = |name: &str, cell| NamedGuard {
+        name: name.to_owned(),
+        guard: plan.plan.setting(cell),
+    };
+    let ready = plan.ready.iter().zip(&plan.short);
+    let ready = ready.map(|(ready, short)| guard(short, ready.cell));
+    let in_use = std::iter::once(guard("", plan.in_use));
+    let named: Vec<NamedGuard> = in_use.chain(ready).collect();
+    let row = |rung: &deadloop_score::choose::Rung| {
         let mut at_most = rung.name(options.limited());
         if rung.breaks_its_limit(options.limited(), options.judge.unit) {
             at_most += " !";
@@ -313,10 +300,10 @@ fn limits(tuned: &Tuned) -> String {
         let cells = cells(&rung.held_out, options);
         std::iter::once(at_most)
             .chain(cells)
-            .chain([differ])
+            .chain([short_name(&plan.plan.setting(rung.cell), &named)])
             .collect()
     };
-    let rows: Vec<Vec<String>> = shown.iter().zip(differ).map(row).collect();
+    let rows: Vec<Vec<String>> = shown.iter().map(row).collect();
     let mut titles = vec!["at most".to_owned()];
     titles.extend(header(options));
     titles.push("setting".to_owned());
