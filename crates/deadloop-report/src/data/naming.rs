@@ -100,7 +100,7 @@ impl ReportData {
         name.unwrap_or_else(|| this.id.clone())
     }
 
-    /// Returns the differences of a setting from the guard that its short name refers to, and the name of that guard.
+    /// Returns the differences of a setting from the guard in its short name.
     pub(crate) fn differences(&self, setting: usize) -> Option<Differences> {
         let own = self.settings.get(setting)?.guard()?;
         let (from, changes) = nearest(own, self.named_guards());

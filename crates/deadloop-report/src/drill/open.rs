@@ -209,7 +209,7 @@ impl View<'_> {
         to_do
     }
 
-    /// Says what another setting does here and on all transcripts, with its objective for sorting.
+    /// Describes the outcome of another setting here and on all transcripts. Returns its objective too, for sorting.
     fn instead(&self, other: &OutcomeRow) -> Option<(f64, String)> {
         let total = |setting: usize| self.data.score(setting, ALL_MODELS);
         let (now, then) = (total(self.row.setting)?, total(other.setting)?);

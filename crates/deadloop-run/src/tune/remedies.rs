@@ -69,7 +69,7 @@ pub(super) struct Remedies<'a> {
 }
 
 impl Remedies<'_> {
-    /// Tries remedies, and says what each does. `file` is the text of the settings of `choices`.
+    /// Tries remedies, and describes the result of each. `file` is the text of the settings of `choices`.
     ///
     /// # Errors
     /// Returns an error if the settings cannot be read or the host stops the pass.
