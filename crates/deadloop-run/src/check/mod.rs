@@ -29,6 +29,7 @@ mod gaps;
 mod label_fields;
 mod late_earliest;
 mod lead_in;
+mod numbers;
 mod one_class;
 mod onset;
 mod order;
@@ -41,7 +42,7 @@ mod wordless;
 pub use counts::CorpusCounts;
 
 /// The registry, worst first.
-static CHECKS: [&CorpusCheck; 24] = [
+static CHECKS: [&CorpusCheck; 25] = [
     &whole::ENTRY,
     &torn::ENTRY,
     &duplicates::ACROSS_SPLITS,
@@ -59,6 +60,7 @@ static CHECKS: [&CorpusCheck; 24] = [
     &one_class::ENTRY,
     &duplicates::IN_A_GROUP,
     &wordless::ENTRY,
+    &numbers::ENTRY,
     &label_fields::ENTRY,
     &pairs::UNSAID,
     &order::ENTRY,

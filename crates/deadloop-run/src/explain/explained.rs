@@ -127,35 +127,42 @@ pub struct ExplainedReading {
     pub fires_at: Option<Units>,
     /// The fact behind the alarm, then the nearest misses.
     pub facts: Vec<FactSight>,
+    /// The loop that a cut element hides: the last one before a checkpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<FactSight>,
 }
 
 impl ExplainedSetting {
-    /// Returns the fact whose text is shown: that of the alarm, else the nearest miss.
+    /// Returns the fact whose text is shown: that of the alarm, else a hidden loop, else the nearest miss.
     pub fn shown(&self) -> Option<(Channel, &FactSight)> {
-        let readings = self
-            .members
-            .iter()
-            .flat_map(|m| m.readings.iter().map(move |r| (m, r)));
         if let Some(alarm) = &self.alarm {
-            let mut readings = readings;
-            let (_, reading) =
-                readings.find(|(m, r)| m.member == alarm.member && r.channel == alarm.channel)?;
+            let (_, reading) = self
+                .readings()
+                .find(|(m, r)| m.member == alarm.member && r.channel == alarm.channel)?;
             return reading.facts.first().map(|fact| (reading.channel, fact));
         }
-        self.nearest().map(|(_, channel, sight)| (channel, sight))
+        let shown = self.hidden().or_else(|| self.nearest());
+        shown.map(|(_, channel, sight)| (channel, sight))
+    }
+
+    /// Returns the first hidden loop: the name of the member, the channel and the fact.
+    pub fn hidden(&self) -> Option<(&str, Channel, &FactSight)> {
+        self.readings()
+            .find_map(|(m, r)| Some((m.member.as_str(), r.channel, r.hidden.as_ref()?)))
     }
 
     /// Returns the nearest miss of all members: the name of the member, the channel and the fact.
     pub fn nearest(&self) -> Option<(&str, Channel, &FactSight)> {
-        let readings = self
-            .members
-            .iter()
-            .flat_map(|m| m.readings.iter().map(move |r| (m, r)));
-        let all: Vec<(&Seat, &ExplainedReading)> = readings.collect();
-        let sight = nearest(all.iter().flat_map(|(_, r)| &r.facts))?;
-        let (seat, reading) = all
-            .into_iter()
+        let sight = nearest(self.readings().flat_map(|(_, r)| &r.facts))?;
+        let (seat, reading) = self
+            .readings()
             .find(|(_, r)| r.facts.iter().any(|fact| std::ptr::eq(fact, sight)))?;
         Some((&seat.member, reading.channel, sight))
+    }
+
+    fn readings(&self) -> impl Iterator<Item = (&Seat, &ExplainedReading)> {
+        self.members
+            .iter()
+            .flat_map(|m| m.readings.iter().map(move |r| (m, r)))
     }
 }

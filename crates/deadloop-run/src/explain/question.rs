@@ -164,11 +164,27 @@ impl Question<'_> {
         let span: Option<Range<u64>> = span.map(|span| span.onset.count()..span.end.count());
         let sights = self.sights_of(member, channel, text);
         let facts = telling(&sights, NEAREST, span.as_ref());
+        let fires = facts.first().filter(|f| f.accepted).map(|f| f.position);
         ExplainedReading {
             channel,
-            fires_at: facts.first().filter(|f| f.accepted).map(|f| f.position),
+            fires_at: fires,
             facts,
+            hidden: fires
+                .is_none()
+                .then(|| self.hidden(member, channel, text))
+                .flatten(),
         }
+    }
+
+    /// Returns the first loop that a member misses only because a checkpoint cuts the last element before it.
+    fn hidden(&self, member: &Member, channel: Channel, text: &str) -> Option<FactSight> {
+        if member.params.text("partial_tail") != "keep" {
+            return None;
+        }
+        let mut whole = member.clone();
+        whole.params.set("partial_tail", Value::Text("drop".into()));
+        let mut sights = self.sights_of(&whole, channel, text).into_iter();
+        sights.find(|sight| sight.accepted)
     }
 
     fn channel(&self, channel: Channel) -> Lane {
@@ -320,6 +336,7 @@ fn points(
     }
     match (alarm.filter(|a| a.channel == channel), sight) {
         (Some(alarm), _) => points.push(read(alarm.exact, "alarm")),
+        (None, Some(sight)) if sight.accepted => points.push(read(sight.position, "cut here")),
         (None, Some(sight)) => points.push(read(sight.position, "nearest miss")),
         (None, None) => {}
     }

@@ -42,7 +42,7 @@ impl ExplainedLabel {
 }
 
 impl ExplainedSetting {
-    /// Describes the alarm, or the nearest miss.
+    /// Describes the alarm, a hidden loop, or the nearest miss.
     pub fn why(&self) -> String {
         if self.members.is_empty() {
             return NO_GUARD.into();
@@ -57,6 +57,13 @@ impl ExplainedSetting {
                 .map(|detail| format!(", it says \"{}\"", visible(detail)));
             let says = says.unwrap_or_default();
             return format!("{}{check} in {}{why}{says}", alarm.member, alarm.channel);
+        }
+        if let Some((member, channel, sight)) = self.hidden() {
+            let at = count(sight.position.count());
+            return format!(
+                "hidden: {member}/{} in {channel} by the element that the checkpoint at {at} cuts",
+                sight.check
+            );
         }
         match self.nearest() {
             Some((member, channel, sight)) => {

@@ -297,21 +297,25 @@ fn the_finder_takes_no_puzzle_for_a_loop() {
     }
 }
 
-/// Two long copies that last to the end, stamps, series, states, words in no order, blanks. What is cut a few chars into a
-/// third copy is not believed.
+/// Two long copies that last to the end, stamps, series, states, words in no order, blanks; in Chinese clauses, steps,
+/// ordinals, paragraphs said again. What is cut a few chars into a third copy is not believed. Healthy text is clean.
 #[test]
 fn planted_texts_of_recent_kinds_are_found_as_loops() {
     let (spec, stock) = read("planted-text");
-    let (mut items, mut doubted) = (BTreeSet::new(), 0);
+    let (mut items, mut doubted, mut clean) = (BTreeSet::new(), 0, 0);
     for made in all(&spec, &stock) {
         let id = &made.entry.transcript.id;
         let item = id.split('/').next().unwrap().to_owned();
-        let label = made.labels.iter().find(|label| label.class == "loop");
-        let label = label.unwrap();
-        verify(&made, label);
+        let label = &made.labels[0];
         let text: String = text(&made, &label.channel).iter().collect();
-        let onset = label.onset.unwrap() as i64;
         let found = find(&text);
+        if label.class == "clean" {
+            assert_eq!(found.class, Class::Clean, "{id}: {found:?}");
+            clean += 1;
+            continue;
+        }
+        verify(&made, label);
+        let onset = label.onset.unwrap() as i64;
         let third = text.chars().count() as i64 - onset - label.period.unwrap() as i64;
         if found.class != Class::Loop && item.starts_with("twice") && third < 100 {
             doubted += 1;
@@ -329,7 +333,7 @@ fn planted_texts_of_recent_kinds_are_found_as_loops() {
         assert!(off.unwrap() <= most, "{id}: {off:?}");
         items.insert(item);
     }
-    assert_eq!((items.len(), doubted), (9, 5), "{items:?}");
+    assert_eq!((items.len(), doubted, clean), (14, 5, 21), "{items:?}");
 }
 
 const SMALL: &str = "name = \"small\"\nseed = 5\n[[source]]\nname = \"prose\"\ntext = \"prose.txt\"\nlang = \"en\"\n";

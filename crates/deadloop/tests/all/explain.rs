@@ -86,6 +86,31 @@ fn a_quiet_transcript_shows_what_came_nearest() {
     }
 }
 
+/// The checkpoint at 3,000 chars cuts a line, so that the lines before it are not counted.
+#[test]
+fn a_loop_that_a_cut_line_hides_is_named_with_its_place() {
+    let lines = (1..200).map(|n| format!("{n}. {} the question\n", ["Read", "Answer"][n % 2]));
+    let text = fresh(2100) + "\n" + &lines.collect::<String>();
+    let place = place(&[json!({"id": "runs/list", "model": "m", "reasoning": text})]);
+    let run = place.run("explain corpus.jsonl runs/list --settings checkpoint.toml --presets");
+    let said = stdout(&run.ends(0));
+    for part in [
+        "in reasoning: misses a loop: the checkpoint at 3,000 cuts the last element",
+        "ordered-list",
+        "cut here: 3,000",
+        "hidden: checkpoint/ordered-list in reasoning by the element that the checkpoint at 3,000 cuts",
+    ] {
+        has(&said, part);
+    }
+    // A whole last line hides nothing.
+    let whole = format!("{}\n{}", fresh(2399), "1. Read it all\n".repeat(40));
+    let place = self::place(&[json!({"id": "runs/list", "model": "m", "reasoning": whole})]);
+    let run = place.run("explain corpus.jsonl runs/list --settings checkpoint.toml");
+    let said = stdout(&run.ends(0));
+    has(&said, "fires at 3,000: the alarm");
+    assert!(!said.contains("cuts the last element"), "{said}");
+}
+
 #[test]
 fn json_has_all_of_it() {
     let place = place(&[looping()]);

@@ -187,12 +187,20 @@ fn saw(told: &ExplainedSetting, seat: &Seat, reading: &ExplainedReading) -> Stri
     let fires = match reading.fires_at.map(|at| count(at.count())) {
         Some(at) if own => format!("fires at {at}: the alarm"),
         Some(at) => format!("would fire at {at}, had the alarm not come first"),
-        None if reading.facts.is_empty() => "saw nothing that comes near a loop".into(),
-        None => "does not fire".into(),
+        None => match &reading.hidden {
+            Some(hidden) => format!(
+                "misses a loop: the checkpoint at {} cuts the last element, which differs from the one a period before; \
+                 without it (partial_tail = \"drop\"):",
+                count(hidden.position.count())
+            ),
+            None if reading.facts.is_empty() => "saw nothing that comes near a loop".into(),
+            None => "does not fire".into(),
+        },
     };
     let mut text = format!("  in {}: {fires}", reading.channel);
-    if !reading.facts.is_empty() {
-        let rows: Vec<Vec<String>> = reading.facts.iter().map(fact).collect();
+    let facts = reading.hidden.iter().chain(&reading.facts);
+    let rows: Vec<Vec<String>> = facts.map(fact).collect();
+    if !rows.is_empty() {
         let header = [
             "    at",
             "check",
