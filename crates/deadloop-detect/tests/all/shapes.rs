@@ -273,6 +273,18 @@ fn a_poll_has_a_bound_of_its_own() {
     let poll = |count| times(count, |_| call("get_build_status", r#"{"id": 77}"#, body));
     assert_eq!(recommended(&poll(29)), None);
     assert_eq!(recommended(&poll(40)), Some(30));
+    // At the tenth the guard says so, once.
+    let mut watching = guard(RECOMMENDED_AGENTS);
+    let warned: Vec<u64> = (0..29)
+        .flat_map(|_| {
+            let asked = common::call("get_build_status", r#"{"id": 77}"#);
+            let events = [TURN, asked, common::result(body, None)];
+            events.map(|event| watching.push(&event).warnings)
+        })
+        .flatten()
+        .map(|warning| warning.calls.0)
+        .collect();
+    assert_eq!(warned, [10]);
     let sleeps = times(56, |n| match n % 2 {
         0 => call("get_build_status", r#"{"id": 77}"#, body),
         _ => call("bash", "sleep 30", ""),
