@@ -5,7 +5,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | a run as calls with their results | `read` |
-//! | the kind of a result | `says` |
+//! | the kind of a result | `result_kind` |
 //! | commands that are copies of themselves | `grown` |
 //! | numbers that count the calls | `counters` |
 //! | the news of each call | `news` |
@@ -24,7 +24,7 @@ mod counters;
 mod grown;
 mod news;
 mod read;
-mod says;
+mod result_kind;
 mod shape;
 mod turns;
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::read::Step;
-use super::says::Says;
+use super::result_kind::ResultKind;
 
 /// The kinds of news that a call can bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,8 +100,9 @@ pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
         let known = asked.contains_key(&step.call);
         let just = pair.is_some_and(|heard| at - heard.at <= RECENT);
         let changed = step.writes && !step.error && !just;
-        let refused = step.error || matches!(step.says, Says::Refusal | Says::Waiting);
-        let like = step.says == Says::News && !step.brief && forms.contains(&(step.form, result));
+        let refused = step.error || matches!(step.kind, ResultKind::Refusal | ResultKind::Waiting);
+        let like =
+            step.kind == ResultKind::News && !step.brief && forms.contains(&(step.form, result));
         let news = match (pair, answer) {
             _ if step.told || changed => News::New,
             _ if polls[at] => News::Wait,
@@ -109,7 +110,7 @@ pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
             (Some(heard), _) if heard.changes < changes => News::Again,
             (Some(_), _) => News::Old,
             // An empty answer to a new question is an answer.
-            _ if step.says == Says::Nothing && !known => News::New,
+            _ if step.kind == ResultKind::Nothing && !known => News::New,
             (None, Some(_)) if step.shell || known || refused => News::Reworded,
             _ if !known && (window.is_some() || like) => News::Seen,
             _ => News::New,

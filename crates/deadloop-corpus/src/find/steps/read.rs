@@ -12,7 +12,7 @@ use deadloop_detect::Arguments;
 use regex::Regex;
 use serde_json::Value;
 
-use super::says::{Says, has};
+use super::result_kind::{ResultKind, has};
 use super::{counters, grown};
 use crate::{Body, RecordedEvent};
 
@@ -26,7 +26,7 @@ pub(super) struct Step {
     /// The hash of the result. `None` if there was none.
     pub(super) result: Option<u64>,
     /// The kind of the result.
-    pub(super) says: Says,
+    pub(super) kind: ResultKind,
     /// Whether the result is at most a few words.
     pub(super) brief: bool,
     /// The hash of the result with all numbers folded.
@@ -56,8 +56,8 @@ pub(super) struct Step {
 impl Step {
     /// Returns whether the call brought only that something has not ended yet.
     pub(super) fn polls(&self) -> bool {
-        let nothing = self.says == Says::Nothing && (self.waits || self.sleeps);
-        self.says == Says::Waiting || nothing
+        let nothing = self.kind == ResultKind::Nothing && (self.waits || self.sleeps);
+        self.kind == ResultKind::Waiting || nothing
     }
 }
 
@@ -96,17 +96,19 @@ pub(super) fn steps(events: &[RecordedEvent]) -> Vec<Step> {
                 };
                 let cut = event.rest.get("sha256").and_then(Value::as_str);
                 step.error = *error == Some(true);
-                step.says = match Says::of(content, step.error) {
+                step.kind = match ResultKind::classify(content, step.error) {
                     // To a command, `[]` is an answer like any other.
-                    Says::Nothing if step.shell && !content.trim().is_empty() => Says::News,
-                    says => says,
+                    ResultKind::Nothing if step.shell && !content.trim().is_empty() => {
+                        ResultKind::News
+                    }
+                    kind => kind,
                 };
                 step.brief = content.trim().chars().nth(SILENT).is_none();
                 let text = steady(content);
                 let form = without_numbers(&text);
                 step.shape = hash(&(&form, cut));
                 step.numbers = numbers(&text);
-                let detailed = step.shell || cut.is_some() || !step.says.is_sentence(content);
+                let detailed = step.shell || cut.is_some() || !step.kind.is_sentence(content);
                 step.result = Some(hash(&(if detailed { &text } else { &form }, cut)));
                 step.silent = !step.shell
                     && !step.waits
@@ -145,7 +147,7 @@ fn step(name: &str, arguments: &Value) -> Step {
         lines: Vec::new(),
         tool: hash(&name),
         result: None,
-        says: Says::News,
+        kind: ResultKind::News,
         brief: false,
         shape: 0,
         numbers: Vec::new(),

@@ -57,9 +57,10 @@ pub(super) fn monologues(events: &[RecordedEvent]) -> Vec<Stuck> {
         let text = turn.text.trim();
         let key = hash(&text);
         let length = length(text);
-        let (chars, least) = match turn.prompted {
-            true => (PROMPTED, MORE),
-            false => (CHARS, LEAST),
+        let (chars, least) = if turn.prompted {
+            (PROMPTED, MORE)
+        } else {
+            (CHARS, LEAST)
         };
         let before = said.get(&key).copied().filter(|_| length >= chars);
         let alone = !turn.calls && (turn.told.is_none() || turn.prompted);

@@ -1,4 +1,4 @@
-//! [`Says`]: the kind of a result, by its words.
+//! [`ResultKind`]: the kind of a result, by its words.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -7,14 +7,14 @@ use regex::Regex;
 
 /// The kinds of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Says {
+pub(super) enum ResultKind {
     /// Any other result.
     News,
     /// The requested action is done.
     Done,
     /// Something has not ended yet.
     Waiting,
-    /// Nothing was found or printed.
+    /// An empty result.
     Nothing,
     /// An error, an invalid argument or a denial.
     Refusal,
@@ -23,9 +23,9 @@ pub(super) enum Says {
 /// The maximum number of chars of a tool's sentence. In a longer result only an error at its beginning counts.
 const SENTENCE: usize = 400;
 
-impl Says {
+impl ResultKind {
     /// Classifies a result. `error` is the error flag of the call.
-    pub(super) fn of(content: &str, error: bool) -> Self {
+    pub(super) fn classify(content: &str, error: bool) -> Self {
         let text = content.trim();
         let cut = text.char_indices().nth(SENTENCE).map(|(at, _)| at);
         let short = cut.is_none();
@@ -54,7 +54,7 @@ pub(super) fn has(name: &str, text: &str) -> bool {
     WORDS.get(name).is_some_and(|words| words.is_match(text))
 }
 
-/// Returns whether a sentence or an object says that something has not ended. Tables are data.
+/// Returns whether a sentence or an object reports unfinished work. Tables are data.
 fn waits(text: &str) -> bool {
     if text.contains('\n') && !text.starts_with(['{', '[']) {
         return false;
@@ -64,10 +64,10 @@ fn waits(text: &str) -> bool {
     has("yet", text) || has("waiting", &set.unwrap_or_default()) && !has("ended", text)
 }
 
-/// The lists of `says.toml`, each as one pattern.
+/// The lists of `result_kind.toml`, each as one pattern.
 static WORDS: LazyLock<BTreeMap<String, Regex>> = LazyLock::new(|| {
     let lists: BTreeMap<String, Vec<String>> =
-        toml::from_str(include_str!("says.toml")).unwrap_or_default();
+        toml::from_str(include_str!("result_kind.toml")).unwrap_or_default();
     let pattern = |words: Vec<String>| Regex::new(&format!("(?i){}", words.join("|"))).ok();
     let lists = lists.into_iter();
     lists
@@ -81,39 +81,43 @@ mod tests {
 
     #[test]
     fn every_list_is_a_pattern() {
-        let lists = include_str!("says.toml").lines();
+        let lists = include_str!("result_kind.toml").lines();
         let lists = lists.filter(|line| line.contains(" = ["));
         assert_eq!(WORDS.len(), lists.count());
     }
 
     #[test]
     fn a_result_has_a_kind() {
-        for (content, error, says) in [
-            ("", false, Says::Nothing),
-            ("[]", false, Says::Nothing),
-            ("No matching entries.", false, Says::Nothing),
-            ("{\"items\": [], \"total\": 0}", false, Says::Nothing),
-            ("in_progress", false, Says::Waiting),
-            ("No agents completed yet", false, Says::Waiting),
+        for (content, error, kind) in [
+            ("", false, ResultKind::Nothing),
+            ("[]", false, ResultKind::Nothing),
+            ("No matching entries.", false, ResultKind::Nothing),
+            ("{\"items\": [], \"total\": 0}", false, ResultKind::Nothing),
+            ("in_progress", false, ResultKind::Waiting),
+            ("No agents completed yet", false, ResultKind::Waiting),
             (
                 "{\"status\": \"running\", \"pending\": 0}",
                 false,
-                Says::Waiting,
+                ResultKind::Waiting,
             ),
-            ("503 Service Unavailable", true, Says::Waiting),
-            ("{\"pending\": 0, \"open\": 4}", false, Says::News),
-            ("gate: 212/1804 tests, running", false, Says::Waiting),
-            ("boot 6.1 still running\nboot 6.0", false, Says::News),
-            ("The file a.py has been updated.", false, Says::Done),
-            ("UPDATE 1", false, Says::Done),
-            ("文件已更新", false, Says::Done),
-            ("Saved, but the upload failed.", false, Says::News),
-            ("Permission denied", false, Says::Refusal),
-            ("{\"status\": 404, \"body\": \"\"}", false, Says::Refusal),
-            ("1 failed, 3 passed", true, Says::Refusal),
-            ("48 passed in 4.90s", false, Says::News),
+            ("503 Service Unavailable", true, ResultKind::Waiting),
+            ("{\"pending\": 0, \"open\": 4}", false, ResultKind::News),
+            ("gate: 212/1804 tests, running", false, ResultKind::Waiting),
+            ("boot 6.1 still running\nboot 6.0", false, ResultKind::News),
+            ("The file a.py has been updated.", false, ResultKind::Done),
+            ("UPDATE 1", false, ResultKind::Done),
+            ("文件已更新", false, ResultKind::Done),
+            ("Saved, but the upload failed.", false, ResultKind::News),
+            ("Permission denied", false, ResultKind::Refusal),
+            (
+                "{\"status\": 404, \"body\": \"\"}",
+                false,
+                ResultKind::Refusal,
+            ),
+            ("1 failed, 3 passed", true, ResultKind::Refusal),
+            ("48 passed in 4.90s", false, ResultKind::News),
         ] {
-            assert_eq!(Says::of(content, error), says, "{content}");
+            assert_eq!(ResultKind::classify(content, error), kind, "{content}");
         }
     }
 }
