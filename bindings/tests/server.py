@@ -5,7 +5,7 @@
 The model of a request says what its response is: `loop-reasoning`, `loop-answer` and `loop-arguments` (of a call) begin with
 prose and then say one sentence again and again, `prose` says prose and ends, `dies` goes in the middle of it, `stalls` says
 nothing for some seconds. `calls` makes four calls at once, of which three are equal, and `calls-loop` one with arguments that
-loop, streamed or not. `polls` makes one call on and on, `works` some that differ: these two do not stream. `GET /last` waits until the response that was
+loop, streamed or not; `calls-many` makes forty equal ones. `polls` makes one call on and on, `works` some that differ (`works-12`: twelve): these two do not stream. `GET /last` waits until the response that was
 begun last is over, and tells how many chunks of it were sent, and whether its client had gone before its end.
 """
 
@@ -145,6 +145,7 @@ def ollama(model: str, texts: list[str], channel: str) -> list[bytes]:
 # Tools and arguments.
 CALLS = [("ls", "{}"), ("ls", "{}"), ("ls", "{}"), ("pwd", "{}")]
 LOOP = [("write", json.dumps({"text": SENTENCE * 40}))]
+MANY = [("execute", json.dumps({"request": {}}))] * 40
 
 
 def data(event: dict) -> bytes:
@@ -222,7 +223,8 @@ def step(model: str, results: int) -> dict | None:
     """The arguments of the next call of an agent that has seen so many results; None: it is done."""
     if model.startswith("polls"):
         return POLL if results < POLLS else None
-    return {"request": {"method": "GET", "url": f"/v3/plans/{results}"}} if results < WORKS else None
+    works = int(model.partition("-")[2] or WORKS)
+    return {"request": {"method": "GET", "url": f"/v3/plans/{results}"}} if results < works else None
 
 
 def results(request: dict) -> int:
@@ -324,7 +326,7 @@ class Handler(BaseHTTPRequestHandler):
         channel = next((name for name in ("reasoning", "arguments") if name in model), "answer")
         if model.startswith("calls"):
             stream = bool(request.get("stream"))
-            made = MADE[path](model, LOOP if "loop" in model else CALLS, stream)
+            made = MADE[path](model, LOOP if "loop" in model else MANY if "many" in model else CALLS, stream)
             if not stream:
                 self.answer(made[0])
                 return

@@ -17,10 +17,15 @@ STEPS = REFUSES + '[[guard]]\ndetector = "iterations"\n[guard.params]\nlimit = 6
 KIND = "same-call-same-result"
 
 
+def brings(nth: int) -> str:
+    """The nth answer of the tool."""
+    return '{"status": "checking", "step": 2}'
+
+
 def execute(request: dict[str, Any]) -> str:
     """Sends a request."""
     calls.append(request)
-    return '{"status": "checking", "step": 2}'
+    return brings(len(calls))
 
 
 calls: list[Any] = []
@@ -154,8 +159,7 @@ async def test_a_function_as_a_tool() -> None:
     assert [(await waits(1)).startswith("This") for _ in range(3)] == [False, False, True]
 
 
-@pytest.fixture
-def sdk(server: Any) -> Any:
+def agents_of(server: Any) -> Any:
     """OpenAI's Agents SDK on the fake server."""
     agents = pytest.importorskip("agents")
     openai = pytest.importorskip("openai")
@@ -168,6 +172,9 @@ def sdk(server: Any) -> Any:
         return agents.Agent(name, tools=tools, model=chosen, **options)
 
     return agents, agent
+
+
+sdk = pytest.fixture(agents_of, name="sdk")
 
 
 async def test_the_agents_sdk(sdk: Any) -> None:
@@ -271,6 +278,62 @@ def test_a_graph_of_langgraph(server: Any) -> None:
     with pytest.raises(deadloop.LoopError):
         graph.compile().invoke({"messages": [("user", TASK)]})
     assert len(calls) == 2
+
+
+async def plain(server: Any, model: str, told: Any) -> None:
+    """A loop of one's own."""
+    openai = pytest.importorskip("openai")
+    client = openai.OpenAI(base_url=server.url + "/v1", api_key="x", max_retries=0)
+    run, items = Run(on_warning=told), [{"role": "user", "content": TASK}]
+    while True:
+        run.turn()
+        response = client.responses.create(model=model, input=items)
+        results = step(run, response, execute)
+        if not results:
+            return
+        items += [*response.output, *results]
+
+
+async def agents_sdk(server: Any, model: str, told: Any) -> None:
+    agents, agent = agents_of(server)
+    from deadloop.agents.openai_agents import LoopHooks
+
+    hooks = LoopHooks(on_warning=told)
+    await agents.Runner.run(hooks.guard(agent(model)), TASK, hooks=hooks, max_turns=50)
+
+
+async def langgraph(server: Any, model: str, told: Any) -> None:
+    pytest.importorskip("langchain.agents")
+    from deadloop.agents.langchain import LoopMiddleware
+    from langchain.agents import create_agent
+
+    agent = create_agent(chat(server, model), [execute], middleware=[LoopMiddleware(on_warning=told)])
+    agent.invoke({"messages": [("user", TASK)]}, {"recursion_limit": 200})
+
+
+# Of each run the model, what its tool brings, how many calls run at most, and whether the guard stops it, or warns.
+RUNS = {
+    "twelve edits": ("works-12", lambda nth: "The file a.py has been updated.", 12, ""),
+    "a test run again and again": ("polls", lambda nth: f"48 passed in {nth % 7 + 3}.{nth}1s", 3, "stops"),
+    "forty calls in one message": ("calls-many", lambda nth: "ok 1", 3, "stops"),
+    "a poll that ends": ("polls", lambda nth: "in_progress" if nth <= 25 else f"part {nth * nth} is done", 30, "warns"),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("framework", [plain, agents_sdk, langgraph])
+async def test_runs_of_each_framework(server: Any, framework: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, answers, most, does = RUNS[name]
+    monkeypatch.setitem(globals(), "brings", answers)
+    told: list[deadloop.Alarm] = []
+    if does == "stops":
+        with pytest.raises(deadloop.LoopError):
+            await framework(server, model, told.append)
+        assert 2 <= len(calls) <= most
+    else:
+        await framework(server, model, told.append)
+        assert len(calls) == most
+    assert {alarm.calls for alarm in told} == ({10} if does == "warns" else set())
 
 
 def test_a_framework_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,9 @@
 
 use crate::common::{self, TURN};
 
-use deadloop_detect::{Event, Guard, Guards, RECOMMENDED_AGENTS, Setting, Settings, TextChannel};
+use deadloop_detect::{
+    Cut, Event, Guard, Guards, RECOMMENDED_AGENTS, Setting, Settings, TextChannel,
+};
 
 /// A turn: what is said, and at most one call with its result.
 #[derive(Clone, Default)]
@@ -271,6 +273,18 @@ fn a_poll_has_a_bound_of_its_own() {
     let poll = |count| times(count, |_| call("get_build_status", r#"{"id": 77}"#, body));
     assert_eq!(recommended(&poll(29)), None);
     assert_eq!(recommended(&poll(40)), Some(30));
+    // At the tenth the guard says so, once.
+    let mut watching = guard(RECOMMENDED_AGENTS);
+    let warned: Vec<u64> = (0..29)
+        .flat_map(|_| {
+            let asked = common::call("get_build_status", r#"{"id": 77}"#);
+            let events = [TURN, asked, common::result(body, None)];
+            events.map(|event| watching.push(&event).warnings)
+        })
+        .flatten()
+        .map(|warning| warning.calls.0)
+        .collect();
+    assert_eq!(warned, [10]);
     let sleeps = times(56, |n| match n % 2 {
         0 => call("get_build_status", r#"{"id": 77}"#, body),
         _ => call("bash", "sleep 30", ""),
@@ -314,6 +328,33 @@ fn what_makes_results_differ_for_nothing() {
         let nearer = times(5, |n| call("go", "{}", door(n)));
         assert_eq!(recommended(&nearer), None);
     }
+}
+
+/// The hash of a result that was cut is no id: pages that begin alike and differ below are news.
+#[test]
+fn results_that_differ_in_what_was_cut_are_news() {
+    let clicks = |hash: fn(u64) -> String| {
+        let mut guard = guard(RECOMMENDED_AGENTS);
+        (0..6).find_map(|n| {
+            let sha256 = hash(n);
+            let cut = Some(Cut {
+                length: Some(9000 + n),
+                sha256: &sha256,
+            });
+            let page = Event::Result {
+                id: None,
+                content: "Hotels: 2 adults",
+                error: None,
+                cut,
+            };
+            let events = [TURN, common::call("click", r#"{"id": "B9"}"#), page];
+            let mut alarms = events.iter();
+            let alarm = alarms.find_map(|event| guard.push(event).into_alarm());
+            alarm.map(|alarm| alarm.calls.0)
+        })
+    };
+    assert_eq!(clicks(|n| format!("{}{}", drawn(n), drawn(n + 9))), None);
+    assert_eq!(clicks(|_| "c52ad11aacc86050".into()), Some(3));
 }
 
 /// Folding numbers switches no id off.

@@ -23,6 +23,7 @@ const TIMES: usize = 3;
 pub(super) fn benign(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
     let mut found = batches(steps, judged);
     found.extend(rows(steps));
+    found.extend(polls(judged));
     found.extend(verified(judged));
     found
 }
@@ -71,6 +72,19 @@ fn rows(steps: &[Step]) -> Vec<Benign> {
             found.push(stretch(Reason::Poll, from, at));
         }
         from = at;
+    }
+    found
+}
+
+/// Finds polls that say the same until they end.
+fn polls(judged: &[Judged]) -> Vec<Benign> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    for row in judged.chunk_by(|a, b| a.news == b.news) {
+        if row[0].news == News::Wait && row.len() >= TIMES {
+            found.push(stretch(Reason::Poll, from, from + row.len()));
+        }
+        from += row.len();
     }
     found
 }

@@ -5,7 +5,9 @@
 //! | to find | look in |
 //! |---|---|
 //! | a run as calls with their results | `read` |
+//! | the kind of a result | `result_kind` |
 //! | commands that are copies of themselves | `grown` |
+//! | numbers that count the calls | `counters` |
 //! | the news of each call | `news` |
 //! | stretches without news, and the class of a run | this file |
 //! | the kind of loop of a stretch | `shape` |
@@ -17,9 +19,11 @@ use deadloop_detect::{Channel, Kind};
 use deadloop_corpus::{Benign, Body, Class, Reason, Transcript};
 
 mod benign;
+mod counters;
 mod grown;
 mod news;
 mod read;
+mod result_kind;
 mod shape;
 mod turns;
 
@@ -45,6 +49,14 @@ pub struct Stuck {
     pub period: Option<u64>,
     /// The confidence, from 0 to 1.
     pub confidence: f64,
+}
+
+impl Stuck {
+    /// Returns whether the stretches have a unit in common.
+    fn meets(&self, other: &Self) -> bool {
+        let before = |a: &Self, b: &Self| a.end.is_some_and(|end| end <= b.onset);
+        !before(self, other) && !before(other, self)
+    }
 }
 
 /// The findings in a run.
@@ -73,20 +85,23 @@ pub fn find_run(transcript: &Transcript) -> Option<FoundRun> {
     let judged = judge(&steps);
     let cut = is_cut(transcript);
     let mut benign = benign::benign(&steps, &judged);
-    let mut spans = Vec::new();
-    let mut most: f64 = 0.0;
-    for stretch in stretches(&judged) {
-        most = most.max(stretch.score);
-        // A tool that waits is called until its event has come.
-        let waits = steps[stretch.from..stretch.to]
+    let near = stretches(&judged, NEWS);
+    let most = near.iter().map(|stretch| stretch.score).fold(0.0, f64::max);
+    let label = |stretch: &Stretch| stretch.label(&steps, &judged, cut);
+    let mut spans: Vec<Stuck> = near.iter().filter_map(label).collect();
+    // A stretch that goes on for long, with some news between, is one loop.
+    let wide = stretches(&judged, NEWS / 2.0).into_iter();
+    let wide = wide.filter(|wide| wide.to - wide.from >= WIDE && wide.score >= LONG);
+    for wide in wide.filter_map(|stretch| label(&stretch)) {
+        if !spans
             .iter()
-            .all(|step| step.waits);
-        if waits {
-            benign.push(benign::stretch(Reason::Poll, stretch.from, stretch.to));
-            continue;
+            .any(|span| span.class == Class::Loop && wide.meets(span))
+        {
+            spans.retain(|span| !wide.meets(span));
+            spans.push(wide);
         }
-        spans.extend(stretch.label(&steps, &judged, cut));
     }
+    spans.sort_by_key(|span| span.onset);
     spans.extend(turns::monologues(events));
     benign.sort_by_key(|benign| (benign.start, benign.end));
     let (class, confidence) = whole(&spans, most);
@@ -148,6 +163,10 @@ struct Stretch {
     after: usize,
 }
 
+/// The weight of a call with news. In a long stretch it is half of it.
+const NEWS: f64 = -1.5;
+/// The minimum number of calls of a long stretch.
+const WIDE: usize = 20;
 /// The minimum score of a stretch after which the run made progress again.
 const LEFT: f64 = 1.9;
 /// The minimum score of a loop in which a limit cut the run.
@@ -161,13 +180,13 @@ const SHORT: f64 = 1.9;
 /// The number of calls at a limit that are ignored: the last call alone does not show progress.
 const LAST: usize = 1;
 
-/// Returns the disjoint stretches with the highest sums of weights.
-fn stretches(judged: &[Judged]) -> Vec<Stretch> {
+/// Returns the disjoint stretches with the highest sums of weights, with the weight of a call with news.
+fn stretches(judged: &[Judged], new: f64) -> Vec<Stretch> {
     let mut found = Vec::new();
     let mut open: Option<Stretch> = None;
     let mut score = 0.0;
     for (at, judged) in judged.iter().enumerate() {
-        let weight = judged.news.weight();
+        let weight = judged.news.weight(new);
         score += weight;
         match &mut open {
             None if weight > 0.0 => {

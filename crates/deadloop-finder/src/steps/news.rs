@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::read::Step;
+use super::result_kind::ResultKind;
 
 /// The kinds of news that a call can bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +16,11 @@ pub(super) enum News {
     Again,
     /// A known answer to the same command in other words, or a known error.
     Reworded,
-    /// A window over a known object, all of whose lines were read before. An agent may read some lines again.
+    /// A window over a known object, all of whose lines were read before. An agent may read some lines again. Also a
+    /// known answer to a question that differs from its own in numbers alone.
     Seen,
+    /// The answer of a poll that ended, or that did not last long.
+    Wait,
     /// A confirmation without content: a scroll, a key.
     Silent,
     /// A call without a result.
@@ -24,14 +28,14 @@ pub(super) enum News {
 }
 
 impl News {
-    /// Returns the weight for going in circles. It is negative for progress.
-    pub(super) fn weight(self) -> f64 {
+    /// Returns the weight for going in circles, with the weight of news, which is negative.
+    pub(super) fn weight(self, new: f64) -> f64 {
         match self {
-            Self::New => -1.5,
+            Self::New => new,
             Self::Old => 1.0,
             Self::Again | Self::Seen => 0.34,
             Self::Reworded => 0.6,
-            Self::Silent | Self::Open => 0.0,
+            Self::Silent | Self::Wait | Self::Open => 0.0,
         }
     }
 }
@@ -75,7 +79,9 @@ pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
     let mut answers: HashMap<(u64, u64), EarlierCall> = HashMap::new();
     let mut asked: HashMap<u64, EarlierCall> = HashMap::new();
     let mut windows: HashMap<u64, Window> = HashMap::new();
+    let mut forms: HashSet<(u64, u64)> = HashSet::new();
     let often = often(steps);
+    let polls = polls(steps);
     let mut changes = 0;
     let mut judged = Vec::with_capacity(steps.len());
     for (at, step) in steps.iter().enumerate() {
@@ -94,15 +100,19 @@ pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
         let known = asked.contains_key(&step.call);
         let just = pair.is_some_and(|heard| at - heard.at <= RECENT);
         let changed = step.writes && !step.error && !just;
+        let refused = step.error || matches!(step.kind, ResultKind::Refusal | ResultKind::Waiting);
+        let like =
+            step.kind == ResultKind::News && !step.brief && forms.contains(&(step.form, result));
         let news = match (pair, answer) {
             _ if step.told || changed => News::New,
+            _ if polls[at] => News::Wait,
             (Some(_), _) if step.silent && !often.contains(&(step.call, result)) => News::Silent,
             (Some(heard), _) if heard.changes < changes => News::Again,
             (Some(_), _) => News::Old,
             // An empty answer to a new question is an answer.
-            (None, Some(_)) if step.empty && !known => News::New,
-            (None, Some(_)) if step.shell || known || step.error => News::Reworded,
-            _ if !known && window.is_some() => News::Seen,
+            _ if step.kind == ResultKind::Nothing && !known => News::New,
+            (None, Some(_)) if step.shell || known || refused => News::Reworded,
+            _ if !known && (window.is_some() || like) => News::Seen,
             _ => News::New,
         };
         changes += usize::from(changed);
@@ -113,9 +123,39 @@ pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
         let heard = EarlierCall { at, changes };
         pairs.insert((step.call, result), heard);
         answers.insert((step.tool, result), heard);
+        forms.insert((step.form, result));
         asked.insert(step.call, heard);
     }
     judged
+}
+
+/// Returns, for each call, whether it polled harmlessly: the question got another answer later, or the tool did not give
+/// this one often.
+fn polls(steps: &[Step]) -> Vec<bool> {
+    let question = |step: &Step| if step.sleeps { step.tool } else { step.form };
+    let answered = || {
+        steps
+            .iter()
+            .enumerate()
+            .filter(|(_, step)| step.result.is_some())
+    };
+    let others = answered().filter(|(_, step)| !step.polls());
+    let last: HashMap<u64, usize> = others.map(|(at, step)| (question(step), at)).collect();
+    let ends =
+        |(at, step): &(usize, &Step)| last.get(&question(step)).is_some_and(|last| last > at);
+    let mut times: HashMap<(u64, Option<u64>), usize> = HashMap::new();
+    for (_, step) in answered().filter(|call| call.1.polls() && !ends(call)) {
+        *times.entry((step.tool, step.result)).or_default() += 1;
+    }
+    let few = |step: &Step| {
+        times
+            .get(&(step.tool, step.result))
+            .is_none_or(|times| *times < POLLS)
+    };
+    let calls = steps.iter().enumerate();
+    calls
+        .map(|call| call.1.result.is_some() && call.1.polls() && (ends(&call) || few(call.1)))
+        .collect()
 }
 
 /// Returns the pairs of a question and an answer without content that are frequent enough to count as futile.
@@ -132,5 +172,7 @@ fn often(steps: &[Step]) -> HashSet<(u64, u64)> {
 
 /// The minimum number of repetitions at which a result without content counts like any other.
 const OFTEN: usize = 10;
+/// The minimum number of equal answers to polls that do not end at which they count like any other.
+const POLLS: usize = 30;
 /// The number of calls within which a repeated writing call is not a new change.
 const RECENT: usize = 10;

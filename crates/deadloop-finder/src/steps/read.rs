@@ -1,10 +1,10 @@
 //! [`Step`]: the calls of a run with their results, in comparable forms.
 //!
 //! Parts that depend only on the clock or the machine are removed from results: dates, durations, addresses, ids and
-//! temporary paths. Dates and ids are also removed from arguments, since a response that is read again under a new id
-//! is an old response.
+//! temporary paths, and numbers that count the calls. Dates and ids are also removed from arguments, since a response
+//! that is read again under a new id is an old response.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
@@ -12,7 +12,8 @@ use deadloop_detect::Arguments;
 use regex::Regex;
 use serde_json::Value;
 
-use super::grown;
+use super::result_kind::{ResultKind, has};
+use super::{counters, grown};
 use deadloop_corpus::{Body, RecordedEvent};
 
 /// A call and its result.
@@ -24,8 +25,14 @@ pub(super) struct Step {
     pub(super) tool: u64,
     /// The hash of the result. `None` if there was none.
     pub(super) result: Option<u64>,
-    /// Whether there was a result without text.
-    pub(super) empty: bool,
+    /// The kind of the result.
+    pub(super) kind: ResultKind,
+    /// Whether the result is at most a few words.
+    pub(super) brief: bool,
+    /// The hash of the result with all numbers folded.
+    pub(super) shape: u64,
+    /// The numbers in the result.
+    pub(super) numbers: Vec<u64>,
     /// Whether the result of a tool with typed arguments only confirms the call.
     pub(super) silent: bool,
     /// The hash of tool and arguments with all numbers folded. It is equal for all windows over one object.
@@ -40,8 +47,18 @@ pub(super) struct Step {
     pub(super) writes: bool,
     /// Whether the call waits, or asks for a state.
     pub(super) waits: bool,
-    /// Whether a user wrote something since the call before.
+    /// Whether the call is a command that sleeps.
+    pub(super) sleeps: bool,
+    /// Whether a user wrote something new since the call before.
     pub(super) told: bool,
+}
+
+impl Step {
+    /// Returns whether the call brought only that something has not ended yet.
+    pub(super) fn polls(&self) -> bool {
+        let nothing = self.kind == ResultKind::Nothing && (self.waits || self.sleeps);
+        self.kind == ResultKind::Waiting || nothing
+    }
 }
 
 /// Returns the calls of a run, in order. A result belongs to the call with its id, or without an id to the oldest
@@ -51,9 +68,11 @@ pub(super) fn steps(events: &[RecordedEvent]) -> Vec<Step> {
     let mut named: HashMap<&str, usize> = HashMap::new();
     let mut nameless: VecDeque<usize> = VecDeque::new();
     let mut told = false;
+    // A hook or a timer repeats its message.
+    let mut messages: HashSet<&str> = HashSet::new();
     for event in events {
         match &event.body {
-            Body::User(_) => told = true,
+            Body::User(text) => told |= messages.insert(text.trim()),
             Body::ToolCall {
                 id,
                 name,
@@ -77,8 +96,20 @@ pub(super) fn steps(events: &[RecordedEvent]) -> Vec<Step> {
                 };
                 let cut = event.rest.get("sha256").and_then(Value::as_str);
                 step.error = *error == Some(true);
-                step.result = Some(hash(&(steady(content), cut)));
-                step.empty = content.trim().is_empty();
+                step.kind = match ResultKind::classify(content, step.error) {
+                    // To a command, `[]` is an answer like any other.
+                    ResultKind::Nothing if step.shell && !content.trim().is_empty() => {
+                        ResultKind::News
+                    }
+                    kind => kind,
+                };
+                step.brief = content.trim().chars().nth(SILENT).is_none();
+                let text = steady(content);
+                let form = without_numbers(&text);
+                step.shape = hash(&(&form, cut));
+                step.numbers = numbers(&text);
+                let detailed = step.shell || cut.is_some() || !step.kind.is_sentence(content);
+                step.result = Some(hash(&(if detailed { &text } else { &form }, cut)));
                 step.silent = !step.shell
                     && !step.waits
                     && !step.error
@@ -93,6 +124,7 @@ pub(super) fn steps(events: &[RecordedEvent]) -> Vec<Step> {
             _ => {}
         }
     }
+    counters::fold(&mut steps);
     steps
 }
 
@@ -115,7 +147,10 @@ fn step(name: &str, arguments: &Value) -> Step {
         lines: Vec::new(),
         tool: hash(&name),
         result: None,
-        empty: false,
+        kind: ResultKind::News,
+        brief: false,
+        shape: 0,
+        numbers: Vec::new(),
         error: false,
         shell,
         writes: if shell {
@@ -128,6 +163,7 @@ fn step(name: &str, arguments: &Value) -> Step {
         waits: words(&tool)
             .iter()
             .any(|word| WAITERS.contains(&word.as_str())),
+        sleeps: shell && has("sleeps", &text),
         told: false,
     }
 }
@@ -191,6 +227,14 @@ fn without_numbers(text: &str) -> String {
     kept
 }
 
+/// Returns the runs of digits in a text, in order. Longer ones than a number can be are hashed.
+fn numbers(text: &str) -> Vec<u64> {
+    let runs = text.split(|c: char| !c.is_ascii_digit());
+    let runs = runs.filter(|digits| !digits.is_empty());
+    runs.map(|digits| digits.parse().unwrap_or_else(|_| hash(&digits)))
+        .collect()
+}
+
 /// Tools whose argument is a text in a command language.
 const SHELLS: [&str; 14] = [
     "bash",
@@ -228,7 +272,7 @@ fn words(name: &str) -> Vec<String> {
 
 /// Commands of a shell or of SQL that change something.
 static WRITES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let shell = r"(?:^|[;&|(\n]\s*|sudo\s+|xargs\s+)(?:rm|mv|cp|mkdir|touch|chmod|chown|tee|ln|patch|tar|unzip|make|export|kill|cd|apt|apt-get|pip3?\s+install|npm\s+i|sed\s+-i|git\s+(?:add|apply|checkout|commit|merge|reset|restore|stash))\b";
+    let shell = r"(?:^|[;&|(\n]\s*|sudo\s+|xargs\s+)(?:rm|mv|cp|mkdir|touch|chmod|chown|tee|ln|patch|tar|unzip|make|export|kill|cd|apt|apt-get|pip3?\s+install|npm\s+i|sed\s+-i|git\s+(?:add|apply|checkout|commit|merge|mv|reset|restore|rm|stash))\b";
     let redirect = r"[^0-9&>]>>?\s*[^&>\s/]|[^0-9&>]>>?\s*/(?:[^d]|d[^e])";
     let sql = r"(?i)^\s*(?:insert|update|delete|create|drop|alter|use|set)\b";
     Regex::new(&format!("{shell}|{redirect}|{sql}")).ok()
@@ -266,6 +310,7 @@ static UNSTEADY: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b0x[0-9a-fA-F]{4,}",
         r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b",
         r"/tmp/[\w./-]+",
+        r#"\b(?:uptime|elapsed|waited|took)\w*"?\s*[:=]\s*[\d.:]+"#,
     ];
     Regex::new(&parts.join("|")).ok()
 });

@@ -2,7 +2,7 @@
 //!
 //! These are turns without calls, turns with the same text before each call, and equal answers to different users.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use deadloop_detect::{Channel, Kind};
 
@@ -18,8 +18,12 @@ const MORE: u64 = 4;
 const LOOP: u64 = 4;
 /// The minimum number of chars of a text that counts. A shorter one may be repeated for good reasons.
 const CHARS: usize = 12;
+/// The minimum number of chars of a text that counts in an answer to a message that was repeated.
+const PROMPTED: usize = 24;
 /// The minimum number of chars of a text that counts in a turn with calls, or with an answer to a user.
 const SENTENCE: usize = 40;
+/// The number of Latin letters that a Chinese, Japanese or Korean one counts as.
+const WIDE: usize = 3;
 
 /// The parts of a turn that are compared.
 #[derive(Default)]
@@ -28,6 +32,8 @@ struct Turn {
     calls: bool,
     /// The hash of a user's message before the turn.
     told: Option<u64>,
+    /// Whether the user had sent that message before, as hooks and timers do.
+    prompted: bool,
 }
 
 /// A row of repeated turns, with its first original and its first repetition.
@@ -49,14 +55,19 @@ pub(super) fn monologues(events: &[RecordedEvent]) -> Vec<Stuck> {
     for (at, turn) in (0_u64..).zip(&turns) {
         let text = turn.text.trim();
         let key = hash(&text);
-        let long = text.chars().count() >= CHARS;
-        let before = said.get(&key).copied().filter(|_| long);
-        let alone = !turn.calls && turn.told.is_none();
-        let sentence = (text.chars().count() >= SENTENCE).then(|| hash(&folded(text)));
+        let length = length(text);
+        let (chars, least) = if turn.prompted {
+            (PROMPTED, MORE)
+        } else {
+            (CHARS, LEAST)
+        };
+        let before = said.get(&key).copied().filter(|_| length >= chars);
+        let alone = !turn.calls && (turn.told.is_none() || turn.prompted);
+        let sentence = (length >= SENTENCE).then(|| hash(&folded(text)));
         // A repeated question gets a repeated answer.
         let other = turn.told.is_none() || turn.told != asked;
         let again = match (alone, before) {
-            (true, Some(before)) => Some((before, LEAST)),
+            (true, Some(before)) => Some((before, least)),
             _ if !alone && other && sentence.is_some() && sentence == last => Some((at - 1, MORE)),
             _ => None,
         };
@@ -105,16 +116,27 @@ impl Row {
     }
 }
 
+/// Returns the length of a text in Latin letters.
+fn length(text: &str) -> usize {
+    let width = |c: char| if c > '\u{2e80}' { WIDE } else { 1 };
+    text.chars().map(width).sum()
+}
+
 fn turns(events: &[RecordedEvent]) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
-    let mut told = None;
+    let mut messages = HashSet::new();
+    let (mut told, mut prompted) = (None, false);
     for event in events {
         match &event.body {
             Body::Turn => turns.push(Turn {
                 told: told.take(),
+                prompted: std::mem::take(&mut prompted),
                 ..Turn::default()
             }),
-            Body::User(text) => told = Some(hash(&text.trim())),
+            Body::User(text) => {
+                let message = hash(&text.trim());
+                (told, prompted) = (Some(message), !messages.insert(message));
+            }
             Body::Answer(text) => {
                 if let Some(turn) = turns.last_mut() {
                     turn.text.push_str(text);

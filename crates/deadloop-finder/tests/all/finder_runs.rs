@@ -178,14 +178,146 @@ fn turns_that_say_the_same_again_are_a_monologue() {
     assert_eq!((found.spans[0].start, found.spans[0].onset), (0, 1));
 }
 
-#[test]
-fn what_a_user_asks_for_again_is_no_loop() {
+/// A run of which the user says something before each call.
+fn asked(says: impl Fn(usize) -> String) -> FoundRun {
     let mut bodies = Vec::new();
     for at in 0..8 {
-        bodies.push(Body::User("Again, please.".into()));
+        bodies.push(Body::User(says(at)));
         bodies.extend(turn(at, "bash", ("ls", "a")));
     }
-    assert_eq!(found(bodies).class, Class::Clean);
+    found(bodies)
+}
+
+#[test]
+fn what_a_user_asks_for_again_is_no_loop_and_what_a_timer_says_again_is() {
+    assert_eq!(
+        asked(|at| format!("Again, the {at}th time.")).class,
+        Class::Clean
+    );
+    assert_eq!(asked(|_| "[timer] Continue.".into()).class, Class::Loop);
+}
+
+/// A hook that is never content, and an agent that has nothing to add; a short word back is what a heartbeat wants.
+#[test]
+fn an_answer_to_a_hook_that_repeats_itself_is_a_monologue() {
+    let hooked = |answer: &str| {
+        let mut bodies = vec![Body::User("Go.".into()), Body::Turn];
+        for _ in 0..12 {
+            bodies.push(Body::Answer(answer.into()));
+            bodies.push(Body::User("The goal is not met.".into()));
+            bodies.push(Body::Turn);
+        }
+        found(bodies).class
+    };
+    assert_eq!(hooked("All is done, nothing is left."), Class::Loop);
+    assert_eq!(hooked("全部完成，没有其他问题。"), Class::Loop);
+    assert_eq!(hooked("HEARTBEAT_OK"), Class::Clean);
+}
+
+#[test]
+fn a_refusal_in_other_words_brings_no_news() {
+    let refused: Vec<_> = (0..12)
+        .map(|n| {
+            (
+                format!("{{\"url\": \"/v{n}\"}}"),
+                format!("{{\"status\": 404, \"at\": {n}}}"),
+            )
+        })
+        .collect();
+    let found = |result: &dyn Fn(&str) -> String| {
+        let steps: Vec<_> = refused
+            .iter()
+            .map(|(call, text)| (call.clone(), result(text)))
+            .collect();
+        let steps: Vec<_> = steps
+            .iter()
+            .map(|(a, b)| (a.as_str(), b.as_str()))
+            .collect();
+        typed("http", &steps, "limit").class
+    };
+    assert_eq!(found(&str::to_owned), Class::Loop);
+    // Other pages are news.
+    assert_eq!(found(&|text| text.replace("404", "200")), Class::Clean);
+}
+
+#[test]
+fn a_poll_that_ends_does_no_harm_and_one_that_never_does_is_a_loop() {
+    let poll = ("sleep 30; gh run view", "in_progress");
+    let mut steps = times(poll, 40);
+    assert_eq!(run(&steps, "limit").class, Class::Loop);
+    assert_eq!(run(&steps[..20], "limit").class, Class::Clean);
+    steps.push((poll.0, "success"));
+    let found = run(&steps, "stop");
+    assert_eq!(found.class, Class::Clean, "{found:?}");
+    assert_eq!(found.benign[0].reason, Reason::Poll);
+}
+
+#[test]
+fn a_number_that_counts_the_calls_is_no_news() {
+    let counted = |text: &str, by: usize| {
+        let answers: Vec<_> = (1..12)
+            .map(|n| text.replace('N', &(n * by).to_string()))
+            .collect();
+        let steps: Vec<_> = answers
+            .iter()
+            .map(|text| ("{\"id\": 7}", text.as_str()))
+            .collect();
+        typed("page", &steps, "stop").class
+    };
+    assert_eq!(counted("Step N of 20: the form is open", 1), Class::Loop);
+    assert_eq!(counted("N rows are shown", 20), Class::Clean);
+}
+
+/// The second edit undoes the first, and each result has a number of its own.
+#[test]
+fn edits_that_undo_each_other_are_a_loop_and_edits_in_a_row_are_not() {
+    let edits = |text: &dyn Fn(usize) -> String| {
+        let steps: Vec<_> = (0..16)
+            .map(|n| (text(n), format!("Applied. Checkpoint #{n}.")))
+            .collect();
+        let steps: Vec<_> = steps
+            .iter()
+            .map(|(a, b)| (a.as_str(), b.as_str()))
+            .collect();
+        typed("edit_file", &steps, "aborted").class
+    };
+    let undone = |n: usize| {
+        let (old, new) = if n % 2 == 0 { ("a", "b") } else { ("b", "a") };
+        format!("{{\"old\": \"{old}\", \"new\": \"{new}\"}}")
+    };
+    assert_eq!(edits(&undone), Class::Loop);
+    assert_eq!(
+        edits(&|n| format!("{{\"old\": \"a{n}\", \"new\": \"b{n}\"}}")),
+        Class::Clean
+    );
+}
+
+/// Half of the calls bring news, and the others what was there: one loop, not many that end.
+#[test]
+fn questions_that_come_back_over_a_long_stretch_are_one_loop() {
+    let asked: Vec<_> = (0..60)
+        .map(|n| match n % 5 {
+            0 | 1 => (
+                format!("{{\"page\": {n}}}"),
+                format!("Page {n} has {} words.", 7 * n * n),
+            ),
+            k => (
+                format!("{{\"state\": {k}}}"),
+                format!("The state {k} is as it was before."),
+            ),
+        })
+        .collect();
+    let steps: Vec<_> = asked
+        .iter()
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
+    let found = typed("get", &steps, "stop");
+    assert_eq!(
+        (found.class, found.spans.len()),
+        (Class::Loop, 1),
+        "{found:?}"
+    );
+    assert_eq!(typed("get", &steps[..15], "stop").class, Class::Transient);
 }
 
 #[test]

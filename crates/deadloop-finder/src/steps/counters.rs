@@ -1,0 +1,53 @@
+//! Folds numbers that count the calls.
+
+use std::collections::HashMap;
+
+use super::read::{Step, hash};
+
+/// The minimum number of results in which a number counts the calls.
+const LEAST: usize = 5;
+
+/// Removes from results the numbers that move by the same step of one at each call of a tool, or at each equal command
+/// of a shell: `attempt 7 of 20`, `rev 1403`. The results are equal in all else.
+pub(super) fn fold(steps: &mut [Step]) {
+    let mut groups: HashMap<(u64, u64), Vec<usize>> = HashMap::new();
+    for (at, step) in steps.iter().enumerate() {
+        if !step.numbers.is_empty() {
+            let key = if step.shell { step.call } else { step.tool };
+            groups.entry((key, step.shape)).or_default().push(at);
+        }
+    }
+    for group in groups.values() {
+        let pairs = group.windows(2);
+        let moves: Vec<_> = pairs
+            .map(|two| moves(&steps[two[0]].numbers, &steps[two[1]].numbers))
+            .collect();
+        let mut from = 0;
+        for row in moves.chunk_by(|a, b| a == b) {
+            let counted = &group[from..=from + row.len()];
+            from += row.len();
+            let Some(moved) = row[0].as_ref().filter(|_| counted.len() >= LEAST) else {
+                continue;
+            };
+            for &at in counted {
+                let numbers = steps[at].numbers.iter().zip(moved);
+                let still: Vec<u64> = numbers
+                    .filter(|(_, by)| **by == 0)
+                    .map(|(number, _)| *number)
+                    .collect();
+                steps[at].result = Some(hash(&(steps[at].shape, still)));
+            }
+        }
+    }
+}
+
+/// Returns the steps of the numbers from one result to the next. `None` if none moves, or one moves by more than one.
+fn moves(before: &[u64], after: &[u64]) -> Option<Vec<i8>> {
+    let steps = before.iter().zip(after).map(|(a, b)| match b.abs_diff(*a) {
+        0 => Some(0),
+        1 => Some(if b > a { 1 } else { -1 }),
+        _ => None,
+    });
+    let steps: Option<Vec<i8>> = steps.collect();
+    steps.filter(|steps| steps.iter().any(|step| *step != 0))
+}
