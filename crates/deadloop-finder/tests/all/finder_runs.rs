@@ -282,7 +282,11 @@ fn edits_that_undo_each_other_are_a_loop_and_edits_in_a_row_are_not() {
         typed("edit_file", &steps, "aborted").class
     };
     let undone = |n: usize| {
-        let (old, new) = if n % 2 == 0 { ("a", "b") } else { ("b", "a") };
+        let (old, new) = if n.is_multiple_of(2) {
+            ("a", "b")
+        } else {
+            ("b", "a")
+        };
         format!("{{\"old\": \"{old}\", \"new\": \"{new}\"}}")
     };
     assert_eq!(edits(&undone), Class::Loop);
