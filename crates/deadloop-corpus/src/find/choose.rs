@@ -7,12 +7,14 @@ use deadloop_detect::Kind;
 
 use super::begins::trimmed;
 use super::blanks::{before_blanks, floods};
-use super::evidence::{Ends, confidence, confidence_drawn, confidence_near, is_long};
+use super::evidence::{
+    Ends, confidence, confidence_drawn, confidence_near, has_new_numbers, is_data, is_long, is_row,
+};
 use super::gone::gone_since;
 use super::recycled::recycled;
 use super::soup::soup;
 use super::stale::stale_since;
-use super::views::{EXACT, Stretch, View, list_number, stretches};
+use super::views::{EXACT, Numbers, Stretch, View, list_number, stretches};
 use super::windows::{WINDOW, windows};
 use crate::transcript::Class;
 
@@ -67,6 +69,10 @@ pub struct FoundSpan {
     pub kind: Kind,
     /// The confidence that this is a relevant repetition, from 0 to 1.
     pub confidence: f64,
+    /// The differences between the numbers in the copies, list numbers aside.
+    pub numbers: Numbers,
+    /// Whether the copies may have been requested: they differ and do not recur, or are rows of a table, data or markup.
+    pub asked: bool,
 }
 
 /// The repetitions found in a text.
@@ -80,6 +86,27 @@ pub struct Found {
     pub spans: Vec<FoundSpan>,
     /// The likeliest rejected repetition, if the text was found clean.
     pub doubt: Option<FoundSpan>,
+}
+
+impl Found {
+    /// Drops the repetitions that may have been requested, since the model ended the text itself. A text without others
+    /// is clean, with the least confidence.
+    pub fn ended_by_model(&mut self) {
+        let likelier = |a: &FoundSpan, b: &FoundSpan| a.confidence.total_cmp(&b.confidence);
+        let asked = self.spans.extract_if(.., |span| span.asked);
+        let Some(doubt) = asked.max_by(likelier) else {
+            return;
+        };
+        let best = self.spans.iter().map(|span| span.confidence);
+        (self.class, self.confidence) = match self.spans.last() {
+            Some(last) if last.end.is_none() => return,
+            Some(_) => (Class::Transient, best.fold(0.0, f64::max)),
+            None => (Class::Clean, 1.0 - LIKELY),
+        };
+        if self.spans.is_empty() {
+            self.doubt = Some(doubt);
+        }
+    }
 }
 
 /// Finds the loops of a text. A text of over 1,048,576 chars is searched in windows of that length, so that memory
@@ -152,6 +179,9 @@ fn candidates(text: &[char]) -> Vec<Candidate> {
         .into_iter()
         .map(|mut near| {
             near.stretch = trimmed(text, near.stretch);
+            if is_data(text, &near.stretch) {
+                near.stretch.numbers = Numbers::Data;
+            }
             let ends = ends(text, &near.stretch);
             let confidence = confidence_near(text, &near, ends);
             Candidate {
@@ -263,6 +293,8 @@ fn drawn(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
         copies: found.times,
         kind: Kind::NearRepeat,
         confidence: confidence_drawn(length, found.times),
+        numbers: Numbers::Same,
+        asked: true,
     })
 }
 
@@ -330,6 +362,10 @@ fn span(text: &[char], candidate: &Candidate) -> FoundSpan {
         copies: s.copies,
         kind: kind(text, s),
         confidence: candidate.confidence,
+        numbers: s.numbers,
+        asked: s.view == View::Near
+            || is_row(text, s)
+            || s.numbers != Numbers::Same && has_new_numbers(text, s),
     }
 }
 

@@ -3,9 +3,11 @@
 //! The weights were set by hand, after reading recordings. They order the stretches for review and are not
 //! probabilities.
 
+use std::collections::VecDeque;
+
 use super::grids::{closes, is_grid};
 use super::recycled::Recycled;
-use super::views::{Numbers, Stretch, View};
+use super::views::{Numbers, Stretch, View, numbers_of};
 
 /// The length, in chars, that counts neither for nor against a repetition.
 const CHARS: f64 = 200.0;
@@ -37,7 +39,12 @@ pub(super) fn confidence_near(text: &[char], near: &Recycled, ends: Ends) -> f64
     // Items that were requested one by one differ by more than that.
     let alike = 15.0 * (near.alike - 0.92);
     let amount = amount(stretch, ends).min(4.0) - 2.9;
-    let seen = form(text, stretch) + what(text, stretch, ends) + shape(text, stretch, ends);
+    let data = if stretch.numbers == Numbers::Data {
+        -3.0
+    } else {
+        0.0
+    };
+    let seen = form(text, stretch) + what(text, stretch, ends) + shape(text, stretch, ends) + data;
     certain(amount + alike + seen + ending(ends))
 }
 
@@ -45,6 +52,55 @@ pub(super) fn confidence_near(text: &[char], near: &Recycled, ends: Ends) -> f64
 /// average.
 pub(super) fn confidence_drawn(chars: usize, times: f64) -> f64 {
     certain(0.8 * (chars as f64 / 1000.0).ln() + (times - 20.0) / 10.0)
+}
+
+/// The maximum share of letters in rows of data. Prose has more of them.
+const LETTERS: f64 = 0.75;
+/// The number of numbers before one among which it may recur.
+const BEFORE: usize = 30;
+/// The minimum share of recurring numbers in a loop. The numbers of a table are new.
+const RECUR: f64 = 0.8;
+/// The minimum share of marks in a row of a table, data or markup, sentence ends aside.
+const MARKS: f64 = 0.2;
+
+/// Returns whether differing copies are rows of data: their numbers, at least one in each, differ and are mostly new.
+pub(super) fn is_data(text: &[char], stretch: &Stretch) -> bool {
+    let part = &text[stretch.start..stretch.end];
+    let rows = part.iter().filter(|c| **c == '\n').count() as f64;
+    let prose = share(part, char::is_alphabetic) >= LETTERS;
+    !prose && rows >= 0.8 * stretch.copies && has_new_numbers(text, stretch)
+}
+
+/// Returns whether the copies have numbers, at least one in each, and most of them are new.
+pub(super) fn has_new_numbers(text: &[char], stretch: &Stretch) -> bool {
+    let numbers = numbers_of(text, stretch.start..stretch.end);
+    let mut before = VecDeque::with_capacity(BEFORE + 1);
+    let mut recurring = 0;
+    for number in &numbers {
+        recurring += usize::from(before.contains(&number));
+        before.push_back(number);
+        if before.len() > BEFORE {
+            before.pop_front();
+        }
+    }
+    numbers.len() as f64 >= stretch.copies && (recurring as f64) < RECUR * numbers.len() as f64
+}
+
+/// Returns whether a copy is a row, or several, of a table, data or markup.
+pub(super) fn is_row(text: &[char], stretch: &Stretch) -> bool {
+    let unit = &text[stretch.start..stretch.onset];
+    let mark = |c: char| !c.is_alphanumeric() && !".,!?。，！？、".contains(c);
+    unit.contains(&'\n') && share(unit, mark) >= MARKS
+}
+
+/// Returns the share of chars, blanks aside, for which `is` returns true.
+fn share(part: &[char], is: impl Fn(char) -> bool) -> f64 {
+    let (mut of, mut all) = (0_usize, 0_usize);
+    for c in part.iter().filter(|c| !c.is_whitespace()) {
+        all += 1;
+        of += usize::from(is(*c));
+    }
+    of as f64 / all.max(1) as f64
 }
 
 /// Marks of text that fills a form: markup, JSON.
@@ -132,5 +188,37 @@ fn ending(ends: Ends) -> f64 {
         Ends::Before => -0.4,
         Ends::Whole => -0.9,
         Ends::Cut => 0.7,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str, period: usize) -> (bool, bool) {
+        let text: Vec<char> = text.chars().collect();
+        let stretch = Stretch {
+            view: View::Near,
+            start: 0,
+            onset: period,
+            end: text.len(),
+            copies: text.len() as f64 / period as f64,
+            numbers: Numbers::Same,
+        };
+        (is_data(&text, &stretch), is_row(&text, &stretch))
+    }
+
+    #[test]
+    fn numbers_of_a_table_are_new_and_those_of_a_loop_recur() {
+        let row = |n: u32| format!("| x | {} | {} |\n", n * 7919 % 900, n * 104_729 % 700);
+        let table: String = (10..60).map(row).collect();
+        assert_eq!(of(&table, 18), (true, true));
+        let loops: String = (10..60).map(|n| row(n % 4)).collect();
+        assert_eq!(of(&loops, 18), (false, true));
+        // Prose, and numbers within one line.
+        let tries = |n: u32| format!("So let us try the number {} once more.\n", n * 7919 % 900);
+        let prose: String = (10..60).map(tries).collect();
+        assert_eq!(of(&prose, 40), (false, false));
+        assert_eq!(of(&table.replace('\n', " "), 18), (false, false));
     }
 }

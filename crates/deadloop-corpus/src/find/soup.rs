@@ -1,4 +1,4 @@
-//! Loops without a period: a few words repeated in any order.
+//! Loops without a period: a few words repeated in any order, or one long row of digits or pictures.
 //!
 //! Such a loop lasts to the end of the text. Prose keeps introducing new words. Going back from the end, each word that
 //! also occurs later counts for the stretch, and each other word counts against it, as in `stale`. The stretch begins
@@ -20,16 +20,38 @@ const TIMES: f64 = 24.0;
 /// The minimum number of chars for each digit in the stretch.
 const DIGITS: usize = 50;
 
-/// A stretch to the end of a text that consists of a few words in any order.
+/// The minimum length of a row of digits or pictures to the end of a text. Requested ones are shorter, or end.
+const ROW: usize = 600;
+
+/// A stretch to the end of a text that consists of a few words or signs in any order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Soup {
     pub(super) start: usize,
-    /// The average number of occurrences of each word.
+    /// The average number of occurrences of each word or sign.
     pub(super) times: f64,
 }
 
-/// Finds the stretch of few words at the end of a text.
+/// Finds the stretch of few words or signs at the end of a text.
 pub(super) fn soup(text: &[char]) -> Option<Soup> {
+    of_words(text).or_else(|| of_signs(text))
+}
+
+/// Finds the row of digits or pictures at the end of a text.
+fn of_signs(text: &[char]) -> Option<Soup> {
+    let row = |is: fn(char) -> bool| text.iter().rev().take_while(|c| is(**c)).count();
+    let length = row(char::is_numeric).max(row(is_picture));
+    let start = text.len() - length;
+    let different: HashSet<&char> = text[start..].iter().collect();
+    let times = length as f64 / different.len().max(1) as f64;
+    (length >= ROW && times >= TIMES).then_some(Soup { start, times })
+}
+
+/// Returns whether a char is a pictograph, or joins or varies one.
+fn is_picture(c: char) -> bool {
+    matches!(c, '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1faff}' | '\u{200d}' | '\u{fe0f}')
+}
+
+fn of_words(text: &[char]) -> Option<Soup> {
     let mut seen = HashSet::new();
     let (mut weight, mut most, mut best) = (0, 0, None);
     for (count, (start, word)) in words_back(text).enumerate() {
@@ -125,6 +147,24 @@ mod tests {
                 begins.abs_diff(before.chars().count()) <= 200,
                 "{begins} {of:?}"
             );
+        }
+    }
+
+    #[test]
+    fn rows_of_digits_and_of_pictures_without_end_are_loops() {
+        let digits: Vec<String> = (0..10).map(|n| n.to_string()).collect();
+        let digits: Vec<&str> = digits.iter().map(String::as_str).collect();
+        for (of, most) in [
+            (&digits[..], 500),
+            (&["😛", "😔", "🤩", "🧐", "😏", "😝", "🤓"][..], 500),
+        ] {
+            let looped = format!("The value is {}", drawn(of, 2_000));
+            let found = find(&looped);
+            assert_eq!(found.class, Class::Loop, "{of:?}");
+            assert_eq!(found.spans[0].start, 13);
+            assert_eq!(find(&(looped + ", as asked.")).class, Class::Clean);
+            let short = format!("The value is {}", drawn(of, most));
+            assert_eq!(find(&short).class, Class::Clean, "{of:?}");
         }
     }
 

@@ -231,7 +231,7 @@ fn numbers(copies: impl Iterator<Item = Vec<f64>>) -> Numbers {
 }
 
 /// Returns the numbers in a part of a text, in order, without list numbers.
-fn numbers_of(text: &[char], part: Range<usize>) -> Vec<f64> {
+pub(super) fn numbers_of(text: &[char], part: Range<usize>) -> Vec<f64> {
     let mut found = Vec::new();
     let mut at = part.start;
     while at < part.end {

@@ -27,6 +27,7 @@ mod gaps;
 mod label_fields;
 mod late_earliest;
 mod lead_in;
+mod numbers;
 mod one_class;
 mod onset;
 mod order;
@@ -39,7 +40,7 @@ mod wordless;
 pub use counts::CorpusCounts;
 
 /// The registry, worst first.
-static CHECKS: [&CorpusCheck; 24] = [
+static CHECKS: [&CorpusCheck; 25] = [
     &whole::ENTRY,
     &torn::ENTRY,
     &duplicates::ACROSS_SPLITS,
@@ -57,6 +58,7 @@ static CHECKS: [&CorpusCheck; 24] = [
     &one_class::ENTRY,
     &duplicates::IN_A_GROUP,
     &wordless::ENTRY,
+    &numbers::ENTRY,
     &label_fields::ENTRY,
     &pairs::UNSAID,
     &order::ENTRY,

@@ -45,11 +45,13 @@ impl Proposal {
     }
 }
 
-/// Searches the text channels of a transcript, and the calls and turns of a run. Labels are not used.
+/// Searches the text channels of a transcript, the arguments of an incomplete last call, and the calls and turns
+/// of a run. Labels are not used.
 ///
 /// A repetition that lasts to the end of a channel is not a loop if the model left the repetition: if the model went on
-/// in another channel, or stopped on its own. If a server ended the response for a repetition, the repetition at the
-/// end is a loop, with more confidence.
+/// in another channel, or stopped on its own. If the model stopped on its own, copies that differ and rows of a table,
+/// data or markup may have been requested: without other repetitions, the text is clean and uncertain. If a server
+/// ended the response for a repetition, the repetition at the end is a loop, with more confidence.
 pub fn propose(transcript: &Transcript) -> Proposal {
     let run = find_run(transcript);
     let end = End::of(transcript);
@@ -60,7 +62,9 @@ pub fn propose(transcript: &Transcript) -> Proposal {
         .filter(|text| !text.text.is_empty())
         .map(|text| {
             let mut found = find(&text.text);
-            if text.last && end == End::ByServer {
+            if stopped {
+                found.ended_by_model();
+            } else if text.last && end == End::ByServer {
                 confirm(&mut found);
             }
             (text, found)
@@ -161,11 +165,10 @@ struct Text {
     over: bool,
 }
 
-/// Returns the texts of a transcript by channel, or of a run by channel and turn.
+/// Returns the texts of a transcript by channel, or of a run by channel and turn, and the arguments of a last call.
 fn texts(transcript: &Transcript, run: bool) -> Vec<Text> {
     let last = transcript.events.iter().rev().find_map(last_channel);
-    let channels = [Channel::Reasoning, Channel::Answer];
-    let texts = channels.into_iter().flat_map(|channel| {
+    let texts = Channel::TEXT.into_iter().flat_map(|channel| {
         let mut texts = pieces(transcript, channel, run);
         if let Some(text) = texts.last_mut() {
             text.last = last.is_none_or(|last| last == channel);
@@ -173,7 +176,30 @@ fn texts(transcript: &Transcript, run: bool) -> Vec<Text> {
         }
         texts
     });
-    texts.collect()
+    texts.chain(open_call(transcript)).collect()
+}
+
+/// Returns the arguments of the last call if they are not complete: nothing follows them, and they are no JSON.
+fn open_call(transcript: &Transcript) -> Option<Text> {
+    let mut events = transcript.events.iter().rev();
+    let last = events.find(|event| !matches!(event.body, Body::Finish { .. }))?;
+    matches!(last.body, Body::ToolCall { .. }).then_some(())?;
+    let calls = transcript.stream().filter_map(|(_, event)| match event {
+        Event::Call { arguments, .. } => Some(arguments.text().into_owned()),
+        _ => None,
+    });
+    let mut calls: Vec<String> = calls.collect();
+    let text = calls.pop()?;
+    if serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok() {
+        return None;
+    }
+    Some(Text {
+        channel: Channel::Arguments,
+        from: calls.iter().map(|call| call.chars().count()).sum(),
+        text,
+        last: true,
+        over: false,
+    })
 }
 
 fn pieces(transcript: &Transcript, channel: Channel, run: bool) -> Vec<Text> {
@@ -395,6 +421,45 @@ mod tests {
             assert!(by_server.confidence > cut.confidence, "{verdict}");
             assert!(confidence(&by_server.rows[0]) > confidence(&cut.rows[0]));
         }
+    }
+
+    /// Rows that are equal, and rows whose numbers differ, were asked for where the model ended the text.
+    #[test]
+    fn rows_of_a_text_that_the_model_ended_are_clean_and_uncertain() {
+        let of = |text: &str, reason: &str| {
+            let reason = Some(reason.to_owned());
+            propose(&transcript(vec![
+                Body::Answer(text.into()),
+                Body::Finish { reason },
+            ]))
+        };
+        let equal = format!("The plan:\n\n{}", "| open | open | open |\n".repeat(30));
+        let row = |n: u32| format!("Sample {n} weighs {} grams.\n", n * 7919 % 900 + 100);
+        let numbers = (100..220).map(row).collect::<String>() + "Sample";
+        for text in [equal, numbers] {
+            let found = of(&text, "stop");
+            assert_eq!(found.class, Class::Clean, "{text}");
+            assert!(found.confidence < DOUBTFUL);
+            assert_eq!(of(&text, "length").class, Class::Loop, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_loop_in_the_arguments_of_a_last_call_is_proposed() {
+        let call = |arguments: String| Body::ToolCall {
+            id: None,
+            name: "write".into(),
+            arguments: arguments.into(),
+        };
+        let begun = r#"{"path": "a.txt", "text": ""#;
+        let looped = begun.to_owned() + &"The gate is closed. ".repeat(60);
+        let found = propose(&transcript(vec![call("{}".into()), call(looped.clone())]));
+        assert_eq!(found.class, Class::Loop);
+        let row = &found.rows[0];
+        let start = Some(2 + begun.len() as u64);
+        assert_eq!((row.channel, row.start), (Some(Channel::Arguments), start));
+        let closed = propose(&transcript(vec![call(looped + "\"}")]));
+        assert_eq!(closed.class, Class::Clean);
     }
 
     /// Asked for less, the finder says the same at every place.

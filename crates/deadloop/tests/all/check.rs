@@ -222,7 +222,7 @@ fn a_sound_corpus_has_no_finding() {
 /// A fault put into a sound corpus, the check that finds it, and words of the finding.
 type Fault = (fn(&mut Corpus), &'static str, &'static [&'static str]);
 
-const FAULTS: [Fault; 20] = [
+const FAULTS: [Fault; 21] = [
     (
         |c| c.lines.push("nonsense".into()),
         "bad-input",
@@ -325,6 +325,16 @@ const FAULTS: [Fault; 20] = [
         },
         "wordless-loop",
         &["\"0 - \" again and again from 704 on"],
+    ),
+    (
+        |c| {
+            let row = |n: u32| format!("Sample {n} weighs {} grams.\n", n * 7919 % 900 + 100);
+            let text = prose(7, 700) + &(100..200).map(row).collect::<String>() + "Sample 2";
+            let label = json!({"class": "loop", "kind": "near-repeat", "channel": "answer", "start": 700, "onset": 729, "period": 29});
+            *c.at("loop3") = transcript("loop3", "h3", &text, "length", label);
+        },
+        "folded-numbers",
+        &["copies of 29 chars in answer from 700 on, whose numbers differ"],
     ),
     (
         |c| c.at("clean3")["labels"] = json!([]),

@@ -1,0 +1,34 @@
+//! Loops whose copies differ in numbers that do not count on.
+
+use deadloop_corpus::find::{Numbers, find};
+use deadloop_detect::Channel;
+use deadloop_score::Class;
+
+use super::{CorpusCheck, Exhibit, Find, Severity};
+use crate::words::count;
+
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
+    name: "folded-numbers",
+    severity: Severity::Note,
+    title: "loop labels that rest on folded numbers",
+    why: "the copies are alike only without their numbers, which do not count on: rows of a table or of a log look like that",
+    advice: "read them; label clean what was asked for",
+    find: Find::Text(folded),
+};
+
+fn folded(exhibit: &Exhibit<'_>) -> Option<String> {
+    if exhibit.case.class() != Some(Class::Loop) {
+        return None;
+    }
+    Channel::TEXT.into_iter().find_map(|channel| {
+        let found = find(&exhibit.text(channel).iter().collect::<String>());
+        let last = found.spans.last().filter(|span| span.end.is_none())?;
+        (last.numbers == Numbers::Data).then(|| {
+            format!(
+                "copies of {} chars in {channel} from {} on, whose numbers differ",
+                count(last.period as u64),
+                count(last.start as u64),
+            )
+        })
+    })
+}
