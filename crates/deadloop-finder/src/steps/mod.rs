@@ -16,7 +16,7 @@
 
 use deadloop_detect::{Channel, Kind};
 
-use deadloop_corpus::{Benign, Body, Class, Reason, Transcript};
+use deadloop_corpus::{Benign, Body, Class, Transcript};
 
 mod benign;
 mod counters;

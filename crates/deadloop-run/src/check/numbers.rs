@@ -1,7 +1,8 @@
 //! Loops whose copies differ in numbers that do not count on.
 
-use deadloop_corpus::find::{Numbers, find};
 use deadloop_detect::Channel;
+use deadloop_finder::choose::find;
+use deadloop_finder::views::Numbers;
 use deadloop_score::Class;
 
 use super::{CorpusCheck, Exhibit, Find, Severity};
