@@ -137,9 +137,13 @@ impl Remedies<'_> {
             ),
             (false, true) => {
                 let glob = exact_glob(name);
-                format!("{name} may pass (add '{glob}' to allow in each [guard.params]): {told}.")
+                format!(
+                    "Tool {name} may pass (add '{glob}' to allow in each [guard.params]): {told}."
+                )
             }
-            (false, false) => format!("{name} repeats in clean runs, but must not pass: {told}."),
+            (false, false) => {
+                format!("Tool {name} repeats in clean runs, but must not pass: {told}.")
+            }
         }
     }
 

@@ -39,14 +39,14 @@ pub(super) fn say(choices: &mut Choices, chooser: &Chooser<'_>, sample: &Sample)
         Ruling::Keep => kept(choices, chooser),
         Ruling::Collect => lacking(choices, chooser, sample),
     };
-    let reason = reason + &over_limit(choices, options);
+    let reason = reason + &over_limit(choices, chooser);
     let more = [
         by_themselves(choices, options),
         doubts(choices, chooser),
         pays(choices, chooser),
         too_little(choices, chooser, sample),
         words::spared(
-            "the file",
+            &who(choices, options),
             &choices.all.held_out,
             &options.worth,
             options.judge.unit,
@@ -142,7 +142,7 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
             )
         });
         let limits = limits(options);
-        return format!("Keep {now}: no ready guard is better within {limits}.{hint}");
+        return format!("Keep {now}: no ready guard is surely better within {limits}.{hint}");
     }
     let Some(rung) = all().find(|rung| keeps(rung)).or_else(|| all().next()) else {
         return format!("Keep {now}: nothing that was tried is better.");
@@ -151,7 +151,7 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
     let limits = limits(options);
     if keeps(rung) {
         format!(
-            "Keep {now}: so little text does not prove that what is better is within {limits} ({figures}, held out)."
+            "Keep {now}: what is better may break {limits}, for which there is too little healthy text ({figures}, held out)."
         )
     } else {
         format!("Keep {now}: what is better breaks {limits} ({figures}, held out).")
@@ -240,8 +240,8 @@ fn known_without_loops(
 }
 
 /// Reports that the file breaks a limit by estimate, and names a row within it.
-fn over_limit(choices: &Choices, options: &ChooseOptions) -> String {
-    let advice = &choices.advice;
+fn over_limit(choices: &Choices, chooser: &Chooser<'_>) -> String {
+    let (advice, options) = (&choices.advice, chooser.options);
     if !advice.over_limit {
         return String::new();
     }
@@ -261,7 +261,19 @@ fn over_limit(choices: &Choices, options: &ChooseOptions) -> String {
         })
         .max_by(|a, b| merit(a, options).total_cmp(&merit(b, options)));
     let row = row.map_or_else(
-        || " No setting that was tried is within it, held out.".to_owned(),
+        || {
+            let guard = options.ready.iter().find(|guard| {
+                let tallies =
+                    chooser.tallies(&Candidate::ready(guard.cell), &chooser.evidence.all());
+                let tally: Tally = tallies.into_iter().sum();
+                let mut limits = options.constraints.iter();
+                limits.all(|limit| limit.estimate(&tally, &options.worth).1)
+            });
+            guard.map_or_else(
+                || " No setting that was tried is within it, held out.".to_owned(),
+                |guard| format!(" Of the ready guards {} is within it.", guard.name),
+            )
+        },
         |rung| {
             let name = rung.name(options.limited());
             format!(" The row \"at most {name}\" below is within it.")
@@ -292,7 +304,7 @@ fn by_themselves(choices: &Choices, options: &ChooseOptions) -> Option<String> {
         return None;
     }
     let stops = words::transient_stops(new);
-    let before = if advice.verdict == Ruling::Ship {
+    let before = if advice.verdict == Ruling::Ship && new != old {
         format!(" instead of {}", thousands(old as i64))
     } else {
         String::new()
@@ -348,7 +360,7 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
         _ => (capital(&options.in_use_is), "pays", "it still pays"),
     };
     Some(match BREAK_EVEN.value(tally, &options.worth) {
-        None => format!("{who} {pay} nowhere: nothing is spared."),
+        None => format!("{who} {pay} nowhere: no loop is stopped."),
         Some(share) if share > 0.0 => {
             format!(
                 "{who} {pay} where more than {}.",
@@ -381,6 +393,12 @@ fn too_little(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> Opti
     let winner = Candidate::ready(choices.all.cell);
     let now = chooser.tallies(&winner, &sample.pick).into_iter().sum();
     let (limit, times) = (options.limit()?, text_lacking(chooser, sample, &now)?);
+    let mut rungs = choices.advice.limits.iter();
+    let shipped = choices.advice.file.objective;
+    let shipped = shipped.map_or(f64::NEG_INFINITY, |x| options.objective.sign() * x);
+    if !rungs.any(|rung| merit(rung, options) > shipped) {
+        return None;
+    }
     Some(format!(
         "To show that a setting of the grid keeps {limit} takes {times:.1} times as much healthy text, so none of them ships."
     ))

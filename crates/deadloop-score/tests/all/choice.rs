@@ -228,7 +228,7 @@ fn a_setting_of_the_grid_ships_if_it_is_surely_within_the_limit() {
     let small = self::world(&[("m", 60, 5, 2)]);
     let small = chosen(&small, 5, &[], &ChooseOptions::default());
     assert_eq!(outcome(&small), (Ruling::Keep, 5, None));
-    let says = "so little text does not prove that what is better is within the default limit fa_per_mchar<=1";
+    let says = "what is better may break the default limit fa_per_mchar<=1, for which there is too little healthy text";
     reasons(&small, says);
     // A ready guard comes first, and the grid has to beat it.
     let ready = chosen(&world, 5, &[3], &ChooseOptions::default());

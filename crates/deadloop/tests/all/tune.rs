@@ -386,9 +386,9 @@ fn tools_that_may_repeat_are_named_and_left_to_the_user() {
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    let job = "job_status may pass (add 'job_status' to allow in each [guard.params]): 24 -> 12 clean runs stopped, 13 -> 13 loops ended.";
+    let job = "Tool job_status may pass (add 'job_status' to allow in each [guard.params]): 24 -> 12 clean runs stopped, 13 -> 13 loops ended.";
     assert_eq!(lines[0], job, "{lines:?}");
-    let tail = "tail_log repeats in clean runs, but must not pass: 24 -> 12 clean runs stopped, 13 -> 12 loops ended.";
+    let tail = "Tool tail_log repeats in clean runs, but must not pass: 24 -> 12 clean runs stopped, 13 -> 12 loops ended.";
     assert_eq!(lines[1], tail, "{lines:?}");
     let text = place.read("out/settings.toml");
     assert!(
