@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use deadloop_corpus::Transcript;
-use deadloop_detect::{Alarm, Channel, ChannelLengths, Guard, Kind, Setting, Settings};
+use deadloop_detect::{Alarm, Channel, ChannelLengths, Guard, Kind, Response, Setting, Settings};
 use deadloop_replay::{Plan, Stop, decide};
 use deadloop_score::{CaseInput, Expect, Fired, Marks, Pinned, parse_pinned};
 
@@ -62,7 +62,14 @@ fn failure(
 /// The same of a run, event by event.
 fn run_failure(case: &Pinned, expect: &Expect, marks: &Marks) -> Option<String> {
     let settings = expect.settings.clone().unwrap_or_default();
-    let setting = settings.for_model(&case.model);
+    let whole = settings.for_model(&case.model);
+    // Guards that warn are an operating point of their own.
+    let stops = whole.part(|member| member.response.level() == Response::Stop);
+    let setting = if stops.members.is_empty() {
+        whole
+    } else {
+        &stops
+    };
     let run = case.transcript().expect("a run of its own");
     let mut plan = Plan::default();
     let cell = plan.add_setting(setting);

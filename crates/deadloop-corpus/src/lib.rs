@@ -24,11 +24,12 @@ mod transcript;
 
 pub use deadloop_detect as detect;
 pub use files::{
-    COPIED_CHARS, Card, CardModel, Claim, CopyKeys, Corpus, CorpusError, CorpusHash, CorpusHasher,
-    CorpusWriter, CsvRow, Draw, Drawn, Effort, Entries, LABEL_COLUMNS, LabelCells, Raw, Raws,
-    RecordDigest, Sampling, Selection, Shard, Standstill, Unfinished, UnfinishedFolder, WriteError,
-    claim, csv_rows, field, fields, if_named, is_named, open_file, parse_where, prove_writable,
-    read_file, read_text, standstill, strays, sweep, text_hash, unfinished_folder, unpack_zstd,
+    COPIED_CHARS, Card, CardModel, CopyKeys, Corpus, CorpusError, CorpusHash, CorpusHasher,
+    CorpusWriter, CsvRow, Draw, Drawn, Effort, Entries, FolderClaim, LABEL_COLUMNS, LabelCells,
+    Raw, Raws, RecordDigest, Sampling, Selection, Shard, Standstill, Unfinished, UnfinishedFolder,
+    WriteError, claim, csv_rows, field, fields, if_named, is_named, open_file, parse_where,
+    prove_writable, read_file, read_text, standstill, strays, sweep, text_hash, unfinished_folder,
+    unpack_zstd,
 };
 pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
 pub use transcript::{

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deadloop_corpus::files::raws::Progress;
+use deadloop_corpus::files::raws::ReadProgress;
 use deadloop_corpus::{Corpus, CorpusError, Place, open_file};
 
 /// The length and the time of a file, for detecting changes. For a database, they include those of its log.
@@ -50,7 +50,7 @@ pub(super) struct Files {
     stems: HashMap<PathBuf, String>,
     /// The common folder of all files.
     root: PathBuf,
-    progress: Progress,
+    progress: ReadProgress,
     total: u64,
     /// The corpora among the folders, with their paths.
     corpora: Vec<(PathBuf, Arc<Corpus>)>,
@@ -62,7 +62,7 @@ pub(super) struct Files {
 pub(super) struct File {
     pub(super) path: Arc<PathBuf>,
     /// The counter of bytes read.
-    pub(super) progress: Progress,
+    pub(super) progress: ReadProgress,
     /// The corpus of the file.
     pub(super) corpus: Option<Arc<Corpus>>,
     /// Whether the file was named on its own. Such a file may be a pipe.
@@ -141,7 +141,7 @@ impl Files {
         Ok(Self {
             stems: stems(&files, &root),
             root,
-            progress: Progress::default(),
+            progress: ReadProgress::default(),
             total: files.iter().map(size).sum(),
             read: HashMap::new(),
             files: files.into(),

@@ -134,7 +134,7 @@ fn a_setting_of_several_members_says_whose_each_value_is() {
     write_folder(dir.path());
     let used = "[[guard]]\ndetector = \"periodic\"\n[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = 5\n";
     let other = "[[guard]]\ndetector = \"periodic\"\n[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = 7\n";
-    let alone = "[[guard]]\ndetector = \"novelty\"\n[guard.params]\nhold = 99\n";
+    let alone = "[[guard]]\ndetector = \"novelty\"\n[guard.params]\nhold = 49\n";
     parquet(
         dir.path(),
         "scores.parquet",
@@ -151,7 +151,7 @@ fn a_setting_of_several_members_says_whose_each_value_is() {
     );
     let data = load(dir.path()).unwrap();
     assert_eq!(data.describe(1), "periodic-2: min_copies=7");
-    assert_eq!(data.describe(2), "novelty with hold=99");
+    assert_eq!(data.describe(2), "novelty with hold=49");
 }
 
 #[test]

@@ -28,14 +28,14 @@ pub use formats::Effort;
 pub use label_columns::{LABEL_COLUMNS, LabelCells};
 pub(crate) use lines::{Lines, broken, unpack};
 pub use named::{if_named, is_named, open_file, read_file, read_text};
-pub(crate) use raws::{Counted, Progress};
+pub(crate) use raws::{Counted, ReadProgress};
 pub use raws::{Entries, Raw, Raws};
 pub use select::{Draw, Drawn, Sampling, Selection, field, fields, parse_where};
 pub use shard::Shard;
 pub(crate) use splits::Splits;
 pub use splits::strays;
 pub use unfinished::{
-    Claim, Standstill, UnfinishedFolder, claim, prove_writable, standstill, sweep,
+    FolderClaim, Standstill, UnfinishedFolder, claim, prove_writable, standstill, sweep,
     unfinished_folder,
 };
 pub(crate) use unfinished::{changing, unfinished_file};

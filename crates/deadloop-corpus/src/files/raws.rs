@@ -60,9 +60,9 @@ impl std::fmt::Debug for Raw {
 
 /// A count of the bytes read from disk.
 #[derive(Clone, Debug, Default)]
-pub struct Progress(Arc<AtomicU64>);
+pub struct ReadProgress(Arc<AtomicU64>);
 
-impl Progress {
+impl ReadProgress {
     /// Returns the number of bytes read so far.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
@@ -76,12 +76,12 @@ impl Progress {
 /// A reader that counts its bytes.
 pub struct Counted<R> {
     inner: R,
-    progress: Progress,
+    progress: ReadProgress,
 }
 
 impl<R> Counted<R> {
     /// Returns a reader of `inner` that adds its bytes to `progress`.
-    pub fn new(inner: R, progress: Progress) -> Self {
+    pub fn new(inner: R, progress: ReadProgress) -> Self {
         Self { inner, progress }
     }
 }
@@ -99,7 +99,7 @@ impl<R: Read> Read for Counted<R> {
 pub struct Raws {
     files: VecDeque<Arc<PathBuf>>,
     current: Option<Records>,
-    progress: Progress,
+    progress: ReadProgress,
     total: u64,
 }
 
@@ -109,7 +109,7 @@ impl Raws {
         Self {
             files: files.iter().cloned().map(Arc::new).collect(),
             current: None,
-            progress: Progress::default(),
+            progress: ReadProgress::default(),
             total: files.iter().map(size).sum(),
         }
     }

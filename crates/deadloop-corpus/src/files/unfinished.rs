@@ -81,7 +81,7 @@ pub fn unfinished_folder(parent: &Path) -> io::Result<UnfinishedFolder> {
 
 /// A claim on a folder. No other program writes to the folder until the claim is dropped.
 #[derive(Debug)]
-pub struct Claim {
+pub struct FolderClaim {
     _lock: Option<File>,
 }
 
@@ -89,14 +89,14 @@ pub struct Claim {
 ///
 /// # Errors
 /// Another program has claimed it.
-pub fn claim(folder: &Path) -> io::Result<Claim> {
+pub fn claim(folder: &Path) -> io::Result<FolderClaim> {
     let lock = File::open(folder).ok();
     let tried = lock.as_ref().map(File::try_lock);
     if let Some(Err(TryLockError::WouldBlock)) = tried {
         let what = "another command writes there; wait until that has ended";
         return Err(io::Error::new(io::ErrorKind::ResourceBusy, what));
     }
-    Ok(Claim { _lock: lock })
+    Ok(FolderClaim { _lock: lock })
 }
 
 /// Checks that files can be created in a folder, by creating and removing one.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::files::raws::{Counted, Progress};
+use crate::files::raws::{Counted, ReadProgress};
 
 /// The number of bytes that any file may unpack to.
 const FREE: u64 = 256 << 20;
@@ -50,7 +50,7 @@ impl Swelling {
 /// A reader of the unpacked bytes of a file.
 pub(crate) struct Unpacked<R> {
     bytes: R,
-    packed: Progress,
+    packed: ReadProgress,
     swelling: Swelling,
 }
 
@@ -60,7 +60,7 @@ impl<R: Read> Unpacked<R> {
         packed: P,
         unpacker: impl FnOnce(Counted<P>) -> io::Result<R>,
     ) -> io::Result<Self> {
-        let progress = Progress::default();
+        let progress = ReadProgress::default();
         let bytes = unpacker(Counted::new(packed, progress.clone()))?;
         Ok(Self {
             bytes,

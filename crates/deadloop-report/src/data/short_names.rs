@@ -32,7 +32,11 @@ static SHIPPED: LazyLock<Vec<NamedGuard>> = LazyLock::new(|| {
 /// Returns the short name of a setting: its differences from the guard in use, or the nearest named guard, preset or
 /// detector with its defaults, and the differences from it.
 pub fn short_name(own: &Setting, named: &[NamedGuard]) -> String {
-    let (name, changes) = nearest(own, named);
+    let (name, mut changes) = nearest(own, named);
+    // The command line of a program is no parameter to choose.
+    if changes.iter().any(|change| change.param == "params") {
+        changes.retain(|change| change.param != "command");
+    }
     let several = own.members.len() > 1 || changes.iter().any(|one| one.guard != changes[0].guard);
     let differs = joined(&changes, several);
     match (name.as_str(), differs.as_str()) {
@@ -150,10 +154,10 @@ mod tests {
         let name = name(&periodic(many));
         assert_eq!(name.matches('=').count(), 6, "{name}");
         let novelty =
-            "[[guard]]\ndetector = \"novelty\"\n[guard.params]\nhold = 99\nstride = 250\n";
+            "[[guard]]\ndetector = \"novelty\"\n[guard.params]\nhold = 49\nstride = 250\n";
         let alone = short_name(&guard(novelty), &[]);
         assert_eq!(
-            alone, "novelty with hold=99",
+            alone, "novelty with hold=49",
             "a stride of 250 is its default"
         );
     }

@@ -6,7 +6,7 @@ pub(crate) mod outputs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{Claim, is_named};
+use deadloop_corpus::{FolderClaim, is_named};
 use deadloop_score::{Manifest, ResultTable, result_tables};
 use sha2::{Digest, Sha256};
 
@@ -19,7 +19,7 @@ use crate::option::{FORCE, OUT};
 pub struct Folder {
     path: PathBuf,
     force: bool,
-    _claim: Claim,
+    _claim: FolderClaim,
 }
 
 /// The file name of the journal of unfinished work.

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::Error;
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{Claim, claim, prove_writable};
+use deadloop_corpus::{FolderClaim, claim, prove_writable};
 
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
@@ -19,7 +19,7 @@ pub(crate) fn claimed<'a>(
     files: impl IntoIterator<Item = &'a str>,
     read: &[&Path],
     host: &dyn Host,
-) -> RunResult<Claim> {
+) -> RunResult<FolderClaim> {
     let refuse =
         |what: &str, e: Error| Code::Usage.at(OUT, format!("{}: {what}: {e}", dir.display()));
     std::fs::create_dir_all(dir).map_err(|e| refuse("cannot be made", e))?;

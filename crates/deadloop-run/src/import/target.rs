@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{
-    Claim, Corpus, CorpusWriter, Effort, Entry, Problem, Unfinished, UnfinishedFolder, claim,
+    Corpus, CorpusWriter, Effort, Entry, FolderClaim, Problem, Unfinished, UnfinishedFolder, claim,
     is_named, read_file, unfinished_folder,
 };
 use deadloop_import::files::FileStamp;
@@ -27,7 +27,7 @@ pub struct Target {
     /// Whether an existing folder is replaced.
     replaces: bool,
     /// The claim on the existing folder that may be replaced.
-    _claim: Claim,
+    _claim: FolderClaim,
 }
 
 const TRANSCRIPTS: &str = "transcripts";

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_corpus::{
-    Claim, Corpus, CorpusWriter, LABEL_COLUMNS, Place, Problem, Selection, Unfinished, WriteError,
-    claim, is_named, parse_where,
+    Corpus, CorpusWriter, FolderClaim, LABEL_COLUMNS, Place, Problem, Selection, Unfinished,
+    WriteError, claim, is_named, parse_where,
 };
 use deadloop_score::{Class, write_text};
 use deadloop_synth::recorded::LabelRows;
@@ -124,7 +124,7 @@ fn named(file: &str) -> String {
 struct Folder<'a> {
     path: &'a Path,
     force: bool,
-    _claim: Claim,
+    _claim: FolderClaim,
 }
 
 impl<'a> Folder<'a> {

@@ -118,7 +118,8 @@ fn the_turn_behind_a_loop_is_no_loop() {
         .find(|words| words.first().is_some_and(|n| n == "5"));
     // No healthy run is there to cut; the loop is ended.
     let limit = limit.expect("a row of the limit 5");
-    assert_eq!(limit[1..7], ["0", "of", "0", "1", "of", "1"], "{told}");
+    // Healthy, healthy cut, loops, loops ended, useful turns cut, turns saved.
+    assert_eq!(limit[1..7], ["0", "0", "1", "1", "4", "3"], "{told}");
     let rows = place.rows("out/limits.csv");
     let stops = |row: &&program::Row| {
         let is = |name: &str, value: &str| row[name] == value;

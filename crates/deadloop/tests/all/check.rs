@@ -328,7 +328,9 @@ const FAULTS: [Fault; 21] = [
     ),
     (
         |c| {
-            let row = |n: u32| format!("Sample {n} weighs {} grams.\n", n * 7919 % 900 + 100);
+            // Five weights, in no order.
+            let weight = |n: u32| (n.wrapping_mul(2_654_435_761) >> 13) % 5 * 10 + 120;
+            let row = |n: u32| format!("Sample {n} weighs {} grams.\n", weight(n));
             let text = prose(7, 700) + &(100..200).map(row).collect::<String>() + "Sample 2";
             let label = json!({"class": "loop", "kind": "near-repeat", "channel": "answer", "start": 700, "onset": 729, "period": 29});
             *c.at("loop3") = transcript("loop3", "h3", &text, "length", label);

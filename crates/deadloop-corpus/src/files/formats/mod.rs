@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use tempfile::NamedTempFile;
 
-use crate::files::{Progress, Raw, RecordDigest, open_file};
+use crate::files::{Raw, ReadProgress, RecordDigest, open_file};
 use crate::transcript::wire::{Wire, WireFault};
 use crate::{Cost, Entry, Place, Problem};
 
@@ -71,7 +71,7 @@ pub(crate) struct Source {
     /// The file, at its beginning.
     pub(crate) file: File,
     /// The counter of the bytes read.
-    pub(crate) progress: Progress,
+    pub(crate) progress: ReadProgress,
 }
 
 impl Source {
@@ -92,7 +92,7 @@ pub(crate) fn named(path: &Path) -> Option<&'static Format> {
 }
 
 /// Opens a file, detects its format and begins to read.
-pub(crate) fn open(path: &Arc<PathBuf>, progress: Progress) -> Result<Records, Problem> {
+pub(crate) fn open(path: &Arc<PathBuf>, progress: ReadProgress) -> Result<Records, Problem> {
     let unreadable = |e: std::io::Error| {
         let place = Place::new(Arc::clone(path), 0);
         let problem = Problem::new(place, format!("cannot be read: {e}"), "a readable file");

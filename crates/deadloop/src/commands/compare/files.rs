@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{Claim, Unfinished, WriteError, claim};
+use deadloop_corpus::{FolderClaim, Unfinished, WriteError, claim};
 use deadloop_score::{Manifest, Side, flips_csv, write_bytes, write_text};
 
 use super::{Compare, Write as CompareWrite};
@@ -14,7 +14,7 @@ use crate::interrupt;
 use deadloop_run::apart;
 
 /// The folder of the files.
-pub(crate) struct Out(Option<(PathBuf, Claim)>);
+pub(crate) struct Out(Option<(PathBuf, FolderClaim)>);
 
 impl Out {
     /// Checks that everything can be written, and that no file of the user is overwritten.

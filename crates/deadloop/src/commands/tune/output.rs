@@ -209,9 +209,10 @@ fn models(choices: &Choices, options: &ChooseOptions) -> String {
     let few =
         |choice: &Choice| choice.source == Provenance::All && choice.in_use.loops() < MODEL_LOOPS;
     if choices.models.iter().any(few) {
-        left += &format!(
-            "\nA model with fewer than {MODEL_LOOPS} loops has the setting of all models."
-        );
+        left += "\n";
+        left += &show::prose(&format!(
+            "A model with fewer than {MODEL_LOOPS} loops has the setting of all models."
+        ));
     }
     format!("{}{left}", figures(&rows, "model", options))
 }
