@@ -1,7 +1,7 @@
 //! Repairers: they recover the intended content of a damaged stream.
 //!
-//! A repairer depends only on the text that has arrived and on whether the stream has ended. [`TextRepair::push`] adds
-//! the parts that are now certain, and [`TextRepair::finish`] adds the rest. The result does not depend on how the
+//! A repairer depends only on the text that has arrived and on whether the stream has ended. [`TextRepair::push`](registry::TextRepair::push) adds
+//! the parts that are now certain, and [`TextRepair::finish`](registry::TextRepair::finish) adds the rest. The result does not depend on how the
 //! stream was cut into chunks. Parameters limit how much text waits. The work is linear in the text.
 //!
 //! ```
