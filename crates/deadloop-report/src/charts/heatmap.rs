@@ -208,8 +208,8 @@ impl Field<'_, '_, '_> {
             .y_label_offset(-half.1)
             .x_label_formatter(&|at| label(across, *at, 76.0))
             .y_label_formatter(&|at| label(up, *at, 106.0))
-            .x_desc(elide(&self.grid.title(*x), 320.0, 13.0))
-            .y_desc(elide(&self.grid.title(*y), 320.0, 13.0))
+            .x_desc(elide(&self.grid.title(*x), 210.0, 13.0))
+            .y_desc(elide(&self.grid.title(*y), 210.0, 13.0))
             .draw()?;
         for (row, worths) in (0..rows).rev().zip(fields) {
             for (column, worth) in (0..columns).zip(worths) {

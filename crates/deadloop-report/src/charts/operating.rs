@@ -30,6 +30,8 @@ const DOTS: usize = 350;
 const APART: f64 = 7.0;
 /// The room for marks at the left end of the strip, in pixels.
 const MARKS: i32 = 22;
+/// The width of a mark, in pixels.
+const MARK: i32 = 17;
 /// The height of a row of the key, in pixels.
 const KEY_ROW: u32 = 22;
 
@@ -144,6 +146,7 @@ fn drawn(
     let half = pixel(&(0.0, 1.0)).0 - left;
     let strip = [(0, 0), (2 * half, pixel(&(0.0, 0.0)).1 - top)];
     let spots = spots(pixel, places, half);
+    let asides = mark_offsets(pixel, points, half);
     chart.draw_series([
         EmptyElement::at((-1.0, 1.0)) + Rectangle::new(strip, Ink::Band.color().filled())
     ])?;
@@ -166,15 +169,42 @@ fn drawn(
     let dot = |spot: &Spot| EmptyElement::at(spot.at) + Circle::new(spot.aside, 3, muted);
     chart.draw_series(spots.iter().map(dot))?;
     // The first point is drawn last, on top. Letters identify points without colours.
-    for (letter, point) in ('A'..).zip(points).collect::<Vec<_>>().into_iter().rev() {
-        let on_strip = point.at.0 <= 0.0;
-        let at = (if on_strip { MARKS / 2 - half } else { 0 }, 0);
+    let marks = ('A'..).zip(points).zip(asides);
+    for ((letter, point), at) in marks.collect::<Vec<_>>().into_iter().rev() {
         let mark = EmptyElement::at(point.at)
             + Circle::new(at, 8, point.ink.color().filled())
             + Text::new(letter.to_string(), at, words(12, Ink::OnHigh));
         chart.draw_series([mark])?;
     }
     Ok(spots)
+}
+
+/// Returns the distance of each mark in pixels from its point. On the strip for 0 marks are at its left end. A mark that
+/// would cover an earlier one is moved to the right.
+fn mark_offsets(
+    pixel: impl Fn(&(f64, f64)) -> (i32, i32),
+    points: &[Point],
+    half: i32,
+) -> Vec<(i32, i32)> {
+    let mut taken: Vec<(i32, i32)> = Vec::new();
+    let offset = |point: &Point| {
+        let (left, y) = pixel(&point.at);
+        let start = if point.at.0 <= 0.0 {
+            MARKS / 2 - half
+        } else {
+            0
+        };
+        let mut x = left + start;
+        while taken
+            .iter()
+            .any(|(other, height)| (other - x).abs() < MARK && (height - y).abs() < MARK)
+        {
+            x += MARK;
+        }
+        taken.push((x, y));
+        (x - left, 0)
+    };
+    points.iter().map(offset).collect()
 }
 
 /// Draws the key of the marks and the limit, in two columns below the plane.
