@@ -77,7 +77,7 @@ pub struct Pairs {
     run: (u64, u64),
 }
 
-/// A number of chars, and the number of those that are two units long.
+/// A number of chars, with the number of chars that take two units.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     chars: u64,

@@ -71,7 +71,7 @@ pub(super) fn is_data(text: &[char], stretch: &Stretch) -> bool {
     !prose && rows >= 0.8 * stretch.copies && has_new_numbers(text, stretch)
 }
 
-/// Returns whether the copies have numbers, at least one in each, and most of them are new.
+/// Returns whether each copy has a number and most numbers are new.
 pub(super) fn has_new_numbers(text: &[char], stretch: &Stretch) -> bool {
     let numbers = numbers_of(text, stretch.start..stretch.end);
     let mut before = VecDeque::with_capacity(BEFORE + 1);

@@ -23,8 +23,7 @@ pub(crate) struct Readings {
 pub(crate) struct Reading {
     pub(crate) channel: Channel,
     pub(crate) recipe: Recipe,
-    /// The member with the loosest thresholds among those that share the meter, so that no fact that a member accepts
-    /// is lost.
+    /// The member with the loosest thresholds that shares the meter. It accepts every fact that another member accepts.
     loosest: Member,
     /// The strictest value of each threshold among these members.
     strictest: Rule,

@@ -132,7 +132,7 @@ impl<'d> Grid<'d> {
         best + median / 1000.0
     }
 
-    /// Returns the meaning of a dimension, or its name if nothing is known of it. The guard's member comes first if there
+    /// Returns the meaning of a dimension, or its name if it has no known meaning. The guard's member comes first if there
     /// are several.
     pub(crate) fn title(&self, dimension: usize) -> String {
         let name = self.dimensions[dimension].name;

@@ -89,7 +89,7 @@ impl Drop for Passing {
     }
 }
 
-/// Sets the folder whose unfinished files an interruption removes, and removes those that other processes left in it
+/// Sets the folder whose unfinished files an interruption removes. Files that other processes left in it are removed
 /// now. Only the first call has an effect.
 pub(crate) fn sweeps(folder: &Path) {
     sweep_up(FOLDER.get_or_init(|| folder.to_path_buf()), false);

@@ -235,7 +235,7 @@ fn in_chars(value: Value, ratio: f64) -> Value {
     }
 }
 
-/// The unparsed parameters of a `[[guard]]` table, each of which its detector has.
+/// The unparsed parameters of a `[[guard]]` table. Its detector has each of them.
 pub type RawParams<'a> = Vec<(&'a Located<String>, &'a Located<Value>)>;
 
 /// Looks up the detector, the channel and the preset of a `[[guard]]` table. Returns the member without the table's own

@@ -95,37 +95,36 @@ pub(super) fn steps(events: &[RecordedEvent]) -> Vec<Step> {
                     continue;
                 };
                 let cut = event.rest.get("sha256").and_then(Value::as_str);
-                step.error = *error == Some(true);
-                step.kind = match ResultKind::classify(content, step.error) {
-                    // To a command, `[]` is an answer like any other.
-                    ResultKind::Nothing if step.shell && !content.trim().is_empty() => {
-                        ResultKind::News
-                    }
-                    kind => kind,
-                };
-                step.brief = content.trim().chars().nth(SILENT).is_none();
-                let text = steady(content);
-                let form = without_numbers(&text);
-                step.shape = hash(&(&form, cut));
-                step.numbers = numbers(&text);
-                let detailed = step.shell || cut.is_some() || !step.kind.is_sentence(content);
-                step.result = Some(hash(&(if detailed { &text } else { &form }, cut)));
-                step.silent = !step.shell
-                    && !step.waits
-                    && !step.error
-                    && cut.is_none()
-                    && is_silent(content);
-                step.lines = if cut.is_none() {
-                    lines(content)
-                } else {
-                    Vec::new()
-                };
+                enter_result(step, content, *error == Some(true), cut);
             }
             _ => {}
         }
     }
     counters::fold(&mut steps);
     steps
+}
+
+/// Enters the result of a call. `cut` is the hash of the whole result if `content` is a part of it.
+fn enter_result(step: &mut Step, content: &str, error: bool, cut: Option<&str>) {
+    step.error = error;
+    step.kind = match ResultKind::classify(content, error) {
+        // To a command, `[]` is an answer like any other.
+        ResultKind::Nothing if step.shell && !content.trim().is_empty() => ResultKind::News,
+        kind => kind,
+    };
+    step.brief = content.trim().chars().nth(SILENT).is_none();
+    let text = steady(content);
+    let form = without_numbers(&text);
+    step.shape = hash(&(&form, cut));
+    step.numbers = numbers(&text);
+    let detailed = step.shell || cut.is_some() || !step.kind.is_sentence(content);
+    step.result = Some(hash(&(if detailed { &text } else { &form }, cut)));
+    step.silent = !step.shell && !step.waits && !error && cut.is_none() && is_silent(content);
+    step.lines = if cut.is_none() {
+        lines(content)
+    } else {
+        Vec::new()
+    };
 }
 
 fn step(name: &str, arguments: &Value) -> Step {

@@ -37,7 +37,7 @@ struct Culprit {
 /// The remedies that were tried.
 #[derive(Default)]
 pub(super) struct Tried {
-    /// A sentence for each remedy, and one for all of them together.
+    /// A sentence for each remedy, and one for all remedies together.
     pub(super) sentences: Vec<String>,
     /// The sentence of the remedy for a case.
     pub(super) of_cases: BTreeMap<usize, String>,

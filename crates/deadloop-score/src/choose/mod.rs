@@ -324,7 +324,7 @@ impl Chooser<'_> {
         });
         let part = |(model, pick): (&str, Vec<usize>)| {
             let sample = self.sample(&pick);
-            let now: Tally = self.tallies(all, &sample.pick).into_iter().sum();
+            let now = self.sum(all, &sample.pick);
             let is_tried = sample.loops >= MODEL_LOOPS || self.options.is_surely_over(&now);
             let part = if is_tried && !is_alone {
                 let winner = self.winner(&sample, all, &ready);
@@ -345,6 +345,11 @@ impl Chooser<'_> {
             .evidence
             .quiet_each(self.in_use, pick, &self.options.judge);
         each.into_iter().sum()
+    }
+
+    /// Returns the tally of a candidate on some transcripts.
+    fn sum(&self, candidate: &Candidate, pick: &[usize]) -> Tally {
+        self.tallies(candidate, pick).into_iter().sum()
     }
 
     /// Returns the tally of each transcript under a candidate, held out if the candidate was chosen on this corpus.

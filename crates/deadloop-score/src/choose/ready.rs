@@ -18,11 +18,6 @@ impl Chooser<'_> {
         value.map_or(f64::NEG_INFINITY, |value| options.objective.sign() * value)
     }
 
-    /// Returns the tally of a candidate on some transcripts.
-    fn sum(&self, candidate: &Candidate, pick: &[usize]) -> Tally {
-        self.tallies(candidate, pick).into_iter().sum()
-    }
-
     /// Returns the first ready guard that is better or safer than the incumbent, in order of the objective.
     ///
     /// Candidates are the guards that are not surely over a limit, or have no more wrong alarms than the incumbent.

@@ -178,7 +178,7 @@ impl Search {
         winner: &Candidate,
         all_rungs: bool,
     ) -> Climb {
-        let now: Tally = chooser.tallies(winner, &sample.pick).into_iter().sum();
+        let now = chooser.sum(winner, &sample.pick);
         let own = self.rate.value(&now, &chooser.options.worth).unwrap_or(0.0);
         let mut all: Vec<Tried> = Vec::new();
         if self.standings[0].is_empty() || sample.loops == 0 {
@@ -342,7 +342,7 @@ impl Search {
         let options = chooser.options;
         let every = chooser.evidence.all();
         let row = |tried: Tried| {
-            let held_out: Tally = chooser.tallies(&tried.candidate, &every).into_iter().sum();
+            let held_out = chooser.sum(&tried.candidate, &every);
             let cell = tried.candidate.cell;
             let in_sample = chooser.evidence.tally(cell, &every, &options.judge);
             Rung {

@@ -343,7 +343,6 @@ impl Chooser<'_> {
         part: Part,
         otherwise: (Provenance, String),
     ) -> Choice {
-        let sum = |candidate: &Candidate| self.tallies(candidate, pick).into_iter().sum();
         let candidate = part.candidate().clone();
         let cell = candidate.cell;
         let (source, name, ships, test) = match part {
@@ -359,9 +358,9 @@ impl Chooser<'_> {
             ships,
             test,
             reason: String::new(),
-            held_out: sum(&candidate),
-            in_sample: sum(&Candidate::ready(cell)),
-            in_use: sum(&Candidate::ready(self.in_use)),
+            held_out: self.sum(&candidate, pick),
+            in_sample: self.sum(&Candidate::ready(cell), pick),
+            in_use: self.sum(&Candidate::ready(self.in_use), pick),
         }
     }
 }

@@ -126,14 +126,17 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
     let now = &options.in_use_is;
     let (sign, in_use) = (options.objective.sign(), advice.in_use.objective);
     let better = |rung: &&Rung| {
-        in_use.is_some_and(|old| merit(rung, options) - sign * old > options.objective.point(old))
+        in_use.is_some_and(|old| {
+            merit(&rung.held_out, options) - sign * old > options.objective.point(old)
+        })
     };
     let keeps = |rung: &Rung| is_within(rung, options);
     let all = || advice.limits.iter().filter(better);
     if !options.ships_grid {
         // Only a rung that would ship is a hint.
         let would = all().filter(|rung| rung.ships.is_some() && keeps(rung));
-        let would = would.max_by(|a, b| merit(a, options).total_cmp(&merit(b, options)));
+        let would = would
+            .max_by(|a, b| merit(&a.held_out, options).total_cmp(&merit(&b.held_out, options)));
         let hint = would.map_or_else(String::new, |rung| {
             format!(
                 " A setting of the grid would ship with --grid ({}, held out; deadloop detectors {} --grid writes the grid).",
@@ -158,9 +161,9 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
     }
 }
 
-/// Returns the held-out objective of a row, larger for a better one.
-fn merit(rung: &Rung, options: &ChooseOptions) -> f64 {
-    let value = rung.held_out.objective;
+/// Returns the objective, larger for a better setting.
+fn merit(figures: &Figures, options: &ChooseOptions) -> f64 {
+    let value = figures.objective;
     value.map_or(f64::NEG_INFINITY, |x| options.objective.sign() * x)
 }
 
@@ -206,10 +209,7 @@ fn known_without_loops(
     sample: &Sample,
 ) -> Option<String> {
     let options = chooser.options;
-    let tally = |cell: usize| -> Tally {
-        let tallies = chooser.tallies(&Candidate::ready(cell), &sample.pick);
-        tallies.into_iter().sum()
-    };
+    let tally = |cell: usize| chooser.sum(&Candidate::ready(cell), &sample.pick);
     let now = tally(choices.in_use);
     let guards = options.ready.iter();
     let (fewest, guard) = guards
@@ -259,21 +259,9 @@ fn over_limit(choices: &Choices, chooser: &Chooser<'_>) -> String {
             limit.is_some_and(|limit| limit.metric == wrong_rate(options.judge.unit))
                 && is_within(rung, options)
         })
-        .max_by(|a, b| merit(a, options).total_cmp(&merit(b, options)));
+        .max_by(|a, b| merit(&a.held_out, options).total_cmp(&merit(&b.held_out, options)));
     let row = row.map_or_else(
-        || {
-            let guard = options.ready.iter().find(|guard| {
-                let tallies =
-                    chooser.tallies(&Candidate::ready(guard.cell), &chooser.evidence.all());
-                let tally: Tally = tallies.into_iter().sum();
-                let mut limits = options.constraints.iter();
-                limits.all(|limit| limit.estimate(&tally, &options.worth).1)
-            });
-            guard.map_or_else(
-                || " No setting that was tried is within it, held out.".to_owned(),
-                |guard| format!(" Of the ready guards {} is within it.", guard.name),
-            )
-        },
+        || guard_within(chooser),
         |rung| {
             let name = rung.name(options.limited());
             format!(" The row \"at most {name}\" below is within it.")
@@ -286,6 +274,16 @@ fn over_limit(choices: &Choices, chooser: &Chooser<'_>) -> String {
         capital(&who(choices, options)),
         broken.join(" and ")
     )
+}
+
+/// Names a ready guard that is within the limits, where no row is.
+fn guard_within(chooser: &Chooser<'_>) -> String {
+    let (options, every) = (chooser.options, chooser.evidence.all());
+    let within = |cell: usize| options.is_within(&chooser.sum(&Candidate::ready(cell), &every));
+    match options.ready.iter().find(|guard| within(guard.cell)) {
+        Some(guard) => format!(" Of the ready guards {} is within it.", guard.name),
+        None => " No setting that was tried is within it, held out.".to_owned(),
+    }
 }
 
 /// Names the setting that runs once the verdict is followed.
@@ -391,12 +389,11 @@ fn too_little(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> Opti
         return None;
     }
     let winner = Candidate::ready(choices.all.cell);
-    let now = chooser.tallies(&winner, &sample.pick).into_iter().sum();
+    let now = chooser.sum(&winner, &sample.pick);
     let (limit, times) = (options.limit()?, text_lacking(chooser, sample, &now)?);
     let mut rungs = choices.advice.limits.iter();
-    let shipped = choices.advice.file.objective;
-    let shipped = shipped.map_or(f64::NEG_INFINITY, |x| options.objective.sign() * x);
-    if !rungs.any(|rung| merit(rung, options) > shipped) {
+    let shipped = merit(&choices.advice.file, options);
+    if !rungs.any(|rung| merit(&rung.held_out, options) > shipped) {
         return None;
     }
     Some(format!(

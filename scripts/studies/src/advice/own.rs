@@ -23,7 +23,7 @@ const DRAWS: (usize, u64) = (1000, 6);
 /// The name of the guard in use.
 const DOCUMENT: &str = "document";
 
-/// One draw, tuned at every limit.
+/// A draw, tuned at every limit.
 struct Climb {
     corpus: String,
     ready: bool,

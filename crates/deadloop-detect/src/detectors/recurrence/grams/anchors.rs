@@ -43,7 +43,7 @@ pub(super) struct Anchors {
 /// A marked k-gram.
 #[derive(Clone, Copy, Default)]
 struct Anchor {
-    /// One plus the number of the k-gram's last symbol. 0 if there is no k-gram.
+    /// The number of the k-gram's last symbol, counted from 1. 0 if there is no k-gram.
     end: u64,
     /// The number of symbols that end an n-gram of this anchor. The first is the anchor's own last symbol.
     ends: u32,

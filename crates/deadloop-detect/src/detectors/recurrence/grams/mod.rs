@@ -59,7 +59,7 @@ struct Place {
 /// An n-gram that was entered.
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    /// One plus the number of the n-gram's first symbol. 0 before the first n-gram.
+    /// The number of the n-gram's first symbol, counted from 1. 0 before the first n-gram.
     entered: u64,
     /// The n-gram's hash.
     gram: u64,
