@@ -1,4 +1,4 @@
-//! [`Files`]: the selected files, the names of their transcripts, and files without changes.
+//! The selected files, the names of their transcripts, and files without changes.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::File as Disk;

@@ -54,7 +54,7 @@ fn no_recording(kind: &'static str, what: impl Into<String>, expected: &str) -> 
 }
 
 /// Opens a file, recognizes its format or takes the chosen one, and begins to read.
-pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Refused> {
+pub(super) fn open(file: &File, asked: Option<&'static Foreign>) -> Result<Opened, Refused> {
     let mut look = FileHead::at(file).map_err(|e| match e.kind() {
         io::ErrorKind::Other => Refused {
             fault: broken(&e),
@@ -69,18 +69,14 @@ pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Refused> {
             "a recording",
         ));
     }
-    let asked = from.map(|name| named(name).ok_or(name)).transpose();
     let (mut told, format, sure) = loop {
         let told = tell(&look, file)?;
-        if let Ok(Some(format)) = asked {
+        if let Some(format) = asked {
             if let Some(other) = told.database.filter(|name| *name != format.name) {
                 let what = format!("a database of {other}, and no recording of {}", format.name);
                 return Err(WireFault::new(what, format!("--from {other}, or none")).into());
             }
             break (told, format, None);
-        }
-        if from.is_some() {
-            return Err(unknown(&told).into());
         }
         let (sure, best) = best(&told);
         let more = sure < Certainty::Likely && (!look.whole || told.more);
@@ -112,8 +108,9 @@ pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Refused> {
     })
 }
 
-fn named(name: &str) -> Option<&'static Foreign> {
-    FOREIGN.iter().copied().find(|format| format.name == name)
+/// Returns the format with this name.
+pub(super) fn named(name: &str) -> Option<&'static Foreign> {
+    FOREIGN.iter().find(|format| format.name == name)
 }
 
 /// The head of a file, which grows until the format is known.
@@ -206,11 +203,11 @@ fn best(head: &Head) -> (Certainty, Vec<&'static Foreign>) {
     if let Some(format) = head.database.and_then(named) {
         return (Certainty::Certain, vec![format]);
     }
-    let certain: Vec<Certainty> = FOREIGN.iter().map(|format| (format.knows)(head)).collect();
+    let certain: Vec<Certainty> = FOREIGN.iter().map(|format| format.knows(head)).collect();
     let best = certain.iter().copied().max().unwrap_or(Certainty::No);
     let of = FOREIGN.iter().zip(certain);
     let best_of = of.filter(|(_, sure)| *sure == best && best > Certainty::No);
-    (best, best_of.map(|(format, _)| *format).collect())
+    (best, best_of.map(|(format, _)| format).collect())
 }
 
 /// Describes a file of no known format.

@@ -62,8 +62,8 @@ pub(crate) fn take(object: &mut Object, path: &str) -> Option<Value> {
 }
 
 /// Takes the value at the first of several paths that has one.
-pub(crate) fn first(object: &mut Object, paths: &[&str]) -> Option<Value> {
-    paths.iter().find_map(|path| take(object, path))
+pub(crate) fn first(object: &mut Object, paths: &[impl AsRef<str>]) -> Option<Value> {
+    paths.iter().find_map(|path| take(object, path.as_ref()))
 }
 
 /// Takes all values at a path, in order.

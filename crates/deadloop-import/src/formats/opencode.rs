@@ -1,5 +1,7 @@
 //! Sessions of opencode, from `opencode export` or from its database.
 //!
+//! OpenCode 1.2 to 1.18, `~/.local/share/opencode/opencode.db`: a session's messages and their parts as JSON.
+//!
 //! An export is `{"info": …, "messages": [{"info", "parts"}]}`. A row of the database is a message of a session. A
 //! message of the model may hold several steps, and each step is a turn.
 
