@@ -2,21 +2,13 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the selected files, and the names of their transcripts | [`files`] |
-//! | the recognition of the format from the beginning of a file | `opening`; its input: `head` |
 //! | the caller's options | [`options`] |
-//! | the cut of a file into records: lines, one document, text, an archive, a database | `cut` |
-//! | the meaning of a record of each format | `formats/<name>.rs` |
-//! | responses put together from the chunks of a stream | `streams`, `response`, `choice` |
-//! | envelopes of recorders around an API's objects | `envelope` |
-//! | messages of a conversation as events | `conversation` |
-//! | logs of agents and chats, described by paths of fields | `log`, `paths`, `formats/<name>.toml`, `formats/shapes.rs` |
-//! | databases of programs: tables and queries | `cut/queries.rs`; their rows: `formats/<name>.toml` |
-//! | the columns of tables | `formats/columns.rs`, read by `formats/table.rs` |
+//! | the selected files, their formats, their records | [`source`] |
+//! | the meaning of a record of each format | `formats/<name>.toml`, `formats/<name>.rs` |
+//! | paths of fields | `paths` |
+//! | responses put together from the chunks of a stream | `responses` |
+//! | sessions of agents and chats | `sessions` |
 //! | finish reasons in the words of OpenAI's API | `deadloop_stream::reasons` |
-//! | the folders in which agents store sessions | [`stores`] |
-//! | users, prompts, turns of an agent's run; data on a turn | `run`; `turn` |
-//! | spans of a trace as a run | `spans` |
 //! | losses, counted by name | [`losses`] |
 //!
 //! All input is accounted for. Every record is used, passed over or rejected. Every transcript is returned, counted as
@@ -32,34 +24,23 @@ use std::sync::Arc;
 
 use deadloop_corpus::{Corpus, Entry, Ids, MAX_LINE, Place, Problem};
 
-mod choice;
-mod conversation;
-mod cut;
-mod envelope;
-pub mod files;
-mod fitting;
 mod formats;
-mod head;
-mod log;
 pub mod losses;
-mod opening;
 pub mod options;
 mod paths;
 mod reader;
-mod response;
-mod run;
-mod spans;
-pub mod stores;
-mod streams;
-mod turn;
+mod responses;
+mod sessions;
+pub mod source;
 
-use cut::Records;
 use deadloop_stream::wire::WireFault;
-use files::{File, FileStamp, Files, whole};
 use formats::{FOREIGN, deadloop, table};
 use losses::Losses;
 use options::ImportOptions;
 use reader::{Foreign, Out, Reader};
+use source::cut::Records;
+use source::files::{File, FileStamp, Files, whole};
+use source::{cut, fitting, opening};
 
 /// Quotes a column for a shell.
 fn typed(column: &str) -> Cow<'_, str> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::files::FileStamp;
+use crate::source::files::FileStamp;
 use deadloop_corpus::ThinkOptions;
 
 /// The options of an import.

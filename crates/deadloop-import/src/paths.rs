@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use strsim::levenshtein;
 
-use super::cut;
+use crate::source::cut;
 
 use deadloop_stream::take::{self, Object};
 

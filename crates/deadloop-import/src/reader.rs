@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::cut::{Record, Shape};
-use super::head::{Certainty, Head};
-use super::log::{Log, Reading};
 use super::losses::Losses;
 use super::options::ImportOptions;
+use crate::sessions::log::{Log, Reading};
+use crate::source::cut::{Record, Shape};
+use crate::source::head::{Certainty, Head};
 use deadloop_corpus::{
     Body, Corpus, Entry, MAX_T_MS, MAX_TOKENS, Place, Problem, RecordedEvent, ThinkOptions,
     Transcript,
@@ -110,7 +110,7 @@ macro_rules! head_entry {
             name: $name,
             help: $help,
             by: $crate::reader::By::Code {
-                knows: |$head| $crate::head::Certainty::Certain.when($known),
+                knows: |$head| $crate::source::head::Certainty::Certain.when($known),
                 reader: || Box::<$reader>::default(),
             },
             shape: $shape,

@@ -5,7 +5,7 @@
 //! [`envelope`]: crate::envelope
 
 use crate::reader::{By, Foreign};
-use crate::streams::{Streams, knows};
+use crate::responses::streams::{Streams, knows};
 use deadloop_stream::reader::families::{
     agent, ai_sdk, anthropic, bedrock, chat, gemini, llama_cpp, ollama, responses, tgi,
 };

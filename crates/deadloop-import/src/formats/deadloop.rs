@@ -5,10 +5,10 @@
 use serde_json::Value;
 
 use super::table::has_more;
-use crate::cut::{Content, Record};
-use crate::head::Certainty;
 use crate::reader::{By, Foreign, Out, Reader};
-use crate::streams::{Streams, knows};
+use crate::responses::streams::{Streams, knows};
+use crate::source::cut::{Content, Record};
+use crate::source::head::Certainty;
 use deadloop_corpus::Entry;
 use deadloop_stream::reader::families::events::ENTRY as FAMILY;
 use deadloop_stream::take::Object;

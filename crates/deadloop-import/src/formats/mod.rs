@@ -1,6 +1,6 @@
 //! The formats of imported recordings, listed in [`FOREIGN`].
 //!
-//! Logs of agents and chats are TOML files of rows, read by [`log`](crate::log); `shapes` has the conversions that rows
+//! Logs of agents and chats are TOML files of rows, read by [`log`](crate::sessions::log); `shapes` has the conversions that rows
 //! cannot describe. `apis` has a row for each API, `columns` for tables. The others are files in Rust.
 //!
 //! To add one: a TOML file, a row, or a file in Rust with an `ENTRY`; its entry here; and a sample in

@@ -7,11 +7,11 @@
 
 use serde_json::Value;
 
-use crate::cut::Record;
 use crate::reader::{Out, Reader, keep_field, known_entry};
-use crate::run::Session;
-use crate::spans::words;
-use crate::turn::{Turn, Usage, more};
+use crate::sessions::run::Session;
+use crate::sessions::spans::words;
+use crate::sessions::turn::{Turn, Usage, more};
+use crate::source::cut::Record;
 use deadloop_corpus::{Body, Place};
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;

@@ -6,11 +6,11 @@
 
 use serde_json::{Value, json};
 
-use crate::conversation::written;
-use crate::head::{Certainty, Head};
 use crate::reader::{By, Foreign, Out};
-use crate::run::{OneRun, Session};
-use crate::turn::{Turn, Usage};
+use crate::sessions::conversation::written;
+use crate::sessions::run::{OneRun, Session};
+use crate::sessions::turn::{Turn, Usage};
+use crate::source::head::{Certainty, Head};
 use deadloop_corpus::Body;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::paths;
 use crate::reader::Out;
-use crate::spans;
+use crate::sessions::spans;
 use deadloop_stream::take::Object;
 
 /// A conversion of a document to the shape that the paths of its format expect.

@@ -2,9 +2,9 @@
 //!
 //! The transcript is named after the file.
 
-use crate::cut::{Record, Shape};
-use crate::head::Certainty;
 use crate::reader::{By, Foreign, Out, Reader, entry};
+use crate::source::cut::{Record, Shape};
+use crate::source::head::Certainty;
 use deadloop_corpus::RecordedEvent;
 use deadloop_stream::wire::WireFault;
 

@@ -11,7 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use deadloop_corpus::{Corpus, CorpusWriter, Entry, Problem, ThinkOptions};
 use deadloop_import::losses::Loss;
 use deadloop_import::options::{ImportFields, ImportOptions};
-use deadloop_import::stores::agent_stores;
+use deadloop_import::source::stores::agent_stores;
 use deadloop_import::{ImportCounts, import_formats};
 use deadloop_score::Case;
 
