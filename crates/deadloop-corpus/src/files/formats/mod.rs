@@ -1,4 +1,4 @@
-//! The file formats of a corpus, listed in [`FORMATS`].
+//! The file formats of a corpus, listed in `FORMATS`.
 //!
 //! A format is recognised by its first bytes if it has a mark there (Parquet), otherwise by the file's name. The
 //! default is JSON lines. A new format needs a file with an `ENTRY` in this folder, `mod x;`, and `&x::ENTRY` here.
