@@ -20,7 +20,7 @@
 
 pub mod files;
 mod near;
-mod transcript;
+pub mod transcript;
 
 pub use deadloop_detect as detect;
 pub use files::{
@@ -33,8 +33,7 @@ pub use files::{
 };
 pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
 pub use transcript::{
-    Benign, Class, Disorder, DisorderKind, Entry, Ids, Reason, Transcript, disorders, hash,
-    measure, system,
+    Benign, Class, Disorder, DisorderKind, Entry, Ids, Reason, Transcript, disorders,
 };
 
 pub(crate) use deadloop_stream::think;

@@ -2,21 +2,13 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the selected files, and the names of their transcripts | [`files`] |
-//! | the recognition of the format from the beginning of a file | `opening`; its input: `head` |
 //! | the caller's options | [`options`] |
-//! | the cut of a file into records: lines, one document, text, an archive, a database | `cut` |
-//! | the meaning of a record of each format | `formats/<name>.rs` |
-//! | responses put together from the chunks of a stream | `streams`, `response`, `choice` |
-//! | envelopes of recorders around an API's objects | `envelope` |
-//! | messages of a conversation as events | `conversation` |
-//! | logs of agents and chats, described by paths of fields | `log`, `paths`, `formats/{agent_logs,exports,logs}.rs` |
-//! | databases of programs: tables and queries | `cut/queries.rs`; their rows: `formats/databases.rs` |
-//! | the columns of tables | `formats/columns.rs`, read by `formats/table.rs` |
+//! | the selected files, their formats, their records | [`source`] |
+//! | the meaning of a record of each format | `formats/<name>.toml`, `formats/<name>.rs` |
+//! | paths of fields | `paths` |
+//! | responses put together from the chunks of a stream | `responses` |
+//! | sessions of agents and chats | `sessions` |
 //! | finish reasons in the words of OpenAI's API | `deadloop_stream::reasons` |
-//! | the folders in which agents store sessions | [`stores`] |
-//! | users, prompts, turns of an agent's run; data on a turn | `run`; `turn` |
-//! | spans of a trace as a run | `spans` |
 //! | losses, counted by name | [`losses`] |
 //!
 //! All input is accounted for. Every record is used, passed over or rejected. Every transcript is returned, counted as
@@ -32,34 +24,23 @@ use std::sync::Arc;
 
 use deadloop_corpus::{Corpus, Entry, Ids, MAX_LINE, Place, Problem};
 
-mod choice;
-mod conversation;
-mod cut;
-mod envelope;
-pub mod files;
-mod fitting;
 mod formats;
-mod head;
-mod log;
 pub mod losses;
-mod opening;
 pub mod options;
 mod paths;
 mod reader;
-mod response;
-mod run;
-mod spans;
-pub mod stores;
-mod streams;
-mod turn;
+mod responses;
+mod sessions;
+pub mod source;
 
-use cut::Records;
 use deadloop_stream::wire::WireFault;
-use files::{File, FileStamp, Files, whole};
 use formats::{FOREIGN, deadloop, table};
 use losses::Losses;
 use options::ImportOptions;
 use reader::{Foreign, Out, Reader};
+use source::cut::Records;
+use source::files::{File, FileStamp, Files, whole};
+use source::{cut, fitting, opening};
 
 /// Quotes a column for a shell.
 fn typed(column: &str) -> Cow<'_, str> {
@@ -124,7 +105,8 @@ pub struct ImportCounts {
 ///
 /// It holds one record, and the responses of a stream that have not ended.
 pub struct Import {
-    options: ImportOptions,
+    /// The format of all files. `None` to recognize the format of each.
+    asked: Option<&'static Foreign>,
     files: Files,
     open: Option<Open>,
     out: Out,
@@ -178,6 +160,9 @@ impl Import {
         }
         if let Some((option, field)) = options.fields.first() {
             let from = options.from.get_or_insert_with(|| columns.to_owned());
+            if let Some(file) = &options.format {
+                *from = file.display().to_string();
+            }
             if from != columns {
                 return Err(format!(
                     "{option} {field} for the format {from}, whose texts have their places; \
@@ -185,22 +170,22 @@ impl Import {
                 ));
             }
         }
-        if let Some(name) = &options.from
-            && !FOREIGN.iter().any(|format| format.name == name)
-        {
-            let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
-            return Err(format!(
-                "unknown format {name:?}; expected one of {}",
-                names.join(", ")
-            ));
-        }
+        let asked = match (&options.format, &options.from) {
+            (Some(path), _) => Some(formats::of_file(path)?),
+            (None, Some(name)) => Some(opening::named(name).ok_or_else(|| {
+                let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
+                let names = names.join(", ");
+                format!("unknown format {name:?}; expected one of {names}")
+            })?),
+            (None, None) => None,
+        };
         let files = Files::find(paths)?;
         Ok(Self {
             same: files.same(&options.known),
             sources: BTreeMap::new(),
             files,
-            out: Out::new(options.clone()),
-            options,
+            out: Out::new(options),
+            asked,
             open: None,
             ready: VecDeque::new(),
             ids: Ids::default(),
@@ -322,7 +307,7 @@ impl Import {
         let stamp = FileStamp::of(&file.path);
         self.sources
             .extend(stamp.map(|stamp| (whole(&file.path), stamp)));
-        let opened = match opening::open(&file, self.options.from.as_deref()) {
+        let opened = match opening::open(&file, self.asked) {
             Ok(opened) => opened,
             Err(refused) => return self.refuse(refused, &file.path, strict),
         };
@@ -349,7 +334,7 @@ impl Import {
             .begin(format.name, file.stem(whole), file.corpus.clone());
         self.open = Some(Open {
             format,
-            reader: (format.reader)(),
+            reader: format.reader(),
             records: Some(records),
             folder: whole.then(|| file.folder()),
             place: file.place(0),

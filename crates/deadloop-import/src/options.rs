@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::files::FileStamp;
+use crate::source::files::FileStamp;
 use deadloop_corpus::ThinkOptions;
 
 /// The options of an import.
@@ -11,6 +11,8 @@ use deadloop_corpus::ThinkOptions;
 pub struct ImportOptions {
     /// The format's name. `None` to recognize the format of each file.
     pub from: Option<String>,
+    /// A TOML file with the rows of the format of all files, instead of `from`.
+    pub format: Option<PathBuf>,
     /// The model of recordings without one.
     pub model: Option<String>,
     /// The columns of tables.

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::cut;
+use crate::source::cut;
 use deadloop_stream::take::{self, Object};
 
 /// A step of a path.
@@ -60,8 +60,8 @@ pub(crate) fn take(object: &mut Object, path: &str) -> Option<Value> {
 }
 
 /// Takes the value at the first of several paths that has one.
-pub(crate) fn first(object: &mut Object, paths: &[&str]) -> Option<Value> {
-    paths.iter().find_map(|path| take(object, path))
+pub(crate) fn first(object: &mut Object, paths: &[impl AsRef<str>]) -> Option<Value> {
+    paths.iter().find_map(|path| take(object, path.as_ref()))
 }
 
 /// Takes all values at a path, in order.

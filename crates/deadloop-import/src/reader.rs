@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::cut::{Record, Shape};
-use super::head::{Certainty, Head};
 use super::losses::Losses;
 use super::options::ImportOptions;
+use crate::sessions::log::{Log, Reading};
+use crate::source::cut::{Record, Shape};
+use crate::source::head::{Certainty, Head};
 use deadloop_corpus::{
     Body, Corpus, Entry, MAX_T_MS, MAX_TOKENS, Place, Problem, RecordedEvent, ThinkOptions,
     Transcript,
@@ -23,14 +24,57 @@ pub(crate) struct Foreign {
     pub(crate) name: &'static str,
     /// The help on one line: the program and the kind of recording.
     pub(crate) help: &'static str,
-    /// Returns the certainty that a file with this beginning has the format.
-    pub(crate) knows: fn(&Head) -> Certainty,
+    /// How it is recognized and read.
+    pub(crate) by: By,
     /// The shape of its files. `None` to recognize the shape. Text is then read as lines.
     pub(crate) shape: Option<Shape>,
     /// Whether the files of a folder, one record each, are one recording with one reader.
     pub(crate) whole_folder: bool,
+}
+
+/// The recognition and the reading of a format.
+pub(crate) enum By {
+    /// Functions of the format: the certainty that a file with this beginning has the format, and the constructor of
+    /// a reader for a file or folder.
+    Code {
+        knows: fn(&Head) -> Certainty,
+        reader: fn() -> Box<dyn Reader>,
+    },
+    /// The rows of a TOML file.
+    Rows(Box<Log>),
+}
+
+impl Foreign {
+    /// Returns the format that the text of a TOML file describes.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Log::parse`].
+    pub(crate) fn of_rows(name: &'static str, text: &str) -> Result<Self, String> {
+        let log = Log::parse(text)?;
+        Ok(Self {
+            name,
+            help: log.help.clone().leak(),
+            by: By::Rows(Box::new(log)),
+            shape: None,
+            whole_folder: false,
+        })
+    }
+
+    /// Returns the certainty that a file with this beginning has the format.
+    pub(crate) fn knows(&self, head: &Head) -> Certainty {
+        match &self.by {
+            By::Code { knows, .. } => knows(head),
+            By::Rows(log) => log.knows(head),
+        }
+    }
+
     /// Creates a reader for a file or folder.
-    pub(crate) reader: fn() -> Box<dyn Reader>,
+    pub(crate) fn reader(&'static self) -> Box<dyn Reader> {
+        match &self.by {
+            By::Code { reader, .. } => reader(),
+            By::Rows(log) => Box::new(Reading::of(log)),
+        }
+    }
 }
 
 /// Defines the registry entries of formats that are rows of one reader: `ENTRY = ROW, "name", "help";`.
@@ -39,10 +83,9 @@ macro_rules! entries {
         pub(crate) const $entry: $crate::reader::Foreign = $crate::reader::Foreign {
             name: $name,
             help: $help,
-            knows: |head| $row.knows(head),
+            by: $crate::reader::By::Code { knows: |head| $row.knows(head), reader: || Box::new($reader::of(&$row)) },
             shape: None,
             whole_folder: false,
-            reader: || Box::new($reader::of(&$row)),
         };
     )*};
 }
@@ -66,10 +109,12 @@ macro_rules! head_entry {
         pub(crate) const $entry: $crate::reader::Foreign = $crate::reader::Foreign {
             name: $name,
             help: $help,
-            knows: |$head| $crate::head::Certainty::Certain.when($known),
+            by: $crate::reader::By::Code {
+                knows: |$head| $crate::source::head::Certainty::Certain.when($known),
+                reader: || Box::<$reader>::default(),
+            },
             shape: $shape,
             whole_folder: false,
-            reader: || Box::<$reader>::default(),
         };
     };
 }

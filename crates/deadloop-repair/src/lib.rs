@@ -4,6 +4,9 @@
 //! the parts that are now certain, and [`TextRepair::finish`](registry::TextRepair::finish) adds the rest. The result does not depend on how the
 //! stream was cut into chunks. Parameters limit how much text waits. The work is linear in the text.
 //!
+//! [`TextRepair::push`]: registry::TextRepair::push
+//! [`TextRepair::finish`]: registry::TextRepair::finish
+//!
 //! ```
 //! use deadloop_repair::meaning::Pieces;
 //! use deadloop_repair::registry::Repairer;

@@ -9,15 +9,14 @@ use crate::{Body, Card, Place, Problem, RecordDigest, RecordedEvent, ThinkOption
 
 mod benign;
 mod class;
+pub mod fingerprint;
 mod ids;
-mod measured;
 mod order;
 pub(crate) mod wire;
 
 pub use benign::{Benign, Reason};
 pub use class::Class;
 pub use ids::Ids;
-pub use measured::{hash, measure, system};
 pub use order::{Disorder, DisorderKind, disorders};
 
 /// A recorded generation, or a recorded agent task, of one model. It holds no label. Labels are kept beside it

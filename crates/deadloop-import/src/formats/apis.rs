@@ -4,8 +4,8 @@
 //!
 //! [`envelope`]: crate::envelope
 
-use crate::reader::Foreign;
-use crate::streams::{Streams, knows};
+use crate::reader::{By, Foreign};
+use crate::responses::streams::{Streams, knows};
 use deadloop_stream::reader::families::{
     agent, ai_sdk, anthropic, bedrock, chat, gemini, llama_cpp, ollama, responses, tgi,
 };
@@ -16,10 +16,9 @@ macro_rules! entries {
         pub(crate) const $entry: Foreign = Foreign {
             name: $name,
             help: $help,
-            knows: |head| knows(head, &$family::ENTRY),
+            by: By::Code { knows: |head| knows(head, &$family::ENTRY), reader: || Box::new(Streams::$begin(&$family::ENTRY)) },
             shape: None,
             whole_folder: false,
-            reader: || Box::new(Streams::$begin(&$family::ENTRY)),
         };
     )*};
 }

@@ -5,11 +5,11 @@
 
 use serde_json::Value;
 
-use crate::conversation::tool_call;
 use crate::reader::{Out, known_entry};
-use crate::run::{OneRun, Session};
-use crate::spans::words;
-use crate::turn::{Turn, Usage};
+use crate::sessions::conversation::tool_call;
+use crate::sessions::run::{OneRun, Session};
+use crate::sessions::spans::words;
+use crate::sessions::turn::{Turn, Usage};
 use deadloop_corpus::Body;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::cut::Record;
 use crate::reader::{Out, Reader, keep, keep_field, known_entry};
-use crate::run::Session;
-use crate::turn::{Turn, Usage};
+use crate::sessions::run::Session;
+use crate::sessions::turn::{Turn, Usage};
+use crate::source::cut::Record;
 use deadloop_corpus::{Body, Place};
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;

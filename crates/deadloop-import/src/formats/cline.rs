@@ -5,9 +5,9 @@
 
 use serde_json::Value;
 
-use crate::head::Head;
 use crate::reader::{Out, head_entry};
-use crate::run::{OneRun, Session};
+use crate::sessions::run::{OneRun, Session};
+use crate::source::head::Head;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;
 

@@ -5,12 +5,12 @@
 
 use serde_json::Value;
 
-use crate::conversation::written;
-use crate::cut;
 use crate::reader::{Out, keep, keep_field, known_entry};
-use crate::run::{OneRun, Session};
-use crate::spans::words;
-use crate::turn::Usage;
+use crate::sessions::conversation::written;
+use crate::sessions::run::{OneRun, Session};
+use crate::sessions::spans::words;
+use crate::sessions::turn::Usage;
+use crate::source::cut;
 use deadloop_corpus::Body;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;

@@ -14,9 +14,9 @@
 //! | `kobold` | KoboldAI's and KoboldCpp's `/api/v1/generate`: `results` |
 
 use super::table::Table;
-use crate::head::{Certainty, Head};
-use crate::log::marked;
 use crate::reader::entries;
+use crate::sessions::log::marked;
+use crate::source::head::{Certainty, Head};
 use deadloop_stream::take::Object;
 
 entries! { Table;

@@ -7,11 +7,11 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::conversation::written;
 use crate::reader::{Out, keep_field, known_entry};
-use crate::run::{OneRun, Session};
-use crate::spans::words;
-use crate::turn::{Turn, Usage};
+use crate::sessions::conversation::written;
+use crate::sessions::run::{OneRun, Session};
+use crate::sessions::spans::words;
+use crate::sessions::turn::{Turn, Usage};
 use deadloop_corpus::Body;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;

@@ -5,10 +5,10 @@
 use serde_json::Value;
 
 use super::table::has_more;
-use crate::cut::{Content, Record};
-use crate::head::Certainty;
-use crate::reader::{Foreign, Out, Reader};
-use crate::streams::{Streams, knows};
+use crate::reader::{By, Foreign, Out, Reader};
+use crate::responses::streams::{Streams, knows};
+use crate::source::cut::{Content, Record};
+use crate::source::head::Certainty;
 use deadloop_corpus::Entry;
 use deadloop_stream::reader::families::events::ENTRY as FAMILY;
 use deadloop_stream::take::Object;
@@ -17,13 +17,15 @@ use deadloop_stream::wire::WireFault;
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "deadloop",
     help: "deadloop's own transcripts, or streams of their events",
-    knows: |head| {
-        let transcripts = Certainty::Certain.when(head.any(is_transcript));
-        transcripts.max(knows(head, &FAMILY))
+    by: By::Code {
+        knows: |head| {
+            let transcripts = Certainty::Certain.when(head.any(is_transcript));
+            transcripts.max(knows(head, &FAMILY))
+        },
+        reader: || Box::new(Own(Streams::of(&FAMILY))),
     },
     shape: None,
     whole_folder: false,
-    reader: || Box::new(Own(Streams::of(&FAMILY))),
 };
 
 /// Returns whether an object is a transcript: an id, and the text in one of a transcript's forms.

@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use crate::conversation::Conversation;
-use crate::cut::Record;
 use crate::reader::{Out, Reader, known_entry};
-use crate::turn::{Turn, Usage, more};
+use crate::sessions::conversation::Conversation;
+use crate::sessions::turn::{Turn, Usage, more};
+use crate::source::cut::Record;
 use deadloop_corpus::{Body, Place, RecordedEvent};
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::time::EventClock;

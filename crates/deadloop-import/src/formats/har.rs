@@ -6,10 +6,10 @@
 
 use serde_json::Value;
 
-use crate::cut::{Content, MOST_VALUES, Record};
 use crate::paths;
 use crate::reader::{Out, Reader, known_entry};
-use crate::streams::Streams;
+use crate::responses::streams::Streams;
+use crate::source::cut::{Content, MOST_VALUES, Record};
 use deadloop_corpus::Place;
 use deadloop_stream::reader::families;
 use deadloop_stream::reader::{Framed, Frames, object};

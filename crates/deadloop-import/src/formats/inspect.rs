@@ -7,9 +7,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::conversation::Conversation;
-use crate::cut::Record;
 use crate::reader::{Out, Reader, head_entry, keep};
+use crate::sessions::conversation::Conversation;
+use crate::source::cut::Record;
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;

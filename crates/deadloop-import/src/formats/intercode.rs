@@ -5,11 +5,11 @@
 
 use serde_json::Value;
 
-use crate::conversation::Conversation;
-use crate::cut::Record;
 use crate::reader::{Out, Reader, keep, keep_field, known_entry};
-use crate::spans::words;
-use crate::turn::Turn;
+use crate::sessions::conversation::Conversation;
+use crate::sessions::spans::words;
+use crate::sessions::turn::Turn;
+use crate::source::cut::Record;
 use deadloop_corpus::{Body, Entry, Place};
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;

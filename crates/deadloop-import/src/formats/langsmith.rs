@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use crate::cut::Record;
 use crate::reader::{Out, Reader, known_entry};
-use crate::spans::{Kind, Span, Traces, message, spoken, words};
-use crate::turn::Usage;
+use crate::sessions::spans::{Kind, Span, Traces, message, spoken, words};
+use crate::sessions::turn::Usage;
+use crate::source::cut::Record;
 use deadloop_corpus::Place;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::time::millis;

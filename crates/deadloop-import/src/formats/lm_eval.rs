@@ -10,9 +10,9 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::conversation::group_of;
-use crate::cut::Record;
 use crate::reader::{Out, Reader, entry, keep, known_entry};
+use crate::sessions::conversation::group_of;
+use crate::source::cut::Record;
 use deadloop_corpus::RecordedEvent;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;

@@ -7,9 +7,9 @@
 
 use serde_json::Value;
 
-use crate::cut::{Record, Shape};
 use crate::reader::{Out, Reader, head_entry};
-use crate::run::Session;
+use crate::sessions::run::Session;
+use crate::source::cut::{Record, Shape};
 use deadloop_corpus::Body;
 use deadloop_stream::wire::WireFault;
 

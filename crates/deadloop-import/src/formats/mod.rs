@@ -1,14 +1,18 @@
 //! The formats of imported recordings, listed in [`FOREIGN`].
 //!
-//! Most formats are rows of tables: `apis` of APIs, `agent_logs`, `exports` and `logs` of agents and chats, `databases`
-//! of programs, `columns` of tables. The others are files.
+//! Logs of agents and chats are TOML files of rows, read by [`log`](crate::sessions::log); `shapes` has the conversions that rows
+//! cannot describe. `apis` has a row for each API, `columns` for tables. The others are files in Rust.
 //!
-//! To add one: a row in a table, or a file beside this one with an `ENTRY`; its entry here; and a sample in
+//! To add one: a TOML file, a row, or a file in Rust with an `ENTRY`; its entry here; and a sample in
 //! `tests/formats/import` whose name begins with the format's name.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use deadloop_corpus::read_text;
 
 use crate::reader::Foreign;
 
-mod agent_logs;
 mod apis;
 mod autogen;
 mod claude_code;
@@ -16,9 +20,7 @@ mod cline;
 mod codex;
 mod columns;
 mod copilot_cli;
-pub(crate) mod databases;
 pub(crate) mod deadloop;
-mod exports;
 mod gemini_cli;
 mod har;
 mod inspect;
@@ -26,13 +28,13 @@ mod intercode;
 mod langfuse;
 mod langsmith;
 mod lm_eval;
-mod logs;
 mod markdown;
 mod opencode;
 mod openhands;
 mod opentelemetry;
 mod program_output;
 mod sglang;
+pub(crate) mod shapes;
 mod sharegpt;
 mod swe_agent;
 pub(crate) mod table;
@@ -41,71 +43,95 @@ mod tau_bench;
 mod text;
 mod turn_log;
 
+/// Reads the format of a TOML file beside this one.
+macro_rules! rows {
+    ($name:literal) => {
+        match Foreign::of_rows($name, include_str!(concat!($name, ".toml"))) {
+            Ok(format) => format,
+            Err(why) => unreachable!("{}: {why}", $name),
+        }
+    };
+}
+
 /// All foreign formats.
-pub(crate) const FOREIGN: &[&Foreign] = &[
-    &apis::OPENAI_CHAT_ENTRY,
-    &apis::OPENAI_RESPONSES_ENTRY,
-    &apis::ANTHROPIC_ENTRY,
-    &apis::GEMINI_ENTRY,
-    &apis::BEDROCK_ENTRY,
-    &apis::OLLAMA_ENTRY,
-    &sglang::ENTRY,
-    &apis::TGI_ENTRY,
-    &apis::LLAMA_CPP_ENTRY,
-    &apis::AI_SDK_ENTRY,
-    &har::ENTRY,
-    &table::ENTRY,
-    &sharegpt::ENTRY,
-    &logs::MESSAGES_ENTRY,
-    &columns::KOBOLD_ENTRY,
-    &columns::LLM_ENTRY,
-    &databases::LLM_DB_ENTRY,
-    &columns::LANGCHAIN_ENTRY,
-    &logs::LANGGRAPH_ENTRY,
-    &columns::WHISPER_ENTRY,
-    &program_output::CAPTIONS_ENTRY,
-    &program_output::VLLM_LOG_ENTRY,
-    &lm_eval::ENTRY,
-    &inspect::ENTRY,
-    &columns::PROMPTFOO_ENTRY,
-    &columns::BFCL_ENTRY,
-    &columns::MT_BENCH_ENTRY,
-    &columns::OPENAI_EVALS_ENTRY,
-    &swe_agent::ENTRY,
-    &openhands::ENTRY,
-    &agent_logs::ATIF_ENTRY,
-    &cline::ENTRY,
-    &gemini_cli::ENTRY,
-    &agent_logs::GEMINI_STREAM_ENTRY,
-    &agent_logs::QWEN_CODE_ENTRY,
-    &claude_code::ENTRY,
-    &codex::ENTRY,
-    &agent_logs::CODEX_EXEC_ENTRY,
-    &copilot_cli::ENTRY,
-    &agent_logs::CURSOR_AGENT_ENTRY,
-    &databases::CURSOR_ENTRY,
-    &databases::CRUSH_ENTRY,
-    &opencode::ENTRY,
-    &agent_logs::OPENCODE_RUN_ENTRY,
-    &agent_logs::PI_ENTRY,
-    &agent_logs::GOOSE_ENTRY,
-    &agent_logs::CONTINUE_ENTRY,
-    &markdown::SPECSTORY_ENTRY,
-    &markdown::AIDER_ENTRY,
-    &exports::CHATGPT_ENTRY,
-    &exports::CLAUDE_AI_ENTRY,
-    &exports::LM_STUDIO_ENTRY,
-    &exports::OPEN_WEBUI_ENTRY,
-    &exports::SILLYTAVERN_ENTRY,
-    &langsmith::ENTRY,
-    &langfuse::ENTRY,
-    &opentelemetry::ENTRY,
-    &tau_bench::ENTRY,
-    &tau2::ENTRY,
-    &intercode::ENTRY,
-    &autogen::ENTRY,
-    &turn_log::ENTRY,
-    &apis::AGENT_ENTRY,
-    &deadloop::ENTRY,
-    &text::ENTRY,
-];
+pub(crate) static FOREIGN: LazyLock<Vec<Foreign>> = LazyLock::new(|| {
+    vec![
+        apis::OPENAI_CHAT_ENTRY,
+        apis::OPENAI_RESPONSES_ENTRY,
+        apis::ANTHROPIC_ENTRY,
+        apis::GEMINI_ENTRY,
+        apis::BEDROCK_ENTRY,
+        apis::OLLAMA_ENTRY,
+        sglang::ENTRY,
+        apis::TGI_ENTRY,
+        apis::LLAMA_CPP_ENTRY,
+        apis::AI_SDK_ENTRY,
+        har::ENTRY,
+        table::ENTRY,
+        sharegpt::ENTRY,
+        rows!("messages"),
+        columns::KOBOLD_ENTRY,
+        columns::LLM_ENTRY,
+        rows!("llm-db"),
+        columns::LANGCHAIN_ENTRY,
+        rows!("langgraph"),
+        columns::WHISPER_ENTRY,
+        program_output::CAPTIONS_ENTRY,
+        program_output::VLLM_LOG_ENTRY,
+        lm_eval::ENTRY,
+        inspect::ENTRY,
+        columns::PROMPTFOO_ENTRY,
+        columns::BFCL_ENTRY,
+        columns::MT_BENCH_ENTRY,
+        columns::OPENAI_EVALS_ENTRY,
+        swe_agent::ENTRY,
+        openhands::ENTRY,
+        rows!("atif"),
+        cline::ENTRY,
+        gemini_cli::ENTRY,
+        rows!("gemini-stream"),
+        rows!("qwen-code"),
+        claude_code::ENTRY,
+        codex::ENTRY,
+        rows!("codex-exec"),
+        copilot_cli::ENTRY,
+        rows!("cursor-agent"),
+        rows!("cursor"),
+        rows!("crush"),
+        opencode::ENTRY,
+        rows!("opencode-run"),
+        rows!("pi"),
+        rows!("goose"),
+        rows!("continue"),
+        markdown::SPECSTORY_ENTRY,
+        markdown::AIDER_ENTRY,
+        rows!("chatgpt"),
+        rows!("claude-ai"),
+        rows!("lm-studio"),
+        rows!("open-webui"),
+        rows!("sillytavern"),
+        langsmith::ENTRY,
+        langfuse::ENTRY,
+        opentelemetry::ENTRY,
+        tau_bench::ENTRY,
+        tau2::ENTRY,
+        intercode::ENTRY,
+        autogen::ENTRY,
+        turn_log::ENTRY,
+        apis::AGENT_ENTRY,
+        deadloop::ENTRY,
+        text::ENTRY,
+    ]
+});
+
+/// Reads the format of a file that a user wrote. It is named after the file.
+///
+/// # Errors
+/// The file cannot be read, or does not describe a format.
+pub(crate) fn of_file(path: &Path) -> Result<&'static Foreign, String> {
+    let fault = |why: String| format!("{}: {}", path.display(), why.trim_end());
+    let text = read_text(path).map_err(|e| fault(e.to_string()))?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let format = Foreign::of_rows(name.into_owned().leak(), &text).map_err(fault)?;
+    Ok(Box::leak(Box::new(format)))
+}

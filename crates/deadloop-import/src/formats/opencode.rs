@@ -1,15 +1,17 @@
 //! Sessions of opencode, from `opencode export` or from its database.
 //!
+//! OpenCode 1.2 to 1.18, `~/.local/share/opencode/opencode.db`: a session's messages and their parts as JSON.
+//!
 //! An export is `{"info": …, "messages": [{"info", "parts"}]}`. A row of the database is a message of a session. A
 //! message of the model may hold several steps, and each step is a turn.
 
 use serde_json::Value;
 
-use crate::cut::Record;
 use crate::reader::{Out, Reader, keep_field, known_entry};
-use crate::run::Session;
-use crate::spans::words;
-use crate::turn::{Turn, Usage, more};
+use crate::sessions::run::Session;
+use crate::sessions::spans::words;
+use crate::sessions::turn::{Turn, Usage, more};
+use crate::source::cut::Record;
 use deadloop_corpus::{Body, Place};
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;

@@ -6,11 +6,11 @@
 
 use serde_json::{Value, json};
 
-use crate::conversation::written;
-use crate::head::{Certainty, Head};
-use crate::reader::{Foreign, Out};
-use crate::run::{OneRun, Session};
-use crate::turn::{Turn, Usage};
+use crate::reader::{By, Foreign, Out};
+use crate::sessions::conversation::written;
+use crate::sessions::run::{OneRun, Session};
+use crate::sessions::turn::{Turn, Usage};
+use crate::source::head::{Certainty, Head};
 use deadloop_corpus::Body;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;
@@ -18,10 +18,12 @@ use deadloop_stream::wire::WireFault;
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "openhands",
     help: "events of OpenHands: a trajectory, or a folder with a file for each event",
-    knows,
+    by: By::Code {
+        knows,
+        reader: || Box::<OpenHands>::default(),
+    },
     shape: None,
     whole_folder: true,
-    reader: || Box::<OpenHands>::default(),
 };
 
 fn knows(head: &Head) -> Certainty {

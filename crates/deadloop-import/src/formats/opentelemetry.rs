@@ -19,11 +19,11 @@
 
 use serde_json::{Map, Value};
 
-use crate::cut::{self, Record};
 use crate::paths;
 use crate::reader::{Out, Reader, known_entry};
-use crate::spans::{Kind, Span, Traces, message, said, words};
-use crate::turn::Usage;
+use crate::sessions::spans::{Kind, Span, Traces, message, said, words};
+use crate::sessions::turn::Usage;
+use crate::source::cut::{self, Record};
 use deadloop_corpus::Place;
 use deadloop_stream::reasons::usual;
 use deadloop_stream::take::{self, Object};

@@ -7,9 +7,9 @@
 
 use std::collections::HashMap;
 
-use crate::conversation::group_of;
-use crate::cut::{Record, Shape};
 use crate::reader::{Out, Reader, entry, head_entry};
+use crate::sessions::conversation::group_of;
+use crate::source::cut::{Record, Shape};
 use deadloop_corpus::{Body, Place, RecordedEvent};
 use deadloop_stream::reasons::usual;
 use deadloop_stream::wire::WireFault;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::cut::{Content, Record};
 use crate::reader::{Out, Reader, entry, keep, known_entry};
+use crate::source::cut::{Content, Record};
 use deadloop_corpus::{Body, Place, RecordedEvent};
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::think::{ThinkSplitter, join};

@@ -5,9 +5,9 @@
 
 use serde_json::Value;
 
-use crate::conversation::Conversation;
-use crate::cut::Record;
 use crate::reader::{Out, Reader, known_entry};
+use crate::sessions::conversation::Conversation;
+use crate::source::cut::Record;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;
 

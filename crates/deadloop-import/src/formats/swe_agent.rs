@@ -7,10 +7,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::conversation::Conversation;
-use crate::cut::{self, Record};
 use crate::reader::{Out, Reader, keep, keep_field, known_entry};
-use crate::turn::Turn;
+use crate::sessions::conversation::Conversation;
+use crate::sessions::turn::Turn;
+use crate::source::cut::{self, Record};
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::time::EventClock;

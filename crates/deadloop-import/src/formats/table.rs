@@ -13,15 +13,15 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::columns::{Columns, NAMES};
-use crate::conversation::{Conversation, group_of, written};
-use crate::cut::{self, Record, Shape};
-use crate::envelope;
-use crate::head::Certainty;
 use crate::losses::Losses;
 use crate::options::ImportFields;
 use crate::paths;
-use crate::reader::{Foreign, Out, Reader, entry, keep};
-use crate::run::arguments;
+use crate::reader::{By, Foreign, Out, Reader, entry, keep};
+use crate::responses::envelope;
+use crate::sessions::conversation::{Conversation, group_of, written};
+use crate::sessions::run::arguments;
+use crate::source::cut::{self, Record, Shape};
+use crate::source::head::Certainty;
 use deadloop_corpus::{Body, Place, RecordedEvent, Transcript};
 use deadloop_detect::harness::meant;
 use deadloop_stream::reader::families;
@@ -50,22 +50,25 @@ const NAMED: usize = 40;
 pub(crate) const ENTRY: Foreign = Foreign {
     name: "table",
     help: "any JSON lines, CSV or Parquet by its columns (--text-field …); data sets of Hugging Face",
-    knows: |head| {
-        let messages = head.any(|object| messages_of(object).is_some());
-        let asked = |object: &Object| NAMES.group.iter().any(|p| object.contains_key(*p));
-        let pair = head.any(|object| asked(object) && says(object));
-        // Rows have every column, even an empty one.
-        let rows = matches!(head.shape, Shape::Csv | Shape::Table);
-        let column = |object: &Object| NAMES.text.iter().any(|name| called(object, name).is_some());
-        let text = head.any(says) || (rows && head.any(column));
-        match (messages || pair, text) {
-            (true, _) => Certainty::Likely,
-            (false, text) => Certainty::Fallback.when(text),
-        }
+    by: By::Code {
+        knows: |head| {
+            let messages = head.any(|object| messages_of(object).is_some());
+            let asked = |object: &Object| NAMES.group.iter().any(|p| object.contains_key(*p));
+            let pair = head.any(|object| asked(object) && says(object));
+            // Rows have every column, even an empty one.
+            let rows = matches!(head.shape, Shape::Csv | Shape::Table);
+            let column =
+                |object: &Object| NAMES.text.iter().any(|name| called(object, name).is_some());
+            let text = head.any(says) || (rows && head.any(column));
+            match (messages || pair, text) {
+                (true, _) => Certainty::Likely,
+                (false, text) => Certainty::Fallback.when(text),
+            }
+        },
+        reader: || Box::new(Table::of(&NAMES)),
     },
     shape: None,
     whole_folder: false,
-    reader: || Box::new(Table::of(&NAMES)),
 };
 
 fn messages_of(object: &Object) -> Option<&'static str> {

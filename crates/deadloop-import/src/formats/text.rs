@@ -2,9 +2,9 @@
 //!
 //! The transcript is named after the file.
 
-use crate::cut::{Record, Shape};
-use crate::head::Certainty;
-use crate::reader::{Foreign, Out, Reader, entry};
+use crate::reader::{By, Foreign, Out, Reader, entry};
+use crate::source::cut::{Record, Shape};
+use crate::source::head::Certainty;
 use deadloop_corpus::RecordedEvent;
 use deadloop_stream::wire::WireFault;
 
@@ -12,10 +12,12 @@ pub(crate) const ENTRY: Foreign = Foreign {
     name: "text",
     help: "plain text, one answer a file, thinking in <think>…</think>; never guessed",
     // A text may be anything: a log, a page, user input.
-    knows: |_| Certainty::No,
+    by: By::Code {
+        knows: |_| Certainty::No,
+        reader: || Box::new(Text),
+    },
     shape: Some(Shape::Text),
     whole_folder: false,
-    reader: || Box::new(Text),
 };
 
 struct Text;

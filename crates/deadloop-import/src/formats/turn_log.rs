@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use crate::conversation::{Conversation, tool_call};
-use crate::cut::Record;
 use crate::reader::{Out, Reader, known_entry};
-use crate::spans::words;
+use crate::sessions::conversation::{Conversation, tool_call};
+use crate::sessions::spans::words;
+use crate::source::cut::Record;
 use deadloop_corpus::Body;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;

@@ -174,8 +174,10 @@ fn every_entry_is_registered_and_has_a_sample() {
     .unwrap();
     let files = std::fs::read_dir(here).unwrap();
     let entries = files.map(|file| {
-        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
-        entry.find_iter(&text).count()
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let is_rows = path.extension().is_some_and(|ending| ending == "toml");
+        entry.find_iter(&text).count() + usize::from(is_rows)
     });
     let mut names: Vec<&str> = import_formats().map(|format| format.name).collect();
     assert_eq!(entries.sum::<usize>(), names.len());

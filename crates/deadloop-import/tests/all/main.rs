@@ -12,3 +12,4 @@ mod found;
 mod import;
 #[path = "../../../deadloop-corpus/tests/all/kit/mod.rs"]
 mod kit;
+mod own_format;

@@ -8,7 +8,7 @@ use deadloop_corpus::{
     Corpus, CorpusWriter, Effort, Entry, FolderClaim, Problem, Unfinished, UnfinishedFolder, claim,
     is_named, read_file, unfinished_folder,
 };
-use deadloop_import::files::FileStamp;
+use deadloop_import::source::files::FileStamp;
 use deadloop_score::write_labels;
 
 use serde_json::Value;

@@ -8,7 +8,7 @@ use super::reworded::grown;
 use super::{Brief, Failed};
 use crate::plant::Rng;
 use crate::spec::Looped;
-use deadloop_corpus::system;
+use deadloop_corpus::transcript::fingerprint::system;
 use deadloop_corpus::{Body, RecordedEvent};
 
 /// Draws the loop after some turn of the host.

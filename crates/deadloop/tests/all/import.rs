@@ -474,6 +474,22 @@ fn an_empty_cell_is_an_empty_output_and_columns_are_named() {
     run.shows("columns      --finish-field finish_reason --id-field id --model-field model --reasoning-field reasoning --text-field answer (by their names)");
 }
 
+/// A file of rows describes the format of a user's own log.
+#[test]
+fn a_format_of_ones_own_is_a_file() {
+    let place = Place::new();
+    let rows = "id = [\"session\"]\n\n[[rule]]\nwhen = \"kind=reply\"\nanswer = \"text\"\n";
+    place.file("mine.toml", rows);
+    let log = json!({"session": "s", "kind": "reply", "text": "One."});
+    place.file("log.jsonl", format!("{log}\n"));
+    let import = "import log.jsonl --out c --format";
+    place.run(format!("{import} mine.toml")).ends(0);
+    let t = &transcripts(&place, "c")[0];
+    assert_eq!((t.id.as_str(), t.answer().as_str()), ("s", "One."));
+    let run = place.run(format!("{import} none.toml --force")).ends(2);
+    run.says("none.toml");
+}
+
 /// Many problems are summed up.
 #[test]
 fn more_than_five_problems_are_summed_up() {

@@ -11,7 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use deadloop_corpus::{Corpus, CorpusWriter, Entry, Problem, ThinkOptions};
 use deadloop_import::losses::Loss;
 use deadloop_import::options::{ImportFields, ImportOptions};
-use deadloop_import::stores::agent_stores;
+use deadloop_import::source::stores::agent_stores;
 use deadloop_import::{ImportCounts, import_formats};
 use deadloop_score::Case;
 
@@ -42,6 +42,9 @@ pub(crate) struct Import {
     /// of the agents that are used on this machine
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     from: Option<String>,
+    /// A TOML file that describes the format of all files, for a log of your own
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    format: Option<PathBuf>,
     /// The folder of the new corpus
     #[arg(long, value_name = "CORPUS", required_unless_present = "dry_run")]
     out: Option<PathBuf>,
@@ -289,6 +292,7 @@ fn options(args: &Import) -> Outcome<ImportOptions> {
     Ok(ImportOptions {
         think: think.map_err(|e| Code::Usage.error(format!("--think: {e}")))?,
         from: args.from.clone().filter(|from| from != AUTO),
+        format: args.format.clone(),
         model: args.model.clone(),
         fields: ImportFields {
             text: args.text_field.clone(),

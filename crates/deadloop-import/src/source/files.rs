@@ -1,4 +1,4 @@
-//! `Files`: the selected files, the names of their transcripts, and files without changes.
+//! The selected files, the names of their transcripts, and files without changes.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::File as Disk;
@@ -20,7 +20,7 @@ pub struct FileStamp {
 
 impl FileStamp {
     /// Returns the current stamp of a file. `None` if the file does not exist.
-    pub(super) fn of(path: &Path) -> Option<Self> {
+    pub(crate) fn of(path: &Path) -> Option<Self> {
         let nanos = |data: &std::fs::Metadata| {
             let since = data.modified().ok()?.duration_since(std::time::UNIX_EPOCH);
             since.ok().map(|since| since.as_nanos() as u64)
@@ -36,14 +36,14 @@ impl FileStamp {
 }
 
 /// Returns the metadata of the file with the suffix `end`, which a database has while it is written.
-pub(super) fn beside(path: &Path, end: &str) -> Option<std::fs::Metadata> {
+pub(crate) fn beside(path: &Path, end: &str) -> Option<std::fs::Metadata> {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name).metadata().ok()
 }
 
 /// The files, in reading order.
-pub(super) struct Files {
+pub(crate) struct Files {
     files: VecDeque<PathBuf>,
     /// Number of times that each file was read.
     read: HashMap<PathBuf, u64>,
@@ -59,12 +59,12 @@ pub(super) struct Files {
 }
 
 /// A file to read.
-pub(super) struct File {
-    pub(super) path: Arc<PathBuf>,
+pub(crate) struct File {
+    pub(crate) path: Arc<PathBuf>,
     /// The counter of bytes read.
-    pub(super) progress: ReadProgress,
+    pub(crate) progress: ReadProgress,
     /// The corpus of the file.
-    pub(super) corpus: Option<Arc<Corpus>>,
+    pub(crate) corpus: Option<Arc<Corpus>>,
     /// Whether the file was named on its own. Such a file may be a pipe.
     named: bool,
     /// Number of times that the file was read before.
@@ -76,23 +76,23 @@ pub(super) struct File {
 impl File {
     /// Returns the folder, and the number of times that it was read before. A folder that is read again counts as
     /// another one.
-    pub(super) fn folder(&self) -> (u64, PathBuf) {
+    pub(crate) fn folder(&self) -> (u64, PathBuf) {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         (self.again, folder.to_path_buf())
     }
 
     /// Returns the place of a line.
-    pub(super) fn place(&self, line: u64) -> Place {
+    pub(crate) fn place(&self, line: u64) -> Place {
         Place::new(Arc::clone(&self.path), line)
     }
 
     /// Returns whether the file has to be a recording: it was named on its own, or is a part of a corpus.
-    pub(super) fn is_meant(&self) -> bool {
+    pub(crate) fn is_meant(&self) -> bool {
         self.named || self.corpus.is_some()
     }
 
     /// Opens the file. In a folder only regular files are opened, since reading a pipe may never end.
-    pub(super) fn open(&self) -> io::Result<Disk> {
+    pub(crate) fn open(&self) -> io::Result<Disk> {
         if self.named {
             Disk::open(self.path.as_path())
         } else {
@@ -101,7 +101,7 @@ impl File {
     }
 
     /// Returns whether the name is that of a table of comma-separated values.
-    pub(super) fn is_csv(&self) -> bool {
+    pub(crate) fn is_csv(&self) -> bool {
         let name = self.path.file_name().unwrap_or_default();
         let name = name.to_string_lossy().to_lowercase();
         let packed = [".gz", ".zst"]
@@ -111,7 +111,7 @@ impl File {
     }
 
     /// Returns the prefix of transcript names: that of the file, or of its folder if the folder is one recording.
-    pub(super) fn stem(&self, whole_folder: bool) -> String {
+    pub(crate) fn stem(&self, whole_folder: bool) -> String {
         if whole_folder && !self.folder_stem.is_empty() {
             self.folder_stem.clone()
         } else {
@@ -123,7 +123,7 @@ impl File {
 impl Files {
     /// Finds the files in `paths`: named files, all files in folders except hidden ones, and the transcripts of
     /// corpora.
-    pub(super) fn find(paths: &[PathBuf]) -> Result<Self, String> {
+    pub(crate) fn find(paths: &[PathBuf]) -> Result<Self, String> {
         let (mut files, mut corpora) = (Vec::new(), Vec::new());
         let mut named = HashSet::new();
         for path in paths {
@@ -152,7 +152,7 @@ impl Files {
 
     /// Returns the files of folders in which no file has changed. Folders are compared as a whole, since a recording
     /// may be a folder.
-    pub(super) fn same(&self, known: &BTreeMap<PathBuf, FileStamp>) -> HashSet<PathBuf> {
+    pub(crate) fn same(&self, known: &BTreeMap<PathBuf, FileStamp>) -> HashSet<PathBuf> {
         let is_same = |file: &PathBuf| {
             let before = known.get(&whole(file));
             before.is_some() && before == FileStamp::of(file).as_ref()
@@ -164,19 +164,19 @@ impl Files {
         same.cloned().collect()
     }
 
-    pub(super) fn corpora(&self) -> &[(PathBuf, Arc<Corpus>)] {
+    pub(crate) fn corpora(&self) -> &[(PathBuf, Arc<Corpus>)] {
         &self.corpora
     }
 
-    pub(super) fn bytes_read(&self) -> u64 {
+    pub(crate) fn bytes_read(&self) -> u64 {
         self.progress.get()
     }
 
-    pub(super) fn total_bytes(&self) -> u64 {
+    pub(crate) fn total_bytes(&self) -> u64 {
         self.total
     }
 
-    pub(super) fn next(&mut self) -> Option<File> {
+    pub(crate) fn next(&mut self) -> Option<File> {
         let path = self.files.pop_front()?;
         let read = self.read.entry(path.clone()).or_default();
         let again = std::mem::replace(read, *read + 1);
@@ -239,7 +239,7 @@ fn corpus(folder: &Path) -> Result<Option<Corpus>, String> {
 }
 
 /// Returns the absolute path, which does not depend on the current folder.
-pub(super) fn whole(path: &Path) -> PathBuf {
+pub(crate) fn whole(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 

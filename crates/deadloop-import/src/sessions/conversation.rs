@@ -7,9 +7,10 @@
 
 use serde_json::Value;
 
-use super::reader::Out;
-use super::turn::{Turn, Usage};
-use deadloop_corpus::{Body, RecordedEvent, hash};
+use crate::reader::Out;
+use crate::sessions::turn::{Turn, Usage};
+use deadloop_corpus::transcript::fingerprint::hash;
+use deadloop_corpus::{Body, RecordedEvent};
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;
 
@@ -21,11 +22,11 @@ pub(crate) struct Conversation {
     /// The first user message.
     pub(crate) prompt: Option<String>,
     /// Number of turns.
-    pub(super) turns: u64,
+    pub(crate) turns: u64,
     /// Whether a turn has begun since the last user message or result.
-    pub(super) begun: bool,
+    pub(crate) begun: bool,
     /// The response of the open turn, if the recording names it.
-    pub(super) response: Option<String>,
+    pub(crate) response: Option<String>,
     /// Whether the turn of the next message has begun already.
     announced: bool,
 }

@@ -1,52 +1,37 @@
-//! Exports of chats, one row each.
-//!
-//! The fields of a row are in [`Log`].
-//!
-//! | row | written by, and where it is described |
-//! |---|---|
-//! | `chatgpt` | the export of ChatGPT, `conversations.json`: a tree of nodes for each conversation |
-//! | `claude-ai` | the export of Claude.ai, `conversations.json` |
-//! | `lm-studio` | LM Studio 0.3, `~/.lmstudio/conversations/**/*.conversation.json` |
-//! | `open-webui` | Open WebUI 0.6, "Export chats": a list of chats with their `history` |
-//! | `sillytavern` | SillyTavern 1.13, `data/*/chats/*/*.jsonl`: its first line, then one message per line |
+//! Conversions of documents whose tree or versions the rows of a format cannot describe, by name.
 
-use serde_json::Value;
+use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::{Value, json};
 
-use crate::log::{About, Is, LINES, Log, NOTHING, Reading, Rule};
 use crate::paths;
-use crate::reader::{Out, entries};
+use crate::reader::Out;
+use crate::sessions::spans;
 use deadloop_stream::take::Object;
 
-entries! { Reading;
-    CHATGPT_ENTRY = CHATGPT, "chatgpt", "the export of ChatGPT (conversations.json)";
-    CLAUDE_AI_ENTRY = CLAUDE_AI, "claude-ai", "the export of Claude.ai (conversations.json)";
-    LM_STUDIO_ENTRY = LM_STUDIO, "lm-studio", "conversations of LM Studio (.conversation.json)";
-    OPEN_WEBUI_ENTRY = OPEN_WEBUI, "open-webui", "exported chats of Open WebUI, and its database (webui.db)";
-    SILLYTAVERN_ENTRY = SILLYTAVERN, "sillytavern", "chats of SillyTavern (.jsonl)";
-}
+/// A conversion of a document to the shape that the paths of its format expect.
+pub(crate) type Shape = fn(&mut Object, &mut Out);
 
-static CHATGPT: Log = Log {
-    marks: &["mapping current_node"],
-    records: &["chain[]"],
-    whole: true,
-    shape: Some(chatgpt),
-    about: About {
-        id: &["conversation_id", "id"],
-        model: &["metadata.model_slug", "default_model_slug"],
-        time: &["create_time"],
-        reason: &["metadata.finish_details.type"],
-        beside: "id status end_turn weight update_time author",
-        ..NOTHING
-    },
-    rules: &[
-        Rule::of(
-            "role=assistant kind=code",
-            Is::call("call", "recipient", "content"),
-        ),
-        Rule::of("role kind=said", Is::Message("")),
-    ],
-    ..LINES
-};
+/// The conversions, by the value of `shape` in the file of a format.
+const SHAPES: [(&str, Shape); 9] = [
+    ("chatgpt", chatgpt),
+    ("claude-ai", claude_ai),
+    ("crush", crush),
+    ("cursor", cursor),
+    ("langgraph", langgraph),
+    ("llm", llm),
+    ("lm-studio", lm_studio),
+    ("open-webui", open_webui),
+    ("sillytavern", sillytavern),
+];
+
+/// Reads the name of a conversion.
+pub(crate) fn named<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Shape>, D::Error> {
+    let name = String::deserialize(from)?;
+    let found = SHAPES.iter().find(|(known, _)| *known == name);
+    let names = SHAPES.map(|(name, _)| name).join(", ");
+    let unknown = || D::Error::custom(format!("no shape {name:?}; expected one of {names}"));
+    found.map(|(_, shape)| Some(*shape)).ok_or_else(unknown)
+}
 
 /// Returns the nodes of a tree on the path to one node. The other nodes are counted as losses.
 fn chain(nodes: Value, last: Option<Value>, parent: &str, out: &mut Out) -> Vec<Value> {
@@ -101,22 +86,6 @@ fn chatgpt(object: &mut Object, out: &mut Out) {
     object.insert("chain".to_owned(), messages.into());
 }
 
-static CLAUDE_AI: Log = Log {
-    marks: &["uuid chat_messages"],
-    records: &["chat_messages[]"],
-    whole: true,
-    shape: Some(claude_ai),
-    about: About {
-        id: &["uuid"],
-        model: &["model"],
-        time: &["created_at"],
-        beside: "updated_at account uuid parent_message_uuid index",
-        ..NOTHING
-    },
-    rules: &[Rule::of("sender=human|assistant", Is::Message(""))],
-    ..LINES
-};
-
 /// Removes one copy of each text, since newer exports have two.
 fn claude_ai(object: &mut Object, _: &mut Out) {
     let messages = object
@@ -135,21 +104,6 @@ fn claude_ai(object: &mut Object, _: &mut Out) {
         }
     }
 }
-
-static LM_STUDIO: Log = Log {
-    marks: &["messages[0].versions"],
-    records: &["chain[]"],
-    whole: true,
-    shape: Some(lm_studio),
-    about: About {
-        model: &["lastUsedModel.identifier", "model"],
-        reason: &["stop"],
-        beside: "createdAt",
-        ..NOTHING
-    },
-    rules: &[Rule::of("role", Is::Message(""))],
-    ..LINES
-};
 
 /// Takes the shown version of each message, with the steps of an answer as blocks.
 fn lm_studio(object: &mut Object, out: &mut Out) {
@@ -204,26 +158,6 @@ fn lm_studio(object: &mut Object, out: &mut Out) {
     object.insert("chain".to_owned(), chain.into());
 }
 
-static OPEN_WEBUI: Log = Log {
-    marks: &[
-        "chat.history.messages",
-        "history.messages history.currentId",
-    ],
-    records: &["chain[]"],
-    whole: true,
-    shape: Some(open_webui),
-    about: About {
-        id: &["id"],
-        model: &["model"],
-        time: &["timestamp"],
-        usage: &["usage"],
-        beside: "parentId childrenIds modelName modelIdx done user_id chat.messages chat.id models updated_at created_at",
-        ..NOTHING
-    },
-    rules: &[Rule::of("role", Is::Message(""))],
-    ..LINES
-};
-
 /// Takes the path through the tree that was shown last, with thinking split off.
 fn open_webui(object: &mut Object, out: &mut Out) {
     let history = paths::first(object, &["chat.history", "history"]).unwrap_or_default();
@@ -263,22 +197,6 @@ fn details(content: &str) -> Option<(String, String)> {
     Some((lines.join("\n"), said.trim_start_matches('\n').to_owned()))
 }
 
-static SILLYTAVERN: Log = Log {
-    marks: &["is_user mes", "character_name user_name"],
-    shape: Some(sillytavern),
-    about: About {
-        model: &["extra.model"],
-        time: &["gen_finished"],
-        beside: "name send_date gen_started swipe_id is_user is_system force_avatar",
-        ..NOTHING
-    },
-    rules: &[
-        Rule::of("character_name !mes", Is::About),
-        Rule::of("role mes", Is::Message("")),
-    ],
-    ..LINES
-};
-
 /// Sets the role and the thinking. Discarded answers are counted as losses.
 fn sillytavern(object: &mut Object, out: &mut Out) {
     let flag = |name: &str| object.get(name) == Some(&Value::Bool(true));
@@ -298,4 +216,130 @@ fn sillytavern(object: &mut Object, out: &mut Out) {
             out.losses.add("[].swipes[] (another answer)");
         }
     }
+}
+
+/// Converts messages of LangChain to OpenAI's fields.
+fn langgraph(object: &mut Object, _: &mut Out) {
+    let Some(Value::Array(messages)) = object.get_mut("messages") else {
+        return;
+    };
+    for message in messages {
+        let about = message.get("response_metadata").cloned();
+        if let Some(mut said) = spans::message(message.take()) {
+            said.extend(about.map(|about| ("about".to_owned(), about)));
+            *message = Value::Object(said);
+        }
+    }
+}
+
+/// Converts the parts of a message to blocks, and takes the finish reason.
+fn crush(object: &mut Object, _: &mut Out) {
+    let mut blocks = Vec::new();
+    for mut part in paths::all(object, "parts[]") {
+        let data = part.get_mut("data").map(Value::take).unwrap_or_default();
+        let mut block = match data {
+            Value::Object(data) => data,
+            _ => Object::new(),
+        };
+        let kind = match part.get("type").and_then(Value::as_str) {
+            Some("finish") => {
+                object.insert("finish".to_owned(), block.into());
+                continue;
+            }
+            Some("reasoning") => "thinking",
+            Some("tool_call") => "tool_use",
+            Some("tool_result") => {
+                block.remove("name");
+                "tool_result"
+            }
+            other => other.unwrap_or_default(),
+        };
+        for known in ["finished", "provider_executed", "started_at", "finished_at"] {
+            block.remove(known);
+        }
+        block.insert("type".to_owned(), kind.into());
+        blocks.push(Value::Object(block));
+    }
+    say(object, blocks);
+}
+
+/// Sets the role and the content of a message. Results of tools are user messages.
+fn say(object: &mut Object, blocks: Vec<Value>) {
+    if object.get("role").and_then(Value::as_str) == Some("tool") {
+        object.insert("role".to_owned(), "user".into());
+    }
+    if object.contains_key("role") {
+        object.insert("content".to_owned(), blocks.into());
+    }
+}
+
+/// Removes counts of tokens that are all 0. Cursor writes them for unknown counts.
+fn cursor(object: &mut Object, _: &mut Out) {
+    let bubble = object.get_mut("bubble").and_then(Value::as_object_mut);
+    let counts = bubble
+        .as_ref()
+        .and_then(|bubble| bubble.get("tokenCount")?.as_object());
+    let unknown = counts.is_some_and(|counts| counts.values().all(|count| *count == 0));
+    if let Some(bubble) = bubble.filter(|_| unknown) {
+        bubble.remove("tokenCount");
+    }
+}
+
+/// Converts the parts of a message to blocks, or the prompt and the answer of older databases to messages.
+fn llm(object: &mut Object, _: &mut Out) {
+    if object.contains_key("role") {
+        let parts = paths::all(object, "parts[]");
+        let blocks = parts.into_iter().map(llm_block).collect();
+        return say(object, blocks);
+    }
+    if !object.contains_key("prompt") {
+        return;
+    }
+    let mut messages = Vec::new();
+    let mut take = |name: &str| object.remove(name).unwrap_or_default();
+    for (name, role) in [("system", "system"), ("prompt", "user")] {
+        if let Value::String(text) = take(name) {
+            messages.push(json!({"role": role, "content": text}));
+        }
+    }
+    if let Value::Array(results) = take("results") {
+        for mut result in results {
+            result["role"] = "tool".into();
+            messages.push(result);
+        }
+    }
+    let mut said = json!({"role": "assistant", "content": take("response"), "tool_calls": take("calls"),
+        "reasoning": take("reasoning")});
+    for name in ["datetime_utc", "usage"] {
+        said[name] = take(name);
+    }
+    messages.push(said);
+    object.insert("messages".to_owned(), messages.into());
+}
+
+fn llm_block(mut part: Value) -> Value {
+    let text = part["text"].take();
+    let inside = part["payload"].as_str().map(serde_json::from_str);
+    let mut block = match inside {
+        Some(Ok(Value::Object(payload))) => payload,
+        _ => Object::new(),
+    };
+    let kind = match part["type"].as_str() {
+        Some("reasoning") => "thinking",
+        Some("tool_call") => "tool_use",
+        Some("tool_result") => {
+            let failed = block.remove("exception").is_some_and(|e| !e.is_null());
+            block.insert("is_error".to_owned(), failed.into());
+            block.remove("name");
+            if let Some(output) = block.remove("output") {
+                block.insert("content".to_owned(), output);
+            }
+            "tool_result"
+        }
+        other => other.unwrap_or_default(),
+    };
+    block.remove("text_ref");
+    block.insert("type".to_owned(), kind.into());
+    block.extend(Some(("text".to_owned(), text)).filter(|(_, text)| !text.is_null()));
+    block.into()
 }

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::queries::{QUERIES, Query};
 use super::{Content, DATABASE, MAX_DOCUMENT, MOST_VALUES, Record, Records};
-use crate::files::{FileStamp, beside};
+use crate::source::files::{FileStamp, beside};
 use deadloop_corpus::{Place, Problem};
 use deadloop_stream::take::Object;
 use deadloop_stream::wire::{self, WireFault};

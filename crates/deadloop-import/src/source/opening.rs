@@ -7,13 +7,13 @@ use deadloop_detect::harness::JsonScan;
 use deadloop_stream::reader::{Framed, Frames, object};
 use serde_json::Value;
 
-use super::cut::{
+use crate::formats::FOREIGN;
+use crate::reader::Foreign;
+use crate::source::cut::{
     Content, DATABASE, MOST_VALUES, Records, Shape, csv, database_format, members, records, rows,
 };
-use super::files::File;
-use super::formats::FOREIGN;
-use super::head::{Certainty, Head};
-use super::reader::Foreign;
+use crate::source::files::File;
+use crate::source::head::{Certainty, Head};
 use deadloop_corpus::files::lines::{broken, unpack};
 use deadloop_corpus::files::raws::Counted;
 use deadloop_stream::BOM;
@@ -23,20 +23,20 @@ const ZIP: &[u8] = b"PK\x03\x04";
 const PARQUET: &[u8] = b"PAR1";
 
 /// A file with a known format.
-pub(super) struct Opened {
-    pub(super) format: &'static Foreign,
+pub(crate) struct Opened {
+    pub(crate) format: &'static Foreign,
     /// The certainty of the format. `None` if the caller chose it.
-    pub(super) sure: Option<Certainty>,
-    pub(super) records: Records,
+    pub(crate) sure: Option<Certainty>,
+    pub(crate) records: Records,
     /// Whether the beginning has more than one record.
-    pub(super) several: bool,
+    pub(crate) several: bool,
 }
 
 /// A file that cannot be read, with its kind if it is not a recording.
-pub(super) struct Refused {
-    pub(super) fault: WireFault,
+pub(crate) struct Refused {
+    pub(crate) fault: WireFault,
     /// The name of the kind, for folders with many such files.
-    pub(super) kind: Option<&'static str>,
+    pub(crate) kind: Option<&'static str>,
 }
 
 impl From<WireFault> for Refused {
@@ -54,7 +54,7 @@ fn no_recording(kind: &'static str, what: impl Into<String>, expected: &str) -> 
 }
 
 /// Opens a file, recognizes its format or takes the chosen one, and begins to read.
-pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Refused> {
+pub(crate) fn open(file: &File, asked: Option<&'static Foreign>) -> Result<Opened, Refused> {
     let mut look = FileHead::at(file).map_err(|e| match e.kind() {
         io::ErrorKind::Other => Refused {
             fault: broken(&e),
@@ -69,18 +69,14 @@ pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Refused> {
             "a recording",
         ));
     }
-    let asked = from.map(|name| named(name).ok_or(name)).transpose();
     let (mut told, format, sure) = loop {
         let told = tell(&look, file)?;
-        if let Ok(Some(format)) = asked {
+        if let Some(format) = asked {
             if let Some(other) = told.database.filter(|name| *name != format.name) {
                 let what = format!("a database of {other}, and no recording of {}", format.name);
                 return Err(WireFault::new(what, format!("--from {other}, or none")).into());
             }
             break (told, format, None);
-        }
-        if from.is_some() {
-            return Err(unknown(&told).into());
         }
         let (sure, best) = best(&told);
         let more = sure < Certainty::Likely && (!look.whole || told.more);
@@ -112,8 +108,9 @@ pub(super) fn open(file: &File, from: Option<&str>) -> Result<Opened, Refused> {
     })
 }
 
-fn named(name: &str) -> Option<&'static Foreign> {
-    FOREIGN.iter().copied().find(|format| format.name == name)
+/// Returns the format with this name.
+pub(crate) fn named(name: &str) -> Option<&'static Foreign> {
+    FOREIGN.iter().find(|format| format.name == name)
 }
 
 /// The head of a file, which grows until the format is known.
@@ -206,11 +203,11 @@ fn best(head: &Head) -> (Certainty, Vec<&'static Foreign>) {
     if let Some(format) = head.database.and_then(named) {
         return (Certainty::Certain, vec![format]);
     }
-    let certain: Vec<Certainty> = FOREIGN.iter().map(|format| (format.knows)(head)).collect();
+    let certain: Vec<Certainty> = FOREIGN.iter().map(|format| format.knows(head)).collect();
     let best = certain.iter().copied().max().unwrap_or(Certainty::No);
     let of = FOREIGN.iter().zip(certain);
     let best_of = of.filter(|(_, sure)| *sure == best && best > Certainty::No);
-    (best, best_of.map(|(format, _)| *format).collect())
+    (best, best_of.map(|(format, _)| format).collect())
 }
 
 /// Describes a file of no known format.

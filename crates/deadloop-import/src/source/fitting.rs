@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use deadloop_corpus::{Body, Entry, RecordedEvent, measure};
+use deadloop_corpus::transcript::fingerprint::measure;
+use deadloop_corpus::{Body, Entry, RecordedEvent};
 use deadloop_stream::wire::WireFault;
 
 /// The lengths to which long texts are cut, in bytes, in the order in which they are tried.
@@ -17,7 +18,7 @@ const ESCAPED: usize = 8;
 ///
 /// # Errors
 /// The rest is still too long. Text of the model and arguments of calls are never cut, since positions refer to them.
-pub(super) fn fit(entry: &mut Entry, most: usize) -> Result<u64, WireFault> {
+pub(crate) fn fit(entry: &mut Entry, most: usize) -> Result<u64, WireFault> {
     if texts(entry) <= most / ESCAPED {
         return Ok(0);
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use deadloop_stream::reader::families::Family;
 use deadloop_stream::take::Object;
 
-use super::cut::Shape;
+use crate::source::cut::Shape;
 
 /// The certainty that a file has a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

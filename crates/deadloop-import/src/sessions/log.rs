@@ -1,99 +1,103 @@
 //! [`Log`]: logs of chats and agents, each format as a table.
 //!
 //! A table has the place of the records, their marks, and the events that a record becomes. One reader reads all
-//! formats. A format is a row of `formats/agent_logs.rs`, `exports.rs` or `logs.rs`.
+//! formats. A format is a file `formats/<name>.toml`, or a file of the user.
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::conversation::{Conversation, written};
-use super::cut::Record;
-use super::head::{Certainty, Head};
-use super::paths;
-use super::reader::{Out, Reader};
-use super::run::Session;
-use super::spans::words;
-use super::turn::Usage;
+use crate::formats::shapes;
+use crate::paths;
+use crate::reader::{Out, Reader};
+use crate::sessions::conversation::{Conversation, written};
+use crate::sessions::run::Session;
+use crate::sessions::spans::words;
+use crate::sessions::turn::Usage;
+use crate::source::cut::Record;
+use crate::source::head::{Certainty, Head};
 use deadloop_corpus::Body;
 use deadloop_stream::reasons::usual;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-/// A format of logs.
+/// A format of logs, as its TOML file describes it.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Log {
+    /// The help on one line: the program and the kind of recording.
+    pub(crate) help: String,
     /// Groups of marks. A record with all marks of a group ([`marked`]) is of the format.
-    pub(crate) marks: &'static [&'static str],
-    /// The certainty of the format for a marked record.
-    pub(crate) sure: Certainty,
+    marks: Vec<String>,
+    /// Whether records of other formats have such marks too.
+    likely: bool,
     /// The lists of a document that hold its records. If empty, the document is the record.
-    pub(crate) records: &'static [&'static str],
+    records: Vec<String>,
     /// Whether a document is a run. Otherwise all records of a file with the same id are one.
-    pub(crate) whole: bool,
-    /// Converts a document with a tree or versions to the shape that the paths expect.
-    pub(crate) shape: Option<fn(&mut Object, &mut Out)>,
-    /// The paths of data on the run.
-    pub(crate) about: About,
-    /// The rules for events. Every rule that holds for a record is applied, in order.
-    pub(crate) rules: &'static [Rule],
-}
-
-/// Paths of data on a run or a turn.
-pub(crate) struct About {
-    pub(crate) id: &'static [&'static str],
-    pub(crate) model: &'static [&'static str],
-    /// The time of a record.
-    pub(crate) time: &'static [&'static str],
-    /// The reason why the model, or the run, stopped.
-    pub(crate) reason: &'static [&'static str],
-    /// The tokens of a turn.
-    pub(crate) usage: &'static [&'static str],
+    whole: bool,
+    /// The function that converts a document with a tree or versions to the shape that the paths expect.
+    #[serde(deserialize_with = "shapes::named")]
+    shape: Option<shapes::Shape>,
+    /// The paths of the id of the run.
+    id: Vec<String>,
+    /// The paths of the model.
+    model: Vec<String>,
+    /// The paths of the time of a record.
+    time: Vec<String>,
+    /// The paths of the reason why the model, or the run, stopped.
+    reason: Vec<String>,
+    /// The paths of the tokens of a turn.
+    usage: Vec<String>,
     /// Unneeded fields without a place in a transcript, paths separated by blanks.
-    pub(crate) beside: &'static str,
+    unused: String,
+    /// The rules for events. Every rule that holds for a record is applied, in order.
+    #[serde(rename = "rule")]
+    rules: Vec<Rule>,
 }
 
-/// A rule: the marks of a record, and its meaning.
-pub(crate) struct Rule {
-    pub(crate) when: &'static str,
-    pub(crate) is: Is,
-}
-
-impl Rule {
-    pub(crate) const fn of(when: &'static str, is: Is) -> Self {
-        Self { when, is }
-    }
-}
-
-/// The meaning of a record. Texts are paths in the record. An empty path is the record itself.
-pub(crate) enum Is {
+/// A rule: the marks of a record, and its events. Without an event, the record is data on the run.
+///
+/// Texts are paths in the record. An empty path is the record itself.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Rule {
+    when: String,
     /// A message of a conversation, with its speaker in the role.
-    Message(&'static str),
-    /// A message that also holds the results of its tools.
-    Step { results: &'static str },
-    /// An answer of the model. A piece (`delta`) belongs to the turn of the pieces around it.
-    Answer(&'static str),
+    message: Option<String>,
+    /// The results of tools in a record that is a message too.
+    results: Option<String>,
     /// Thinking of the model.
-    Thought(&'static str),
-    /// A user message.
-    User(&'static str),
-    /// A call of a tool.
-    Call {
-        id: &'static str,
-        name: &'static str,
-        arguments: &'static str,
-    },
-    /// The result of a tool, and the path of its failure: a truth value, a status or an exit code.
-    Result {
-        id: &'static str,
-        content: &'static [&'static str],
-        error: &'static str,
-    },
-    /// Data on the run without an event.
-    About,
+    thought: Option<String>,
+    /// An answer of the model. A piece (`delta`) belongs to the turn of the pieces around it.
+    answer: Option<String>,
     /// The answer of a model, if no record before it held one.
-    Last(&'static str),
+    last: Option<String>,
+    /// A user message.
+    user: Option<String>,
+    call: Option<Call>,
+    result: Option<CallResult>,
     /// The end of the run, with a word for its reason.
-    Ended(&'static str),
+    ended: Option<String>,
+}
+
+/// A call of a tool. A name that is no path is the name of the tool.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Call {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// The result of a tool, and the path of its failure: a truth value, a status or an exit code.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallResult {
+    id: String,
+    content: Vec<String>,
+    #[serde(default)]
+    error: String,
 }
 
 /// Returns whether a record has all marks, which are separated by blanks.
@@ -123,54 +127,28 @@ fn said(mark: &str) -> (&str, Option<&str>) {
     equal.map_or((mark, None), |at| (&mark[..at], Some(&mark[at + 1..])))
 }
 
-impl Is {
-    pub(crate) const fn call(
-        id: &'static str,
-        name: &'static str,
-        arguments: &'static str,
-    ) -> Self {
-        Self::Call {
-            id,
-            name,
-            arguments,
-        }
-    }
-
-    pub(crate) const fn result(
-        id: &'static str,
-        content: &'static [&'static str],
-        error: &'static str,
-    ) -> Self {
-        Self::Result { id, content, error }
-    }
-}
-
-/// A format with one record per line, without marks and rules.
-pub(crate) const LINES: Log = Log {
-    marks: &[],
-    sure: Certainty::Certain,
-    records: &[],
-    whole: false,
-    shape: None,
-    about: NOTHING,
-    rules: &[],
-};
-
-/// Paths for no data on the run.
-pub(crate) const NOTHING: About = About {
-    id: &[],
-    model: &[],
-    time: &[],
-    reason: &[],
-    usage: &[],
-    beside: "",
-};
-
 impl Log {
+    /// Parses the file of a format.
+    ///
+    /// # Errors
+    /// The text is not TOML, has an unknown key, or no rule.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let log: Self = toml::from_str(text).map_err(|e| e.to_string())?;
+        if log.rules.is_empty() {
+            return Err("no [[rule]]; expected one for each kind of record".to_owned());
+        }
+        Ok(log)
+    }
+
     /// Returns the certainty that a file is of this format.
     pub(crate) fn knows(&self, head: &Head) -> Certainty {
         let of = |object: &Object| self.marks.iter().any(|marks| marked(object, marks));
-        self.sure.when(head.any(of))
+        let sure = if self.likely {
+            Certainty::Likely
+        } else {
+            Certainty::Certain
+        };
+        sure.when(head.any(of))
     }
 }
 
@@ -227,7 +205,7 @@ impl Reading {
 
     /// Takes the id of the document's run. Another id begins another run.
     fn id(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
-        if let Some(id) = text_at(object, self.log.about.id)? {
+        if let Some(id) = text_at(object, &self.log.id)? {
             let other = self.session.id.as_ref().is_some_and(|known| *known != id);
             if other && !self.log.whole {
                 self.session.end(out);
@@ -239,14 +217,14 @@ impl Reading {
 
     /// Takes the data on the run from a document or a record.
     fn about(&mut self, object: &mut Object) -> Result<(), WireFault> {
-        let about = &self.log.about;
-        if let Some(model) = text_at(object, about.model)? {
+        let log = self.log;
+        if let Some(model) = text_at(object, &log.model)? {
             self.session.model = Some(model);
         }
-        if let Some(reason) = text_at(object, about.reason)? {
+        if let Some(reason) = text_at(object, &log.reason)? {
             self.session.reason = Some(usual(&reason));
         }
-        for path in about.beside.split_ascii_whitespace() {
+        for path in log.unused.split_ascii_whitespace() {
             paths::take(object, path);
         }
         Ok(())
@@ -255,18 +233,18 @@ impl Reading {
     /// Applies the rules to a record. Returns whether one held.
     fn record(&mut self, record: &mut Object, out: &mut Out) -> Result<bool, WireFault> {
         let held = self.log.rules.iter();
-        let held: Vec<&Rule> = held.filter(|rule| marked(record, rule.when)).collect();
+        let held: Vec<&Rule> = held.filter(|rule| marked(record, &rule.when)).collect();
         self.about(record)?;
-        let stamp = paths::first(record, self.log.about.time);
+        let stamp = paths::first(record, &self.log.time);
         let t_ms = self.session.clock.at(stamp.as_ref());
-        let usage = paths::first(record, self.log.about.usage);
+        let usage = paths::first(record, &self.log.usage);
         let mut usage = match usage {
             Some(Value::Object(usage)) => usage,
             _ => Object::new(),
         };
         let turns = self.session.run.turns();
         for rule in &held {
-            self.apply(&rule.is, record, t_ms, out)?;
+            self.apply(rule, record, t_ms, out)?;
         }
         if !usage.is_empty() {
             let used = Usage::taken(&mut usage);
@@ -277,7 +255,8 @@ impl Reading {
             out.losses.rest("usage", &usage);
         }
         for rule in &held {
-            if let Is::Call { id, .. } | Is::Result { id, .. } = rule.is {
+            let ids = rule.call.iter().map(|call| &call.id);
+            for id in ids.chain(rule.result.iter().map(|result| &result.id)) {
                 paths::take(record, id);
             }
         }
@@ -293,38 +272,31 @@ impl Reading {
 
     fn apply(
         &mut self,
-        is: &Is,
+        rule: &Rule,
         record: &mut Object,
         t_ms: Option<f64>,
         out: &mut Out,
     ) -> Result<(), WireFault> {
-        match is {
-            Is::Message("") => {
-                let message = std::mem::take(record);
-                return self.message(message, "[]", t_ms, out);
-            }
-            Is::Message(path) => {
-                let message = match paths::take(record, path) {
-                    Some(Value::Object(message)) => message,
-                    Some(other) => return Err(take::wrong(path, &other, "a message")),
-                    None => return Ok(()),
-                };
-                return self.message(message, path, t_ms, out);
-            }
-            Is::Step { results } => {
-                let found = paths::all(record, results);
-                let message = std::mem::take(record);
-                self.message(message, "[]", t_ms, out)?;
-                for result in found {
-                    let mut result = take::as_object(results, result)?;
-                    result.insert("role".to_owned(), "tool".into());
-                    self.message(result, results, t_ms, out)?;
-                }
-                return Ok(());
-            }
-            _ => {}
+        match rule.message.as_deref() {
+            None => {}
+            Some("") => self.message(std::mem::take(record), "[]", t_ms, out)?,
+            Some(path) => match paths::take(record, path) {
+                Some(Value::Object(message)) => self.message(message, path, t_ms, out)?,
+                Some(other) => return Err(take::wrong(path, &other, "a message")),
+                None => {}
+            },
         }
-        self.event(is, record, t_ms, out);
+        if let Some(results) = &rule.results {
+            let found = paths::all(record, results);
+            let message = std::mem::take(record);
+            self.message(message, "[]", t_ms, out)?;
+            for result in found {
+                let mut result = take::as_object(results, result)?;
+                result.insert("role".to_owned(), "tool".into());
+                self.message(result, results, t_ms, out)?;
+            }
+        }
+        self.events(rule, record, t_ms, out);
         Ok(())
     }
 
@@ -340,60 +312,51 @@ impl Reading {
         run.message(message, path, t_ms, out)
     }
 
-    /// Adds the event of a record that is not a message.
-    fn event(&mut self, is: &Is, record: &mut Object, t_ms: Option<f64>, out: &Out) {
-        let text = |record: &mut Object, path: &str| words(paths::take(record, path));
+    /// Adds the events of a record that are not messages.
+    fn events(&mut self, rule: &Rule, record: &mut Object, t_ms: Option<f64>, out: &Out) {
+        let mut text = |path: &Option<String>| Some(words(paths::take(record, path.as_deref()?)));
         let run = &mut self.session.run;
-        match is {
-            Is::Answer(path) => run.say(text(record, path), t_ms, out),
-            Is::Last(path) => {
-                let text = text(record, path);
-                if !answered(run) {
-                    run.say(text, t_ms, out);
-                }
-            }
-            Is::Thought(path) => {
-                let text = text(record, path);
-                if !text.is_empty() {
-                    run.act(Body::Reasoning(text), t_ms);
-                }
-            }
-            Is::User(path) => run.user(text(record, path), t_ms),
-            Is::Call {
-                id,
-                name,
+        if let Some(text) = text(&rule.thought).filter(|text| !text.is_empty()) {
+            run.act(Body::Reasoning(text), t_ms);
+        }
+        if let Some(text) = text(&rule.answer) {
+            run.say(text, t_ms, out);
+        }
+        if let Some(text) = text(&rule.last).filter(|_| !answered(run)) {
+            run.say(text, t_ms, out);
+        }
+        if let Some(text) = text(&rule.user) {
+            run.user(text, t_ms);
+        }
+        if let Some(call) = &rule.call {
+            let arguments = paths::take(record, &call.arguments).map_or(Value::Null, written);
+            let call = Body::ToolCall {
+                id: id_at(record, &call.id),
+                name: match paths::take(record, &call.name) {
+                    Some(Value::String(name)) => name,
+                    // The name of the only field is the name of the tool.
+                    Some(Value::Object(fields)) => {
+                        fields.keys().next().cloned().unwrap_or_default()
+                    }
+                    _ => call.name.clone(),
+                },
                 arguments,
-            } => {
-                let arguments = paths::take(record, arguments).map_or(Value::Null, written);
-                let call = Body::ToolCall {
-                    id: id_at(record, id),
-                    name: match paths::take(record, name) {
-                        Some(Value::String(name)) => name,
-                        // The name of the only field is the name of the tool.
-                        Some(Value::Object(fields)) => {
-                            fields.keys().next().cloned().unwrap_or_default()
-                        }
-                        _ => (*name).to_owned(),
-                    },
-                    arguments,
-                };
-                run.act(call, t_ms);
-            }
-            Is::Result { id, content, error } => {
-                let error = paths::get(record, error).map(Cow::into_owned);
-                let result = Body::ToolResult {
-                    id: id_at(record, id),
-                    content: words(paths::first(record, content)),
-                    error: error.as_ref().and_then(failed),
-                };
-                run.push(result, t_ms);
-            }
-            Is::Ended(path) => {
-                let word = paths::get(record, path);
-                let word = word.as_deref().and_then(Value::as_str);
-                self.session.reason = word.map(ended).or(self.session.reason.take());
-            }
-            Is::About | Is::Message(_) | Is::Step { .. } => {}
+            };
+            run.act(call, t_ms);
+        }
+        if let Some(result) = &rule.result {
+            let error = paths::get(record, &result.error).map(Cow::into_owned);
+            let result = Body::ToolResult {
+                id: id_at(record, &result.id),
+                content: words(paths::first(record, &result.content)),
+                error: error.as_ref().and_then(failed),
+            };
+            run.push(result, t_ms);
+        }
+        if let Some(path) = &rule.ended {
+            let word = paths::get(record, path);
+            let word = word.as_deref().and_then(Value::as_str);
+            self.session.reason = word.map(ended).or(self.session.reason.take());
         }
     }
 }
@@ -430,7 +393,7 @@ fn failed(value: &Value) -> Option<bool> {
 }
 
 /// Takes the name or id at the first of these paths that has one.
-fn text_at(object: &mut Object, places: &[&str]) -> Result<Option<String>, WireFault> {
+fn text_at(object: &mut Object, places: &[String]) -> Result<Option<String>, WireFault> {
     for path in places {
         match paths::take(object, path) {
             None => {}

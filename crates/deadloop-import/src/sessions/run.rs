@@ -7,11 +7,12 @@
 
 use serde_json::Value;
 
-use super::conversation::Conversation;
-use super::cut::Record;
-use super::reader::{Out, Reader, entry, keep};
-use super::turn::{Turn, Usage};
-use deadloop_corpus::{Body, Entry, Place, RecordedEvent, system};
+use crate::reader::{Out, Reader, entry, keep};
+use crate::sessions::conversation::Conversation;
+use crate::sessions::turn::{Turn, Usage};
+use crate::source::cut::Record;
+use deadloop_corpus::transcript::fingerprint::system;
+use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
 use deadloop_stream::take::Object;
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireFault;

@@ -4,26 +4,26 @@
 
 use serde_json::Value;
 
-use super::conversation::written;
-use super::reader::Out;
+use crate::reader::Out;
+use crate::sessions::conversation::written;
 use deadloop_corpus::{Body, RecordedEvent};
 use deadloop_stream::reader::content::{Call, Tokens};
 use deadloop_stream::think::{ThinkSplitter, join};
 
 /// An answer of a response.
-pub(super) struct Choice {
-    pub(super) index: u64,
+pub(crate) struct Choice {
+    pub(crate) index: u64,
     events: Vec<RecordedEvent>,
     /// The splitter of tags in answers. `None` once thinking came in a field of its own.
     splitter: Option<ThinkSplitter>,
     /// The calls of tools so far: the key that joins their pieces, and the index of the event.
     calls: Vec<(String, usize)>,
-    pub(super) finished: bool,
+    pub(crate) finished: bool,
 }
 
 impl Choice {
     /// Creates an empty answer. `tags` says whether its text may hold `<think>`.
-    pub(super) fn new(index: u64, out: &Out, tags: bool) -> Self {
+    pub(crate) fn new(index: u64, out: &Out, tags: bool) -> Self {
         Self {
             index,
             events: Vec::new(),
@@ -34,7 +34,7 @@ impl Choice {
     }
 
     /// Adds the next event.
-    pub(super) fn event(&mut self, event: RecordedEvent, t_ms: Option<f64>, out: &Out) {
+    pub(crate) fn event(&mut self, event: RecordedEvent, t_ms: Option<f64>, out: &Out) {
         match (&event.body, &mut self.splitter) {
             (Body::Reasoning(text) | Body::Answer(text), _) if text.is_empty() => return,
             (Body::Answer(text), Some(splitter)) => {
@@ -60,7 +60,7 @@ impl Choice {
     }
 
     /// Adds a piece of a call to the call with the same key, or starts a call.
-    pub(super) fn call(&mut self, call: Call, t_ms: Option<f64>, out: &Out) {
+    pub(crate) fn call(&mut self, call: Call, t_ms: Option<f64>, out: &Out) {
         let joins = |key: &String| !key.is_empty() && *key == call.key;
         let known = self.calls.iter().rfind(|(key, _)| joins(key));
         if let Some((_, at)) = known
@@ -108,7 +108,7 @@ impl Choice {
     }
 
     /// Returns the events. `shift` is the time from the request to its first object.
-    pub(super) fn end(mut self, shift: f64, tokens: Option<Tokens>) -> Vec<RecordedEvent> {
+    pub(crate) fn end(mut self, shift: f64, tokens: Option<Tokens>) -> Vec<RecordedEvent> {
         let last = self.events.last().and_then(|event| event.t_ms);
         self.release(last);
         for (_, at) in &self.calls {

@@ -5,16 +5,16 @@
 
 use serde_json::{Map, Value};
 
-use super::choice::Choice;
-use super::envelope::Opened;
-use super::reader::{Out, entry};
+use crate::reader::{Out, entry};
+use crate::responses::choice::Choice;
+use crate::responses::envelope::Opened;
 use deadloop_corpus::{Body, Place, RecordedEvent};
 use deadloop_stream::reader::content::{ObjectContent, ObjectPart, Tokens};
 
 /// A response that has not ended.
-pub(super) struct Response {
+pub(crate) struct Response {
     /// The name in its chunks.
-    pub(super) name: Option<String>,
+    pub(crate) name: Option<String>,
     /// The id of the recorder.
     id: Option<String>,
     model: Option<String>,
@@ -22,25 +22,25 @@ pub(super) struct Response {
     /// The user's messages, if the request is recorded.
     user: Vec<String>,
     /// The place of the response's first record. `last` is that of its last one.
-    pub(super) place: Place,
+    pub(crate) place: Place,
     last: Place,
-    pub(super) meta: Map<String, Value>,
+    pub(crate) meta: Map<String, Value>,
     tokens: Option<Tokens>,
     /// The times of the response's first and last objects, and its duration.
     began: Option<f64>,
     at: Option<f64>,
     took: Option<f64>,
     /// Number of records that could not be read while the response was open.
-    pub(super) gaps: u64,
-    pub(super) ended: bool,
+    pub(crate) gaps: u64,
+    pub(crate) ended: bool,
     /// Whether each chunk has a name of its own.
-    pub(super) renamed: bool,
+    pub(crate) renamed: bool,
     choices: Vec<Choice>,
 }
 
 impl Response {
     /// Creates the response that an object begins.
-    pub(super) fn new(said: &ObjectContent, place: &Place) -> Self {
+    pub(crate) fn new(said: &ObjectContent, place: &Place) -> Self {
         Self {
             name: said.response.clone(),
             id: None,
@@ -62,7 +62,7 @@ impl Response {
     }
 
     /// Returns whether an object belongs to this response. Names are compared, or models if there is no name.
-    pub(super) fn is_of(&self, said: &ObjectContent) -> bool {
+    pub(crate) fn is_of(&self, said: &ObjectContent) -> bool {
         match (&said.response, &said.model) {
             (Some(_), _) if self.renamed && said.goes_on => self.may_be_by(said),
             // A response whose beginning was not recorded gets its name at its end.
@@ -80,13 +80,13 @@ impl Response {
     }
 
     /// Returns whether an object may be from the model of this response.
-    pub(super) fn may_be_by(&self, said: &ObjectContent) -> bool {
+    pub(crate) fn may_be_by(&self, said: &ObjectContent) -> bool {
         let both = self.model.as_ref().zip(said.model.as_ref());
         both.is_none_or(|(own, other)| own == other)
     }
 
     /// Returns whether the response is finished and the object adds text or calls to it.
-    pub(super) fn goes_on_without(&self, said: &ObjectContent) -> bool {
+    pub(crate) fn goes_on_without(&self, said: &ObjectContent) -> bool {
         let new = |(index, part): &(u64, ObjectPart)| {
             let finished = self.choices.iter().any(|c| c.index == *index && c.finished);
             let text = match part {
@@ -100,7 +100,7 @@ impl Response {
     }
 
     /// Returns whether an object finishes an answer.
-    pub(super) fn is_end(said: &ObjectContent) -> bool {
+    pub(crate) fn is_end(said: &ObjectContent) -> bool {
         let finish = |part: &ObjectPart| match part {
             ObjectPart::Event(event) => matches!(event.body, Body::Finish { .. }),
             ObjectPart::Call(_) | ObjectPart::Over(_) => false,
@@ -109,12 +109,12 @@ impl Response {
     }
 
     /// Returns whether all answers are finished.
-    pub(super) fn finished(&self) -> bool {
+    pub(crate) fn finished(&self) -> bool {
         !self.choices.is_empty() && self.choices.iter().all(|choice| choice.finished)
     }
 
     /// Adds an object and the data of its envelope.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         said: ObjectContent,
         opened: Opened,
@@ -177,7 +177,7 @@ impl Response {
     }
 
     /// Emits each choice as a transcript.
-    pub(super) fn emit(mut self, session: bool, out: &mut Out) {
+    pub(crate) fn emit(mut self, session: bool, out: &mut Out) {
         if !self.ended && (session || !self.finished()) {
             let expected = "a finish reason or [DONE]: taken as it is, marked meta.cut";
             out.warn(&self.last, "the stream ends here", expected);

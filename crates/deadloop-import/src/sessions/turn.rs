@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::reader::keep;
+use crate::reader::keep;
 use deadloop_stream::take::Object;
 
 /// The data on a turn besides its text and calls.
@@ -80,7 +80,7 @@ impl Usage {
         }
     }
 
-    pub(super) fn keep(self, fields: &mut Map<String, Value>) {
+    pub(crate) fn keep(self, fields: &mut Map<String, Value>) {
         let counts = [
             ("tokens_in", self.sent),
             ("tokens_out", self.wrote),

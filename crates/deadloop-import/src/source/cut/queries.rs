@@ -1,6 +1,6 @@
 //! `queries.toml`: queries for the sessions that programs keep in SQLite databases.
 //!
-//! `formats/databases.rs` reads the rows.
+//! `formats/<name>.toml` reads the rows.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

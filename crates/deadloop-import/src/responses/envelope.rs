@@ -14,10 +14,10 @@
 
 use serde_json::Value;
 
-use super::cut;
+use crate::source::cut;
 
-use super::conversation::{Conversation, group_of};
-use super::reader::Out;
+use crate::reader::Out;
+use crate::sessions::conversation::{Conversation, group_of};
 use deadloop_stream::Prompted;
 use deadloop_stream::take::{self, Object};
 use deadloop_stream::time::millis;

@@ -1,4 +1,4 @@
-//! Texts that are not kept whole: their length and hash.
+//! The length and the hash of a text that is not kept whole.
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};

@@ -15,11 +15,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-use super::cut::{Content, Record};
-use super::envelope::{self, Opened};
-use super::head::{Certainty, Head, Spoken};
-use super::reader::{Out, Reader};
-use super::response::Response;
+use crate::reader::{Out, Reader};
+use crate::responses::envelope::{self, Opened};
+use crate::responses::response::Response;
+use crate::source::cut::{Content, Record};
+use crate::source::head::{Certainty, Head, Spoken};
 use deadloop_corpus::Place;
 use deadloop_stream::reader::content::ObjectContent;
 use deadloop_stream::reader::families::agent::is_replay;

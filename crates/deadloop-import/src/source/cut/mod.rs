@@ -23,7 +23,7 @@ mod text;
 pub(crate) type Records = Box<dyn Iterator<Item = Result<Record, Problem>> + Send>;
 
 /// The maximum size of a document, or of an element of a list, in bytes.
-pub(super) const MAX_DOCUMENT: usize = 256 << 20;
+pub(crate) const MAX_DOCUMENT: usize = 256 << 20;
 
 /// The maximum number of values in the lists and objects of one record.
 ///
@@ -116,7 +116,7 @@ pub(crate) enum Shape {
 /// Returns the records of a file.
 ///
 /// `bytes` is its unpacked text, or the file itself for an archive. `texts` says whether lines stay text.
-pub(super) fn records(
+pub(crate) fn records(
     shape: Shape,
     bytes: Box<dyn BufRead + Send>,
     place: Place,
@@ -134,13 +134,13 @@ pub(super) fn records(
 }
 
 /// Returns the names of an archive's members. Empty if they cannot be read.
-pub(super) use archive::members;
+pub(crate) use archive::members;
 
 /// Returns the rows of a Parquet file.
-pub(super) use table::records as rows;
+pub(crate) use table::records as rows;
 
 /// The first bytes of a SQLite database.
-pub(super) const DATABASE: &[u8] = b"SQLite format 3\0";
+pub(crate) const DATABASE: &[u8] = b"SQLite format 3\0";
 
 /// Returns the rows of a database.
 fn database_rows(place: Place) -> Records {
@@ -148,4 +148,4 @@ fn database_rows(place: Place) -> Records {
 }
 
 /// Returns the format of a database, recognized by its tables.
-pub(super) use database::format as database_format;
+pub(crate) use database::format as database_format;

@@ -8,12 +8,12 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::cut;
+use crate::source::cut;
 
-use super::conversation::written;
-use super::reader::{Out, keep};
-use super::run::Session;
-use super::turn::{Turn, Usage};
+use crate::reader::{Out, keep};
+use crate::sessions::conversation::written;
+use crate::sessions::run::Session;
+use crate::sessions::turn::{Turn, Usage};
 use deadloop_corpus::{Body, Place};
 use deadloop_stream::take::{self, Object};
 
