@@ -25,7 +25,7 @@ pub struct Guard {
 const LANES: usize = TextChannel::ALL.len();
 
 /// Passes the user's messages to a fresh guard.
-pub(crate) fn heard(guard: &mut deadloop_detect::Guard, asked: &Prompted) {
+pub(crate) fn pass_prompt(guard: &mut deadloop_detect::Guard, asked: &Prompted) {
     for text in &asked.user {
         // Nothing has been generated that could be stopped.
         let _ = guard.push(&Event::User(text));
@@ -34,8 +34,8 @@ pub(crate) fn heard(guard: &mut deadloop_detect::Guard, asked: &Prompted) {
 
 impl Guard {
     /// Creates a guard and passes it the user's messages.
-    pub(crate) fn of(mut guard: deadloop_detect::Guard, asked: &Arc<Prompted>) -> Self {
-        heard(&mut guard, asked);
+    pub(crate) fn with_prompt(mut guard: deadloop_detect::Guard, asked: &Arc<Prompted>) -> Self {
+        pass_prompt(&mut guard, asked);
         Self {
             guard,
             asked: Arc::clone(asked),
@@ -54,7 +54,7 @@ impl Guard {
     /// Returns a fresh guard for another answer to the same request.
     #[must_use]
     pub fn fresh(&self) -> Self {
-        let guard = Self::of(self.guard.fresh(), &self.asked);
+        let guard = Self::with_prompt(self.guard.fresh(), &self.asked);
         match self.pairs {
             Some(_) => guard.counting_utf16(),
             None => guard,
@@ -132,7 +132,7 @@ impl Guard {
     }
 
     /// Returns a decision as JSON (`action`, `alarm` or null, `warnings`) if it needs an action or a report.
-    pub fn told(&self, decision: &Decision) -> Option<String> {
+    pub fn report(&self, decision: &Decision) -> Option<String> {
         (!decision.is_quiet()).then(|| self.decision_json(decision))
     }
 
@@ -150,7 +150,7 @@ impl Guard {
             exact_utf16: units(alarm.exact),
             delivered_utf16: units(alarm.delivered),
             onset_utf16: units(alarm.onset),
-            ..AlarmJson::of(alarm)
+            ..AlarmJson::from_alarm(alarm)
         }
     }
 }
@@ -209,7 +209,7 @@ impl Action {
 impl Decision {
     /// Returns the decision as JSON: `action`, `alarm` or null, `warnings`.
     pub fn json(&self) -> String {
-        self.written(AlarmJson::of)
+        self.written(AlarmJson::from_alarm)
     }
 
     fn written<'a>(&'a self, read: impl Fn(&'a Alarm) -> AlarmJson<'a>) -> String {
@@ -250,7 +250,7 @@ struct AlarmJson<'a> {
 }
 
 impl<'a> AlarmJson<'a> {
-    fn of(alarm: &'a Alarm) -> Self {
+    fn from_alarm(alarm: &'a Alarm) -> Self {
         Self {
             alarm,
             what: alarm.what(),
@@ -267,7 +267,7 @@ impl<'a> AlarmJson<'a> {
 /// Returns an alarm as JSON: its fields, and its texts for a log (`log_line`), for a user (`user_message`) and for a
 /// model (`refusal`).
 pub fn alarm_json(alarm: &Alarm) -> String {
-    json(&AlarmJson::of(alarm))
+    json(&AlarmJson::from_alarm(alarm))
 }
 
 /// Writes plain data as JSON. This cannot fail, since all keys are text.

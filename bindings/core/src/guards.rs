@@ -12,7 +12,7 @@ use deadloop_detect::{
 use deadloop_stream::{Prompted, StreamFormat, StreamReader, ThinkRules};
 use serde::Deserialize;
 
-use crate::guard::heard;
+use crate::guard::pass_prompt;
 use crate::{Chunks, Guard, Live};
 
 /// The guards of a settings file. It is `Send`, `Sync` and cheap to clone, so that one serves the whole program.
@@ -135,13 +135,13 @@ impl Guards {
     /// Returns a compiled guard that has received the user's messages.
     pub(crate) fn compiled(&self, model: &str) -> deadloop_detect::Guard {
         let mut guard = self.compiled.guard(self.work(model));
-        heard(&mut guard, &self.asked);
+        pass_prompt(&mut guard, &self.asked);
         guard
     }
 
     /// Returns a fresh guard for a request to this model.
     pub fn guard(&self, model: &str) -> Guard {
-        Guard::of(self.compiled.guard(self.work(model)), &self.asked)
+        Guard::with_prompt(self.compiled.guard(self.work(model)), &self.asked)
     }
 
     /// Returns a fresh guard for the bytes of a streamed response. Without `model`, the name in the stream counts.

@@ -111,7 +111,7 @@ impl ObjectFinalize for Guard {
 impl Guard {
     fn event(&mut self, event: &Event<'_>) -> Option<String> {
         let decision = self.0.event(event);
-        self.0.told(&decision)
+        self.0.report(&decision)
     }
 }
 
@@ -122,7 +122,7 @@ impl Guard {
     #[napi]
     pub fn push(&mut self, channel: u32, text: Utf16String) -> Option<String> {
         let decision = self.0.push_utf16(channel as usize, &text);
-        self.0.told(&decision)
+        self.0.report(&decision)
     }
 
     /// Takes a call of a tool, before it is run.
@@ -279,28 +279,28 @@ impl Chunks {
     /// Takes the next chunk.
     #[napi]
     pub fn feed(&mut self, chunk: String) -> Vec<String> {
-        told(&self.0.feed(&chunk))
+        reports(&self.0.feed(&chunk))
     }
 
     /// Takes a piece of plain text.
     #[napi]
     pub fn text(&mut self, text: Utf16String) -> Vec<String> {
-        told(&self.0.text_utf16(&text))
+        reports(&self.0.text_utf16(&text))
     }
 
     /// Takes a silence of so many seconds.
     #[napi]
     pub fn silence(&mut self, seconds: f64) -> Result<Vec<String>> {
-        Ok(told(&self.0.silence(millis(seconds).map_err(wrong)?)))
+        Ok(reports(&self.0.silence(millis(seconds).map_err(wrong)?)))
     }
 
     /// Ends the response.
     #[napi]
     pub fn end(&mut self) -> Vec<String> {
-        told(&self.0.end())
+        reports(&self.0.end())
     }
 }
 
-fn told(decisions: &[Decision]) -> Vec<String> {
+fn reports(decisions: &[Decision]) -> Vec<String> {
     decisions.iter().map(Decision::json).collect()
 }

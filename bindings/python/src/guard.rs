@@ -70,12 +70,12 @@ impl Guards {
 
     #[pyo3(signature = (model = None))]
     fn live(&self, model: Option<&str>) -> Live {
-        Live::of(self.0.live(model))
+        Live::new(self.0.live(model))
     }
 
     #[pyo3(signature = (model = None))]
     fn chunks(&self, model: Option<&str>) -> Chunks {
-        Chunks::of(self.0.chunks(model))
+        Chunks::new(self.0.chunks(model))
     }
 
     #[pyo3(signature = (feeds, model = ""))]

@@ -15,7 +15,7 @@ use crate::guard::{LONG, alarm, decided, whole};
 pub(crate) struct Live(Mutex<deadloop_bindings::Live>);
 
 impl Live {
-    pub(crate) fn of(live: deadloop_bindings::Live) -> Self {
+    pub(crate) fn new(live: deadloop_bindings::Live) -> Self {
         Self(Mutex::new(live))
     }
 
@@ -100,7 +100,7 @@ impl Live {
 pub(crate) struct Chunks(Mutex<deadloop_bindings::Chunks>);
 
 impl Chunks {
-    pub(crate) fn of(chunks: deadloop_bindings::Chunks) -> Self {
+    pub(crate) fn new(chunks: deadloop_bindings::Chunks) -> Self {
         Self(Mutex::new(chunks))
     }
 

@@ -24,7 +24,7 @@ pub use crate::settings::params::Params;
 pub use crate::settings::preset::{Preset, Source};
 pub use crate::settings::setting::{Member, SettingIds, short_hash};
 pub use crate::settings::spec::Spec;
-pub use crate::settings::suggestion::meant;
+pub use crate::settings::suggestion::did_you_mean;
 pub use crate::settings::unfit::Unfit;
 pub use crate::settings::value::Literal;
 pub use crate::settings::{

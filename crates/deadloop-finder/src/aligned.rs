@@ -168,7 +168,7 @@ mod tests {
         best
     }
 
-    fn of(a: &str, b: &str, limits: Limits) -> Reach {
+    fn align_exactly(a: &str, b: &str, limits: Limits) -> Reach {
         let symbols = |text: &str| text.chars().map(u32::from).collect::<Vec<_>>();
         reach(&symbols(a), &symbols(b), limits)
     }
@@ -177,10 +177,10 @@ mod tests {
     fn a_changed_a_missing_and_an_added_word_are_gone_over() {
         let a = "Suppose Mira took the key; then the note was written by him.";
         let b = "Suppose the gardener took the key; then note was written by him.";
-        let found = of(a, b, FREE);
+        let found = align_exactly(a, b, FREE);
         assert_eq!((found.a, found.b), (a.len(), b.len()));
-        assert_eq!(of("abc", "abc", FREE).differences, 0);
-        let found = of("", "abc", FREE);
+        assert_eq!(align_exactly("abc", "abc", FREE).differences, 0);
+        let found = align_exactly("", "abc", FREE);
         assert_eq!((found.a, found.b, found.differences), (0, 0, 0));
     }
 
@@ -191,10 +191,10 @@ mod tests {
             band: 10,
             anchor: 4,
         };
-        let found = of("The same words. Xqe?", "The same words. Zqe!", limits);
+        let found = align_exactly("The same words. Xqe?", "The same words. Zqe!", limits);
         assert_eq!((found.a, found.b), (16, 16));
         let far = "1234567890123456789012";
-        let found = of(&format!("same{far}same"), "samesame", limits);
+        let found = align_exactly(&format!("same{far}same"), "samesame", limits);
         assert_eq!((found.a, found.b), (4, 4));
     }
 

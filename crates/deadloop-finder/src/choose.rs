@@ -112,11 +112,11 @@ impl Found {
 /// Finds the loops of a text. A text of over 1,048,576 chars is searched in windows of that length, so that memory
 /// has a bound.
 pub fn find(text: &str) -> Found {
-    windows(text, WINDOW, look)
+    windows(text, WINDOW, examine)
 }
 
 /// Examines a text, or a window of a longer one. `last` is set if the window ends with the text.
-pub(super) fn look(chars: &[char], last: bool) -> Found {
+pub(super) fn examine(chars: &[char], last: bool) -> Found {
     let body = &chars[..body(chars)];
     let candidates = candidates(body);
     let mut tail = tail(body, &candidates);

@@ -79,7 +79,7 @@ const HEAD: usize = 12;
 mod tests {
     use super::*;
 
-    fn of(text: &str, start: usize, onset: usize) -> Vec<String> {
+    fn places(text: &str, start: usize, onset: usize) -> Vec<String> {
         let chars: Vec<char> = text.chars().collect();
         let copies = copies(&chars, start, onset, chars.len()).into_iter();
         copies.map(|copy| chars[copy].iter().collect()).collect()
@@ -87,14 +87,14 @@ mod tests {
 
     #[test]
     fn exact_copies_and_a_cut_one() {
-        assert_eq!(of("xx我想。我想。我", 2, 5), ["我想。", "我想。", "我"]);
-        assert_eq!(of("aaa", 0, 1), ["a", "a", "a"]);
+        assert_eq!(places("xx我想。我想。我", 2, 5), ["我想。", "我想。", "我"]);
+        assert_eq!(places("aaa", 0, 1), ["a", "a", "a"]);
     }
 
     #[test]
     fn numbers_may_differ_and_be_longer() {
         let wanted = ["9. go on\n", "10. go on\n", "11. go on\n"];
-        assert_eq!(of("9. go on\n10. go on\n11. go on\n", 0, 9), wanted);
+        assert_eq!(places("9. go on\n10. go on\n11. go on\n", 0, 9), wanted);
     }
 
     #[test]
@@ -105,13 +105,13 @@ mod tests {
             "Let us then try the second. ",
             "Let us then try six. ",
         ];
-        assert_eq!(of(text, 0, 21), wanted);
+        assert_eq!(places(text, 0, 21), wanted);
     }
 
     #[test]
     fn positions_that_make_no_sense_have_no_copies() {
-        assert!(of("abab", 2, 2).is_empty());
-        assert!(of("abab", 3, 9).is_empty());
-        assert!(of("", 0, 0).is_empty());
+        assert!(places("abab", 2, 2).is_empty());
+        assert!(places("abab", 3, 9).is_empty());
+        assert!(places("", 0, 0).is_empty());
     }
 }

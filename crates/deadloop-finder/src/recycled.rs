@@ -45,7 +45,7 @@ pub(super) fn recycled(text: &[char], copies: f64, length: usize) -> Vec<Recycle
         if second < over || again {
             continue;
         }
-        let beside = Alignment::of(&symbols, &reversed, (second - gap, second));
+        let beside = Alignment::new(&symbols, &reversed, (second - gap, second));
         tried = (beside.second.1, gap);
         let recycled = beside.recycled(place);
         let s = &recycled.stretch;
@@ -117,7 +117,7 @@ struct Alignment {
 
 impl Alignment {
     /// Aligns the text around two places that are alike, in both directions.
-    fn of(symbols: &[u32], reversed: &[u32], (first, second): (usize, usize)) -> Self {
+    fn new(symbols: &[u32], reversed: &[u32], (first, second): (usize, usize)) -> Self {
         let gap = second - first;
         let limits = Limits {
             drop: (gap as i64).clamp(40, 80),
@@ -163,7 +163,7 @@ mod tests {
 
     const BEFORE: &str = "The lighthouse was sold to a painter, who never went up. ";
 
-    fn of(text: &str) -> Vec<Recycled> {
+    fn recycled_in(text: &str) -> Vec<Recycled> {
         let chars: Vec<char> = text.chars().collect();
         recycled(&chars, 2.5, 100)
     }
@@ -211,7 +211,7 @@ mod tests {
             "her brother",
         ];
         let text = format!("{BEFORE}{}Suppose the car", suspects(&names));
-        let found = of(&text);
+        let found = recycled_in(&text);
         let [one] = &found[..] else {
             panic!("{found:?}")
         };
@@ -230,7 +230,7 @@ mod tests {
         let names = ["Mira", "Tom", "Lund", "Kim", "Ana"];
         let after = "Nobody had seen the second boat, which is why it was still there in spring.";
         let looped = suspects(&names);
-        let found = of(&format!("{BEFORE}{looped}{after}"));
+        let found = recycled_in(&format!("{BEFORE}{looped}{after}"));
         assert_eq!(found.len(), 1, "{found:?}");
         let end = BEFORE.len() + looped.len();
         assert!(found[0].stretch.end.abs_diff(end) <= 2, "{found:?}");
@@ -238,8 +238,8 @@ mod tests {
 
     #[test]
     fn what_is_said_once_and_what_is_short_is_none() {
-        assert!(of("").is_empty());
-        assert!(of(BEFORE).is_empty());
-        assert!(of(&suspects(&["Mira", "Tom"])).is_empty());
+        assert!(recycled_in("").is_empty());
+        assert!(recycled_in(BEFORE).is_empty());
+        assert!(recycled_in(&suspects(&["Mira", "Tom"])).is_empty());
     }
 }

@@ -209,7 +209,7 @@ mod tests {
         (1..=s.len()).find(is_period).unwrap()
     }
 
-    fn of(text: &str) -> Vec<PeriodicRun> {
+    fn runs_of_text(text: &str) -> Vec<PeriodicRun> {
         runs(&text.chars().map(u32::from).collect::<Vec<_>>())
     }
 
@@ -220,11 +220,11 @@ mod tests {
     #[test]
     fn those_of_mississippi() {
         let wanted = [run(1, 8, 3), run(2, 4, 1), run(5, 7, 1), run(8, 10, 1)];
-        assert_eq!(of("mississippi"), wanted);
-        assert_eq!(of(""), []);
-        assert_eq!(of("a"), []);
-        assert_eq!(of("aaaa"), [run(0, 4, 1)]);
-        assert_eq!(of("我需要我需要我"), [run(0, 7, 3)]);
+        assert_eq!(runs_of_text("mississippi"), wanted);
+        assert_eq!(runs_of_text(""), []);
+        assert_eq!(runs_of_text("a"), []);
+        assert_eq!(runs_of_text("aaaa"), [run(0, 4, 1)]);
+        assert_eq!(runs_of_text("我需要我需要我"), [run(0, 7, 3)]);
     }
 
     #[test]

@@ -120,7 +120,7 @@ fn go_on(span: &mut FoundSpan, later: &FoundSpan) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choose::{find, look};
+    use crate::choose::{examine, find};
 
     /// Returns random words, the same for the same seed.
     fn prose(mut seed: u64, chars: usize) -> String {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn by_windows(text: &str, width: usize) -> Found {
-        windows(text, width, look)
+        windows(text, width, examine)
     }
 
     #[test]

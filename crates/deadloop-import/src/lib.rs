@@ -215,7 +215,7 @@ impl Import {
     }
 
     /// Returns the reason for a recognized format. `None` if the caller chose it.
-    pub fn why(&self, format: &str) -> Option<&'static str> {
+    pub fn reason_for(&self, format: &str) -> Option<&'static str> {
         self.sure.get(format).copied()
     }
 
@@ -304,7 +304,7 @@ impl Import {
         if self.same.contains(file.path.as_path()) {
             return self.pass_over(SAME.to_owned(), &file.path);
         }
-        let stamp = FileStamp::of(&file.path);
+        let stamp = FileStamp::read(&file.path);
         self.sources
             .extend(stamp.map(|stamp| (whole(&file.path), stamp)));
         let opened = match opening::open(&file, self.asked) {
@@ -319,7 +319,7 @@ impl Import {
         } = opened;
         *self.out.formats.entry(format.name).or_default() += 1;
         if let Some(sure) = sure {
-            self.sure.insert(format.name, sure.why());
+            self.sure.insert(format.name, sure.reason());
         }
         if let Some(mut open) = self.open.take() {
             if open.format.name == format.name && !several {

@@ -214,25 +214,25 @@ fn fields(object: &mut Object, steps: &[Step<'_>], one: bool, found: &mut Vec<Va
 
 /// Returns the paths of a record with a text, a number or a truth value, for messages.
 pub(crate) fn names(object: &Object, most: usize) -> Vec<String> {
-    fn of(path: &str, value: &Value, deep: usize, most: usize, found: &mut Vec<String>) {
+    fn collect(path: &str, value: &Value, deep: usize, most: usize, found: &mut Vec<String>) {
         if found.len() >= most {
             return;
         }
         match value {
             Value::Object(inner) if deep > 0 && !inner.is_empty() => {
                 for (name, value) in inner {
-                    of(&format!("{path}.{name}"), value, deep - 1, most, found);
+                    collect(&format!("{path}.{name}"), value, deep - 1, most, found);
                 }
             }
             Value::Array(items) if deep > 0 && items.first().is_some_and(Value::is_object) => {
-                of(&format!("{path}[]"), &items[0], deep - 1, most, found);
+                collect(&format!("{path}[]"), &items[0], deep - 1, most, found);
             }
             _ => found.push(path.to_owned()),
         }
     }
     let mut found = Vec::new();
     for (name, value) in object {
-        of(name, value, 3, most, &mut found);
+        collect(name, value, 3, most, &mut found);
     }
     found
 }

@@ -72,7 +72,7 @@ impl Foreign {
     pub(crate) fn reader(&'static self) -> Box<dyn Reader> {
         match &self.by {
             By::Code { reader, .. } => reader(),
-            By::Rows(log) => Box::new(Reading::of(log)),
+            By::Rows(log) => Box::new(Reading::new(log)),
         }
     }
 }
@@ -83,7 +83,7 @@ macro_rules! entries {
         pub(crate) const $entry: $crate::reader::Foreign = $crate::reader::Foreign {
             name: $name,
             help: $help,
-            by: $crate::reader::By::Code { knows: |head| $row.knows(head), reader: || Box::new($reader::of(&$row)) },
+            by: $crate::reader::By::Code { knows: |head| $row.knows(head), reader: || Box::new($reader::new(&$row)) },
             shape: None,
             whole_folder: false,
         };
@@ -227,7 +227,10 @@ impl Out {
     }
 
     /// Splits a text of a model into thinking and answer.
-    pub(crate) fn said<T: Into<String>>(&self, text: T) -> impl Iterator<Item = Body> + use<T> {
+    pub(crate) fn split_thinking<T: Into<String>>(
+        &self,
+        text: T,
+    ) -> impl Iterator<Item = Body> + use<T> {
         let pieces = split_whole(text.into(), self.options.think.clone());
         pieces.into_iter().map(|(side, text)| side.body(text))
     }
@@ -240,7 +243,7 @@ impl Out {
         self.number += 1;
         // Transcripts of a corpus are kept as they are.
         let kept = self.corpus.is_some() || self.losses.is_of("deadloop");
-        if !kept && !says(&entry.transcript) {
+        if !kept && !has_content(&entry.transcript) {
             self.losses.add("(an output without text)");
             self.empty += 1;
             return;
@@ -288,7 +291,7 @@ impl Out {
 }
 
 /// Returns whether a transcript has text or a call of the model, or a result of a tool.
-fn says(transcript: &Transcript) -> bool {
+fn has_content(transcript: &Transcript) -> bool {
     transcript.events.iter().any(|event| match &event.body {
         Body::Reasoning(text) | Body::Answer(text) => !text.is_empty(),
         Body::ToolCall { .. } | Body::ToolResult { .. } => true,

@@ -88,7 +88,7 @@ fn exchange(client: &TcpStream, wire: &mut Wire<&TcpStream>, shared: &Shared) ->
         return Err(Broken::Unanswered("the server cannot be reached\n"));
     };
     reply::probe(&upstream);
-    if request.says("expect", "100-continue") {
+    if request.lists("expect", "100-continue") {
         let mut client = client;
         let go = client.write_all(b"HTTP/1.1 100 Continue\r\n\r\n");
         go.map_err(|_| Broken::Client)?;
@@ -307,7 +307,7 @@ impl Relay<'_> {
         };
         let close = self.last
             || !self.request.is_1_1
-            || self.request.says("connection", "close")
+            || self.request.lists("connection", "close")
             || self.shared.stopping();
         let connection = if close { "Connection: close\r\n" } else { "" };
         self.lead(&[connection, &out.header()])?;
@@ -380,7 +380,7 @@ impl Relay<'_> {
             metrics.add(Counter::Unwatched, unread - counted);
             counted = unread;
             if let Some(judge) = &mut judge {
-                self.tell(judge);
+                self.report_alarms(judge);
             }
             self.pass(&piece, chunked)?;
             if ended || n == Some(0) {
@@ -395,7 +395,7 @@ impl Relay<'_> {
     }
 
     /// Counts and reports new alarms.
-    fn tell(&self, judge: &mut Judge) {
+    fn report_alarms(&self, judge: &mut Judge) {
         let Shared {
             metrics, options, ..
         } = self.shared;

@@ -382,7 +382,7 @@ impl Head {
     }
 
     /// Returns whether the list in a header contains a word.
-    pub(crate) fn says(&self, name: &str, word: &str) -> bool {
+    pub(crate) fn lists(&self, name: &str, word: &str) -> bool {
         let mut lists = self.values(name);
         lists.any(|list| list.split(',').any(|one| one.trim() == word))
     }
@@ -390,7 +390,7 @@ impl Head {
     /// Returns the protocol that a client asks for instead of HTTP/1.1, such as `websocket`. HTTP/2 is ignored, since
     /// a client that offers it also accepts HTTP/1.1.
     pub(crate) fn upgrade(&self) -> Option<String> {
-        let asks = self.is_1_1 && self.start.0 == "GET" && self.says("connection", "upgrade");
+        let asks = self.is_1_1 && self.start.0 == "GET" && self.lists("connection", "upgrade");
         let to = self.value("upgrade").filter(|to| !to.starts_with("h2"));
         to.filter(|_| asks && self.framing() == Ok(Framing::None))
     }
@@ -497,7 +497,7 @@ mod tests {
         let head = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close, X-Own\r\nX-Own: 1\r\nX-Kept: 2\r\nTE: x\r\n\r\n";
         let head = Head::of_request(head).unwrap();
         assert_eq!(head.passed(&["host"]), b"x-kept: 2\r\n");
-        assert!(head.says("connection", "close"));
+        assert!(head.lists("connection", "close"));
     }
 
     #[test]

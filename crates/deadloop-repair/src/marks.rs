@@ -39,7 +39,7 @@ impl Marks {
     }
 
     /// Compares the held text with the marks. Adds the number of compared chars to `work`.
-    pub(super) fn look(&self, held: &[char], work: &mut u64) -> MarkMatch {
+    pub(super) fn match_held(&self, held: &[char], work: &mut u64) -> MarkMatch {
         let mut cut = false;
         for (at, mark) in self.marks.iter().enumerate() {
             let same = mark
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_mark_is_told_as_soon_as_it_is_whole() {
         let known = Marks::new(&marks(&["<think>", "</think>"]), true);
-        let look = |held: &str| known.look(&held.chars().collect::<Vec<_>>(), &mut 0);
+        let look = |held: &str| known.match_held(&held.chars().collect::<Vec<_>>(), &mut 0);
         assert_eq!(look("<"), MarkMatch::Cut);
         assert_eq!(look("</THI"), MarkMatch::Cut);
         assert_eq!(look("<Think>"), MarkMatch::Mark(0));

@@ -86,9 +86,9 @@ pub struct BlockIds<'a> {
 
 impl BlockIds<'_> {
     /// Returns the [name](Block::id) of the setting with these value indices.
-    pub fn of(&mut self, at: &[u16]) -> String {
+    pub fn id(&mut self, at: &[u16]) -> String {
         match &mut self.ids {
-            Some(ids) => ids.of(at),
+            Some(ids) => ids.id(at),
             None => self.block.id(at),
         }
     }
@@ -305,7 +305,7 @@ mod tests {
             assert!(ids.ids.is_some(), "{:?}", block.base);
             for nth in (0..block.len()).chain((0..block.len()).rev().step_by(7)) {
                 let at = block.at(nth);
-                assert_eq!(ids.of(&at), block.setting(&at).id(), "{nth}");
+                assert_eq!(ids.id(&at), block.setting(&at).id(), "{nth}");
             }
         }
     }

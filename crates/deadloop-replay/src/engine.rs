@@ -34,7 +34,7 @@ pub(crate) fn decide_with(
     chunks: Option<NonZeroU64>,
     said: &[ProgramAnswer],
 ) -> Record {
-    let arrivals = Arrivals::of(transcript, chunks);
+    let arrivals = Arrivals::new(transcript, chunks);
     let measured = Measured {
         facts: measure(plan, transcript, &arrivals),
         said,
@@ -79,7 +79,7 @@ fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec
         let (mut places, mut facts) = (EventPlaces::default(), Vec::new());
         let mut meter = reading.recipe.meter(channel);
         for (_, event) in transcript.stream() {
-            meter.push(&event, places.of(&event), &mut facts);
+            meter.push(&event, places.advance(&event), &mut facts);
         }
         facts
     };

@@ -17,8 +17,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use deadloop_detect::harness::{
-    DECIMAL, Domain, GuardTable, Located, Mark, Member, Param, Params, Per, Spec, meant, read_toml,
-    resolve, share,
+    DECIMAL, Domain, GuardTable, Located, Mark, Member, Param, Params, Per, Spec, did_you_mean,
+    read_toml, resolve, share,
 };
 use deadloop_detect::{Response, SettingsError, Value};
 use serde::Deserialize;
@@ -162,7 +162,7 @@ pub(crate) fn swept<'g>(
         let what = format!(
             "unknown parameter \"{name}\" of {}{}; expected one of: {}",
             spec.name,
-            meant(name.get_ref(), known.iter().copied()),
+            did_you_mean(name.get_ref(), known.iter().copied()),
             known.join(", "),
             name = name.get_ref(),
         );

@@ -60,7 +60,7 @@ impl Plan {
         if total > MAX_CELLS {
             return Err(PlanError::TooLarge { cells });
         }
-        let structures = Structures::of(&grid.members);
+        let structures = Structures::new(&grid.members);
         structures.fit()?;
         for nth in 0..structures.count {
             self.add_block(structures.nth(nth), grid);
@@ -76,7 +76,7 @@ impl Plan {
 
     /// Adds a setting, unless it is there already. Returns the number of its cell.
     pub fn add_setting(&mut self, setting: &Setting) -> usize {
-        self.add_settings(&Settings::of(setting.clone()))
+        self.add_settings(&Settings::from_guard(setting.clone()))
     }
 
     /// Adds a settings file as one setting, in which each transcript is watched by the guard of its model. Returns

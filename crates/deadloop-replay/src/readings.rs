@@ -72,7 +72,7 @@ impl Reading {
         while !rest.is_empty() && stopped.is_none_or(|at| read < at) {
             let (piece, later) = rest.split_at(boundary(rest));
             meter.push(&Event::Text(lane, piece), EventPlace::default(), &mut facts);
-            read += Chars::of(piece).0;
+            read += Chars::count(piece).0;
             rest = later;
             for fact in &facts[asked..] {
                 if let (Some(_), Some(step)) = (loosest.alarm(fact), self.strictest.alarm(fact)) {

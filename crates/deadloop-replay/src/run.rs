@@ -159,7 +159,7 @@ fn step<S: Subject>(
     if let Some(id) = done.get(t.id.as_str()) {
         return Step::Known(id.clone());
     }
-    match job.subject.say(t, watch.cancel) {
+    match job.subject.compute(t, watch.cancel) {
         Ok(said) => Step::New(Entered {
             transcript: t.id.as_str().into(),
             said,

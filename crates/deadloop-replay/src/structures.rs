@@ -23,7 +23,7 @@ pub(crate) struct Structures<'a> {
 
 impl<'a> Structures<'a> {
     /// Returns the combinations of a grid. The number of its cells must fit in a `usize`.
-    pub(crate) fn of(members: &'a [GridMember]) -> Self {
+    pub(crate) fn new(members: &'a [GridMember]) -> Self {
         let base = Setting {
             members: members.iter().map(|m| m.base.clone()).collect(),
         };

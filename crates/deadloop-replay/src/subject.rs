@@ -43,8 +43,11 @@ pub trait Subject: Sync {
     ///
     /// # Errors
     /// Returns an error if `cancel` was raised while a program was running.
-    fn say(&self, transcript: &Transcript, cancel: &AtomicBool)
-    -> Result<Self::Reply, Interrupted>;
+    fn compute(
+        &self,
+        transcript: &Transcript,
+        cancel: &AtomicBool,
+    ) -> Result<Self::Reply, Interrupted>;
 
     /// Returns whether a result is complete. Incomplete results are not written to the journal, so a resumed run
     /// computes them again.
@@ -104,7 +107,7 @@ impl Subject for PlanGuards<'_> {
         self.programs.ready().collect()
     }
 
-    fn say(
+    fn compute(
         &self,
         transcript: &Transcript,
         cancel: &AtomicBool,

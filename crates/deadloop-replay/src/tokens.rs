@@ -17,7 +17,7 @@ pub struct TurnTokens {
 impl TurnTokens {
     /// Returns the tokens that a turn's event records. `None` if the event is not a turn, or records neither tokens
     /// read nor tokens written.
-    pub fn of(event: &RecordedEvent) -> Option<Self> {
+    pub fn from_event(event: &RecordedEvent) -> Option<Self> {
         if !matches!(event.body, Body::Turn) {
             return None;
         }
@@ -46,7 +46,7 @@ pub struct TokenSum {
 
 impl TokenSum {
     /// Returns a sum at zero. `None` if no turn of `events` records its tokens.
-    pub fn of(events: &[RecordedEvent]) -> Option<Self> {
+    pub fn from_events(events: &[RecordedEvent]) -> Option<Self> {
         let says = |event: &RecordedEvent| tokens(event).is_some();
         events.iter().any(says).then_some(Self {
             ended: Some(0),
@@ -75,7 +75,7 @@ impl TokenSum {
 
 /// Returns the sum of the tokens that a turn read and wrote. `None` if the event records neither.
 fn tokens(event: &RecordedEvent) -> Option<u64> {
-    Some(TurnTokens::of(event)?.all())
+    Some(TurnTokens::from_event(event)?.all())
 }
 
 #[cfg(test)]
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn turn(fields: &[(&str, u64)]) -> RecordedEvent {
-        let mut event = RecordedEvent::of(Body::Turn);
+        let mut event = RecordedEvent::new(Body::Turn);
         for (name, n) in fields {
             event.rest.insert((*name).to_owned(), Value::from(*n));
         }
@@ -101,8 +101,8 @@ mod tests {
             turn(&[("tokens_out", 1)]),
         ];
         let beyond = turn(&[("tokens_in", u64::MAX), ("tokens_out", 1 << 50)]);
-        assert_eq!(TurnTokens::of(&beyond), None);
-        let mut spent = TokenSum::of(&events).unwrap();
+        assert_eq!(TurnTokens::from_event(&beyond), None);
+        let mut spent = TokenSum::from_events(&events).unwrap();
         let mut told = Vec::new();
         for event in &events {
             spent.take(event);
@@ -115,6 +115,6 @@ mod tests {
             (None, None),
         ];
         assert_eq!(told, known);
-        assert!(TokenSum::of(&events[2..3]).is_none());
+        assert!(TokenSum::from_events(&events[2..3]).is_none());
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct Worth<'d> {
 
 impl<'d> Grid<'d> {
     /// Returns the grid to show. `None` without two cells and a parameter that varies.
-    pub(crate) fn of(data: &'d ReportData) -> Option<Self> {
+    pub(crate) fn new(data: &'d ReportData) -> Option<Self> {
         let family = family(data)?;
         let cells = data.settings.iter().filter(|one| one.role == Role::Cell);
         let cells: Vec<&SettingRow> = cells.filter(|cell| has(cell, &family)).collect();

@@ -143,7 +143,7 @@ fn content<'d>(data: &'d ReportData, charts: &[Chart]) -> Result<Content<'d>, Pa
         Some(Figure {
             name: chart.entry.name,
             title: chart.entry.title,
-            reading: data.run.told(chart.entry.reading),
+            reading: data.run.in_unit(chart.entry.reading),
             svg: drawn.svg(),
         })
     });
@@ -171,7 +171,7 @@ fn content<'d>(data: &'d ReportData, charts: &[Chart]) -> Result<Content<'d>, Pa
         labelled: data.has_labels(),
         chosen: !data.choices.is_empty(),
         plane,
-        plane_reading: data.run.told(CHARTS[0].reading),
+        plane_reading: data.run.in_unit(CHARTS[0].reading),
         dots,
         matrix: matrix::embedded(data)?,
         verdicts: verdicts().map_err(std::io::Error::from)?,

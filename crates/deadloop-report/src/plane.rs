@@ -105,7 +105,7 @@ fn figures<'d>(
     setting: usize,
 ) -> impl Iterator<Item = (String, String)> + use<'d> {
     let score = data.score(setting, model);
-    let shown = data.run.shown().into_iter();
+    let shown = data.run.table_measures().into_iter();
     shown.filter_map(move |measure| {
         let score = score?;
         let mut text = writer(measure)(score.value(measure));

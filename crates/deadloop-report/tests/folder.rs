@@ -186,7 +186,7 @@ fn a_folder_is_read_as_the_contract_says() {
         (Some(0.75), Some(0.25))
     );
     assert_eq!(value(&DELAY), Some(0.0), "the folder has no such column");
-    let saved = chosen.of(&SAVED);
+    let saved = chosen.estimate(&SAVED);
     assert_eq!(
         (saved.value, saved.low, saved.high),
         (Some(0.7), Some(0.5), Some(0.9))

@@ -461,7 +461,7 @@ fn no_dot_of_the_strip_lies_on_another() {
     let mut data = fixture::tune();
     for score in &mut data.scores {
         score.scores.tally[Count::FalseAlarm] = 0;
-        score.scores = deadloop_score::Scores::of(
+        score.scores = deadloop_score::Scores::new(
             &score.scores.tally,
             score.scores.latency,
             &score.worth,

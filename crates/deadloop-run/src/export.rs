@@ -94,7 +94,7 @@ impl Engine {
             )
         })?;
         let member = &setting.members[exact];
-        let written = Copies::of(member).and_then(|copies| (self.write)(&copies, token));
+        let written = Copies::from_member(member).and_then(|copies| (self.write)(&copies, token));
         let refused = |why| format!("{}: {why}; {INSTEAD}", self.name);
         let EngineConfig { config, twin, said } = written.map_err(refused)?;
         let names = setting.member_names();
@@ -135,7 +135,7 @@ impl Copies {
     /// # Errors
     /// Returns an error if the member has a demand that no engine can express. Without it, an engine would stop
     /// earlier.
-    fn of(member: &Member) -> Result<Self, String> {
+    fn from_member(member: &Member) -> Result<Self, String> {
         let params = &member.params;
         let worded = ["unit_holds", "code"];
         let at_default = |name: &str| {

@@ -77,7 +77,7 @@ impl Failure {
     }
 
     /// Returns the chain of causes in one line.
-    pub fn said(&self) -> String {
+    pub fn chain(&self) -> String {
         let chain = self.error.chain().map(ToString::to_string);
         let mut chain = chain.collect::<Vec<_>>();
         chain.dedup();

@@ -16,7 +16,7 @@ pub trait Host: Sync {
     fn begin(&self, what: Option<&'static str>) -> Box<dyn Progress + '_>;
 
     /// Shows a message to the user, for example about transcripts that were left out.
-    fn tell(&self, line: &str);
+    fn notify(&self, line: &str);
 
     /// Announces that files will be written to this folder. A host that ends the process may remove unfinished files
     /// there.
@@ -42,7 +42,7 @@ impl Host for Alone {
         Box::new(Unseen)
     }
 
-    fn tell(&self, _: &str) {}
+    fn notify(&self, _: &str) {}
 
     fn writes(&self, _: &Path) {}
 }

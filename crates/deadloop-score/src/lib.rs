@@ -42,7 +42,7 @@ mod tally;
 mod truth;
 pub mod words;
 
-pub use choose::{explained, told};
+pub use choose::{explained, format_value};
 pub use compare::{
     Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName,
     HealthyAlarms, Noise, NotComparable, Row, Side, SideError, SideSeen, Spot, Test, compare,

@@ -25,7 +25,7 @@ pub struct FrontPoint {
 
 impl FrontPoint {
     /// Returns the point of a tally. `None` if one of the three measures is n/a.
-    pub fn of(cell: usize, tally: &Tally, unit: Unit) -> Option<Self> {
+    pub fn new(cell: usize, tally: &Tally, unit: Unit) -> Option<Self> {
         // None of the three measures depends on the cost of errors.
         let worth = Worth::default();
         Some(Self {

@@ -23,7 +23,7 @@ impl Scores {
     ///
     /// `latency` comes from the latencies themselves, since no sum gives a quantile. Intervals are computed for the
     /// measures with columns for them.
-    pub fn of(tally: &Tally, latency: Quantiles, worth: &Worth, cache: &mut PoissonCache) -> Self {
+    pub fn new(tally: &Tally, latency: Quantiles, worth: &Worth, cache: &mut PoissonCache) -> Self {
         let interval = |m: &Measure| m.bounds.and_then(|_| m.interval(tally, cache));
         Self {
             tally: *tally,
@@ -97,7 +97,7 @@ mod tests {
 
     fn scores(tally: &Tally, worth: &Worth) -> Scores {
         let none = Quantiles::default();
-        Scores::of(tally, none, worth, &mut PoissonCache::default())
+        Scores::new(tally, none, worth, &mut PoissonCache::default())
     }
 
     fn close(got: Option<f64>, want: f64) {

@@ -68,7 +68,7 @@ impl Calls {
         } else {
             self.begin(piece, end);
         }
-        self.tell(out);
+        self.emit(out);
     }
 
     fn begin(&mut self, piece: Call, end: u64) {
@@ -83,19 +83,19 @@ impl Calls {
         if let Some(open) = self.open.iter_mut().rfind(|open| open.key == key) {
             open.over = true;
         }
-        self.tell(out);
+        self.emit(out);
     }
 
     /// Closes all calls.
     pub(crate) fn end(&mut self, out: &mut VecDeque<Arrival>) {
         self.open.iter_mut().for_each(|open| open.over = true);
-        self.tell(out);
+        self.emit(out);
         self.over.clear();
     }
 
-    fn tell(&mut self, out: &mut VecDeque<Arrival>) {
+    fn emit(&mut self, out: &mut VecDeque<Arrival>) {
         while let Some(first) = self.open.front_mut() {
-            first.tell(out);
+            first.emit(out);
             let over = first.over || first.nesting.whole;
             let waiting = self.open.iter().skip(1);
             let waiting = waiting.map(|open| open.arguments.len() + open.name.len());
@@ -153,7 +153,7 @@ impl Open {
         self.end = end;
     }
 
-    fn tell(&mut self, out: &mut VecDeque<Arrival>) {
+    fn emit(&mut self, out: &mut VecDeque<Arrival>) {
         let text = &self.arguments[self.told..];
         if text.is_empty() {
             return;
@@ -220,19 +220,19 @@ mod tests {
 
     /// Returns the events after each piece: texts as they are, calls as `name(arguments)` with the piece after which
     /// they ended.
-    fn told(pieces: &[(&str, Option<&str>, &str)], ends: bool) -> Vec<String> {
+    fn events_after(pieces: &[(&str, Option<&str>, &str)], ends: bool) -> Vec<String> {
         let (mut calls, mut out, mut told) = (Calls::default(), VecDeque::new(), Vec::new());
         for (n, (key, name, arguments)) in (1..).zip(pieces) {
             calls.piece(piece(key, *name, arguments, ends), n, &mut out);
-            told.extend(out.drain(..).map(said));
+            told.extend(out.drain(..).map(format_arrival));
             told.push("|".into());
         }
         calls.end(&mut out);
-        told.extend(out.drain(..).map(said));
+        told.extend(out.drain(..).map(format_arrival));
         told
     }
 
-    fn said(arrival: Arrival) -> String {
+    fn format_arrival(arrival: Arrival) -> String {
         match arrival.event {
             OwnedEvent::Text(TextChannel::Arguments, text) => text,
             OwnedEvent::Call {
@@ -271,7 +271,7 @@ mod tests {
             for row in rows.trim().lines() {
                 let (pieces, wanted) = row.trim().split_once(" => ").unwrap();
                 let pieces: Vec<_> = pieces.split(' ').map(piece).collect();
-                assert_eq!(told(&pieces, ends).join(" "), wanted, "{row}");
+                assert_eq!(events_after(&pieces, ends).join(" "), wanted, "{row}");
             }
         }
         let blanks = [
@@ -279,7 +279,7 @@ mod tests {
             ("0", None, "\n"),
             ("0", Some("a"), ""),
         ];
-        assert_eq!(told(&blanks, false).join(" "), "{} a({})@1 | | |");
+        assert_eq!(events_after(&blanks, false).join(" "), "{} a({})@1 | | |");
     }
 
     #[test]
@@ -302,7 +302,7 @@ mod tests {
     fn a_call_that_never_ends_hides_no_other() {
         let long = "x".repeat(WAITING + 1);
         let [a, b] = ["a", "b"].map(Some);
-        let told = told(&[("0", a, "{"), ("1", b, "{"), ("1", None, &long)], true);
+        let told = events_after(&[("0", a, "{"), ("1", b, "{"), ("1", None, &long)], true);
         assert_eq!(told[..4], ["{", "|", "|", "a({)@1"]);
         assert_eq!(told.len(), 7, "and b, when it ends");
     }

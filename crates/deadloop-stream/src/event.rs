@@ -28,7 +28,7 @@ pub struct RecordedEvent {
 
 impl RecordedEvent {
     /// Returns an event with only a body.
-    pub fn of(body: Body) -> Self {
+    pub fn new(body: Body) -> Self {
         Self {
             body,
             ..Self::default()
@@ -39,7 +39,7 @@ impl RecordedEvent {
     pub fn at(body: Body, t_ms: Option<f64>) -> Self {
         Self {
             t_ms,
-            ..Self::of(body)
+            ..Self::new(body)
         }
     }
 

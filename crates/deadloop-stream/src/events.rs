@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     fn events(bodies: Vec<Body>) -> Vec<RecordedEvent> {
-        bodies.into_iter().map(RecordedEvent::of).collect()
+        bodies.into_iter().map(RecordedEvent::new).collect()
     }
 
     fn call() -> Body {
@@ -193,7 +193,7 @@ mod tests {
     fn a_silence_of_the_model_is_told_and_the_end_too() {
         let at = |t_ms: f64, body: Body| RecordedEvent {
             t_ms: Some(t_ms),
-            ..RecordedEvent::of(body)
+            ..RecordedEvent::new(body)
         };
         let text = || Body::Answer("so".into());
         let events = vec![
@@ -217,7 +217,7 @@ mod tests {
         let all = short.into_iter().chain(after_a_result).chain(to_the_end);
         assert_eq!(silences(&events), all.collect::<Vec<_>>());
         assert_eq!(stream(&events).last(), Some((5, Seen::Closed)));
-        let untimed = RecordedEvent::of(text());
+        let untimed = RecordedEvent::new(text());
         let gap = [at(7000.0, text()), untimed, at(9e9, text())];
         let seven: Vec<_> = (1..=7).map(|second| (0, 1000 * second)).collect();
         assert_eq!(silences(&gap), seven);

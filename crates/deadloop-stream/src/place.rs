@@ -65,7 +65,7 @@ pub enum Cost {
 
 impl Cost {
     /// Returns the cost of a file that cannot be read, or not to its end.
-    pub fn of(error: &std::io::Error) -> Self {
+    pub fn from_error(error: &std::io::Error) -> Self {
         if is_of_machine(error) {
             Self::Machine
         } else {

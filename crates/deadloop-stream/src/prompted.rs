@@ -49,7 +49,9 @@ impl Prompted {
         for field in FIELDS {
             match body.get(*field) {
                 Some(Value::String(text)) => all.push(text.clone()),
-                Some(Value::Array(items)) => items.iter().for_each(|item| said(item, &mut all)),
+                Some(Value::Array(items)) => {
+                    items.iter().for_each(|item| add_user_text(item, &mut all))
+                }
                 _ => {}
             }
         }
@@ -59,7 +61,7 @@ impl Prompted {
 }
 
 /// Adds the user's text of a request's item, which is a text or a message.
-fn said(item: &Value, all: &mut Vec<String>) {
+fn add_user_text(item: &Value, all: &mut Vec<String>) {
     match item {
         Value::String(text) => all.push(text.clone()),
         Value::Object(message) => {

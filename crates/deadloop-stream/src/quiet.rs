@@ -34,7 +34,7 @@ impl Quiet {
         if self.others {
             Vec::new()
         } else {
-            self.tell(now.saturating_sub(self.last).saturating_add(1))
+            self.unreported(now.saturating_sub(self.last).saturating_add(1))
         }
     }
 
@@ -42,7 +42,7 @@ impl Quiet {
     /// yet, and if the model goes on, the whole length.
     ///
     /// A call whose arguments came as text is dated by the last piece of them, however late the call itself follows.
-    pub fn heard(&mut self, event: &Event<'_>, now: u64) -> Vec<u64> {
+    pub fn on_event(&mut self, event: &Event<'_>, now: u64) -> Vec<u64> {
         let written = self.writing && matches!(event, Event::Call { .. });
         self.writing = match event {
             Event::Text(TextChannel::Arguments, _) => true,
@@ -60,7 +60,7 @@ impl Quiet {
         );
         let mut told = Vec::new();
         if of_model && silent >= SHORTEST {
-            told = self.tell(silent);
+            told = self.unreported(silent);
             told.extend((self.told < silent).then_some(silent));
         }
         self.last = now;
@@ -85,7 +85,7 @@ impl Quiet {
     }
 
     /// Returns the lengths below `end` that were not reported yet.
-    fn tell(&mut self, end: u64) -> Vec<u64> {
+    fn unreported(&mut self, end: u64) -> Vec<u64> {
         if end <= SHORTEST {
             return Vec::new();
         }
@@ -113,16 +113,16 @@ mod tests {
         let text = Event::Text(TextChannel::Answer, "x");
         assert_eq!(quiet.waited(999), [0; 0]);
         assert_eq!(quiet.waited(1000), [1000]);
-        assert_eq!(quiet.heard(&text, 1500), [1500]);
+        assert_eq!(quiet.on_event(&text, 1500), [1500]);
         assert_eq!(quiet.waited(2400), [0; 0]);
         assert_eq!(quiet.waited(4700), [1000, 2000, 3000]);
         assert_eq!(quiet.waited(4800), [0; 0], "told once");
         assert_eq!(quiet.waited(0), [0; 0], "a clock that went back");
-        assert_eq!(quiet.heard(&CALL, 5500), [4000]);
+        assert_eq!(quiet.on_event(&CALL, 5500), [4000]);
         assert_eq!(quiet.waited(90_000), [0; 0], "a tool runs");
-        assert_eq!(quiet.heard(&Event::User("go on"), 91_000), [0; 0]);
+        assert_eq!(quiet.on_event(&Event::User("go on"), 91_000), [0; 0]);
         assert_eq!(quiet.waited(93_000), [1000, 2000]);
-        let end = quiet.heard(&Event::Finish(None), 93_000);
+        let end = quiet.on_event(&Event::Finish(None), 93_000);
         assert_eq!(end, [0; 0], "told as 2000");
         assert_eq!(quiet.waited(900_000), [0; 0]);
     }
@@ -137,10 +137,10 @@ mod tests {
             cut: None,
         };
         for event in [CALL, CALL, result] {
-            assert_eq!(quiet.heard(&event, 0), [0; 0]);
+            assert_eq!(quiet.on_event(&event, 0), [0; 0]);
         }
         assert_eq!(quiet.waited(12_000), [0; 0], "the second one runs");
-        assert_eq!(quiet.heard(&result, 12_000), [0; 0]);
+        assert_eq!(quiet.on_event(&result, 12_000), [0; 0]);
         assert_eq!(quiet.waited(13_500), [1000], "both have ended");
     }
 
@@ -148,11 +148,11 @@ mod tests {
     fn what_is_told_late_is_told_as_in_a_replay() {
         for gap in [0, 999, 1000, 1001, 2000, 125_000, 130_000, 4_000_000] {
             let text = Event::Text(TextChannel::Answer, "x");
-            let at_once = Quiet::default().heard(&text, gap);
+            let at_once = Quiet::default().on_event(&text, gap);
             let mut quiet = Quiet::default();
             let waits = (0..gap).step_by(700);
             let mut told: Vec<u64> = waits.flat_map(|now| quiet.waited(now)).collect();
-            told.extend(quiet.heard(&text, gap));
+            told.extend(quiet.on_event(&text, gap));
             assert_eq!(told, at_once, "{gap}");
         }
     }

@@ -245,7 +245,7 @@ impl Watched {
         }
         self.reader.end();
         if self.judge(now, &mut step, &mut each).is_none() {
-            self.quiet.heard(&Event::Closed, now);
+            self.quiet.on_event(&Event::Closed, now);
             self.push(&Event::Closed, true, &mut step, &mut each);
         }
         step
@@ -281,7 +281,7 @@ impl Watched {
     }
 
     /// Returns counts of what the response contained so far.
-    pub fn heard(&self) -> ResponseCounts {
+    pub fn counts(&self) -> ResponseCounts {
         self.seen
     }
 
@@ -382,7 +382,7 @@ impl Watched {
         step: &mut Step,
         each: &mut impl FnMut(&ToldEvent<'_>),
     ) -> bool {
-        let silences = self.quiet.heard(event, now);
+        let silences = self.quiet.on_event(event, now);
         let mut silences = silences.into_iter().map(Event::Silence);
         if silences.any(|silence| self.push(&silence, true, step, each)) {
             return true;
@@ -406,7 +406,7 @@ impl Watched {
                     TextChannel::Answer => &mut seen.answer,
                     TextChannel::Arguments => &mut seen.arguments,
                 };
-                *chars = *chars + Chars::of(text);
+                *chars = *chars + Chars::count(text);
             }
             Event::Call { .. } => seen.calls = seen.calls + Calls(1),
             _ => {}
@@ -711,7 +711,7 @@ mod tests {
             assert_eq!(watched.bad_lines(), n as u64 + 1);
             assert_eq!(watched.problems()[n].place.line, n as u64 * 6 + 3);
         }
-        assert_eq!(watched.heard().answer, Chars(4 * 9));
+        assert_eq!(watched.counts().answer, Chars(4 * 9));
     }
 
     /// The first name chooses the guard, no later one takes it away, and the guard has read what came before its name.

@@ -19,7 +19,7 @@ pub(super) fn events(
     rng: &mut Rng,
 ) -> Vec<RecordedEvent> {
     let Some(chunks) = chunks.filter(|chunks| !chunks.are_recorded()) else {
-        return vec![RecordedEvent::of(body(channel, text.to_owned()))];
+        return vec![RecordedEvent::new(body(channel, text.to_owned()))];
     };
     let tokens = chunks.by.0 == Cut::Tokens;
     let (sizes, ms) = (ends(chunks.size, 1, 1), chunks.ms.map(|ms| ms.0));
@@ -33,7 +33,7 @@ pub(super) fn events(
         let size = sizes.draw(rng).min(ends.len() - at);
         at += size;
         let to = ends[at - 1];
-        let mut event = RecordedEvent::of(body(channel, text[from..to].to_owned()));
+        let mut event = RecordedEvent::new(body(channel, text[from..to].to_owned()));
         event.tokens = tokens.then_some(size as u64);
         event.t_ms = ms.map(|ms| {
             clock += ms.draw(rng);
@@ -50,7 +50,7 @@ pub(super) fn recorded(text: &str, pieces: &[TimedPiece]) -> Vec<RecordedEvent> 
     let mut left = text.chars();
     let cut = pieces.iter().map_while(|piece| {
         let text: String = left.by_ref().take(piece.chars).collect();
-        let mut event = RecordedEvent::of(body("answer", text));
+        let mut event = RecordedEvent::new(body("answer", text));
         event.t_ms = Some(piece.t_ms);
         matches!(&event.body, Body::Answer(text) if !text.is_empty()).then_some(event)
     });

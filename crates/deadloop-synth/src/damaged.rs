@@ -73,8 +73,8 @@ fn call(name: &str, arguments: &str) -> Vec<RecordedEvent> {
         arguments: Json::String(arguments.to_owned()),
     };
     vec![
-        RecordedEvent::of(Body::Turn),
-        RecordedEvent::of(call),
+        RecordedEvent::new(Body::Turn),
+        RecordedEvent::new(call),
         finish("tool_calls"),
     ]
 }
@@ -168,7 +168,7 @@ pub(super) fn events(asked: &FaultRequest, intact: &str, rng: &mut Rng) -> Resul
 
 fn delivered(row: &[Delivered]) -> Vec<RecordedEvent> {
     let event = |delivered: &Delivered| {
-        let mut event = RecordedEvent::of(Body::Answer(delivered.text.clone()));
+        let mut event = RecordedEvent::new(Body::Answer(delivered.text.clone()));
         event.rest.insert("event_id".into(), json!(delivered.id));
         event
             .rest

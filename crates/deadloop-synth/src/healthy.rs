@@ -22,7 +22,7 @@ impl<'a> Synth<'a> {
         let file = self.stock.forms.get(forms).ok_or_else(missing)?;
         let form = file.forms.get(job.form).ok_or_else(missing)?;
         let names = file.forms.iter().map(|form| form.name.as_str());
-        let split = Deal::of(self.spec, forms, names).split(job.form);
+        let split = Deal::new(self.spec, forms, names).split(job.form);
         let id = format!("{}/{}/{}", item.name, form.name, job.at);
         let mut rng = Rng::new(seeded(self.spec.seed, &["item", &id]));
         let frame = Frame {
@@ -58,8 +58,8 @@ impl<'a> Synth<'a> {
         let mut events = chunks::events(&parts.join("\n\n"), channel, None, &mut rng);
         match channel {
             _ if aside.is_empty() => {}
-            "answer" => events.insert(0, RecordedEvent::of(Body::Reasoning(aside))),
-            _ => events.push(RecordedEvent::of(Body::Answer(aside))),
+            "answer" => events.insert(0, RecordedEvent::new(Body::Reasoning(aside))),
+            _ => events.push(RecordedEvent::new(Body::Answer(aside))),
         }
         events.push(finish("stop"));
         let meta = json!({"source": "hard-negative", "tag": form.class.as_str(), "item": item.name.as_str(), "form": form.name.as_str()});
@@ -74,7 +74,7 @@ impl<'a> Synth<'a> {
         let chars = ends(item.chars, 1000, 6000);
         let wanted = chars.draw(&mut rng);
         let short = || self.failed(item, &frame.id, "too little clean text");
-        let mut clean = Clean::of(&pool, wanted, &mut rng);
+        let mut clean = Clean::draw(&pool, wanted, &mut rng);
         let mut text: String = clean
             .take(chars.low, wanted)
             .ok_or_else(short)?

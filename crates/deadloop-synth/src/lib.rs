@@ -225,7 +225,7 @@ impl<'a> Synth<'a> {
         let units = unit.map_or(Vec::new(), |unit| {
             let texts = unit.texts.iter().map(|text| text.as_str());
             let name = format!("unit/{}/{}", unit.name, unit.lang);
-            Deal::of(self.spec, &name, texts).only(unit.texts.len(), frame.split)
+            Deal::new(self.spec, &name, texts).only(unit.texts.len(), frame.split)
         });
         let wanted = LoopRequest {
             spec: self.spec,
@@ -321,7 +321,7 @@ impl<'a> Synth<'a> {
 }
 
 fn finish(reason: &str) -> RecordedEvent {
-    RecordedEvent::of(Body::Finish {
+    RecordedEvent::new(Body::Finish {
         reason: Some(reason.to_owned()),
     })
 }

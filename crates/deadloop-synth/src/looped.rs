@@ -27,7 +27,7 @@ const SHORT: Failed = "too little clean text for the wanted onset";
 /// Draws a text with a loop.
 pub(super) fn looped(wanted: &LoopRequest<'_>, rng: &mut Rng) -> Result<Text, Failed> {
     let after = wanted.item.repeats.after.draw(rng);
-    let mut clean = Clean::of(wanted.pool, wanted.onset.high + after, rng);
+    let mut clean = Clean::draw(wanted.pool, wanted.onset.high + after, rng);
     let first = *clean.parts.first().ok_or(SHORT)?;
     let planted = Planted::draw(wanted, &clean, rng)?;
     let room = planted.room(wanted.onset, rng)?;

@@ -95,7 +95,7 @@ fn text_files(path: &Path) -> io::Result<Vec<PathBuf>> {
 
 impl CleanText {
     /// Returns the whole text of a transcript, its thinking first. `None` if it has no text.
-    pub fn of(entry: &Entry) -> Option<Self> {
+    pub fn from_entry(entry: &Entry) -> Option<Self> {
         let transcript = &entry.transcript;
         let parts = [transcript.reasoning(), transcript.answer()];
         let parts = parts
@@ -116,7 +116,7 @@ impl CleanText {
 
 impl Real {
     /// Returns the texts and calls of a transcript.
-    pub fn of(entry: &Entry) -> Self {
+    pub fn from_entry(entry: &Entry) -> Self {
         let transcript = &entry.transcript;
         let call = |event: &RecordedEvent| match &event.body {
             Body::ToolCall {

@@ -18,7 +18,7 @@ impl LabelRows {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read as CSV.
-    pub fn of(corpus: &Corpus) -> Result<Self, Problem> {
+    pub fn read(corpus: &Corpus) -> Result<Self, Problem> {
         let mut rows: BTreeMap<String, Vec<LabelCells>> = BTreeMap::new();
         let Some(path) = corpus.labels_csv() else {
             return Ok(Self(rows));

@@ -79,7 +79,7 @@ deadloop_detect::words! {
 pub(super) struct Deal(BTreeSet<usize>);
 
 impl Deal {
-    pub(super) fn of<'a>(
+    pub(super) fn new<'a>(
         spec: &CorpusSpec,
         pool: &str,
         names: impl Iterator<Item = &'a str>,
@@ -140,7 +140,7 @@ pub(super) fn of_split<'a, T>(
     let groups: BTreeSet<String> = all.iter().map(|one| group(one)).collect();
     let groups: Vec<String> = groups.into_iter().collect();
     // All languages are dealt together, so that the translations of a prompt are in one split.
-    let deal = Deal::of(spec, source, groups.iter().map(String::as_str));
+    let deal = Deal::new(spec, source, groups.iter().map(String::as_str));
     let in_split = |one: &&T| {
         let at = groups.binary_search(&group(one)).unwrap_or_default();
         deal.split(at) == split
@@ -163,7 +163,7 @@ const REACH: usize = 400;
 
 impl<'a> Clean<'a> {
     /// Returns texts of one model in random order, until they have `chars` chars or all are used.
-    pub(super) fn of(pool: &[&'a CleanText], chars: usize, rng: &mut Rng) -> Self {
+    pub(super) fn draw(pool: &[&'a CleanText], chars: usize, rng: &mut Rng) -> Self {
         let mut order = pool.to_vec();
         rng.shuffle(&mut order);
         let model = order.first().map(|text| &text.model);

@@ -102,13 +102,13 @@ pub(super) fn calls(tools: &[Tool], asked: &FaultRequest, rng: &mut Rng) -> Resu
     };
     let mut broken: Vec<bool> = (0..count).map(|at| at < failing).collect();
     rng.shuffle(&mut broken);
-    let mut events = vec![RecordedEvent::of(Body::Turn)];
+    let mut events = vec![RecordedEvent::new(Body::Turn)];
     let (mut results, mut good) = (Vec::new(), Vec::new());
     for (at, is_broken) in broken.iter().enumerate() {
         let tool = rng.pick(tools).ok_or("no tools")?;
         let id = Some(format!("call-{at}"));
         let arguments = tool.drawn(rng);
-        events.push(RecordedEvent::of(Body::ToolCall {
+        events.push(RecordedEvent::new(Body::ToolCall {
             id: id.clone(),
             name: tool.name.to_string(),
             arguments,
@@ -123,7 +123,7 @@ pub(super) fn calls(tools: &[Tool], asked: &FaultRequest, rng: &mut Rng) -> Resu
         if !is_broken {
             good.push(at);
         }
-        results.push(RecordedEvent::of(Body::ToolResult {
+        results.push(RecordedEvent::new(Body::ToolResult {
             id,
             content,
             error: Some(error),

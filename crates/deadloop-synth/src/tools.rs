@@ -114,5 +114,5 @@ fn step(tools: &[&Tool], at: usize, call: &Call, rng: &mut Rng) -> [RecordedEven
             error: Some(false),
         },
     ];
-    bodies.map(RecordedEvent::of)
+    bodies.map(RecordedEvent::new)
 }

@@ -48,7 +48,10 @@ pub(crate) fn report(outcome: Outcome) -> ExitCode {
     let Err(failure) = outcome else {
         return ExitCode::SUCCESS;
     };
-    show::remark(format_args!("deadloop: {}", visible_lines(&failure.said())));
+    show::remark(format_args!(
+        "deadloop: {}",
+        visible_lines(&failure.chain())
+    ));
     ExitCode::from(number(failure.code()))
 }
 

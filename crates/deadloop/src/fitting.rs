@@ -23,7 +23,7 @@ pub(crate) fn table(
     match width.map(|width| (width, widths(header, rows, numbers, width))) {
         None => drawn(header, rows, numbers, None),
         Some((_, Some(widths))) => drawn(header, rows, numbers, Some(&widths)),
-        Some((width, None)) => told(header, rows, width),
+        Some((width, None)) => stacked_rows(header, rows, width),
     }
 }
 
@@ -112,7 +112,7 @@ fn longest(text: &str) -> usize {
 }
 
 /// Formats rows one after the other: the first cell, and below it the other cells with their headings.
-fn told(header: &[&str], rows: &[Vec<String>], width: usize) -> String {
+fn stacked_rows(header: &[&str], rows: &[Vec<String>], width: usize) -> String {
     let mut lines = Vec::new();
     for row in rows {
         let (first, rest) = row.split_first().map_or(("", &[][..]), |(a, b)| (a, b));

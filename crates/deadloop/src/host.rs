@@ -21,7 +21,7 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     /// Creates the terminal with the options of every command.
-    pub(crate) fn of(global: Global) -> Self {
+    pub(crate) fn new(global: Global) -> Self {
         Self {
             quiet: global.quiet,
         }
@@ -45,7 +45,7 @@ impl Host for Terminal {
         })
     }
 
-    fn tell(&self, line: &str) {
+    fn notify(&self, line: &str) {
         if !self.quiet {
             show::remark(line);
         }

@@ -39,7 +39,7 @@ pub(crate) fn named(
     if with_presets {
         let first = reads(&named[0].1);
         let all = settings::all_presets()?.into_iter();
-        let all = all.map(|(name, s)| (name, Settings::of(s)));
+        let all = all.map(|(name, s)| (name, Settings::from_guard(s)));
         named.extend(all.filter(|(_, s)| reads(s).iter().zip(first).any(|(a, b)| *a && b)));
     }
     let read = named.into_iter().map(|(name, settings)| match per {

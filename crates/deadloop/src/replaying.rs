@@ -46,7 +46,7 @@ pub(crate) fn bare_request<'a>(
         shard: sharded.shard,
         parts: sharded.parts.clone(),
         numbered: number,
-        ..Request::of(corpus, out, host)
+        ..Request::new(corpus, out, host)
     })
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn finish(done: Replayed, result: Outcome, global: Global) -> Outcome
                 folder.join("rejected.jsonl").display()
             ))?;
         }
-        say(folder, manifest, global)
+        print_json(folder, manifest, global)
     })
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn already_done(folder: &Folder, manifest: &Manifest, global: Global)
     if !dir.join("report.html").is_file() {
         render(dir, &deadloop_report::Options::default(), global)?;
     }
-    say(dir, manifest, global)?;
+    print_json(dir, manifest, global)?;
     match &manifest.ended {
         Some(ended) => Err(again(ended)),
         None => Ok(()),
@@ -166,7 +166,7 @@ pub(crate) fn already_done(folder: &Folder, manifest: &Manifest, global: Global)
 }
 
 /// Prints the JSON object of a result, with `--json`.
-pub(crate) fn say(dir: &Path, manifest: &Manifest, global: Global) -> Outcome {
+pub(crate) fn print_json(dir: &Path, manifest: &Manifest, global: Global) -> Outcome {
     if !global.json {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use deadloop_corpus::ThinkRules;
-use deadloop_detect::harness::{Detector, Per, meant, read_toml};
+use deadloop_detect::harness::{Detector, Per, did_you_mean, read_toml};
 use deadloop_detect::{Setting, Settings, SettingsError, Unit};
 use deadloop_replay::Grid;
 use deadloop_replay::shipped::{self, recommended};
@@ -146,7 +146,7 @@ fn text_of(path: &Path) -> Outcome<String> {
             let names: Vec<&str> = presets.iter().map(|(preset, _)| preset.as_str()).collect();
             Code::Usage.error(format!(
             "{name}: no such file and no such preset{}; expected a settings file, {}, or one of {}",
-            meant(name, names.iter().copied().chain(SHIPPED)),
+            did_you_mean(name, names.iter().copied().chain(SHIPPED)),
             SHIPPED.join(", "),
             names.join(", ")
         ))

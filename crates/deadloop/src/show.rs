@@ -106,7 +106,7 @@ pub(crate) fn remark(line: impl Display) {
 /// # Errors
 /// Returns any other error, such as a full disk.
 pub(crate) fn print(text: &str) -> Outcome {
-    heard(writeln!(io::stdout(), "{text}"))
+    result_of_print(writeln!(io::stdout(), "{text}"))
 }
 
 /// Prints a value as JSON on one line.
@@ -130,10 +130,10 @@ pub(crate) fn json(value: &impl Serialize) -> Outcome<String> {
 /// # Errors
 /// Returns the errors of [`print()`].
 pub(crate) fn print_styled(text: &str) -> Outcome {
-    heard(writeln!(anstream::stdout(), "{text}"))
+    result_of_print(writeln!(anstream::stdout(), "{text}"))
 }
 
-fn heard(written: io::Result<()>) -> Outcome {
+fn result_of_print(written: io::Result<()>) -> Outcome {
     match written {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => Ok(written?),

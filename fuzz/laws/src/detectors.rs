@@ -54,7 +54,7 @@ fn live(member: &Member, chunks: &[&str]) -> Option<Alarm> {
     .expect("it reads text");
     let mut before = Chars(0);
     for (i, chunk) in chunks.iter().enumerate() {
-        let after = before + Chars::of(chunk);
+        let after = before + Chars::count(chunk);
         if let Some(alarm) = guard.push_text(TextChannel::Answer, chunk).into_alarm() {
             let (first, last) = (Units::from(before), Units::from(after));
             assert!(
@@ -86,7 +86,7 @@ fn replayed(member: &Member, text: &str) -> Option<(u64, deadloop_detect::Kind)>
         members: vec![member.clone()],
     });
     let transcript = Transcript {
-        events: vec![RecordedEvent::of(Body::Answer(text.to_owned()))],
+        events: vec![RecordedEvent::new(Body::Answer(text.to_owned()))],
         ..Transcript::default()
     };
     let record = decide(&plan, &transcript, None);

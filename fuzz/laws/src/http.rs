@@ -56,13 +56,13 @@ struct Seen {
 
 impl Reader {
     const ALL: [Self; 4] = [
-        Self::of(false, false),
-        Self::of(false, true),
-        Self::of(true, false),
-        Self::of(true, true),
+        Self::new(false, false),
+        Self::new(false, true),
+        Self::new(true, false),
+        Self::new(true, true),
     ];
 
-    const fn of(last: bool, loose: bool) -> Self {
+    const fn new(last: bool, loose: bool) -> Self {
         Self { last, loose }
     }
 

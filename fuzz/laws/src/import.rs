@@ -115,7 +115,7 @@ fn check(problem: &Problem) {
 /// Checks that imported transcripts, once written, are read again unchanged, and that `check` finds no problem.
 fn comes_back(imported: &Imported, path: &Path) {
     // The command counts these as rejected: a label that `check` would refuse is none.
-    let whole = |entry: &&Entry| Case::of(entry, None, &[]).1.is_empty();
+    let whole = |entry: &&Entry| Case::from_entry(entry, None, &[]).1.is_empty();
     let written: Vec<&Entry> = imported.entries.iter().filter(whole).collect();
     let mut writer = CorpusWriter::create(path, true).expect("a file");
     written

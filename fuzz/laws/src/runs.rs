@@ -27,7 +27,7 @@ pub fn runs(data: &[u8]) {
         .map(|two| event(two[0], two[1]))
         .collect();
     // Turns are recorded from the beginning on, so that none is put in where a run is cut.
-    let begun = RecordedEvent::of(Body::Turn);
+    let begun = RecordedEvent::new(Body::Turn);
     let events: Vec<RecordedEvent> = [begun].into_iter().chain(events).collect();
     let alarm = live(&member, &run(&events));
     assert_eq!(replayed(&member, &run(&events)), alarm.as_ref().map(told));
@@ -62,7 +62,7 @@ fn event(what: u8, which: u8) -> RecordedEvent {
         6 => Body::Answer(of(&[" done", "done ", "\n", ""])),
         _ => Body::User("go on".into()),
     };
-    let mut event = RecordedEvent::of(body);
+    let mut event = RecordedEvent::new(body);
     if event.body == Body::Turn && which & 1 == 1 {
         let agent = Value::String(of(&["x", "y", "z", "w", "v"]));
         event.rest.insert("agent".into(), agent);

@@ -23,7 +23,7 @@ impl Sample {
     fn new(from: String, entries: Vec<Entry>, labels: Option<&LabelsFile>) -> Self {
         let cases = entries
             .iter()
-            .map(|entry| Case::of(entry, labels, &[]).0)
+            .map(|entry| Case::from_entry(entry, labels, &[]).0)
             .collect();
         Self {
             from,
@@ -115,7 +115,7 @@ fn text(random: &mut Random, number: usize) -> Entry {
         transcript: Transcript {
             id: format!("generated/{number}"),
             model: format!("model-{}", number % 5),
-            events: vec![RecordedEvent::of(Body::Reasoning(text))],
+            events: vec![RecordedEvent::new(Body::Reasoning(text))],
             ..Transcript::default()
         },
         labels: Some(label),

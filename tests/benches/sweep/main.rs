@@ -156,7 +156,7 @@ fn trials<'a>(
     sample: &'a Sample,
     block: usize,
 ) -> impl Iterator<Item = Trial<'a>> {
-    let watch = ReadChannels::of(|channel| plan.blocks()[block].watches(channel));
+    let watch = ReadChannels::new(|channel| plan.blocks()[block].watches(channel));
     let trial = move |(record, case): (&'a Record, &'a deadloop_score::Case)| Trial {
         case,
         decided: &record.blocks[block],

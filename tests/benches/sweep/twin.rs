@@ -60,8 +60,8 @@ pub(crate) fn time_per_pair(
 }
 
 fn outcome(case: &Case, setting: &Setting, stop: Option<&Stop>) -> Tally {
-    let watch = ReadChannels::of(|channel| setting.watches(channel));
-    Tally::of(&judge(case, watch, stop, &JudgeOptions::default()))
+    let watch = ReadChannels::new(|channel| setting.watches(channel));
+    Tally::from_outcome(&judge(case, watch, stop, &JudgeOptions::default()))
 }
 
 fn live(mut guard: Guard, transcript: &Transcript) -> Option<Stop> {
@@ -75,7 +75,7 @@ fn live(mut guard: Guard, transcript: &Transcript) -> Option<Stop> {
         if let Some(alarm) = guard.push_text(channel, text).into_alarm() {
             return Some(stop(&alarm, seen));
         }
-        seen = seen.plus(channel.into(), deadloop_detect::Chars::of(text).0);
+        seen = seen.plus(channel.into(), deadloop_detect::Chars::count(text).0);
     }
     None
 }

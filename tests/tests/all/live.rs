@@ -257,7 +257,7 @@ impl Wire {
         }
         in_sight(&mut said);
         let reason = Some(self.finish.to_owned());
-        said.push((0, RecordedEvent::of(Body::Finish { reason })));
+        said.push((0, RecordedEvent::new(Body::Finish { reason })));
         said
     }
 }
@@ -440,12 +440,12 @@ fn run() -> impl Strategy<Value = Vec<Step>> {
     let body = prop_oneof![6 => call, 4 => result, 3 => said, 2 => other];
     let turn = select(vec!["a", "b"]).prop_map(|agent| turn_of(Some(agent.into())));
     let handoff = select(vec![("a", "b"), ("b", "a")]).prop_map(|(from, to)| {
-        RecordedEvent::of(Body::Handoff {
+        RecordedEvent::new(Body::Handoff {
             from: from.into(),
             to: to.into(),
         })
     });
-    let event = prop_oneof![15 => body.prop_map(RecordedEvent::of), 2 => turn, 1 => handoff];
+    let event = prop_oneof![15 => body.prop_map(RecordedEvent::new), 2 => turn, 1 => handoff];
     let gap = prop_oneof![6 => Just(0_u64), 1 => Just(400), 1 => Just(1500), 1 => Just(12_000)];
     vec((gap, event), 0..25)
 }
@@ -552,12 +552,12 @@ fn the_example_of_each_detector_alarms_live() {
                 }
                 deadloop_detect::OwnedEvent::Closed => continue,
                 deadloop_detect::OwnedEvent::Turn { agent } => turn_of(agent),
-                event => RecordedEvent::of(body(event)),
+                event => RecordedEvent::new(body(event)),
             };
             steps.push((std::mem::take(&mut gap), event));
         }
         if gap > 0 {
-            steps.push((gap, RecordedEvent::of(Body::Answer("x".into()))));
+            steps.push((gap, RecordedEvent::new(Body::Answer("x".into()))));
         }
         let told = watch(&setting, wire, &wire.bytes(&steps));
         assert!(told.is_some(), "{}", detector.name);
@@ -567,7 +567,7 @@ fn the_example_of_each_detector_alarms_live() {
 
 /// A turn, and whose it is.
 fn turn_of(agent: Option<String>) -> RecordedEvent {
-    let mut turn = RecordedEvent::of(Body::Turn);
+    let mut turn = RecordedEvent::new(Body::Turn);
     let agent = agent.map(|agent| ("agent".to_owned(), agent.into()));
     turn.rest.extend(agent);
     turn

@@ -14,7 +14,7 @@ fn transcript(bodies: &[Body]) -> Transcript {
     Transcript {
         id: "t".into(),
         model: "m".into(),
-        events: bodies.iter().cloned().map(RecordedEvent::of).collect(),
+        events: bodies.iter().cloned().map(RecordedEvent::new).collect(),
         ..Transcript::default()
     }
 }

@@ -87,7 +87,7 @@ impl Corpus {
     /// # Errors
     /// Returns the first error that is found before the first transcript: see [`CorpusError`].
     pub fn open(path: &Path) -> Result<Self, CorpusError> {
-        let (corpus, faults) = Self::look(path)?;
+        let (corpus, faults) = Self::open_damaged(path)?;
         match faults.into_iter().next() {
             Some(fault) => Err(fault),
             None => Ok(corpus),
@@ -99,7 +99,7 @@ impl Corpus {
     ///
     /// # Errors
     /// Returns an error if no transcripts can be read.
-    pub fn look(path: &Path) -> Result<(Self, Vec<CorpusError>), CorpusError> {
+    pub fn open_damaged(path: &Path) -> Result<(Self, Vec<CorpusError>), CorpusError> {
         let data = path
             .metadata()
             .map_err(|e| CorpusError::unreadable(path, e))?;

@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     /// Returns each row as `line: cells`, with its problem.
-    fn told(text: &[u8]) -> Vec<String> {
+    fn rows_as_text(text: &[u8]) -> Vec<String> {
         let row = |row: CsvRow| {
             let cells: Vec<&str> = row.cells.iter().collect();
             let bad = row
@@ -183,15 +183,18 @@ mod tests {
     #[test]
     fn rows_are_cut_where_they_end() {
         let text = b"\xef\xbb\xbfa,b\r\n\n\"x, \"\"y\"\"\nz\",1\r\n \nq\"q,\"\"";
-        assert_eq!(told(text), ["1: a|b", "3: x, \"y\"\nz|1", "6: q\"q|"]);
         assert_eq!(
-            told(b"a,b\r\"1\r2\",3\r4,5"),
+            rows_as_text(text),
+            ["1: a|b", "3: x, \"y\"\nz|1", "6: q\"q|"]
+        );
+        assert_eq!(
+            rows_as_text(b"a,b\r\"1\r2\",3\r4,5"),
             ["1: a|b", "2: 1\r2|3", "4: 4|5"]
         );
-        assert_eq!(told(b""), [""; 0]);
+        assert_eq!(rows_as_text(b""), [""; 0]);
         // Only a byte order mark before the header is removed.
         assert_eq!(
-            told("\u{feff}a,b\n\u{feff}c,d".as_bytes()),
+            rows_as_text("\u{feff}a,b\n\u{feff}c,d".as_bytes()),
             ["1: a|b", "2: \u{feff}c|d"]
         );
     }
@@ -199,7 +202,7 @@ mod tests {
     #[test]
     fn a_row_that_is_not_whole_spoils_no_other() {
         assert_eq!(
-            told(b"a,\"b\nc,d\n\"e\"f,g\nh,\xff\n\"i\"j,k\n\"l\n"),
+            rows_as_text(b"a,\"b\nc,d\n\"e\"f,g\nh,\xff\n\"i\"j,k\n\"l\n"),
             [
                 "1: a|b\n (a quote that is never closed)",
                 "2: c|d",
@@ -210,7 +213,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            told(b"\"a\nb\",\"c\nd\n"),
+            rows_as_text(b"\"a\nb\",\"c\nd\n"),
             ["1: a\nb|c\n (a quote that is never closed)", "3: d"]
         );
     }

@@ -19,7 +19,7 @@ pub struct RecordDigest(pub(crate) [u8; 32]);
 
 impl RecordDigest {
     /// Returns the digest of several parts. Each is preceded by its length, so that parts cannot run into each other.
-    pub(crate) fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
+    pub(crate) fn from_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hasher = Sha256::new();
         for part in parts {
             hasher.update((part.len() as u64).to_le_bytes());
@@ -111,7 +111,7 @@ pub fn text_hash(transcript: &Transcript) -> String {
         .collect();
     let (reasoning, answer) = (transcript.reasoning(), transcript.answer());
     let parts = [reasoning.as_bytes(), answer.as_bytes(), tools.as_bytes()];
-    hex(&RecordDigest::of(parts).0[..8])
+    hex(&RecordDigest::from_parts(parts).0[..8])
 }
 
 /// The keys by which copies of a transcript are recognised.
@@ -136,7 +136,7 @@ impl CopyKeys {
     ///
     /// Arguments are compared as JSON values, and a result with its error flag. Ids of calls, times and chunks do not
     /// matter.
-    pub fn of(transcript: &Transcript) -> Self {
+    pub fn from_transcript(transcript: &Transcript) -> Self {
         let mut calls = String::new();
         let mut chars = 0;
         let mut called = false;
@@ -160,7 +160,8 @@ impl CopyKeys {
             }
         };
         let long = chars >= COPIED_CHARS;
-        let of = |parts: &[String]| number(RecordDigest::of(parts.iter().map(String::as_bytes)));
+        let of =
+            |parts: &[String]| number(RecordDigest::from_parts(parts.iter().map(String::as_bytes)));
         let said = [&*reasoning, &*answer, &calls].map(|text| folded(long, text));
         let lines = folded(calls.chars().count() >= COPIED_CHARS, &calls);
         Self {
@@ -303,7 +304,7 @@ mod tests {
     fn answer(chunks: &[&str]) -> Transcript {
         let events = chunks
             .iter()
-            .map(|c| RecordedEvent::of(Body::Answer((*c).to_owned())));
+            .map(|c| RecordedEvent::new(Body::Answer((*c).to_owned())));
         Transcript {
             events: events.collect(),
             ..Transcript::default()
@@ -334,15 +335,15 @@ mod tests {
             error: None,
         };
         let events = [Body::Answer(said.to_owned()), call, result];
-        CopyKeys::of(&Transcript {
-            events: events.map(RecordedEvent::of).into(),
+        CopyKeys::from_transcript(&Transcript {
+            events: events.map(RecordedEvent::new).into(),
             ..Transcript::default()
         })
     }
 
     #[test]
     fn a_long_text_with_other_numbers_is_a_copy_and_a_short_one_is_not() {
-        let key = |text: &str| CopyKeys::of(&answer(&[text])).text;
+        let key = |text: &str| CopyKeys::from_transcript(&answer(&[text])).text;
         let long =
             |number: &str| format!("{}It took {number} steps.", "Road and bridge. ".repeat(15));
         for number in ["17", "-3", "1,024.5", "十二", "1_000"] {
@@ -351,7 +352,11 @@ mod tests {
         assert_ne!(key(&long("4")), key(&long("four")));
         assert_ne!(key("It took 4 steps."), key("It took 5 steps."));
         assert_eq!(key("It took 4 steps."), key("It took 4 steps."));
-        assert_eq!(CopyKeys::of(&answer(&["a"])).calls, None, "no run");
+        assert_eq!(
+            CopyKeys::from_transcript(&answer(&["a"])).calls,
+            None,
+            "no run"
+        );
     }
 
     #[test]
@@ -400,7 +405,7 @@ mod tests {
 
     #[test]
     fn the_corpus_hash_depends_on_records_and_order() {
-        let [a, b] = [b"a", b"b"].map(|bytes| RecordDigest::of([&bytes[..]]));
+        let [a, b] = [b"a", b"b"].map(|bytes| RecordDigest::from_parts([&bytes[..]]));
         let hash = |records: &[RecordDigest]| {
             let mut hasher = CorpusHasher::default();
             records.iter().for_each(|r| hasher.push(*r));

@@ -19,9 +19,9 @@ pub fn unpack(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + 
     let mut file = BufReader::with_capacity(BUFFER, file);
     let head = file.fill_buf()?;
     let bytes: Box<dyn Read + Send> = if head.starts_with(GZIP) {
-        Box::new(Unpacked::of(file, |file| Ok(MultiGzDecoder::new(file)))?)
+        Box::new(Unpacked::open(file, |file| Ok(MultiGzDecoder::new(file)))?)
     } else if head.starts_with(ZSTD) || is_skippable_frame(head) {
-        Box::new(Unpacked::of(file, zstd::Decoder::new)?)
+        Box::new(Unpacked::open(file, zstd::Decoder::new)?)
     } else {
         return Ok(Box::new(file));
     };
@@ -39,7 +39,8 @@ pub fn broken(error: &io::Error) -> WireFault {
         io::ErrorKind::UnexpectedEof => "the compressed data ends too early".to_owned(),
         _ => format!("cannot be read on: {error}"),
     };
-    WireFault::new(what, "a whole file; nothing after this line was read").costing(Cost::of(error))
+    WireFault::new(what, "a whole file; nothing after this line was read")
+        .costing(Cost::from_error(error))
 }
 
 /// A reader of the lines of a file.

@@ -21,7 +21,7 @@ impl Shard {
     }
 
     /// Returns the number of shards.
-    pub fn of(self) -> usize {
+    pub fn count(self) -> usize {
         self.of
     }
 
@@ -72,7 +72,7 @@ mod tests {
         let third: Shard = "3/8".parse().unwrap();
         assert!(third.has(2) && third.has(10) && !third.has(3));
         assert_eq!(
-            (third.nth(), third.of(), third.to_string()),
+            (third.nth(), third.count(), third.to_string()),
             (3, 8, "3/8".into())
         );
     }

@@ -56,7 +56,7 @@ pub(crate) struct Unpacked<R> {
 
 impl<R: Read> Unpacked<R> {
     /// Unpacks a file with `unpacker`, counting the packed bytes.
-    pub(crate) fn of<P: Read>(
+    pub(crate) fn open<P: Read>(
         packed: P,
         unpacker: impl FnOnce(Counted<P>) -> io::Result<R>,
     ) -> io::Result<Self> {
@@ -83,7 +83,7 @@ impl<R: Read> Read for Unpacked<R> {
 /// # Errors
 /// Returns an error if the file cannot be read, or is not packed with zstd.
 pub fn unpack_zstd(file: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
-    let unpacked = Unpacked::of(file, zstd::Decoder::new)?;
+    let unpacked = Unpacked::open(file, zstd::Decoder::new)?;
     Ok(Box::new(unpacked))
 }
 

@@ -61,7 +61,7 @@ struct Target {
 
 impl Target {
     /// Rejects a path that exists, unless `force` is set. If it is a link, the file behind the link is written.
-    fn of(path: &Path, force: bool) -> Result<Self, WriteError> {
+    fn new(path: &Path, force: bool) -> Result<Self, WriteError> {
         let mut target = Self {
             path: path.to_path_buf(),
             place: path.to_path_buf(),
@@ -121,7 +121,7 @@ impl Unfinished {
     /// Returns an error if the path exists and `force` is false, if it is not a file, or if the folder cannot be
     /// written to.
     pub fn create(path: &Path, force: bool) -> Result<Self, WriteError> {
-        let target = Target::of(path, force)?;
+        let target = Target::new(path, force)?;
         let folder = target
             .place
             .parent()

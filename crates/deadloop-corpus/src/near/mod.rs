@@ -43,7 +43,7 @@ pub struct Shingles {
 
 impl Shingles {
     /// Returns the shingles of a transcript's whole text: reasoning, answer, tool calls and results.
-    pub fn of(transcript: &Transcript) -> Self {
+    pub fn from_transcript(transcript: &Transcript) -> Self {
         Self::of_texts(texts(transcript), SAMPLE)
     }
 
@@ -124,7 +124,7 @@ const NOTHING: u32 = u32::MAX;
 impl Sketch {
     /// Returns the sketch of a transcript's shingles, which are never all in memory. `None` if the transcript has no
     /// text.
-    pub fn of(transcript: &Transcript) -> Option<Self> {
+    pub fn from_transcript(transcript: &Transcript) -> Option<Self> {
         Self::of_texts(texts(transcript))
     }
 
@@ -156,7 +156,7 @@ pub fn alike(
     least: f64,
     alike: impl Fn(usize, usize) -> f64,
 ) -> Vec<Pair> {
-    let mut joined = Joined::of(sketches.len());
+    let mut joined = Joined::new(sketches.len());
     let mut pairs = Vec::new();
     for band in 0..BANDS {
         for bucket in buckets(sketches, band) {
@@ -206,7 +206,7 @@ pub struct Cluster {
 
 /// Returns the clusters that `pairs` form among `count` texts, in the order of their first members.
 pub fn clusters(count: usize, pairs: &[Pair]) -> Vec<Cluster> {
-    let mut joined = Joined::of(count);
+    let mut joined = Joined::new(count);
     pairs
         .iter()
         .for_each(|pair| joined.join(pair.first, pair.second));
@@ -245,7 +245,7 @@ fn buckets(sketches: &[Option<Sketch>], band: usize) -> Vec<Vec<usize>> {
 struct Joined(Vec<usize>);
 
 impl Joined {
-    fn of(count: usize) -> Self {
+    fn new(count: usize) -> Self {
         Self((0..count).collect())
     }
 

@@ -8,7 +8,7 @@ use crate::{Body, RecordedEvent};
 
 /// Creates the event of a system prompt, with the length and the hash of its text.
 pub fn system(text: &str) -> RecordedEvent {
-    let mut event = RecordedEvent::of(Body::System);
+    let mut event = RecordedEvent::new(Body::System);
     measure(text, &mut event.rest);
     event
 }

@@ -33,7 +33,7 @@ const TABLES: usize = 64;
 struct Key([u8; 16]);
 
 impl Key {
-    fn of(id: &str) -> Self {
+    fn from_id(id: &str) -> Self {
         let digest: [u8; 32] = Sha256::digest(id.as_bytes()).into();
         Self(digest.first_chunk().copied().unwrap_or_default())
     }
@@ -78,7 +78,7 @@ struct At([u8; 8]);
 const LINE_BITS: u32 = 40;
 
 impl At {
-    fn of(file: usize, line: u64) -> Self {
+    fn new(file: usize, line: u64) -> Self {
         let line = line.min((1 << LINE_BITS) - 1);
         Self(((file as u64) << LINE_BITS | line).to_le_bytes())
     }
@@ -98,7 +98,7 @@ impl Ids {
         if self.tables.is_empty() {
             self.tables.resize_with(TABLES, Table::default);
         }
-        let key = Key::of(id);
+        let key = Key::from_id(id);
         let vacant = match self.tables[key.table()].entry(key) {
             Entry::Vacant(vacant) => vacant,
             Entry::Occupied(first) => {
@@ -114,12 +114,12 @@ impl Ids {
         if !last.is_some_and(|last| Arc::ptr_eq(last, &place.file) || *last == place.file) {
             self.files.push(Arc::clone(&place.file));
         }
-        vacant.insert(At::of(self.files.len() - 1, place.line));
+        vacant.insert(At::new(self.files.len() - 1, place.line));
         Ok(())
     }
 
     fn at(&self, id: &str) -> Option<At> {
-        let key = Key::of(id);
+        let key = Key::from_id(id);
         self.tables.get(key.table())?.get(&key).copied()
     }
 

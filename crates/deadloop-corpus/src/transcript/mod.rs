@@ -138,7 +138,7 @@ impl Entry {
         place: &Place,
         think: impl Fn(&str) -> ThinkOptions,
     ) -> Result<Self, WireFault> {
-        wire::Wire::of(object)?.entry(place, think)
+        wire::Wire::from_object(object)?.entry(place, think)
     }
 
     /// Writes the transcript as one line of JSON, including its labels.
@@ -164,7 +164,7 @@ mod tests {
         let said = || Body::Answer("x".into());
         let ended = |bodies: Vec<Body>| {
             let transcript = Transcript {
-                events: bodies.into_iter().map(RecordedEvent::of).collect(),
+                events: bodies.into_iter().map(RecordedEvent::new).collect(),
                 ..Transcript::default()
             };
             transcript.finish_reason().map(str::to_owned)

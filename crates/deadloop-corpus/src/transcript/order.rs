@@ -80,7 +80,7 @@ pub fn disorders(run: &Transcript) -> Vec<Disorder> {
     // A call at the very end is one that nobody answered yet.
     for call in 0..reader.answered.len() {
         if let (false, Some(event)) = (reader.answered[call], reader.passed_at(call)) {
-            reader.tell(DisorderKind::Unanswered, event);
+            reader.report(DisorderKind::Unanswered, event);
         }
     }
     reader.found.sort_by_key(|one| one.event);
@@ -88,7 +88,7 @@ pub fn disorders(run: &Transcript) -> Vec<Disorder> {
 }
 
 impl<'a> Reader<'a> {
-    fn tell(&mut self, kind: DisorderKind, event: u64) {
+    fn report(&mut self, kind: DisorderKind, event: u64) {
         self.found.push(Disorder { kind, event });
     }
 
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
 
     fn end_turn(&mut self) {
         if let Some((began, false)) = self.turn.take() {
-            self.tell(DisorderKind::EmptyTurn, began);
+            self.report(DisorderKind::EmptyTurn, began);
         }
     }
 
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
             Some(Some(call)) => {
                 self.answered[call] = true;
                 if let Some(passed) = self.passed_at(call) {
-                    return self.tell(DisorderKind::Between, passed);
+                    return self.report(DisorderKind::Between, passed);
                 }
                 while self.answered.get(self.open) == Some(&true) {
                     self.open += 1;
@@ -164,6 +164,6 @@ impl<'a> Reader<'a> {
                 DisorderKind::OtherOrder
             }
         };
-        self.tell(kind, number);
+        self.report(kind, number);
     }
 }

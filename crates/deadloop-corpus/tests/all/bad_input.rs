@@ -239,9 +239,12 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
 #[test]
 fn a_look_puts_broken_files_aside() {
     let empty = tempfile::tempdir().unwrap();
-    assert!(Corpus::look(empty.path()).is_err(), "nothing to be read");
+    assert!(
+        Corpus::open_damaged(empty.path()).is_err(),
+        "nothing to be read"
+    );
     let dir = folder(&[("dataset.toml", "name = 1"), ("splits.csv", "id\na\n")]);
-    let (corpus, faults) = Corpus::look(dir.path()).unwrap();
+    let (corpus, faults) = Corpus::open_damaged(dir.path()).unwrap();
     let told = faults.into_iter().map(|f| f.problem().to_string());
     let told: Vec<String> = told.collect();
     assert!(told[0].contains("dataset.toml:1: "), "{told:?}");
@@ -252,7 +255,7 @@ fn a_look_puts_broken_files_aside() {
         drop(std::fs::remove_file(dir.path().join(name)));
         std::fs::create_dir(dir.path().join(name)).unwrap();
     }
-    let (corpus, faults) = Corpus::look(dir.path()).unwrap();
+    let (corpus, faults) = Corpus::open_damaged(dir.path()).unwrap();
     assert_eq!(faults.len(), 3, "{faults:?}");
     assert!(corpus.labels_csv().is_none() && corpus.splits_csv().is_none());
 }

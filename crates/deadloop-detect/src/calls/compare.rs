@@ -175,7 +175,7 @@ impl Comparison {
     }
 
     /// Classifies a result. Without `kinds`, a result is either [`Says::Mute`] or [`Says::News`].
-    pub(super) fn says(&self, asked: &Digest, answer: &Answer<'_>) -> Says {
+    pub(super) fn classify(&self, asked: &Digest, answer: &Answer<'_>) -> Says {
         if !self.kinds {
             return if self.says_nothing(answer) {
                 Says::Mute
@@ -197,7 +197,7 @@ impl Comparison {
                 Says::News
             };
         }
-        says::says(text.trim(), answer.error, &asked.unit)
+        says::classify(text.trim(), answer.error, &asked.unit)
     }
 
     /// Replaces dates and ids by placeholders, if `volatile` is set.

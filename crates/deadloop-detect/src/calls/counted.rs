@@ -72,7 +72,7 @@ impl KeyContext<'_> {
     /// Compares a call and its result. Without `arguments`, only the tool and the result are compared, unless the class
     /// of the result depends on its call. For example, empty answers to two different questions differ.
     pub(crate) fn pair(&mut self, asked: &Digest, arguments: bool, answer: &Answer<'_>) -> Same {
-        let says = self.comparison.says(asked, answer);
+        let says = self.comparison.classify(asked, answer);
         let key = if arguments || says.is_of_its_call() {
             asked.key
         } else {
@@ -96,7 +96,7 @@ impl KeyContext<'_> {
 
     /// Compares a tool and its result.
     pub(crate) fn tool(&mut self, asked: &Digest, answer: &Answer<'_>) -> Same {
-        let says = self.comparison.says(asked, answer);
+        let says = self.comparison.classify(asked, answer);
         let of_call = self.comparison.kinds && says.is_of_its_call();
         let key = if of_call { asked.key } else { asked.tool };
         self.met((key, of_call), says, answer)
@@ -145,7 +145,7 @@ struct Counted<C> {
 impl<C: Counter> Meter for Counted<C> {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
-            Saw::Call(call) => self.open.put(self.run.call(), Digest::of(&call)),
+            Saw::Call(call) => self.open.put(self.run.call(), Digest::from_call(&call)),
             Saw::Result(answer) => {
                 // Results of forgotten calls are ignored.
                 let Some(asked) = self.open.take(answer.call) else {

@@ -47,7 +47,7 @@ impl Filter {
 pub(crate) fn sees_calls(params: &Params) -> Result<(), Refusal> {
     let mut globs = params.items(ALLOW.name).iter().filter_map(Value::as_text);
     match globs.find(|glob| !glob.is_empty() && glob.chars().all(|c| c == '*')) {
-        Some(glob) => Refusal::of(
+        Some(glob) => Refusal::err(
             ALLOW.name,
             format!("\"{glob}\" leaves out every tool: this setting can never fire"),
         ),

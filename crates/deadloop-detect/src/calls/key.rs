@@ -34,7 +34,7 @@ impl Key {
     }
 
     /// Returns the hash shared by equal calls.
-    pub(crate) fn of(self, call: &Call<'_>) -> u128 {
+    pub(crate) fn digest(self, call: &Call<'_>) -> u128 {
         match self {
             Self::Name => hash(&[call.name]),
             Self::Call => hash(&[call.name, &call.arguments.canonical()]),

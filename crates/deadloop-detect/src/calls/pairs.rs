@@ -48,9 +48,9 @@ pub(crate) struct Digest {
 
 impl Digest {
     /// Returns the data of a call.
-    pub(crate) fn of(call: &Call<'_>) -> Self {
+    pub(crate) fn from_call(call: &Call<'_>) -> Self {
         Self {
-            key: Key::Call.of(call),
+            key: Key::Call.digest(call),
             tool: hash(&[call.name]),
             unit: unit(call.name, call.arguments),
         }

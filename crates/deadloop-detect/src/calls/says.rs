@@ -85,7 +85,7 @@ static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
 
 /// Classifies a result. `text` is its content without tags, and with `volatile` without dates and ids. `asked` is the
 /// call.
-pub(super) fn says(text: &str, error: bool, asked: &str) -> Says {
+pub(super) fn classify(text: &str, error: bool, asked: &str) -> Says {
     let Some(words) = WORDS.as_ref().filter(|_| text.len() <= LONGEST) else {
         return if error { Says::Refusal } else { Says::News };
     };
@@ -164,12 +164,12 @@ mod tests {
             ("/home/dev/quant", Says::News),
             ("48 passed in 5.31s", Says::News),
         ] {
-            assert_eq!(says(text, false, "run({})"), expected, "{text}");
+            assert_eq!(classify(text, false, "run({})"), expected, "{text}");
         }
         assert_eq!(
-            says("", false, "bash({\"command\":\"sleep 30\"})"),
+            classify("", false, "bash({\"command\":\"sleep 30\"})"),
             Says::Waiting
         );
-        assert_eq!(says("no such file", true, "run({})"), Says::Refusal);
+        assert_eq!(classify("no such file", true, "run({})"), Says::Refusal);
     }
 }

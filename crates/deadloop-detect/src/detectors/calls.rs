@@ -136,7 +136,7 @@ const PREFIX: Param = prefix();
 fn check_cycle(params: &Params) -> Result<(), Refusal> {
     let (min, max) = (params.int(MIN_PERIOD.name), params.int(MAX_PERIOD.name));
     if min > max {
-        return Refusal::of(
+        return Refusal::err(
             MIN_PERIOD.name,
             format!(
                 "{min} is above max_period {max}: no cycle counts, this setting can never fire"
@@ -150,7 +150,7 @@ fn check_cycle(params: &Params) -> Result<(), Refusal> {
 fn check_interleaved(params: &Params) -> Result<(), Refusal> {
     let (n, window) = (params.int(COMES_BACK.name), params.int(LAST.name));
     if n > window {
-        return Refusal::of(
+        return Refusal::err(
             COMES_BACK.name,
             format!("{n} do not fit the last {window} calls (window): this setting can never fire"),
         );
@@ -162,7 +162,7 @@ fn check_interleaved(params: &Params) -> Result<(), Refusal> {
 fn check_call_novelty(params: &Params) -> Result<(), Refusal> {
     let (most, window) = (params.int(MAX_DISTINCT.name), params.int(LAST.name));
     if most >= window {
-        return Refusal::of(
+        return Refusal::err(
             MAX_DISTINCT.name,
             format!(
                 "the last {window} calls (window) have never more than {most} different ones: this setting fires always"
@@ -269,7 +269,7 @@ impl Meter for Duplicates {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
             Saw::Call(call) => {
-                let key = self.key.of(&call);
+                let key = self.key.digest(&call);
                 let row = if self.open { key } else { 0 };
                 if self.rows.len() == MAX_OPEN && !self.rows.contains_key(&row) {
                     return;
@@ -316,7 +316,7 @@ impl Meter for Cycles {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
             Saw::Call(call) => {
-                self.stretch.push(self.key.of(&call), self.run.call());
+                self.stretch.push(self.key.digest(&call), self.run.call());
                 let periods = self.periods.clone();
                 facts.extend(periods.filter_map(|period| self.fact(period, &call)));
             }

@@ -152,7 +152,7 @@ impl Refusal {
     ///
     /// # Errors
     /// Always.
-    pub fn of<T>(param: &'static str, reason: impl Into<String>) -> Result<T, Self> {
+    pub fn err<T>(param: &'static str, reason: impl Into<String>) -> Result<T, Self> {
         let reason = reason.into();
         Err(Self { param, reason })
     }

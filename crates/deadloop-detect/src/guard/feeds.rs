@@ -38,7 +38,7 @@ crate::words! {
 
 impl Feed {
     /// Returns the kind of this event. `None` for events that no detector reads.
-    pub fn of(event: &Event<'_>) -> Option<Self> {
+    pub fn from_event(event: &Event<'_>) -> Option<Self> {
         Some(match event {
             Event::Text(TextChannel::Reasoning, _) => Self::Reasoning,
             Event::Text(TextChannel::Answer, _) => Self::Answer,
@@ -214,7 +214,7 @@ impl Detector {
 
     /// Returns the kinds of events in the detector's example of a run.
     fn example(&self) -> impl Iterator<Item = Feed> {
-        let all: Feeds = self.stream().iter().filter_map(Feed::of).collect();
+        let all: Feeds = self.stream().iter().filter_map(Feed::from_event).collect();
         all.iter()
     }
 
@@ -235,10 +235,10 @@ impl Detector {
             return true;
         };
         let (mut meter, rule) = (recipe.meter(channel), member.rule());
-        let fed = |event: &&Event<'_>| Feed::of(event).is_none_or(|feed| feeds.has(feed));
+        let fed = |event: &&Event<'_>| Feed::from_event(event).is_none_or(|feed| feeds.has(feed));
         let (mut places, mut facts) = (EventPlaces::default(), Vec::new());
         for event in self.stream().iter().filter(fed) {
-            meter.push(event, places.of(event), &mut facts);
+            meter.push(event, places.advance(event), &mut facts);
         }
         facts.iter().any(|fact| rule.alarm(fact).is_some())
     }

@@ -71,7 +71,7 @@ impl Guards {
             .models()
             .first(work)
             .and_then(|i| self.models.get(i));
-        Guard::of(Arc::clone(own.unwrap_or(&self.general)))
+        Guard::from_parts(Arc::clone(own.unwrap_or(&self.general)))
     }
 }
 
@@ -146,10 +146,10 @@ impl Guard {
     /// # Errors
     /// A member is a program.
     pub fn new(setting: &Setting) -> Result<Self, NotLive> {
-        Ok(Self::of(parts(setting)?))
+        Ok(Self::from_parts(parts(setting)?))
     }
 
-    fn of(parts: Arc<[Part]>) -> Self {
+    fn from_parts(parts: Arc<[Part]>) -> Self {
         let meters = |part: &Part| {
             let channels = part.member.channels();
             channels.map(|c| (c, part.recipe.meter(c))).collect()
@@ -170,7 +170,7 @@ impl Guard {
     /// Returns a guard for the next request. It shares the compiled detectors, and has read nothing yet.
     #[must_use]
     pub fn fresh(&self) -> Self {
-        Self::of(Arc::clone(&self.parts))
+        Self::from_parts(Arc::clone(&self.parts))
     }
 
     /// Returns whether another guard is made from the same setting of the same [`Guards`].
@@ -306,14 +306,14 @@ impl Guard {
         match event {
             Event::Text(channel, text) => {
                 self.heard |= *channel == Channel::Arguments && !text.is_empty();
-                let seen = seen.plus((*channel).into(), Chars::of(text).0);
+                let seen = seen.plus((*channel).into(), Chars::count(text).0);
                 (seen, seen)
             }
             Event::Call { arguments, .. } => {
                 let chars = if std::mem::take(&mut self.heard) {
                     0
                 } else {
-                    Chars::of(&arguments.text()).0
+                    Chars::count(&arguments.text()).0
                 };
                 let written = seen.plus(Channel::Arguments, chars);
                 (written, written.plus(Channel::Tools, 1))

@@ -186,7 +186,7 @@ impl Lines {
 
     /// Reads a line, or leaves it out. The line is whole, or can no longer match a pattern.
     fn end(&mut self, line: &str, facts: &mut Vec<Fact>) {
-        let chars = Chars::of(line).0;
+        let chars = Chars::count(line).0;
         if self.beginning != Beginning::Free && self.ignore.leaves_out(line) {
             self.left.out(self.read, chars);
             return;
@@ -205,7 +205,7 @@ impl Lines {
     fn pass(&mut self, text: &str, facts: &mut Vec<Fact>) {
         let known = facts.len();
         self.meter.push(text, facts);
-        self.read += Chars::of(text).0;
+        self.read += Chars::count(text).0;
         for fact in &mut facts[known..] {
             let onset = Chars(self.left.place(fact.onset.count()));
             *fact = fact.clone().moved(Chars(self.left.total));

@@ -177,7 +177,7 @@ impl Lane {
             said.beyond(piece, facts, known);
         }
         if self.by_turn || self.channel == Channel::Arguments {
-            self.read = self.read + Chars::of(piece);
+            self.read = self.read + Chars::count(piece);
         }
         if self.base > Chars(0) {
             let told: Vec<Fact> = facts.drain(known..).collect();

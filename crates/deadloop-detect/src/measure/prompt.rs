@@ -47,13 +47,13 @@ impl PromptFilter {
     /// Reads a piece of the text. Reduces the facts about it, those after the first `known`, to the parts that go
     /// beyond the user's text.
     pub(crate) fn beyond(&mut self, piece: &str, facts: &mut Vec<Fact>, known: usize) {
-        self.read += Chars::of(piece).0;
+        self.read += Chars::count(piece).0;
         if self.said.chars == 0 {
             return;
         }
         // A text longer than all of the user's text cannot be found in it, so one char more is enough. Some chars may
         // follow the last copy.
-        let most = self.said.chars + 1 + AFTER + Chars::of(piece).0 as usize;
+        let most = self.said.chars + 1 + AFTER + Chars::count(piece).0 as usize;
         self.text.push(piece, most);
         let told: Vec<Fact> = facts.drain(known..).collect();
         facts.extend(told.into_iter().filter_map(|fact| self.rest(fact)));
@@ -79,7 +79,7 @@ impl PromptFilter {
             return Some(fact);
         }
         // Bisection: `low` chars are found in the user's text, and `high` chars are not.
-        let (mut low, mut high) = (known, Chars::of(tail).0 + 1);
+        let (mut low, mut high) = (known, Chars::count(tail).0 + 1);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             if stands(middle) {

@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::SettingsError;
 use crate::detectors::DETECTORS;
-use crate::settings::suggestion::meant;
+use crate::settings::suggestion::did_you_mean;
 
 /// A value of a TOML file with its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,7 +76,7 @@ fn hint(what: &str) -> String {
     if known.contains(&"params") && params.any(|param| param.name == word) {
         return "; it is a parameter, which stands below [guard.params]".to_owned();
     }
-    meant(word, known)
+    did_you_mean(word, known)
 }
 
 #[cfg(test)]

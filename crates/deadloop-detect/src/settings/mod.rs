@@ -192,7 +192,7 @@ fn glob(
 
 impl Settings {
     /// Returns settings with one guard for every model.
-    pub fn of(guard: Setting) -> Self {
+    pub fn from_guard(guard: Setting) -> Self {
         Self {
             guard,
             models: ModelList::default(),

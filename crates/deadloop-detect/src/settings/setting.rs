@@ -258,7 +258,7 @@ impl Setting {
 
     /// Returns everything that distinguishes this setting from others, one item per line.
     fn canonical(&self) -> String {
-        self.said(|text, _, name, value| {
+        self.canonical_with(|text, _, name, value| {
             // Writing into a String cannot fail.
             let _ = writeln!(text, "{name}={value}");
         })
@@ -266,7 +266,7 @@ impl Setting {
 
     /// Writes the [canonical](Self::canonical) form with parameters written by `param`, which takes the index of the
     /// member, the name and the value.
-    fn said(&self, mut param: impl FnMut(&mut String, usize, &str, &Value)) -> String {
+    fn canonical_with(&self, mut param: impl FnMut(&mut String, usize, &str, &Value)) -> String {
         let mut text = String::new();
         for (at, member) in self.members.iter().enumerate() {
             let channel = member.channel.map_or("*", Channel::name);
@@ -304,17 +304,18 @@ impl SettingIds {
     /// its name and its values. `None` if the parameters are not in the order of a setting.
     pub fn new(base: &Setting, varying: &[(usize, &str, &[Value])]) -> Option<Self> {
         let mut pieces = Vec::new();
-        let rest = base.said(
-            |text, member, name, value| match varying.get(pieces.len()) {
-                Some((of, param, _)) if (*of, *param) == (member, name) => {
-                    pieces.push(std::mem::take(text));
-                }
-                _ => {
-                    // Writing into a String cannot fail.
-                    let _ = writeln!(text, "{name}={value}");
-                }
-            },
-        );
+        let rest =
+            base.canonical_with(
+                |text, member, name, value| match varying.get(pieces.len()) {
+                    Some((of, param, _)) if (*of, *param) == (member, name) => {
+                        pieces.push(std::mem::take(text));
+                    }
+                    _ => {
+                        // Writing into a String cannot fail.
+                        let _ = writeln!(text, "{name}={value}");
+                    }
+                },
+            );
         pieces.push(rest);
         let (first, after) = pieces.split_first()?;
         let said = |((_, name, values), after): (&(usize, &str, &[Value]), &String)| {
@@ -329,7 +330,7 @@ impl SettingIds {
     }
 
     /// Returns the id of the setting with the values at these indices.
-    pub fn of(&mut self, at: &[u16]) -> String {
+    pub fn id(&mut self, at: &[u16]) -> String {
         let same = at.iter().zip(&self.last).take_while(|(a, b)| a == b);
         let same = same.count();
         self.states.truncate(same + 1);

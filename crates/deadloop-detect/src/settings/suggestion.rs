@@ -8,7 +8,7 @@ const LONGEST: usize = 200;
 
 /// Returns ` (did you mean "periodic"?)` for `periodc`, for the end of an error. Empty if `word` is known, or if no known
 /// word is near it.
-pub fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     if word.len() > LONGEST {
         return String::new();
     }
@@ -33,12 +33,21 @@ mod tests {
     #[test]
     fn the_nearest_word_is_named_and_none_that_is_far() {
         let known = ["periodic", "checkpoint", "recurrence"];
-        assert_eq!(meant("periodc", known), " (did you mean \"periodic\"?)");
-        assert_eq!(meant("Periodic", known), " (did you mean \"periodic\"?)");
-        assert_eq!(meant("chekpiont", known), " (did you mean \"checkpoint\"?)");
-        assert_eq!(meant("periodic", known), "");
-        assert_eq!(meant("loops", known), "");
-        assert_eq!(meant("", known), "");
-        assert_eq!(meant(&"periodic".repeat(1000), known), "");
+        assert_eq!(
+            did_you_mean("periodc", known),
+            " (did you mean \"periodic\"?)"
+        );
+        assert_eq!(
+            did_you_mean("Periodic", known),
+            " (did you mean \"periodic\"?)"
+        );
+        assert_eq!(
+            did_you_mean("chekpiont", known),
+            " (did you mean \"checkpoint\"?)"
+        );
+        assert_eq!(did_you_mean("periodic", known), "");
+        assert_eq!(did_you_mean("loops", known), "");
+        assert_eq!(did_you_mean("", known), "");
+        assert_eq!(did_you_mean(&"periodic".repeat(1000), known), "");
     }
 }

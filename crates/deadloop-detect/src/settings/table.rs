@@ -14,7 +14,7 @@ use crate::measure::prompt::PROMPT;
 use crate::settings::param::Domain;
 use crate::settings::params::Params;
 use crate::settings::setting::{Member, Setting};
-use crate::settings::suggestion::meant;
+use crate::settings::suggestion::did_you_mean;
 use crate::settings::value::Value;
 use crate::stream::Channel;
 
@@ -343,7 +343,7 @@ fn unknown<'a>(
     text: &str,
 ) -> SettingsError {
     let known: Vec<&str> = known.into_iter().collect();
-    let hint = meant(word.get_ref(), known.iter().copied());
+    let hint = did_you_mean(word.get_ref(), known.iter().copied());
     let what = format!("{what}{hint}; expected one of: {}", known.join(", "));
     SettingsError::at(text, word.span(), what)
 }

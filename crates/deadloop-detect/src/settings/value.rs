@@ -25,17 +25,20 @@ pub enum Value {
 
 impl Value {
     /// Converts a TOML item. Rejects dates, which no parameter has.
-    fn of(item: toml::Value) -> Result<Self, &'static str> {
+    fn from_toml(item: toml::Value) -> Result<Self, &'static str> {
         Ok(match item {
             toml::Value::Integer(n) => Self::Int(n),
             toml::Value::Float(x) => Self::Float(x),
             toml::Value::Boolean(b) => Self::Bool(b),
             toml::Value::String(s) => Self::Text(s),
-            toml::Value::Array(items) => {
-                Self::List(items.into_iter().map(Self::of).collect::<Result<_, _>>()?)
-            }
+            toml::Value::Array(items) => Self::List(
+                items
+                    .into_iter()
+                    .map(Self::from_toml)
+                    .collect::<Result<_, _>>()?,
+            ),
             toml::Value::Table(table) => {
-                let item = |(name, item)| Ok((name, Self::of(item)?));
+                let item = |(name, item)| Ok((name, Self::from_toml(item)?));
                 let items = table.into_iter().map(item);
                 Self::Table(items.collect::<Result<_, &'static str>>()?)
             }
@@ -120,7 +123,7 @@ impl Serialize for Value {
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Self::of(toml::Value::deserialize(from)?).map_err(D::Error::custom)
+        Self::from_toml(toml::Value::deserialize(from)?).map_err(D::Error::custom)
     }
 }
 

@@ -22,10 +22,12 @@ pub struct EventPlaces(EventPlace);
 
 impl EventPlaces {
     /// Returns the place of the next event.
-    pub fn of(&mut self, event: &Event<'_>) -> EventPlace {
+    pub fn advance(&mut self, event: &Event<'_>) -> EventPlace {
         let mut here = self.0;
         match event {
-            Event::Text(TextChannel::Answer, text) => here.answer = here.answer + Chars::of(text),
+            Event::Text(TextChannel::Answer, text) => {
+                here.answer = here.answer + Chars::count(text)
+            }
             Event::Call { .. } => here.calls = here.calls + Calls(1),
             _ => {}
         }

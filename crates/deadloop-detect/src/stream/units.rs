@@ -70,7 +70,7 @@ count! {
 
 impl Chars {
     /// Returns the number of chars in `text`.
-    pub fn of(text: &str) -> Self {
+    pub fn count(text: &str) -> Self {
         Self(text.chars().count() as u64)
     }
 }

@@ -45,7 +45,7 @@ impl Classes {
 
     /// Returns the classes of a char.
     #[inline]
-    pub(crate) fn of(self, c: char) -> Class {
+    pub(crate) fn class(self, c: char) -> Class {
         self.0.get(c as usize).copied().unwrap_or_else(|| class(c))
     }
 }
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn the_table_says_what_each_char_says() {
         for c in '\0'..=char::MAX {
-            let of = Classes::new().of(c);
+            let of = Classes::new().class(c);
             assert_eq!(of & BLANK != 0, c.is_whitespace(), "{c:?}");
             assert_eq!(of & NAMED != 0, c.is_alphanumeric(), "{c:?}");
             assert_eq!(of & NUMBER != 0, c.is_numeric(), "{c:?}");

@@ -97,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    fn of(text: &str) -> String {
+    fn normalized(text: &str) -> String {
         let mut sentence = Sentence::default();
         text.chars().for_each(|c| sentence.read(c));
         sentence.text()
@@ -105,12 +105,12 @@ mod tests {
 
     #[test]
     fn the_last_whole_one() {
-        assert_eq!(of("It costs 3.5. So what? And"), "So what?");
-        assert_eq!(of("一。二三。\n\n---\n四"), "二三。");
-        assert_eq!(of("  one\r\ntwo"), "one");
-        assert_eq!(of("just begun"), "just begun");
-        assert_eq!(of(""), "");
-        assert_eq!(of(&"长".repeat(200)).chars().count(), UNIT_CHARS);
+        assert_eq!(normalized("It costs 3.5. So what? And"), "So what?");
+        assert_eq!(normalized("一。二三。\n\n---\n四"), "二三。");
+        assert_eq!(normalized("  one\r\ntwo"), "one");
+        assert_eq!(normalized("just begun"), "just begun");
+        assert_eq!(normalized(""), "");
+        assert_eq!(normalized(&"长".repeat(200)).chars().count(), UNIT_CHARS);
     }
 
     proptest! {

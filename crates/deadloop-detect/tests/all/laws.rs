@@ -69,7 +69,7 @@ fn facts(setting: &Setting, example: &Example) -> Vec<Fact> {
     let (mut places, mut facts) = (EventPlaces::default(), Vec::new());
     for event in events(example, usize::MAX) {
         let event = event.borrowed();
-        meter.push(&event, places.of(&event), &mut facts);
+        meter.push(&event, places.advance(&event), &mut facts);
     }
     facts
 }

@@ -40,7 +40,7 @@ fn turn(at: usize, tool: &str, (call, result): (&str, &str)) -> [Body; 3] {
 
 fn found(bodies: Vec<Body>) -> FoundRun {
     let transcript = Transcript {
-        events: bodies.into_iter().map(RecordedEvent::of).collect(),
+        events: bodies.into_iter().map(RecordedEvent::new).collect(),
         ..Transcript::default()
     };
     find_run(&transcript).unwrap()
@@ -327,7 +327,7 @@ fn questions_that_come_back_over_a_long_stretch_are_one_loop() {
 #[test]
 fn a_text_alone_is_no_run() {
     let transcript = Transcript {
-        events: vec![RecordedEvent::of(Body::Answer("hello".into()))],
+        events: vec![RecordedEvent::new(Body::Answer("hello".into()))],
         ..Transcript::default()
     };
     assert_eq!(find_run(&transcript), None);

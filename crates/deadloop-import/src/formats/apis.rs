@@ -24,14 +24,14 @@ macro_rules! entries {
 }
 
 entries! {
-    OPENAI_CHAT_ENTRY = chat, of, "openai-chat", "OpenAI chat completions and their streams, of any server that speaks them; batches; rows of LiteLLM, Helicone";
-    OPENAI_RESPONSES_ENTRY = responses, of, "openai-responses", "OpenAI Responses and their streams";
-    ANTHROPIC_ENTRY = anthropic, of, "anthropic", "Anthropic messages and their streams; batches";
-    OLLAMA_ENTRY = ollama, of, "ollama", "Ollama's chat and generate, streamed or not";
-    GEMINI_ENTRY = gemini, of, "gemini", "Gemini API (generateContent) and its streams; batches of Vertex AI";
-    BEDROCK_ENTRY = bedrock, of, "bedrock", "Amazon Bedrock's Converse and ConverseStream; invocation logs";
-    TGI_ENTRY = tgi, of, "tgi", "text-generation-inference: generate and generate_stream";
-    LLAMA_CPP_ENTRY = llama_cpp, of, "llama-cpp", "llama.cpp's own /completion, streamed or not";
-    AI_SDK_ENTRY = ai_sdk, of, "ai-sdk", "UI message streams of Vercel's AI SDK";
+    OPENAI_CHAT_ENTRY = chat, new, "openai-chat", "OpenAI chat completions and their streams, of any server that speaks them; batches; rows of LiteLLM, Helicone";
+    OPENAI_RESPONSES_ENTRY = responses, new, "openai-responses", "OpenAI Responses and their streams";
+    ANTHROPIC_ENTRY = anthropic, new, "anthropic", "Anthropic messages and their streams; batches";
+    OLLAMA_ENTRY = ollama, new, "ollama", "Ollama's chat and generate, streamed or not";
+    GEMINI_ENTRY = gemini, new, "gemini", "Gemini API (generateContent) and its streams; batches of Vertex AI";
+    BEDROCK_ENTRY = bedrock, new, "bedrock", "Amazon Bedrock's Converse and ConverseStream; invocation logs";
+    TGI_ENTRY = tgi, new, "tgi", "text-generation-inference: generate and generate_stream";
+    LLAMA_CPP_ENTRY = llama_cpp, new, "llama-cpp", "llama.cpp's own /completion, streamed or not";
+    AI_SDK_ENTRY = ai_sdk, new, "ai-sdk", "UI message streams of Vercel's AI SDK";
     AGENT_ENTRY = agent, session, "agent", "an agent server's events (event_type, agent_source, payload), ending in [DONE]";
 }

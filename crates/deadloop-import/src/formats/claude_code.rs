@@ -208,7 +208,7 @@ impl Agent {
         let last = take::string(line, "result")?.unwrap_or_default();
         let mut events = self.session.run.events.iter();
         if !events.any(|event| matches!(event.body, Body::Answer(_))) {
-            self.session.run.say(last, None, out);
+            self.session.run.add_answer(last, None, out);
         }
         Ok(())
     }

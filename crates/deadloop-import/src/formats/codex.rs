@@ -163,7 +163,7 @@ impl Codex {
             (Some("assistant"), _) => {
                 take::any(item, "role");
                 let text = words(take::any(item, "content"));
-                self.session.run.say(text, t_ms, out);
+                self.session.run.add_answer(text, t_ms, out);
                 Ok(())
             }
             (_, Some(text)) if is_context(&text) => {

@@ -132,7 +132,7 @@ impl Copilot {
             self.session.run.act(Body::Reasoning(thought), t_ms);
         }
         let text = take::string(data, "content")?.unwrap_or_default();
-        self.session.run.say(text, t_ms, out);
+        self.session.run.add_answer(text, t_ms, out);
         for request in take::list(data, "toolRequests")?.unwrap_or_default() {
             let mut request = take::as_object("toolRequests[]", request)?;
             let id = take::label(&mut request, "toolCallId");

@@ -22,7 +22,7 @@ pub(crate) const ENTRY: Foreign = Foreign {
             let transcripts = Certainty::Certain.when(head.any(is_transcript));
             transcripts.max(knows(head, &FAMILY))
         },
-        reader: || Box::new(Own(Streams::of(&FAMILY))),
+        reader: || Box::new(Own(Streams::new(&FAMILY))),
     },
     shape: None,
     whole_folder: false,

@@ -59,7 +59,7 @@ impl Reader for GeminiCli {
         let mut run = std::mem::take(&mut self.contents);
         let (mut model, mut clock) = (None, EventClock::default());
         for (_, message) in self.messages.drain(..) {
-            model = said(&mut run, message, &mut clock, out).or(model);
+            model = add_message(&mut run, message, &mut clock, out).or(model);
         }
         let mut entry = run.entry(place);
         let transcript = &mut entry.transcript;
@@ -148,7 +148,7 @@ impl GeminiCli {
         if let Some(Value::Array(parts)) = content.get_mut("parts") {
             parts.retain_mut(|part| match tool(part) {
                 Some(body) => {
-                    calls.push(RecordedEvent::of(body));
+                    calls.push(RecordedEvent::new(body));
                     false
                 }
                 None => true,
@@ -220,7 +220,7 @@ fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut EventClock) -> 
         RecordedEvent {
             t_ms: clock.at(thought.get("timestamp")),
             tokens: tokens.filter(|_| thoughts.len() == 1),
-            ..RecordedEvent::of(Body::Reasoning(text.join("\n").trim().to_owned()))
+            ..RecordedEvent::new(Body::Reasoning(text.join("\n").trim().to_owned()))
         }
     };
     thoughts.iter().map(one).collect()
@@ -236,7 +236,7 @@ fn asked(run: &mut Conversation, content: String, t_ms: Option<f64>) {
 }
 
 /// Adds a message of a session to the run. Returns the model if the message names it.
-fn said(
+fn add_message(
     run: &mut Conversation,
     mut message: Object,
     clock: &mut EventClock,
@@ -266,7 +266,7 @@ fn said(
         events.push(RecordedEvent {
             t_ms,
             tokens: answer_tokens,
-            ..RecordedEvent::of(Body::Answer(content))
+            ..RecordedEvent::new(Body::Answer(content))
         });
     }
     for call in items(&mut message, "toolCalls") {

@@ -53,16 +53,16 @@ fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
         return;
     };
     let request = sent.and_then(|sent| object(sent.as_str()?, MOST_VALUES).ok());
-    let mut said = said(&body);
+    let mut said = body_objects(&body);
     let family = said.iter().find_map(|content| match content {
-        StreamItem::Object(object) => families::of(object),
+        StreamItem::Object(object) => families::recognize(object),
         StreamItem::Broken | StreamItem::Done => None,
     });
     let Some(family) = family else {
         out.losses.add("log.entries[] (no response of a model)");
         return;
     };
-    let mut streams = Streams::of(family);
+    let mut streams = Streams::new(family);
     let mut request = request;
     for one in said.drain(..) {
         let object = match one {
@@ -113,7 +113,7 @@ enum StreamItem {
 }
 
 /// Returns the objects of a body: the body itself, or its lines and events.
-fn said(body: &str) -> Vec<StreamItem> {
+fn body_objects(body: &str) -> Vec<StreamItem> {
     if let Ok(whole) = object(body, MOST_VALUES) {
         return vec![StreamItem::Object(whole)];
     }

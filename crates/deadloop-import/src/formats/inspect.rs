@@ -99,7 +99,7 @@ impl Inspect {
             .or(own)
             .unwrap_or_default();
         let reason = reason(sample, &mut output)?.map(Some);
-        let end = reason.map(|reason| RecordedEvent::of(Body::Finish { reason }));
+        let end = reason.map(|reason| RecordedEvent::new(Body::Finish { reason }));
         transcript.events.extend(end);
         let meta = &mut transcript.meta;
         keep(meta, "task", self.task.clone());

@@ -45,7 +45,7 @@ impl Reader for Langfuse {
             let one = take::as_object("observations[]", one)?;
             self.observation(one, &place, Some(&trace), out)?;
         }
-        self.traces.of(&trace, &place).name = take::any(&mut object, "name");
+        self.traces.trace(&trace, &place).name = take::any(&mut object, "name");
         out.losses.rest("", &object);
         Ok(())
     }

@@ -74,7 +74,7 @@ impl LangSmith {
             "end_time extra session_id status events tags child_run_ids",
         );
         out.losses.rest("[]", &run);
-        let held = self.traces.of(&trace, place);
+        let held = self.traces.trace(&trace, place);
         if parent.is_none() {
             held.name = Some(name).filter(|name| !name.is_empty()).map(Value::from);
             held.failed = failed.is_some();

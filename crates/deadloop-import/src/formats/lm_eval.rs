@@ -53,7 +53,7 @@ impl Reader for LmEval {
         let several = texts.len() > 1;
         let scores = scores(&mut object)?;
         for (number, (request, text)) in texts.into_iter().enumerate() {
-            let events = out.said(text).map(RecordedEvent::of);
+            let events = out.split_thinking(text).map(RecordedEvent::new);
             let mut entry = entry(place.clone(), events.collect());
             let transcript = &mut entry.transcript;
             transcript.id = format!("{}/{id}", out.stem());

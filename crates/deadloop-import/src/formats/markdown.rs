@@ -24,12 +24,12 @@ fn is_specstory(text: &str) -> bool {
 }
 
 /// Adds text of the model, with thinking split off.
-fn say(session: &mut Session, text: &str, out: &Out) {
+fn add_answer(session: &mut Session, text: &str, out: &Out) {
     let text = text.trim_matches('\n');
     if text.trim().is_empty() {
         return;
     }
-    session.run.say(text, None, out);
+    session.run.add_answer(text, None, out);
 }
 
 #[derive(Default)]
@@ -110,11 +110,11 @@ fn part(session: &mut Session, speaker: Option<&str>, said: &str, out: &Out) {
     loop {
         let next = ["<think>", "<tool-use"].map(|tag| rest.find(tag));
         let Some(at) = next.into_iter().flatten().min() else {
-            say(session, uncut(uncut(rest, "<think>"), "<tool-use"), out);
+            add_answer(session, uncut(uncut(rest, "<think>"), "<tool-use"), out);
             return;
         };
         let (before, inside) = rest.split_at(at);
-        say(session, before, out);
+        add_answer(session, before, out);
         let end = if inside.starts_with("<think>") {
             "</think>"
         } else {
@@ -273,7 +273,7 @@ const THINKS: (&str, &str) = (
 fn answer(session: &mut Session, said: &str, out: &Out) {
     let mut rest = said;
     while let Some((before, inside)) = rest.split_once(THINKS.0) {
-        say(session, before, out);
+        add_answer(session, before, out);
         let (thought, after) = inside
             .split_once(THINKS.1)
             .unwrap_or((uncut(inside, THINKS.1), ""));
@@ -283,5 +283,5 @@ fn answer(session: &mut Session, said: &str, out: &Out) {
         }
         rest = after;
     }
-    say(session, rest, out);
+    add_answer(session, rest, out);
 }

@@ -128,7 +128,7 @@ impl SessionRecord {
         }
         let parts = take::list(&mut message, "parts")?.unwrap_or_default();
         if role != "assistant" {
-            self.told(parts, t_ms, out)?;
+            self.add_user_message(parts, t_ms, out)?;
         } else {
             for prompt in take::list(&mut info, "system")?.unwrap_or_default() {
                 self.session.run.system(&words(Some(prompt)), t_ms);
@@ -158,7 +158,7 @@ impl SessionRecord {
     }
 
     /// Adds a user message. Text that opencode itself adds is marked as synthetic.
-    fn told(
+    fn add_user_message(
         &mut self,
         parts: Vec<Value>,
         t_ms: Option<f64>,
@@ -205,7 +205,7 @@ impl SessionRecord {
             }
             "text" => {
                 let text = take::string(&mut part, "text")?.unwrap_or_default();
-                self.session.run.say(text, own, out);
+                self.session.run.add_answer(text, own, out);
             }
             "tool" => self.tool(&mut part, t_ms)?,
             other => {
@@ -253,7 +253,7 @@ impl SessionRecord {
             .events
             .push(deadloop_corpus::RecordedEvent {
                 t_ms: ended,
-                ..deadloop_corpus::RecordedEvent::of(body)
+                ..deadloop_corpus::RecordedEvent::new(body)
             });
         Ok(())
     }

@@ -191,7 +191,7 @@ impl OpenHands {
         match action {
             "message" => {
                 let text = take::string(&mut args, "content")?.unwrap_or_default();
-                bodies.extend(out.said(text));
+                bodies.extend(out.split_thinking(text));
             }
             // A thought that was a call of a tool has a result.
             "think" if id.is_some() => bodies.push(Body::ToolCall {
@@ -203,10 +203,10 @@ impl OpenHands {
                 bodies.extend(thought.map(Body::Reasoning));
             }
             _ => {
-                bodies.extend(thought.iter().flat_map(|text| out.said(text)));
+                bodies.extend(thought.iter().flat_map(|text| out.split_thinking(text)));
                 if action == "finish" {
                     let last = take::string(&mut args, "final_thought")?.unwrap_or_default();
-                    bodies.extend(out.said(last));
+                    bodies.extend(out.split_thinking(last));
                     self.session.reason = Some("finish".to_owned());
                 } else {
                     bodies.push(Body::ToolCall {
@@ -288,7 +288,7 @@ impl OpenHands {
         let mut bodies = Vec::new();
         if source == "agent" {
             bodies.extend(thinking(&mut message)?);
-            bodies.extend(out.said(text));
+            bodies.extend(out.split_thinking(text));
         } else {
             self.session.run.user(text, t_ms);
         }
@@ -306,7 +306,7 @@ fn action(
 ) -> Result<Vec<Body>, WireFault> {
     let mut bodies = Vec::from_iter(thinking(event)?);
     let thought = words(take::any(event, "thought"), out);
-    bodies.extend(out.said(thought));
+    bodies.extend(out.split_thinking(thought));
     let mut call = take::object(event, "tool_call")?.unwrap_or_default();
     let arguments = take::any(&mut call, "arguments").map(written);
     for repeated in ["id", "name"] {

@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::paths;
 use crate::reader::{Out, Reader, known_entry};
-use crate::sessions::spans::{Kind, Span, Traces, message, said, words};
+use crate::sessions::spans::{Kind, Span, Traces, message, read_content, words};
 use crate::sessions::turn::Usage;
 use crate::source::cut::{self, Record};
 use deadloop_corpus::Place;
@@ -389,14 +389,16 @@ fn values(span: &mut Span, about: &mut Object, reasons: &mut Vec<String>) {
     let sent = value(["mlflow.spanInputs", "input.value"]);
     let came = value(["mlflow.spanOutputs", "output.value"]);
     if span.input.is_empty() {
-        let asked = sent.map(|sent| said(sent, "user")).unwrap_or_default();
+        let asked = sent
+            .map(|sent| read_content(sent, "user"))
+            .unwrap_or_default();
         span.input = asked.messages;
         span.model = span.model.take().or(asked.model);
     }
     if span.output.is_empty()
         && let Some(came) = came
     {
-        let answered = said(came, "assistant");
+        let answered = read_content(came, "assistant");
         span.output = answered.messages;
         reasons.extend(answered.reason);
         span.model = answered.model.or(span.model.take());

@@ -58,7 +58,7 @@ impl Reader for Captions {
 
 /// Creates a transcript of one answer, named after its file.
 fn answer(place: Place, text: &str, out: &Out) -> deadloop_corpus::Entry {
-    let events = out.said(text).map(RecordedEvent::of);
+    let events = out.split_thinking(text).map(RecordedEvent::new);
     let mut made = entry(place, events.collect());
     made.transcript.id = out.stem().to_owned();
     made
@@ -85,7 +85,7 @@ impl Reader for VllmLog {
             let reason = reason.and_then(|reason| reason.split([',', ' ']).next());
             if let Some(reason) = reason.filter(|reason| *reason != "None") {
                 let reason = Some(usual(reason));
-                let event = RecordedEvent::of(Body::Finish { reason });
+                let event = RecordedEvent::new(Body::Finish { reason });
                 made.transcript.events.push(event);
             }
             made.transcript.id = id.to_owned();

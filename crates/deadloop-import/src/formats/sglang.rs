@@ -140,7 +140,7 @@ impl Answer {
         if let Some(mut finish) = finish {
             let reason = finish.get_mut("type").map(Value::take).unwrap_or(finish);
             let reason = reason.as_str().map(str::to_owned);
-            events.push(RecordedEvent::of(Body::Finish { reason }));
+            events.push(RecordedEvent::new(Body::Finish { reason }));
         } else {
             meta.insert("cut".to_owned(), true.into());
         }
@@ -176,11 +176,11 @@ impl Answer {
                 join(&mut pieces, side, text);
             });
             let pieces = pieces.into_iter();
-            events.extend(pieces.map(|(side, text)| RecordedEvent::of(side.body(text))));
+            events.extend(pieces.map(|(side, text)| RecordedEvent::new(side.body(text))));
             from = *end;
         }
         splitter
-            .finish(&mut |side, text| events.push(RecordedEvent::of(side.body(text.to_owned()))));
+            .finish(&mut |side, text| events.push(RecordedEvent::new(side.body(text.to_owned()))));
         events
     }
 }

@@ -260,11 +260,11 @@ fn crush(object: &mut Object, _: &mut Out) {
         block.insert("type".to_owned(), kind.into());
         blocks.push(Value::Object(block));
     }
-    say(object, blocks);
+    set_blocks(object, blocks);
 }
 
 /// Sets the role and the content of a message. Results of tools are user messages.
-fn say(object: &mut Object, blocks: Vec<Value>) {
+fn set_blocks(object: &mut Object, blocks: Vec<Value>) {
     if object.get("role").and_then(Value::as_str) == Some("tool") {
         object.insert("role".to_owned(), "user".into());
     }
@@ -290,7 +290,7 @@ fn llm(object: &mut Object, _: &mut Out) {
     if object.contains_key("role") {
         let parts = paths::all(object, "parts[]");
         let blocks = parts.into_iter().map(llm_block).collect();
-        return say(object, blocks);
+        return set_blocks(object, blocks);
     }
     if !object.contains_key("prompt") {
         return;

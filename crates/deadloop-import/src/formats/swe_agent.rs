@@ -170,22 +170,22 @@ fn events(step: &mut Object, out: &Out) -> Result<Vec<RecordedEvent>, WireFault>
     let mut events = Vec::new();
     for block in take::list(step, "thinking_blocks")?.unwrap_or_default() {
         let text = block.get("thinking").and_then(Value::as_str);
-        events.extend(text.map(|text| RecordedEvent::of(Body::Reasoning(text.to_owned()))));
+        events.extend(text.map(|text| RecordedEvent::new(Body::Reasoning(text.to_owned()))));
     }
     let thought = take::string(step, "thought")?;
     let response = take::string(step, "response")?.filter(|text| !text.is_empty());
     let text = response.or(thought).unwrap_or_default();
-    events.extend(out.said(text).map(RecordedEvent::of));
+    events.extend(out.split_thinking(text).map(RecordedEvent::new));
     let action = take::string(step, "action")?.unwrap_or_default();
     let observation = take::string(step, "observation")?.unwrap_or_default();
     let seconds = take::any(step, "execution_time");
     if let Some(name) = action.split_whitespace().next() {
-        events.push(RecordedEvent::of(Body::ToolCall {
+        events.push(RecordedEvent::new(Body::ToolCall {
             id: None,
             name: name.to_owned(),
             arguments: Value::String(action.clone()),
         }));
-        let mut result = RecordedEvent::of(Body::ToolResult {
+        let mut result = RecordedEvent::new(Body::ToolResult {
             id: None,
             content: observation,
             error: None,
@@ -226,7 +226,7 @@ fn about(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Res
     if reason.is_some() {
         transcript
             .events
-            .push(RecordedEvent::of(Body::Finish { reason }));
+            .push(RecordedEvent::new(Body::Finish { reason }));
     }
     keep_field(&mut transcript.meta, "usage", &mut info, "model_stats");
     keep_field(&mut transcript.meta, "environment", object, "environment");

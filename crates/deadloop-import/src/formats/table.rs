@@ -23,7 +23,7 @@ use crate::sessions::run::arguments;
 use crate::source::cut::{self, Record, Shape};
 use crate::source::head::Certainty;
 use deadloop_corpus::{Body, Place, RecordedEvent, Transcript};
-use deadloop_detect::harness::meant;
+use deadloop_detect::harness::did_you_mean;
 use deadloop_stream::reader::families;
 use deadloop_stream::reasons::usual;
 use deadloop_stream::take::{self, Object};
@@ -54,18 +54,18 @@ pub(crate) const ENTRY: Foreign = Foreign {
         knows: |head| {
             let messages = head.any(|object| messages_of(object).is_some());
             let asked = |object: &Object| NAMES.group.iter().any(|p| object.contains_key(*p));
-            let pair = head.any(|object| asked(object) && says(object));
+            let pair = head.any(|object| asked(object) && holds_text(object));
             // Rows have every column, even an empty one.
             let rows = matches!(head.shape, Shape::Csv | Shape::Table);
             let column =
                 |object: &Object| NAMES.text.iter().any(|name| called(object, name).is_some());
-            let text = head.any(says) || (rows && head.any(column));
+            let text = head.any(holds_text) || (rows && head.any(column));
             match (messages || pair, text) {
                 (true, _) => Certainty::Likely,
                 (false, text) => Certainty::Fallback.when(text),
             }
         },
-        reader: || Box::new(Table::of(&NAMES)),
+        reader: || Box::new(Table::new(&NAMES)),
     },
     shape: None,
     whole_folder: false,
@@ -81,7 +81,7 @@ fn messages_of(object: &Object) -> Option<&'static str> {
 }
 
 /// Returns whether a column has the name of a text and holds one.
-fn says(object: &Object) -> bool {
+fn holds_text(object: &Object) -> bool {
     let text = |name: &&str| {
         called(object, name).is_some_and(|(_, value)| value.is_string() || value.is_array())
     };
@@ -160,7 +160,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn of(columns: &'static Columns) -> Self {
+    pub(super) fn new(columns: &'static Columns) -> Self {
         Self {
             columns,
             first: None,
@@ -171,7 +171,7 @@ impl Table {
     }
 
     /// Records which of the options' columns exist.
-    fn look(&mut self, asked: &ImportFields, object: &Object, place: &Place) {
+    fn record_columns(&mut self, asked: &ImportFields, object: &Object, place: &Place) {
         if self.first.is_none() {
             self.first = Some(place.clone());
             self.seen = paths::names(object, NAMED);
@@ -192,7 +192,7 @@ impl Table {
         // The last field of a path is a name too.
         let last = |name: &str| name.rsplit(['.', ']']).next().map(str::to_owned);
         let fields: Vec<String> = self.seen.iter().filter_map(|name| last(name)).collect();
-        let meant = meant(column, self.seen.iter().chain(&fields).map(String::as_str));
+        let meant = did_you_mean(column, self.seen.iter().chain(&fields).map(String::as_str));
         (what, format!("the column that {option} names{meant}"))
     }
 
@@ -238,14 +238,14 @@ impl Table {
         let mut entry = entry(place.clone(), Vec::new());
         let transcript = &mut entry.transcript;
         let asked = out.options.fields.clone();
-        self.look(&asked, &object, place);
+        self.record_columns(&asked, &object, place);
         // Requested columns are taken before any is guessed.
         let mut own = Parts::asked(&asked, &mut object)?;
         let messages = messages_of(&object).filter(|_| self.guesses() && asked.text.is_none());
         let said = match messages {
             Some(field) => {
                 let messages = take::list(&mut object, field)?.unwrap_or_default();
-                told(transcript, messages, field, out)?;
+                add_messages(transcript, messages, field, out)?;
                 true
             }
             None => self.texts(&asked, own.text.take(), transcript, &mut object, out)?,
@@ -311,7 +311,7 @@ impl Table {
                 if self.guesses() {
                     plain(&text)?;
                 }
-                transcript.events = out.said(text).map(RecordedEvent::of).collect();
+                transcript.events = out.split_thinking(text).map(RecordedEvent::new).collect();
             }
             Some(Value::Array(items)) if items.iter().all(|item| item.get("role").is_some()) => {
                 let mut messages = match object.get("prompt") {
@@ -319,7 +319,7 @@ impl Table {
                     _ => Vec::new(),
                 };
                 messages.extend(items);
-                told(transcript, messages, field, out)?;
+                add_messages(transcript, messages, field, out)?;
             }
             Some(Value::Array(items)) => transcript.events = turns(items, out),
             Some(other) => return Err(take::wrong(field, &other, "a text")),
@@ -361,7 +361,7 @@ impl Table {
             out,
         ) {
             Some(Value::String(text)) if !text.is_empty() => {
-                let event = RecordedEvent::of(Body::Reasoning(text));
+                let event = RecordedEvent::new(Body::Reasoning(text));
                 transcript.events.insert(0, event);
             }
             None | Some(Value::String(_)) => {}
@@ -385,7 +385,7 @@ impl Table {
         match reason {
             Some(Value::String(reason)) if !reason.is_empty() => {
                 let reason = Some(usual(&reason));
-                let event = RecordedEvent::of(Body::Finish { reason });
+                let event = RecordedEvent::new(Body::Finish { reason });
                 transcript.events.push(event);
             }
             Some(Value::String(_)) | None => {}
@@ -534,7 +534,7 @@ fn plain(text: &str) -> Result<(), WireFault> {
     let Ok(Value::Object(inside)) = cut::inside(trimmed) else {
         return Ok(());
     };
-    if envelope::holds(&inside, &|object| families::of(object).is_some()) {
+    if envelope::holds(&inside, &|object| families::recognize(object).is_some()) {
         Err(WireFault::new(
             "a text that is the JSON of an API",
             "what the model said, or --text-field with a path into it (response.choices[0].message.content)",
@@ -576,7 +576,7 @@ impl Reader for Table {
 }
 
 /// Adds the events and the group of messages.
-fn told(
+fn add_messages(
     transcript: &mut Transcript,
     messages: Vec<Value>,
     field: &str,
@@ -613,12 +613,12 @@ fn turns(answers: Vec<Value>, out: &mut Out) -> Vec<RecordedEvent> {
             Value::Array(inside) => open.extend(inside.into_iter().rev()),
             Value::String(text) => {
                 if several {
-                    let mut turn = RecordedEvent::of(Body::Turn);
+                    let mut turn = RecordedEvent::new(Body::Turn);
                     turn.rest.insert("index".to_owned(), number.into());
                     events.push(turn);
                     number += 1;
                 }
-                events.extend(out.said(text).map(RecordedEvent::of));
+                events.extend(out.split_thinking(text).map(RecordedEvent::new));
             }
             Value::Object(call) if call.len() == 1 => {
                 for (name, arguments) in call {

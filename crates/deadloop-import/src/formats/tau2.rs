@@ -66,7 +66,7 @@ fn simulation(
         };
         for message in all {
             let message = take::as_object("messages[]", message)?;
-            said(&mut conversation, message, &mut clock, out)?;
+            add_message(&mut conversation, message, &mut clock, out)?;
         }
     }
     let reason = take::string(&mut run, "termination_reason")?;
@@ -99,7 +99,7 @@ fn simulation(
 }
 
 /// Adds a message. The id of a result is that of its call.
-fn said(
+fn add_message(
     run: &mut Conversation,
     mut message: Object,
     clock: &mut EventClock,

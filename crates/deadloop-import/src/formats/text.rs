@@ -25,7 +25,7 @@ struct Text;
 impl Reader for Text {
     fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
         let (place, text) = record.text()?;
-        let events = out.said(text).map(RecordedEvent::of);
+        let events = out.split_thinking(text).map(RecordedEvent::new);
         let mut entry = entry(place, events.collect());
         entry.transcript.id = out.stem().to_owned();
         out.emit(entry);

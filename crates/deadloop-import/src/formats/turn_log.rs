@@ -73,7 +73,7 @@ fn exchange(run: &mut Conversation, mut turn: Object, out: &mut Out) -> Result<(
     }
     let mut response = take::object(&mut turn, "response")?.unwrap_or_default();
     let text = take::string(&mut response, "message")?.unwrap_or_default();
-    run.say(text, None, out);
+    run.add_answer(text, None, out);
     // Summaries of earlier turns are kept where they were made.
     if let Some(metadata) = take::any(&mut turn, "metadata")
         && let Some(event) = run.last_turn()

@@ -90,19 +90,21 @@ const DEPTH: usize = 3;
 
 /// Returns whether `known` recognizes this object or one inside, also as a string.
 pub(crate) fn holds(object: &Object, known: &dyn Fn(&Object) -> bool) -> bool {
-    fn look(object: &Object, known: &dyn Fn(&Object) -> bool, depth: usize) -> bool {
+    fn contains_known(object: &Object, known: &dyn Fn(&Object) -> bool, depth: usize) -> bool {
         // Objects have few fields, and few of them have these names, so comparing is faster than hashing.
         let mut inner = object
             .iter()
             .filter(|(name, _)| INNER.contains(&name.as_str()));
         let deeper = |(_, value): (&String, &Value)| match value {
-            Value::Object(part) => look(part, known, depth - 1),
-            Value::String(text) => parsed(text).is_some_and(|part| look(&part, known, depth - 1)),
+            Value::Object(part) => contains_known(part, known, depth - 1),
+            Value::String(text) => {
+                parsed(text).is_some_and(|part| contains_known(&part, known, depth - 1))
+            }
             _ => false,
         };
         known(object) || (depth > 0 && inner.any(deeper))
     }
-    look(object, known, DEPTH)
+    contains_known(object, known, DEPTH)
 }
 
 /// Parses a text as an object.

@@ -201,7 +201,7 @@ impl Response {
             let user = self
                 .user
                 .iter()
-                .map(|text| RecordedEvent::of(Body::User(text.clone())));
+                .map(|text| RecordedEvent::new(Body::User(text.clone())));
             let events = user.chain(choice.end(shift, tokens)).collect();
             let mut entry = entry(self.place.clone(), events);
             let transcript = &mut entry.transcript;

@@ -49,12 +49,12 @@ pub(crate) fn knows(head: &Head, family: &'static Family) -> Certainty {
 /// Returns the family of the first object that some family recognizes.
 fn spoken(head: &Head) -> Option<Spoken> {
     head.objects().find_map(|object| {
-        if let Some(of) = families::of(object) {
+        if let Some(of) = families::recognize(object) {
             return Some((of, true));
         }
         let inner = Cell::new(None);
         let known = |object: &Object| {
-            inner.set(inner.get().or(families::of(object)));
+            inner.set(inner.get().or(families::recognize(object)));
             inner.get().is_some()
         };
         envelope::holds(object, &known);
@@ -86,7 +86,7 @@ struct Waiting {
 
 impl Streams {
     /// Creates a reader of responses and streams of responses.
-    pub(crate) fn of(family: &'static Family) -> Self {
+    pub(crate) fn new(family: &'static Family) -> Self {
         Self {
             family,
             session: false,
@@ -100,7 +100,7 @@ impl Streams {
     pub(crate) fn session(family: &'static Family) -> Self {
         Self {
             session: true,
-            ..Self::of(family)
+            ..Self::new(family)
         }
     }
 
@@ -121,7 +121,7 @@ impl Streams {
             return Ok(());
         }
         let said = (self.family.read)(std::mem::take(&mut opened.object))?;
-        self.said(said, opened, place, out);
+        self.add_object(said, opened, place, out);
         Ok(())
     }
 
@@ -138,7 +138,7 @@ impl Streams {
     }
 
     /// Adds an object and the data of its envelope.
-    fn said(&mut self, said: ObjectContent, opened: Opened, place: &Place, out: &mut Out) {
+    fn add_object(&mut self, said: ObjectContent, opened: Opened, place: &Place, out: &mut Out) {
         for (path, rest) in &said.rest {
             out.losses.rest(path, rest);
         }
@@ -314,7 +314,7 @@ impl Reader for Streams {
             && let Some(mut said) = self.family.quick.and_then(|quick| quick(text))
         {
             let opened = Opened::bare(said.rest_of(""));
-            self.said(said, opened, &place, out);
+            self.add_object(said, opened, &place, out);
             return Ok(());
         }
         self.object(record.object()?, &place, out)

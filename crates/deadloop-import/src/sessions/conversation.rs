@@ -86,7 +86,7 @@ impl Conversation {
                 turn = Some(said.turn(&mut message, t_ms)?);
             }
             Role::Tool => said.tool_result(&mut message, content)?,
-            Role::User | Role::System => told = Some(said.told(content)?),
+            Role::User | Role::System => told = Some(said.message_text(content)?),
         }
         said.out.losses.rest(path, &message);
         let bodies = said.events;
@@ -305,7 +305,7 @@ impl Message<'_> {
 
     /// Adds text of the model, which may hold tags.
     fn text(&mut self, text: String) {
-        self.events.extend(self.out.said(text));
+        self.events.extend(self.out.split_thinking(text));
     }
 
     /// Adds a block of the model.
@@ -385,7 +385,7 @@ impl Message<'_> {
     }
 
     /// Returns the text of a message to the model. Results of tools in it become events.
-    fn told(&mut self, content: Option<Value>) -> Result<String, WireFault> {
+    fn message_text(&mut self, content: Option<Value>) -> Result<String, WireFault> {
         let blocks = match content {
             None => return Ok(String::new()),
             Some(Value::String(text)) => return Ok(text),

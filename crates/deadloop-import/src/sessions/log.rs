@@ -109,7 +109,7 @@ pub(crate) fn marked(object: &Object, marks: &str) -> bool {
         if let Some(path) = mark.strip_prefix('!') {
             return paths::get(object, path).is_none();
         }
-        let (path, says) = said(mark);
+        let (path, says) = split_mark(mark);
         let value = paths::get(object, path);
         match (value.as_deref(), says) {
             (None, _) => false,
@@ -121,7 +121,7 @@ pub(crate) fn marked(object: &Object, marks: &str) -> bool {
 }
 
 /// Splits a mark into its path and its values.
-fn said(mark: &str) -> (&str, Option<&str>) {
+fn split_mark(mark: &str) -> (&str, Option<&str>) {
     // Marks are short, and a search for long texts would take longer.
     let equal = mark.bytes().position(|byte| byte == b'=');
     equal.map_or((mark, None), |at| (&mark[..at], Some(&mark[at + 1..])))
@@ -159,7 +159,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    pub(crate) fn of(log: &'static Log) -> Self {
+    pub(crate) fn new(log: &'static Log) -> Self {
         Self {
             log,
             session: Session::default(),
@@ -263,7 +263,7 @@ impl Reading {
         let marks = held.iter();
         for mark in marks.flat_map(|rule| rule.when.split_ascii_whitespace()) {
             // The marks themselves are no losses.
-            if let (path, Some(_)) = said(mark) {
+            if let (path, Some(_)) = split_mark(mark) {
                 paths::take(record, path);
             }
         }
@@ -320,10 +320,10 @@ impl Reading {
             run.act(Body::Reasoning(text), t_ms);
         }
         if let Some(text) = text(&rule.answer) {
-            run.say(text, t_ms, out);
+            run.add_answer(text, t_ms, out);
         }
         if let Some(text) = text(&rule.last).filter(|_| !answered(run)) {
-            run.say(text, t_ms, out);
+            run.add_answer(text, t_ms, out);
         }
         if let Some(text) = text(&rule.user) {
             run.user(text, t_ms);

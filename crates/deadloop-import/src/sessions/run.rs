@@ -100,7 +100,7 @@ impl Conversation {
             return self.used(turn.usage);
         }
         self.response = turn.response;
-        let mut event = RecordedEvent::of(Body::Turn);
+        let mut event = RecordedEvent::new(Body::Turn);
         event.t_ms = turn.t_ms;
         event.rest.insert("index".to_owned(), self.turns.into());
         keep(&mut event.rest, "agent", turn.agent.map(Value::String));
@@ -168,8 +168,9 @@ impl Conversation {
     }
 
     /// Adds text of the model, with thinking split off.
-    pub(crate) fn say(&mut self, text: impl Into<String>, t_ms: Option<f64>, out: &Out) {
-        out.said(text).for_each(|body| self.act(body, t_ms));
+    pub(crate) fn add_answer(&mut self, text: impl Into<String>, t_ms: Option<f64>, out: &Out) {
+        out.split_thinking(text)
+            .for_each(|body| self.act(body, t_ms));
     }
 
     /// Ends the run.
@@ -178,7 +179,8 @@ impl Conversation {
             // A run ends once, so the reason of the whole replaces the last one.
             self.events
                 .pop_if(|last| matches!(last.body, Body::Finish { .. }));
-            self.events.push(RecordedEvent::of(Body::Finish { reason }));
+            self.events
+                .push(RecordedEvent::new(Body::Finish { reason }));
         }
     }
 

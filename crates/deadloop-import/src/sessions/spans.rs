@@ -89,13 +89,13 @@ pub(crate) struct SpanSaid {
 }
 
 /// Reads a request or a response of an API, messages, a message, or a text of `role`.
-pub(crate) fn said(value: Value, role: &str) -> SpanSaid {
+pub(crate) fn read_content(value: Value, role: &str) -> SpanSaid {
     let mut said = SpanSaid::default();
     match value {
         Value::String(text) => said.messages.push(spoken(&text, role)),
         Value::Array(items) => {
             for item in items {
-                let inner = self::said(item, role);
+                let inner = self::read_content(item, role);
                 said.messages.extend(inner.messages);
                 said.reason = said.reason.take().or(inner.reason);
             }
@@ -116,7 +116,7 @@ pub(crate) fn said(value: Value, role: &str) -> SpanSaid {
                         Value::String(text) => cut::inside(&text).unwrap_or(Value::String(text)),
                         other => other,
                     };
-                    let inner = self::said(inside, role);
+                    let inner = self::read_content(inside, role);
                     said.messages = inner.messages;
                     said.reason = said.reason.take().or(inner.reason);
                     return said;
@@ -159,7 +159,7 @@ pub(crate) struct TraceSpans {
 
 impl Traces {
     /// Returns the trace with this id. A new trace begins at `place`.
-    pub(crate) fn of(&mut self, id: &str, place: &Place) -> &mut TraceSpans {
+    pub(crate) fn trace(&mut self, id: &str, place: &Place) -> &mut TraceSpans {
         let next = self.traces.len();
         let at = *self.numbers.entry(id.to_owned()).or_insert(next);
         if at == next {
@@ -176,7 +176,7 @@ impl Traces {
 
     /// Adds a span to a trace.
     pub(crate) fn push(&mut self, id: String, place: &Place, span: Span) {
-        self.of(&id, place).spans.push(span);
+        self.trace(&id, place).spans.push(span);
     }
 
     /// Emits every trace as a run.

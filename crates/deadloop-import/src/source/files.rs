@@ -20,7 +20,7 @@ pub struct FileStamp {
 
 impl FileStamp {
     /// Returns the current stamp of a file. `None` if the file does not exist.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
+    pub(crate) fn read(path: &Path) -> Option<Self> {
         let nanos = |data: &std::fs::Metadata| {
             let since = data.modified().ok()?.duration_since(std::time::UNIX_EPOCH);
             since.ok().map(|since| since.as_nanos() as u64)
@@ -155,7 +155,7 @@ impl Files {
     pub(crate) fn same(&self, known: &BTreeMap<PathBuf, FileStamp>) -> HashSet<PathBuf> {
         let is_same = |file: &PathBuf| {
             let before = known.get(&whole(file));
-            before.is_some() && before == FileStamp::of(file).as_ref()
+            before.is_some() && before == FileStamp::read(file).as_ref()
         };
         let changed = self.files.iter().filter(|file| !is_same(file));
         let changed: HashSet<Option<&Path>> = changed.map(|file| file.parent()).collect();

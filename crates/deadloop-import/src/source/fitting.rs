@@ -126,7 +126,7 @@ mod tests {
             transcript: Transcript {
                 id: "t".into(),
                 model: "m".into(),
-                events: bodies.into_iter().map(RecordedEvent::of).collect(),
+                events: bodies.into_iter().map(RecordedEvent::new).collect(),
                 ..Transcript::default()
             },
             labels: None,

@@ -31,7 +31,7 @@ impl Certainty {
     }
 
     /// Returns the reason, for messages.
-    pub(crate) fn why(self) -> &'static str {
+    pub(crate) fn reason(self) -> &'static str {
         match self {
             Self::No => "nothing in it tells",
             Self::Fallback => "a column of a usual name, and nothing else",

@@ -70,7 +70,7 @@ pub(crate) fn open(file: &File, asked: Option<&'static Foreign>) -> Result<Opene
         ));
     }
     let (mut told, format, sure) = loop {
-        let told = tell(&look, file)?;
+        let told = recognize(&look, file)?;
         if let Some(format) = asked {
             if let Some(other) = told.database.filter(|name| *name != format.name) {
                 let what = format!("a database of {other}, and no recording of {}", format.name);
@@ -87,7 +87,7 @@ pub(crate) fn open(file: &File, asked: Option<&'static Foreign>) -> Result<Opene
             [] => return Err(foreign(&told, &look)),
             [only] => break (told, only, Some(sure)),
             [one, other, ..] => {
-                let what = format!("may be {} or {}: {}", one.name, other.name, sure.why());
+                let what = format!("may be {} or {}: {}", one.name, other.name, sure.reason());
                 return Err(WireFault::new(what, "--from to say which").into());
             }
         }
@@ -271,7 +271,7 @@ fn unknown(head: &Head) -> WireFault {
 }
 
 /// Recognizes the shape of a file and reads its first records.
-fn tell(look: &FileHead, file: &File) -> Result<Head, Refused> {
+fn recognize(look: &FileHead, file: &File) -> Result<Head, Refused> {
     let head = &look.head[..];
     let mut told = Head {
         shape: Shape::Archive,

@@ -42,11 +42,11 @@ fn check(params: &Params) -> Result<(), Refusal> {
     let phrases = phrases(params);
     if phrases.is_empty() {
         let reason = "no list and no phrase: it would leave nothing out";
-        return Refusal::of("lists", reason);
+        return Refusal::err("lists", reason);
     }
     let odd = |phrase: &&String| phrase.trim() != **phrase || phrase.chars().count() > LONGEST;
     match phrases.iter().find(odd) {
-        Some(phrase) => Refusal::of(
+        Some(phrase) => Refusal::err(
             "own",
             format!("{phrase:?}: expected {LONGEST} chars at most and no blanks around it"),
         ),

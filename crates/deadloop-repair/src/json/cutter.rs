@@ -45,7 +45,7 @@ impl Cutter {
         }
         self.held.push(c);
         while !self.held.is_empty() {
-            match self.marks.look(&self.held, work) {
+            match self.marks.match_held(&self.held, work) {
                 MarkMatch::Cut => return,
                 MarkMatch::Mark(_) => {
                     self.held.clear();

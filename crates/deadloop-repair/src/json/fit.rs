@@ -32,7 +32,7 @@ impl Type {
     ];
 
     /// Returns the type with this name.
-    pub(crate) fn of(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         let at = Self::NAMES.iter().position(|known| *known == name)?;
         Self::ALL.get(at).copied()
     }
@@ -75,17 +75,17 @@ impl Fields {
     /// Returns the fields of a setting.
     pub(super) fn new(params: &Params) -> Self {
         match params.get("fields") {
-            Some(deadloop_detect::Value::Table(table)) => Self::of(
-                table
-                    .iter()
-                    .filter_map(|(name, kind)| Some((name.clone(), Type::of(kind.as_text()?)?))),
-            ),
+            Some(deadloop_detect::Value::Table(table)) => {
+                Self::from_fields(table.iter().filter_map(|(name, kind)| {
+                    Some((name.clone(), Type::from_name(kind.as_text()?)?))
+                }))
+            }
             _ => Self::default(),
         }
     }
 
     /// Returns fields from their names and types.
-    fn of(fields: impl IntoIterator<Item = (String, Type)>) -> Self {
+    fn from_fields(fields: impl IntoIterator<Item = (String, Type)>) -> Self {
         Self(fields.into_iter().collect())
     }
 
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn names_and_types_are_put_right() {
         let fields = [("city", Type::String), ("days", Type::Integer)];
-        let fields = Fields::of(fields.map(|(name, kind)| (name.to_owned(), kind)));
+        let fields = Fields::from_fields(fields.map(|(name, kind)| (name.to_owned(), kind)));
         for (json, expected) in [
             (
                 "{ \"city\": \"Bonn\",\"days\":3}",

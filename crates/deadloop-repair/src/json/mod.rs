@@ -70,29 +70,29 @@ static PARAMS: &[Param] = &[
 /// Rejects marks that cannot be told apart, unknown types, and parameters that the mode cannot follow.
 fn check(params: &Params) -> Result<(), Refusal> {
     if let Some(reason) = Marks::refuse(&list(params, "control"), false) {
-        return Refusal::of("control", reason);
+        return Refusal::err("control", reason);
     }
     let waits = matches!(params.text("mode"), "strict" | "tolerant" | "schema");
     if params.text("inside") == "refuse" && !waits {
         let mode = params.text("mode");
         let reason = format!("refuse, and mode {mode} passes text on before it is whole");
-        return Refusal::of("inside", reason);
+        return Refusal::err("inside", reason);
     }
     let Some(Value::Table(fields)) = params.get("fields") else {
         return Ok(());
     };
     for (name, kind) in fields {
-        if kind.as_text().and_then(Type::of).is_none() {
+        if kind.as_text().and_then(Type::from_name).is_none() {
             let reason = format!(
                 "{name} = {kind}: expected one of: {}",
                 Type::NAMES.join(", ")
             );
-            return Refusal::of("fields", reason);
+            return Refusal::err("fields", reason);
         }
     }
     if params.text("mode") == "schema" && fields.is_empty() {
         let reason = "none: mode schema holds the arguments against these";
-        return Refusal::of("fields", reason);
+        return Refusal::err("fields", reason);
     }
     Ok(())
 }

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     /// Returns the text with code in brackets.
-    fn told(text: &str) -> String {
+    fn bracketed(text: &str) -> String {
         let (mut code, mut told) = (Code::default(), String::new());
         let mut left: Vec<char> = text.chars().rev().collect();
         loop {
@@ -182,9 +182,9 @@ mod tests {
             ("`a`", "[`a`]"),
             ("it`s\n`a`", "it`s\n[`a`]"),
         ] {
-            assert_eq!(told(text), wanted, "{text:?}");
+            assert_eq!(bracketed(text), wanted, "{text:?}");
         }
         let long = format!("`{}` b", "a".repeat(LONGEST));
-        assert_eq!(told(&long), long, "too long for a span");
+        assert_eq!(bracketed(&long), long, "too long for a span");
     }
 }

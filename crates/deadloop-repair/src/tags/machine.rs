@@ -137,9 +137,9 @@ impl Machine {
     fn piece(&mut self, piece: Piece, out: &mut Pieces) {
         match piece {
             Piece::Plain(c) => self.plain(c, out),
-            Piece::Code(code) => self.shown(&code, out),
+            Piece::Code(code) => self.pass_code(&code, out),
             Piece::Then(code, c) => {
-                self.shown(&code, out);
+                self.pass_code(&code, out);
                 self.char(c, out);
             }
             Piece::Open(ticks, rest) => {
@@ -150,7 +150,7 @@ impl Machine {
     }
 
     /// Passes on code as text. The text that the lexer holds is not a tag, because a backtick came before its end.
-    fn shown(&mut self, code: &str, out: &mut Pieces) {
+    fn pass_code(&mut self, code: &str, out: &mut Pieces) {
         let mut lexer = std::mem::take(&mut self.lexer);
         lexer.finish(&mut |lexeme| self.lexeme(lexeme, out));
         self.lexer = lexer;

@@ -72,8 +72,8 @@ impl Kinds {
     }
 
     /// Compares the held text with the marks.
-    pub(super) fn look(&self, held: &[char], work: &mut u64) -> MarkMatch {
-        self.marks.look(held, work)
+    pub(super) fn match_held(&self, held: &[char], work: &mut u64) -> MarkMatch {
+        self.marks.match_held(held, work)
     }
 
     /// Returns the meaning of the mark with this index.

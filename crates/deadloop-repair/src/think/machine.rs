@@ -128,7 +128,7 @@ impl Machine {
         }
         self.held.push(c);
         while !self.held.is_empty() {
-            match self.kinds.look(&self.held, &mut self.work) {
+            match self.kinds.match_held(&self.held, &mut self.work) {
                 MarkMatch::Cut => return,
                 MarkMatch::Mark(mark) => {
                     let text: String = self.held.drain(..).collect();

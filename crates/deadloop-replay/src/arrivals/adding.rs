@@ -27,7 +27,7 @@ impl<'a> Arrivals<'a> {
     /// Builds the arrivals of a transcript. `chunks` is the size in chars of the chunks in which all text is assumed
     /// to have arrived. With `None` the recorded chunks are used.
     #[inline]
-    pub(crate) fn of(transcript: &'a Transcript, chunks: Option<NonZeroU64>) -> Self {
+    pub(crate) fn new(transcript: &'a Transcript, chunks: Option<NonZeroU64>) -> Self {
         let mut arrivals = Self {
             chunks,
             lanes: Default::default(),
@@ -35,7 +35,7 @@ impl<'a> Arrivals<'a> {
         };
         let mut adding = Adding {
             tokens: Some(0),
-            spent: TokenSum::of(&transcript.events),
+            spent: TokenSum::from_events(&transcript.events),
             ..Adding::default()
         };
         for (nth, (number, arriving)) in (0..).zip(transcript.stream()) {
@@ -111,7 +111,7 @@ impl<'a> Arrivals<'a> {
         let goes_on = adding.last == Some(channel);
         let stretch = (!goes_on).then(|| Chars(adding.seen.count(channel)));
         adding.last = Some(channel);
-        let chars = Chars::of(&text);
+        let chars = Chars::count(&text);
         adding.seen = adding.seen.plus(channel, chars.0);
         let Some(lane) = self.lane_mut(channel) else {
             return;
@@ -144,7 +144,7 @@ impl Adding {
     ) -> Moment {
         // The end comes after the last event, so it gets a place of its own.
         let (number, offset) = match *arriving {
-            Arriving::Call { arguments, .. } => (number, Chars::of(&arguments.text()).0),
+            Arriving::Call { arguments, .. } => (number, Chars::count(&arguments.text()).0),
             Arriving::Closed => (number + 1, 0),
             _ => (number, 0),
         };

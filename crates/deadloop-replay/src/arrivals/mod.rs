@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn a_moment_knows_what_the_other_channel_had() {
         let t = transcript(true);
-        let arrivals = Arrivals::of(&t, None);
+        let arrivals = Arrivals::new(&t, None);
         let moment = arrivals.moment(Channel::Reasoning, Chars(4));
         let seen = ChannelLengths::default().plus(Channel::Reasoning, 4);
         assert_eq!(moment.seen, seen.plus(Channel::Answer, 3));
@@ -254,7 +254,7 @@ mod tests {
             events: vec![event(Body::Reasoning("思考".into()), None), whole],
             ..Transcript::default()
         };
-        let arrivals = Arrivals::of(&t, None);
+        let arrivals = Arrivals::new(&t, None);
         let tokens = |at| arrivals.moment(Channel::Answer, Chars(at)).tokens;
         assert_eq!([1, 500, 1000].map(tokens), [1, 151, 301].map(Some));
         let of = |before, own| EventTokens { before, own };
@@ -277,7 +277,7 @@ mod tests {
             ],
             ..Transcript::default()
         };
-        let arrivals = Arrivals::of(&t, NonZeroU64::new(4));
+        let arrivals = Arrivals::new(&t, NonZeroU64::new(4));
         let at = |at| arrivals.delivered(Channel::Answer, Chars(at)).0;
         assert_eq!([3, 5, 6, 10].map(at), [4, 5, 9, 11]);
     }
@@ -286,7 +286,7 @@ mod tests {
     fn delivered_is_the_end_of_the_chunk() {
         let at = |timed, chunks, at| {
             let t = transcript(timed);
-            let arrivals = Arrivals::of(&t, NonZeroU64::new(chunks));
+            let arrivals = Arrivals::new(&t, NonZeroU64::new(chunks));
             arrivals.delivered(Channel::Reasoning, Chars(at)).0
         };
         assert_eq!(at(true, 0, 3), 5, "the recorded chunk");

@@ -68,8 +68,8 @@ impl BudgetGrid {
                     *grid.refused.entry(refusal.reason).or_default() += 1;
                     continue;
                 }
-                let budget = Budget::of(&params);
-                if seen.insert(budget.told()) {
+                let budget = Budget::from_params(&params);
+                if seen.insert(budget.canonical()) {
                     grid.budgets.push(budget);
                 }
             }

@@ -32,7 +32,7 @@ pub struct Lengths {
 
 impl Lengths {
     /// Measures a transcript.
-    pub fn of(transcript: &Transcript) -> Self {
+    pub fn from_transcript(transcript: &Transcript) -> Self {
         let mut lengths = Self::default();
         for (number, seen) in transcript.stream() {
             let at = usize::try_from(number).unwrap_or(usize::MAX);
@@ -107,12 +107,12 @@ mod tests {
 
     #[test]
     fn a_text_that_was_cut_has_its_whole_length() {
-        let mut event = RecordedEvent::of(Body::Answer("日本".into()));
+        let mut event = RecordedEvent::new(Body::Answer("日本".into()));
         assert_eq!(chars(&event), 2);
         event.rest.insert("length".into(), 40.into());
         assert_eq!(chars(&event), 40);
         let call = |arguments| {
-            chars(&RecordedEvent::of(Body::ToolCall {
+            chars(&RecordedEvent::new(Body::ToolCall {
                 id: None,
                 name: "ls".into(),
                 arguments,

@@ -77,7 +77,7 @@ pub static SPEC: Spec = Spec {
     name: "budget",
     about: "what a run's context holds, and what is done when it is full",
     params: PARAMS,
-    check: |params| Budget::of(params).check(),
+    check: |params| Budget::from_params(params).check(),
     ..Spec::PLAIN
 };
 
@@ -108,13 +108,13 @@ const PARAMS: &[Param] = &[
 /// The defaults of the parameters.
 impl Default for Budget {
     fn default() -> Self {
-        Self::of(&SPEC.defaults())
+        Self::from_params(&SPEC.defaults())
     }
 }
 
 impl Budget {
     /// Returns the setting with these parameters, which must be checked.
-    pub fn of(params: &Params) -> Self {
+    pub fn from_params(params: &Params) -> Self {
         Self {
             counter: Counter::named(params.text("counter")).unwrap_or(Counter::Quarter),
             window: params.count("window"),
@@ -162,7 +162,7 @@ impl Budget {
         if self.tools < self.window {
             Ok(())
         } else {
-            Refusal::of(
+            Refusal::err(
                 "tools",
                 format!(
                     "tools = {} tokens fill the window of {}; expected fewer",
@@ -181,11 +181,11 @@ impl Budget {
 
     /// Returns a short hash of the parameters: the same setting has the same name in every run.
     pub fn id(&self) -> String {
-        short_hash(&format!("budget 1; {}", self.told()))
+        short_hash(&format!("budget 1; {}", self.canonical()))
     }
 
     /// Returns the parameters as a text. Two settings with the same effect have the same text.
-    pub fn told(&self) -> String {
+    pub fn canonical(&self) -> String {
         let columns = self.columns();
         let parts: Vec<String> = columns.iter().map(|(k, v)| format!("{k}={v}")).collect();
         parts.join("; ")
@@ -211,13 +211,13 @@ mod tests {
             };
             params.set(param.name, other);
         }
-        assert_eq!(Budget::of(&params).params(), params);
+        assert_eq!(Budget::from_params(&params).params(), params);
         // Each word keeps its meaning.
         for param in PARAMS {
             if let Domain::Word(words) = param.domain {
                 for word in words {
                     params.set(param.name, Value::Text((*word).into()));
-                    assert_eq!(Budget::of(&params).params(), params, "{word}");
+                    assert_eq!(Budget::from_params(&params).params(), params, "{word}");
                 }
             }
         }

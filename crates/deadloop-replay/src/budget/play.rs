@@ -67,7 +67,7 @@ struct Limits {
 }
 
 impl Limits {
-    fn of(budget: &Budget) -> Self {
+    fn from_budget(budget: &Budget) -> Self {
         let window = budget.window as f64;
         let room = budget.window.saturating_sub(budget.tools) as f64;
         let trigger = match budget.policy {
@@ -86,7 +86,7 @@ impl Limits {
 /// Returns the longest prompt, in tokens, at which the policy does not act and nothing overflows. A run whose last
 /// prompt is at most this long is sent unchanged.
 pub(super) fn quiet(budget: &Budget) -> u64 {
-    let limits = Limits::of(budget);
+    let limits = Limits::from_budget(budget);
     limits.trigger.min(limits.most)
 }
 
@@ -235,7 +235,7 @@ pub fn trace(sizes: &RunSizes, budget: &Budget) -> (Played, Vec<BudgetStep>) {
 
 /// Plays a run and calls `tell` for each turn at which the policy acts or the prompt overflows.
 fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> Played {
-    let limits = Limits::of(budget);
+    let limits = Limits::from_budget(budget);
     let mut context = Context::new(sizes, budget.tools);
     let mut played = Played::default();
     let (mut turn, mut last): (usize, Option<usize>) = (0, None);

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use deadloop_detect::harness::meant;
+use deadloop_detect::harness::did_you_mean;
 use serde::Deserialize;
 
 use super::params::{Budget, Policy};
@@ -54,7 +54,7 @@ pub(super) fn preset(name: &str) -> Result<&'static BudgetPreset, String> {
     presets().iter().find(|p| p.name == name).ok_or_else(|| {
         format!(
             "unknown preset \"{name}\"{}; expected one of: {}",
-            meant(name, known.iter().copied()),
+            did_you_mean(name, known.iter().copied()),
             known.join(", ")
         )
     })

@@ -24,7 +24,7 @@ pub struct RunSizes {
 
 impl RunSizes {
     /// Measures a run. A system event after the beginning counts as an ordinary event.
-    pub fn of(lengths: &Lengths, counter: Counter) -> Self {
+    pub fn new(lengths: &Lengths, counter: Counter) -> Self {
         let tokens = match counter {
             Counter::Recorded => recorded(&lengths.items, &lengths.prompts),
             _ => estimated(&lengths.items, counter.chars()),

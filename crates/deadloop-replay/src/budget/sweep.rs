@@ -33,7 +33,7 @@ pub struct Stage {
 
 impl Stage {
     /// Groups settings into stages, in the order in which they first occur.
-    pub fn of(budgets: &[Budget]) -> Vec<Self> {
+    pub fn stages(budgets: &[Budget]) -> Vec<Self> {
         let mut stages: Vec<Self> = Vec::new();
         let mut at: BTreeMap<String, usize> = BTreeMap::new();
         let mut known = std::collections::HashSet::new();
@@ -43,7 +43,7 @@ impl Stage {
                 cache: 1.0,
                 ..budget.clone()
             };
-            let stage = *at.entry(never.told()).or_insert_with(|| {
+            let stage = *at.entry(never.canonical()).or_insert_with(|| {
                 stages.push(Self {
                     never,
                     plays: Vec::new(),
@@ -54,7 +54,7 @@ impl Stage {
                 cache: 1.0,
                 ..budget.clone()
             };
-            if known.insert(play.told()) {
+            if known.insert(play.canonical()) {
                 stages[stage].plays.push(play);
             }
         }
@@ -73,7 +73,7 @@ pub struct StageTallies {
 
 impl Field {
     /// Measures runs with all counters that `budgets` name, in the given order.
-    pub fn of(lengths: &[Lengths], budgets: &[Budget]) -> Self {
+    pub fn new(lengths: &[Lengths], budgets: &[Budget]) -> Self {
         let mut counters: Vec<Counter> = Vec::new();
         for budget in budgets {
             if !counters.contains(&budget.counter) {
@@ -81,7 +81,7 @@ impl Field {
             }
         }
         let of = |lengths: &Lengths| {
-            let sizes = counters.iter().map(|one| RunSizes::of(lengths, *one));
+            let sizes = counters.iter().map(|one| RunSizes::new(lengths, *one));
             sizes.collect()
         };
         let runs = lengths.par_iter().map(of).collect();
@@ -129,7 +129,7 @@ struct Ranked {
 }
 
 impl Ranked {
-    fn of(mut runs: Vec<usize>, peak: impl Fn(usize) -> u64, free: &[Played]) -> Self {
+    fn new(mut runs: Vec<usize>, peak: impl Fn(usize) -> u64, free: &[Played]) -> Self {
         runs.sort_by_key(|run| (std::cmp::Reverse(peak(*run)), *run));
         let mut sum = BudgetTally::default();
         let mut quiet = vec![sum];
@@ -191,7 +191,7 @@ pub fn sweep(
     let peak = |run: usize| field.runs[run][view].peak(stage.never.tools);
     let of = |source: usize| {
         let own = (0..field.runs.len()).filter(|run| sources[*run] as usize == source);
-        Ranked::of(own.collect(), peak, &free)
+        Ranked::new(own.collect(), peak, &free)
     };
     let playing = Playing {
         sources: (0..count).map(of).collect(),

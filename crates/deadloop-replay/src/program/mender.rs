@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use super::process::{Halt, Process};
 use super::protocol::Ready;
 use super::script::Script;
-use super::{StartError, lock, ready, shown};
+use super::{StartError, command_line, lock, ready};
 
 /// The answer of a repairing program. Fields that the program left out are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,7 +45,7 @@ impl Mender {
             }),
             Err(Halt::Interrupted) => Err(StartError::Interrupted),
             Err(Halt::Failed(what) | Halt::Ended(what)) => Err(StartError::Refused {
-                command: shown(&program),
+                command: command_line(&program),
                 what,
             }),
         }
@@ -63,29 +63,33 @@ impl Mender {
     /// the program's stderr. The next transcript gets a new process.
     pub fn mend(&self, transcript: &Transcript, cancel: &AtomicBool) -> Result<Repaired, String> {
         let stop = || cancel.load(Ordering::Relaxed);
-        let script = Script::of(transcript, None, None)?;
+        let script = Script::new(transcript, None, None)?;
         let idle = lock(&self.idle).pop();
         let mut process = match idle {
             Some(process) => process,
-            None => ready(&self.program, &stop).map_err(|halt| said(&halt))?.0,
+            None => {
+                ready(&self.program, &stop)
+                    .map_err(|halt| describe_halt(&halt))?
+                    .0
+            }
         };
         let patience = Duration::from_millis(self.program.timeout_ms);
         let answer = process.ask(script.blocks.clone(), patience, &stop);
         let read = match answer {
             Ok(line) => read(&line, &script.transcript),
-            Err(halt) => Err(said(&halt)),
+            Err(halt) => Err(describe_halt(&halt)),
         };
         match read {
             Ok(repaired) => {
                 lock(&self.idle).push(process);
                 Ok(repaired)
             }
-            Err(what) => Err(process.obituary(&what)),
+            Err(what) => Err(process.end_with_stderr(&what)),
         }
     }
 }
 
-fn said(halt: &Halt) -> String {
+fn describe_halt(halt: &Halt) -> String {
     match halt {
         Halt::Interrupted => "interrupted".to_owned(),
         Halt::Failed(what) | Halt::Ended(what) => what.clone(),

@@ -112,7 +112,7 @@ impl Programs {
             }
             Err(Halt::Interrupted) => Err(StartError::Interrupted),
             Err(Halt::Failed(what) | Halt::Ended(what)) => Err(StartError::Refused {
-                command: shown(&listener.program),
+                command: command_line(&listener.program),
                 what,
             }),
         };
@@ -133,7 +133,7 @@ impl Programs {
         let too_many = |pool: &Pool| {
             let (errors, max) = (lock(&pool.errors), pool.listener.program.max_errors);
             (errors.count > max).then(|| {
-                let command = shown(&pool.listener.program);
+                let command = command_line(&pool.listener.program);
                 format!(
                     "{command}: failed on more than max_errors = {max} transcripts, the last {}",
                     errors.last
@@ -185,7 +185,7 @@ impl Programs {
                 return Ok(Ok(None));
             }
             let channel = pool.listener.channel;
-            let new = || Script::of(transcript, channel, chunks);
+            let new = || Script::new(transcript, channel, chunks);
             let answer = match scripts.entry(channel).or_insert_with(new) {
                 Ok(script) => self.question(pool, script, &stop),
                 Err(what) => Err(Halt::Failed(what.clone())),
@@ -194,7 +194,7 @@ impl Programs {
                 Ok(heard) => Ok(Ok(heard)),
                 Err(Halt::Interrupted) => Err(Interrupted),
                 Err(Halt::Failed(what) | Halt::Ended(what)) => {
-                    Ok(Err(self.blame(pool, &transcript.id, &what)))
+                    Ok(Err(self.count_error(pool, &transcript.id, &what)))
                 }
             }
         };
@@ -239,8 +239,8 @@ impl Programs {
                 self.keep(pool, process);
                 Ok(heard)
             }
-            Err(Halt::Failed(what)) => Err(Halt::Failed(process.obituary(&what))),
-            Err(Halt::Ended(what)) => Err(Halt::Ended(process.obituary(&what))),
+            Err(Halt::Failed(what)) => Err(Halt::Failed(process.end_with_stderr(&what))),
+            Err(Halt::Ended(what)) => Err(Halt::Ended(process.end_with_stderr(&what))),
             Err(Halt::Interrupted) => Err(Halt::Interrupted),
         }
     }
@@ -255,7 +255,7 @@ impl Programs {
     }
 
     /// Counts an error and returns its message.
-    fn blame(&self, pool: &Pool, transcript: &str, what: &str) -> String {
+    fn count_error(&self, pool: &Pool, transcript: &str, what: &str) -> String {
         let mut errors = lock(&pool.errors);
         errors.count += 1;
         errors.last = format!("{transcript}: {what}");
@@ -281,7 +281,7 @@ fn ready(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, Ready),
         Ok(ready) => Ok((process, ready)),
         Err(Halt::Failed(what) | Halt::Ended(what)) => {
             let what = format!("{what}, after hello");
-            Err(Halt::Failed(process.obituary(&what)))
+            Err(Halt::Failed(process.end_with_stderr(&what)))
         }
         Err(Halt::Interrupted) => Err(Halt::Interrupted),
     }
@@ -298,12 +298,12 @@ fn verdict(line: &[u8], script: &Script) -> Result<Option<ProgramAlarm>, String>
             "its verdict is of {of:?}, {:?} was asked",
             script.transcript
         )),
-        Answer::Verdict { alarm, .. } => alarm.map(|cry| script.heard(&cry)).transpose(),
+        Answer::Verdict { alarm, .. } => alarm.map(|cry| script.convert_alarm(&cry)).transpose(),
     }
 }
 
 /// Returns the command line of a program as a user would type it.
-fn shown(program: &Program) -> String {
+fn command_line(program: &Program) -> String {
     program.command.join(" ")
 }
 

@@ -180,7 +180,7 @@ impl Process {
     }
 
     /// Ends the process. Returns `what` with the end of its stderr.
-    pub(super) fn obituary(mut self, what: &str) -> String {
+    pub(super) fn end_with_stderr(mut self, what: &str) -> String {
         self.kill();
         let until = Instant::now() + LAST_WORDS;
         while !self.stderr.closed.load(Ordering::Acquire) && Instant::now() < until {

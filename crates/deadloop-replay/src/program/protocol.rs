@@ -89,7 +89,7 @@ impl RawAlarm {
     }
 
     #[cfg(test)]
-    pub(super) fn of(event: usize, at: u64, kind: &str, detail: Option<&str>) -> Self {
+    pub(super) fn new(event: usize, at: u64, kind: &str, detail: Option<&str>) -> Self {
         Self {
             event,
             at,

@@ -34,9 +34,9 @@ struct Stretch {
 
 impl Stretch {
     /// Returns the range of the next event, given the counts of the events before it.
-    fn of(event: &RecordedEvent, seen: &mut ChannelLengths, others: usize) -> Option<Self> {
+    fn from_event(event: &RecordedEvent, seen: &mut ChannelLengths, others: usize) -> Option<Self> {
         let (channel, count) = match (text_of(event), &event.body) {
-            (Some((channel, text)), _) => (channel, Chars::of(text).0),
+            (Some((channel, text)), _) => (channel, Chars::count(text).0),
             (None, Body::ToolCall { .. }) => (Channel::Tools, 1),
             (None, Body::ToolResult { .. }) => (Channel::Tools, 0),
             (None, Body::Turn) => (Channel::Turns, 1),
@@ -69,7 +69,7 @@ pub(crate) struct ProgramAlarm {
 impl Script {
     /// Returns the script of a transcript. If `channel` is given, text of other channels is left out. `chunks` is the
     /// size in chars of the chunks into which the text is cut. With `None` the recorded chunks are kept.
-    pub(super) fn of(
+    pub(super) fn new(
         transcript: &Transcript,
         channel: Option<Channel>,
         chunks: Option<NonZeroU64>,
@@ -88,7 +88,7 @@ impl Script {
         let mut seen = ChannelLengths::default();
         let mut others = 0;
         for event in events.iter() {
-            let stretch = Stretch::of(event, &mut seen, others);
+            let stretch = Stretch::from_event(event, &mut seen, others);
             let text = text_of(event).map(|(channel, _)| channel);
             others += usize::from(text.is_none());
             let other = channel.is_some_and(|wanted| text.is_some_and(|text| text != wanted));
@@ -115,7 +115,7 @@ impl Script {
     /// # Errors
     /// Returns an error if the alarm names an event that was not sent or is not counted, or a position outside of its
     /// event. A position before the event would understate the program's latency.
-    pub(super) fn heard(&self, cry: &RawAlarm) -> Result<ProgramAlarm, String> {
+    pub(super) fn convert_alarm(&self, cry: &RawAlarm) -> Result<ProgramAlarm, String> {
         let RawAlarm { event, at, .. } = *cry;
         let sent = self.stretches.len();
         let stretch = self
@@ -171,7 +171,7 @@ fn recut(events: &[RecordedEvent], size: NonZeroU64) -> Vec<RecordedEvent> {
                 Some(chunk) => join(chunk, piece, event.t_ms),
                 None => cut.push(chunk(channel, piece, event.t_ms)),
             }
-            filled = (filled + Chars::of(piece).0) % size.get();
+            filled = (filled + Chars::count(piece).0) % size.get();
             open = filled > 0;
             text = rest;
         }
@@ -186,7 +186,7 @@ fn chunk(channel: Channel, text: &str, t_ms: Option<f64>) -> RecordedEvent {
     };
     RecordedEvent {
         t_ms,
-        ..RecordedEvent::of(body)
+        ..RecordedEvent::new(body)
     }
 }
 
@@ -205,12 +205,12 @@ mod tests {
         let text = |body, t_ms| RecordedEvent {
             t_ms: Some(t_ms),
             tokens: Some(1),
-            ..RecordedEvent::of(body)
+            ..RecordedEvent::new(body)
         };
         let events = vec![
             text(Body::Reasoning("思考\u{2028}x".into()), 1.0),
             text(Body::Reasoning("yz".into()), 2.0),
-            RecordedEvent::of(Body::Turn),
+            RecordedEvent::new(Body::Turn),
             text(Body::Answer("😀bc".into()), 3.0),
             text(Body::Answer(String::new()), 4.0),
         ];
@@ -223,7 +223,7 @@ mod tests {
     }
 
     fn sent(channel: Option<Channel>, chunks: u64) -> (Script, Vec<String>) {
-        let script = Script::of(&transcript(), channel, NonZeroU64::new(chunks)).unwrap();
+        let script = Script::new(&transcript(), channel, NonZeroU64::new(chunks)).unwrap();
         let text = String::from_utf8(script.blocks.concat()).unwrap();
         let lines = text.split_terminator('\n').map(str::to_owned).collect();
         (script, lines)
@@ -265,8 +265,9 @@ mod tests {
     #[test]
     fn an_alarm_lies_in_the_event_at_which_it_was_raised() {
         let (script, _) = sent(None, 0);
-        let heard =
-            |event, at, kind: &str| script.heard(&RawAlarm::of(event, at, kind, Some("so it is")));
+        let heard = |event, at, kind: &str| {
+            script.convert_alarm(&RawAlarm::new(event, at, kind, Some("so it is")))
+        };
         let alarm = |channel, at, kind| ProgramAlarm {
             channel,
             at,
@@ -290,8 +291,8 @@ mod tests {
             assert!(refused.contains(place), "{refused}");
         }
         let (answers, _) = sent(Some(Channel::Answer), 0);
-        let cry = RawAlarm::of(1, 2, "other", Some("so it is"));
+        let cry = RawAlarm::new(1, 2, "other", Some("so it is"));
         let other = alarm(Channel::Answer, 2, Kind::Other);
-        assert_eq!(answers.heard(&cry), Ok(other));
+        assert_eq!(answers.convert_alarm(&cry), Ok(other));
     }
 }

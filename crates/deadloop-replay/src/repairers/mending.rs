@@ -23,7 +23,7 @@ pub enum Arrived {
 impl Arrived {
     /// Returns the stream of this kind in a transcript: its answer, the arguments or the name of its first call, or
     /// its events. `None` if there is none.
-    pub fn of(transcript: &Transcript, kind: StreamKind) -> Option<Self> {
+    pub fn from_transcript(transcript: &Transcript, kind: StreamKind) -> Option<Self> {
         match kind {
             StreamKind::Tags | StreamKind::Think | StreamKind::Text => {
                 Some(Self::Text(transcript.answer()))
@@ -82,10 +82,12 @@ impl Variant {
                 machine.finish(&mut out);
                 Out::Events(out)
             }
-            (Mending::Program(..), _) => match ask().and_then(|said| heard(&said, self.stream())) {
-                Ok(out) => out,
-                Err(what) => return Some(Err(what)),
-            },
+            (Mending::Program(..), _) => {
+                match ask().and_then(|said| read_answer(&said, self.stream())) {
+                    Ok(out) => out,
+                    Err(what) => return Some(Err(what)),
+                }
+            }
         };
         Some(Ok(VariantOutput { out, delay }))
     }
@@ -100,7 +102,7 @@ fn of_text(text: String) -> Meaning {
 }
 
 /// Reads the answer of a program.
-fn heard(said: &Repaired, kind: StreamKind) -> Result<Out, String> {
+fn read_answer(said: &Repaired, kind: StreamKind) -> Result<Out, String> {
     let text = |name: &str| said.fields.get(name).and_then(Json::as_str).unwrap_or("");
     if kind == StreamKind::Events {
         return Err("programs that mend events are not asked".into());

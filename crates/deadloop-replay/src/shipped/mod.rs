@@ -37,7 +37,7 @@ pub struct Scope {
 impl Scope {
     /// Returns the scope of a choice in `unit` among the settings of `grids`. Like the grids, it covers detectors of
     /// loops, of faults, or of both.
-    pub fn of(grids: &[Grid], unit: Unit) -> Self {
+    pub fn new(grids: &[Grid], unit: Unit) -> Self {
         let members = || grids.iter().flat_map(|grid| &grid.members);
         Self {
             unit,
@@ -168,7 +168,7 @@ mod tests {
         let both = format!("{RECOMMENDED}\n{stall}");
         let settings = Settings::parse(&both).unwrap();
         let chosen = |grids: &[Grid]| -> Vec<&str> {
-            let scope = Scope::of(grids, Unit::Chars);
+            let scope = Scope::new(grids, Unit::Chars);
             let members = settings.guard().members.iter().filter(|m| scope.has(m));
             members.map(|m| m.detector.name).collect()
         };

@@ -23,38 +23,38 @@ fn bill(played: &Played) -> Bill {
 }
 
 fn text(draw: &mut Draw, most: u64) -> String {
-    "x ".repeat(draw.below(most) as usize) + draw.of(&["", "README.markdown ", "src/main.rs "])
+    "x ".repeat(draw.below(most) as usize) + draw.pick(&["", "README.markdown ", "src/main.rs "])
 }
 
 fn run(draw: &mut Draw) -> Transcript {
     let mut events = Vec::new();
     for _ in 0..draw.below(3) {
-        let mut event = RecordedEvent::of(Body::System);
+        let mut event = RecordedEvent::new(Body::System);
         event.rest.insert("length".into(), draw.below(200).into());
         events.push(event);
     }
     if draw.below(4) > 0 {
-        events.push(RecordedEvent::of(Body::User(text(draw, 60))));
+        events.push(RecordedEvent::new(Body::User(text(draw, 60))));
     }
     let mut total = 0;
     for turn in 0..draw.below(25) {
-        let mut event = RecordedEvent::of(Body::Turn);
+        let mut event = RecordedEvent::new(Body::Turn);
         if draw.below(3) > 0 {
             total += draw.below(300);
             event.rest.insert("tokens_in".into(), total.into());
         }
         events.push(event);
         if draw.below(2) == 0 {
-            events.push(RecordedEvent::of(Body::Answer(text(draw, 80))));
+            events.push(RecordedEvent::new(Body::Answer(text(draw, 80))));
         }
         for call in 0..draw.below(3) {
             let id = Some(format!("{turn}/{call}"));
-            events.push(RecordedEvent::of(Body::ToolCall {
+            events.push(RecordedEvent::new(Body::ToolCall {
                 id: id.clone(),
-                name: draw.of(&["read", "ls"]).into(),
+                name: draw.pick(&["read", "ls"]).into(),
                 arguments: Value::String(text(draw, 6)),
             }));
-            events.push(RecordedEvent::of(Body::ToolResult {
+            events.push(RecordedEvent::new(Body::ToolResult {
                 id,
                 content: text(draw, 150),
                 error: None,
@@ -183,14 +183,14 @@ fn slow(run: &Transcript, b: &Budget) -> Played {
 
 fn setting(draw: &mut Draw) -> Budget {
     Budget {
-        counter: draw.of(&[Counter::Quarter, Counter::Third]),
-        window: draw.of(&[100, 150, 200, 400, 1000]),
-        threshold: draw.of(&[0.05, 0.3, 0.5, 0.85, 0.95, 1.0]),
-        reserve: draw.of(&[0.0, 0.1, 0.3]),
-        tools: draw.of(&[0, 0, 20, 90]),
-        keep: draw.of(&[0.0, 0.1, 0.2, 0.3, 0.7, 1.0]),
-        summary: draw.of(&[0.0, 0.05, 0.2]),
-        policy: draw.of(&[
+        counter: draw.pick(&[Counter::Quarter, Counter::Third]),
+        window: draw.pick(&[100, 150, 200, 400, 1000]),
+        threshold: draw.pick(&[0.05, 0.3, 0.5, 0.85, 0.95, 1.0]),
+        reserve: draw.pick(&[0.0, 0.1, 0.3]),
+        tools: draw.pick(&[0, 0, 20, 90]),
+        keep: draw.pick(&[0.0, 0.1, 0.2, 0.3, 0.7, 1.0]),
+        summary: draw.pick(&[0.0, 0.05, 0.2]),
+        policy: draw.pick(&[
             Policy::Summary,
             Policy::Summary,
             Policy::Drop,
@@ -206,10 +206,10 @@ fn a_setting_makes_of_a_run_what_the_slow_twin_makes_of_it() {
     let mut acted = [0; 3];
     for _ in 0..400 {
         let run = run(&mut draw);
-        let lengths = Lengths::of(&run);
+        let lengths = Lengths::from_transcript(&run);
         for _ in 0..40 {
             let budget = setting(&mut draw);
-            let sizes = RunSizes::of(&lengths, budget.counter);
+            let sizes = RunSizes::new(&lengths, budget.counter);
             let fast = play(&sizes, &budget);
             assert_eq!(fast, slow(&run, &budget), "{budget:?}");
             acted[budget.policy as usize] += fast.summaries;
@@ -229,7 +229,10 @@ fn definitions_of_tools_are_fresh_once() {
         window: 1000,
         ..Budget::default()
     };
-    let played = play(&RunSizes::of(&Lengths::of(run), budget.counter), &budget);
+    let played = play(
+        &RunSizes::new(&Lengths::from_transcript(run), budget.counter),
+        &budget,
+    );
     assert_eq!((played.turns, played.fresh), (3, 60 + 2));
     assert_eq!(played.cached, 60 + 60);
     assert_eq!(played, slow(run, &budget));
@@ -241,7 +244,7 @@ fn a_trace_sends_what_was_counted() {
     for _ in 0..300 {
         let run = run(&mut draw);
         let budget = setting(&mut draw);
-        let sizes = RunSizes::of(&Lengths::of(&run), budget.counter);
+        let sizes = RunSizes::new(&Lengths::from_transcript(&run), budget.counter);
         let (played, steps) = trace(&sizes, &budget);
         let alive = steps.iter().filter(|step| !step.overflow);
         let read = |step: &deadloop_replay::budget::BudgetStep| match budget.policy {
@@ -298,7 +301,7 @@ fn a_live_context_sends_what_a_replay_says() {
             if budget.policy == Policy::Never {
                 continue;
             }
-            let sizes = RunSizes::of(&Lengths::of(&run), budget.counter);
+            let sizes = RunSizes::new(&Lengths::from_transcript(&run), budget.counter);
             let (played, steps) = trace(&sizes, &budget);
             let alive = steps.iter().filter(|step| !step.overflow);
             let sent: Vec<u64> = alive.map(|step| step.sent).collect();
@@ -313,13 +316,15 @@ fn a_live_context_sends_what_a_replay_says() {
 #[test]
 fn a_sweep_adds_up_what_each_setting_makes_of_each_run() {
     let mut draw = Draw(5);
-    let lengths: Vec<Lengths> = (0..60).map(|_| Lengths::of(&run(&mut draw))).collect();
+    let lengths: Vec<Lengths> = (0..60)
+        .map(|_| Lengths::from_transcript(&run(&mut draw)))
+        .collect();
     let sources: Vec<u32> = (0..60).map(|_| draw.below(3) as u32).collect();
     let mut budgets: Vec<Budget> = (0..300).map(|_| setting(&mut draw)).collect();
     budgets.retain(|b| b.policy != Policy::Never);
-    let field = Field::of(&lengths, &budgets);
+    let field = Field::new(&lengths, &budgets);
     let mut plays = 0;
-    for stage in Stage::of(&budgets) {
+    for stage in Stage::stages(&budgets) {
         let swept = sweep(&field, &stage, &sources, 3, &AtomicBool::new(false)).unwrap();
         let free = field.free(&stage.never);
         for (budget, swept) in stage.plays.iter().zip(&swept.plays) {
@@ -361,11 +366,11 @@ fn a_limit_asks_where_its_twin_asks() {
     for _ in 0..20_000 {
         let limit = Limit {
             limit: 1 + draw.below(30),
-            grow: draw.of(&[1.0, 1.1, 1.5, 2.0]),
-            grow_by: draw.of(&[0, 1, 10]),
-            hard: draw.of(&[0, 5, 20, 60]),
-            warn_at: draw.of(&[0.6, 0.8, 0.9, 1.0]),
-            cancel_after: draw.of(&[None, Some(0), Some(2)]),
+            grow: draw.pick(&[1.0, 1.1, 1.5, 2.0]),
+            grow_by: draw.pick(&[0, 1, 10]),
+            hard: draw.pick(&[0, 5, 20, 60]),
+            warn_at: draw.pick(&[0.6, 0.8, 0.9, 1.0]),
+            cancel_after: draw.pick(&[None, Some(0), Some(2)]),
         };
         let turns = draw.below(120);
         let asked = limit.ask(turns);
@@ -414,7 +419,10 @@ fn the_reference_says_the_same_of_every_run() {
             ..Budget::default()
         };
         let run = &runs[usize::try_from(vector["run"].as_u64().unwrap()).unwrap()];
-        let played = play(&RunSizes::of(&Lengths::of(run), budget.counter), &budget);
+        let played = play(
+            &RunSizes::new(&Lengths::from_transcript(run), budget.counter),
+            &budget,
+        );
         for (name, told) in [
             ("turns", Some(played.turns)),
             ("summaries", Some(played.summaries)),

@@ -53,7 +53,7 @@ fn each_task_has_its_guard_in_a_replay_and_live() {
         let mut transcript = Transcript {
             id: "t".into(),
             model: model.into(),
-            events: vec![RecordedEvent::of(Body::Answer(UNIT.repeat(20)))],
+            events: vec![RecordedEvent::new(Body::Answer(UNIT.repeat(20)))],
             ..Transcript::default()
         };
         transcript.meta.insert("task".into(), task.clone());

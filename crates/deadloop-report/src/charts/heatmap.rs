@@ -43,7 +43,7 @@ struct Range {
 }
 
 fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
-    let grid = Grid::of(data).filter(|grid| grid.dimensions.len() > 1);
+    let grid = Grid::new(data).filter(|grid| grid.dimensions.len() > 1);
     let Some(grid) = &grid else {
         return Ok(None);
     };

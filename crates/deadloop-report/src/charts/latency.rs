@@ -55,7 +55,7 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
             .x_label_area_size(44)
             .y_label_area_size(62)
             .build_cartesian_2d(Axis::log(from, longest, marks), 0.0..1.0)?;
-        let unit = data.run.told("chars after the onset");
+        let unit = data.run.in_unit("chars after the onset");
         mesh(&mut chart.configure_mesh())
             .x_label_formatter(&|x| plain(*x, 3))
             .y_label_formatter(&percent_labels)

@@ -108,10 +108,13 @@ fn plane(
         spots = drawn(&plot, data, &places, &points)?;
         key(&below, data, &points)
     })?;
-    let mut titles: Vec<String> = spots.iter().map(|spot| told(data, spot.at)).collect();
+    let mut titles: Vec<String> = spots
+        .iter()
+        .map(|spot| point_title(data, spot.at))
+        .collect();
     let mut dots: Vec<Dot> = spots.into_iter().map(|spot| spot.dot).collect();
     for point in points.iter().rev() {
-        titles.push(format!("{}: {}", point.name, told(data, point.at)));
+        titles.push(format!("{}: {}", point.name, point_title(data, point.at)));
         dots.push(Dot {
             setting: point.setting,
             settings: 1,
@@ -306,7 +309,7 @@ fn envelope(places: &[(usize, (f64, f64))]) -> Vec<(f64, f64)> {
     best
 }
 
-fn told(data: &ReportData, (fa, height): (f64, f64)) -> String {
+fn point_title(data: &ReportData, (fa, height): (f64, f64)) -> String {
     format!(
         "{} {}, {} {}",
         data.run.height().title_in(data.run.unit),

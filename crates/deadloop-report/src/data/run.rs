@@ -84,7 +84,7 @@ impl RunInfo {
 
     /// Converts a text about chars to the unit of the run. It replaces the rate of wrong alarms and the unit, as tables
     /// name measures ([`Measure::title_in`](deadloop_score::Measure::title_in)).
-    pub(crate) fn told(&self, text: &'static str) -> Cow<'static, str> {
+    pub(crate) fn in_unit(&self, text: &'static str) -> Cow<'static, str> {
         if self.unit == Unit::Chars {
             return text.into();
         }
@@ -105,7 +105,7 @@ impl RunInfo {
     }
 
     /// Returns the measures in the table of choices, the objective and the limited ones first.
-    pub(crate) fn shown(&self) -> Vec<Metric> {
+    pub(crate) fn table_measures(&self) -> Vec<Metric> {
         let limited = self.constraints.iter().map(|limit| limit.metric);
         let asked = std::iter::once(self.objective.0).chain(limited);
         let rest = measures(self.unit).filter(|measure| measure.shown.choice);

@@ -27,7 +27,7 @@ impl Score {
     }
 
     /// Returns the value of a measure with its 95 % interval, if it has one.
-    pub fn of(&self, measure: Metric) -> Estimate {
+    pub fn estimate(&self, measure: Metric) -> Estimate {
         let ends = self.scores.interval(measure);
         Estimate {
             value: self.value(measure),

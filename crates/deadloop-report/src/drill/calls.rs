@@ -50,7 +50,7 @@ struct Row {
 }
 
 /// Prepares the calls of a run. With `by_turns`, the strip has `length` turns, else `length` calls.
-pub(super) fn shown(calls: &Calls, by_turns: bool, length: u64) -> CallsView {
+pub(super) fn calls_view(calls: &Calls, by_turns: bool, length: u64) -> CallsView {
     let tints = tints(calls);
     let tint = |call: &Called| {
         tints
@@ -78,7 +78,7 @@ pub(super) fn shown(calls: &Calls, by_turns: bool, length: u64) -> CallsView {
         }
     }
     CallsView {
-        told: told(calls),
+        told: summary(calls),
         boxes: calls.list.iter().map(one).collect(),
         turns,
         rows: rows(calls, &tint),
@@ -97,7 +97,7 @@ fn tints(calls: &Calls) -> BTreeMap<u64, usize> {
     tinted.map(|(n, (first, _))| (first, n)).collect()
 }
 
-fn told(calls: &Calls) -> String {
+fn summary(calls: &Calls) -> String {
     let (of, turns) = (count(calls.of), count(calls.turns));
     let s = |n: u64| if n == 1 { "" } else { "s" };
     let all = format!("{of} call{} in {turns} turn{}", s(calls.of), s(calls.turns));
@@ -217,7 +217,7 @@ mod tests {
             turns: 3,
             list,
         };
-        let shown = shown(&calls, false, 6);
+        let shown = calls_view(&calls, false, 6);
         let tints: Vec<&str> = shown.boxes.iter().map(|one| one.tint.as_str()).collect();
         assert_eq!(tints, ["c0", "", "c0", "c0", "c0", ""]);
         let rows: Vec<(&str, &str)> = shown

@@ -46,7 +46,7 @@ pub(crate) fn drill(data: &ReportData) -> Vec<Drill> {
         let opened: Vec<Open> = opened
             .iter()
             .filter(|one| one.group == group)
-            .filter_map(|one| Open::of(data, one, rows.get(one.transcript.as_str())?))
+            .filter_map(|one| Open::new(data, one, rows.get(one.transcript.as_str())?))
             .collect();
         let (name, title, reading) = words(group);
         let all = head.all.get(&group).copied().unwrap_or(0);

@@ -70,7 +70,7 @@ struct View<'d> {
 
 impl Open {
     /// Prepares a transcript with its rows under every setting. `None` if the setting in focus has no row.
-    pub(super) fn of(data: &ReportData, one: &Opened, rows: &[&OutcomeRow]) -> Option<Self> {
+    pub(super) fn new(data: &ReportData, one: &Opened, rows: &[&OutcomeRow]) -> Option<Self> {
         let is_asked = |row: &&&OutcomeRow| {
             let setting = data.settings.get(row.setting);
             setting.is_some_and(|setting| setting.id == one.setting)
@@ -100,7 +100,7 @@ impl Open {
             looks_like: shown(&one.looks_like),
             to_do: view.to_do(one, rows),
             lang: one.lang.as_deref().map(shown),
-            parts: one.parts.iter().map(text::shown).collect(),
+            parts: one.parts.iter().map(text::text_view).collect(),
             calls: view.calls(one),
             command: command(row),
         })
@@ -130,7 +130,7 @@ impl View<'_> {
         } else {
             calls.of
         };
-        Some(calls::shown(calls, by_turns, length))
+        Some(calls::calls_view(calls, by_turns, length))
     }
 
     /// Returns the place of an alarm on the strip. On the strip of a run it is counted in calls or turns, whatever its

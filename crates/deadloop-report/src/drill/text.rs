@@ -25,7 +25,7 @@ pub(super) struct RunInfo {
 }
 
 /// Prepares a part of the text.
-pub(super) fn shown(part: &Part) -> TextView {
+pub(super) fn text_view(part: &Part) -> TextView {
     let place = match part.channel.as_str() {
         // The positions of calls and turns are no chars of their text.
         channel @ ("tools" | "turns") => format!("{channel}, as text"),
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn copies_alternate_and_pins_stand_before_their_char() {
-        let shown = shown(&part("xababy\u{202e}"));
+        let shown = text_view(&part("xababy\u{202e}"));
         let runs: Vec<(&str, &str, usize)> = shown
             .runs
             .iter()

@@ -39,7 +39,7 @@ pub(crate) struct AdviceView {
 const CHANGES: usize = 24;
 
 /// Prepares the verdict. `None` if the run made no choice.
-pub(super) fn told(data: &ReportData) -> Option<AdviceView> {
+pub(super) fn advice_view(data: &ReportData) -> Option<AdviceView> {
     let advice = data.advice.as_ref()?;
     let changes = &advice.changes;
     let shown = |text: &String| visible(text).into_owned();
@@ -80,7 +80,7 @@ fn here(command: &str) -> Option<String> {
 
 /// Formats the quality of a grid as `saved_at_1 of checkpoint: 61.2 % (58.9 to 63.1)`.
 fn saved_at_1(one: &SavedAt1) -> String {
-    let write = |value| deadloop_score::told(&SAVED, value);
+    let write = |value| deadloop_score::format_value(&SAVED, value);
     let bare = |value| write(Some(value)).replace(" %", "");
     let ends = one.lo.zip(one.hi);
     let ends = ends.map_or_else(String::new, |(lo, hi)| {

@@ -94,7 +94,7 @@ pub(crate) fn headline(data: &ReportData) -> Headline {
         };
     }
     let lines = lines(data);
-    let advice = advice::told(data);
+    let advice = advice::advice_view(data);
     let verdict = verdict(data, &lines).filter(|_| advice.is_none());
     Headline {
         measured: measured(data),
@@ -188,14 +188,14 @@ fn lines(data: &ReportData) -> Vec<Line> {
     let of_score = |score: &Score, of: String, role| Line {
         of,
         role,
-        ended: score.of(&ENDED),
-        saved: score.of(&SAVED),
-        fa: score.of(data.run.wrong()),
+        ended: score.estimate(&ENDED),
+        saved: score.estimate(&SAVED),
+        fa: score.estimate(data.run.wrong()),
         alarms: [
             score.scores.tally.wrong(),
             score.scores.tally.get(Count::TransientStop),
         ],
-        delay: score.of(&DELAY),
+        delay: score.estimate(&DELAY),
         within: Estimate::default(),
         pays: Some(score.value(&BREAK_EVEN)),
         spared: spared("it", &score.scores.tally, &score.worth, data.run.unit),
@@ -223,7 +223,7 @@ fn lines(data: &ReportData) -> Vec<Line> {
 fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
     let line = |run: &Figures, of: String, (role, at): (&'static str, Option<usize>)| {
         let score = at.and_then(|at| data.score(at, ALL_MODELS));
-        let with_ends = |measure: Metric, value| match score.map(|score| score.of(measure)) {
+        let with_ends = |measure: Metric, value| match score.map(|score| score.estimate(measure)) {
             Some(same) if same.value == value => same,
             _ => Estimate {
                 value,

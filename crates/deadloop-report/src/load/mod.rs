@@ -48,7 +48,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         });
     }
     let results = Results::read(dir)?;
-    let scores = Frame::of(&results);
+    let scores = Frame::new(&results);
     let mut data = ReportData {
         run: run::run(
             &results.manifest,
@@ -60,7 +60,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         advice: results.manifest.advice.clone(),
         ..ReportData::default()
     };
-    let mut settings = Settings::of(&scores, &results.manifest);
+    let mut settings = Settings::new(&scores, &results.manifest);
     let choices = results.choice.as_ref();
     let chosen: BTreeSet<&str> = choices
         .into_iter()
@@ -100,7 +100,7 @@ struct Key<'r> {
 type PlanePoint<'r> = (f64, f64, Key<'r>);
 
 impl<'r> Frame<'r> {
-    fn of(results: &'r Results) -> Self {
+    fn new(results: &'r Results) -> Self {
         let frame = &results.scores;
         let unit = results.manifest.judge.unit.name();
         let names = texts(frame, "setting").zip(texts(frame, "by"));
@@ -252,7 +252,7 @@ struct Settings {
 }
 
 impl Settings {
-    fn of(scores: &Frame<'_>, manifest: &Manifest) -> Self {
+    fn new(scores: &Frame<'_>, manifest: &Manifest) -> Self {
         let mut settings = Self {
             list: Vec::new(),
             index: HashMap::new(),

@@ -28,7 +28,7 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     });
     let alike = choices.iter().filter(|one| is_alike(one)).count();
     let first = choices.len() - alike;
-    let shown = shown(data);
+    let shown = measures_with_values(data);
     let rows = choices
         .iter()
         .map(|choice| row(data, choice, &shown))
@@ -58,13 +58,13 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
 }
 
 /// Returns the measures with values in choice.csv.
-fn shown(data: &ReportData) -> Vec<Metric> {
+fn measures_with_values(data: &ReportData) -> Vec<Metric> {
     let has = |measure: &Metric| {
         data.choices
             .iter()
             .any(|choice| choice.held_out.value(measure).is_some())
     };
-    data.run.shown().into_iter().filter(has).collect()
+    data.run.table_measures().into_iter().filter(has).collect()
 }
 
 fn note(data: &ReportData) -> String {

@@ -179,7 +179,7 @@ fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
             score.scores.tally.get(Count::TransientStop),
         ];
         let counts = measure.is_wrong_rate().then(|| counts.map(Cell::count));
-        let figure = Cell::interval(score.of(measure), writer(measure));
+        let figure = Cell::interval(score.estimate(measure), writer(measure));
         counts.into_iter().flatten().chain([figure])
     });
     let lead = [first, loops(score)].into_iter();

@@ -52,7 +52,7 @@ pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<Done<Budg
     let names: Vec<&str> = presets.iter().map(|preset| preset.name.as_str()).collect();
     let more = vec![format!("{:?} {names:?}", request.grid)];
     ask(request, &Measured, more)?.then(|Answers { mut run, said }| {
-        let runs = Runs::of(&run.surveyed.cases, said, &grid.budgets);
+        let runs = Runs::new(&run.surveyed.cases, said, &grid.budgets);
         if runs.limits.is_empty() {
             let of = several(runs.turnless, "transcript");
             let what = format!(

@@ -23,8 +23,8 @@ impl Subject for Measured {
         "lengths".to_owned()
     }
 
-    fn say(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Lengths, Interrupted> {
-        Ok(Lengths::of(transcript))
+    fn compute(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Lengths, Interrupted> {
+        Ok(Lengths::from_transcript(transcript))
     }
 }
 
@@ -45,7 +45,7 @@ pub struct Runs {
 
 impl Runs {
     /// Collects the runs among all transcripts. `budgets` name the token counters.
-    pub(super) fn of(cases: &[Case], lengths: Vec<Lengths>, budgets: &[Budget]) -> Self {
+    pub(super) fn new(cases: &[Case], lengths: Vec<Lengths>, budgets: &[Budget]) -> Self {
         let mut found = Self::default();
         let mut kept = Vec::new();
         for (case, lengths) in cases.iter().zip(lengths) {
@@ -65,7 +65,7 @@ impl Runs {
             at.unwrap_or(0) as u32
         };
         found.sources = found.limits.iter().map(number).collect();
-        found.field = Field::of(&kept, budgets);
+        found.field = Field::new(&kept, budgets);
         found
     }
 }

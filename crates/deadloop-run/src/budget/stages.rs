@@ -51,7 +51,7 @@ pub(super) fn stages(
             let known = stage
                 .plays
                 .iter()
-                .position(|play| play.told() == own.told());
+                .position(|play| play.canonical() == own.canonical());
             let at = known.unwrap_or_else(|| {
                 stage.plays.push(own);
                 names.push(Vec::new());
@@ -77,7 +77,7 @@ pub(super) fn stages(
             stage,
         })
     };
-    Stage::of(&grid.budgets).into_iter().map(of).collect()
+    Stage::stages(&grid.budgets).into_iter().map(of).collect()
 }
 
 /// Returns the prices of cached tokens that the grid lists for a stage.
@@ -89,7 +89,7 @@ fn caches(grid: &BudgetGrid, never: &Budget) -> Vec<f64> {
             cache: never.cache,
             ..budget.clone()
         };
-        if own.told() == never.told() && !caches.contains(&budget.cache) {
+        if own.canonical() == never.canonical() && !caches.contains(&budget.cache) {
             caches.push(budget.cache);
         }
     }

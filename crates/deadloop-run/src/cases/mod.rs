@@ -79,12 +79,12 @@ impl Checked<'_> {
 
     /// Returns the answer in words.
     pub fn told(&self) -> String {
-        told(&self.said)
+        describe_answer(&self.said)
     }
 }
 
 /// Returns an answer in words.
-pub fn told(said: &PinnedAnswer) -> String {
+pub fn describe_answer(said: &PinnedAnswer) -> String {
     match said {
         Ok(fired) => alarm_words(*fired),
         Err(what) => format!("an error: {what}"),
@@ -211,7 +211,7 @@ fn recorded(
     for entry in corpus.entries() {
         let entry = entry.map_err(|problem| Code::Usage.error(problem))?;
         if wanted.contains(entry.transcript.id.as_str()) {
-            let (case, _) = Case::of(&entry, labels.as_ref(), &[]);
+            let (case, _) = Case::from_entry(&entry, labels.as_ref(), &[]);
             let marks = Marks::of_loop(&case);
             found.insert(entry.transcript.id.clone(), (entry.transcript, marks));
         }
@@ -239,7 +239,7 @@ pub fn say(
     let place = plan.cell(cell);
     let _heeded = host.begin(None);
     let said = |text: &&Transcript| {
-        let blocks = guards.say(text, host.cancel());
+        let blocks = guards.compute(text, host.cancel());
         let blocks = blocks.map_err(|e| Code::Interrupted.because(e))?;
         let decided = &blocks[place.block];
         Ok(match &decided.error {

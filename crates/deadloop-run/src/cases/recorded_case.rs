@@ -177,7 +177,7 @@ mod tests {
                     .0
             };
             let entry = of(&line.to_string());
-            let (case, problems) = Case::of(&entry, None, &[]);
+            let (case, problems) = Case::from_entry(&entry, None, &[]);
             if !problems.is_empty() {
                 continue;
             }

@@ -24,12 +24,12 @@ fn repeats(exhibit: &Exhibit<'_>) -> Option<String> {
     }
     Channel::TEXT.into_iter().find_map(|channel| {
         let text = exhibit.text(channel);
-        told(channel, text, &find(&text.iter().collect::<String>()))
+        describe_repetition(channel, text, &find(&text.iter().collect::<String>()))
     })
 }
 
 /// Describes the longest repetition, if the finder is sure of one.
-fn told(channel: Channel, text: &[char], found: &Found) -> Option<String> {
+fn describe_repetition(channel: Channel, text: &[char], found: &Found) -> Option<String> {
     let sure = found.class != Class::Clean && found.confidence >= SURE;
     let end = |span: &FoundSpan| span.end.unwrap_or(text.len());
     let spans = found.spans.iter().filter(|_| sure);

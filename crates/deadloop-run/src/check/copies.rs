@@ -18,7 +18,7 @@ pub(super) struct Claim {
 impl Claim {
     /// Returns the claim of a span in a text of `length` chars. `None` if the span names neither a first copy nor a
     /// period. An error if the first copy would begin before the text.
-    pub(super) fn of(span: &Span, length: usize) -> Option<Result<Self, String>> {
+    pub(super) fn from_span(span: &Span, length: usize) -> Option<Result<Self, String>> {
         let at = |chars: u64| usize::try_from(chars).unwrap_or(usize::MAX).min(length);
         let onset = at(span.onset.count());
         let start = match (span.start, span.period) {

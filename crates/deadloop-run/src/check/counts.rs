@@ -26,7 +26,7 @@ pub struct CorpusCounts {
 
 impl CorpusCounts {
     /// Counts the given cases.
-    pub fn of(cases: &[Case]) -> Self {
+    pub fn from_cases(cases: &[Case]) -> Self {
         let distinct = |of: &dyn Fn(&Case) -> Option<String>| {
             cases.iter().filter_map(of).collect::<BTreeSet<_>>().len() as u64
         };
@@ -50,7 +50,7 @@ impl CorpusCounts {
                 distinct(&|case| (case.class_in(unit) == Some(class)).then(|| cluster(case)))
             };
             (
-                LabelEvidence::of(cases, unit),
+                LabelEvidence::from_cases(cases, unit),
                 of(Class::Loop),
                 of(Class::Clean),
             )

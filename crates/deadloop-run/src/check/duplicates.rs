@@ -53,7 +53,8 @@ const NAMED: usize = 4;
 pub(super) fn sketch(entry: &Entry, case: &Case) -> Option<Sketch> {
     let length = case.timeline.length();
     let long = length.reasoning.0 + length.answer.0 >= LEAST_CHARS;
-    long.then(|| Sketch::of(&entry.transcript)).flatten()
+    long.then(|| Sketch::from_transcript(&entry.transcript))
+        .flatten()
 }
 
 /// Finds the near-duplicates among the cases: first by their sketches, then by their texts, for which the corpus is
@@ -96,7 +97,7 @@ fn texts(
     let read = |entry: Result<Entry, _>, _| {
         let transcript = entry.ok()?.transcript;
         let place = *ids.get(transcript.id.as_str())?;
-        Some((place, Shingles::of(&transcript)))
+        Some((place, Shingles::from_transcript(&transcript)))
     };
     let mut texts = BTreeMap::new();
     watched(host, "comparing", |watch| {

@@ -44,7 +44,7 @@ pub(crate) struct LabelEvidence {
 
 impl LabelEvidence {
     /// Counts the given cases. Copies count once.
-    pub(crate) fn of<'a>(cases: impl IntoIterator<Item = &'a Case>, unit: Unit) -> Self {
+    pub(crate) fn from_cases<'a>(cases: impl IntoIterator<Item = &'a Case>, unit: Unit) -> Self {
         let mut evidence = Self {
             unit,
             ..Self::default()

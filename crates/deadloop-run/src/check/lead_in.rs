@@ -29,7 +29,7 @@ fn lead_in(exhibit: &Exhibit<'_>) -> Option<String> {
         |span: &&deadloop_score::Span| span.class == Class::Loop && span.earliest == span.onset;
     spans.iter().filter(unmarked).find_map(|span| {
         let text = exhibit.text(span.channel);
-        let claim = Claim::of(span, text.len())?.ok()?;
+        let claim = Claim::from_span(span, text.len())?.ok()?;
         let first = &text[claim.start..claim.onset];
         let mut from = claim.start;
         while let Some(before) = from.checked_sub(claim.period)

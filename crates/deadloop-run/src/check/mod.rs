@@ -226,8 +226,8 @@ impl CheckSeen {
 ///
 /// # Errors
 /// Returns an error if the corpus cannot be opened, the machine could not read all of it, or the host stopped it.
-pub fn look(path: &Path, host: &dyn Host) -> RunResult<(Surveyed, CheckSeen)> {
-    let (corpus, mut faults) = Corpus::look(path).map_err(unopened)?;
+pub fn check_corpus(path: &Path, host: &dyn Host) -> RunResult<(Surveyed, CheckSeen)> {
+    let (corpus, mut faults) = Corpus::open_damaged(path).map_err(unopened)?;
     if let Some(fault) = faults.iter().position(CorpusError::is_of_machine) {
         return Err(unopened(faults.swap_remove(fault)));
     }

@@ -21,7 +21,7 @@ fn contradicted(exhibit: &Exhibit<'_>) -> Option<String> {
     let spans = &exhibit.case.truth.as_ref()?.spans;
     spans.iter().find_map(|span| {
         let text = exhibit.text(span.channel);
-        match Claim::of(span, text.len()) {
+        match Claim::from_span(span, text.len()) {
             _ if text.is_empty() => None,
             Some(Err(what)) => Some(what),
             Some(Ok(claim)) => no_copy(text, claim).or_else(|| copy_before(text, claim)),

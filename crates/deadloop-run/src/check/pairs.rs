@@ -14,7 +14,7 @@ pub(super) static UNPAIRED: CorpusCheck = CorpusCheck {
     title: "results without a call, second results, calls with the id of an open call",
     why: "guards skip such results, and of two open calls with one id only one gets its result, so they count fewer repetitions than there were",
     advice: "inspect the recording: parts may be missing, or two runs may be mixed",
-    find: Find::Text(|exhibit| Pairs::of(&exhibit.entry.transcript.events).unpaired()),
+    find: Find::Text(|exhibit| Pairs::from_events(&exhibit.entry.transcript.events).unpaired()),
 };
 
 pub(super) static UNSAID: CorpusCheck = CorpusCheck {
@@ -45,7 +45,7 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn of(events: &[RecordedEvent]) -> Self {
+    fn from_events(events: &[RecordedEvent]) -> Self {
         let mut found = Self::default();
         let mut open: HashMap<&str, u64> = HashMap::new();
         let mut answered: HashSet<&str> = HashSet::new();
@@ -109,7 +109,7 @@ impl Pairs {
 }
 
 fn unsaid(exhibit: &Exhibit<'_>) -> Option<String> {
-    let pairs = Pairs::of(&exhibit.entry.transcript.events);
+    let pairs = Pairs::from_events(&exhibit.entry.transcript.events);
     let unknown = if pairs.unknown == pairs.results {
         "of them all"
     } else {
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     fn call(id: &str) -> RecordedEvent {
-        RecordedEvent::of(Body::ToolCall {
+        RecordedEvent::new(Body::ToolCall {
             id: Some(id.to_owned()),
             name: "ls".to_owned(),
             arguments: Value::String("{\"path\": ".to_owned()),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn result(id: &str, error: Option<bool>) -> RecordedEvent {
-        RecordedEvent::of(Body::ToolResult {
+        RecordedEvent::new(Body::ToolResult {
             id: Some(id.to_owned()),
             content: String::new(),
             error,
@@ -171,7 +171,7 @@ mod tests {
             call("a"),
             result("a", Some(true)),
         ];
-        assert_eq!(Pairs::of(&fits).unpaired(), None);
+        assert_eq!(Pairs::from_events(&fits).unpaired(), None);
         let odd = [
             result("x", None),
             call("a"),
@@ -181,7 +181,7 @@ mod tests {
             result("a", None),
             call("b"),
         ];
-        let found = Pairs::of(&odd);
+        let found = Pairs::from_events(&odd);
         assert_eq!(
             found.unpaired().as_deref(),
             Some(

@@ -34,7 +34,10 @@ fn for_a_claim(seen: &CheckSeen) -> Vec<Finding> {
     }
     let mut scopes: Vec<(String, LabelEvidence)> = Vec::new();
     for unit in spoken(seen) {
-        scopes.push(("the corpus".into(), LabelEvidence::of(&seen.cases, unit)));
+        scopes.push((
+            "the corpus".into(),
+            LabelEvidence::from_cases(&seen.cases, unit),
+        ));
         let splits = by(seen, unit, |case| case.split.as_deref());
         scopes.extend(
             splits
@@ -84,6 +87,6 @@ fn by(
             parts.entry(part).or_default().push(case);
         }
     }
-    let of = |(part, cases): (_, Vec<&Case>)| (part, LabelEvidence::of(cases, unit));
+    let of = |(part, cases): (_, Vec<&Case>)| (part, LabelEvidence::from_cases(cases, unit));
     parts.into_iter().map(of).collect()
 }

@@ -21,7 +21,7 @@ fn wordless(exhibit: &Exhibit<'_>) -> Option<String> {
     let truth = exhibit.case.truth.as_ref()?;
     let span = truth.first_loop().filter(|s| s.class == Class::Loop)?;
     let text = exhibit.text(span.channel);
-    let claim = Claim::of(span, text.len())?.ok()?;
+    let claim = Claim::from_span(span, text.len())?.ok()?;
     let unit = &text[claim.start..claim.onset];
     let words = unit.iter().any(|char| char.is_alphabetic());
     (!words).then(|| {

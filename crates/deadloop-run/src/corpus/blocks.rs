@@ -49,7 +49,7 @@ pub struct RunNumbers<'a> {
 
 impl<'a> RunNumbers<'a> {
     /// Creates the counter for a transcript, before its first event.
-    pub fn of(transcript: &'a Transcript) -> Self {
+    pub fn new(transcript: &'a Transcript) -> Self {
         let recorded = transcript
             .events
             .iter()

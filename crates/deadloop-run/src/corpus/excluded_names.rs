@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use deadloop_corpus::Selection;
-use deadloop_detect::harness::meant;
+use deadloop_detect::harness::did_you_mean;
 use deadloop_score::Case;
 
 /// The models and splits of transcripts left out by filters, limited in number.
@@ -37,7 +37,7 @@ impl ExcludedNames {
             .into_iter()
             .zip(&self.0)
             .filter_map(|((what, asked), there)| {
-                let near = meant(asked.first()?, there.iter().map(String::as_str));
+                let near = did_you_mean(asked.first()?, there.iter().map(String::as_str));
                 let names: Vec<&str> = there.iter().map(String::as_str).collect();
                 Some(if names.is_empty() {
                     format!("; there are no {what}")

@@ -77,7 +77,7 @@ impl Finder<'_> {
             }
         };
         let id = entry.transcript.id.as_str();
-        let (case, mut problems) = Case::of(&entry, self.labels, self.wanted.by);
+        let (case, mut problems) = Case::from_entry(&entry, self.labels, self.wanted.by);
         if let Some(Misfit { what, expected }) = (self.refuses)(&entry.transcript) {
             let what = format!("transcript {id:?}: {what}");
             problems.push(Problem::new(entry.place.clone(), what, &expected));

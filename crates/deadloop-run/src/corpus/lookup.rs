@@ -1,7 +1,7 @@
 //! The lookup of one transcript of a corpus by its id.
 
 use deadloop_corpus::Entry;
-use deadloop_detect::harness::meant;
+use deadloop_detect::harness::did_you_mean;
 use deadloop_score::Case;
 
 use crate::corpus::survey::Surveyed;
@@ -24,7 +24,7 @@ impl Surveyed {
             return Err(Code::Usage.error(self.listing()));
         }
         if !self.problems.is_empty() {
-            host.tell(&format!("{} problems skipped", self.problems.len()));
+            host.notify(&format!("{} problems skipped", self.problems.len()));
         }
         let case = self.cases.iter().find(|case| *case.id == *id);
         match (self.entry.as_deref(), case) {
@@ -58,7 +58,7 @@ impl Surveyed {
         if told.len() > SUGGESTED {
             told[SUGGESTED] = "…".into();
         }
-        let meant = meant(id, ids());
+        let meant = did_you_mean(id, ids());
         let id = visible(id);
         Code::NothingSelected.error(format!(
             "no transcript is called {id}{meant}; {what}: {}",

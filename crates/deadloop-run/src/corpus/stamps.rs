@@ -16,7 +16,7 @@ type Stamp = (u64, Option<SystemTime>, Option<(u64, i64, i64)>);
 
 impl Stamps {
     /// Returns the current stamps. They are taken before the first pass.
-    pub(crate) fn of(corpus: &Corpus) -> Self {
+    pub(crate) fn from_corpus(corpus: &Corpus) -> Self {
         let files = corpus.files().iter();
         Self(files.map(|file| (file.clone(), stamp(file))).collect())
     }

@@ -114,7 +114,7 @@ pub(crate) fn survey_into<C: CaseStore, T: Send>(
     refuses: Refuses<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
 ) -> RunResult<(Surveyed<C>, Vec<T>)> {
-    let stamps = Stamps::of(&corpus);
+    let stamps = Stamps::from_corpus(&corpus);
     let labels = corpus.labels_csv().map(LabelsFile::read);
     let (labels, problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
     let (full, most) = (AtomicBool::new(false), wanted.selection.limit);
@@ -194,7 +194,7 @@ impl<C: CaseStore> Surveyed<C> {
                 let foreign = foreign(&self.problems).filter(|_| all);
                 return Err(Code::Usage.error(foreign.unwrap_or_else(|| self.listing())));
             }
-            (n, true) if self.cases.number() > 0 => host.tell(&format!(
+            (n, true) if self.cases.number() > 0 => host.notify(&format!(
                 "{} skipped, see rejected.jsonl in the results",
                 words::several(n as u64, "problem")
             )),
@@ -231,7 +231,7 @@ impl<C: CaseStore> Surveyed<C> {
         let some = self.corpus.entries().take(NAMED_OF).flatten();
         let there: BTreeSet<String> = some.flat_map(|entry| fields(&entry)).collect();
         let there: Vec<String> = there.into_iter().collect();
-        host.tell(&format!(
+        host.notify(&format!(
             "deadloop: {BY} {}: no transcript has the field; there are {}",
             absent.join(", "),
             there.join(", ")
@@ -253,13 +253,13 @@ impl<C: CaseStore> Surveyed<C> {
     pub fn tell_rejected(&self, host: &dyn Host) {
         if !self.problems.is_empty() {
             let n = self.problems.len();
-            host.tell(&format!(
+            host.notify(&format!(
                 "{n} problem{} skipped",
                 if n == 1 { "" } else { "s" }
             ));
             self.problems
                 .iter()
-                .for_each(|problem| host.tell(&problem.to_string()));
+                .for_each(|problem| host.notify(&problem.to_string()));
         }
     }
 

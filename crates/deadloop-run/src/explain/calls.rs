@@ -61,7 +61,7 @@ impl EqualCalls {
 
 /// Returns the calls of a transcript with their results, in order.
 fn pairs(transcript: &Transcript) -> Vec<CallPair<'_>> {
-    let mut numbers = RunNumbers::of(transcript);
+    let mut numbers = RunNumbers::new(transcript);
     let mut calls: Vec<CallPair<'_>> = Vec::new();
     for event in &transcript.events {
         match &event.body {
@@ -128,7 +128,7 @@ mod tests {
                     },
                 ]
             });
-            let events = made.map(RecordedEvent::of).collect();
+            let events = made.map(RecordedEvent::new).collect();
             EqualCalls::find(&Transcript {
                 events,
                 ..Transcript::default()

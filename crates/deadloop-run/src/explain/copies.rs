@@ -24,13 +24,13 @@ pub(super) fn copies(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u6
     if alike.len() >= 2 {
         return alike;
     }
-    told(sight, end)
+    counted_copies(sight, end)
 }
 
 /// Returns as many copies as the fact counts, one after the other, each as long as its period. If folded text varies
 /// in length, the borders are approximate. Empty if the last copy would not end near the fact's position: such copies
 /// are scattered.
-fn told(sight: &FactSight, end: u64) -> Vec<Range<u64>> {
+fn counted_copies(sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     let (onset, period) = (sight.onset.count(), sight.period.count());
     let (start, count) = (
         onset.saturating_sub(period),
@@ -77,13 +77,13 @@ fn alike(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     };
     let (mut at, mut counted) = (from, 0);
     let start = |found: regex::Match<'_>| {
-        at += Chars::of(&stretch[counted..found.start()]).0;
+        at += Chars::count(&stretch[counted..found.start()]).0;
         counted = found.start();
         at
     };
     let starts: Vec<u64> = pattern.find_iter(&stretch).map(start).collect();
     let ends = starts.iter().skip(1).copied().chain([u64::MAX]);
-    let length = sight.period.count().max(Chars::of(&sight.unit).0);
+    let length = sight.period.count().max(Chars::count(&sight.unit).0);
     let copy = |(start, next): (&u64, u64)| {
         let far = next > start + 2 * length;
         let stop = if far { start + length } else { next };

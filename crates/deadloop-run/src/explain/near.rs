@@ -125,7 +125,7 @@ pub(super) fn sights_in_run(
     sights_of(member, channel, |meter, facts| {
         let mut places = EventPlaces::default();
         for (_, event) in transcript.stream() {
-            meter.push(&event, places.of(&event), facts);
+            meter.push(&event, places.advance(&event), facts);
         }
     })
 }
@@ -156,14 +156,14 @@ fn sights_of(
             bound.is_some_and(|bound| term.belongs_elsewhere(bound))
         };
         let elsewhere = terms.iter().any(elsewhere);
-        (!elsewhere).then(|| FactSight::of(rule.alarm(&fact), fact, &terms))
+        (!elsewhere).then(|| FactSight::new(rule.alarm(&fact), fact, &terms))
     };
     facts.into_iter().filter_map(sight).collect()
 }
 
 impl FactSight {
     /// Compares a fact with the thresholds. `alarm` is the step at which the rule accepts the fact.
-    fn of(alarm: Option<u64>, fact: Fact, terms: &[Term<'_>]) -> Self {
+    fn new(alarm: Option<u64>, fact: Fact, terms: &[Term<'_>]) -> Self {
         let step = alarm.unwrap_or(fact.until);
         let held = terms.iter().filter_map(|term| {
             let bound = fact.bounds.get(term.param.name);

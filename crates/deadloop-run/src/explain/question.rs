@@ -54,7 +54,7 @@ impl Question<'_> {
         let settings: Vec<ExplainedSetting> = told
             .map(|((name, s), cell)| {
                 let guard = s.for_model(self.transcript.work());
-                self.told(name, guard, (&evidence, *cell))
+                self.explain_setting(name, guard, (&evidence, *cell))
             })
             .collect();
         Ok(Explained {
@@ -87,7 +87,7 @@ impl Question<'_> {
         }
     }
 
-    fn told(
+    fn explain_setting(
         &self,
         name: &str,
         guard: &Setting,
@@ -188,7 +188,7 @@ impl Question<'_> {
     }
 
     fn channel(&self, channel: Channel) -> Lane {
-        Lane::of(self.transcript, channel)
+        Lane::new(self.transcript, channel)
     }
 
     /// Returns the labelled span that matters most: the first loop, else the first transient.
@@ -199,7 +199,7 @@ impl Question<'_> {
 
     /// Returns the text around the labelled onset and the alarm, or around the nearest miss.
     pub fn text(&self, told: &ExplainedSetting) -> Vec<Excerpt> {
-        let shown = told.shown();
+        let shown = told.shown_fact();
         let of_channel = |channel| {
             let lane = self.channel(channel);
             let sight = shown.filter(|(c, _)| *c == channel).map(|(_, sight)| sight);
@@ -234,7 +234,7 @@ struct Lane {
 }
 
 impl Lane {
-    fn of(transcript: &Transcript, channel: Channel) -> Self {
+    fn new(transcript: &Transcript, channel: Channel) -> Self {
         let text = |chars| Self {
             chars,
             starts: None,
@@ -263,7 +263,7 @@ impl Lane {
                 // Each call has one line, so line breaks in its arguments are replaced.
                 let line = format!("{name}({})", arguments.text()).replace(['\n', '\r'], " ");
                 starts.push(length);
-                length += Chars::of(&line).0 + 1;
+                length += Chars::count(&line).0 + 1;
                 chars.push_str(&line);
                 chars.push('\n');
             }

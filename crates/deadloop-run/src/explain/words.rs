@@ -43,14 +43,14 @@ impl ExplainedLabel {
 
 impl ExplainedSetting {
     /// Describes the alarm, a hidden loop, or the nearest miss.
-    pub fn why(&self) -> String {
+    pub fn describe(&self) -> String {
         if self.members.is_empty() {
             return NO_GUARD.into();
         }
         if let Some(alarm) = &self.alarm {
-            let fact = self.shown().map(|(_, sight)| sight);
+            let fact = self.shown_fact().map(|(_, sight)| sight);
             let check = fact.map_or(String::new(), |s| format!("/{}", s.check));
-            let why = fact.map_or(String::new(), |s| format!(", {}", s.why()));
+            let why = fact.map_or(String::new(), |s| format!(", {}", s.describe_thresholds()));
             let says = alarm
                 .detail
                 .as_deref()
@@ -70,7 +70,7 @@ impl ExplainedSetting {
                 let (check, at) = (sight.check, count(sight.position.count()));
                 format!(
                     "nearest: {member}/{check} in {channel} at {at}, {}",
-                    sight.why()
+                    sight.describe_thresholds()
                 )
             }
             None => "nothing that comes near".into(),
@@ -80,7 +80,7 @@ impl ExplainedSetting {
 
 impl FactSight {
     /// Describes the thresholds that decided or refused, then the others.
-    pub fn why(&self) -> String {
+    pub fn describe_thresholds(&self) -> String {
         let told = |pick: fn(&&AskedOf) -> bool| {
             let all = self.thresholds.iter().filter(pick).map(AskedOf::words);
             all.collect::<Vec<_>>().join(", ")

@@ -42,11 +42,11 @@ pub(crate) fn manifest<C: Cases>(request: &Request<'_>, surveyed: &Surveyed<C>) 
 
 /// Returns the current time as written in a manifest.
 pub fn now() -> String {
-    told(SystemTime::now())
+    format_time(SystemTime::now())
 }
 
 /// Formats a time, clamped to the years 1970 to 9999, which are the only ones that a manifest can hold.
-fn told(time: SystemTime) -> String {
+fn format_time(time: SystemTime) -> String {
     /// The last second of the year 9999.
     const LAST: Duration = Duration::from_secs(253_402_300_799);
     let since = time.duration_since(SystemTime::UNIX_EPOCH);
@@ -68,10 +68,10 @@ mod tests {
                 SystemTime::UNIX_EPOCH + by
             }
         };
-        assert_eq!(told(at(-86_400)), "1970-01-01T00:00:00Z");
-        assert_eq!(told(at(1_764_000_000)), "2025-11-24T16:00:00Z");
+        assert_eq!(format_time(at(-86_400)), "1970-01-01T00:00:00Z");
+        assert_eq!(format_time(at(1_764_000_000)), "2025-11-24T16:00:00Z");
         for late in [253_402_300_799, 253_402_300_800, 900_000_000_000] {
-            assert_eq!(told(at(late)), "9999-12-31T23:59:59Z");
+            assert_eq!(format_time(at(late)), "9999-12-31T23:59:59Z");
         }
     }
 }

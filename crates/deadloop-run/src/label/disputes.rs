@@ -194,7 +194,7 @@ fn readings(
     let look = |entry: Result<Entry, Problem>, _| {
         let transcript = entry.ok()?.transcript;
         let one = open.get(&transcript.id)?;
-        let reading = Reading::of(&transcript, one.alarm());
+        let reading = Reading::new(&transcript, one.alarm());
         Some((transcript.id, reading))
     };
     let mut found = HashMap::new();

@@ -23,7 +23,7 @@ pub fn excerpts(transcript: &Transcript, row: Option<&LabelRow>, context: u64) -
         Channel::Answer => transcript.answer(),
         Channel::Arguments | Channel::Tools | Channel::Turns => return Vec::new(),
     };
-    let length = Chars::of(&text).0;
+    let length = Chars::count(&text).0;
     let source = ExcerptSource {
         channel,
         text: &text,
@@ -34,7 +34,7 @@ pub fn excerpts(transcript: &Transcript, row: Option<&LabelRow>, context: u64) -
     let places = row.map_or(Vec::new(), |row| copies_of(row, &text, length));
     let mut excerpts = source.excerpts(context);
     for excerpt in &mut excerpts {
-        let to = excerpt.from + Chars::of(&excerpt.text).0;
+        let to = excerpt.from + Chars::count(&excerpt.text).0;
         let seen = places
             .iter()
             .filter(|place| place.start < to && excerpt.from < place.end);

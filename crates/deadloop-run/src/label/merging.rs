@@ -111,7 +111,7 @@ mod tests {
     fn row(id: &str, class: Class, by: &str) -> LabelRow {
         LabelRow {
             onset: (class == Class::Loop).then_some(50),
-            ..LabelRow::of(id, class, by)
+            ..LabelRow::new(id, class, by)
         }
     }
 

@@ -215,7 +215,7 @@ impl Session {
             ..row
         };
         let main = match (class, draft) {
-            (Class::Clean, _) | (_, None) => LabelRow::of(&item.id, class, ""),
+            (Class::Clean, _) | (_, None) => LabelRow::new(&item.id, class, ""),
             (Class::Loop, Some(row)) => LabelRow { end: None, ..row },
             (_, Some(row)) => row,
         };
@@ -255,7 +255,7 @@ mod tests {
         let note = format!("confidence {confidence:.3}");
         LabelRow {
             note,
-            ..LabelRow::of(id, Class::Clean, "auto")
+            ..LabelRow::new(id, Class::Clean, "auto")
         }
     }
 
@@ -282,7 +282,7 @@ mod tests {
         Session::new(rows, "ann", None, false)
     }
 
-    fn of<'r>(rows: &'r [LabelRow], id: &str) -> Vec<&'r LabelRow> {
+    fn rows_for<'r>(rows: &'r [LabelRow], id: &str) -> Vec<&'r LabelRow> {
         rows.iter().filter(|row| row.transcript == id).collect()
     }
 
@@ -295,7 +295,7 @@ mod tests {
         let rows = session.rows();
         let ids: Vec<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
         assert_eq!(ids, ["sure", "doubt", "half", "half"]);
-        let row = of(&rows, "doubt")[0];
+        let row = rows_for(&rows, "doubt")[0];
         assert_eq!(row.by, "review:ann");
         assert_eq!(row.note, "was clean by auto, confidence 0.600");
         assert_eq!(session.current(), Some("half"));
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(session.shown().len(), 2);
         session.press(Key::Answer(Class::Loop));
         let rows = session.rows();
-        let half = of(&rows, "half");
+        let half = rows_for(&rows, "half");
         assert_eq!((half[0].start, half[0].onset), (Some(508), Some(518)));
         assert_eq!(
             (half[0].class, half[1].class),
@@ -328,10 +328,10 @@ mod tests {
         session.press(Key::Answer(Class::Clean));
         session.press(Key::Answer(Class::Unsure));
         let rows = session.rows();
-        assert_eq!(of(&rows, "half").len(), 1);
-        assert_eq!(of(&rows, "half")[0].onset, None);
-        assert_eq!(of(&rows, "sure")[0].class, Class::Unsure);
-        assert_eq!(of(&rows, "sure")[0].onset, Some(50));
+        assert_eq!(rows_for(&rows, "half").len(), 1);
+        assert_eq!(rows_for(&rows, "half")[0].onset, None);
+        assert_eq!(rows_for(&rows, "sure")[0].class, Class::Unsure);
+        assert_eq!(rows_for(&rows, "sure")[0].onset, Some(50));
     }
 
     #[test]
@@ -373,12 +373,12 @@ mod tests {
         session.press(Key::Chars(7));
         assert_eq!(session.press(Key::Accept), Effect::Save);
         let rows = session.rows();
-        let doubt = of(&rows, "doubt")[0];
+        let doubt = rows_for(&rows, "doubt")[0];
         assert_eq!(
             (doubt.class, doubt.by.as_str()),
             (Class::Clean, "review:ann")
         );
-        let half = of(&rows, "half");
+        let half = rows_for(&rows, "half");
         assert_eq!((half[0].class, half[0].onset), (Class::Loop, Some(507)));
         assert_eq!(
             half[1].class,
@@ -398,7 +398,7 @@ mod tests {
         session.suggest(Some(span("doubt", Class::Loop, 30, 0.4)));
         assert_eq!(session.press(Key::Chars(1)), Effect::Show);
         session.press(Key::Answer(Class::Loop));
-        assert_eq!(of(&session.rows(), "doubt")[0].onset, Some(31));
+        assert_eq!(rows_for(&session.rows(), "doubt")[0].onset, Some(31));
     }
 
     #[test]

@@ -77,7 +77,7 @@ const COSTS: [(Cost, &str); 3] = [
 ];
 
 impl Wrong {
-    pub(super) fn of(problem: &Problem) -> Self {
+    pub(super) fn from_problem(problem: &Problem) -> Self {
         let cost = COSTS.iter().find(|(cost, _)| *cost == problem.cost);
         Self {
             file: problem.place.file.to_path_buf(),
@@ -101,17 +101,21 @@ impl Wrong {
 
 impl<S> Line<S> {
     /// Converts the findings on a record of the file with index `file`.
-    pub(super) fn of(file: usize, found: Found<Option<S>>) -> Self {
+    pub(super) fn from_found(file: usize, found: Found<Option<S>>) -> Self {
         let (case, unreadable, line) = match found.case {
             Ok((case, place)) => (Some(case), None, place.line),
-            Err(problem) => (None, Some(Wrong::of(&problem)), problem.place.line),
+            Err(problem) => (
+                None,
+                Some(Wrong::from_problem(&problem)),
+                problem.place.line,
+            ),
         };
         Self {
             at: (file, line),
             digest: found.digest.map(|digest| digest.to_string()),
             case,
             unreadable,
-            problems: found.problems.iter().map(Wrong::of).collect(),
+            problems: found.problems.iter().map(Wrong::from_problem).collect(),
             bad: found.bad,
             meant: found.meant,
             decided: found.seen.flatten(),

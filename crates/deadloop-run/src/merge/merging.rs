@@ -65,7 +65,7 @@ impl Parts {
                     "{shown} does not belong to {known}: {what}"
                 )));
             }
-            if shard.of() != of.of() {
+            if shard.count() != of.count() {
                 return Err(refused(format!(
                     "{shown} is shard {shard} and {known} is shard {of}; give the parts of one division"
                 )));
@@ -78,8 +78,10 @@ impl Parts {
             }
         }
         let (_, first, shard) = first.ok_or_else(|| refused("no parts were given".into()))?;
-        let missing = (1..=shard.of()).filter(|nth| !by_shard.contains_key(nth));
-        let missing: Vec<String> = missing.map(|nth| format!("{nth}/{}", shard.of())).collect();
+        let missing = (1..=shard.count()).filter(|nth| !by_shard.contains_key(nth));
+        let missing: Vec<String> = missing
+            .map(|nth| format!("{nth}/{}", shard.count()))
+            .collect();
         if !missing.is_empty() {
             let (n, some) = (missing.len(), missing[..missing.len().min(20)].join(", "));
             let are = if n == 1 { "shard is" } else { "shards are" };
@@ -144,7 +146,7 @@ impl Parts {
             labels_csv: sides.0.as_deref(),
         })?;
         let corpus = self.at_hand(request)?;
-        let stamps = Stamps::of(&corpus);
+        let stamps = Stamps::from_corpus(&corpus);
         let side = &self.first.whole.corpus.side;
         let (mut surveyed, said) = found.surveyed(corpus, (stamps, side), &selection);
         surveyed.name.clone_from(&self.first.whole.corpus.name);
@@ -262,7 +264,7 @@ impl Parts {
                 let path = words::typed(path);
                 request
                     .host
-                    .tell(&format!("{path}: the corpus is not here: {missing}"));
+                    .notify(&format!("{path}: the corpus is not here: {missing}"));
             }
             return Ok(Corpus::default());
         }
@@ -280,7 +282,7 @@ impl Parts {
             Some(what) => {
                 if opens {
                     let path = path.display();
-                    request.host.tell(&format!(
+                    request.host.notify(&format!(
                         "{path}: {what} since the parts were made: {missing}"
                     ));
                 }

@@ -129,7 +129,7 @@ impl ShardCorpus {
 }
 
 impl Whole {
-    pub(super) fn of(
+    pub(super) fn new(
         request: &Request<'_>,
         subject: &impl Subject,
         corpus: &Corpus,
@@ -146,7 +146,7 @@ impl Whole {
             read: read.map(text).collect::<RunResult<_>>()?,
             plan: hash(&subject.fingerprint()),
             unit: request.unit.map(|unit| unit.name().into()),
-            programs: ProgramIdentity::of(subject),
+            programs: ProgramIdentity::from_subject(subject),
             corpus: ShardCorpus::at(request.corpus, corpus)?,
         })
     }

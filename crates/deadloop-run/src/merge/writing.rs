@@ -60,15 +60,15 @@ pub(crate) fn write<S: Subject>(
     let _claim = claimed(out, [PART, RECORDS, NAMES], &read, request.host)?;
     let corpus = open(request.corpus)?;
     let own = corpus.shard(shard);
-    let stamps = Stamps::of(&own);
+    let stamps = Stamps::from_corpus(&own);
     let mut part = Part {
-        whole: Whole::of(request, subject, &corpus)?,
+        whole: Whole::new(request, subject, &corpus)?,
         shard: shard.to_string(),
         records: 0,
         bytes: Default::default(),
     };
     if let Some(known) = there(request, &part)? {
-        request.host.tell(&format!(
+        request.host.notify(&format!(
             "{}: already holds this part; nothing to do ({FORCE} makes it anew)",
             out.display()
         ));
@@ -76,7 +76,7 @@ pub(crate) fn write<S: Subject>(
     }
     if own.files().is_empty() {
         let files = words::several(corpus.files().len() as u64, "file");
-        request.host.tell(&format!(
+        request.host.notify(&format!(
             "shard {shard} is empty: shards are made of files, and the corpus has {files}"
         ));
     }
@@ -153,9 +153,11 @@ fn write_names(
     }
     let bad_labels = bad
         .iter()
-        .map(|problem| NamesLine::BadLabel(Wrong::of(problem)));
+        .map(|problem| NamesLine::BadLabel(Wrong::from_problem(problem)));
     let bad_splits = corpus.bad_splits();
-    let bad_splits = bad_splits.iter().map(|p| NamesLine::BadSplit(Wrong::of(p)));
+    let bad_splits = bad_splits
+        .iter()
+        .map(|p| NamesLine::BadSplit(Wrong::from_problem(p)));
     let named = labels.into_iter().flat_map(LabelsFile::named);
     let named = named.map(|(id, place)| NamesLine::Label(id.into(), place.line));
     let mut splits: Vec<_> = corpus.named_splits().collect();
@@ -207,7 +209,7 @@ impl<S: Subject> Work<'_, S> {
             let line = |entry, raw| {
                 self.line(finder.find(entry, raw, |entry, case| {
                     let idle = self.sealed(case) || self.hopeless.load(Ordering::Relaxed);
-                    let say = || self.subject.say(&entry.transcript, watch.cancel);
+                    let say = || self.subject.compute(&entry.transcript, watch.cancel);
                     (!idle).then(say).transpose()
                 }))
             };
@@ -270,7 +272,7 @@ impl<S: Subject> Work<'_, S> {
             .enumerate()
             .filter(|(nth, _)| self.shard.has(*nth));
         let file = own.into_iter().find(|(_, file)| *file == path.as_path());
-        let line = Line::of(file.map_or(0, |(nth, _)| nth), found);
+        let line = Line::from_found(file.map_or(0, |(nth, _)| nth), found);
         Ok((serde_json::to_string(&line).map_err(Into::into), wrong))
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn broken_of(transcript: &Transcript) -> Broken {
             Ok(Json::Object(fields)) => {
                 let typed = fields
                     .iter()
-                    .map(|(name, value)| (name.clone(), Kind::of(value)));
+                    .map(|(name, value)| (name.clone(), Kind::from_value(value)));
                 found.fields.push((name.clone(), typed.collect()));
             }
             Ok(_) => {}
@@ -78,7 +78,7 @@ deadloop_detect::words! {
 }
 
 impl Kind {
-    fn of(value: &Json) -> Self {
+    fn from_value(value: &Json) -> Self {
         match value {
             Json::Null => Self::Null,
             Json::Bool(_) => Self::Boolean,
@@ -116,7 +116,7 @@ impl Shape {
         let known = |(name, value): (&String, &Json)| {
             self.types
                 .get(name)
-                .is_some_and(|types| types.contains(&Kind::of(value)))
+                .is_some_and(|types| types.contains(&Kind::from_value(value)))
         };
         let needed = self.needed.iter().flatten();
         fields.iter().all(known) && needed.into_iter().all(|name| fields.contains_key(name))
@@ -207,7 +207,7 @@ fn given(
     let asked = || Transcript {
         id: "broken".to_owned(),
         model: "unknown".to_owned(),
-        events: vec![RecordedEvent::of(call())],
+        events: vec![RecordedEvent::new(call())],
         ..Transcript::default()
     };
     let made = variant.mend(&Arrived::Text(text.to_owned()), || ask(&asked()));

@@ -16,7 +16,7 @@ use crate::visible::visible;
 /// too.
 pub fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
     let grid = RepairGrid::parse(text).map_err(|e| e.to_string())?;
-    let stream = KnownStream::of(transcript).map_err(|e| e.to_string())?;
+    let stream = KnownStream::from_transcript(transcript).map_err(|e| e.to_string())?;
     let stream = stream.ok_or(
         "nobody knows what was meant by it (no meta.gold); expected a transcript that deadloop synth damaged",
     )?;

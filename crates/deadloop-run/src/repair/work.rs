@@ -89,15 +89,19 @@ impl Subject for Work {
     }
 
     fn refuses(&self, transcript: &Transcript) -> Option<Misfit> {
-        KnownStream::of(transcript).err()
+        KnownStream::from_transcript(transcript).err()
     }
 
     fn programs(&self) -> Vec<(&Program, &Ready)> {
         self.menders.iter().flatten().map(Mender::ready).collect()
     }
 
-    fn say(&self, transcript: &Transcript, _: &AtomicBool) -> Result<RepairAnswer, Interrupted> {
-        let stream = KnownStream::of(transcript).ok().flatten();
+    fn compute(
+        &self,
+        transcript: &Transcript,
+        _: &AtomicBool,
+    ) -> Result<RepairAnswer, Interrupted> {
+        let stream = KnownStream::from_transcript(transcript).ok().flatten();
         Ok(RepairAnswer {
             stream: stream.map(|stream| self.judged(transcript, &stream)),
             calls: broken_of(transcript),

@@ -90,8 +90,8 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
         };
         return merge::write(request, shard, &guards(&start()?)).map(Done::Part);
     }
-    let look = |entry: &Entry, _: &Case| own_limits::of(entry);
-    let (mut opened, limits) = Opened::of(request, plan.fingerprint(), &|_| None, look)?;
+    let look = |entry: &Entry, _: &Case| own_limits::own_limit(entry);
+    let (mut opened, limits) = Opened::open(request, plan.fingerprint(), &|_| None, look)?;
     let cases: &mut PackedCases = &mut opened.surveyed.cases;
     alter(cases, plan);
     let judge = request.judging.options_for(cases)?;
@@ -118,8 +118,8 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
         AskOutcome::Already(folder, manifest) => return Ok(Done::Already(folder, manifest)),
         AskOutcome::Answered(run) => *run,
     };
-    for remark in own_limits::remarks(current, &OwnLimits::of(&limits)) {
-        request.host.tell(&remark);
+    for remark in own_limits::remarks(current, &OwnLimits::from_limits(&limits)) {
+        request.host.notify(&remark);
     }
     errors.tell(request.host);
     describe(&mut run.manifest, plan, (judge, worth));

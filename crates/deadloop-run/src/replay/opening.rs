@@ -182,11 +182,11 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
         let Some(told) = explained.settings.first_mut() else {
             return Ok(None);
         };
-        let mut why = told.why();
+        let mut why = told.describe();
         if told.error.is_some() {
             // A program is not started again, because its recorded verdict is known.
             why = "the detector is a program: nothing is known of it but its verdict".into();
-            told.alarm = self.said(*cell, case);
+            told.alarm = self.recorded_alarm(*cell, case);
             if let Some(detail) = told.alarm.as_ref().and_then(|alarm| alarm.detail.as_ref()) {
                 why = format!("the detector is a program; it says \"{detail}\"");
             }
@@ -224,7 +224,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
     /// Returns the calls of a run around its loop or its alarm.
     fn calls(&self, (cell, case): (usize, usize), entry: &Entry, of: &Case) -> Option<Calls> {
         let alarm = self
-            .said(cell, case)
+            .recorded_alarm(cell, case)
             .filter(|fired| fired.channel == Channel::Tools);
         let truth = of.truth.iter();
         let spans = truth.flat_map(|truth| truth.spans_in(Unit::Calls));
@@ -232,7 +232,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
             .map(|(_, span)| span.onset.count())
             .chain(alarm.map(|fired| fired.exact.count()))
             .min();
-        let mut calls = Calls::of(&entry.transcript.events, near.unwrap_or(1))?;
+        let mut calls = Calls::from_events(&entry.transcript.events, near.unwrap_or(1))?;
         if !self.texts {
             calls.forget();
         }
@@ -251,15 +251,15 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> Opening<'_, E> {
             let judged = trial.outcome(&place.at, &done.judge);
             judged.verdict.is_false()
         });
-        let fired = self.said(cell, case).filter(|_| wrong)?;
-        Some(Reading::of(
+        let fired = self.recorded_alarm(cell, case).filter(|_| wrong)?;
+        Some(Reading::new(
             &entry.transcript,
             Some((fired.channel, fired.exact.count())),
         ))
     }
 
     /// Returns the recorded alarm of a cell.
-    fn said(&self, cell: usize, case: usize) -> Option<ExplainedAlarm> {
+    fn recorded_alarm(&self, cell: usize, case: usize) -> Option<ExplainedAlarm> {
         let place = self.evidence.plan().cell(cell);
         self.evidence.on_trial(place.block, case, |trial| {
             let decided = trial.decided;

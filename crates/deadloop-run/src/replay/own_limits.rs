@@ -10,7 +10,7 @@ use crate::words;
 
 /// Returns the turn limit that a recording states. The number is a `u32`, since one is kept in memory for each
 /// transcript.
-pub(crate) fn of(entry: &Entry) -> Option<u32> {
+pub(crate) fn own_limit(entry: &Entry) -> Option<u32> {
     let limit = entry.transcript.meta.get("max_turns")?.as_u64()?;
     Some(u32::try_from(limit).unwrap_or(u32::MAX))
 }
@@ -21,7 +21,7 @@ pub(crate) struct OwnLimits(BTreeMap<u32, u64>);
 
 impl OwnLimits {
     /// Counts the limits that recordings state.
-    pub(crate) fn of(said: &[Option<u32>]) -> Self {
+    pub(crate) fn from_limits(said: &[Option<u32>]) -> Self {
         let mut own = Self::default();
         for limit in said.iter().flatten() {
             *own.0.entry(*limit).or_default() += 1;

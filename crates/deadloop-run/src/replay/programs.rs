@@ -37,7 +37,7 @@ pub(crate) struct ProgramIdentity {
 
 impl ProgramIdentity {
     /// Describes the running programs of a subject.
-    pub(crate) fn of(subject: &impl Subject) -> Self {
+    pub(crate) fn from_subject(subject: &impl Subject) -> Self {
         let mut known = Self::default();
         for (program, ready) in subject.programs() {
             known
@@ -104,7 +104,7 @@ impl Errors {
     pub(crate) fn tell(&self, host: &dyn Host) {
         if let Some((id, first)) = &self.first {
             let all = self.failed;
-            host.tell(&format!(
+            host.notify(&format!(
                 "a detector failed on {all} transcripts, which are not scored (`error` in the outcomes); the first, {id}: {first}"
             ));
         }

@@ -71,7 +71,7 @@ pub struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// Creates the default request: replay all of `corpus` into `out`. Fields may be changed.
-    pub fn of(corpus: &'a Path, out: &'a Path, host: &'a dyn Host) -> Self {
+    pub fn new(corpus: &'a Path, out: &'a Path, host: &'a dyn Host) -> Self {
         Self {
             command: "replay",
             args: Vec::new(),

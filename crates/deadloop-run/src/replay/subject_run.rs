@@ -72,7 +72,7 @@ pub fn ask<S: Subject>(
         return merge::write(request, shard, subject).map(Done::Part);
     }
     let refuses = |transcript: &Transcript| subject.refuses(transcript);
-    let (opened, _) = Opened::of(request, subject.fingerprint(), &refuses, |_, _| ())?;
+    let (opened, _) = Opened::open(request, subject.fingerprint(), &refuses, |_, _| ())?;
     let mut said = Vec::new();
     let asked = opened.ask(subject, more, &mut |entered| said.push(entered.said))?;
     Ok(match asked {
@@ -95,7 +95,7 @@ impl<'a, C: CaseStore, S: DeserializeOwned> Opened<'a, C, S> {
     ///
     /// # Errors
     /// Returns an error if the folder or the corpus cannot be used, or if parts belong to another subject.
-    pub(crate) fn of<T: Send>(
+    pub(crate) fn open<T: Send>(
         request: &'a Request<'a>,
         subject: String,
         refuses: Refuses<'_>,
@@ -154,7 +154,7 @@ impl<'a, C: CaseStore, S: DeserializeOwned> Opened<'a, C, S> {
             began,
         } = self;
         let programs = match request.parts.as_deref() {
-            None => ProgramIdentity::of(subject),
+            None => ProgramIdentity::from_subject(subject),
             Some(parts) => parts.programs().clone(),
         };
         let inputs = inputs(request, (&surveyed.hash, &asked), more);
@@ -321,7 +321,7 @@ impl<C> Answered<C> {
         } = self;
         manifest.ended = result.as_ref().err().map(|failure| Ended {
             exit: numbered(failure.code()),
-            reason: failure.said(),
+            reason: failure.chain(),
         });
         manifest.files = folder.files();
         manifest.seconds = began.elapsed().as_secs_f64();

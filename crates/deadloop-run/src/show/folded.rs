@@ -11,7 +11,7 @@ pub(super) struct Pin {
 }
 
 impl Pin {
-    pub(super) fn of(at: usize, says: &'static str) -> Self {
+    pub(super) fn new(at: usize, says: &'static str) -> Self {
         Self { at, says }
     }
 }
@@ -91,7 +91,7 @@ mod tests {
             .collect();
         let shown = folded(
             &text,
-            vec![Pin::of(500, "onset"), Pin::of(1000, "end")],
+            vec![Pin::new(500, "onset"), Pin::new(1000, "end")],
             Some(10),
         );
         assert_eq!(
@@ -105,7 +105,7 @@ mod tests {
             )
         );
         assert_eq!(
-            folded("思想", vec![Pin::of(1, "onset")], Some(0)),
+            folded("思想", vec![Pin::new(1, "onset")], Some(0)),
             "思⟦onset⟧想"
         );
         assert_eq!(folded(&text, Vec::new(), None), text);

@@ -27,7 +27,7 @@ pub fn transcript(entry: &Entry, labels: &[LabelRow], context: Option<usize>) ->
         page.push_str(&format!("label      {}\n", said(row)));
     }
     let mut seen = [0, 0];
-    let mut numbers = Numbers::of(&entry.transcript, labels);
+    let mut numbers = Numbers::new(&entry.transcript, labels);
     for (number, block) in blocks(&entry.transcript.events) {
         page.extend(numbers.made(number));
         let part = match block {
@@ -124,7 +124,7 @@ fn of_text(
                 .and_then(|position| usize::try_from(position).ok())
                 .and_then(|position| position.checked_sub(from))
                 .filter(|at| *at <= length);
-            pins.extend(inside.map(|at| Pin::of(at, name)));
+            pins.extend(inside.map(|at| Pin::new(at, name)));
         }
     }
     let count = |n: usize| words::count(n as u64);

@@ -16,9 +16,9 @@ pub(super) struct Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    pub(super) fn of(transcript: &'a Transcript, labels: &'a [LabelRow]) -> Self {
+    pub(super) fn new(transcript: &'a Transcript, labels: &'a [LabelRow]) -> Self {
         Self {
-            numbers: blocks::RunNumbers::of(transcript),
+            numbers: blocks::RunNumbers::new(transcript),
             labels,
         }
     }

@@ -255,14 +255,14 @@ fn corpus_texts(
     let wanted: std::collections::HashSet<&str> = wanted.map(|case| &*case.id).collect();
     let mut said = SourceContent::default();
     let corpus = Corpus::open(path).map_err(|e| Code::Usage.because(e))?;
-    let rows = LabelRows::of(&corpus).map_err(usage)?;
+    let rows = LabelRows::read(&corpus).map_err(usage)?;
     for entry in corpus.entries() {
         let entry = entry.map_err(|e| Code::Usage.because(e))?;
         if wanted.contains(entry.transcript.id.as_str()) {
-            said.texts.extend(CleanText::of(&entry));
+            said.texts.extend(CleanText::from_entry(&entry));
             let id = entry.transcript.id.clone();
-            said.real.insert(id, Real::of(&entry));
-            said.runs.extend(Run::of(&entry).filter(|_| runs));
+            said.real.insert(id, Real::from_entry(&entry));
+            said.runs.extend(Run::from_entry(&entry).filter(|_| runs));
             if recordings {
                 said.recorded.push(rows.recorded(entry));
             }

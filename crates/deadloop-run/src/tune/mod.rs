@@ -220,7 +220,7 @@ impl Work<'_> {
             if cell == self.plan.in_use {
                 in_use.clone()
             } else {
-                Settings::of(self.plan.plan.setting(cell))
+                Settings::from_guard(self.plan.plan.setting(cell))
             }
         };
         let focus = |(model, cell): (&String, &usize)| {

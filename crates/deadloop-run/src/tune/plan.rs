@@ -48,7 +48,7 @@ impl TunePlan {
                 cells,
             });
         }
-        let scope = Scope::of(&grids, tuning.unit);
+        let scope = Scope::new(&grids, tuning.unit);
         let chosen = |settings: &Settings| settings.part(|m| scope.has(m));
         let in_use = plan.add_settings(&chosen(&tuning.settings));
         let (mut ready, mut short) = (Vec::new(), Vec::new());
@@ -129,7 +129,7 @@ fn shipped(unit: Unit, per: Option<Per>) -> RunResult<Vec<(&'static str, String,
     if unit == Unit::Chars {
         let presets = all_presets().map_err(|e| unexpected(e.to_string()))?;
         let quiet = presets.into_iter().find(|(name, _)| name == "quiet");
-        let quiet = quiet.map(|(_, setting)| Settings::of(setting));
+        let quiet = quiet.map(|(_, setting)| Settings::from_guard(setting));
         all.extend(quiet.map(|settings| ("quiet", "the preset quiet".to_owned(), settings)));
     }
     if let Some(per) = per {

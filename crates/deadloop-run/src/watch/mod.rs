@@ -217,7 +217,7 @@ impl<'a> Watching<'a> {
     fn note(&self, step: Step) {
         let (watched, mut seen) = (&self.watched, self.shared.lock());
         seen.bytes = watched.bytes();
-        seen.heard = watched.heard();
+        seen.heard = watched.counts();
         seen.format = watched.format();
         seen.bad_lines = watched.bad_lines();
         seen.problems = watched.problems().to_vec();
@@ -237,7 +237,7 @@ impl<'a> Watching<'a> {
     /// Searches once for guards that the stream can never feed, as soon as the stream's kind is known. Returns
     /// whether they end the watch.
     fn is_blind(&mut self, told: &impl Fn(News<'_>)) -> bool {
-        let heard = self.watched.heard() != ResponseCounts::default();
+        let heard = self.watched.counts() != ResponseCounts::default();
         let (Some(feeds), true) = (self.watched.feeds(), heard) else {
             return false;
         };

@@ -21,7 +21,7 @@ impl Think {
     ///
     /// # Errors
     /// Returns an error if a word is unknown.
-    pub fn of(&self, model: &str) -> Result<ThinkOptions, String> {
+    pub fn options_for(&self, model: &str) -> Result<ThinkOptions, String> {
         let words = self.words.iter().map(String::as_str);
         self.rules.options(model).with_words(words)
     }
@@ -61,7 +61,7 @@ impl WatchParts {
         };
         let said = model.clone().unwrap_or_else(|| UNNAMED.to_owned());
         // The words were checked before.
-        let options = think.of(&said).unwrap_or_default();
+        let options = think.options_for(&said).unwrap_or_default();
         let reader = StreamReader::new("stdin", from, options);
         let work = Work {
             model: &said,
@@ -71,7 +71,7 @@ impl WatchParts {
         let watched = match model {
             Some(_) => Watched::with(guard, reader),
             None => {
-                let by_model = move |model: &str| think.of(model).unwrap_or_default();
+                let by_model = move |model: &str| think.options_for(model).unwrap_or_default();
                 let watched = Watched::with(guard, reader.splitting_by(by_model));
                 watched.by_model(guards).answering(asked)
             }

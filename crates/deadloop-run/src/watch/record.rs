@@ -127,7 +127,7 @@ impl Recording {
                 .into_iter()
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
-            ..RecordedEvent::of(body)
+            ..RecordedEvent::new(body)
         });
     }
 

@@ -39,7 +39,7 @@ pub fn changes(model: &str, from: &Setting, to: &Setting) -> Vec<Changed> {
     for name in names {
         let of = |param: &str, from: Option<String>, to: Option<String>| Changed {
             model: model.to_owned(),
-            guard: shown(name),
+            guard: column_name(name),
             param: param.to_owned(),
             from,
             to,
@@ -98,7 +98,7 @@ fn guards(setting: &Setting) -> BTreeMap<Name<'_>, &Member> {
 }
 
 /// Formats a name as the columns of scores.parquet do: `periodic`, then `periodic-2`.
-fn shown((detector, nth): &Name<'_>) -> String {
+fn column_name((detector, nth): &Name<'_>) -> String {
     match nth {
         1 => (*detector).to_owned(),
         _ => format!("{detector}-{nth}"),

@@ -30,7 +30,10 @@ fn guard(nth: usize, member: &Member) -> Vec<String> {
         detector.about.trim_end_matches('.'),
         member.response.name()
     );
-    let told = detector.params.iter().filter(|param| tells(param, member));
+    let told = detector
+        .params
+        .iter()
+        .filter(|param| matters(param, member));
     let lines = told.flat_map(|param| match member.params.get(param.name) {
         Some(Value::List(rows)) if matches!(param.domain, Domain::Rows(_)) => rows_of(rows, member),
         Some(value) => vec![sentence(param, value, member)],
@@ -42,7 +45,7 @@ fn guard(nth: usize, member: &Member) -> Vec<String> {
 }
 
 /// Returns whether a parameter matters: an active threshold, or a value that is not the default.
-fn tells(param: &Param, member: &Member) -> bool {
+fn matters(param: &Param, member: &Member) -> bool {
     let Some(value) = member.params.get(param.name) else {
         return false;
     };

@@ -44,7 +44,7 @@ pub use folds::folds;
 pub use search::{Rung, SavedAt1};
 pub use test::{PairedTest, Ship};
 pub use verdict::{Advice, Changed, Choice, Choices, Figures, Provenance, Ruling, within};
-pub use words::told;
+pub use words::format_value;
 
 use search::{Climb, Search};
 use verdict::Part;
@@ -357,7 +357,9 @@ impl Chooser<'_> {
         let judge = &self.options.judge;
         let Some(without) = candidate.without else {
             let outcomes = self.evidence.each_outcome(candidate.cell, pick, judge);
-            return outcomes.map(|outcome| Tally::of(&outcome)).collect();
+            return outcomes
+                .map(|outcome| Tally::from_outcome(&outcome))
+                .collect();
         };
         let mut all = vec![Tally::default(); pick.len()];
         for (fold, cell) in without.into_iter().enumerate() {
@@ -369,7 +371,7 @@ impl Chooser<'_> {
             places
                 .into_iter()
                 .zip(outcomes)
-                .for_each(|(at, outcome)| all[at] = Tally::of(&outcome));
+                .for_each(|(at, outcome)| all[at] = Tally::from_outcome(&outcome));
         }
         all
     }

@@ -430,7 +430,7 @@ fn saved_interval(
     let groups = sample.pick.iter().zip(tallies);
     let groups =
         groups.map(|(i, tally)| (chooser.evidence.cases[*i].cluster(), [tally.only(&counts)]));
-    let drawn = ByGroup::<1>::of(groups).draw(Resampling {
+    let drawn = ByGroup::<1>::new(groups).draw(Resampling {
         replicates: options.replicates,
         seed: options.seed,
     });

@@ -57,7 +57,7 @@ impl PairedTest {
         let groups = pairs
             .iter()
             .map(|(group, new, old)| (*group, [new.only(&counts), old.only(&counts)]));
-        let drawn = ByGroup::of(groups).draw(Resampling {
+        let drawn = ByGroup::new(groups).draw(Resampling {
             replicates: options.replicates,
             seed: options.seed,
         });

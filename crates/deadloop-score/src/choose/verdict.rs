@@ -299,7 +299,7 @@ impl Chooser<'_> {
             folds: Vec::new(),
         };
         choices.advice.changes = changes::of_choices(self.evidence.plan, &choices);
-        words::say(&mut choices, &self, sample);
+        words::add_sentences(&mut choices, &self, sample);
         choices.folds = self.folds;
         choices
     }

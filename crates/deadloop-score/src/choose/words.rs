@@ -14,7 +14,7 @@ use crate::tally::{Count, Tally};
 use crate::words::{self, capital, exposure, responses, several, thousands};
 
 /// Formats a value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
-pub fn told(measure: &Measure, value: Option<f64>) -> String {
+pub fn format_value(measure: &Measure, value: Option<f64>) -> String {
     let Some(value) = value else {
         return "n/a".into();
     };
@@ -26,7 +26,7 @@ pub fn told(measure: &Measure, value: Option<f64>) -> String {
 }
 
 /// Adds the sentences to the choices.
-pub(super) fn say(choices: &mut Choices, chooser: &Chooser<'_>, sample: &Sample) {
+pub(super) fn add_sentences(choices: &mut Choices, chooser: &Chooser<'_>, sample: &Sample) {
     let options = chooser.options;
     let in_use = options.in_use_is.as_str();
     choices.all.reason = reason_of(&choices.all, in_use, options);
@@ -60,7 +60,7 @@ pub(super) fn say(choices: &mut Choices, chooser: &Chooser<'_>, sample: &Sample)
 /// alarms instead of 31`.
 fn instead(new: &Figures, old: &Figures, options: &ChooseOptions) -> String {
     let objective = options.objective;
-    let values = [new.objective, old.objective].map(|value| told(objective, value));
+    let values = [new.objective, old.objective].map(|value| format_value(objective, value));
     let points = new.objective.zip(old.objective).map(|(a, b)| {
         let point = objective.point(b);
         let difference = if point > 0.0 { (a - b) / point } else { 0.0 };
@@ -229,7 +229,7 @@ fn known_without_loops(
             capital(&options.in_use_is),
             thousands(now.wrong() as i64),
             responses(options.judge.unit),
-            told(rate, rate.value(&now, &options.worth)),
+            format_value(rate, rate.value(&now, &options.worth)),
             exposure(options.judge.unit),
             limit.map_or_else(String::new, |limit| format!(", limit {}", limit.bound)),
             guard.name,
@@ -248,7 +248,10 @@ fn over_limit(choices: &Choices, chooser: &Chooser<'_>) -> String {
     let broken = options.constraints.iter().filter_map(|limit| {
         let (value, met) = limit.estimate(&choices.all.held_out, &options.worth);
         let value = value.filter(|_| !met)?;
-        Some(format!("{limit} ({})", told(limit.metric, Some(value))))
+        Some(format!(
+            "{limit} ({})",
+            format_value(limit.metric, Some(value))
+        ))
     });
     let broken: Vec<String> = broken.collect();
     // The best row within the limit; ties go to the strictest.

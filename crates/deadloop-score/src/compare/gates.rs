@@ -89,7 +89,7 @@ pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Bearing, Vec<String>) {
             .filter(|row| matches!(row.role, Role::Primary | Role::Guard) && row.model == "*")
     };
     let of = |standing| rows().filter(move |row| row.verdict == Some(standing));
-    let told = |rows: &mut dyn Iterator<Item = &Row>| rows.map(Row::told).collect::<Vec<_>>();
+    let told = |rows: &mut dyn Iterator<Item = &Row>| rows.map(Row::line).collect::<Vec<_>>();
     let regressed = told(&mut of(Bearing::Regressed));
     if !regressed.is_empty() {
         return (Bearing::Regressed, regressed);
@@ -201,23 +201,27 @@ impl Row {
     }
 
     /// Formats the row as a line: the metric, both values, the difference and its certainty.
-    pub fn told(&self) -> String {
+    pub fn line(&self) -> String {
         let who = match self.model.as_str() {
             "*" => "all models".to_owned(),
             model => model.to_owned(),
         };
         let interval = self.lo.zip(self.hi).map_or(String::new(), |(lo, hi)| {
-            format!(" ({} to {})", self.shown(lo, true), self.shown(hi, true))
+            format!(
+                " ({} to {})",
+                self.format_value(lo, true),
+                self.format_value(hi, true)
+            )
         });
         let sure = match (self.test, self.p) {
             (_, Some(p)) => format!(", p {}", p_shown(p)),
             (Test::SignFlip, None) => ", too few to tell".into(),
             (Test::Interval, None) => String::new(),
         };
-        let value = |x: Option<f64>| x.map_or("n/a".into(), |x| self.shown(x, false));
+        let value = |x: Option<f64>| x.map_or("n/a".into(), |x| self.format_value(x, false));
         let d = self
             .difference
-            .map_or("n/a".into(), |d| self.shown(d, true));
+            .map_or("n/a".into(), |d| self.format_value(d, true));
         let (base, new) = (value(self.base), value(self.new));
         format!(
             "{} of {who}: {base} to {new}, {d}{interval}{sure}",
@@ -226,7 +230,7 @@ impl Row {
     }
 
     /// Formats a value of this metric, or a signed difference, for people.
-    pub fn shown(&self, x: f64, signed: bool) -> String {
+    pub fn format_value(&self, x: f64, signed: bool) -> String {
         let (x, decimals, unit) = match self.unit {
             MeasureUnit::Chars => (x, 0, ""),
             MeasureUnit::PerMillion => (x, 2, ""),

@@ -120,7 +120,7 @@ impl Default for Noise {
 }
 
 impl Noise {
-    fn of(mut self, metric: &str) -> f64 {
+    fn tolerance(mut self, metric: &str) -> f64 {
         self.named(metric).map_or(0.0, |floor| *floor)
     }
 
@@ -175,7 +175,7 @@ pub struct HealthyAlarms {
 }
 
 impl HealthyAlarms {
-    fn of(tally: &Tally) -> Self {
+    fn from_tally(tally: &Tally) -> Self {
         Self {
             wrong_alarms: tally.wrong(),
             transient_stops: tally.get(Count::TransientStop),
@@ -208,7 +208,7 @@ pub fn compare(
         counted_once: once.len() as u64,
         loops: sides[0].loops(),
         clean: sides[0].clean(),
-        healthy: sides.each_ref().map(HealthyAlarms::of),
+        healthy: sides.each_ref().map(HealthyAlarms::from_tally),
         gates: gates::gates(verdict, &rows, &flips, options),
         verdict,
         why,

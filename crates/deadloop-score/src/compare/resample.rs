@@ -28,5 +28,5 @@ pub(crate) fn difference(metric: &Measured, [base, new]: &[Tally; 2]) -> Option<
 
 /// Returns the counts of both sides by group, in the order of the groups' names.
 pub(crate) fn clusters<'a>(pairs: &[&'a Pair]) -> ByGroup<'a, 2> {
-    ByGroup::of(pairs.iter().map(|pair| (pair.base.cluster(), pair.adds)))
+    ByGroup::new(pairs.iter().map(|pair| (pair.base.cluster(), pair.adds)))
 }

@@ -103,7 +103,7 @@ pub enum SideError {
 
 impl Side {
     /// Makes the side of one setting that was just replayed.
-    pub fn of(
+    pub fn new(
         source: &str,
         name: &str,
         evidence: &Evidence<'_>,
@@ -166,7 +166,7 @@ impl Side {
     }
 
     /// Returns the alarm of the setting on one transcript, and the span by which it was judged.
-    pub fn said(&self, transcript: &str) -> Option<(SideSeen, Spot)> {
+    pub fn judged_alarm(&self, transcript: &str) -> Option<(SideSeen, Spot)> {
         let own = texts(&self.rows, "transcript").map(|id| id == Some(transcript));
         let rows = OutcomeLine::read(&filtered(&self.rows, own.collect()));
         rows.first().map(|row| (row.seen(), row.spot()))
@@ -326,7 +326,7 @@ impl OutcomeLine {
         };
         let unit = self.unit.as_deref().and_then(Unit::named);
         let unit = unit.unwrap_or_default();
-        Tally::of(&match outcome.verdict {
+        Tally::from_outcome(&match outcome.verdict {
             Verdict::Hit => outcome.ended_within(unit, self.period),
             _ if outcome.is_earlier() => outcome.ended_within(unit, None),
             _ => outcome,

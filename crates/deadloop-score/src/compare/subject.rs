@@ -84,7 +84,7 @@ fn of_guards(metric: Metric, noise: &Noise) -> Measured {
             () if beside => Role::Beside,
             () => Role::Told,
         },
-        noise: noise.of(metric.name),
+        noise: noise.tolerance(metric.name),
         inferior: rate.then_some(Inferior {
             gate: GateName::WrongAlarms,
             per: exposure(metric.counted_in[0]),

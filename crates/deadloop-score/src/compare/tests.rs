@@ -86,7 +86,7 @@ fn compared(base: &Side, new: &Side) -> Comparison {
     compare(base, new, &CompareOptions::default()).unwrap()
 }
 
-fn told(comparison: &Comparison) -> (Bearing, Option<bool>) {
+fn verdict(comparison: &Comparison) -> (Bearing, Option<bool>) {
     (comparison.verdict, comparison.passed())
 }
 
@@ -112,7 +112,7 @@ fn quiet(hit: impl Fn(usize) -> Option<u64>) -> Side {
 #[test]
 fn the_same_is_equivalent_and_passes() {
     let same = compared(&quiet(even), &quiet(even));
-    assert_eq!(told(&same), (Bearing::Equivalent, Some(true)));
+    assert_eq!(verdict(&same), (Bearing::Equivalent, Some(true)));
     assert_eq!((same.flips.len(), same.loops, same.clean), (0, 40, 40));
     assert!(same.rows.iter().all(|row| row.p.is_none()));
 }
@@ -124,12 +124,12 @@ fn more_hits_are_an_improvement_and_fewer_a_regression() {
     let recall = row(&better, "recall");
     assert_eq!((recall.b, recall.c, recall.n), (0, 20, 40));
     assert_eq!(recall.p, Some(sign_flips(&[1; 20])));
-    assert_eq!(told(&better), (Bearing::Improved, Some(true)));
+    assert_eq!(verdict(&better), (Bearing::Improved, Some(true)));
     // Every group gains one of two.
     let (lo, hi) = (recall.lo.unwrap(), recall.hi.unwrap());
     assert!(lo <= 0.5 && 0.5 <= hi, "{lo} {hi}");
     let worse = compared(&many, &few);
-    assert_eq!(told(&worse), (Bearing::Regressed, Some(false)));
+    assert_eq!(verdict(&worse), (Bearing::Regressed, Some(false)));
     assert_eq!(worse.flipped().count(), 20);
     let mut directions = worse.flipped().map(|flip| flip.direction);
     assert!(directions.all(|direction| direction == Direction::Worse));
@@ -152,7 +152,7 @@ fn a_better_primary_does_not_pass_with_a_worse_guard() {
     let one = side(40, every, |i| i == 3);
     let doubtful = compared(&base, &one);
     assert_eq!(row(&doubtful, "recall").verdict, Some(Bearing::Improved));
-    assert_eq!(told(&doubtful), (Bearing::Inconclusive, Some(false)));
+    assert_eq!(verdict(&doubtful), (Bearing::Inconclusive, Some(false)));
     let many = side(40, every, |i| i.is_multiple_of(2));
     assert_eq!(compared(&base, &many).verdict, Bearing::Regressed);
     let lenient = CompareOptions {

@@ -54,7 +54,7 @@ pub struct Called {
 
 impl Calls {
     /// Returns the calls of a run, from a little before call `near` (from 1) on. `None` if the run has no calls.
-    pub fn of(events: &[RecordedEvent], near: u64) -> Option<Self> {
+    pub fn from_events(events: &[RecordedEvent], near: u64) -> Option<Self> {
         let mut reading = Read::default();
         stream(events).for_each(|(_, event)| reading.event(event));
         let Read {
@@ -173,7 +173,7 @@ mod tests {
     use deadloop_replay::corpus::Body;
 
     fn call(id: &str, arguments: &str) -> RecordedEvent {
-        RecordedEvent::of(Body::ToolCall {
+        RecordedEvent::new(Body::ToolCall {
             id: Some(id.into()),
             name: "ls".into(),
             arguments: serde_json::from_str(arguments).unwrap(),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     fn result(id: &str, content: &str) -> RecordedEvent {
-        RecordedEvent::of(Body::ToolResult {
+        RecordedEvent::new(Body::ToolResult {
             id: Some(id.into()),
             content: content.into(),
             error: Some(content == "no"),
@@ -202,7 +202,7 @@ mod tests {
             result("a", "nobody asked"),
             call("d", r#"{"x":9}"#),
         ];
-        let calls = Calls::of(&events, 1).unwrap();
+        let calls = Calls::from_events(&events, 1).unwrap();
         let shown: Vec<_> = calls
             .list
             .iter()
@@ -236,19 +236,24 @@ mod tests {
         let events: Vec<RecordedEvent> = (0..5000)
             .map(|n| call("a", &format!("{{\"n\":{n}}}")))
             .collect();
-        let calls = Calls::of(&events, 2000).unwrap();
+        let calls = Calls::from_events(&events, 2000).unwrap();
         let (first, last) = (calls.list[0].at, calls.list.last().unwrap().at);
         assert_eq!((calls.of, first, last), (5000, 1901, 2300));
         assert!(calls.chars() <= ALL);
         assert_eq!(
-            Calls::of(&events, 4990).unwrap().list.last().unwrap().at,
+            Calls::from_events(&events, 4990)
+                .unwrap()
+                .list
+                .last()
+                .unwrap()
+                .at,
             5000
         );
     }
 
     #[test]
     fn a_text_is_no_run() {
-        let text = RecordedEvent::of(Body::Answer("hello".into()));
-        assert_eq!(Calls::of(&[text], 1), None);
+        let text = RecordedEvent::new(Body::Answer("hello".into()));
+        assert_eq!(Calls::from_events(&[text], 1), None);
     }
 }

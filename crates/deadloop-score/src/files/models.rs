@@ -65,7 +65,7 @@ fn loops<E: AnyEvidence>(scoring: &Scoring<'_, E>, pick: &[usize]) -> u64 {
         quiet += scoring
             .evidence
             .cases()
-            .on(*i, |case| Tally::of(&never(case, scoring.judge)));
+            .on(*i, |case| Tally::from_outcome(&never(case, scoring.judge)));
     }
     quiet.loops()
 }

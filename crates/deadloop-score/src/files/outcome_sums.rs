@@ -17,7 +17,7 @@ pub(super) struct OutcomeSums {
 impl OutcomeSums {
     /// Adds the outcome of a case to its group.
     pub(super) fn add(&mut self, group: u64, outcome: &Outcome) {
-        self.tally += Tally::of(outcome);
+        self.tally += Tally::from_outcome(outcome);
         self.latencies.add(outcome);
         self.groups.add(group, outcome);
     }
@@ -27,7 +27,7 @@ impl OutcomeSums {
         let latencies = std::mem::take(&mut self.latencies).sorted();
         let quantiles = latencies.of_loops(&self.tally);
         self.latencies = latencies;
-        Scores::of(&self.tally, quantiles, worth, &mut known.poisson)
+        Scores::new(&self.tally, quantiles, worth, &mut known.poisson)
     }
 
     /// Returns the scores with intervals over groups. `means` adds intervals of measures that are neither shares nor

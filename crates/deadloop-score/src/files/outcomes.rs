@@ -275,11 +275,11 @@ impl RowInput<'_> {
             lang: case.lang.clone(),
             source: case.source.clone(),
             task: case.task.clone(),
-            label: said(case.truth.as_ref().map(label)),
+            label: shared_text(case.truth.as_ref().map(label)),
             setting: Some(self.setting.into()),
             class: case.class().map(|class| class.name().into()),
             kind: span.and_then(|s| s.kind).map(|kind| kind.name().into()),
-            channel: said(channel),
+            channel: shared_text(channel),
             onset: span.map(|s| s.onset.count()),
             end: span.map(|s| s.end.count()),
             length: Some(self.length()),
@@ -313,17 +313,17 @@ impl RowInput<'_> {
         OutcomeLine {
             alarm_at: Some(self.place(stop.delivered.seen, stop.channel)),
             alarm_exact: Some(self.place(exact.seen, stop.channel)),
-            alarm_kind: said(Some(stop.kind)),
+            alarm_kind: shared_text(Some(stop.kind)),
             detector: self.detector.map(Arc::from),
             alarm_event: Some(exact.place.event),
             alarm_calls: Some(exact.seen.tools.0),
             alarm_turns: Some(exact.seen.turns.0),
-            alarm_channel: said(Some(stop.channel)),
+            alarm_channel: shared_text(Some(stop.channel)),
             ..row
         }
     }
 }
 
-fn said(word: Option<impl ToString>) -> Option<Arc<str>> {
+fn shared_text(word: Option<impl ToString>) -> Option<Arc<str>> {
     word.map(|word| word.to_string().into())
 }

@@ -66,7 +66,7 @@ pub(super) struct ScoreRow {
 pub(super) struct Params(Vec<(String, Type)>);
 
 impl Params {
-    pub(super) fn of(plan: &Plan) -> Self {
+    pub(super) fn from_plan(plan: &Plan) -> Self {
         let mut found: Vec<(String, Type, Value, bool)> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for (name, value) in plan.blocks().iter().flat_map(edges) {
@@ -284,7 +284,7 @@ impl Scores {
                 tally[*sum] = (cells[row].unwrap_or(0.0) * of as f64).round() as i64;
             }
             let [p50, p90] = [0, 1].map(|n| quantiles[n][row]);
-            let mut scores = Self::of(&tally, Quantiles { p50, p90 }, worth, &mut cache);
+            let mut scores = Self::new(&tally, Quantiles { p50, p90 }, worth, &mut cache);
             for (at, cells) in written
                 .iter()
                 .enumerate()
@@ -359,7 +359,7 @@ mod tests {
                 by: TOTAL.into(),
                 value: None,
                 unit,
-                scores: Scores::of(&tally, latency, &worth, &mut cache),
+                scores: Scores::new(&tally, latency, &worth, &mut cache),
             };
             let rows = [row(some()), row(Tally::default())];
             let frame = columns(&Params(Vec::new()), &[unit]).frame(&rows);

@@ -5,7 +5,7 @@ use deadloop_replay::detect::{Setting, Settings};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::choose::{Choice, Choices, ChooseOptions, told, within};
+use crate::choose::{Choice, Choices, ChooseOptions, format_value, within};
 use crate::measure::{DELAY, ENDED, Metric, wrong_rate};
 use crate::tally::{Count, Tally};
 use crate::words::wrong_and_transient;
@@ -96,7 +96,7 @@ fn told_first(choices: &Choices, options: &ChooseOptions) -> String {
     }
     let _ = writeln!(text, "# this file: {}", figures(&choices.all, options));
     for c in &advice.changes {
-        let (from, to) = (shown(c.from.as_ref()), shown(c.to.as_ref()));
+        let (from, to) = (or_none(c.from.as_ref()), or_none(c.to.as_ref()));
         let line = one_line(&format!(
             "{}: {} {}: {from} -> {to}",
             c.model, c.guard, c.param
@@ -127,7 +127,7 @@ fn before_models(head: &str, in_use: &str, models: &str) -> String {
     text
 }
 
-fn shown(value: Option<&String>) -> &str {
+fn or_none(value: Option<&String>) -> &str {
     value.map_or("(none)", String::as_str)
 }
 
@@ -174,7 +174,7 @@ fn figures(choice: &Choice, options: &ChooseOptions) -> String {
     let of = |tally: &Tally| {
         let shown = |metric: Metric| {
             let value = metric.value(tally, &options.worth);
-            format!("{} {}", metric.name, told(metric, value))
+            format!("{} {}", metric.name, format_value(metric, value))
         };
         let mut metrics = vec![options.objective];
         let more: [Metric; 4] = [

@@ -74,7 +74,7 @@ pub fn write_scores<E: AnyEvidence>(
     let plan = evidence.plan();
     let (slices, left_out) = slices(scoring);
     let rows = (plan.cells() + 1) * slices.len() * scoring.units.len();
-    let params = Params::of(plan);
+    let params = Params::from_plan(plan);
     let columns = columns(&params, scoring.units);
     let with_csv = scoring.csv && rows <= CSV_ROWS;
     let names = slices.iter().enumerate().map(|(nth, (name, _))| match nth {
@@ -175,7 +175,7 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
         let mut ids = block.ids();
         for nth in 0..block.len() {
             let (at, cell) = (block.at(nth), block.first() + nth);
-            let id = ids.of(&at);
+            let id = ids.id(&at);
             // A reported setting can be a cell of a grid too. Its rows are written once.
             let reported = self.reported.get(&id).copied();
             if reported.is_some_and(|first| first != cell) {
@@ -190,7 +190,7 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
             });
             let scores: Vec<Scores> = painted.iter_mut().map(|one| self.known(one, &at)).collect();
             if of_choice {
-                let point = FrontPoint::of(cell, &scores[0].tally, judge.unit);
+                let point = FrontPoint::new(cell, &scores[0].tally, judge.unit);
                 self.front.extend(point);
             }
             if reported.is_some() {
@@ -215,7 +215,7 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
         } = painted;
         *known[sheet.index(at)].get_or_insert_with(|| {
             let (tally, latency) = (sheet.tally(at), latencies.quantiles(at));
-            Scores::of(&tally, latency, self.scoring.worth, &mut self.known.poisson)
+            Scores::new(&tally, latency, self.scoring.worth, &mut self.known.poisson)
         })
     }
 

@@ -80,7 +80,7 @@ pub(crate) struct Sample {
 impl Sample {
     /// Adds the outcome of a case of a group.
     pub(crate) fn add(&mut self, group: u64, outcome: &Outcome) {
-        let tally = Tally::of(outcome);
+        let tally = Tally::from_outcome(outcome);
         self.groups.add(group, &tally);
         self.whole += tally;
     }
@@ -169,7 +169,7 @@ impl Sample {
     fn draw(&self, counts: &BTreeSet<Count>, draws: &mut Draws) -> Vec<Tally> {
         let mut sums = Replicates::<1>::new(draws.resampling().replicates);
         self.groups
-            .each(|name, tally| sums.add(&draws.of(name), &[tally.only(counts)]));
+            .each(|name, tally| sums.add(&draws.for_group(name), &[tally.only(counts)]));
         sums.tallies().map(|[tally]| tally).collect()
     }
 }

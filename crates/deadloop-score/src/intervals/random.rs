@@ -9,11 +9,11 @@ impl Random {
     ///
     /// The draws for one transcript depend neither on the other transcripts nor on their order.
     pub(crate) fn named(seed: u64, name: &str) -> Self {
-        Self::of(seed, Self::number(name))
+        Self::new(seed, Self::number(name))
     }
 
     /// Creates the stream of a seed and the number of a name.
-    pub(crate) fn of(seed: u64, number: u64) -> Self {
+    pub(crate) fn new(seed: u64, number: u64) -> Self {
         // The mixing is splitmix64's.
         let mut random = Self(seed ^ number);
         random.next();

@@ -65,7 +65,7 @@ pub struct Weights {
 
 impl Weights {
     /// Creates the weights of the group `name`. `steps` is a table such as [`POISSON_1`].
-    pub fn of(seed: u64, name: &str, steps: &'static [u64]) -> Self {
+    pub fn new(seed: u64, name: &str, steps: &'static [u64]) -> Self {
         Self {
             random: Random::named(seed, name),
             steps,
@@ -75,7 +75,7 @@ impl Weights {
     /// Creates the weights of a group by the number of its name.
     pub(crate) fn numbered(seed: u64, group: u64) -> Self {
         Self {
-            random: Random::of(seed, group),
+            random: Random::new(seed, group),
             steps: &POISSON_1,
         }
     }
@@ -131,7 +131,7 @@ impl Draws {
     }
 
     /// Returns the weight of a group in each replicate. `group` is the number of its name.
-    pub(crate) fn of(&mut self, group: u64) -> Cow<'_, [u8]> {
+    pub(crate) fn for_group(&mut self, group: u64) -> Cow<'_, [u8]> {
         let Resampling { replicates, seed } = self.resampling;
         let draw = || Weights::numbered(seed, group).take(replicates).collect();
         if self.known.len() >= MOST_KNOWN && !self.known.contains_key(&group) {
@@ -202,7 +202,7 @@ pub(crate) struct ByGroup<'a, const N: usize, T = Tally>(BTreeMap<&'a str, [T; N
 
 impl<'a, const N: usize, T: Counts> ByGroup<'a, N, T> {
     /// Sums pieces of evidence by group.
-    pub(crate) fn of(pieces: impl IntoIterator<Item = (&'a str, [T; N])>) -> Self {
+    pub(crate) fn new(pieces: impl IntoIterator<Item = (&'a str, [T; N])>) -> Self {
         let mut groups: BTreeMap<&str, [T; N]> = BTreeMap::new();
         for (group, counts) in pieces {
             let sums = groups.entry(group).or_insert([T::default(); N]);
@@ -223,7 +223,7 @@ impl<'a, const N: usize, T: Counts> ByGroup<'a, N, T> {
         let mut drawn = Replicates::new(resampling.replicates);
         let counted = |counts: &[T; N]| counts.iter().any(|one| one.touched().next().is_some());
         for (name, counts) in self.0.iter().filter(|(_, counts)| counted(counts)) {
-            drawn.draw(Weights::of(resampling.seed, name, &POISSON_1), counts);
+            drawn.draw(Weights::new(resampling.seed, name, &POISSON_1), counts);
         }
         drawn
     }
@@ -269,7 +269,7 @@ mod tests {
     fn the_weights_are_poisson() {
         let (steps, mean) = (&POISSON_1[..], 1.0);
         let drawn: Vec<f64> = (0..50)
-            .flat_map(|i| Weights::of(1, &format!("g{i}"), steps).take(2000))
+            .flat_map(|i| Weights::new(1, &format!("g{i}"), steps).take(2000))
             .map(f64::from)
             .collect();
         let n = drawn.len() as f64;
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn a_weight_depends_on_seed_replicate_and_name_alone() {
         let of = |seed, name| {
-            Weights::of(seed, name, &POISSON_1)
+            Weights::new(seed, name, &POISSON_1)
                 .take(40)
                 .collect::<Vec<u8>>()
         };
@@ -308,7 +308,7 @@ mod tests {
         let mut other = Tally::default();
         (other[Count::Hit], other[Count::Exposure]) = (1, 5_000_000_000);
         let mut sums = Replicates::<2>::new(40);
-        let weights = |name| Weights::of(1, name, &POISSON_1);
+        let weights = |name| Weights::new(1, name, &POISSON_1);
         sums.add(&of(1, "a"), &[tally, Tally::default()]);
         sums.draw(weights("b"), &[other, other]);
         let mut draws = Draws::new(Resampling {
@@ -317,7 +317,7 @@ mod tests {
         });
         let a = Random::number("a");
         assert_eq!(
-            [draws.of(a).to_vec(), draws.of(a).to_vec()],
+            [draws.for_group(a).to_vec(), draws.for_group(a).to_vec()],
             [of(1, "a"), of(1, "a")]
         );
         let want = of(1, "a").into_iter().zip(of(1, "b"));

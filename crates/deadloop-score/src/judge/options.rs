@@ -56,7 +56,7 @@ impl ReadChannels {
     };
 
     /// Collects the channels for which `watches` is true.
-    pub fn of(watches: impl Fn(Channel) -> bool) -> Self {
+    pub fn new(watches: impl Fn(Channel) -> bool) -> Self {
         Self {
             reasoning: watches(Channel::Reasoning),
             answer: watches(Channel::Answer),

@@ -46,8 +46,8 @@ pub fn judge_repair(
                 meaning,
                 damaged,
             };
-            let detail = told(&meant.meaning, made);
-            (meant.judge(made), detail, shown(made))
+            let detail = describe_difference(&meant.meaning, made);
+            (meant.judge(made), detail, format_meaning(made))
         }
         (Gold::Text(gold), Out::Meaning(made)) => {
             let verdict = if kind == StreamKind::Name {
@@ -172,7 +172,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Describes the difference between the output and the truth, on one line.
-fn told(gold: &Meaning, made: &Meaning) -> String {
+fn describe_difference(gold: &Meaning, made: &Meaning) -> String {
     let chars = |text: &str| text.chars().count();
     if gold == made {
         return String::new();
@@ -220,7 +220,7 @@ fn shown_action(action: &Action) -> String {
 }
 
 /// Formats a meaning in readable form.
-fn shown(meaning: &Meaning) -> String {
+fn format_meaning(meaning: &Meaning) -> String {
     let mut lines = Vec::new();
     if !meaning.reasoning.is_empty() {
         lines.push(format!("thinking: {}", meaning.reasoning));
@@ -242,7 +242,7 @@ pub fn before_and_gold(variant: &Variant, stream: &KnownStream) -> (String, Stri
         Arrived::Events(events) => joined(events),
     };
     let gold = match stream.gold_for(variant.stream()) {
-        Gold::Meaning(meaning) => shown(&meaning),
+        Gold::Meaning(meaning) => format_meaning(&meaning),
         Gold::Text(text) => text,
         Gold::Events(events) => joined(&events),
     };

@@ -39,7 +39,7 @@ pub enum GoalError {
 
 /// Returns the known name that is close to `name`, as a hint.
 fn nearest(name: &str) -> String {
-    deadloop_replay::detect::harness::meant(name, MEASURES.map(|measure| measure.name))
+    deadloop_replay::detect::harness::did_you_mean(name, MEASURES.map(|measure| measure.name))
 }
 
 fn names() -> String {

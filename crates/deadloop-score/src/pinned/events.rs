@@ -240,20 +240,22 @@ mod tests {
     use super::*;
     use deadloop_replay::corpus::Body;
 
-    fn of(steps: &str) -> Result<(Vec<RecordedEvent>, Marks), String> {
+    fn parse(steps: &str) -> Result<(Vec<RecordedEvent>, Marks), String> {
         let table: toml::Table = toml::from_str(&format!("events = {steps}")).expect("TOML");
         read(table["events"].as_array().expect("a list").clone())
     }
 
     #[test]
     fn short_steps_are_events_and_marks_count_calls() {
-        let (events, marks) = of(r#"[
+        let (events, marks) = parse(
+            r#"[
             { user = "Look." }, { turn = "planner" },
             { call = "ls", result = "a" },
             { call = "ls", result = "a", onset = true },
             { repeat = [{ call = "ls", arguments = { n = "{n}" }, result = "a{n}" }], times = 2 },
             { call = "ls", alarm = true, id = "x" }, { result = "b", id = "x", error = true },
-            { type = "finish", reason = "stop" } ]"#)
+            { type = "finish", reason = "stop" } ]"#,
+        )
         .unwrap();
         assert_eq!(
             (marks.onset, marks.alarm, marks.end),
@@ -276,15 +278,16 @@ mod tests {
 
     #[test]
     fn marks_stand_at_turns_and_in_texts_too() {
-        let (_, marks) =
-            of("[{ turn = true }, { turn = true, onset = true }, { turn = true, alarm = true }]")
-                .unwrap();
+        let (_, marks) = parse(
+            "[{ turn = true }, { turn = true, onset = true }, { turn = true, alarm = true }]",
+        )
+        .unwrap();
         assert_eq!(
             (marks.channel, marks.onset, marks.alarm),
             (Some(Channel::Turns), Some(1), Some(2))
         );
         let (events, marks) =
-            of("[{ answer = \"ab\" }, { call = \"ls\" }, { answer = \"c⟦onset⟧d\" }]").unwrap();
+            parse("[{ answer = \"ab\" }, { call = \"ls\" }, { answer = \"c⟦onset⟧d\" }]").unwrap();
         assert_eq!(
             (marks.channel, marks.onset, marks.end),
             (Some(Channel::Answer), Some(3), Some(4))
@@ -306,7 +309,7 @@ mod tests {
             ("[{ type = \"tool_cal\" }]", "unknown event type"),
             ("[{ cal = \"ls\" }]", "unknown field"),
         ] {
-            let e = of(steps).unwrap_err();
+            let e = parse(steps).unwrap_err();
             assert!(e.contains(told), "{steps}: {e}");
         }
     }

@@ -126,7 +126,7 @@ pub(super) struct Table {
 impl Expect {
     /// Reads an expectation. `marks` are those of the text, or `None` if they are not known yet.
     pub(super) fn read(table: Table, marks: Option<&Marks>) -> Result<Self, String> {
-        let known = |mark: Mark| marks.is_none_or(|marks| marks.of(mark).is_some());
+        let known = |mark: Mark| marks.is_none_or(|marks| marks.position(mark).is_some());
         let between = match &table.between {
             None => None,
             Some([from, to]) => Some([PinnedPlace::read(from)?, PinnedPlace::read(to)?]),
@@ -140,10 +140,10 @@ impl Expect {
         {
             return Err("between ends before it begins".into());
         }
-        let marked = |mark| marks.is_some_and(|marks| marks.of(mark).is_some());
+        let marked = |mark| marks.is_some_and(|marks| marks.position(mark).is_some());
         let where_marked = || match () {
-            () if marked(Mark::Alarm) => [PinnedPlace::of(Mark::Alarm); 2],
-            () if marked(Mark::Onset) => [PinnedPlace::of(Mark::Onset), ANYWHERE],
+            () if marked(Mark::Alarm) => [PinnedPlace::from_mark(Mark::Alarm); 2],
+            () if marked(Mark::Onset) => [PinnedPlace::from_mark(Mark::Onset), ANYWHERE],
             () => [START, ANYWHERE],
         };
         let between = match (&table.alarm, between) {
@@ -272,7 +272,7 @@ fn kind(name: &str) -> Result<Kind, String> {
 }
 
 impl Marks {
-    fn of(&self, mark: Mark) -> Option<u64> {
+    fn position(&self, mark: Mark) -> Option<u64> {
         match mark {
             Mark::Onset => self.onset,
             Mark::Alarm => self.alarm,
@@ -282,7 +282,7 @@ impl Marks {
 }
 
 impl PinnedPlace {
-    fn of(mark: Mark) -> Self {
+    fn from_mark(mark: Mark) -> Self {
         Self {
             mark: Some(mark),
             add: 0,
@@ -321,7 +321,7 @@ impl PinnedPlace {
 
     /// Returns the char of the position. A missing mark counts as the start of the text.
     fn at(&self, marks: &Marks) -> i64 {
-        let mark = self.mark.and_then(|mark| marks.of(mark)).unwrap_or(0);
+        let mark = self.mark.and_then(|mark| marks.position(mark)).unwrap_or(0);
         i64::try_from(mark)
             .unwrap_or(i64::MAX)
             .saturating_add(self.add)

@@ -148,7 +148,7 @@ fn pinned(case: CaseTable, file: &str) -> Result<Pinned, SettingsError> {
 fn recording(line: &str) -> Result<(Transcript, Marks), String> {
     let entry = Entry::of_line(line.trim().as_bytes(), Place::whole("transcript"), None);
     let (entry, _) = entry.map_err(|e| format!("{}; expected {}", e.what, e.expected))?;
-    let (case, problems) = Case::of(&entry, None, &[]);
+    let (case, problems) = Case::from_entry(&entry, None, &[]);
     match problems.first() {
         Some(e) => Err(format!("{}; expected {}", e.what, e.expected)),
         None => Ok((entry.transcript, Marks::of_loop(&case))),
@@ -172,7 +172,7 @@ impl Pinned {
     /// Returns the text or the run as a transcript. `None` if the case names one of a corpus.
     pub fn transcript(&self) -> Option<Transcript> {
         let event = |(channel, text): &(Channel, String)| {
-            RecordedEvent::of(match channel {
+            RecordedEvent::new(match channel {
                 Channel::Answer => Body::Answer(text.clone()),
                 _ => Body::Reasoning(text.clone()),
             })

@@ -73,7 +73,7 @@ pub(super) fn read(value: Value) -> Result<(Pieces, Marks), String> {
 
 fn length(pieces: &Pieces, channel: Channel) -> u64 {
     let own = pieces.iter().filter(|(c, _)| *c == channel);
-    own.map(|(_, text)| Chars::of(text).0).sum()
+    own.map(|(_, text)| Chars::count(text).0).sum()
 }
 
 impl Marks {
@@ -84,7 +84,7 @@ impl Marks {
         let own = self.channel.is_none_or(|known| known == channel);
         let place = |mark: &str, other: &str| {
             let (start, _) = marked.split_once(mark).filter(|_| own)?;
-            Some(before + Chars::of(&start.replace(other, "")).0)
+            Some(before + Chars::count(&start.replace(other, "")).0)
         };
         self.onset = self.onset.or(place(ONSET, ALARM));
         self.alarm = self.alarm.or(place(ALARM, ONSET));

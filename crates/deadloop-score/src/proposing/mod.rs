@@ -55,7 +55,7 @@ impl Proposal {
 /// ended the response for a repetition, the repetition at the end is a loop, with more confidence.
 pub fn propose(transcript: &Transcript) -> Proposal {
     let run = find_run(transcript);
-    let end = End::of(transcript);
+    let end = End::from_transcript(transcript);
     let stopped = end == End::ByItself;
     let texts = texts(transcript, run.is_some());
     let found: Vec<(Text, Found)> = texts
@@ -90,7 +90,7 @@ pub fn propose(transcript: &Transcript) -> Proposal {
         rows.extend(run.spans.iter().map(|span| stuck(&transcript.id, span)));
     }
     if rows.is_empty() {
-        let clean = LabelRow::of(&transcript.id, class, BY);
+        let clean = LabelRow::new(&transcript.id, class, BY);
         rows.push(LabelRow {
             note: note(confidence) + &run.as_ref().map(harmless).unwrap_or_default(),
             channel: run.map(|run| run.channel),
@@ -113,7 +113,7 @@ pub fn sees_loop(transcript: &Transcript, places: &BTreeSet<(Channel, u64)>) -> 
     let run = find_run(transcript);
     let stretches = run.iter().flat_map(|run| &run.spans);
     let mut rows: Vec<LabelRow> = stretches.map(|span| stuck(&transcript.id, span)).collect();
-    if End::of(transcript) != End::ByItself {
+    if End::from_transcript(transcript) != End::ByItself {
         let asked = |text: &Text| places.iter().any(|(channel, _)| *channel == text.channel);
         let texts = texts(transcript, run.is_some()).into_iter();
         for text in texts.filter(|text| text.last && !text.text.is_empty() && asked(text)) {
@@ -144,7 +144,7 @@ fn stuck(id: &str, span: &Stuck) -> LabelRow {
         end: span.end,
         period: span.period,
         note: note(span.confidence),
-        ..LabelRow::of(id, span.class, BY)
+        ..LabelRow::new(id, span.class, BY)
     }
 }
 
@@ -267,7 +267,7 @@ enum End {
 }
 
 impl End {
-    fn of(transcript: &Transcript) -> Self {
+    fn from_transcript(transcript: &Transcript) -> Self {
         match transcript.finish_reason() {
             Some(reason) if BY_ITSELF.contains(&reason) => Self::ByItself,
             Some(reason) if reason.contains(BY_SERVER) => Self::ByServer,
@@ -323,7 +323,7 @@ fn row(id: &str, channel: Channel, span: &FoundSpan, open: bool) -> LabelRow {
         end: span.end.map(|at| at as u64),
         period: Some(span.period as u64),
         note: note(confidence),
-        ..LabelRow::of(id, class, BY)
+        ..LabelRow::new(id, class, BY)
     }
 }
 
@@ -359,7 +359,7 @@ mod tests {
     fn transcript(bodies: Vec<Body>) -> Transcript {
         Transcript {
             id: "t".into(),
-            events: bodies.into_iter().map(RecordedEvent::of).collect(),
+            events: bodies.into_iter().map(RecordedEvent::new).collect(),
             ..Transcript::default()
         }
     }

@@ -23,7 +23,7 @@ pub enum Reading {
 impl Reading {
     /// Reads the transcript at an alarm, given by its channel and position. Without an alarm, reads the whole
     /// transcript.
-    pub fn of(transcript: &Transcript, alarm: Option<(Channel, u64)>) -> Self {
+    pub fn new(transcript: &Transcript, alarm: Option<(Channel, u64)>) -> Self {
         Self::at(&propose(transcript).rows, alarm)
     }
 
@@ -100,19 +100,19 @@ mod tests {
         let start = "A start that says something. ";
         let text = format!("{start}{}", "Let me think about it once more. ".repeat(20));
         let transcript = Transcript {
-            events: vec![RecordedEvent::of(Body::Answer(text))],
+            events: vec![RecordedEvent::new(Body::Answer(text))],
             ..Transcript::default()
         };
-        let at = |at| Reading::of(&transcript, Some((Channel::Answer, at)));
+        let at = |at| Reading::new(&transcript, Some((Channel::Answer, at)));
         let onset = start.len() as u64 + 33;
         let looped = Reading::Loop(Channel::Answer.units(onset));
         assert_eq!(at(300), looped);
         assert_eq!(at(20), Reading::Nothing);
         assert_eq!(
-            Reading::of(&transcript, Some((Channel::Reasoning, 300))),
+            Reading::new(&transcript, Some((Channel::Reasoning, 300))),
             Reading::Nothing
         );
-        assert_eq!(Reading::of(&transcript, None), looped);
+        assert_eq!(Reading::new(&transcript, None), looped);
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl ScoredRepairs {
 fn best(scores: &[RepairScore], is_own: impl Fn(usize) -> bool) -> Option<usize> {
     let of = |fault: &'static str| scores.iter().filter(move |score| score.fault == fault);
     let harms = |variant: usize| of(INTACT).any(|s| s.variant == variant && s.errors > 0);
-    let recovered = |score: &RepairScore| score.tally.of(Fate::Recovered);
+    let recovered = |score: &RepairScore| score.tally.count(Fate::Recovered);
     let good = of(ALL_FAULTS).filter(|score| {
         is_own(score.variant)
             && score.tally.harm() == 0
@@ -119,7 +119,7 @@ fn best(scores: &[RepairScore], is_own: impl Fn(usize) -> bool) -> Option<usize>
             && !harms(score.variant)
     });
     let order = |score: &&RepairScore| {
-        let leaked = score.tally.of(Fate::Leaked);
+        let leaked = score.tally.count(Fate::Leaked);
         (recovered(score), Reverse(leaked), Reverse(score.variant))
     };
     good.max_by_key(order).map(|score| score.variant)

@@ -13,18 +13,18 @@ impl RepairTally {
     }
 
     /// Returns the number of streams with a verdict.
-    pub fn of(&self, verdict: Fate) -> u64 {
+    pub fn count(&self, verdict: Fate) -> u64 {
         self.0[verdict as usize]
     }
 
     /// Returns the number of damaged streams.
     pub fn damaged(&self) -> u64 {
         let damaged = Fate::ALL.iter().filter(|verdict| verdict.is_of_damaged());
-        damaged.map(|verdict| self.of(*verdict)).sum()
+        damaged.map(|verdict| self.count(*verdict)).sum()
     }
 
     /// Returns the number of harmed streams: damaged ones with a wrong repair, and intact ones with changes.
     pub fn harm(&self) -> u64 {
-        self.of(Fate::Wrong) + self.of(Fate::FalseRepair)
+        self.count(Fate::Wrong) + self.count(Fate::FalseRepair)
     }
 }

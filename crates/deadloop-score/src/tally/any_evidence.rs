@@ -73,7 +73,7 @@ pub trait AnyEvidence: Copy + Debug {
     fn tally_of(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
         let mut sum = Tally::default();
         self.each_judged(cell, pick, options, |_, _, outcome| {
-            sum += Tally::of(&outcome);
+            sum += Tally::from_outcome(&outcome);
         });
         sum
     }

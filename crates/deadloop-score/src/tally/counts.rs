@@ -213,7 +213,7 @@ pub struct Tally([i64; Count::N]);
 
 impl Tally {
     /// Counts one outcome.
-    pub fn of(outcome: &Outcome) -> Self {
+    pub fn from_outcome(outcome: &Outcome) -> Self {
         let mut tally = Self::default();
         tally[Count::Transcripts] = 1;
         tally[Count::from(outcome.verdict)] = 1;

@@ -86,7 +86,7 @@ impl<'a> Evidence<'a> {
     /// Returns the channels that a block's settings read of a case. They depend on the guard of the case's model.
     fn watch(&self, block: usize, case: usize) -> ReadChannels {
         let guard = self.plan.blocks()[block].guard(self.cases[case].work());
-        ReadChannels::of(|channel| guard.watches(channel))
+        ReadChannels::new(|channel| guard.watches(channel))
     }
 
     /// Returns the outcomes of one setting on the chosen cases, for reported settings.
@@ -121,13 +121,15 @@ impl<'a> Evidence<'a> {
             let watch = self.watch(block, *i);
             judge(&self.cases[*i], watch, None, options)
         };
-        pick.iter().map(|i| Tally::of(&outcome(i))).collect()
+        pick.iter()
+            .map(|i| Tally::from_outcome(&outcome(i)))
+            .collect()
     }
 
     /// Returns the tally of one setting on the chosen cases.
     pub fn tally(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
         self.each_outcome(cell, pick, options)
-            .map(|outcome| Tally::of(&outcome))
+            .map(|outcome| Tally::from_outcome(&outcome))
             .sum()
     }
 }

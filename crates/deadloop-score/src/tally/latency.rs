@@ -34,7 +34,7 @@ pub struct Latencies(Vec<u64>);
 
 impl Latencies {
     /// Collects the latencies of the hits among some outcomes.
-    pub fn of<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
+    pub fn from_outcomes<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
         let mut all = Self::default();
         outcomes.into_iter().for_each(|outcome| all.add(outcome));
         all.sorted()

@@ -115,7 +115,7 @@ impl AnyEvidence for PackedEvidence<'_> {
             look(Trial {
                 case,
                 decided: &decided,
-                watch: ReadChannels::of(|channel| guard.watches(channel)),
+                watch: ReadChannels::new(|channel| guard.watches(channel)),
             })
         })
     }

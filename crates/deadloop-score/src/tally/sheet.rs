@@ -87,7 +87,7 @@ pub fn tallies_and_latencies<'a>(
         draft.add(trial, options);
     }
     let sheet = draft.paint(shape, &Count::ALL);
-    let latencies = LatencySheet::of(&sheet, draft.strokes);
+    let latencies = LatencySheet::new(&sheet, draft.strokes);
     (sheet, latencies)
 }
 
@@ -106,16 +106,17 @@ impl<'a> Draft<'a> {
             watch,
         } = trial;
         if decided.error.is_some() {
-            self.base += Tally::of(&Outcome::error());
+            self.base += Tally::from_outcome(&Outcome::error());
             return;
         }
-        let quiet = Tally::of(&judge(case, watch, None, options));
+        let quiet = Tally::from_outcome(&judge(case, watch, None, options));
         self.base += quiet;
         let mut judged = Vec::with_capacity(decided.stops.len());
         for stop in &decided.stops {
             let outcome = judge(case, watch, Some(stop), options);
             let from = self.changes.len();
-            self.changes.extend((Tally::of(&outcome) - quiet).touched());
+            self.changes
+                .extend((Tally::from_outcome(&outcome) - quiet).touched());
             let hit = outcome.latency.filter(|_| outcome.verdict == Verdict::Hit);
             judged.push((from..self.changes.len(), hit));
         }
@@ -207,7 +208,7 @@ pub(crate) fn summed(
             hit: Some((*latency, *n)),
         }));
     let sheet = draft.paint(shape, &Count::ALL);
-    (sheet.clone(), LatencySheet::of(&sheet, draft.strokes))
+    (sheet.clone(), LatencySheet::new(&sheet, draft.strokes))
 }
 
 /// A box, its changes, and its latency if it is a hit.
@@ -283,7 +284,7 @@ impl LatencySheet {
         self.quantiles[self.canvas.index(at)]
     }
 
-    fn of(sheet: &Sheet, mut strokes: Vec<Stroke>) -> Self {
+    fn new(sheet: &Sheet, mut strokes: Vec<Stroke>) -> Self {
         strokes.retain(|s| s.hit.is_some());
         strokes.sort_by_key(|s| s.hit);
         let canvas = sheet.canvas.clone();

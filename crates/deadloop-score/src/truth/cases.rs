@@ -137,15 +137,19 @@ impl Case {
     ///
     /// Returns every problem with the labels, except those that reading labels.csv has already reported. A transcript
     /// with a problem has no label, since half of its labels could mislead.
-    pub fn of(entry: &Entry, labels: Option<&LabelsFile>, by: &[String]) -> (Self, Vec<Problem>) {
+    pub fn from_entry(
+        entry: &Entry,
+        labels: Option<&LabelsFile>,
+        by: &[String],
+    ) -> (Self, Vec<Problem>) {
         let t = &entry.transcript;
         let mut problems = Vec::new();
-        let placed = match labels.and_then(|file| file.of(&t.id)) {
+        let placed = match labels.and_then(|file| file.labels_for(&t.id)) {
             Some(rows) => rows.to_vec(),
             None => inside(entry, &mut problems),
         };
         let bad = labels.is_some_and(|file| file.is_bad(&t.id));
-        let timeline = Timeline::of(&t.events);
+        let timeline = Timeline::from_events(&t.events);
         let truth = truth(&placed, &t.events, &timeline, &mut problems);
         let shared = |name: &Option<String>| name.as_deref().map(Arc::from);
         let case = Self {
@@ -164,7 +168,7 @@ impl Case {
             timed: t.events.iter().any(|event| event.t_ms.is_some()),
             truth: truth.filter(|_| problems.is_empty() && !bad),
             text: text_hash(t).into(),
-            copied: CopyKeys::of(t),
+            copied: CopyKeys::from_transcript(t),
         };
         (case, problems)
     }
@@ -460,7 +464,7 @@ mod tests {
             (Channel::Reasoning, "thinking"),
             (Channel::Answer, "0123456789"),
         ];
-        let (case, problems) = Case::of(&entry(labels, &texts), None, &[]);
+        let (case, problems) = Case::from_entry(&entry(labels, &texts), None, &[]);
         (case, problems.iter().map(ToString::to_string).collect())
     }
 
@@ -556,7 +560,7 @@ mod tests {
             json!([{"class": "loop", "onset": 3}]),
             &[(Channel::Answer, "abcabc")],
         );
-        let (case, problems) = Case::of(&one, None, &[]);
+        let (case, problems) = Case::from_entry(&one, None, &[]);
         assert_eq!(problems, []);
         assert_eq!(case.truth.unwrap().spans[0].channel, Channel::Answer);
     }
@@ -566,7 +570,7 @@ mod tests {
         let one = || entry(Value::Null, &[(Channel::Answer, "x")]);
         let mut names = Names::default();
         let [a, b] = [one(), one()].map(|entry| {
-            let (case, _) = Case::of(&entry, None, &[]);
+            let (case, _) = Case::from_entry(&entry, None, &[]);
             case.clone().sharing(&mut names)
         });
         assert!(Arc::ptr_eq(&a.model, &b.model));
@@ -576,7 +580,7 @@ mod tests {
     #[test]
     fn breakdown_fields_come_from_the_transcript_or_its_meta() {
         let by = ["meta.source", "meta.deep.n", "model", "meta.none"].map(String::from);
-        let (case, _) = Case::of(&entry(Value::Null, &[]), None, &by);
+        let (case, _) = Case::from_entry(&entry(Value::Null, &[]), None, &by);
         let want = [Some("web"), Some("3"), Some("m"), None].map(|v| v.map(String::from));
         assert_eq!(case.by, want);
     }

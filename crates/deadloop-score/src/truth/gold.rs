@@ -39,7 +39,7 @@ impl KnownStream {
     ///
     /// # Errors
     /// Returns the part of `meta` that cannot be read, and the expected content.
-    pub fn of(transcript: &Transcript) -> Result<Option<Self>, Misfit> {
+    pub fn from_transcript(transcript: &Transcript) -> Result<Option<Self>, Misfit> {
         let meta = |name: &str| transcript.meta.get(name);
         let kind = meta("stream").and_then(Json::as_str);
         let (Some(gold), Some(kind)) = (meta("gold"), kind.and_then(StreamKind::named)) else {
@@ -66,7 +66,7 @@ impl KnownStream {
             }
             StreamKind::Events => rows(gold).map(Gold::Events),
         };
-        let arrived = Arrived::of(transcript, kind).ok_or_else(bad)?;
+        let arrived = Arrived::from_transcript(transcript, kind).ok_or_else(bad)?;
         let gold = gold.ok_or_else(bad)?;
         Ok(Some(Self {
             fault,

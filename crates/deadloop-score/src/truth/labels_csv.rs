@@ -81,7 +81,7 @@ impl LabelsFile {
         };
         if let Some(label) = label.filter(|_| problems.len() == before) {
             let text = |column| cells.text(column).unwrap_or_default();
-            let row = LabelRow::new(&transcript, &label, text("by"), text("note"));
+            let row = LabelRow::from_label(&transcript, &label, text("by"), text("note"));
             self.all.push(row);
             let rows = self.rows.entry(transcript.clone()).or_default();
             rows.push((place.clone(), label));
@@ -107,7 +107,7 @@ impl LabelsFile {
     }
 
     /// Returns the labels of a transcript. `None` if the file does not name it.
-    pub(crate) fn of(&self, transcript: &str) -> Option<&[PlacedLabel]> {
+    pub(crate) fn labels_for(&self, transcript: &str) -> Option<&[PlacedLabel]> {
         self.named.get(transcript)?;
         Some(self.rows.get(transcript).map_or(&[], Vec::as_slice))
     }
@@ -272,10 +272,10 @@ mod tests {
                     \"x, y\",me,,,,,,,,clean,b\n";
         let (labels, problems) = read(text);
         assert_eq!(problems, Vec::<String>::new());
-        assert_eq!(labels.of("a").unwrap()[0].1.onset, Some(2310));
-        assert_eq!(labels.of("a").unwrap()[0].0.line, 2);
-        assert_eq!(labels.of("b").unwrap()[0].0.line, 3);
-        assert!(labels.of("c").is_none());
+        assert_eq!(labels.labels_for("a").unwrap()[0].1.onset, Some(2310));
+        assert_eq!(labels.labels_for("a").unwrap()[0].0.line, 2);
+        assert_eq!(labels.labels_for("b").unwrap()[0].0.line, 3);
+        assert!(labels.labels_for("c").is_none());
     }
 
     #[test]
@@ -305,7 +305,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            labels.of("a"),
+            labels.labels_for("a"),
             Some(&[][..]),
             "named, so the labels inside are replaced"
         );
@@ -319,7 +319,7 @@ mod tests {
         };
         assert!(problem.starts_with("1: no column \"kind\", no column \"channel\", "));
         assert!(problem.contains(", unknown column \"kynd\"; expected transcript,class,kind"));
-        assert!(labels.of("a").is_none());
+        assert!(labels.labels_for("a").is_none());
     }
 
     #[test]
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(problems.len(), 2, "{problems:?}");
         assert!(problems[0].starts_with("2: a quote that is never closed; expected"));
         assert!(problems[1].starts_with("4: unknown class"));
-        assert_eq!(labels.of("b").unwrap().len(), 1);
+        assert_eq!(labels.labels_for("b").unwrap().len(), 1);
         assert!(labels.is_bad("a") && labels.is_bad("c") && !labels.is_bad("b"));
     }
 
@@ -343,7 +343,7 @@ mod tests {
             problems,
             ["2: a line break in by; expected one line; a quote may be missing"]
         );
-        assert_eq!(labels.of("c").unwrap().len(), 1);
+        assert_eq!(labels.labels_for("c").unwrap().len(), 1);
     }
 
     #[test]
@@ -353,7 +353,7 @@ mod tests {
         ));
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert!(problems[0].starts_with("3: onset \"12.5\""));
-        let label = &labels.of("a").unwrap()[0].1;
+        let label = &labels.labels_for("a").unwrap()[0].1;
         assert_eq!((label.start, label.onset), (Some(2), Some(12)));
     }
 

@@ -39,7 +39,7 @@ pub struct LabelRow {
 
 impl LabelRow {
     /// Creates a row with a class and no positions.
-    pub fn of(transcript: impl Into<String>, class: Class, by: impl Into<String>) -> Self {
+    pub fn new(transcript: impl Into<String>, class: Class, by: impl Into<String>) -> Self {
         Self {
             transcript: transcript.into(),
             class,
@@ -55,7 +55,7 @@ impl LabelRow {
         }
     }
 
-    pub(crate) fn new(transcript: &str, label: &Label, by: String, note: String) -> Self {
+    pub(crate) fn from_label(transcript: &str, label: &Label, by: String, note: String) -> Self {
         Self {
             transcript: transcript.to_owned(),
             class: label.class,
@@ -85,7 +85,7 @@ impl LabelRow {
     pub fn inside(entry: &Entry) -> Result<Vec<Self>, Vec<Problem>> {
         let mut problems = Vec::new();
         let id = &entry.transcript.id;
-        let row = |(_, label)| Self::new(id, &label, String::new(), String::new());
+        let row = |(_, label)| Self::from_label(id, &label, String::new(), String::new());
         let rows = inside(entry, &mut problems).into_iter().map(row).collect();
         if problems.is_empty() {
             Ok(rows)
@@ -143,13 +143,13 @@ mod tests {
                 earliest: Some(3),
                 period: Some(3),
                 note: "a \"note\", with\na line".into(),
-                ..LabelRow::of("b,1", Class::Loop, "auto")
+                ..LabelRow::new("b,1", Class::Loop, "auto")
             },
-            LabelRow::of("a", Class::Clean, "review:é"),
+            LabelRow::new("a", Class::Clean, "review:é"),
             LabelRow {
                 onset: Some(7),
                 end: Some(9),
-                ..LabelRow::of("b,1", Class::Transient, "")
+                ..LabelRow::new("b,1", Class::Transient, "")
             },
         ];
         write_labels(&path, &rows).unwrap();

@@ -35,5 +35,5 @@ pub(crate) fn case(id: &str, class: Option<Class>) -> Case {
 
 /// Returns the timeline of an answer of `chars` chars in one piece.
 pub(crate) fn answer(chars: usize) -> Timeline {
-    Timeline::of(&[RecordedEvent::of(Body::Answer("x".repeat(chars)))])
+    Timeline::from_events(&[RecordedEvent::new(Body::Answer("x".repeat(chars)))])
 }

@@ -25,14 +25,14 @@ pub(crate) struct Clock {
 
 impl Timeline {
     /// Builds the timeline of some events.
-    pub fn of(events: &[RecordedEvent]) -> Self {
+    pub fn from_events(events: &[RecordedEvent]) -> Self {
         let mut stretches = Vec::new();
         let mut add = |channel, units| add(&mut stretches, channel, units);
         for (_, event) in stream(events) {
             match event {
-                Arriving::Text(channel, text) => add(channel.into(), Chars::of(text).0),
+                Arriving::Text(channel, text) => add(channel.into(), Chars::count(text).0),
                 Arriving::Call { arguments, .. } => {
-                    add(Channel::Arguments, Chars::of(&arguments.text()).0);
+                    add(Channel::Arguments, Chars::count(&arguments.text()).0);
                     add(Channel::Tools, 1);
                 }
                 Arriving::Turn { .. } => add(Channel::Turns, 1),
@@ -133,7 +133,7 @@ fn add(stretches: &mut Vec<(Channel, u64)>, channel: Channel, units: u64) {
 /// tokens of the turns before its own.
 pub(crate) fn clock(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock {
     let by_events = clock_of_events(events, channel, at);
-    match TokenSum::of(events) {
+    match TokenSum::from_events(events) {
         None => by_events,
         Some(spent) => Clock {
             tokens: spent_before(spent, events, channel, at),
@@ -201,7 +201,7 @@ fn clock_of_events(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock
 /// Returns the channel that an event adds to, the amount, and whether the model made it. Such an event may have tokens.
 fn units(event: &RecordedEvent) -> Option<(Channel, u64, bool)> {
     match (text_of(event), &event.body) {
-        (Some((channel, text)), _) => Some((channel, Chars::of(text).0, true)),
+        (Some((channel, text)), _) => Some((channel, Chars::count(text).0, true)),
         (None, Body::ToolCall { .. }) => Some((Channel::Tools, 1, true)),
         (None, Body::Turn) => Some((Channel::Turns, 1, false)),
         (None, _) => None,
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn positions_of_one_channel_carry_the_chars_of_the_other() {
-        let line = Timeline::of(&interleaved());
+        let line = Timeline::from_events(&interleaved());
         assert_eq!(line.length(), seen(7, 5));
         assert_eq!(line.before(Channel::Answer, 0), seen(4, 0));
         assert_eq!(line.before(Channel::Reasoning, 4), seen(4, 3));

@@ -294,7 +294,7 @@ fn a_model_gets_its_own_where_it_is_better_there_and_the_file_loads() {
         text: "# mine\n[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_matches = 8\n"
             .into(),
         rest: String::new(),
-        kept: Settings::of(Default::default()),
+        kept: Settings::from_guard(Default::default()),
     };
     let text = settings_toml(&plan, &choices, &in_use, &options);
     let settings = Settings::parse(&text).expect(&text);
@@ -446,7 +446,7 @@ proptest! {
         let (plan, _) = plan();
         let evidence = Evidence::new(&plan, &world.0, &world.1).unwrap();
         let text = plan.setting(in_use).to_toml("guard");
-        let file = InUse { text, rest: String::new(), kept: Settings::of(Default::default()) };
+        let file = InUse { text, rest: String::new(), kept: Settings::from_guard(Default::default()) };
         let written = Settings::parse(&settings_toml(&plan, &choices, &file, &options)).unwrap();
         let by_id: BTreeMap<String, usize> = (0..6).map(|cell| (plan.id(cell), cell)).collect();
         let of = |i: usize| {
@@ -504,7 +504,7 @@ proptest! {
         let mut weights: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
         for case in cases {
             let group = case.group.as_deref().unwrap();
-            weights.entry(group).or_insert_with(|| Weights::of(1, group, &POISSON_1).take(100).collect());
+            weights.entry(group).or_insert_with(|| Weights::new(1, group, &POISSON_1).take(100).collect());
         }
         let mut differences: Vec<f64> = (0..100).map(|b| {
             let mut sums = [Tally::default(); 2];
@@ -562,7 +562,7 @@ fn the_bootstrap_is_seeded_and_holds_the_estimate() {
     };
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
-    let tally: Tally = outcomes.iter().map(Tally::of).sum();
+    let tally: Tally = outcomes.iter().map(Tally::from_outcome).sum();
     for (metric, interval) in MEASURES.into_iter().zip(run(1)) {
         let Some(interval) = interval else { continue };
         let value = metric.value(&tally, &Worth::default()).unwrap();

@@ -90,7 +90,7 @@ fn write_all(dir: &Path) {
     let in_use = InUse {
         text: "[[guard]]\ndetector = \"checkpoint\"\n".into(),
         rest: String::new(),
-        kept: deadloop_replay::detect::Settings::of(Default::default()),
+        kept: deadloop_replay::detect::Settings::from_guard(Default::default()),
     };
     let text = settings_toml(&plan, &choices, &in_use, &options);
     write_text(&dir.join("settings.toml"), &text).unwrap();

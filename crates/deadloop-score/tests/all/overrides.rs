@@ -143,7 +143,7 @@ fn a_kept_settings_file_keeps_its_guards() {
     let in_use = InUse {
         text: SETTINGS.into(),
         rest: String::new(),
-        kept: deadloop_replay::detect::Settings::of(Default::default()),
+        kept: deadloop_replay::detect::Settings::from_guard(Default::default()),
     };
     let written = Settings::parse(&settings_toml(&plan, &choices, &in_use, &options)).unwrap();
     let was = Settings::parse(SETTINGS).unwrap();

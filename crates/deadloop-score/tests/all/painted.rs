@@ -72,9 +72,9 @@ proptest! {
         let (sheet, latencies) = tallies_and_latencies(&shape, trials(&cases, &said, watch), &options);
         for at in cells(&shape) {
             let outcomes = outcomes(&cases, &said, &at, watch, &options);
-            let tally: Tally = outcomes.iter().map(Tally::of).sum();
+            let tally: Tally = outcomes.iter().map(Tally::from_outcome).sum();
             prop_assert_eq!(sheet.tally(&at), tally, "{:?}", at);
-            let slow = Latencies::of(&outcomes);
+            let slow = Latencies::from_outcomes(&outcomes);
             prop_assert_eq!(latencies.quantiles(&at), slow.of_loops(&tally));
         }
     }
@@ -98,16 +98,16 @@ proptest! {
         let at = vec![0; shape.len()];
         let outcomes = outcomes(&cases, &said, &at, BOTH, &options);
         let (a, b) = outcomes.split_at(cut.min(outcomes.len()));
-        let sum = |part: &[Outcome]| part.iter().map(Tally::of).sum::<Tally>();
+        let sum = |part: &[Outcome]| part.iter().map(Tally::from_outcome).sum::<Tally>();
         prop_assert_eq!(sum(a) + sum(b), sum(&outcomes));
-        prop_assert_eq!(outcomes.iter().rev().map(Tally::of).sum::<Tally>(), sum(&outcomes));
+        prop_assert_eq!(outcomes.iter().rev().map(Tally::from_outcome).sum::<Tally>(), sum(&outcomes));
     }
 
     #[test]
     fn every_transcript_has_one_verdict_and_counts_fit((shape, cases, said) in sweeps::sweeps(), options in options()) {
         for at in cells(&shape) {
             for outcome in outcomes(&cases, &said, &at, BOTH, &options) {
-                let t = Tally::of(&outcome);
+                let t = Tally::from_outcome(&outcome);
                 let verdicts = t.loops() + t.clean() + t.transient() + t.get(Count::Unlabelled) + t.get(Count::Errors);
                 prop_assert_eq!(verdicts, 1);
                 prop_assert!(outcome.saved <= outcome.loop_chars);

@@ -71,7 +71,7 @@ pub struct Call {
 
 impl ObjectContent {
     /// Returns the content of an object with one event of the only choice.
-    pub fn of(event: impl IntoIterator<Item = RecordedEvent>) -> Self {
+    pub fn from_events(event: impl IntoIterator<Item = RecordedEvent>) -> Self {
         let parts = event.into_iter().map(|event| (0, ObjectPart::Event(event)));
         Self {
             parts: parts.collect(),

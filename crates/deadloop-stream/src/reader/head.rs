@@ -33,7 +33,7 @@ enum Sign {
 
 /// Returns the format of a stream that begins with `head`. `None` if more bytes are needed; for a stream that has
 /// `ended`, only if it is empty.
-pub(super) fn tell(head: &[u8], ended: bool) -> Option<StreamFormat> {
+pub(super) fn recognize(head: &[u8], ended: bool) -> Option<StreamFormat> {
     if !ended && BOM.starts_with(head) {
         return None;
     }
@@ -134,7 +134,7 @@ fn brace(line: &[u8], whole: bool) -> Sign {
         .ok()
         .and_then(|l| object(l, values(MAX_LINE)).ok());
     match parsed {
-        Some(map) if families::of(&map).is_some() => Sign::Format(StreamFormat::Jsonl),
+        Some(map) if families::recognize(&map).is_some() => Sign::Format(StreamFormat::Jsonl),
         _ => TEXT,
     }
 }
@@ -143,8 +143,8 @@ fn brace(line: &[u8], whole: bool) -> Sign {
 mod tests {
     use super::*;
 
-    fn told(head: &str) -> Option<&'static str> {
-        tell(head.as_bytes(), false).map(StreamFormat::name)
+    fn recognized_name(head: &str) -> Option<&'static str> {
+        recognize(head.as_bytes(), false).map(StreamFormat::name)
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
             " \n x",
             "\u{feff}x",
         ] {
-            assert_eq!(told(head), Some("text"), "{head:?}");
+            assert_eq!(recognized_name(head), Some("text"), "{head:?}");
         }
     }
 
@@ -192,7 +192,7 @@ mod tests {
             "{\"type\":\"answer\"",
             "{\"id\": 1",
         ] {
-            assert_eq!(told(head), None, "{head:?}");
+            assert_eq!(recognized_name(head), None, "{head:?}");
         }
         for head in [
             "data: {",
@@ -200,22 +200,25 @@ mod tests {
             "data: [DONE]\n",
             ": a\nevent: b\r\ndata: {",
         ] {
-            assert_eq!(told(head), Some("sse"), "{head:?}");
+            assert_eq!(recognized_name(head), Some("sse"), "{head:?}");
         }
         assert_eq!(
-            told("{\"type\":\"answer\",\"text\":\"x\"}\n"),
+            recognized_name("{\"type\":\"answer\",\"text\":\"x\"}\n"),
             Some("jsonl")
         );
     }
 
     #[test]
     fn nothing_waits_for_ever() {
-        let long = |start: &str, n: usize| told(&(start.to_owned() + &"x".repeat(n)));
+        let long = |start: &str, n: usize| recognized_name(&(start.to_owned() + &"x".repeat(n)));
         assert_eq!(long("{\"message\": \"", OBJECT), Some("text"));
         assert_eq!(long(":", FIELD), Some("text"));
-        assert_eq!(told(&" \n".repeat(HEAD)), Some("text"));
-        assert_eq!(told(&(": wait\n".repeat(HEAD) + ": wa")), Some("sse"));
-        let ended = |head: &str| tell(head.as_bytes(), true).map(StreamFormat::name);
+        assert_eq!(recognized_name(&" \n".repeat(HEAD)), Some("text"));
+        assert_eq!(
+            recognized_name(&(": wait\n".repeat(HEAD) + ": wa")),
+            Some("sse")
+        );
+        let ended = |head: &str| recognize(head.as_bytes(), true).map(StreamFormat::name);
         for (head, format) in [
             (": a", "sse"),
             ("id", "text"),
@@ -249,8 +252,11 @@ mod tests {
                 .step_by(head.len().div_ceil(500))
                 .chain([head.len()])
                 .filter(|end| head.is_char_boundary(*end));
-            let first = ends.filter_map(|end| told(&head[..end])).next();
-            assert!(first.is_some() && first == told(&head), "{head:.20}");
+            let first = ends.filter_map(|end| recognized_name(&head[..end])).next();
+            assert!(
+                first.is_some() && first == recognized_name(&head),
+                "{head:.20}"
+            );
         }
     }
 }

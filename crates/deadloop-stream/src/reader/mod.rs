@@ -106,7 +106,7 @@ impl StreamReader {
         think: ThinkOptions,
     ) -> Self {
         Self {
-            stage: format.map_or(Stage::Head(Vec::new()), |f| Stage::of(f, f, think.clone())),
+            stage: format.map_or(Stage::Head(Vec::new()), |f| Stage::new(f, f, think.clone())),
             think,
             by_model: None,
             limit: MAX_LINE,
@@ -222,14 +222,14 @@ impl StreamReader {
         let Stage::Head(head) = &mut self.stage else {
             return;
         };
-        if let Some(format) = head::tell(head, self.ended) {
+        if let Some(format) = head::recognize(head, self.ended) {
             let head = std::mem::take(head);
             // A stream that was recognised by its content may have both kinds of lines.
             let taken = match format {
                 StreamFormat::Jsonl => StreamFormat::Sse,
                 other => other,
             };
-            self.stage = Stage::of(format, taken, self.think.clone());
+            self.stage = Stage::new(format, taken, self.think.clone());
             if let Stage::Objects(objects) = &mut self.stage {
                 objects.limit(self.limit);
                 objects.split_by(self.by_model.take());
@@ -241,7 +241,7 @@ impl StreamReader {
 
 impl Stage {
     /// Returns the stage that reads the format `taken` of a stream named `format`.
-    fn of(format: StreamFormat, taken: StreamFormat, think: ThinkOptions) -> Self {
+    fn new(format: StreamFormat, taken: StreamFormat, think: ThinkOptions) -> Self {
         match taken {
             StreamFormat::Text => Self::Text(Text::new(think)),
             StreamFormat::Jsonl | StreamFormat::Sse => {

@@ -237,7 +237,7 @@ fn read(frame: Frame<'_>, limit: usize) -> Option<Read> {
 
 /// Wraps the data of an event that is named `error` as an error, unless some API knows the object.
 fn error(object: Map<String, Value>) -> Map<String, Value> {
-    match families::of(&object) {
+    match families::recognize(&object) {
         Some(_) => object,
         None => Map::from_iter([("error".to_owned(), Value::Object(object))]),
     }
@@ -262,7 +262,7 @@ fn failure(object: &Map<String, Value>) -> Option<String> {
 
 /// Returns the events of an object, and the family that knows the object.
 fn events(object: Map<String, Value>) -> Result<(&'static Family, ObjectContent), WireFault> {
-    let family = families::of(&object).ok_or_else(|| {
+    let family = families::recognize(&object).ok_or_else(|| {
         let names: Vec<&str> = families::FAMILIES.iter().map(|f| f.name).collect();
         WireFault::new(
             "an object of no known stream",

@@ -182,7 +182,7 @@ impl ThinkSplitter {
         if body.is_empty() {
             return None;
         }
-        match self.look(body) {
+        match self.match_mark(body) {
             TagMatch::Mark(length, then) => {
                 self.state = then;
                 return Some(&body[length..]);
@@ -207,7 +207,7 @@ impl ThinkSplitter {
         let mut from = 0;
         while let Some(next) = self.lead(&text[from..]) {
             let at = from + next;
-            match self.quoted(text, at, self.look(&text[at..])) {
+            match self.quoted(text, at, self.match_mark(&text[at..])) {
                 TagMatch::Mark(length, then) => {
                     emit(side, &text[..at], out);
                     self.state = then;
@@ -265,7 +265,7 @@ impl ThinkSplitter {
     }
 
     /// Returns the mark at the start of `text` that counts in this state, and the state after the mark.
-    fn look(&self, text: &str) -> TagMatch<State> {
+    fn match_mark(&self, text: &str) -> TagMatch<State> {
         let tags = &self.options.tags;
         let pairs = tags.pairs().iter();
         let found = match self.state {

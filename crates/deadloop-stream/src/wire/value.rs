@@ -23,12 +23,12 @@ pub struct ValueBudget {
 
 impl Default for ValueBudget {
     fn default() -> Self {
-        Self::of(MOST)
+        Self::new(MOST)
     }
 }
 
 impl ValueBudget {
-    fn of(most: u32) -> Self {
+    fn new(most: u32) -> Self {
         Self {
             most,
             left: Cell::new(most),
@@ -58,7 +58,7 @@ pub fn read(text: &str) -> Result<Value, WireFault> {
 /// The text is not JSON, or has more values.
 pub fn parse(text: &str, most: u32) -> serde_json::Result<Value> {
     let mut json = serde_json::Deserializer::from_str(text);
-    let value = CountedValue(&ValueBudget::of(most)).deserialize(&mut json);
+    let value = CountedValue(&ValueBudget::new(most)).deserialize(&mut json);
     value.and_then(|value| json.end().map(|()| value))
 }
 

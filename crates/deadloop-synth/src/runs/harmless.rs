@@ -93,7 +93,9 @@ fn verified(host: &Host, at: usize, count: usize) -> Result<(Vec<Turn>, usize), 
             .turns
             .get(at + nth)
             .ok_or("too little of a run after it")?;
-        let gets_on = between.pair().is_some_and(|pair| host.heard(pair) == 1);
+        let gets_on = between
+            .pair()
+            .is_some_and(|pair| host.count_turns(pair) == 1);
         if !gets_on || between.benign.is_some() {
             return Err("turns that do not get on");
         }

@@ -27,7 +27,7 @@ pub struct Run {
 
 impl Run {
     /// Returns the run of a transcript. `None` if it has no calls.
-    pub fn of(entry: &Entry) -> Option<Self> {
+    pub fn from_entry(entry: &Entry) -> Option<Self> {
         let transcript = &entry.transcript;
         let calls = |event: &RecordedEvent| matches!(event.body, Body::ToolCall { .. });
         transcript.events.iter().any(calls).then(|| Self {
@@ -73,7 +73,7 @@ pub(super) type Pair<'a> = (&'a str, &'a Json, &'a str, Option<bool>);
 impl Turn {
     pub(super) fn new() -> Self {
         Self {
-            events: vec![RecordedEvent::of(Body::Turn)],
+            events: vec![RecordedEvent::new(Body::Turn)],
             ..Self::default()
         }
     }
@@ -143,7 +143,7 @@ impl Turn {
     pub(super) fn saying(self, text: &str) -> Self {
         let mut turn = self.silent();
         let at = turn.events.len().min(1);
-        let said = RecordedEvent::of(Body::Answer(text.to_owned()));
+        let said = RecordedEvent::new(Body::Answer(text.to_owned()));
         turn.events.insert(at, said);
         turn
     }
@@ -235,7 +235,7 @@ impl Host {
     }
 
     /// Returns the number of turns with this call and result.
-    pub(super) fn heard(&self, pair: Pair<'_>) -> usize {
+    pub(super) fn count_turns(&self, pair: Pair<'_>) -> usize {
         let same = |turn: &&Turn| turn.pair() == Some(pair);
         self.turns.iter().filter(same).count()
     }
@@ -244,12 +244,12 @@ impl Host {
 /// Returns a turn with one call and its result.
 pub(super) fn called(name: &str, arguments: Json, result: &str, failed: bool) -> Turn {
     let mut turn = Turn::new();
-    turn.events.push(RecordedEvent::of(Body::ToolCall {
+    turn.events.push(RecordedEvent::new(Body::ToolCall {
         id: None,
         name: name.to_owned(),
         arguments,
     }));
-    turn.events.push(RecordedEvent::of(Body::ToolResult {
+    turn.events.push(RecordedEvent::new(Body::ToolResult {
         id: None,
         content: result.to_owned(),
         error: Some(failed),

@@ -88,7 +88,7 @@ fn of_kind(asked: &Brief<'_>, host: &Host, kind: Kind, rng: &mut Rng) -> Result<
     };
     let at = behind(asked, host, (place, fits), rng)?;
     match kind {
-        Kind::Monologue | Kind::Handoff => said(asked, host, kind, at, rng),
+        Kind::Monologue | Kind::Handoff => repeat_turns(asked, host, kind, at, rng),
         Kind::Interleaved => interleaved(asked, host, at, rng),
         Kind::AperiodicStagnation => aperiodic(asked, host, at, rng),
         Kind::ErrorRetry => other_words(asked, host, at, rng),
@@ -127,7 +127,7 @@ pub(super) fn unit(host: &Host, at: usize, count: usize) -> Result<&[Turn], Fail
         .ok_or("a cycle longer than what stands before it")?;
     let unit = &host.turns[from..=at];
     let fresh = |turn: &Turn| {
-        turn.pair().is_some_and(|pair| host.heard(pair) == 1) && turn.benign.is_none()
+        turn.pair().is_some_and(|pair| host.count_turns(pair) == 1) && turn.benign.is_none()
     };
     let calls = unit.iter().filter_map(Turn::pair);
     let calls: HashSet<_> = calls.map(|pair| (pair.0, pair.1)).collect();
@@ -271,7 +271,7 @@ fn other_words(asked: &Brief<'_>, host: &Host, at: usize, rng: &mut Rng) -> Resu
 }
 
 /// Repeats turns that hold only text, or that hand the work over and back.
-fn said(
+fn repeat_turns(
     asked: &Brief<'_>,
     host: &Host,
     kind: Kind,
@@ -288,13 +288,13 @@ fn said(
     let one = |number: usize| {
         let mut turn = Turn::new();
         turn.events
-            .push(RecordedEvent::of(Body::Answer(text.to_owned())));
+            .push(RecordedEvent::new(Body::Answer(text.to_owned())));
         if kind == Kind::Handoff {
             let (from, to) = (AGENTS[number % 2], AGENTS[(number + 1) % 2]);
             turn.events[0].rest.insert("agent".into(), from.into());
             let (from, to) = (from.to_owned(), to.to_owned());
             turn.events
-                .push(RecordedEvent::of(Body::Handoff { from, to }));
+                .push(RecordedEvent::new(Body::Handoff { from, to }));
         }
         turn
     };

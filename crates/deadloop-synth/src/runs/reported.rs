@@ -182,7 +182,7 @@ fn answered(asked: &Brief<'_>, host: &Host, rng: &mut Rng) -> Result<Copies, Fai
         }
     };
     let mut kept = host.turns[..=at].to_vec();
-    let user = |number: usize| RecordedEvent::of(Body::User(question(number)));
+    let user = |number: usize| RecordedEvent::new(Body::User(question(number)));
     kept[at].events.push(user(0));
     let one = |number: usize| {
         let mut turn = Turn::new().saying(text);

@@ -15,7 +15,7 @@ const WORDS: [&str; 12] = [
 /// Returns the arguments of `count` calls that differ from the first call and from each other. `None` if no argument
 /// is a text, or if there are fewer such calls.
 pub(super) fn reworded(arguments: &Json, count: usize, rng: &mut Rng) -> Option<Vec<Json>> {
-    let slot = Slot::of(arguments)?;
+    let slot = Slot::find(arguments)?;
     let text = slot.text();
     let mut seen = BTreeSet::from([text.to_owned()]);
     let mut found = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn reworded(arguments: &Json, count: usize, rng: &mut Rng) -> Option<
 /// Returns the text that names the subject of a call, and `count` calls about other subjects with their names. `None`
 /// if no argument is a text.
 pub(super) fn of_others(arguments: &Json, count: usize) -> Option<(String, Vec<(String, Json)>)> {
-    let slot = Slot::of(arguments)?;
+    let slot = Slot::find(arguments)?;
     let one = |number: usize| {
         let other = numbered(slot.text(), number + 2);
         let call = slot.with(&other);
@@ -55,7 +55,7 @@ pub(super) fn of_others(arguments: &Json, count: usize) -> Option<(String, Vec<(
 /// Returns the arguments with their text repeated, with `between` between the copies. `None` if no argument is a
 /// text.
 pub(super) fn grown(arguments: &Json, times: usize, between: &str) -> Option<Json> {
-    let slot = Slot::of(arguments)?;
+    let slot = Slot::find(arguments)?;
     Some(slot.with(&vec![slot.text(); times].join(between)))
 }
 
@@ -81,7 +81,7 @@ struct Slot {
 
 impl Slot {
     /// Returns the longest text among the arguments. `None` if no argument is a text.
-    fn of(arguments: &Json) -> Option<Self> {
+    fn find(arguments: &Json) -> Option<Self> {
         let parsed = arguments
             .as_str()
             .and_then(|raw| serde_json::from_str::<Json>(raw).ok());

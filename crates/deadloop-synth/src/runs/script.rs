@@ -74,10 +74,10 @@ impl Reader {
             "user" => self.outside(Body::User(said.to_owned())),
             "say" => self
                 .turn()
-                .push(RecordedEvent::of(Body::Answer(said.to_owned()))),
+                .push(RecordedEvent::new(Body::Answer(said.to_owned()))),
             "think" => self
                 .turn()
-                .push(RecordedEvent::of(Body::Reasoning(said.to_owned()))),
+                .push(RecordedEvent::new(Body::Reasoning(said.to_owned()))),
             "call" => self.call(said)?,
             "result" | "error" => self.result(said, word == "error")?,
             _ => return Err("an unknown word after @"),
@@ -104,8 +104,8 @@ impl Reader {
     fn outside(&mut self, body: Body) {
         self.ended = true;
         match self.turns.last_mut() {
-            Some(turn) => turn.events.push(RecordedEvent::of(body)),
-            None => self.head.push(RecordedEvent::of(body)),
+            Some(turn) => turn.events.push(RecordedEvent::new(body)),
+            None => self.head.push(RecordedEvent::new(body)),
         }
     }
 
@@ -116,7 +116,7 @@ impl Reader {
         let id = format!("call-{}", self.calls);
         self.calls += 1;
         self.open.push(id.clone());
-        self.turn().push(RecordedEvent::of(Body::ToolCall {
+        self.turn().push(RecordedEvent::new(Body::ToolCall {
             id: Some(id),
             name: name.to_owned(),
             arguments,
@@ -129,7 +129,7 @@ impl Reader {
             return Err("a result without a call");
         }
         let id = Some(self.open.remove(0));
-        self.turn().push(RecordedEvent::of(Body::ToolResult {
+        self.turn().push(RecordedEvent::new(Body::ToolResult {
             id,
             content: said.to_owned(),
             error: Some(failed),
@@ -147,7 +147,7 @@ mod tests {
     fn a_script_is_a_run_of_turns() {
         let text = "@user Do it\nnow.\n@say I look.\n@call ls {\"path\": \"a\"}\n@call ls {\"path\": \"b\"}\n@result\none\n@@two\n@error\ngone\n@poll\n@call wait {}\n@result 1\n@call wait\n@result 2\n@end\n@say Done.\n";
         let (head, turns) = read(text).unwrap();
-        assert_eq!(head, [RecordedEvent::of(Body::User("Do it\nnow.".into()))]);
+        assert_eq!(head, [RecordedEvent::new(Body::User("Do it\nnow.".into()))]);
         let calls: Vec<usize> = turns.iter().map(Turn::calls).collect();
         assert_eq!(calls, [2, 1, 1, 0]);
         let marks: Vec<_> = turns

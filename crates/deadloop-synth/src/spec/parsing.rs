@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use deadloop_detect::harness::meant;
+use deadloop_detect::harness::did_you_mean;
 use serde::de::DeserializeOwned;
 use toml::de::DeTable;
 
@@ -36,7 +36,7 @@ impl SpecError {
     }
 
     /// Converts serde's error for a text that is valid TOML.
-    fn of(text: &str, error: &toml::de::Error) -> Self {
+    fn new(text: &str, error: &toml::de::Error) -> Self {
         let span = error.span().unwrap_or(0..0);
         let line = line(text, &span);
         let message = error.message().replace('`', "\"");
@@ -54,12 +54,12 @@ impl SpecError {
             return Self::at(line, format!("no {named}"), expected);
         }
         if what.starts_with("unknown field") {
-            let hint = meant(named, known.split(", "));
+            let hint = did_you_mean(named, known.split(", "));
             let what = format!("unknown key {named}{hint}");
             return Self::at(line, what, format!("one of {known}"));
         }
         let shown = text.get(span.clone()).unwrap_or_default();
-        let hint = meant(shown.trim_matches('"'), known.split(" | "));
+        let hint = did_you_mean(shown.trim_matches('"'), known.split(" | "));
         let short: String = shown.chars().take(40).collect();
         let before = text.get(..span.start).unwrap_or_default();
         let key = before.rsplit(['\n', '{', ',']).next().unwrap_or_default();
@@ -91,7 +91,7 @@ pub(crate) fn read<T: DeserializeOwned, R>(
         let what = e.message().trim().replace('\n', ", ");
         SpecError::at(line(text, &e.span().unwrap_or(0..0)), what, "TOML")
     })?;
-    let read = toml::from_str(text).map_err(|error| SpecError::of(text, &error))?;
+    let read = toml::from_str(text).map_err(|error| SpecError::new(text, &error))?;
     let table = table.get_ref();
     let line = 1;
     then(read, ParsedTable { text, line, table })
@@ -142,7 +142,7 @@ pub(super) fn named<'a>(
 ) -> Result<usize, SpecError> {
     let mut names = names.map(String::as_str);
     let known: BTreeSet<&str> = names.clone().collect();
-    let hint = meant(name, known.iter().copied());
+    let hint = did_you_mean(name, known.iter().copied());
     names.position(|other| other == name).ok_or_else(|| {
         let known: Vec<&str> = known.into_iter().collect();
         let expected = match known.as_slice() {
@@ -160,10 +160,10 @@ impl CorpusSpec {
     /// Returns the first error: a key that is unknown, missing, out of bounds or meaningless for the kind, a reference
     /// to an unknown name, or an impossible combination of keys.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
-        read(text, Self::of)
+        read(text, Self::from_table)
     }
 
-    fn of(table: SpecTable, at: ParsedTable<'_>) -> Result<Self, SpecError> {
+    fn from_table(table: SpecTable, at: ParsedTable<'_>) -> Result<Self, SpecError> {
         let sources = table.source.iter().flatten().zip(at.tables("source"));
         let mut spec = Self {
             name: table.name.to_string(),
@@ -176,7 +176,7 @@ impl CorpusSpec {
         };
         let tables = std::mem::take(&mut spec.table.item);
         for (table, at) in tables.into_iter().zip(at.tables("item")) {
-            let item = Item::of(&spec, table, at)?;
+            let item = Item::from_table(&spec, table, at)?;
             if spec.items.iter().any(|other| other.name == item.name) {
                 let what = format!("two items named {}", item.name);
                 return Err(at.refused("name", what, "names of their own"));
@@ -237,7 +237,11 @@ pub(super) struct ItemContext<'a> {
 }
 
 impl Item {
-    fn of(spec: &CorpusSpec, table: ItemTable, at: ParsedTable<'_>) -> Result<Self, SpecError> {
+    fn from_table(
+        spec: &CorpusSpec,
+        table: ItemTable,
+        at: ParsedTable<'_>,
+    ) -> Result<Self, SpecError> {
         let kind = table.kind.0;
         super::checks::has_its_keys(&table, at)?;
         let names = spec.sources.iter().map(|source| &source.name);

@@ -48,7 +48,7 @@ fn clean(path: &Path) -> Vec<CleanText> {
     let wanted = |entry: &deadloop_corpus::Entry| clean.contains(&entry.transcript.id);
     entries
         .filter(wanted)
-        .filter_map(|entry| CleanText::of(&entry))
+        .filter_map(|entry| CleanText::from_entry(&entry))
         .collect()
 }
 

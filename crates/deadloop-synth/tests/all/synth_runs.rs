@@ -210,7 +210,9 @@ fn hosts() -> Vec<Run> {
     let clean = starter()
         .into_iter()
         .filter(|made| made.entry.transcript.id.starts_with("run-"));
-    clean.filter_map(|made| Run::of(&made.entry)).collect()
+    clean
+        .filter_map(|made| Run::from_entry(&made.entry))
+        .collect()
 }
 
 const REAL: &str =
@@ -307,7 +309,7 @@ fn parallel() -> Run {
     let events = [turn(0..1), turn(1..4), turn(4..7)].join(",");
     let line = format!(r#"{{"id":"r","model":"m","group":"g","lang":"en","events":[{events}]}}"#);
     let read = Entry::of_line(line.as_bytes(), Place::whole("line"), None);
-    Run::of(&read.expect("a transcript").0).expect("it calls")
+    Run::from_entry(&read.expect("a transcript").0).expect("it calls")
 }
 
 /// Of a real run's parallel calls some come back damaged: as many as the degree says, all others as they were.

@@ -79,7 +79,7 @@ pub(super) fn run(args: &Cases, global: Global) -> Outcome {
 
 /// Prints a recording as a case.
 fn add(args: &Cases, (corpus, id): (&Path, &str), settings: &Settings, global: Global) -> Outcome {
-    let host = Terminal::of(global);
+    let host = Terminal::new(global);
     let found = survey(SurveyRequest {
         path: corpus,
         selection: Selection::default(),

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use clap::Args;
-use deadloop_detect::harness::{DETECTORS, Detector, Mark, Measuring, Param, Preset, meant};
+use deadloop_detect::harness::{DETECTORS, Detector, Mark, Measuring, Param, Preset, did_you_mean};
 use deadloop_detect::{Settings, Value};
 use deadloop_score::explained;
 use serde_json::{Value as Json, json};
@@ -74,7 +74,7 @@ fn unknown(name: &str) -> Failure {
     let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
     Code::Usage.error(format!(
         "unknown detector \"{name}\"{}; expected a settings file, a preset, or one of: {}",
-        meant(name, names.iter().copied()),
+        did_you_mean(name, names.iter().copied()),
         names.join(", ")
     ))
 }

@@ -52,7 +52,7 @@ pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
     plan.add_grid(&grid)
         .map_err(|e| Code::Usage.error(format!("{}: {e}", args.grid.display())))?;
     tell_refused(&plan, global);
-    let host = Terminal::of(global);
+    let host = Terminal::new(global);
     let options = (&args.select, &args.judge, &args.output);
     let request = Request {
         command: "sweep",

@@ -73,9 +73,9 @@ pub(super) fn run(args: &Synth, global: Global) -> Outcome {
                 bar.set_length(all);
                 bar.set_position(made);
             };
-            let made = make(spec, out, args.force, &Terminal::of(global), &step);
+            let made = make(spec, out, args.force, &Terminal::new(global), &step);
             bar.finish_and_clear();
-            tell(&made?, out, global)
+            print_counts(&made?, out, global)
         }
         _ => keys(global),
     }
@@ -109,7 +109,7 @@ fn keys(global: Global) -> Outcome {
 }
 
 /// Prints the counts of the corpus by item.
-fn tell(made: &MadeCorpus, out: &Path, global: Global) -> Outcome {
+fn print_counts(made: &MadeCorpus, out: &Path, global: Global) -> Outcome {
     let items = made.counts.items();
     if global.json {
         let item = |(name, counts): &(String, [u64; 6])| {

@@ -160,7 +160,7 @@ fn think(args: &Watch, mender: Option<&LiveRepair>) -> Outcome<Think> {
             _ => args.think.clone(),
         },
     };
-    let known = think.of(UNNAMED);
+    let known = think.options_for(UNNAMED);
     known.map_err(|e| Code::Usage.error(format!("--think: {e}")))?;
     Ok(think)
 }
@@ -186,7 +186,7 @@ fn start(args: &Watch, global: Global, parts: WatchParts, shared: &Arc<Shared>, 
             let watching = parts.watching(model, from, strict, &shared);
             let told = |news: News<'_>| {
                 if !global.quiet {
-                    tell(news);
+                    print_news(news);
                 }
             };
             let stdin = Piped::new(|| io::stdin().lock());
@@ -203,7 +203,7 @@ fn start(args: &Watch, global: Global, parts: WatchParts, shared: &Arc<Shared>, 
 }
 
 /// Prints an event of the watch on stderr.
-fn tell(news: News<'_>) {
+fn print_news(news: News<'_>) {
     match news {
         News::Problem(problem) => show::remark(format_args!("deadloop: {problem}")),
         News::Warning(alarm) => {
@@ -295,7 +295,7 @@ impl WatchSummary<'_> {
 
     fn alarm(&self, alarm: &Alarm) -> Outcome {
         // The exit code is the same whether or not the output is read.
-        let _ = self.say("alarm", || {
+        let _ = self.print_result("alarm", || {
             show::table(&["would abort", &title(alarm)], &self.rows(alarm), 2)
         });
         if !self.global.quiet {
@@ -306,7 +306,7 @@ impl WatchSummary<'_> {
 
     /// Reports a stream that ended without an alarm. Fails if nothing could be read.
     fn end(&self) -> Outcome {
-        self.say("end", || format!("no alarm: {}", self.summary()))?;
+        self.print_result("end", || format!("no alarm: {}", self.summary()))?;
         let seen = &self.seen;
         if seen.bytes == 0 {
             let what = "nothing came: stdin was empty; expected a stream";
@@ -353,7 +353,7 @@ impl WatchSummary<'_> {
     }
 
     /// Prints the result as JSON or text. `ended` names the kind of end.
-    fn say(&self, ended: &str, words: impl FnOnce() -> String) -> Outcome {
+    fn print_result(&self, ended: &str, words: impl FnOnce() -> String) -> Outcome {
         match self.global {
             Global { json: true, .. } => self.print(&self.json(ended)?),
             Global { quiet: true, .. } => Ok(()),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use deadloop_score::{Direction, Flip};
 
 use super::compared::{Compared, NoComparison};
-use super::words::said;
+use super::words::outcome_words;
 
 /// A JUnit test case.
 struct Test {
@@ -59,8 +59,8 @@ pub(crate) fn junit(compared: &Compared) -> String {
         },
         text: format!(
             "BASE: {}; NEW: {}\n{}",
-            said(&flip.base),
-            said(&flip.new),
+            outcome_words(&flip.base),
+            outcome_words(&flip.new),
             flip.explain.as_deref().unwrap_or_default()
         ),
     };

@@ -5,7 +5,7 @@
 use deadloop_score::{Flip, Side};
 
 use super::compared::{Compared, NoComparison, gate_word};
-use super::words::{HEADER, cells, counted, said, telling, worst_first};
+use super::words::{HEADER, cells, counted, outcome_words, telling, worst_first};
 
 /// The maximum number of bytes of the whole text. GitHub counts 65,536 chars.
 const LIMIT: usize = 60_000;
@@ -78,7 +78,7 @@ fn metrics(compared: &Compared) -> String {
 }
 
 fn pinned(compared: &Compared) -> String {
-    let told = compared.pinned.iter().filter(|pin| pin.tells());
+    let told = compared.pinned.iter().filter(|pin| pin.is_notable());
     let lines = told.map(|pin| format!("- {}\n", escaped(&pin.what)));
     let (mut text, mut cut) = (String::new(), 0);
     for line in lines {
@@ -121,8 +121,8 @@ fn flips(compared: &Compared, room: usize) -> String {
         let cells = [
             flip.transcript.clone(),
             flip.direction.name().into(),
-            said(&flip.base),
-            said(&flip.new),
+            outcome_words(&flip.base),
+            outcome_words(&flip.new),
         ];
         table_row(&cells)
     };

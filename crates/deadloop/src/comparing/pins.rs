@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use deadloop_detect::{Channel, Kind, Settings};
-use deadloop_run::cases::{self, PinnedAnswer, PinnedCase, say, told};
+use deadloop_run::cases::{self, PinnedAnswer, PinnedCase, describe_answer, say};
 use deadloop_score::{CaseInput, Expect, Fired, Gate, GateName, Marks, Side, SideSeen, Verdict};
 use serde::Serialize;
 
@@ -44,7 +44,7 @@ impl Pin {
     }
 
     /// Returns whether the case is worth reporting.
-    pub(crate) fn tells(&self) -> bool {
+    pub(crate) fn is_notable(&self) -> bool {
         self.fails() || self.base != self.new || self.new == PinResult::Unknown
     }
 }
@@ -61,8 +61,8 @@ impl Pins {
         if self.0.is_empty() {
             return Ok(());
         }
-        let base = self.said(&compared.base)?;
-        let new = self.said(&compared.new)?;
+        let base = self.answers(&compared.base)?;
+        let new = self.answers(&compared.new)?;
         for (case, (base, new)) in self.0.iter().zip(base.iter().zip(&new)) {
             let own = case.pinned.expect.iter().filter(|e| e.settings.is_none());
             compared
@@ -75,7 +75,7 @@ impl Pins {
     }
 
     /// Returns the answer of a side on each case, with the marks of the case.
-    fn said(&self, side: &Side) -> Outcome<Vec<Answer>> {
+    fn answers(&self, side: &Side) -> Outcome<Vec<Answer>> {
         let settings = match &side.toml {
             Some(toml) => Some(Settings::parse(toml).map_err(|e| Code::Unexpected.because(e))?),
             None => None,
@@ -104,7 +104,7 @@ type Answer = (PinnedAnswer, Marks);
 
 /// Returns the recorded answer of a side on a transcript, with the marks of its label.
 fn recorded(side: &Side, id: &str) -> Answer {
-    let Some((said, span)) = side.said(id) else {
+    let Some((said, span)) = side.judged_alarm(id) else {
         return (
             Err("the transcript is not among them".into()),
             Marks::default(),
@@ -166,8 +166,8 @@ fn pin(case: &PinnedCase, expect: &Expect, (base, new): (&Answer, &Answer)) -> P
         todo: expect.todo.clone(),
         what: format!(
             "{file}:{line}: {name}: BASE {}, NEW {}, expected {wanted}{todo}",
-            told(&base.0),
-            told(&new.0)
+            describe_answer(&base.0),
+            describe_answer(&new.0)
         ),
     }
 }

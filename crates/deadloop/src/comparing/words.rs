@@ -80,8 +80,8 @@ pub(super) const HEADER: [&str; 8] = [
 
 /// Returns the cells of a row under [`HEADER`].
 pub(super) fn cells(row: &Row) -> Vec<String> {
-    let value = |x: Option<f64>| x.map_or("n/a".into(), |x| row.shown(x, false));
-    let signed = |x: Option<f64>| x.map_or("n/a".into(), |x| row.shown(x, true));
+    let value = |x: Option<f64>| x.map_or("n/a".into(), |x| row.format_value(x, false));
+    let signed = |x: Option<f64>| x.map_or("n/a".into(), |x| row.format_value(x, true));
     let interval = row.lo.zip(row.hi);
     let p = match (row.test, row.p, row.differ) {
         (_, Some(p), _) => p_shown(p),
@@ -100,7 +100,11 @@ pub(super) fn cells(row: &Row) -> Vec<String> {
         value(row.new),
         signed(row.difference),
         interval.map_or("n/a".into(), |(lo, hi)| {
-            format!("{} to {}", row.shown(lo, true), row.shown(hi, true))
+            format!(
+                "{} to {}",
+                row.format_value(lo, true),
+                row.format_value(hi, true)
+            )
         }),
         p,
         row.verdict.map_or("n/a", Bearing::name).into(),
@@ -147,7 +151,7 @@ pub(super) fn counted(compared: &Compared) -> String {
 }
 
 /// Formats the outcome of a side in a few words.
-pub(super) fn said(said: &SideSeen) -> String {
+pub(super) fn outcome_words(said: &SideSeen) -> String {
     match (said.alarm_at, &said.alarm_channel) {
         (Some(at), Some(channel)) => {
             let kind = said.alarm_kind.as_deref().unwrap_or("");
@@ -171,8 +175,8 @@ fn flips(compared: &Compared, most: usize) -> Vec<String> {
         vec![
             visible(&flip.transcript),
             flip.direction.name().into(),
-            said(&flip.base),
-            said(&flip.new),
+            outcome_words(&flip.base),
+            outcome_words(&flip.new),
         ]
     };
     let rows: Vec<Vec<String>> = all.iter().take(most).map(row).collect();
@@ -193,7 +197,7 @@ fn pinned(compared: &Compared) -> Option<String> {
     if compared.pinned.is_empty() {
         return None;
     }
-    let told = compared.pinned.iter().filter(|pin| pin.tells());
+    let told = compared.pinned.iter().filter(|pin| pin.is_notable());
     let lines: Vec<String> = told.map(|pin| format!(" {}", visible(&pin.what))).collect();
     let n = compared.pinned.len();
     Some(

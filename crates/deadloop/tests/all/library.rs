@@ -44,7 +44,7 @@ impl Host for Test {
         Box::new(Far(self, what == Some("replaying")))
     }
 
-    fn tell(&self, line: &str) {
+    fn notify(&self, line: &str) {
         self.told.lock().expect("lines").push(line.into());
     }
 
@@ -93,7 +93,7 @@ fn a_run_from_a_library_leaves_the_tables_that_the_program_leaves() {
     let [typed, called] = ["typed", "called"].map(|name| place.path(name));
     let request = Request {
         csv: true,
-        ..Request::of(STARTER.as_ref(), &called, &host)
+        ..Request::new(STARTER.as_ref(), &called, &host)
     };
     run(&request).expect("a run");
     for name in [
@@ -120,17 +120,17 @@ fn a_run_that_is_stopped_goes_on_from_its_journal() {
     let place = Place::new();
     let [whole, stopped] = ["whole", "stopped"].map(|name| place.path(name));
     let host = Test::default();
-    run(&Request::of(STARTER.as_ref(), &whole, &host)).expect("a run");
+    run(&Request::new(STARTER.as_ref(), &whole, &host)).expect("a run");
 
     let host = Test {
         stop_at: Some(1),
         ..Test::default()
     };
-    let error = run(&Request::of(STARTER.as_ref(), &stopped, &host)).expect_err("it was stopped");
-    assert_eq!(error.code(), Code::Interrupted, "{}", error.said());
+    let error = run(&Request::new(STARTER.as_ref(), &stopped, &host)).expect_err("it was stopped");
+    assert_eq!(error.code(), Code::Interrupted, "{}", error.chain());
     assert!(!stopped.join("manifest.json").exists());
     let host = Test::default();
-    run(&Request::of(STARTER.as_ref(), &stopped, &host)).expect("the rest of it");
+    run(&Request::new(STARTER.as_ref(), &stopped, &host)).expect("the rest of it");
     let of = |dir: &Path| std::fs::read(dir.join("scores.parquet")).expect("scores");
     assert!(of(&whole) == of(&stopped));
     assert!(!stopped.join(".journal.jsonl").exists());
@@ -144,15 +144,15 @@ fn what_is_wrong_is_told_to_whoever_asked() {
     place.file("c.jsonl", lines);
     let (corpus, out) = (place.path("c.jsonl"), place.path("out"));
     let host = Test::default();
-    let strict = Request::of(&corpus, &out, &host);
+    let strict = Request::new(&corpus, &out, &host);
     let error = run(&strict).expect_err("a line is bad");
     assert_eq!(error.code(), Code::Usage);
-    assert!(error.said().contains("c.jsonl:2"), "{}", error.said());
-    assert!(error.said().ends_with("leave them out with `skip_bad`"));
+    assert!(error.chain().contains("c.jsonl:2"), "{}", error.chain());
+    assert!(error.chain().ends_with("leave them out with `skip_bad`"));
     let other = place.path("c.jsonl/out");
-    let error = run(&Request::of(&corpus, &other, &host)).expect_err("below a file");
-    assert_eq!(error.option(), Some(OUT), "{}", error.said());
-    assert!(error.said().starts_with("`out` "), "{}", error.said());
+    let error = run(&Request::new(&corpus, &other, &host)).expect_err("below a file");
+    assert_eq!(error.option(), Some(OUT), "{}", error.chain());
+    assert!(error.chain().starts_with("`out` "), "{}", error.chain());
     let lenient = Request {
         skip_bad: true,
         ..strict
@@ -174,7 +174,7 @@ impl Subject for Longer {
         format!("{:?}", self.0)
     }
 
-    fn say(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Vec<bool>, Interrupted> {
+    fn compute(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Vec<bool>, Interrupted> {
         let texts = transcript.events.iter().filter_map(text_of);
         let chars: usize = texts.map(|(_, text)| text.chars().count()).sum();
         Ok(self.0.iter().map(|most| chars > *most).collect())
@@ -229,7 +229,7 @@ fn another_subject_is_stopped_goes_on_and_comes_in_parts_like_guards() {
     let host = Test::default();
     let request = Request {
         command: "longer",
-        ..Request::of(&corpus, &whole, &host)
+        ..Request::new(&corpus, &whole, &host)
     };
     let rows = asked(&request).expect("a run").expect("it ran");
     assert!(
@@ -245,10 +245,10 @@ fn another_subject_is_stopped_goes_on_and_comes_in_parts_like_guards() {
     };
     let cut = |host| Request {
         command: "longer",
-        ..Request::of(&corpus, &stopped, host)
+        ..Request::new(&corpus, &stopped, host)
     };
     let error = asked(&cut(&stopping)).expect_err("it was stopped");
-    assert_eq!(error.code(), Code::Interrupted, "{}", error.said());
+    assert_eq!(error.code(), Code::Interrupted, "{}", error.chain());
     assert!(stopped.join(".journal.jsonl").exists());
     let rest = asked(&cut(&host)).expect("the rest of it");
     assert_eq!(rest.as_deref(), Some(&*rows));
@@ -259,7 +259,7 @@ fn another_subject_is_stopped_goes_on_and_comes_in_parts_like_guards() {
         let request = Request {
             command: "longer",
             shard: Some(format!("{nth}/3").parse().expect("a shard")),
-            ..Request::of(&corpus, &folder, &host)
+            ..Request::new(&corpus, &folder, &host)
         };
         assert_eq!(asked(&request).expect("a part"), None);
         folder
@@ -268,7 +268,7 @@ fn another_subject_is_stopped_goes_on_and_comes_in_parts_like_guards() {
     let request = Request {
         command: "longer",
         parts: Some(Arc::new(Parts::open(&parts).expect("three parts"))),
-        ..Request::of(&corpus, &merged, &host)
+        ..Request::new(&corpus, &merged, &host)
     };
     let together = asked(&request).expect("all of them");
     assert_eq!(together.as_deref(), Some(&*rows));
@@ -276,5 +276,5 @@ fn another_subject_is_stopped_goes_on_and_comes_in_parts_like_guards() {
     let error = ask(&request, &other, Vec::new())
         .err()
         .expect("another subject");
-    assert!(error.said().contains("another plan"), "{}", error.said());
+    assert!(error.chain().contains("another plan"), "{}", error.chain());
 }

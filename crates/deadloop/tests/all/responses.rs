@@ -23,7 +23,7 @@ fn rows(place: &Place, name: &str, settings: &str, table: &str) -> Vec<String> {
 }
 
 /// Those of one response, with another word for it.
-fn of(rows: &[String], response: &str, other: &str) -> Vec<String> {
+fn rows_with(rows: &[String], response: &str, other: &str) -> Vec<String> {
     let (is, as_if) = (format!(",{response},"), format!(",{other},"));
     let these = rows.iter().filter(|row| row.contains(&is));
     these.map(|row| row.replacen(&is, &as_if, 1)).collect()
@@ -35,7 +35,10 @@ fn what_warns_has_rows_of_its_own() {
     let place = Place::new();
     let both = rows(&place, "both", &format!("{STOPS}{WARNS}"), "outcomes.csv");
     let stops = rows(&place, "stops", STOPS, "outcomes.csv");
-    assert_eq!(of(&both, "stop", "stop"), of(&stops, "stop", "stop"));
+    assert_eq!(
+        rows_with(&both, "stop", "stop"),
+        rows_with(&stops, "stop", "stop")
+    );
     let as_a_stop = WARNS.replace("warn", "stop");
     let alone = rows(&place, "alone", &as_a_stop, "outcomes.csv");
     let column = |rows: Vec<String>| {
@@ -48,10 +51,10 @@ fn what_warns_has_rows_of_its_own() {
         };
         rows.into_iter().map(row).collect::<Vec<_>>()
     };
-    assert!(!of(&both, "warn", "stop").is_empty());
+    assert!(!rows_with(&both, "warn", "stop").is_empty());
     assert_eq!(
-        column(of(&both, "warn", "stop")),
-        column(of(&alone, "stop", "stop"))
+        column(rows_with(&both, "warn", "stop")),
+        column(rows_with(&alone, "stop", "stop"))
     );
     let scores = place.read("both/scores.csv");
     let count = |word: &str| scores.lines().filter(|row| row.contains(word)).count();

@@ -10,7 +10,7 @@ const SHARE: u64 = 3;
 pub(crate) fn spoilt(cases: &mut [Case], seed: u64) {
     let mut turn = 0_u64;
     for case in cases {
-        let dice: u64 = Weights::of(seed, &format!("spoil {}", case.id), &UNIFORM)
+        let dice: u64 = Weights::new(seed, &format!("spoil {}", case.id), &UNIFORM)
             .next()
             .map_or(0, u64::from);
         if dice >= SHARE {

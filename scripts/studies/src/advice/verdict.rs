@@ -241,8 +241,8 @@ impl Report {
                 f,
                 "- {size} transcripts, {labels}{}: {lost} of {n} lose more than two points (none may){}; {cut} of {n} cut too much (at most 3){}: {}",
                 if grid { ", the grid may ship" } else { "" },
-                told(&who),
-                told(&whom),
+                guard_title(&who),
+                guard_title(&whom),
                 holds(lost == 0 && cut <= 3)
             )?;
         }
@@ -250,7 +250,7 @@ impl Report {
     }
 }
 
-fn told(who: &str) -> String {
+fn guard_title(who: &str) -> String {
     match who {
         "" => String::new(),
         _ => format!(" ({who})"),

@@ -58,7 +58,7 @@ impl World {
         let map = |entry: Result<Entry, _>, _| {
             entry.map(|entry| {
                 let rows = propose(&entry.transcript).rows;
-                (Case::of(&entry, labels.as_ref(), &[]), rows)
+                (Case::from_entry(&entry, labels.as_ref(), &[]), rows)
             })
         };
         each(&corpus, &watch, map, |found| {

@@ -101,7 +101,7 @@ fn at_least(limit: &str, k: u64, n: i64) -> Option<f64> {
 fn resampled(seed: u64, replicates: usize, groups: &[(String, u64, u64)]) -> Vec<[u64; 2]> {
     let mut sums = vec![[0_u64; 2]; replicates];
     for (name, k, n) in groups {
-        for (sum, weight) in sums.iter_mut().zip(Weights::of(seed, name, &POISSON_1)) {
+        for (sum, weight) in sums.iter_mut().zip(Weights::new(seed, name, &POISSON_1)) {
             *sum = [
                 sum[0] + u64::from(weight) * k,
                 sum[1] + u64::from(weight) * n,

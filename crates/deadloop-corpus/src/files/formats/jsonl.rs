@@ -69,7 +69,7 @@ impl Record for JsonLine {
     }
 
     fn digest(&self) -> RecordDigest {
-        RecordDigest::of([self.0.as_slice()])
+        RecordDigest::from_parts([self.0.as_slice()])
     }
 
     fn bytes(&self) -> usize {

@@ -96,7 +96,7 @@ pub(crate) fn open(path: &Arc<PathBuf>, progress: ReadProgress) -> Result<Record
     let unreadable = |e: std::io::Error| {
         let place = Place::new(Arc::clone(path), 0);
         let problem = Problem::new(place, format!("cannot be read: {e}"), "a readable file");
-        problem.costing(Cost::of(&e))
+        problem.costing(Cost::from_error(&e))
     };
     let mut file = open_file(path).map_err(unreadable)?;
     let mut head = Vec::with_capacity(8);
@@ -111,11 +111,11 @@ pub(crate) fn open(path: &Arc<PathBuf>, progress: ReadProgress) -> Result<Record
         progress,
     };
     let format =
-        tell(path, &head).map_err(|fault| fault.costing(Cost::Unread).at(source.place(0)))?;
+        recognize(path, &head).map_err(|fault| fault.costing(Cost::Unread).at(source.place(0)))?;
     Ok((format.read)(source))
 }
 
-fn tell(path: &Path, head: &[u8]) -> Result<&'static Format, WireFault> {
+fn recognize(path: &Path, head: &[u8]) -> Result<&'static Format, WireFault> {
     let marked = |format: &&&Format| !format.magic.is_empty() && head.starts_with(format.magic);
     if let Some(format) = FORMATS.iter().find(marked) {
         return Ok(format);
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn bytes_go_before_names() {
-        let name = |path: &str, head: &[u8]| tell(Path::new(path), head).map(|f| f.name);
+        let name = |path: &str, head: &[u8]| recognize(Path::new(path), head).map(|f| f.name);
         assert_eq!(name("x.jsonl", b"PAR1"), Ok("parquet"));
         assert_eq!(name("x.anything", b"{\"id\""), Ok("jsonl"));
         assert_eq!(name("x.jsonl.gz", b"\x1f\x8b"), Ok("jsonl"));

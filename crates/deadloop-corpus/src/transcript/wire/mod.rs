@@ -52,7 +52,7 @@ impl Wire {
     }
 
     /// Converts an object to a record.
-    pub(crate) fn of(object: Map<String, Value>) -> Result<Self, WireFault> {
+    pub(crate) fn from_object(object: Map<String, Value>) -> Result<Self, WireFault> {
         let mut wire = Self::empty();
         for (name, value) in object {
             match (name.as_str(), value) {
@@ -171,7 +171,7 @@ fn numbered(
 fn split_events(text: &str, think: ThinkOptions) -> Vec<RecordedEvent> {
     let pieces = split_think(text, think).into_iter();
     pieces
-        .map(|(side, text)| RecordedEvent::of(side.body(text)))
+        .map(|(side, text)| RecordedEvent::new(side.body(text)))
         .collect()
 }
 
@@ -181,7 +181,7 @@ fn two_events(reasoning: Option<String>, answer: Option<String>) -> Vec<Recorded
     reasoning
         .into_iter()
         .chain(answer)
-        .map(RecordedEvent::of)
+        .map(RecordedEvent::new)
         .collect()
 }
 

@@ -14,8 +14,8 @@ impl StructuralParams {
     pub(super) fn short(&self, window: &Segment<'_>, facts: &mut Vec<Fact>) {
         for (part, _) in &window.parts {
             let chars: Vec<char> = window.text[part.clone()].chars().collect();
-            let start = window.start + Chars::of(&window.text[..part.start]).0;
-            let at = Chars(window.start + Chars::of(window.text).0);
+            let start = window.start + Chars::count(&window.text[..part.start]).0;
+            let at = Chars(window.start + Chars::count(window.text).0);
             let fact = |run| short_fact(run, &chars, start, at);
             facts.extend(runs(&chars).into_iter().map(fact));
         }
@@ -23,7 +23,7 @@ impl StructuralParams {
 
     /// Reports the periods of blocks and of lines in the segment, in the order in which a setting tries them.
     pub(super) fn periods(&self, segment: &Segment<'_>, facts: &mut Vec<Fact>) {
-        let at = Chars(segment.start + Chars::of(segment.text).0);
+        let at = Chars(segment.start + Chars::count(segment.text).0);
         let drop_tail = self.drop_tail;
         let block = Cut {
             marker: None,

@@ -68,7 +68,7 @@ impl CheckpointMeter {
     }
 
     /// Reports all facts at the checkpoint that was just reached.
-    fn look(&self, facts: &mut Vec<Fact>) {
+    fn report_facts(&self, facts: &mut Vec<Fact>) {
         let look = &self.look;
         if look.looks_for_short(self.next) {
             look.short(&self.last(look.window), facts);
@@ -100,7 +100,7 @@ impl CheckpointMeter {
         };
         Segment {
             text,
-            start: self.seen - Chars::of(text).0,
+            start: self.seen - Chars::count(text).0,
             parts,
         }
     }
@@ -117,7 +117,7 @@ impl TextMeter for CheckpointMeter {
                 rest = self.take(rest, at - self.seen);
             }
             if self.seen == at {
-                self.look(facts);
+                self.report_facts(facts);
                 self.next += 1;
                 self.forget();
             }
@@ -136,7 +136,7 @@ fn split_at_char(text: &str, count: u64) -> (&str, &str, u64) {
             let rest = chars.as_str();
             (&text[..text.len() - rest.len()], rest, count)
         }
-        None => (text, "", Chars::of(text).0),
+        None => (text, "", Chars::count(text).0),
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) fn check(params: &Params) -> Result<(), Refusal> {
     let (min, max) = (params.int("min_unit"), params.int("max_unit"));
     if max != 0 && max < min {
         let reason = format!("{max} is below min_unit {min}: no unit is allowed");
-        return Refusal::of("max_unit", reason);
+        return Refusal::err("max_unit", reason);
     }
     let every = params.int("every");
     let short = if params.text("short_at") == "all" {
@@ -28,7 +28,7 @@ pub(super) fn check(params: &Params) -> Result<(), Refusal> {
             "{read} chars would be read again each {every}: expected at least {}",
             (read + REREAD - 1) / REREAD
         );
-        return Refusal::of("every", reason);
+        return Refusal::err("every", reason);
     }
     let (short, period) = (short_unreachable(params), period_unreachable(params));
     match (short, period) {
@@ -37,7 +37,7 @@ pub(super) fn check(params: &Params) -> Result<(), Refusal> {
                 "this setting can never fire: {}; {}",
                 short.reason, period.reason
             );
-            Refusal::of(short.param, reason)
+            Refusal::err(short.param, reason)
         }
         _ => Ok(()),
     }

@@ -120,9 +120,9 @@ impl<'a> Elements<'a> {
         let first = self.ids.len() - count;
         let (from, until) = (self.starts[first], self.starts[first + period]);
         let unit = &self.text[from..until];
-        let period = Chars::of(unit).0;
+        let period = Chars::count(unit).0;
         Tail {
-            onset: self.start + Chars::of(&self.text[..from]).0 + period,
+            onset: self.start + Chars::count(&self.text[..from]).0 + period,
             period,
             unit: unit.chars().take(UNIT_CHARS).collect(),
             marked: self.marked[first..].contains(&true),

@@ -76,7 +76,7 @@ static PARAMS: &[Param] = &[
 fn check(params: &Params) -> Result<(), Refusal> {
     let (window, history) = (params.count(WINDOW), params.count(HISTORY));
     if history < window {
-        return Refusal::of(
+        return Refusal::err(
             HISTORY,
             format!("{history} is below window {window}: a pair would be new to itself"),
         );
@@ -84,7 +84,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
     for phrase in params.items(MARKERS).iter().filter_map(Value::as_text) {
         let tokens = markers::tokens_of(phrase).len();
         if markers::list(phrase).is_none() && !(1..=markers::LONGEST).contains(&tokens) {
-            return Refusal::of(
+            return Refusal::err(
                 MARKERS,
                 format!(
                     "{phrase:?} has {tokens} words; expected a phrase of 1 to {}",

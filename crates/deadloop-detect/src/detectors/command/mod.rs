@@ -45,7 +45,7 @@ static PARAMS: &[Param] = &[
 ];
 
 fn check(params: &Params) -> Result<(), Refusal> {
-    let refuse = |reason: &str| Refusal::of("command", reason);
+    let refuse = |reason: &str| Refusal::err("command", reason);
     match params.items("command").first().and_then(Value::as_text) {
         None => refuse("a program is expected, as [\"python3\", \"detector.py\"]"),
         Some("") => refuse("the program's name is empty"),

@@ -142,7 +142,7 @@ impl Ending {
             None => "no finish reason".to_owned(),
         };
         if let Some(what) = self.json().or_else(|| bad.then(said)) {
-            self.tell((kind, what), place, facts);
+            self.report((kind, what), place, facts);
         }
     }
 
@@ -153,7 +153,7 @@ impl Ending {
             self.json(),
         ];
         if let Some(what) = missing.into_iter().flatten().next() {
-            self.tell((self.kind(), what), place, facts);
+            self.report((self.kind(), what), place, facts);
         }
     }
 
@@ -178,7 +178,7 @@ impl Ending {
         }
     }
 
-    fn tell(&mut self, (kind, what): (Fault, String), place: EventPlace, facts: &mut Vec<Fact>) {
+    fn report(&mut self, (kind, what): (Fault, String), place: EventPlace, facts: &mut Vec<Fact>) {
         if std::mem::replace(&mut self.told, true) {
             return;
         }

@@ -43,7 +43,7 @@ const UNIT: Param = Param::word("unit", "turns", &["turns", "calls", "supersteps
 /// which is allowed.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (limit, hard) = (params.int(LIMIT.name), params.int(HARD.name));
-    let refused = |param: &Param, reason: String| Refusal::of(param.name, reason);
+    let refused = |param: &Param, reason: String| Refusal::err(param.name, reason);
     let warning = params.text(TELLS.name) == TELLS_WARNING;
     let grows = growth::grows(params);
     match () {

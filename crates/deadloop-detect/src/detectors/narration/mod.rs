@@ -57,7 +57,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
     if n > window {
         let reason =
             format!("{n} do not fit the last {window} turns (window): this setting can never fire");
-        return Refusal::of(N.name, reason);
+        return Refusal::err(N.name, reason);
     }
     Ok(())
 }
@@ -132,7 +132,7 @@ impl Meter for NarrationMeter {
             Saw::Text(TextChannel::Reasoning, _) if !self.reasoning => {}
             Saw::Text(_, text) => self.turn.iter_mut().for_each(|turn| turn.said.push(text)),
             Saw::Call(call) if self.with_calls => {
-                let key = Key::Call.of(&call).to_string();
+                let key = Key::Call.digest(&call).to_string();
                 if let Some(turn) = &mut self.turn {
                     turn.calls = hash(&[&turn.calls.to_string(), &key]);
                 }
@@ -150,7 +150,7 @@ impl Meter for NarrationMeter {
 
 impl NarrationMeter {
     fn ended(&mut self, turn: &Turn, facts: &mut Vec<Fact>) {
-        let spoken = Spoken::of(&turn.said, self.trigrams);
+        let spoken = Spoken::new(&turn.said, self.trigrams);
         if self.last.len() == self.window {
             self.last.remove(0);
         }

@@ -57,7 +57,7 @@ pub(super) struct Spoken {
 
 impl Spoken {
     /// Prepares the text of an ended turn: dates, ids, numbers, white space and case are folded.
-    pub(super) fn of(said: &TurnText, trigrams: bool) -> Self {
+    pub(super) fn new(said: &TurnText, trigrams: bool) -> Self {
         let text = folded(&said.head);
         let rest = said.rest.as_ref().map_or(0, |rest| rest.digest128());
         Self {

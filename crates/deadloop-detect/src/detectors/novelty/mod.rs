@@ -87,7 +87,7 @@ fn number(params: &Params, name: &str) -> i64 {
 fn check(params: &Params) -> Result<(), Refusal> {
     let (n, window) = (params.count("n"), params.count("window"));
     if window < n {
-        return Refusal::of(
+        return Refusal::err(
             "window",
             format!("{window} chars hold no n-gram of n {n} tokens: it can never fire"),
         );
@@ -97,7 +97,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
         let least = DECIMAL.unsigned_abs().div_ceil(most);
         if number(params, name).unsigned_abs() < least {
             let value = params.float(name);
-            return Refusal::of(
+            return Refusal::err(
                 name,
                 format!(
                     "{value}: one among the {most} that window and history can hold is a larger share: it can never fire"

@@ -104,7 +104,7 @@ impl Tokens {
             };
             return [self.finish(), Some(own)];
         }
-        if self.classes.of(c) & NAMED != 0 {
+        if self.classes.class(c) & NAMED != 0 {
             return [self.extend(c), None];
         }
         [self.finish(), None]
@@ -112,7 +112,7 @@ impl Tokens {
 
     /// Returns [`NUMBER`] for a char of a folded number.
     fn number(&self, c: char) -> Option<u64> {
-        (self.fold && self.classes.of(c) & NUMERIC != 0).then_some(NUMBER)
+        (self.fold && self.classes.class(c) & NUMERIC != 0).then_some(NUMBER)
     }
 
     #[inline]

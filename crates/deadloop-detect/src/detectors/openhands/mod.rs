@@ -80,7 +80,7 @@ fn dead(params: &Params) -> Vec<Refusal> {
 fn check(params: &Params) -> Result<(), Refusal> {
     let mut dead = dead(params);
     match (dead.len(), dead.pop()) {
-        (4, Some(_)) => Refusal::of(
+        (4, Some(_)) => Refusal::err(
             SCAN.name,
             format!(
                 "none of the four scenarios fits {} entries: this setting can never fire",

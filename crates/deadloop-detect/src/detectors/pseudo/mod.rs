@@ -36,7 +36,7 @@ static PARAMS: [Param; 4] = [
 
 fn check(params: &Params) -> Result<(), Refusal> {
     if phrases(params).is_empty() {
-        Refusal::of("lists", "no list and no phrase: it would never fire")
+        Refusal::err("lists", "no list and no phrase: it would never fire")
     } else {
         Ok(())
     }
@@ -91,7 +91,9 @@ impl Meter for Pseudo {
                 self.answer.extend(text.chars().take(room));
                 self.chars += text.chars().count();
             }
-            Event::Finish(_) | Event::Closed | Event::Turn { .. } => self.look(place, facts),
+            Event::Finish(_) | Event::Closed | Event::Turn { .. } => {
+                self.judge_answer(place, facts)
+            }
             _ => {}
         }
     }
@@ -99,7 +101,7 @@ impl Meter for Pseudo {
 
 impl Pseudo {
     /// Judges a whole answer.
-    fn look(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
+    fn judge_answer(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
         let answer = std::mem::take(&mut self.answer);
         let from = std::mem::replace(&mut self.from, place.answer);
         if std::mem::take(&mut self.chars) > LOOKED_AT {

@@ -175,8 +175,8 @@ impl Counter {
                         distinct,
                         starts: (start(back), start(back - 1)),
                     };
-                    let repeated =
-                        repeated.get_or_insert_with(|| Repeated::of(&self.grams, &mut self.recent));
+                    let repeated = repeated
+                        .get_or_insert_with(|| Repeated::read(&self.grams, &mut self.recent));
                     facts.push(self.fact(&seen, repeated));
                 }
             }
@@ -223,7 +223,7 @@ impl Repeated {
     /// Returns the unit, from the second last occurrence to the last, and its kind. The kind is that of the text up to
     /// the end of the last occurrence, so that a list number cut by the unit is whole. If the second last occurrence is
     /// no longer kept, unit and kind come from the last occurrence, which begins with the same symbols.
-    fn of(grams: &Grams, recent: &mut Recent) -> Self {
+    fn read(grams: &Grams, recent: &mut Recent) -> Self {
         let (last, read) = (grams.last_start(), recent.read());
         let gaps = grams.gaps().next();
         let before = gaps.map_or(last, |gaps| grams.start(gaps.occurrence(1)));

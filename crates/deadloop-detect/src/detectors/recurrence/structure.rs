@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     /// Returns the structures in `text`, each with the number of chars up to its completion.
-    fn shown(text: &str) -> Vec<(usize, &'static str)> {
+    fn structures_in(text: &str) -> Vec<(usize, &'static str)> {
         let mut line = Line::default();
         let mut seen = Vec::new();
         for (i, c) in text.chars().enumerate() {
@@ -214,7 +214,7 @@ mod tests {
             ("a ---", vec![]),
         ];
         for (text, expected) in table {
-            assert_eq!(shown(text), expected, "{text:?}");
+            assert_eq!(structures_in(text), expected, "{text:?}");
         }
     }
 }

@@ -257,7 +257,7 @@ impl Symbols {
         if c.is_ascii_alphanumeric() {
             return self.add_char(c.to_ascii_lowercase(), at, false);
         }
-        if self.classes.of(c) & NAMED == 0 {
+        if self.classes.class(c) & NAMED == 0 {
             return self.finish().into_iter().for_each(complete);
         }
         if !is_unspaced(c) {

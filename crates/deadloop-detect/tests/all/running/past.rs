@@ -37,7 +37,7 @@ pub(crate) fn error(event: &Json) -> bool {
 
 impl<'a> Past<'a> {
     /// `None`: the newest event is left out.
-    pub(crate) fn of(params: Params<'a>, events: &'a [Json]) -> Option<Self> {
+    pub(crate) fn new(params: Params<'a>, events: &'a [Json]) -> Option<Self> {
         let globs: Vec<&str> = match &params.get("allow") {
             Some(Json::Array(globs)) => globs.iter().filter_map(Json::as_str).collect(),
             _ => Vec::new(),

@@ -11,7 +11,7 @@ pub(crate) fn slow(guard: &str, params: &Map<String, Json>, events: &[Json]) -> 
     let of =
         |events: &[Json], kind: &str| events.iter().filter(|e| e["type"] == kind).count() as u64;
     (0..events.len()).find_map(|n| {
-        let past = Past::of(params, &events[..=n])?;
+        let past = Past::new(params, &events[..=n])?;
         let begins = u64::from(events[n]["type"] == "turn");
         Some(Expect {
             kind: kind(guard, &past)?.into(),

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     /// `line: object`, or what is wrong.
-    fn told(text: &str) -> Vec<String> {
+    fn rows_as_text(text: &str) -> Vec<String> {
         let told = |row: Result<Record, Problem>| match row {
             Ok(row) => match row.content {
                 Content::Json(value) => format!("{}: {value}", row.place.line),
@@ -196,26 +196,26 @@ mod tests {
     #[test]
     fn rows_are_objects_of_named_columns() {
         assert_eq!(
-            told("\u{feff}id,said,,id\n1,\"a, \"\"b\"\"\nc\",,x\n\n2,d,e\n3,d,e,f\n"),
+            rows_as_text("\u{feff}id,said,,id\n1,\"a, \"\"b\"\"\nc\",,x\n\n2,d,e\n3,d,e,f\n"),
             [
                 "2: {\"id\":\"1\",\"said\":\"a, \\\"b\\\"\\nc\",\"column 3\":null,\"id (4)\":\"x\"}",
                 "5: a row of 3 cells",
                 "6: {\"id\":\"3\",\"said\":\"d\",\"column 3\":\"e\",\"id (4)\":\"f\"}",
             ]
         );
-        assert_eq!(told("a,b\n"), [""; 0]);
+        assert_eq!(rows_as_text("a,b\n"), [""; 0]);
         assert_eq!(
-            told("a,\"b\n1,2\n"),
+            rows_as_text("a,\"b\n1,2\n"),
             ["1: the header: a quote that is never closed"]
         );
-        assert_eq!(told(""), [""; 0]);
+        assert_eq!(rows_as_text(""), [""; 0]);
     }
 
     #[test]
     fn rows_longer_than_what_is_read_at_once_are_whole() {
         let long = "x,\n".repeat(CHUNK);
         let text = format!("a,b\n\"{long}\",1\nc,\"d\n");
-        let told = told(&text);
+        let told = rows_as_text(&text);
         assert_eq!(told.len(), 2);
         assert!(
             told[0].starts_with("2: {\"a\":\"x,\\nx,"),

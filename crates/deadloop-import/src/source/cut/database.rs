@@ -40,7 +40,7 @@ pub(super) fn records(place: Place) -> Records {
 /// Returns the format of a database, recognized by its tables. The error lists the tables.
 pub(crate) fn format(path: &Path) -> Result<&'static str, WireFault> {
     let (connection, _) = open(path)?;
-    let tables = Tables::of(&connection).map_err(|e| broken(&e))?;
+    let tables = Tables::read(&connection).map_err(|e| broken(&e))?;
     match tables.queries().next() {
         Some(query) => Ok(&query.format),
         None => Err(WireFault::new(
@@ -76,7 +76,7 @@ fn open(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
             ));
         }
         // No program has the database open: SQLite would create both files to read it.
-        _ => ("&immutable=1", FileStamp::of(path)),
+        _ => ("&immutable=1", FileStamp::read(path)),
     };
     if stamp.is_some() || !logged {
         is_whole(path, &header)?;
@@ -182,7 +182,7 @@ struct Tables(Vec<(String, Vec<String>)>);
 
 impl Tables {
     /// Lists ordinary tables only, since a view or a virtual table of the same name could run arbitrary code.
-    fn of(connection: &Connection) -> Result<Self, Error> {
+    fn read(connection: &Connection) -> Result<Self, Error> {
         let mut names = connection.prepare(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
         )?;
@@ -263,7 +263,7 @@ struct Rows {
 impl Rows {
     fn open(path: &Arc<PathBuf>) -> Result<Self, WireFault> {
         let (connection, stamp) = open(path)?;
-        let tables = Tables::of(&connection).map_err(|e| broken(&e))?;
+        let tables = Tables::read(&connection).map_err(|e| broken(&e))?;
         let queries: VecDeque<&'static Query> = tables.queries().collect();
         let used = queries.iter().flat_map(|query| &query.tables);
         for (table, _) in used.filter(|(table, _)| !table.starts_with('!')) {
@@ -336,7 +336,7 @@ impl Rows {
     }
 
     /// Reports an error of SQLite on a run or the database. Reading stops if the database is damaged.
-    fn told(&mut self, error: &Error, place: Place) {
+    fn report_error(&mut self, error: &Error, place: Place) {
         let code = error.sqlite_error_code();
         let damaged = [
             ErrorCode::DatabaseCorrupt,
@@ -359,7 +359,7 @@ impl Rows {
     /// Ends the reading, and reports whether the database was written in the meantime.
     fn end(&mut self) {
         self.ended = true;
-        let changed = self.stamp.is_some() && FileStamp::of(&self.file) != self.stamp;
+        let changed = self.stamp.is_some() && FileStamp::read(&self.file) != self.stamp;
         if changed {
             let fault = WireFault::new(
                 "the database was written while it was read",
@@ -375,11 +375,11 @@ impl Rows {
         if let Some(run) = self.runs.pop_front() {
             if let Err(e) = self.rows(&run) {
                 let file = Arc::new(self.file.join(run.name()));
-                self.told(&e, Place::new(file, 0));
+                self.report_error(&e, Place::new(file, 0));
             }
         } else if let Some(query) = self.queries.pop_front() {
             if let Err(e) = self.find(query) {
-                self.told(&e, place);
+                self.report_error(&e, place);
             }
         } else {
             self.end();

@@ -155,7 +155,7 @@ impl Draw {
         (self.0 >> 33) % n
     }
 
-    pub(crate) fn of<T: Clone>(&mut self, items: &[T]) -> T {
+    pub(crate) fn pick<T: Clone>(&mut self, items: &[T]) -> T {
         items[self.below(items.len() as u64) as usize].clone()
     }
 }

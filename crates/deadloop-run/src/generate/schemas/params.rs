@@ -15,14 +15,14 @@ pub(super) fn table(params: &[Param], in_grid: bool) -> Json {
         } else {
             value(&param.domain)
         };
-        (param.name.to_owned(), told(param, schema))
+        (param.name.to_owned(), describe_param(param, schema))
     };
     let properties: Map<String, Json> = params.iter().map(one).collect();
     json!({"type": "object", "properties": properties, "additionalProperties": false})
 }
 
 /// Adds the description and the default to a schema, for editors.
-fn told(param: &Param, mut schema: Json) -> Json {
+fn describe_param(param: &Param, mut schema: Json) -> Json {
     let mark = match param.mark {
         Mark::Structural => "structural",
         Mark::Threshold(_) => "threshold",

@@ -103,10 +103,11 @@ fn guard(in_grid: bool) -> RunResult<Json> {
 /// Returns the parameters and presets that each detector adds to its guard.
 fn each(in_grid: bool) -> RunResult<Vec<Json>> {
     let all = DETECTORS.iter().copied();
-    all.map(|detector| of(detector, in_grid)).collect()
+    all.map(|detector| detector_schema(detector, in_grid))
+        .collect()
 }
 
-fn of(detector: &'static Detector, in_grid: bool) -> RunResult<Json> {
+fn detector_schema(detector: &'static Detector, in_grid: bool) -> RunResult<Json> {
     let presets = detector.presets().map_err(|e| Code::Unexpected.error(e))?;
     let presets: Vec<&str> = presets.iter().map(|p| p.name.as_str()).collect();
     let channels: Vec<&str> = detector.may_read().iter().map(|c| c.name()).collect();

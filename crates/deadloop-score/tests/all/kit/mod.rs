@@ -43,7 +43,7 @@ pub(crate) fn case(id: &str, model: &str, group: &str, lengths: (u64, u64), labe
         split: None,
         place,
     };
-    let (case, problems) = Case::of(&entry, None, &["group".into()]);
+    let (case, problems) = Case::from_entry(&entry, None, &["group".into()]);
     assert_eq!(problems, [], "{id}");
     case
 }

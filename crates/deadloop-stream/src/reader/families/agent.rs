@@ -108,7 +108,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         .transpose()?
         .flatten();
     let error = text.clone().filter(|_| kind == "error");
-    let mut said = ObjectContent::of(match (kind.as_str(), thinks) {
+    let mut said = ObjectContent::from_events(match (kind.as_str(), thinks) {
         ("error", _) => Some(failed()),
         (_, true) => reasoning(text),
         (_, false) => answer(text),

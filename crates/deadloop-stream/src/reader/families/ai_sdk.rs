@@ -85,7 +85,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
                 },
                 error: Some(kind == "tool-output-error"),
             };
-            said.event(0, Some(RecordedEvent::of(body)));
+            said.event(0, Some(RecordedEvent::new(body)));
         }
         "finish" => {
             let reason = take::string(&mut object, "finishReason")?;

@@ -94,15 +94,15 @@ struct Delta {
 }
 
 fn read(object: Object) -> Result<ObjectContent, WireFault> {
-    Chunk::of(object)?.said()
+    Chunk::from_object(object)?.content()
 }
 
 fn quick(text: &str) -> Option<ObjectContent> {
-    serde_json::from_str::<Chunk>(text).ok()?.said().ok()
+    serde_json::from_str::<Chunk>(text).ok()?.content().ok()
 }
 
 impl Chunk {
-    fn of(mut object: Object) -> Result<Self, WireFault> {
+    fn from_object(mut object: Object) -> Result<Self, WireFault> {
         take::any(&mut object, "object");
         let choices = take::list(&mut object, "choices")?.unwrap_or_default();
         let choices = choices.into_iter();
@@ -112,13 +112,13 @@ impl Chunk {
             created: take::any(&mut object, "created"),
             system_fingerprint: take::any(&mut object, "system_fingerprint"),
             usage: take::any(&mut object, "usage"),
-            choices: choices.map(Choice::of).collect::<Result<_, _>>()?,
+            choices: choices.map(Choice::from_value).collect::<Result<_, _>>()?,
             _object: IgnoredAny,
             rest: Rest(object),
         })
     }
 
-    fn said(self) -> Result<ObjectContent, WireFault> {
+    fn content(self) -> Result<ObjectContent, WireFault> {
         let Rest(mut rest) = self.rest;
         let failed = error(&rest).then(failed);
         let mut said = ObjectContent {
@@ -138,7 +138,7 @@ impl Chunk {
             said.keep(name, take::any(&mut rest, name));
         }
         for choice in self.choices {
-            choice.say(&mut said)?;
+            choice.add_to(&mut said)?;
         }
         said.event(0, failed);
         said.left("", rest);
@@ -156,10 +156,14 @@ fn tokens(usage: &Value) -> Option<Tokens> {
 }
 
 impl Choice {
-    fn of(value: Value) -> Result<Self, WireFault> {
+    fn from_value(value: Value) -> Result<Self, WireFault> {
         let mut object = take::as_object("choices[]", value)?;
-        let delta =
-            |object: Option<Object>| object.map(Delta::of).transpose().map(|d| d.map(Box::new));
+        let delta = |object: Option<Object>| {
+            object
+                .map(Delta::from_object)
+                .transpose()
+                .map(|d| d.map(Box::new))
+        };
         Ok(Self {
             index: take::count(&mut object, "index")?,
             delta: delta(take::object(&mut object, "delta")?)?,
@@ -176,11 +180,11 @@ impl Choice {
         piece.is_some() && self.message.is_none() && self.text.is_none()
     }
 
-    fn say(self, said: &mut ObjectContent) -> Result<(), WireFault> {
+    fn add_to(self, said: &mut ObjectContent) -> Result<(), WireFault> {
         let index = self.index.unwrap_or(0);
         said.ends |= self.message.is_some();
         if let Some(delta) = self.message.or(self.delta) {
-            delta.say(index, said)?;
+            delta.add_to(index, said)?;
         }
         said.event(index, answer(self.text));
         let Rest(mut rest) = self.rest;
@@ -205,7 +209,7 @@ fn verdict(rest: &mut Object) -> Option<RecordedEvent> {
 }
 
 impl Delta {
-    fn of(mut object: Object) -> Result<Self, WireFault> {
+    fn from_object(mut object: Object) -> Result<Self, WireFault> {
         Ok(Self {
             role: take::any(&mut object, "role").map(|_| IgnoredAny),
             reasoning_content: take::string(&mut object, "reasoning_content")?,
@@ -218,7 +222,7 @@ impl Delta {
         })
     }
 
-    fn say(self, index: u64, said: &mut ObjectContent) -> Result<(), WireFault> {
+    fn add_to(self, index: u64, said: &mut ObjectContent) -> Result<(), WireFault> {
         let thinking = self.reasoning_content.filter(|text| !text.is_empty());
         said.event(index, reasoning(thinking.or(self.reasoning)));
         match self.content {
@@ -325,7 +329,7 @@ mod tests {
     }
 
     /// Returns the parts of an object without the empty ones.
-    fn told(mut said: ObjectContent) -> String {
+    fn parts_text(mut said: ObjectContent) -> String {
         let rest = std::mem::take(&mut said.rest).into_iter();
         let rest = rest.flat_map(|(path, rest)| {
             let fields = rest.into_iter().filter(|(_, value)| !value.is_null());
@@ -345,7 +349,11 @@ mod tests {
             };
             let object = serde_json::from_str(&text).unwrap();
             assert!((ENTRY.knows)(&object), "{text}");
-            assert_eq!(told(said), told(read(object).unwrap()), "{text}");
+            assert_eq!(
+                parts_text(said),
+                parts_text(read(object).unwrap()),
+                "{text}"
+            );
             both += 1;
         }
         assert!(both > 500 && left > 100, "{both} {left}");

@@ -31,6 +31,6 @@ pub const ENTRY: Family = Family {
     run: true,
     knows,
     check: None,
-    read: |object| event_of(object).map(|event| ObjectContent::of([event])),
+    read: |object| event_of(object).map(|event| ObjectContent::from_events([event])),
     quick: None,
 };

@@ -61,7 +61,7 @@ pub struct Family {
 }
 
 /// Returns the family of an object.
-pub fn of(object: &Map<String, Value>) -> Option<&'static Family> {
+pub fn recognize(object: &Map<String, Value>) -> Option<&'static Family> {
     FAMILIES
         .iter()
         .copied()
@@ -81,18 +81,18 @@ fn kind(object: &Map<String, Value>) -> &str {
 
 /// Returns a chunk of thinking from a field that may be absent, null or empty.
 fn reasoning(text: Option<String>) -> Option<RecordedEvent> {
-    filled(text).map(|text| RecordedEvent::of(Body::Reasoning(text)))
+    filled(text).map(|text| RecordedEvent::new(Body::Reasoning(text)))
 }
 
 /// Returns a chunk of the answer from a field that may be absent, null or empty.
 fn answer(text: Option<String>) -> Option<RecordedEvent> {
-    filled(text).map(|text| RecordedEvent::of(Body::Answer(text)))
+    filled(text).map(|text| RecordedEvent::new(Body::Answer(text)))
 }
 
 /// Returns the end of the response if the field has a reason.
 fn finish(reason: Option<String>) -> Option<RecordedEvent> {
     filled(reason).map(|reason| {
-        RecordedEvent::of(Body::Finish {
+        RecordedEvent::new(Body::Finish {
             reason: Some(reason),
         })
     })
@@ -101,7 +101,7 @@ fn finish(reason: Option<String>) -> Option<RecordedEvent> {
 /// Returns the end of a response that failed on the server.
 fn failed() -> RecordedEvent {
     let reason = Some("error".to_owned());
-    RecordedEvent::of(Body::Finish { reason })
+    RecordedEvent::new(Body::Finish { reason })
 }
 
 /// Returns the text unless it is empty. Servers send empty texts for unused fields.

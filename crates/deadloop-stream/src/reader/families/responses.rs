@@ -79,10 +79,10 @@ fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
             about(response, &mut said)?;
         }
         "response.output_text.delta" | "response.refusal.delta" => {
-            said = ObjectContent::of(answer(take::string(&mut object, "delta")?));
+            said = ObjectContent::from_events(answer(take::string(&mut object, "delta")?));
         }
         "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
-            said = ObjectContent::of(reasoning(take::string(&mut object, "delta")?));
+            said = ObjectContent::from_events(reasoning(take::string(&mut object, "delta")?));
         }
         "response.output_item.added" => {
             let item = take::object(&mut object, "item")?.unwrap_or_default();
@@ -111,7 +111,7 @@ fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
             take::any(&mut response, "output");
             end(response, &mut said)?;
         }
-        "error" => said = ObjectContent::of([failed()]),
+        "error" => said = ObjectContent::from_events([failed()]),
         _ if repeats(&kind) => return Ok(said),
         _ => {
             said.left("", object);

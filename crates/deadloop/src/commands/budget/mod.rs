@@ -15,7 +15,7 @@ use crate::args::{Folder, Global, Select};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::rendering::render;
-use crate::replaying::{bare_request, ran, say};
+use crate::replaying::{bare_request, print_json, ran};
 use crate::settings;
 use crate::show;
 
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
     if args.grid.is_some() && !global.quiet {
         tell_remarks(&grid);
     }
-    let host = Terminal::of(global);
+    let host = Terminal::new(global);
     let by = [args.by.clone().unwrap_or_else(|| "meta.source".to_owned())];
     let request = Request {
         command: "budget",
@@ -86,7 +86,7 @@ pub(super) fn run(args: &Budget, global: Global) -> Outcome {
     done.run.finish(Ok(()), |folder, manifest| {
         render(folder, &deadloop_report::Options::default(), global)?;
         if global.json {
-            return say(folder, manifest, global);
+            return print_json(folder, manifest, global);
         }
         if global.quiet {
             return Ok(());

@@ -39,17 +39,17 @@ pub(crate) struct Check {
 pub(super) fn run(args: &Check, global: Global) -> Outcome {
     let claims = args.claims.as_deref().map(read_claims).transpose()?;
     let settings = settings(args.settings.as_deref(), &[])?;
-    let (surveyed, seen) = check::look(&args.corpus, &Terminal::of(global))?;
+    let (surveyed, seen) = check::check_corpus(&args.corpus, &Terminal::new(global))?;
     if let Some(what) = foreign(&seen.problems).filter(|_| seen.cases.is_empty() && !global.json) {
         return Err(Code::Usage.error(what));
     }
     let found = seen.findings();
     let of = |severity| check::count(&found, severity);
     let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
-    let counts = CorpusCounts::of(&seen.cases);
+    let counts = CorpusCounts::from_cases(&seen.cases);
     let judged = match claims {
         Some(claims) if errors == 0 && !seen.cases.is_empty() => {
-            judge_claims(&claims, &settings, &args.corpus, &Terminal::of(global))?
+            judge_claims(&claims, &settings, &args.corpus, &Terminal::new(global))?
         }
         _ => Vec::new(),
     };
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Check, global: Global) -> Outcome {
         let heading = show::prose(&heading);
         show::print_styled(&format!("{heading}\n\n{}", listing(&found, args.all)))?;
         if !judged.is_empty() {
-            show::print(&format!("\n{}", shown(&judged)))?;
+            show::print(&format!("\n{}", claims_table(&judged)))?;
         }
     }
     verdict(args, global, errors, warnings, &seen)?;
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Check, global: Global) -> Outcome {
 }
 
 /// Formats the table of claims.
-fn shown(judged: &[JudgedClaim]) -> String {
+fn claims_table(judged: &[JudgedClaim]) -> String {
     let row = |of: &JudgedClaim| {
         let digits = |x: Option<f64>| show::number(x, 3);
         vec![

@@ -30,7 +30,7 @@ impl<'a> Blessing<'a> {
     ///
     /// # Errors
     /// Returns an error if NEW is not a result with CSV tables, or if BASE holds something else.
-    pub(super) fn of(args: &'a Compare) -> Outcome<Self> {
+    pub(super) fn from_args(args: &'a Compare) -> Outcome<Self> {
         let new = tables(&args.new)?;
         if !is_result(&new) {
             let what = "holds no outcomes.csv beside manifest.json; expected a result of replay or tune with --csv";

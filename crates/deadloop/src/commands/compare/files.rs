@@ -112,7 +112,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) fn of(args: &Compare, (base, new): (&Side, &Side)) -> Self {
+    pub(crate) fn new(args: &Compare, (base, new): (&Side, &Side)) -> Self {
         let manifest = |path: &Path| Some(Manifest::read(path).ok()?.corpus.path);
         let named = args.corpus.as_ref().map(|path| path.display().to_string());
         let found = || manifest(&args.new).or_else(|| manifest(&args.base));

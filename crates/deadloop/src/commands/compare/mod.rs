@@ -137,11 +137,11 @@ pub(super) fn run(args: &Compare, global: Global) -> Outcome {
     if !args.write.bless {
         return judge(args, global);
     }
-    let blessing = Blessing::of(args)?;
+    let blessing = Blessing::from_args(args)?;
     if !blessing.is_first() {
         match judge(args, global) {
             Err(failure) if JUDGED.contains(&failure.code()) => {
-                show::remark(failure.said());
+                show::remark(failure.chain());
             }
             judged => judged?,
         }
@@ -158,13 +158,13 @@ fn judge(args: &Compare, global: Global) -> Outcome {
     let pins = Pins::read(&args.gate.cases)?;
     let out = Out::prepare(&args.write, &read(args))?;
     let (base, new) = both(args, global)?;
-    let place = Place::of(args, (&base, &new));
+    let place = Place::new(args, (&base, &new));
     match compare(&base, &new, &options) {
         Ok(comparison) => {
             let mut compared = Compared::new((base, new), comparison, options);
             explain(&mut compared, &place);
             pins.check(&mut compared)?;
-            tell(args, global, &compared, &out)
+            write_outputs(args, global, &compared, &out)
         }
         Err(why) => refuse(args, global, (&base, &new), &why),
     }
@@ -180,7 +180,7 @@ fn read(args: &Compare) -> Vec<&Path> {
 }
 
 /// Writes the requested files and returns the result of the gate.
-fn tell(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outcome {
+fn write_outputs(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outcome {
     out.write(compared)?;
     write(&args.write.markdown, || markdown(compared))?;
     write(&args.write.junit, || junit(compared))?;

@@ -61,7 +61,7 @@ fn input(path: &Path, set: &[String]) -> Outcome<Input> {
         .into_iter()
         .find(|(known, _)| *known == name);
     match preset {
-        Some((_, setting)) if set.is_empty() => read(Settings::of(setting)),
+        Some((_, setting)) if set.is_empty() => read(Settings::from_guard(setting)),
         Some(_) => Err(Code::Usage.error(format!(
             "--set does not change a preset; write a settings file with preset = {name:?}"
         ))),
@@ -114,23 +114,23 @@ fn replayed(args: &Compare, inputs: [&Input; 2], global: Global) -> Outcome<Vec<
         let what = "settings are compared on a corpus; name it with --corpus";
         return Err(Code::Usage.error(format!("{first}: {what}")));
     };
-    let running = programs::start(&plan, &Terminal::of(global))?;
+    let running = programs::start(&plan, &Terminal::new(global))?;
     let mut surveyed = survey(SurveyRequest {
         path: corpus,
         selection: args.select.selection()?,
         by: &[],
         entry: None,
-        host: &Terminal::of(global),
+        host: &Terminal::new(global),
     })?;
     notice(&mut surveyed.cases, &plan);
-    surveyed.accept(args.select.skips(), &Terminal::of(global))?;
+    surveyed.accept(args.select.skips(), &Terminal::new(global))?;
     let records = records(args, (&plan, &running, &surveyed), global)?;
     let evidence = Evidence::new(&plan, &surveyed.cases, &records)?;
     let judge = args.judge.judging().options_for(&surveyed.cases)?;
     let chunks = args.judge.chunks.map(u64::from);
     let source = corpus.display().to_string();
     let side =
-        |(name, cell): &(&str, usize)| Side::of(&source, name, &evidence, *cell, judge, chunks);
+        |(name, cell): &(&str, usize)| Side::new(&source, name, &evidence, *cell, judge, chunks);
     Ok(named.iter().map(side).collect())
 }
 
@@ -156,6 +156,6 @@ fn records(
             Code::Unexpected.because(e)
         }
     })?;
-    programs::tell_errors(&ran.records, &Terminal::of(global));
+    programs::tell_errors(&ran.records, &Terminal::new(global));
     Ok(ran.records)
 }

@@ -63,12 +63,12 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
         selection: Selection::default(),
         by: &[],
         entry: Some(&args.transcript),
-        host: &Terminal::of(global),
+        host: &Terminal::new(global),
     })?;
     let (entry, case) = found.one(
         &args.transcript,
         args.on_bad == OnBad::Skip,
-        &Terminal::of(global),
+        &Terminal::new(global),
     )?;
     if let Some(file) = &args.repair {
         return repaired(file, &entry.transcript, global);

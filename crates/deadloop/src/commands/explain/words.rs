@@ -28,7 +28,7 @@ pub(crate) fn words(explained: &Explained, paint: Paint) -> String {
     }
     for excerpt in &explained.text {
         let (from, of) = (excerpt.from, count(excerpt.of));
-        let to = count(from + Chars::of(&excerpt.text).0);
+        let to = count(from + Chars::count(&excerpt.text).0);
         let what = format!("{}, chars {} to {to} of {of}", excerpt.channel, count(from));
         parts.push(format!("{what}\n{}", painted(excerpt, paint).trim_end()));
     }
@@ -56,7 +56,7 @@ fn others(explained: &Explained) -> String {
             visible(&told.name),
             told.verdict.into(),
             fires.unwrap_or_else(|| "never".into()),
-            told.why(),
+            told.describe(),
         ]
     };
     let rows: Vec<Vec<String>> = explained.settings.iter().map(row).collect();
@@ -226,7 +226,7 @@ fn fact(sight: &FactSight) -> Vec<String> {
         known(sight.copies.unsigned_abs()),
         known(sight.period.count()),
         count(sight.onset.count()),
-        sight.why(),
+        sight.describe_thresholds(),
         quoted(&sight.unit, UNIT),
     ]
 }

@@ -163,7 +163,7 @@ struct Before {
 
 impl Before {
     /// Opens the corpus at this path. `None` if there is none.
-    fn of(out: &Path) -> Outcome<Option<Self>> {
+    fn read(out: &Path) -> Outcome<Option<Self>> {
         if !out.exists() {
             return Ok(None);
         }
@@ -204,11 +204,11 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     };
     let target = args.out.as_deref().filter(|_| !args.dry_run);
     let target = target
-        .map(|out| Target::prepare(out, args.force || args.resume, &Terminal::of(global)))
+        .map(|out| Target::prepare(out, args.force || args.resume, &Terminal::new(global)))
         .transpose()?;
     let mut options = options(args)?;
     let before = args.out.as_deref().filter(|_| args.resume);
-    let before = before.map(Before::of).transpose()?.flatten();
+    let before = before.map(Before::read).transpose()?.flatten();
     if let Some(before) = &before {
         options.known = before.sources.clone();
     }
@@ -247,7 +247,7 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
         None => target.card(imported.models.keys(), &imported.sums())?,
     }
     target.split(&imported.carried)?;
-    imported.labels = target.label(&imported.carried, args.label, &Terminal::of(global))?;
+    imported.labels = target.label(&imported.carried, args.label, &Terminal::new(global))?;
     let out = target.finish()?;
     conclude(&out, &imported, global)
 }
@@ -267,7 +267,7 @@ fn not_all(args: &Import, imported: &Imported) -> Failure {
 fn nothing(args: &Import, adds: Option<Target>, mut imported: Imported, global: Global) -> Outcome {
     if let Some(target) = adds {
         if args.label {
-            imported.labels = target.label_again(&Terminal::of(global))?;
+            imported.labels = target.label_again(&Terminal::new(global))?;
         }
         let out = args.out.as_deref().unwrap_or(Path::new(""));
         return show::print(&if global.json {
@@ -433,7 +433,7 @@ impl Writing {
         // A corpus brings its labels with it. Labels that `check` would refuse are not taken.
         let labels = self.carried.labels_beside(&entry);
         if entry.labels.is_some() || labels.is_some() {
-            let (_, mut problems) = Case::of(&entry, labels, &[]);
+            let (_, mut problems) = Case::from_entry(&entry, labels, &[]);
             if !problems.is_empty() {
                 self.unlabelled += 1;
                 return self.refuse(problems.swap_remove(0));
@@ -521,7 +521,7 @@ fn imported(import: &deadloop_import::Import, writing: Writing, beside: u64) -> 
         counts,
         why: formats
             .keys()
-            .filter_map(|format| Some((*format, import.why(format)?)))
+            .filter_map(|format| Some((*format, import.reason_for(format)?)))
             .collect(),
         formats,
         passed: passed

@@ -94,10 +94,10 @@ pub(super) fn run(args: &Init, global: Global) -> Outcome {
     for file in written {
         file.finish().map_err(|e| Code::Usage.because(e))?;
     }
-    tell(args, global)
+    print_next(args, global)
 }
 
-fn tell(args: &Init, global: Global) -> Outcome {
+fn print_next(args: &Init, global: Global) -> Outcome {
     let shown = |name: &str| args.dir.join(name).display().to_string();
     if global.json {
         let files: Vec<String> = FILES.iter().map(|(name, ..)| shown(name)).collect();

@@ -5,7 +5,7 @@ use deadloop_run::label::Dispute;
 use crate::show;
 
 /// Formats the disputes as a table of up to `most` rows.
-pub(super) fn told(disputes: &[Dispute], most: usize) -> String {
+pub(super) fn disputes_table(disputes: &[Dispute], most: usize) -> String {
     let row = |one: &Dispute| {
         let alarm = one.alarm.as_ref();
         vec![

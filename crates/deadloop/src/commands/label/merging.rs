@@ -19,7 +19,7 @@ pub(super) fn merge(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Out
     };
     show::refuse_over(out, args.force)?;
     apart(&[("--out", out.clone())], &[a, b])?;
-    let host = Terminal::of(global);
+    let host = Terminal::new(global);
     let (first, second) = (labels_of(a, &host)?, labels_of(b, &host)?);
     let (rows, merged) = merged(&first, &second);
     write_labels(out, &rows)?;

@@ -26,7 +26,7 @@ mod view;
 mod web;
 
 use desk::review;
-use disputed::told;
+use disputed::disputes_table;
 use merging::merge;
 
 use crate::args::{Global, Select};
@@ -136,7 +136,7 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
     if args.asks() {
         return ask(args, global, &corpus, &labels);
     }
-    tell(args, &proposals, &labels, global)
+    print_counts(args, &proposals, &labels, global)
 }
 
 fn corpus_files(corpus: &Corpus) -> Vec<&Path> {
@@ -153,7 +153,7 @@ fn prove_writable(labels: &Path) -> Outcome {
 }
 
 /// Prints the counts of the proposals.
-fn tell(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> Outcome {
+fn print_counts(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> Outcome {
     if global.json {
         return show::print_json(&proposed_json(proposals, labels));
     }
@@ -223,11 +223,11 @@ fn asked_about(
 ) -> Outcome<BTreeSet<String>> {
     let known: BTreeSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
     if let Some(id) = args.ids.iter().find(|id| !known.contains(id.as_str())) {
-        let near = deadloop_detect::harness::meant(id, known.iter().copied());
+        let near = deadloop_detect::harness::did_you_mean(id, known.iter().copied());
         let what = format!("{id}: no row of the labels is about it{near}");
         return Err(Code::NothingSelected.error(what));
     }
-    let mut only = meant(corpus, &args.select.selection()?, quiet)?;
+    let mut only = selected_ids(corpus, &args.select.selection()?, quiet)?;
     if !args.ids.is_empty() {
         only.retain(|id| args.ids.contains(id));
     }
@@ -244,11 +244,11 @@ fn asked_about(
 
 /// Prints the disputes between detectors and labels.
 fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Outcome {
-    let meant = meant(corpus, &args.select.selection()?, global.quiet)?;
+    let meant = selected_ids(corpus, &args.select.selection()?, global.quiet)?;
     if meant.is_empty() {
         return Err(Code::NothingSelected.error("no transcript is selected"));
     }
-    let found = disputes(corpus, results, &meant, &Terminal::of(global))?;
+    let found = disputes(corpus, results, &meant, &Terminal::new(global))?;
     if global.json {
         return show::print_json(&serde_json::json!({ "disputes": found }));
     }
@@ -259,7 +259,7 @@ fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Out
         return show::print("the detectors and the label agree on every transcript");
     }
     let agrees = found.iter().filter(|one| one.agrees).count() as u64;
-    show::print(&told(&found, SHOWN))?;
+    show::print(&disputes_table(&found, SHOWN))?;
     show::print(&show::prose(&format!(
         "\n{} of {}: the offline finder reads the text as the detectors do, so read those labels first",
         show::count(agrees),
@@ -274,7 +274,7 @@ fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Out
 }
 
 /// Returns the ids of the transcripts that the filters select.
-fn meant(corpus: &Corpus, selection: &Selection, quiet: bool) -> Outcome<BTreeSet<String>> {
+fn selected_ids(corpus: &Corpus, selection: &Selection, quiet: bool) -> Outcome<BTreeSet<String>> {
     let mut ids = Vec::new();
     let id = |entry: Result<Entry, Problem>, _| {
         let entry = entry.ok().filter(|entry| selection.matches(entry))?;

@@ -66,7 +66,7 @@ pub(super) fn seen(
     for row in &rows {
         let doubted = class == Class::Clean.name() && row.class != Class::Clean;
         let lead = if doubted { "not believed: " } else { "" };
-        head.push(format!("  {lead}{}", said(row)));
+        head.push(format!("  {lead}{}", describe_row(row)));
     }
     let first = rows.first().copied();
     let excerpts = excerpts(transcript, first, context.unwrap_or(u64::MAX));
@@ -145,7 +145,7 @@ pub(super) fn pieces(excerpt: &Excerpt) -> (String, Vec<Piece>) {
 }
 
 /// Describes a row in words.
-fn said(row: &LabelRow) -> String {
+fn describe_row(row: &LabelRow) -> String {
     let mut words = vec![row.class.name().to_owned()];
     words.extend(row.kind.map(Kind::name).map(str::to_owned));
     words.extend(row.channel.map(Channel::name).map(str::to_owned));
@@ -172,12 +172,12 @@ mod tests {
     fn transcript(text: &str) -> Transcript {
         Transcript {
             id: "t\u{1b}[2J".into(),
-            events: vec![RecordedEvent::of(Body::Answer(text.into()))],
+            events: vec![RecordedEvent::new(Body::Answer(text.into()))],
             ..Transcript::default()
         }
     }
 
-    fn shown(text: &str, row: LabelRow, context: u64) -> String {
+    fn as_shown(text: &str, row: LabelRow, context: u64) -> String {
         let session = Session::new(vec![row], "ann", None, false);
         let page = page(
             &transcript(text),
@@ -241,9 +241,9 @@ mod tests {
             start: Some(0),
             onset: Some(9),
             period: Some(9),
-            ..LabelRow::of("t", Class::Loop, "auto")
+            ..LabelRow::new("t", Class::Loop, "auto")
         };
-        let page = shown(&text, row, 12);
+        let page = as_shown(&text, row, 12);
         assert!(page.contains("⟦1. again⏎⟧"), "{page}");
         assert!(page.contains("⟦39. again⏎⟧"), "{page}");
         assert!(page.contains("onset: 9"), "{page}");
@@ -255,13 +255,13 @@ mod tests {
 
     #[test]
     fn a_clean_text_is_shown_at_its_end_and_nothing_in_it_is_obeyed() {
-        let row = LabelRow::of("t", Class::Clean, "auto\u{7}");
-        let page = shown("All is well.\u{1b}[31m", row, 40);
+        let row = LabelRow::new("t", Class::Clean, "auto\u{7}");
+        let page = as_shown("All is well.\u{1b}[31m", row, 40);
         assert!(page.contains("All is well.\\u{1b}[31m"), "{page}");
         assert!(
             !page.contains('\u{1b}') && !page.contains('\u{7}'),
             "{page:?}"
         );
-        assert!(!shown("", LabelRow::of("t", Class::Clean, ""), 40).is_empty());
+        assert!(!as_shown("", LabelRow::new("t", Class::Clean, ""), 40).is_empty());
     }
 }

@@ -21,7 +21,7 @@ use crate::args::{Folder, Global, Select};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::rendering::render;
-use crate::replaying::{bare_request, ran, say};
+use crate::replaying::{bare_request, print_json, ran};
 use crate::settings::read;
 use crate::show;
 
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     let (text, from) = grid(args)?;
     let RepairGrid { variants, refused } =
         RepairGrid::parse(&text).map_err(|e| Code::Usage.error(format!("{from}:{e}")))?;
-    let host = Terminal::of(global);
+    let host = Terminal::new(global);
     let request = Request {
         command: "repair",
         csv: args.folder.csv,
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     done.run.finish(Ok(()), |folder, manifest| {
         render(folder, &deadloop_report::Options::default(), global)?;
         if global.json {
-            return say(folder, manifest, global);
+            return print_json(folder, manifest, global);
         }
         if global.quiet {
             return Ok(());

@@ -44,7 +44,7 @@ pub(super) fn summary(done: &RepairRun) -> Map<String, Value> {
         row.insert("fault".into(), score.fault.as_str().into());
         row.insert("damaged".into(), score.tally.damaged().into());
         for verdict in Fate::ALL {
-            row.insert(verdict.name().into(), score.tally.of(verdict).into());
+            row.insert(verdict.name().into(), score.tally.count(verdict).into());
         }
         row.insert("errors".into(), score.errors.into());
         row.insert("waits".into(), json!(score.silence));
@@ -105,7 +105,7 @@ fn best_sentence(done: &RepairRun) -> String {
             Some(score) => found.push(format!(
                 "{} {} of {}",
                 named(&done.variants[score.variant]),
-                show::count(score.tally.of(Fate::Recovered)),
+                show::count(score.tally.count(Fate::Recovered)),
                 show::count(score.tally.damaged())
             )),
             None => none.push(one.repairer.as_str()),

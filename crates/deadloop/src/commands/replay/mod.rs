@@ -53,7 +53,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     refuse_off(&named)?;
     let mut plan = Plan::default();
     let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
-    let host = Terminal::of(global);
+    let host = Terminal::new(global);
     let options = (&args.select, &args.judge, &args.output);
     let request = Request {
         command: "replay",

@@ -56,12 +56,12 @@ pub(super) fn run(args: &Show, global: Global) -> Outcome {
         selection: args.select.selection()?,
         by: &[],
         entry: args.transcript.as_deref(),
-        host: &Terminal::of(global),
+        host: &Terminal::new(global),
     };
     let one = args.transcript.is_some();
     let corpus = open(&args.corpus)?;
     let (found, lines) = survey_with(corpus, wanted, |entry, case| {
-        (!one).then(|| Line::of(entry, case.class()))
+        (!one).then(|| Line::from_entry(entry, case.class()))
     })?;
     match &args.transcript {
         Some(id) => show_one(args, id, &found, global),
@@ -79,7 +79,7 @@ struct Line {
 }
 
 impl Line {
-    fn of(entry: &Entry, class: Option<Class>) -> Self {
+    fn from_entry(entry: &Entry, class: Option<Class>) -> Self {
         let t = &entry.transcript;
         Self {
             start: start(t),
@@ -94,7 +94,7 @@ impl Line {
 fn list(args: &Show, found: &Surveyed, lines: Vec<Line>, global: Global) -> Outcome {
     found.accept(args.select.skips(), &Terminal::silent())?;
     if !global.quiet {
-        found.tell_rejected(&Terminal::of(global));
+        found.tell_rejected(&Terminal::new(global));
     }
     if global.json {
         let line = |l: &Line| {
@@ -152,7 +152,7 @@ fn table(lines: Vec<Line>) -> String {
 }
 
 fn show_one(args: &Show, id: &str, found: &Surveyed, global: Global) -> Outcome {
-    let (entry, _) = found.one(id, args.select.skips(), &Terminal::of(global))?;
+    let (entry, _) = found.one(id, args.select.skips(), &Terminal::new(global))?;
     let labels = labels(found, entry)?;
     if global.json {
         return show::print_json(&as_json(entry, &labels));

@@ -25,9 +25,9 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let plan = TunePlan::new(&tuning)?;
     tell_refused(&plan.plan, global);
     if args.dry_run {
-        return tell(args, &tuning, &plan);
+        return print_plan(args, &tuning, &plan);
     }
-    let host = Terminal::of(global);
+    let host = Terminal::new(global);
     let request = args.request(&host, plan.text.clone(), &tuning)?;
     let next = |choices: &Choices, is_live| output::next(choices, is_live, args);
     let done = tune(&request, &tuning, plan, next)?;
@@ -67,7 +67,7 @@ fn unit(args: &Tune) -> Outcome<Unit> {
 }
 
 /// Prints the planned search.
-fn tell(args: &Tune, tuning: &Tuning, plan: &TunePlan) -> Outcome {
+fn print_plan(args: &Tune, tuning: &Tuning, plan: &TunePlan) -> Outcome {
     let limits: Vec<String> = tuning.limits().iter().map(ToString::to_string).collect();
     let ready: Vec<&str> = plan.ready.iter().map(|ready| ready.name.as_str()).collect();
     show::print(&format!(

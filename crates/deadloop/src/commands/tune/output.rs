@@ -8,7 +8,7 @@ use deadloop_score::choose::{
     SavedAt1, within,
 };
 use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
-use deadloop_score::{Tally, told, wrong_rate};
+use deadloop_score::{Tally, format_value, wrong_rate};
 use serde_json::{Value, json};
 
 use super::Tune;
@@ -239,15 +239,15 @@ fn columns(options: &ChooseOptions) -> Vec<Metric> {
 /// Formats the cells of a row: measures, then wrong alarms and transient stops.
 fn cells(run: &Figures, options: &ChooseOptions) -> Vec<String> {
     let figure = |metric: &Metric| match () {
-        () if *metric == options.objective => told(metric, run.objective),
-        () if *metric == &ENDED => told(metric, run.ended),
-        () if *metric == within(options.judge.unit) => told(metric, run.within),
-        () if *metric == &SAVED => told(metric, run.saved),
-        () if *metric == &RECALL => told(metric, run.recall),
-        () => told(metric, run.delay),
+        () if *metric == options.objective => format_value(metric, run.objective),
+        () if *metric == &ENDED => format_value(metric, run.ended),
+        () if *metric == within(options.judge.unit) => format_value(metric, run.within),
+        () if *metric == &SAVED => format_value(metric, run.saved),
+        () if *metric == &RECALL => format_value(metric, run.recall),
+        () => format_value(metric, run.delay),
     };
     let mut cells: Vec<String> = columns(options).iter().map(figure).collect();
-    let rate = told(wrong_rate(options.judge.unit), run.rate);
+    let rate = format_value(wrong_rate(options.judge.unit), run.rate);
     cells.extend([show::count(run.wrong), rate, show::count(run.transient)]);
     cells
 }
@@ -332,7 +332,7 @@ fn limits(tuned: &Tuned) -> String {
 /// Formats the held-out `saved_at_1` of each grid.
 fn saved_at_1(grids: &[SavedAt1], options: &ChooseOptions) -> String {
     let row = |grid: &SavedAt1| {
-        let [value, lo, hi] = [grid.value, grid.lo, grid.hi].map(|x| told(&SAVED, x));
+        let [value, lo, hi] = [grid.value, grid.lo, grid.hi].map(|x| format_value(&SAVED, x));
         let ends = grid.lo.map_or("n/a".into(), |_| format!("{lo} to {hi}"));
         vec![grid.grid.clone(), value, ends]
     };

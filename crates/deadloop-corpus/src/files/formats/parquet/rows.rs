@@ -105,7 +105,7 @@ impl Record for Row {
         let cells: Vec<String> = self.0.iter().map(|(_, value)| value.to_string()).collect();
         let names = self.0.iter().map(|(name, _)| name.as_bytes());
         let cells = cells.iter().map(|cell| cell.as_bytes());
-        RecordDigest::of(names.zip(cells).flat_map(|(name, cell)| [name, cell]))
+        RecordDigest::from_parts(names.zip(cells).flat_map(|(name, cell)| [name, cell]))
     }
 
     fn bytes(&self) -> usize {

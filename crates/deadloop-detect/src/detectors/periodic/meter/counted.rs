@@ -61,11 +61,11 @@ impl PeriodicMeter {
     pub(super) fn tell_parts(&mut self, run: Run, until: u64, fenced: bool) {
         let base = self.runs.base();
         match &mut self.folded.counters {
-            None => self.tell(Part::Any, (run, until), fenced),
+            None => self.emit_facts(Part::Any, (run, until), fenced),
             Some(counters) => {
                 let parts = counters.parts(run, base, until);
                 for (part, run, until) in parts {
-                    self.tell(part, (run, until), fenced);
+                    self.emit_facts(part, (run, until), fenced);
                 }
             }
         }

@@ -33,7 +33,7 @@ impl PeriodicMeter {
     }
 
     /// Emits the facts of a tail whose last symbol is number `until`, from the last emitted step on.
-    pub(super) fn tell(&mut self, part: Part, (run, until): (Run, u64), fenced: bool) {
+    pub(super) fn emit_facts(&mut self, part: Part, (run, until): (Run, u64), fenced: bool) {
         let look = Arc::clone(&self.look);
         if run.start + look.least(run.lag) > until {
             return;

@@ -109,12 +109,12 @@ impl Elements {
         (classes, stops): (Classes, Class),
     ) -> (usize, usize) {
         let is_letter = |c: &char| {
-            let named = classes.of(*c) & (class::NAMED | stops) == class::NAMED;
+            let named = classes.class(*c) & (class::NAMED | stops) == class::NAMED;
             named && !c.is_ascii()
         };
         let letters = text.chars().take_while(is_letter);
         let (bytes, chars) = letters.fold((0, 0), |(bytes, chars), c| {
-            self.wide |= classes.of(c) & class::WIDE != 0;
+            self.wide |= classes.class(c) & class::WIDE != 0;
             (bytes + c.len_utf8(), chars + 1)
         });
         self.named |= bytes > 0;
@@ -310,7 +310,7 @@ mod tests {
                 };
                 rest = &rest[fast_bytes..];
                 if let (0, Some(c)) = (fast_bytes, rest.chars().next()) {
-                    elements.char(c, classes.of(c));
+                    elements.char(c, classes.class(c));
                     rest = &rest[c.len_utf8()..];
                 }
             }
@@ -355,7 +355,7 @@ mod tests {
             let mut elements = Elements::new(true);
             let mut kept = Vec::new();
             for line in &lines {
-                line.chars().for_each(|c| elements.char(c, Classes::new().of(c)));
+                line.chars().for_each(|c| elements.char(c, Classes::new().class(c)));
                 if elements.end().is_some() {
                     let line = plain(line);
                     kept.push(line[..line.floor_char_boundary(MOST)].to_owned());
@@ -384,7 +384,7 @@ mod tests {
         for n in 0..200_000 {
             let line = format!("Attempt {n} of the same thing, in all but its number {n}");
             line.chars()
-                .for_each(|c| elements.char(c, Classes::new().of(c)));
+                .for_each(|c| elements.char(c, Classes::new().class(c)));
             seen.insert(elements.end());
             elements.forget(1);
         }

@@ -296,7 +296,8 @@ impl Symbols {
     /// Returns the step for the first character of a number inside a line, if the number can be an item's.
     #[inline]
     fn begin(&mut self, c: char, before: &str) -> Option<Step> {
-        if !self.lines.look_inside() || !self.lines.are_past() || !is_numeral(self.classes.of(c)) {
+        if !self.lines.look_inside() || !self.lines.are_past() || !is_numeral(self.classes.class(c))
+        {
             return None;
         }
         let inside = self.inside(before)?;
@@ -309,7 +310,7 @@ impl Symbols {
     /// Folds a number into one symbol.
     #[inline]
     fn number(&mut self, c: char, out: &mut impl Out) {
-        let digit = self.classes.of(c) & self.numbers != 0;
+        let digit = self.classes.class(c) & self.numbers != 0;
         let going_on = digit && self.in_number;
         if !digit && self.in_number && self.count() {
             self.tell_number(out);
@@ -344,7 +345,7 @@ impl Symbols {
         if self.on == On::Chars {
             return out.symbol(u32::from(c), 0, self.seen);
         }
-        let class = self.classes.of(c);
+        let class = self.classes.class(c);
         let ends = match self.on {
             On::Lines => c == '\n',
             On::Clauses => class & (class::ENDS | class::CLAUSE) != 0,
@@ -381,7 +382,7 @@ fn passing(text: &str, (classes, stops): (Classes, Class)) -> (usize, u64) {
         if ascii == Bytes::MOST as usize {
             continue;
         }
-        let passes = |c: &char| !c.is_ascii() && classes.of(*c) & stops == 0;
+        let passes = |c: &char| !c.is_ascii() && classes.class(*c) & stops == 0;
         let others = text[bytes..].chars().take_while(passes);
         let (more, count) = others.fold((0, 0), |(bytes, count), c| {
             (bytes + c.len_utf8(), count + 1)

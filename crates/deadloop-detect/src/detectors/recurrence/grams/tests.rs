@@ -22,7 +22,7 @@ fn looked_up(text: &[u8], first: usize, n: usize) -> Vec<(u64, usize, u64)> {
     places.windows(2).map(&mut gap).collect()
 }
 
-fn told(grams: &Grams) -> Vec<(u64, usize, u64)> {
+fn listed(grams: &Grams) -> Vec<(u64, usize, u64)> {
     let mut between = HashSet::new();
     let each = |gaps: Gaps| (1..=gaps.count).map(move |back| (gaps, back));
     let mut gap = |(gaps, back): (Gaps, u64)| {
@@ -52,7 +52,7 @@ proptest! {
                 grams.push(Symbol { value, start });
                 text.push(byte);
                 let first = from.max(text.len().saturating_sub(window));
-                let now = told(&grams);
+                let now = listed(&grams);
                 prop_assert_eq!(&now, &looked_up(&text, first, n));
                 let shape: Vec<(u64, usize)> = now.iter().map(|gap| (gap.0, gap.1)).collect();
                 if grams.goes_on(most) {
@@ -88,7 +88,7 @@ proptest! {
                 text.push(byte);
                 let first = from.max(text.len().saturating_sub(window));
                 let slow = looked_up(&text, first, n);
-                let now = if bound > 1 { told(&grams) } else { Vec::new() };
+                let now = if bound > 1 { listed(&grams) } else { Vec::new() };
                 prop_assert_eq!(now, slow);
             }
             known.push(piece);

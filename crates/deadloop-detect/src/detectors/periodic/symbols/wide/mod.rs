@@ -252,7 +252,7 @@ impl Wide {
     }
 
     fn is_number(&self, c: char) -> bool {
-        is_numeral(self.classes.of(c))
+        is_numeral(self.classes.class(c))
     }
 
     /// Returns whether the waiting number follows a heading mark, as in `#1`.
