@@ -78,7 +78,7 @@ impl Checked<'_> {
     }
 
     /// Returns the answer in words.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         describe_answer(&self.said)
     }
 }
@@ -118,7 +118,7 @@ pub fn read(files: &[PathBuf]) -> RunResult<Vec<PinnedCase>> {
 /// name `name`.
 ///
 /// # Errors
-/// Returns an error if a transcript is missing, and the errors of [`say`].
+/// Returns an error if a transcript is missing, and the errors of [`answers`].
 pub fn check<'a>(
     cases: &'a [PinnedCase],
     name: &str,
@@ -143,7 +143,7 @@ pub fn check<'a>(
     let mut said: BTreeMap<(String, usize), PinnedAnswer> = BTreeMap::new();
     for (id, (settings, wanted)) in groups {
         let texts: Vec<&Transcript> = wanted.iter().map(|i| &found[*i].0).collect();
-        let all = wanted.iter().zip(say(settings, &texts, host)?);
+        let all = wanted.iter().zip(answers(settings, &texts, host)?);
         said.extend(all.map(|(i, said)| ((id.clone(), *i), said)));
     }
     let mut checked = Vec::new();
@@ -223,7 +223,7 @@ fn recorded(
 ///
 /// # Errors
 /// Returns an error if a program cannot be started or fails too often, or if the host stopped it.
-pub fn say(
+pub fn answers(
     settings: &Settings,
     texts: &[&Transcript],
     host: &dyn Host,

@@ -5,7 +5,7 @@ use deadloop_detect::{Settings, Unit};
 use deadloop_score::{Case, Fired, Pinned, Span, Truth, alarm_words, parse_pinned};
 use serde_json::{Map, Value, json};
 
-use crate::cases::say;
+use crate::cases::answers;
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::visible::escaped;
@@ -28,7 +28,7 @@ pub fn recorded_case(
     host: &dyn Host,
 ) -> RunResult<String> {
     let alarm = |transcript| {
-        let answer = say(settings, &[transcript], host)?.pop();
+        let answer = answers(settings, &[transcript], host)?.pop();
         answer
             .unwrap_or(Ok(None))
             .map_err(|e| Code::Unexpected.error(e))
@@ -186,7 +186,7 @@ mod tests {
             let holds = |text: &str| {
                 let pinned = parse_pinned(text).unwrap().remove(0);
                 let transcript = pinned.transcript().unwrap();
-                let said = say(&settings, &[&transcript], &host)
+                let said = answers(&settings, &[&transcript], &host)
                     .unwrap()
                     .remove(0)
                     .unwrap();

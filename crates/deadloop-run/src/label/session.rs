@@ -115,7 +115,7 @@ impl Session {
     }
 
     /// Returns the rows of the current transcript, with the reviewer's changes.
-    pub fn shown(&self) -> Vec<&LabelRow> {
+    pub fn current_rows(&self) -> Vec<&LabelRow> {
         let item = self.items.get(self.at);
         let rows = item.map_or(&[][..], |item| &item.rows);
         let adjusted = self.draft.as_ref();
@@ -308,8 +308,8 @@ mod tests {
         for key in [Key::Chars(-1), Key::Chars(-1), Key::Copies(2)] {
             assert_eq!(session.press(key), Effect::Show);
         }
-        assert_eq!(session.shown()[0].onset, Some(518));
-        assert_eq!(session.shown().len(), 2);
+        assert_eq!(session.current_rows()[0].onset, Some(518));
+        assert_eq!(session.current_rows().len(), 2);
         session.press(Key::Answer(Class::Loop));
         let rows = session.rows();
         let half = rows_for(&rows, "half");
@@ -414,7 +414,7 @@ mod tests {
             assert!(matches!(session.press(key), Effect::Nothing(_)), "{key:?}");
         }
         session.press(Key::Copies(-2));
-        let row = session.shown()[0];
+        let row = session.current_rows()[0];
         assert_eq!(
             (row.start, row.onset, row.earliest),
             (Some(0), Some(10), None)

@@ -121,7 +121,7 @@ impl<'a> Sitting<'a> {
     }
 
     /// Returns the numbers of answered and of open transcripts.
-    pub fn told(&self) -> (usize, usize) {
+    pub fn progress(&self) -> (usize, usize) {
         let (_, _, all) = self.session.progress();
         (self.answered, all - self.answered)
     }

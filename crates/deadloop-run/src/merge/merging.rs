@@ -124,7 +124,7 @@ impl Parts {
     }
 
     /// Returns the corpus as one machine would have surveyed it, and the answers for the selected transcripts.
-    pub(crate) fn look<C: CaseStore, S: DeserializeOwned>(
+    pub(crate) fn survey<C: CaseStore, S: DeserializeOwned>(
         &self,
         request: &Request<'_>,
         subject: &str,

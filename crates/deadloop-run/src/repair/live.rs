@@ -128,7 +128,7 @@ impl LiveRepair {
         match event {
             Event::Text(TextChannel::Answer, text) => {
                 let given = self.through(0, vec![Piece::Text((*text).to_owned())]);
-                self.tell(given);
+                self.emit(given);
             }
             Event::Text(TextChannel::Reasoning, text) => {
                 self.line(&json!({"type": "reasoning", "text": text}));
@@ -168,7 +168,7 @@ impl LiveRepair {
             let mut pieces = Pieces::default();
             self.stages[at].finish(&mut pieces);
             let given = self.through(at + 1, pieces.take());
-            self.tell(given);
+            self.emit(given);
         }
     }
 
@@ -196,7 +196,7 @@ impl LiveRepair {
         parts
     }
 
-    fn tell(&mut self, parts: Vec<Piece>) {
+    fn emit(&mut self, parts: Vec<Piece>) {
         for part in parts {
             self.line(&match part {
                 Piece::Reasoning(text) => json!({"type": "reasoning", "text": text}),

@@ -121,7 +121,7 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
     for remark in own_limits::remarks(current, &OwnLimits::from_limits(&limits)) {
         request.host.notify(&remark);
     }
-    errors.tell(request.host);
+    errors.report(request.host);
     describe(&mut run.manifest, plan, (judge, worth));
     run.manifest.chunks = chunks.map(u64::from);
     Ok(Done::Ran(Box::new(Replayed {

@@ -68,7 +68,7 @@ pub fn tell_errors(records: &[Record], host: &dyn Host) {
     records
         .iter()
         .for_each(|record| errors.add(&record.transcript, &record.blocks));
-    errors.tell(host);
+    errors.report(host);
 }
 
 /// The errors of detectors, as far as they are reported.
@@ -101,7 +101,7 @@ impl Errors {
     }
 
     /// Reports the number of transcripts on which a detector failed, with the first error.
-    pub(crate) fn tell(&self, host: &dyn Host) {
+    pub(crate) fn report(&self, host: &dyn Host) {
         if let Some((id, first)) = &self.first {
             let all = self.failed;
             host.notify(&format!(

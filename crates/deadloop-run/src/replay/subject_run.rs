@@ -118,7 +118,7 @@ impl<'a, C: CaseStore, S: DeserializeOwned> Opened<'a, C, S> {
                 (surveyed, looks, None)
             }
             Some(parts) => {
-                let (surveyed, known) = parts.look(request, &subject)?;
+                let (surveyed, known) = parts.survey(request, &subject)?;
                 (surveyed, Vec::new(), Some(known))
             }
         };

@@ -24,7 +24,7 @@ use run::Numbers;
 pub fn transcript(entry: &Entry, labels: &[LabelRow], context: Option<usize>) -> String {
     let mut page = heading(entry);
     for row in labels {
-        page.push_str(&format!("label      {}\n", said(row)));
+        page.push_str(&format!("label      {}\n", describe_label(row)));
     }
     let mut seen = [0, 0];
     let mut numbers = Numbers::new(&entry.transcript, labels);
@@ -79,7 +79,7 @@ fn heading(entry: &Entry) -> String {
 }
 
 /// Describes a label in words.
-fn said(row: &LabelRow) -> String {
+fn describe_label(row: &LabelRow) -> String {
     let mut words = vec![row.class.name().to_owned()];
     words.extend(row.kind.map(Kind::name).map(str::to_owned));
     words.extend(row.channel.map(|channel| format!("in {}", channel.name())));

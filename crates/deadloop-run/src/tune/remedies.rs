@@ -111,7 +111,7 @@ impl Remedies<'_> {
             let all = self.reached(&[self.passing(file, &proposed)?])?[0];
             sentences.push(format!(
                 "All of them together: {}.",
-                told(reached[0], all, self.is_text())
+                format_change(reached[0], all, self.is_text())
             ));
         }
         Ok(Tried {
@@ -125,7 +125,7 @@ impl Remedies<'_> {
     }
 
     fn sentence(&self, name: &str, (now, then): (Reached, Reached), helps: bool) -> String {
-        let told = told(now, then, self.is_text());
+        let told = format_change(now, then, self.is_text());
         match (self.is_text(), helps) {
             (true, true) => {
                 format!(
@@ -239,7 +239,7 @@ impl Remedies<'_> {
 }
 
 /// Formats results like `53 -> 0 clean runs stopped, 40 -> 40 loops ended`.
-fn told(now: Reached, then: Reached, is_text: bool) -> String {
+fn format_change(now: Reached, then: Reached, is_text: bool) -> String {
     let what = if is_text {
         "clean transcript"
     } else {

@@ -102,7 +102,7 @@ fn row(checked: &Checked<'_>) -> serde_json::Value {
     json!({
         "file": checked.case.file, "line": checked.case.pinned.line,
         "case": checked.case.pinned.name, "settings": checked.settings,
-        "finding": name(checked.finding()), "said": checked.told(),
+        "finding": name(checked.finding()), "said": checked.describe(),
         "expected": checked.expect.wanted(&checked.marks), "todo": checked.expect.todo,
         "around": checked.around,
     })
@@ -123,7 +123,11 @@ fn words(checked: &[Checked<'_>]) -> String {
         let what = match (c.finding(), &c.expect.todo) {
             (PinFinding::Fail, _) => {
                 let wanted = c.expect.wanted(&c.marks);
-                format!("{}, expected {wanted}\n  {}", visible(&c.told()), c.around)
+                format!(
+                    "{}, expected {wanted}\n  {}",
+                    visible(&c.describe()),
+                    c.around
+                )
             }
             (PinFinding::Mended, Some(todo)) => {
                 format!("holds now: take off todo = {:?}", visible(todo))

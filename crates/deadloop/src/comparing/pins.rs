@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use deadloop_detect::{Channel, Kind, Settings};
-use deadloop_run::cases::{self, PinnedAnswer, PinnedCase, describe_answer, say};
+use deadloop_run::cases::{self, PinnedAnswer, PinnedCase, answers, describe_answer};
 use deadloop_score::{CaseInput, Expect, Fired, Gate, GateName, Marks, Side, SideSeen, Verdict};
 use serde::Serialize;
 
@@ -83,7 +83,7 @@ impl Pins {
         let texts: Vec<_> = self.0.iter().map(|case| case.pinned.transcript()).collect();
         let of_texts: Vec<_> = texts.iter().flatten().collect();
         let mut said = match settings {
-            Some(settings) => say(&settings, &of_texts, &Terminal::silent())?.into_iter(),
+            Some(settings) => answers(&settings, &of_texts, &Terminal::silent())?.into_iter(),
             None => Vec::new().into_iter(),
         };
         let answer = |case: &PinnedCase| match &case.pinned.input {

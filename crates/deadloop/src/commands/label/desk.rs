@@ -32,9 +32,9 @@ pub(super) fn review(task: &Review<'_>, rows: Vec<LabelRow>) -> Outcome<(usize, 
                 (sitting.sight, sitting.room) = (sight, room);
                 desk.key()?
             }
-            None if sitting.told().0 == 0 => break,
+            None if sitting.progress().0 == 0 => break,
             None => {
-                desk.ended(sitting.told().0)?;
+                desk.ended(sitting.progress().0)?;
                 desk.key()?
                     .filter(|press| *press == Press::Session(Key::Undo))
             }
@@ -44,7 +44,7 @@ pub(super) fn review(task: &Review<'_>, rows: Vec<LabelRow>) -> Outcome<(usize, 
             break;
         }
     }
-    Ok(sitting.told())
+    Ok(sitting.progress())
 }
 
 /// The input and output of a review.

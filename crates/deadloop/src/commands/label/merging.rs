@@ -27,7 +27,7 @@ pub(super) fn merge(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Out
         return show::print_json(&serde_json::json!({ "merged": merged }));
     }
     if !global.quiet {
-        show::print(&show::prose(&told(merged, out)))?;
+        show::print(&show::prose(&merge_summary(merged, out)))?;
     }
     let corpus = args.corpus.as_deref().map_or("CORPUS".into(), typed);
     let next = match merged.differ {
@@ -37,7 +37,7 @@ pub(super) fn merge(args: &Label, global: Global, (a, b): (&Path, &Path)) -> Out
     show::next(&[&next], global)
 }
 
-fn told(merged: Merged, out: &Path) -> String {
+fn merge_summary(merged: Merged, out: &Path) -> String {
     let Merged {
         same,
         differ,

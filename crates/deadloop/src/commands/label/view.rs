@@ -54,7 +54,7 @@ pub(super) fn seen(
     context: Option<u64>,
 ) -> TranscriptView {
     let (sure, at, of) = session.progress();
-    let rows = session.shown();
+    let rows = session.current_rows();
     let class = session.class().map_or("", Class::name);
     // The proposal comes first, because names may be longer than a line.
     let mut head = vec![format!(

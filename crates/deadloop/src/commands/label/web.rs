@@ -63,7 +63,7 @@ pub(super) fn serve(task: &Review<'_>, rows: Vec<LabelRow>, port: u16) -> Outcom
         ended: false,
     };
     local.serve(|request| desk.answer(request, &page))?;
-    Ok(desk.sitting.told())
+    Ok(desk.sitting.progress())
 }
 
 impl Desk<'_> {
@@ -98,7 +98,7 @@ impl Desk<'_> {
         let shown = sitting.transcript();
         let shown = shown.map(|transcript| seen(transcript, &sitting.session, sitting.context()));
         let TranscriptView { head, excerpts } = shown.unwrap_or_default();
-        let (answered, left) = sitting.told();
+        let (answered, left) = sitting.progress();
         let state = State {
             turn: self.turn,
             head,
