@@ -170,7 +170,7 @@ impl Block {
     }
 
     /// Returns the index of the `nth` possible cell in the dense array over all axes, last axis innermost.
-    pub fn dense(&self, nth: usize) -> usize {
+    pub(crate) fn dense(&self, nth: usize) -> usize {
         self.possible
             .as_ref()
             .map_or(nth, |p| p.get(nth).copied().unwrap_or(0))

@@ -21,7 +21,7 @@ pub struct Watch<'a> {
 
 impl Watch<'_> {
     /// Returns whether the pass was cancelled.
-    pub fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
 }

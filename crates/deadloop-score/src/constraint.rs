@@ -39,7 +39,7 @@ impl Constraint {
 
     /// Returns the number of wrong alarms that the limit allows on the text of `quiet`, the tally of a setting that
     /// never alarms. `None` if the limit is not on wrong alarms.
-    pub fn expected_wrong(&self, quiet: &Tally) -> Option<f64> {
+    pub(crate) fn expected_wrong(&self, quiet: &Tally) -> Option<f64> {
         let per = match self.metric.unit {
             MeasureUnit::PerMillion => quiet.get(Count::Exposure) as f64 / self.metric.scale(),
             _ => quiet.clean() as f64,

@@ -71,8 +71,7 @@ pub use intervals::{
 };
 pub use judge::{JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge};
 pub use measure::{
-    GoalError, MEASURES, Measure, MeasureUnit, Metric, Worth, measures, metric, transient_rate,
-    withins, wrong_rate,
+    GoalError, MEASURES, Measure, MeasureUnit, Metric, Worth, measures, metric, withins, wrong_rate,
 };
 pub use pareto::FrontPoint;
 pub use pinned::{CaseInput, Expect, Fired, Marks, Pinned, alarm_words, parse_pinned};
@@ -83,5 +82,5 @@ pub use tally::{
 };
 pub use truth::{
     Case, Cases, Class, CopyKey, LABEL_COLUMNS, LabelRow, LabelsFile, Names, PackedCases, REVIEW,
-    Span, Timeline, Truth, firsts, mean_clean, orphans, units, write_labels,
+    Span, Timeline, Truth, mean_clean, orphans, units, write_labels,
 };

@@ -38,7 +38,7 @@ impl RecordedEvent {
     }
 
     /// Returns the event as a guard takes it, with its texts.
-    pub fn into_event(self) -> OwnedEvent {
+    pub(crate) fn into_event(self) -> OwnedEvent {
         let cut = self.cut().map(|cut| CutOf {
             length: cut.length,
             sha256: cut.sha256.to_owned(),

@@ -238,7 +238,7 @@ impl Rng {
     }
 
     /// Shuffles the items.
-    pub fn shuffle<T>(&mut self, all: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, all: &mut [T]) {
         for last in (1..all.len()).rev() {
             all.swap(last, self.below(last + 1));
         }

@@ -24,7 +24,7 @@ mod schema;
 
 pub use csv::{CsvWriter, cell_text, number, read_csv};
 pub use formula::unrunnable;
-pub use parquet::{ParquetRows, ParquetWriter, parquet_shape, read_parquet};
+pub use parquet::{ParquetRows, ParquetWriter, read_parquet};
 pub use polars;
 pub use polars::prelude::DataFrame;
 pub use rows::{Holds, Lost, ParquetError, RowColumn, RowOfValues};

@@ -246,7 +246,7 @@ impl Fact {
 
     /// Returns the fact as seen by a setting that accepts it at `step`, without later growth.
     #[must_use]
-    pub fn seen_at(mut self, step: u64) -> Self {
+    pub(crate) fn seen_at(mut self, step: u64) -> Self {
         let freeze = |fact: &Self, bound| match bound {
             Bound::Exactly(_) => bound,
             _ => Bound::Fixed(fact.value(bound, step)),

@@ -76,7 +76,7 @@ impl Param {
     }
 
     /// Returns a parameter with `words` and the whole numbers in `range` as its values.
-    pub const fn word_or_count(
+    pub(crate) const fn word_or_count(
         name: &'static str,
         default: &'static str,
         words: Texts,

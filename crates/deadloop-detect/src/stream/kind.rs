@@ -46,7 +46,7 @@ crate::words! {
 
 impl Kind {
     /// Returns a clause about the model's activity, for the reader of the answer: `was repeating itself`.
-    pub fn was_doing(self) -> &'static str {
+    pub(crate) fn was_doing(self) -> &'static str {
         match self {
             Self::ShortSequence | Self::Paragraph | Self::OrderedList => "was repeating itself",
             Self::NearRepeat => "was repeating itself with small changes",

@@ -114,7 +114,7 @@ impl Default for Budget {
 
 impl Budget {
     /// Returns the setting with these parameters, which must be checked.
-    pub fn from_params(params: &Params) -> Self {
+    pub(crate) fn from_params(params: &Params) -> Self {
         Self {
             counter: Counter::named(params.text("counter")).unwrap_or(Counter::Quarter),
             window: params.count("window"),

@@ -22,7 +22,11 @@ pub struct Delay {
 
 /// Returns the output of [`Repairer::mend`] for a text, and its delay measured char by char. `None` if the repairer
 /// reads events. Text that comes out only at the end counts as coming out after the last char.
-pub fn mend_and_wait(repairer: &Repairer, params: &Params, text: &str) -> Option<(Meaning, Delay)> {
+pub(crate) fn mend_and_wait(
+    repairer: &Repairer,
+    params: &Params,
+    text: &str,
+) -> Option<(Meaning, Delay)> {
     let mut machine = repairer.text(params)?;
     let (mut pieces, mut delay) = (Pieces::default(), Delay::default());
     let (mut read, mut given) = (0, 0);

@@ -30,7 +30,7 @@ use crate::grid::{cells, params_toml, product, swept};
 mod delay;
 mod mending;
 
-pub use delay::{Delay, mend_and_wait};
+pub use delay::Delay;
 pub use mending::{Arrived, Out, VariantOutput, question, written};
 
 /// The default grid.

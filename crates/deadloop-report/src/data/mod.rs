@@ -250,13 +250,13 @@ impl ReportData {
     }
 
     /// Returns whether any loop is labelled.
-    pub fn has_loops(&self) -> bool {
+    pub(crate) fn has_loops(&self) -> bool {
         self.scores.iter().any(|score| score.loops() > 0)
             || self.outcomes.iter().any(OutcomeRow::is_loop)
     }
 
     /// Returns whether anything is labelled.
-    pub fn has_labels(&self) -> bool {
+    pub(crate) fn has_labels(&self) -> bool {
         self.has_loops() || self.scores.iter().any(|score| score.clean() > 0)
     }
 

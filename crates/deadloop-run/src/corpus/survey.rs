@@ -221,7 +221,7 @@ impl<C: CaseStore> Surveyed<C> {
 
     /// Reports the fields of a further breakdown that no transcript has. Such fields are not an error, since one
     /// breakdown may serve many corpora.
-    pub fn tell_absent(&self, by: &[String], host: &dyn Host) {
+    pub(crate) fn tell_absent(&self, by: &[String], host: &dyn Host) {
         let has = |place: usize| self.cases.any(|case| case.by[place].is_some());
         let absent = by.iter().enumerate().filter(|(place, _)| !has(*place));
         let absent: Vec<&str> = absent.map(|(_, name)| name.as_str()).collect();
@@ -240,7 +240,7 @@ impl<C: CaseStore> Surveyed<C> {
 
     /// Writes `rejected.jsonl`: the lines that `--on-bad skip` left out, with the reason. Writes no file if there are
     /// none.
-    pub fn write_rejected(&self, dir: &Path) -> RunResult {
+    pub(crate) fn write_rejected(&self, dir: &Path) -> RunResult {
         let row = |problem: &Problem| format!("{}\n", rejected_row(problem));
         let rows: String = self.problems.iter().map(row).collect();
         if !rows.is_empty() {

@@ -134,7 +134,7 @@ pub struct ExplainedReading {
 
 impl ExplainedSetting {
     /// Returns the fact whose text is shown: that of the alarm, else a hidden loop, else the nearest miss.
-    pub fn shown_fact(&self) -> Option<(Channel, &FactSight)> {
+    pub(crate) fn shown_fact(&self) -> Option<(Channel, &FactSight)> {
         if let Some(alarm) = &self.alarm {
             let (_, reading) = self
                 .readings()

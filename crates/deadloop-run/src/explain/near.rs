@@ -219,7 +219,7 @@ impl FactSight {
     }
 
     /// Returns the thresholds that refuse this fact.
-    pub fn refusing(&self) -> impl Iterator<Item = &AskedOf> {
+    pub(crate) fn refusing(&self) -> impl Iterator<Item = &AskedOf> {
         self.thresholds.iter().filter(|asked| !asked.met)
     }
 

@@ -139,17 +139,6 @@ impl Question<'_> {
         }
     }
 
-    /// Returns every fact that a member found, by the channels that it reads. Empty for a program.
-    pub fn sights(&self, member: &Member) -> Vec<(Channel, Vec<FactSight>)> {
-        let channels = member.channels();
-        let channels = channels.filter(|_| !is_program(member.detector.params));
-        let of = |channel| {
-            let text = self.channel(channel).chars;
-            (channel, self.sights_of(member, channel, &text))
-        };
-        channels.map(of).collect()
-    }
-
     fn sights_of(&self, member: &Member, channel: Channel, text: &str) -> Vec<FactSight> {
         let anew = member.params.text("per") == Per::Turn.name() && has_turns(self.transcript);
         let alone = |lane: &TextChannel| *lane != TextChannel::Arguments && !anew;

@@ -128,7 +128,7 @@ impl Session {
 
     /// Sets the span to adjust if the rows of the current transcript have none. The span is a repetition that the
     /// finder rejected.
-    pub fn suggest(&mut self, span: Option<LabelRow>) {
+    pub(crate) fn suggest(&mut self, span: Option<LabelRow>) {
         if self.draft.as_ref().is_none_or(|row| row.onset.is_none()) {
             self.draft = span.or(self.draft.take());
         }

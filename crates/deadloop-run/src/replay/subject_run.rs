@@ -294,7 +294,7 @@ fn unchanged<C>(surveyed: &Surveyed<C>) -> RunResult {
 
 impl<C> Answered<C> {
     /// Ends a run that cannot have a result: removes the journal and returns the failure.
-    pub fn given_up(self, why: Failure) -> Failure {
+    pub(crate) fn given_up(self, why: Failure) -> Failure {
         let removed = self.journal.map_or(Ok(()), Journal::remove);
         removed.map_or_else(|e| Code::Unexpected.because(e), |()| why)
     }

@@ -138,7 +138,7 @@ impl<'a> Watching<'a> {
     }
 
     /// Sets the search for guards that the stream can never feed. With `strict` they end the watch.
-    pub fn looking_for_blind(mut self, blind: BlindOf, strict: bool) -> Self {
+    pub(crate) fn looking_for_blind(mut self, blind: BlindOf, strict: bool) -> Self {
         self.blind = Some(blind);
         self.strict = strict;
         self

@@ -95,17 +95,17 @@ impl LimitRow {
     }
 
     /// Returns the confirmations per run. `None` without runs.
-    pub fn per_run(&self) -> Option<f64> {
+    pub(crate) fn per_run(&self) -> Option<f64> {
         (self.runs > 0).then(|| self.confirmations as f64 / self.runs as f64)
     }
 
     /// Returns the confirmations per 1,000 turns. `None` without turns.
-    pub fn per_1000_turns(&self) -> Option<f64> {
+    pub(crate) fn per_1000_turns(&self) -> Option<f64> {
         (self.turns > 0).then(|| 1000.0 * self.confirmations as f64 / self.turns as f64)
     }
 
     /// Returns the mean number of turns from the first warning to the first question or stop.
-    pub fn mean_lead(&self) -> Option<f64> {
+    pub(crate) fn mean_lead(&self) -> Option<f64> {
         (self.led > 0).then(|| self.lead as f64 / self.led as f64)
     }
 }

@@ -100,7 +100,7 @@ impl PairedTest {
     }
 
     /// Converts a difference to points.
-    pub fn in_points(&self, difference: f64) -> f64 {
+    pub(crate) fn in_points(&self, difference: f64) -> f64 {
         if self.point > 0.0 {
             difference / self.point
         } else {

@@ -40,7 +40,7 @@ deadloop_replay::detect::words! {
 
 impl Fate {
     /// Returns whether the verdict is on a damaged stream.
-    pub fn is_of_damaged(self) -> bool {
+    pub(crate) fn is_of_damaged(self) -> bool {
         !matches!(self, Self::Intact | Self::FalseRepair)
     }
 }

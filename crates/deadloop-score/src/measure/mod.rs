@@ -24,5 +24,5 @@ mod table;
 pub use entry::{Certainty, Measure, MeasureUnit, Metric, TableVisibility};
 pub use formula::{Formula, Joined, Ratio, Term, Times, Worth};
 pub use names::{GoalError, metric};
-pub use spared::spared_at;
+pub(crate) use spared::spared_at;
 pub use table::*;

@@ -109,7 +109,7 @@ pub fn propose(transcript: &Transcript) -> Proposal {
 ///
 /// The result equals that of [`Reading::at`] on all proposals of [`propose`], at a lower cost. A loop in a text lasts
 /// to the end of the transcript, so only the last text is searched, and none if the model stopped on its own.
-pub fn sees_loop(transcript: &Transcript, places: &BTreeSet<(Channel, u64)>) -> bool {
+pub(crate) fn sees_loop(transcript: &Transcript, places: &BTreeSet<(Channel, u64)>) -> bool {
     let run = find_run(transcript);
     let stretches = run.iter().flat_map(|run| &run.spans);
     let mut rows: Vec<LabelRow> = stretches.map(|span| stuck(&transcript.id, span)).collect();

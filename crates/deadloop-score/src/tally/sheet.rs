@@ -265,7 +265,7 @@ impl Sheet {
     }
 
     /// Returns the number of merged cells, an upper bound on the number of different tallies.
-    pub fn merged_cells(&self) -> usize {
+    pub(crate) fn merged_cells(&self) -> usize {
         self.canvas.len()
     }
 }

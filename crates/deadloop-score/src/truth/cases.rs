@@ -227,7 +227,7 @@ impl Case {
     }
 
     /// Returns the length in `unit`.
-    pub fn length_in(&self, unit: Unit) -> u64 {
+    pub(crate) fn length_in(&self, unit: Unit) -> u64 {
         self.timeline.in_unit(unit)
     }
 

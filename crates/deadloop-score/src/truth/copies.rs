@@ -1,4 +1,4 @@
-//! [`firsts`]: copies of a transcript, which count as evidence once.
+//! Copies of a transcript, which count as evidence once.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,15 +20,6 @@ pub(crate) fn kept_together(case: &Case) -> impl Iterator<Item = CopyKey> {
     let text = long.then(|| case.copy_key(Unit::Chars));
     let run = (length.tools.0 >= COPIED_CALLS).then(|| case.copy_key(Unit::Calls));
     text.into_iter().chain(run)
-}
-
-/// Returns for each case whether it is the first of its copies, by id, if things are counted in `unit`.
-///
-/// Copies are transcripts with the same [`Case::copy_key`]. Scores count all transcripts; limits, choices and gates
-/// count copies once, since a thousand copies are no more evidence than one.
-pub fn firsts(cases: &(impl Cases + ?Sized), unit: Unit) -> Vec<bool> {
-    let originals = originals(cases, unit).into_iter().enumerate();
-    originals.map(|(i, original)| i == original).collect()
 }
 
 /// Returns the number of each case's group. Groups that share a text are joined, as in folds.
@@ -75,7 +66,9 @@ pub(crate) fn copies(cases: &(impl Cases + ?Sized), unit: Unit) -> BTreeMap<Stri
     copies.map(|(i, original)| (id(i), id(original))).collect()
 }
 
-/// Returns for each case the index of the first of its copies, by id. A case without copies is its own.
+/// Returns for each case the index of the first of its copies, by id, if things are counted in `unit`.
+///
+/// Copies are transcripts with the same [`Case::copy_key`]. A case without copies is its own.
 fn originals(cases: &(impl Cases + ?Sized), unit: Unit) -> Vec<usize> {
     let mut originals: Vec<usize> = (0..cases.number()).collect();
     let mut keys: Vec<(CopyKey, usize)> = Vec::with_capacity(cases.number());
@@ -99,8 +92,8 @@ mod tests {
     use super::*;
     use crate::truth::{PackedCases, answer, case};
 
-    /// The same with a table of keys.
-    fn slow(cases: &[Case], unit: Unit) -> Vec<bool> {
+    /// Finds the originals with a table of keys.
+    fn slow(cases: &[Case], unit: Unit) -> Vec<usize> {
         let mut first: HashMap<CopyKey, usize> = HashMap::new();
         for (i, case) in cases.iter().enumerate() {
             let known = first.entry(case.copy_key(unit)).or_insert(i);
@@ -108,8 +101,8 @@ mod tests {
                 *known = i;
             }
         }
-        let is_first = |(i, case): (usize, &Case)| first.get(&case.copy_key(unit)) == Some(&i);
-        cases.iter().enumerate().map(is_first).collect()
+        let original = |case: &Case| first[&case.copy_key(unit)];
+        cases.iter().map(original).collect()
     }
 
     /// Groups a and b share a long text, b and c another one; d shares a short one with a.
@@ -158,8 +151,8 @@ mod tests {
                 case
             }).collect();
             for unit in [Unit::Chars, Unit::Calls] {
-                prop_assert_eq!(firsts(&cases, unit), slow(&cases, unit));
-                prop_assert_eq!(firsts(&packed, unit), slow(&cases, unit));
+                prop_assert_eq!(originals(&cases, unit), slow(&cases, unit));
+                prop_assert_eq!(originals(&packed, unit), slow(&cases, unit));
             }
         }
     }

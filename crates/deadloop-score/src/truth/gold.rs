@@ -86,7 +86,7 @@ impl KnownStream {
     }
 
     /// Returns the truth for a repairer of this kind of stream. For a text of another kind it is the unchanged text.
-    pub fn gold_for(&self, kind: StreamKind) -> Gold {
+    pub(crate) fn gold_for(&self, kind: StreamKind) -> Gold {
         match (&self.gold, &self.arrived) {
             (Gold::Meaning(_), Arrived::Text(text)) if self.kind != kind => {
                 Gold::Meaning(Meaning {

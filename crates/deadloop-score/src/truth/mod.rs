@@ -19,7 +19,6 @@ mod timeline;
 pub use case_set::Cases;
 pub(crate) use cases::inside;
 pub use cases::{Case, CopyKey, Names, mean_clean, units};
-pub use copies::firsts;
 pub(crate) use copies::kept_together;
 pub(crate) use copies::{copies, group_numbers};
 pub use gold::{Gold, KnownStream};

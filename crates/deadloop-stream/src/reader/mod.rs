@@ -151,7 +151,7 @@ impl StreamReader {
     }
 
     /// Returns whether events in the form of a transcript have come, which may be a whole agent run.
-    pub fn tells_runs(&self) -> bool {
+    pub(crate) fn tells_runs(&self) -> bool {
         match &self.stage {
             Stage::Objects(objects) => objects.tells_runs(),
             _ => false,

@@ -188,7 +188,7 @@ impl<const N: usize> Fields<N> {
     ///
     /// # Errors
     /// `read` returns `None` for the value.
-    pub fn take_number<T>(
+    pub(crate) fn take_number<T>(
         &mut self,
         name: &str,
         expected: &str,

@@ -35,7 +35,7 @@ pub(crate) struct Draw {
 
 impl Draw {
     /// Draws whole groups until there are `size` transcripts.
-    pub(crate) fn draw(world: &World, size: usize, seed: u64) -> Self {
+    pub(crate) fn sample(world: &World, size: usize, seed: u64) -> Self {
         let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (i, case) in world.cases.iter().enumerate() {
             let name = case.group.as_deref().unwrap_or(&case.id);

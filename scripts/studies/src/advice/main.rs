@@ -63,7 +63,7 @@ fn report(path: &Path, starter: &Path) -> Result<Report, Box<dyn std::error::Err
         .flat_map(|size| (0..draws).map(move |seed| (size, seed)))
         .collect();
     let trials = draws.into_par_iter().map(|(size, seed)| {
-        let draw = Draw::draw(&world, size, seed);
+        let draw = Draw::sample(&world, size, seed);
         let mut trials: Vec<Trial> = Vec::new();
         for spoilt in [false, true] {
             trials.extend(draw.trials(&world, spoilt));

@@ -46,7 +46,7 @@ impl OwnGrid {
     /// Tunes on draws of a large corpus.
     pub(crate) fn add_draws(&mut self, world: &World) {
         for seed in 0..DRAWS.1 {
-            let draw = Draw::draw(world, DRAWS.0, seed);
+            let draw = Draw::sample(world, DRAWS.0, seed);
             for ready in [false, true] {
                 self.0.push(climb(
                     world,

@@ -70,7 +70,7 @@ pub fn wrong_rate(unit: Counted) -> Metric {
 }
 
 /// Returns the rate of transient stops if things are counted in `unit`.
-pub fn transient_rate(unit: Counted) -> Metric {
+pub(crate) fn transient_rate(unit: Counted) -> Metric {
     match unit {
         Counted::Chars => &TRANSIENT_PER_MCHAR,
         Counted::Calls => &TRANSIENT_PER_KCALL,
