@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | the type, its events, its JSON | `transcript/` |
-//! | a corpus on disk, its formats, reading and writing | `files/` |
+//! | a corpus on disk, reading and writing | `files/` |
 //! | what readers of foreign formats share with it | [`files`] |
 //! | thinking in tags, separated from the answer | `think` of deadloop-stream |
 //! | near-duplicates | `near/` |
@@ -42,19 +42,3 @@ pub use deadloop_stream::{
     ModelThink, Place, Problem, Quiet, RecordedEvent, StreamFormat, StreamReader, TagSide, Tags,
     ThinkOptions, ThinkRules, ThinkSplitter, UNTIL, is_of_machine, split_think, stream,
 };
-
-/// Compares the files of a folder of this crate, except `mod.rs`, with the names in its registry.
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test")]
-fn registered(folder: &str, mut names: Vec<&str>) {
-    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-    let mut files: Vec<String> = std::fs::read_dir(here)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
-        .filter(|name| name != "mod")
-        .collect();
-    files.sort();
-    names.sort_unstable();
-    assert_eq!(files, names, "{folder}");
-}

@@ -5,7 +5,7 @@
 //! | the columns of a table in one list: name, type, unit, meaning | [`schema!`], [`table_row!`], [`Schema`] |
 //! | a frame, and the cells of a column of it | [`DataFrame`], [`texts`], [`ints`], [`floats`] |
 //! | a frame as CSV, without formulas that a spreadsheet would run | [`CsvWriter`], [`read_csv`], [`unrunnable`] |
-//! | a frame as Parquet | [`ParquetWriter`], [`parquet_shape`], [`read_parquet`] |
+//! | a frame as Parquet | [`ParquetWriter`], [`read_parquet`] |
 //! | the rows of any Parquet file as JSON, lists and structs too | [`ParquetRows`] |
 //!
 //! No other crate depends on polars. This crate handles no paths: it reads and writes files that its callers opened.
@@ -27,7 +27,7 @@ pub use formula::unrunnable;
 pub use parquet::{ParquetRows, ParquetWriter, read_parquet};
 pub use polars;
 pub use polars::prelude::DataFrame;
-pub use rows::{Holds, Lost, ParquetError, RowColumn, RowOfValues};
+pub use rows::{Lost, ParquetError, RowOfValues};
 pub use schema::{ColumnDoc, Schema, SchemaField, Type, floats, ints, texts};
 
 /// The types of cells, as [`schema!`] and [`table_row!`] name them.

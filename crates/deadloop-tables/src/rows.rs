@@ -23,30 +23,6 @@ pub enum ParquetError {
 /// times, bytes) are text.
 pub type RowOfValues = Vec<(Arc<str>, Value)>;
 
-/// A column of a Parquet file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RowColumn {
-    /// The name of the column.
-    pub name: String,
-    /// The kind of its cells.
-    pub holds: Holds,
-    /// The type of its cells, as polars and other tools spell it.
-    pub type_name: String,
-}
-
-/// The kind of a column's cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
-    /// Text, also text in a dictionary.
-    Text,
-    /// No values.
-    Nothing,
-    /// Other values that JSON can hold.
-    Value,
-    /// Values that JSON cannot hold.
-    Other,
-}
-
 /// Rows that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lost {

@@ -3,9 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::{
-    Card, Entries, Raw, Raws, Splits, formats, is_named, open_file, options, strays,
-};
+use crate::files::{Card, Entries, Raw, Raws, Splits, is_named, jsonl, open_file, options, strays};
 use crate::think::ThinkOptions;
 use crate::{Entry, Ids, Place, Problem, Shard, is_of_machine};
 
@@ -19,7 +17,7 @@ pub enum CorpusError {
         path: PathBuf,
     },
     /// The folder contains no transcript files.
-    #[error("{}: no transcripts; expected transcripts/*.jsonl, *.jsonl.zst, *.jsonl.gz or *.parquet in it; to make a corpus of logs: deadloop import {} --out corpus", path.display(), path.display())]
+    #[error("{}: no transcripts; expected transcripts/*.jsonl, *.jsonl.zst or *.jsonl.gz in it; to make a corpus of logs: deadloop import {} --out corpus", path.display(), path.display())]
     NoTranscripts {
         /// The folder.
         path: PathBuf,
@@ -243,7 +241,7 @@ fn transcripts(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
     let entries = listed.map_err(|e| CorpusError::unreadable(&inner, e))?;
     let mut files: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
     // Any path with such a name counts: one that cannot be read is reported when it is opened.
-    files.retain(|file| formats::is_transcripts(file));
+    files.retain(|file| jsonl::is_transcripts(file));
     files.sort();
     if files.is_empty() {
         Err(none())

@@ -102,8 +102,8 @@ impl<R: BufRead> Lines<R> {
             }
             Ok(Piece::TooLong) => {
                 let expected = format!(
-                    "at most {} bytes a line; what is longer: as Parquet, with long results cut (length and sha256 \
-                     beside what is kept), or as several transcripts of one group",
+                    "at most {} bytes a line; what is longer: with long results cut (length and sha256 beside what is \
+                     kept), or as several transcripts of one group",
                     self.limit
                 );
                 Some(Err(WireFault::new("a line that is too long", expected)))

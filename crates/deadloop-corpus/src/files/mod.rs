@@ -1,4 +1,4 @@
-//! A corpus on disk: its files, formats, card and splits.
+//! A corpus on disk: its files, card and splits.
 //!
 //! Files are read in order. A written file gets its name only when it is complete.
 
@@ -6,7 +6,7 @@ mod card;
 mod corpus;
 pub mod csv_rows;
 pub(crate) mod digest;
-pub mod formats;
+pub(crate) mod jsonl;
 mod label_columns;
 pub mod lines;
 mod named;
@@ -24,7 +24,7 @@ pub use corpus::{Corpus, CorpusError};
 pub use csv_rows::{CsvRow, csv_rows};
 pub(crate) use deadloop_stream::{BOM, MAX_LINE};
 pub use digest::{COPIED_CHARS, CopyKeys, CorpusHash, CorpusHasher, RecordDigest, text_hash};
-pub use formats::Effort;
+pub use jsonl::Effort;
 pub use label_columns::{LABEL_COLUMNS, LabelCells};
 pub(crate) use lines::{Lines, broken, unpack};
 pub use named::{if_named, is_named, open_file, read_file, read_text};

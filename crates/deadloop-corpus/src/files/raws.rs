@@ -8,21 +8,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::files::formats::{self, Record, Records};
+use crate::files::jsonl::{self, Records};
 use crate::files::{RecordDigest, options};
-use crate::transcript::wire::{Wire, WireFault};
+use crate::transcript::wire::{Wire, WireFault, utf8};
 use crate::{Card, Corpus, Entry, Ids, Place, Problem};
 
-/// An undecoded line or Parquet row, with its place. Reading is cheap, and decoding is expensive. [`Corpus::parse`]
+/// An undecoded line with its place. Reading is cheap, and decoding is expensive. [`Corpus::parse`]
 /// decodes a record on any thread.
 pub struct Raw {
     place: Place,
-    record: Box<dyn Record>,
+    /// The line without blanks around it.
+    line: Vec<u8>,
 }
 
 impl Raw {
-    pub(crate) fn new(place: Place, record: Box<dyn Record>) -> Self {
-        Self { place, record }
+    pub(crate) fn new(place: Place, line: Vec<u8>) -> Self {
+        Self { place, line }
     }
 
     /// Returns the place of the record.
@@ -32,16 +33,17 @@ impl Raw {
 
     /// Returns a digest of the record's bytes, for [`CorpusHasher`](crate::CorpusHasher).
     pub fn digest(&self) -> RecordDigest {
-        self.record.digest()
+        RecordDigest::from_parts([self.line.as_slice()])
     }
 
     /// Returns the number of bytes in memory, so that callers can limit their use.
     pub fn bytes(&self) -> usize {
-        self.record.bytes()
+        self.line.len()
     }
 
     pub(crate) fn decode(&self) -> Result<Wire, WireFault> {
-        self.record.decode()
+        let text = utf8(&self.line)?;
+        serde_json::from_str(text).map_err(|e| WireFault::json(&e, text))
     }
 
     /// Decodes the transcript. `text` is split at think tags by the rules of the card.
@@ -134,7 +136,7 @@ impl Iterator for Raws {
                 return Some(item);
             }
             let file = self.files.pop_front()?;
-            match formats::open(&file, self.progress.clone()) {
+            match jsonl::open(&file, self.progress.clone()) {
                 Ok(records) => self.current = Some(records),
                 Err(problem) => {
                     self.current = None;

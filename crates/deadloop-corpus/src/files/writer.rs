@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::Entry;
-use crate::files::formats::{self, Effort, Sink};
+use crate::files::jsonl::{self, Effort, LineSink};
 use crate::files::{changing, unfinished_file};
 
 /// The reasons why a file could not be written.
@@ -22,7 +22,7 @@ pub enum WriteError {
         path: PathBuf,
     },
     /// The ending of the name belongs to no format.
-    #[error("{}: unknown ending; expected .jsonl, .jsonl.zst, .jsonl.gz or .parquet", path.display())]
+    #[error("{}: unknown ending; expected .jsonl, .jsonl.zst or .jsonl.gz", path.display())]
     Ending {
         /// The file.
         path: PathBuf,
@@ -160,10 +160,10 @@ impl Write for Unfinished {
     }
 }
 
-/// A writer of transcripts into one file, in the format of its ending: `.jsonl`, `.jsonl.zst`, `.jsonl.gz` or
-/// `.parquet`. The file has a temporary name until [`CorpusWriter::finish`].
+/// A writer of transcripts into one file, packed by its ending: `.jsonl`, `.jsonl.zst` or `.jsonl.gz`. The
+/// file has a temporary name until [`CorpusWriter::finish`].
 pub struct CorpusWriter {
-    sink: Box<dyn Sink>,
+    sink: LineSink,
     target: Target,
 }
 
@@ -182,13 +182,13 @@ impl CorpusWriter {
     /// # Errors
     /// Returns the errors of [`CorpusWriter::create`].
     pub fn create_with(path: &Path, force: bool, effort: Effort) -> Result<Self, WriteError> {
-        let Some(format) = formats::named(path) else {
+        if !jsonl::is_transcripts(path) {
             return Err(WriteError::Ending {
                 path: path.to_path_buf(),
             });
-        };
+        }
         let Unfinished { file, target } = Unfinished::create(path, force)?;
-        let sink = (format.create)(file, path, effort).map_err(|e| target.io(e))?;
+        let sink = jsonl::create(file, path, effort).map_err(|e| target.io(e))?;
         Ok(Self { sink, target })
     }
 

@@ -4,7 +4,6 @@ use deadloop_detect::{Event, Work};
 use deadloop_stream::wire::WireFault;
 use serde_json::{Map, Value};
 
-use crate::files::formats::jsonl;
 use crate::{Body, Card, Place, Problem, RecordDigest, RecordedEvent, ThinkOptions, stream};
 
 mod benign;
@@ -125,7 +124,7 @@ impl Entry {
         place: Place,
         card: Option<&Card>,
     ) -> Result<(Self, RecordDigest), Problem> {
-        let raw = jsonl::raw(line, place);
+        let raw = crate::Raw::new(place, line.trim_ascii().to_vec());
         Ok((raw.entry(card)?, raw.digest()))
     }
 

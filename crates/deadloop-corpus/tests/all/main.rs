@@ -9,7 +9,6 @@
 mod bad_input;
 mod kit;
 mod order;
-mod parquet;
 mod round_trip;
 mod starter;
 mod stream;

@@ -74,19 +74,6 @@ fn every_field_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn parquet_keeps_every_field_too() {
-    let mut values = vec![full(), minimal()];
-    for n in 0..5000 {
-        let mut value = full();
-        value["id"] = json!(format!("row {n}"));
-        values.push(value);
-    }
-    let lines = lines(&values);
-    let back = through("x.parquet", &lines);
-    assert!(back == lines, "{}", &back[..2000]);
-}
-
-#[test]
 fn short_forms_become_events() {
     let think = || Body::Reasoning("r".into());
     let say = |t: &str| Body::Answer(t.into());

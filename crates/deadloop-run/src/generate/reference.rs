@@ -58,7 +58,7 @@ pub fn leaf(path: impl Into<String>, depth: usize, text: String) -> Leaf {
 fn disk() -> Leaf {
     let rows = [
         (
-            "a corpus: `*.jsonl`, also `.gz` and `.zst`, `*.parquet`, `labels.csv`, `splits.csv`",
+            "a corpus: `*.jsonl`, also `.gz` and `.zst`, `labels.csv`, `splits.csv`",
             "none",
             "Every version. Fields of a record that deadloop does not know are kept, and written again.",
         ),

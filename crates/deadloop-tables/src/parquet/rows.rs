@@ -2,12 +2,12 @@
 
 use std::fs::File;
 
-use polars_arrow::datatypes::{ArrowDataType, ArrowSchema};
+use polars_arrow::datatypes::ArrowSchema;
 use polars_parquet::read::{FileMetadata, infer_schema, read_metadata};
 
-use super::values::{Values, is_kept, is_text};
+use super::values::Values;
 use super::{broken, guarded};
-use crate::rows::{Holds, Lost, ParquetError, RowColumn, RowOfValues};
+use crate::rows::{Lost, ParquetError, RowOfValues};
 
 /// The rows of a Parquet file in order. Reading continues after an error with the rows behind it.
 pub struct ParquetRows {
@@ -15,7 +15,6 @@ pub struct ParquetRows {
     footer: FileMetadata,
     schema: ArrowSchema,
     next_group: usize,
-    begun: u64,
     group: Values,
 }
 
@@ -33,33 +32,9 @@ impl ParquetRows {
                 footer,
                 schema,
                 next_group: 0,
-                begun: 0,
                 group: Values::default(),
             })
         })
-    }
-
-    /// Returns the columns in order.
-    pub fn columns(&self) -> Vec<RowColumn> {
-        let column = |(name, kind): (String, &ArrowDataType)| RowColumn {
-            name,
-            holds: match kind {
-                text if is_text(text) => Holds::Text,
-                ArrowDataType::Null => Holds::Nothing,
-                kept if is_kept(kept) => Holds::Value,
-                _ => Holds::Other,
-            },
-            type_name: type_name(kind),
-        };
-        let columns = self.schema.iter();
-        columns
-            .map(|(name, field)| column((name.to_string(), field.dtype())))
-            .collect()
-    }
-
-    /// Returns the packed size in bytes of the row groups begun so far.
-    pub fn bytes_begun(&self) -> u64 {
-        self.begun
     }
 }
 
@@ -73,27 +48,10 @@ impl Iterator for ParquetRows {
             }
             let group = self.footer.row_groups.get(self.next_group)?;
             self.next_group += 1;
-            self.begun += group.compressed_size() as u64;
             match guarded(|| Values::read(&mut self.file, group, &self.schema)) {
                 Ok(group) => self.group = group,
                 Err(why) => return Some(Err(Lost::Group(group.num_rows() as u64, why))),
             }
         }
-    }
-}
-
-/// Returns the name of a type as polars and other tools spell it.
-fn type_name(kind: &ArrowDataType) -> String {
-    let name = format!("{kind:?}");
-    let name = name.split(['(', '{', ' ']).next().unwrap_or_default();
-    match (
-        name.strip_prefix("Int"),
-        name.strip_prefix("UInt"),
-        name.strip_prefix("Float"),
-    ) {
-        (Some(bits), ..) => format!("i{bits}"),
-        (_, Some(bits), _) => format!("u{bits}"),
-        (_, _, Some(bits)) => format!("f{bits}"),
-        _ => name.to_lowercase(),
     }
 }

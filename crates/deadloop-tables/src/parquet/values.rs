@@ -91,28 +91,6 @@ impl Column {
     }
 }
 
-/// Returns whether JSON can hold the cells of a type.
-pub(super) fn is_kept(kind: &ArrowDataType) -> bool {
-    use ArrowDataType as Kind;
-    match kind {
-        Kind::LargeList(item) => is_kept(item.dtype()),
-        Kind::Struct(fields) => fields.iter().all(|field| is_kept(field.dtype())),
-        Kind::Dictionary(_, values, _) => is_kept(values),
-        Kind::Null | Kind::Boolean | Kind::Binary | Kind::LargeBinary | Kind::BinaryView => true,
-        Kind::Decimal(..) => true,
-        other => is_text(other) || other.is_numeric() || is_time(other),
-    }
-}
-
-/// Returns whether a type is text, also text in a dictionary.
-pub(super) fn is_text(kind: &ArrowDataType) -> bool {
-    use ArrowDataType as Kind;
-    match kind {
-        Kind::Dictionary(_, values, _) => is_text(values),
-        other => matches!(other, Kind::Utf8 | Kind::LargeUtf8 | Kind::Utf8View),
-    }
-}
-
 /// Reads and decodes a column of a row group.
 fn arrays(
     file: &mut File,

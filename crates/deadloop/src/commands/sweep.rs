@@ -24,7 +24,7 @@ pub(crate) const HELP: &str =
 
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct Sweep {
-    /// A corpus: a folder, or one .jsonl or .parquet file
+    /// A corpus: a folder, or one .jsonl file
     #[serde(skip)]
     pub(crate) corpus: PathBuf,
     /// The grid

@@ -15,8 +15,8 @@ use crate::{Body, Entry, Place, RecordedEvent, Transcript};
 mod write;
 
 use deadloop_stream::wire::{CountedValue, EventList, Fields, TWICE, ValueBudget};
-pub(crate) use deadloop_stream::wire::{WireFault, event_of, kind, utf8, value};
-pub(crate) use write::{events_json, line};
+pub(crate) use deadloop_stream::wire::{WireFault, event_of, kind, utf8};
+pub(crate) use write::line;
 
 const RECORD: [&str; 10] = [
     "id",
@@ -30,11 +30,6 @@ const RECORD: [&str; 10] = [
     "reasoning",
     "answer",
 ];
-
-/// Returns whether a record's field is known.
-pub(crate) fn is_known(name: &str) -> bool {
-    RECORD.contains(&name) || name == "events"
-}
 
 /// A record with its fields as they were read.
 #[derive(Debug)]
@@ -73,13 +68,6 @@ impl Wire {
     /// Sets a field other than `events`. Returns false if it was set before.
     pub(crate) fn put(&mut self, name: String, value: Value) -> bool {
         self.fields.put(name, value)
-    }
-
-    /// Sets the events from their JSON text.
-    pub(crate) fn put_events(&mut self, json: &str) -> Result<(), WireFault> {
-        self.events =
-            deadloop_stream::wire::read_events(json).map_err(|e| WireFault::json(&e, json))?;
-        Ok(())
     }
 
     /// Checks the record and converts it to an entry. `think` returns the options for the `text` of a model.

@@ -33,8 +33,3 @@ impl Serialize for Line<'_> {
         map.end()
     }
 }
-
-/// Returns the events as JSON text.
-pub(crate) fn events_json(events: &[crate::RecordedEvent]) -> serde_json::Result<String> {
-    serde_json::to_string(events)
-}

@@ -4,11 +4,10 @@
 
 use std::fs::File;
 
-use deadloop_tables::{Lost, ParquetRows, RowOfValues};
+use deadloop_tables::{Lost, ParquetError, ParquetRows, RowOfValues};
 use serde_json::Value;
 
 use super::{Content, Record, Records};
-use deadloop_corpus::files::formats::parquet::fault;
 use deadloop_corpus::{Place, Problem};
 use deadloop_stream::wire::WireFault;
 
@@ -28,7 +27,16 @@ fn open(place: &Place) -> Result<ParquetRows, WireFault> {
 }
 
 fn fault_of(error: &std::io::Error) -> WireFault {
-    fault(deadloop_tables::ParquetError::Broken(error.to_string()))
+    fault(ParquetError::Broken(error.to_string()))
+}
+
+fn fault(error: ParquetError) -> WireFault {
+    let why = match error {
+        ParquetError::GaveUp => "the reader gave up".to_owned(),
+        ParquetError::Broken(why) | ParquetError::Unwritten(why) => why,
+    };
+    let first = why.lines().next().unwrap_or_default();
+    WireFault::new(format!("broken Parquet: {first}"), "a whole Parquet file")
 }
 
 struct Table {

@@ -24,7 +24,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop budget recordings/ --out bu
 /// The arguments of `deadloop budget`.
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct Budget {
-    /// A corpus: a folder, or one .jsonl or .parquet file
+    /// A corpus: a folder, or one .jsonl file
     #[serde(skip)]
     pub(crate) corpus: PathBuf,
     /// The settings, as a TOML file with budget tables [default: windows from 8k to 128k, thresholds from 0.5 to 0.95]

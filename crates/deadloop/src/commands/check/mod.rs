@@ -20,7 +20,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop check recordings/\n  deadlo
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// A corpus: a folder, or one .jsonl or .parquet file
+    /// A corpus: a folder, or one .jsonl file
     corpus: PathBuf,
     /// Fail on warnings too
     #[arg(long)]

@@ -30,7 +30,7 @@ const CONTEXT: u64 = 200;
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// A corpus: a folder, or one .jsonl or .parquet file; or the folder of a result: its corpus, seen
+    /// A corpus: a folder, or one .jsonl file; or the folder of a result: its corpus, seen
     /// through its settings and judged by its rules
     pub(crate) corpus: PathBuf,
     /// The id of a transcript

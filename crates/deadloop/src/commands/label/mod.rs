@@ -48,7 +48,7 @@ const CONTEXT: u64 = 200;
 #[command(group(ArgGroup::new("asks").multiple(true)))]
 #[command(group(ArgGroup::new("two")))]
 pub(crate) struct Label {
-    /// A corpus: a folder, or one .jsonl or .parquet file
+    /// A corpus: a folder, or one .jsonl file
     #[arg(required_unless_present = "two")]
     corpus: Option<PathBuf>,
     /// Ask about these transcripts, reviewed or not
@@ -109,9 +109,7 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
         return merge(args, global, (first, second));
     }
     let Some(path) = &args.corpus else {
-        return Err(
-            Code::Usage.error("no corpus; expected a folder, or one .jsonl or .parquet file")
-        );
+        return Err(Code::Usage.error("no corpus; expected a folder, or one .jsonl file"));
     };
     let corpus = open(path)?;
     if let (Some(results), false) = (&args.disputes, args.asks()) {

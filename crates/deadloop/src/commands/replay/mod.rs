@@ -24,7 +24,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop replay datasets/starter --s
 
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct Replay {
-    /// A corpus: a folder, or one .jsonl or .parquet file
+    /// A corpus: a folder, or one .jsonl file
     #[serde(skip)]
     pub(crate) corpus: PathBuf,
     /// Settings files; the first is the one in use [default: the recommended guard]

@@ -36,7 +36,7 @@ Exit codes: 0 fine, 4 nothing matches.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// A corpus: a folder, or one .jsonl or .parquet file
+    /// A corpus: a folder, or one .jsonl file
     corpus: PathBuf,
     /// The id of a transcript [default: all of them, a line each]
     transcript: Option<String>,

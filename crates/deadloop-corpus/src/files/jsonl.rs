@@ -2,34 +2,64 @@
 //!
 //! gzip and zstd are recognised by the first bytes.
 
-use std::io::{self, BufRead, BufWriter, Write};
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, BufRead, BufWriter, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
 use zstd::zstd_safe::{CParameter, compress_bound};
 
-use super::{Effort, Format, Record, Records, Sink, Source};
-use crate::files::{Counted, Lines, MAX_LINE, Raw, RecordDigest, broken, unpack};
-use crate::transcript::wire::{Wire, WireFault, line, utf8};
-use crate::{Entry, Place, Problem};
+use crate::files::{Counted, Lines, MAX_LINE, Raw, ReadProgress, broken, open_file, unpack};
+use crate::transcript::wire::line;
+use crate::{Cost, Entry, Place, Problem};
 
-pub(crate) const ENTRY: Format = Format {
-    name: "jsonl",
-    endings: &[".jsonl", ".jsonl.zst", ".jsonl.gz"],
-    magic: b"",
-    read,
-    create,
-};
+/// The endings of file names. In a folder only files with such endings are read.
+const ENDINGS: [&str; 3] = [".jsonl", ".jsonl.zst", ".jsonl.gz"];
 
-fn read(source: Source) -> Records {
-    let place = source.place(0);
-    let counted = Counted::new(source.file, source.progress);
-    match unpack(counted) {
-        Ok(bytes) => Box::new(Raws(Lines::new(bytes, place, MAX_LINE))),
-        Err(e) => Box::new(std::iter::once(Err(broken(&e).at(place)))),
+/// The effort to write a small file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// The effort for a file that is kept: a tenth smaller, at several times the cost.
+    Kept,
+    /// The effort for a file whose writing is waited for.
+    Quick,
+}
+
+/// Returns whether a file with this name belongs to a corpus.
+pub(crate) fn is_transcripts(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// The records of a file, in order and in bounded memory. It ends after an error from which reading cannot continue.
+pub(crate) type Records = Box<dyn Iterator<Item = Result<Raw, Problem>> + Send>;
+
+/// Opens a file and begins to read.
+pub(crate) fn open(path: &Arc<PathBuf>, progress: ReadProgress) -> Result<Records, Problem> {
+    let place = Place::new(Arc::clone(path), 0);
+    let unread =
+        |what: String, expected| Problem::new(place.clone(), what, expected).costing(Cost::Unread);
+    let unreadable = |e: io::Error| {
+        let what = format!("cannot be read: {e}");
+        Problem::new(place.clone(), what, "a readable file").costing(Cost::from_error(&e))
+    };
+    let mut file = open_file(path).map_err(unreadable)?;
+    if is_parquet(&mut file).map_err(unreadable)? {
+        let expected = "JSON lines; deadloop import makes a corpus of a table";
+        return Err(unread("a table in Parquet".to_owned(), expected));
     }
+    let bytes = unpack(Counted::new(file, progress)).map_err(|e| broken(&e).at(place.clone()))?;
+    Ok(Box::new(Raws(Lines::new(bytes, place, MAX_LINE))))
+}
+
+fn is_parquet(file: &mut File) -> io::Result<bool> {
+    let mut head = Vec::with_capacity(4);
+    (&mut *file).take(4).read_to_end(&mut head)?;
+    file.rewind()?;
+    Ok(head == b"PAR1")
 }
 
 /// The records of a file, one per line.
@@ -42,38 +72,15 @@ impl<R: BufRead> Iterator for Raws<R> {
         loop {
             let line = match self.0.next_line()? {
                 Ok([]) => continue,
-                Ok(text) => Ok(JsonLine(text.to_vec())),
+                Ok(text) => Ok(text.to_vec()),
                 Err(fault) => Err(fault),
             };
             let place = self.0.place().clone();
             return Some(match line {
-                Ok(line) => Ok(Raw::new(place, Box::new(line))),
+                Ok(line) => Ok(Raw::new(place, line)),
                 Err(fault) => Err(fault.at(place)),
             });
         }
-    }
-}
-
-/// Returns a record for a line that is not in a file. It equals the record of the same line in a file.
-pub(crate) fn raw(line: &[u8], place: Place) -> Raw {
-    Raw::new(place, Box::new(JsonLine(line.trim_ascii().to_vec())))
-}
-
-/// A trimmed line of a file.
-struct JsonLine(Vec<u8>);
-
-impl Record for JsonLine {
-    fn decode(&self) -> Result<Wire, WireFault> {
-        let text = utf8(&self.0)?;
-        serde_json::from_str(text).map_err(|e| WireFault::json(&e, text))
-    }
-
-    fn digest(&self) -> RecordDigest {
-        RecordDigest::from_parts([self.0.as_slice()])
-    }
-
-    fn bytes(&self) -> usize {
-        self.0.len()
     }
 }
 
@@ -91,7 +98,8 @@ const QUICK: [CParameter; 4] = [
     CParameter::WindowLog(PIECE.ilog2()),
 ];
 
-fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Result<Box<dyn Sink>> {
+/// Begins a file. Its ending selects the packing.
+pub(crate) fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Result<LineSink> {
     let file = BufWriter::new(file);
     let packing = path.extension().unwrap_or_default();
     let packer = if packing == "zst" {
@@ -105,11 +113,11 @@ fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Result<Box<dy
         Packer::Plain(file)
     };
     let line = Vec::new();
-    Ok(Box::new(LineSink { packer, line }))
+    Ok(LineSink { packer, line })
 }
 
 /// A file of lines that is being written.
-struct LineSink {
+pub(crate) struct LineSink {
     packer: Packer,
     /// The current line. Packers are much faster with one large piece than with many small ones.
     line: Vec<u8>,
@@ -123,8 +131,9 @@ enum Packer {
     Pieces(Pieces),
 }
 
-impl Sink for LineSink {
-    fn write(&mut self, entry: &Entry) -> io::Result<()> {
+impl LineSink {
+    /// Writes a transcript.
+    pub(crate) fn write(&mut self, entry: &Entry) -> io::Result<()> {
         let file: &mut dyn Write = match &mut self.packer {
             Packer::Plain(file) => file,
             Packer::Gzip(file) => file,
@@ -137,7 +146,8 @@ impl Sink for LineSink {
         file.write_all(&self.line)
     }
 
-    fn finish(self: Box<Self>) -> io::Result<NamedTempFile> {
+    /// Writes the rest and returns the file.
+    pub(crate) fn finish(self) -> io::Result<NamedTempFile> {
         let file = match self.packer {
             Packer::Plain(file) => file,
             Packer::Gzip(file) => file.finish()?,
