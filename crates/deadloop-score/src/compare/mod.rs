@@ -8,16 +8,14 @@
 //! | a side, from a folder or from a replay | `side` |
 //! | the pairs of transcripts, and the checks that two sides are comparable | `pairs` |
 //! | the test of flips | `significance` |
-//! | the paired bootstrap over groups | `resample` |
-//! | the table of metrics and models | `rows` |
+//! | the table of metrics and models, the paired bootstrap over groups | `rows` |
 //! | the transcripts that flipped | `flips` |
 //! | the verdict and the gates | `gates` |
-//! | the measures, and those with a gate | `subject` |
+//! | the measures | `subject` |
 
 mod flips;
 mod gates;
 mod pairs;
-mod resample;
 mod rows;
 mod side;
 mod significance;
