@@ -72,8 +72,9 @@ impl Fails {
 /// not worse by more than noise. Other measures and single models do not count.
 pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Bearing, Vec<String>) {
     let rows = || {
-        rows.iter()
-            .filter(|row| matches!(row.measured.role, Role::Primary | Role::Guard) && row.model == "*")
+        rows.iter().filter(|row| {
+            matches!(row.measured.role, Role::Primary | Role::Guard) && row.model == "*"
+        })
     };
     let of = |standing| rows().filter(move |row| row.verdict == Some(standing));
     let told = |rows: &mut dyn Iterator<Item = &Row>| rows.map(Row::line).collect::<Vec<_>>();
@@ -117,7 +118,9 @@ fn corpus(verdict: Bearing, rows: &[Row], flips: &[Flip], options: &CompareOptio
         passed,
         why,
     };
-    let scored = |row: &Row| row.measured.is_exact() && row.measured.role != Role::Told && row.difference.is_some();
+    let scored = |row: &Row| {
+        row.measured.is_exact() && row.measured.role != Role::Told && row.difference.is_some()
+    };
     if !rows.iter().any(scored) {
         let nothing = "no transcript is labelled a loop or clean, so nothing can be said";
         return gate(None, nothing.into());
@@ -161,9 +164,7 @@ fn inferior(verdict: Bearing, rows: &[Row], margin: f64) -> Option<Gate> {
     let why = format!("{d:+.2} per {per}, at most {hi_told} (95 %), allowed {margin_told}");
     let more = match () {
         () if hi <= margin => "",
-        () if d <= 0.0 && verdict == Bearing::Improved => {
-            "; NEW has no more of them, and improved"
-        }
+        () if d <= 0.0 && verdict == Bearing::Improved => "; NEW has no more of them, and improved",
         () if d <= 0.0 && row.differ < FEWEST => {
             "; NEW has no more of them, and too few groups differ for a bound"
         }

@@ -179,7 +179,9 @@ fn discordant(measured: &Measured, pairs: &[&Pair]) -> Discordant {
 /// Returns the verdict of a row. A difference beyond chance and noise is an improvement or a regression. An interval
 /// inside the noise is equivalence. The test of flips decides on chance, or without one an interval on one side of 0.
 fn bearing(row: &Row, alpha: f64) -> Option<Bearing> {
-    let d = row.difference.filter(|_| row.measured.role != Role::Beside)?;
+    let d = row
+        .difference
+        .filter(|_| row.measured.role != Role::Beside)?;
     let sure = match row.test {
         Test::SignFlip => row.p.is_some_and(|p| p <= alpha),
         Test::Interval => row

@@ -3,9 +3,7 @@
 use deadloop_replay::detect::Unit;
 
 use super::Noise;
-use crate::measure::{
-    DELAY, ENDED, FPR, Metric, RECALL, SAVED, Worth, transient_rate, wrong_rate,
-};
+use crate::measure::{DELAY, ENDED, FPR, Metric, RECALL, SAVED, Worth, transient_rate, wrong_rate};
 use crate::tally::{Count, Tally};
 
 /// The role of a measure in a comparison.
@@ -82,7 +80,12 @@ impl Measured {
 
     /// Returns the terms of the numerator.
     pub(crate) fn terms(&self, tally: &Tally) -> Vec<i64> {
-        let terms = self.metric.formula.ratios.iter().flat_map(|ratio| ratio.num);
+        let terms = self
+            .metric
+            .formula
+            .ratios
+            .iter()
+            .flat_map(|ratio| ratio.num);
         terms.map(|term| tally[term.0]).collect()
     }
 }
