@@ -184,27 +184,13 @@ fn mask(setting: &SettingRow) -> Vec<bool> {
 fn family(data: &ReportData) -> Option<Vec<bool>> {
     let mut families: BTreeMap<Vec<bool>, usize> = BTreeMap::new();
     let cells = data.settings.iter().filter(|s| s.role == Role::Cell);
-    // Cells of a grid are adjacent, so only changes of the family need a look-up.
-    let mut last: Option<(Vec<bool>, usize)> = None;
     for cell in cells {
-        match &mut last {
-            Some((family, count)) if has(cell, family) => *count += 1,
-            _ => {
-                add(&mut families, last.replace((mask(cell), 1)));
-            }
-        }
+        *families.entry(mask(cell)).or_default() += 1;
     }
-    add(&mut families, last);
     let chosen = data.chosen().and_then(|i| data.settings.get(i));
     let own = chosen.map(mask).filter(|mask| families.contains_key(mask));
     let largest = families.iter().max_by_key(|(_, cells)| **cells);
     own.or_else(|| largest.map(|(mask, _)| mask.clone()))
-}
-
-fn add(families: &mut BTreeMap<Vec<bool>, usize>, some: Option<(Vec<bool>, usize)>) {
-    if let Some((family, count)) = some {
-        *families.entry(family).or_default() += count;
-    }
 }
 
 fn dimension<'d>(
@@ -212,17 +198,10 @@ fn dimension<'d>(
     cells: &[&'d SettingRow],
     param: usize,
 ) -> Option<Dimension<'d>> {
-    let mut values: Vec<&str> = Vec::new();
-    let (mut seen, mut last) = (BTreeSet::new(), None);
-    for value in cells
-        .iter()
-        .filter_map(|cell| cell.params.get(param)?.as_deref())
-    {
-        if last != Some(value) && seen.insert(value) {
-            values.push(value);
-        }
-        last = Some(value);
-    }
+    let mut seen = BTreeSet::new();
+    let values = cells.iter();
+    let values = values.filter_map(|cell| cell.params.get(param)?.as_deref());
+    let mut values: Vec<&str> = values.filter(|value| seen.insert(*value)).collect();
     // Words stay in the order of the grid.
     if values
         .iter()

@@ -44,7 +44,6 @@ mod plane;
 mod review;
 mod series;
 mod tables;
-mod verdicts;
 mod visible;
 mod write;
 

@@ -22,8 +22,8 @@ const BYTES: usize = 1_200_000;
 struct Embedded {
     /// The names of the columns.
     guards: Vec<String>,
-    /// The names of the verdicts. In rows they are letters: `a` is the first.
-    verdicts: Vec<&'static str>,
+    /// The verdicts. In rows they are letters: `a` is the first.
+    verdicts: Vec<VerdictView>,
     models: Vec<String>,
     kinds: Vec<String>,
     /// The number of leading rows in which guards differ.
@@ -31,6 +31,42 @@ struct Embedded {
     left_out: usize,
     /// The packed rows.
     rows: String,
+}
+
+#[derive(Serialize)]
+struct VerdictView {
+    name: &'static str,
+    /// Whether healthy text was cut.
+    wrong: bool,
+    /// Whether the verdict is on a loop.
+    looping: bool,
+    /// The sign in a cell of a table.
+    sign: char,
+    /// The verdict in words.
+    words: &'static str,
+}
+
+impl VerdictView {
+    fn new(verdict: Verdict) -> Self {
+        let (sign, words) = match verdict {
+            Verdict::Hit => ('✓', "found"),
+            Verdict::Premature => ('✂', "cut before the loop"),
+            Verdict::Stale => ('✂', "cut after the loop"),
+            Verdict::Miss => ('✗', "missed"),
+            Verdict::FalseAlarm => ('✂', "healthy text cut"),
+            Verdict::Quiet | Verdict::TransientPass => ('·', "left alone"),
+            Verdict::TransientStop => ('~', "stopped in a repetition that ends by itself"),
+            Verdict::Unlabelled => ('·', "not cut, no label"),
+            Verdict::Error => ('!', "the guard failed"),
+        };
+        Self {
+            name: verdict.name(),
+            wrong: verdict.is_false(),
+            looping: verdict.is_loop(),
+            sign,
+            words,
+        }
+    }
 }
 
 /// A transcript: its id, model, kind and onset, then for each guard the letter of the verdict (`-` without a row) and
@@ -66,7 +102,7 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
     };
     let embedded = Embedded {
         guards: list.iter().map(|one| one.name.clone()).collect(),
-        verdicts: Verdict::NAMES.to_vec(),
+        verdicts: Verdict::ALL.into_iter().map(VerdictView::new).collect(),
         models: rows.models,
         kinds: rows.kinds,
         differing: rows.differing.min(rows.rows.len()),

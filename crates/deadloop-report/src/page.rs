@@ -3,21 +3,20 @@
 use crate::charts::{CHARTS, Chart};
 use crate::data::ReportData;
 use crate::draw::{DrawError, chart_css, variables_css};
-use crate::drill::{Drill, drill, texts_note};
-use crate::headline::{Headline, headline};
+use crate::drill::{drill, texts_note};
+use crate::headline::headline;
 use crate::matrix;
 use crate::numbers::count;
-use crate::plane::{self, Picture};
-use crate::tables::{Tables, tables};
-use crate::verdicts::verdicts;
+use crate::plane;
+use crate::tables::tables;
 use crate::visible::visible;
 use std::borrow::Cow;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use minijinja::Environment;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
+use minijinja::{Environment, context};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -28,41 +27,6 @@ pub struct Pages {
     pub html: String,
     /// The Markdown with the same content. Charts are links into `charts/`.
     pub markdown: String,
-}
-
-/// The data of the templates.
-#[derive(Serialize)]
-struct Content<'d> {
-    title: String,
-    headline: Headline,
-    tables: Tables,
-    charts: Vec<Figure>,
-    plane: Option<Vec<Picture>>,
-    plane_reading: Cow<'static, str>,
-    dots: Option<String>,
-    settings_toml: Option<&'d str>,
-    constraints: Vec<String>,
-    objective: Cow<'static, str>,
-    judge: &'d [(String, String)],
-    seed: Option<u64>,
-    counts: Vec<(&'d str, String)>,
-    versions: &'d [(String, String)],
-    corpus: &'d str,
-    corpus_hash: Option<&'d str>,
-    labelled: bool,
-    /// Whether each model has a choice.
-    chosen: bool,
-    matrix: Option<String>,
-    verdicts: String,
-    drill: Vec<Drill>,
-    texts_note: Option<String>,
-    redacted: bool,
-    csp: String,
-    css: String,
-    js: &'static str,
-    /// The denominator of the rate of wrong alarms, such as `per million clean chars`.
-    per_clean: &'static str,
-    unit: &'static str,
 }
 
 /// The script of the page, in one scope.
@@ -128,7 +92,7 @@ pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
     environment.add_template("matrix.html", include_str!("../templates/matrix.html"))?;
     environment.add_template("drill.html", include_str!("../templates/drill.html"))?;
     environment.add_template("report.md", include_str!("../templates/report.md"))?;
-    let content = Value::from(Serde(content(data, charts)?));
+    let content = content(data, charts)?;
     let html = environment
         .get_template("page.html")?
         .render(content.clone())?;
@@ -136,7 +100,12 @@ pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
     Ok(Pages { html, markdown })
 }
 
-fn content<'d>(data: &'d ReportData, charts: &[Chart]) -> Result<Content<'d>, PageError> {
+fn value(of: impl Serialize) -> Value {
+    Value::from(Serde(of))
+}
+
+/// Returns the data of the templates.
+fn content(data: &ReportData, charts: &[Chart]) -> Result<Value, PageError> {
     // The first chart, the plane, has its own section.
     let drawn = charts.iter().skip(1).filter_map(|chart| {
         let drawn = chart.drawn.as_ref()?;
@@ -150,39 +119,38 @@ fn content<'d>(data: &'d ReportData, charts: &[Chart]) -> Result<Content<'d>, Pa
     let (plane, dots) = plane::embedded(data)?.unzip();
     let run = &data.run;
     let css = variables_css() + &chart_css() + include_str!("../templates/page.css");
-    Ok(Content {
-        title: format!("deadloop {}: {}", run.command, visible(&run.corpus)),
-        headline: headline(data),
-        tables: tables(data),
-        charts: drawn.collect(),
-        settings_toml: data.settings_toml.as_deref(),
-        constraints: run.constraints.iter().map(ToString::to_string).collect(),
-        objective: run.objective.0.title_in(run.unit),
-        judge: &run.judge,
-        seed: run.seed,
-        counts: run
-            .counts
-            .iter()
-            .map(|(name, value)| (name.as_str(), count(*value)))
-            .collect(),
-        versions: &run.versions,
-        corpus: &run.corpus,
-        corpus_hash: run.corpus_hash.as_deref(),
-        labelled: data.has_labels(),
-        chosen: !data.choices.is_empty(),
-        plane,
-        plane_reading: data.run.in_unit(CHARTS[0].reading),
-        dots,
-        matrix: matrix::embedded(data)?,
-        verdicts: verdicts().map_err(std::io::Error::from)?,
-        drill: drill(data),
-        texts_note: texts_note(data),
-        redacted: data.redacted,
-        csp: policy(&css, SCRIPT),
-        css,
-        js: SCRIPT,
-        per_clean: run.wrong_name(false).trim_start_matches("wrong alarms "),
-        unit: run.unit.name(),
+    let constraints = run.constraints.iter().map(ToString::to_string);
+    let counts = run.counts.iter();
+    let counts = counts.map(|(name, value)| (name, count(*value)));
+    Ok(context! {
+        title => format!("deadloop {}: {}", run.command, visible(&run.corpus)),
+        headline => value(headline(data)),
+        tables => value(tables(data)),
+        charts => value(drawn.collect::<Vec<_>>()),
+        settings_toml => value(&data.settings_toml),
+        constraints => value(constraints.collect::<Vec<_>>()),
+        objective => value(run.objective.0.title_in(run.unit)),
+        judge => value(&run.judge),
+        seed => value(run.seed),
+        counts => value(counts.collect::<Vec<_>>()),
+        versions => value(&run.versions),
+        corpus => value(&run.corpus),
+        corpus_hash => value(&run.corpus_hash),
+        labelled => data.has_labels(),
+        chosen => !data.choices.is_empty(),
+        plane => value(plane),
+        plane_reading => value(run.in_unit(CHARTS[0].reading)),
+        dots => value(dots),
+        matrix => value(matrix::embedded(data)?),
+        drill => value(drill(data)),
+        texts_note => value(texts_note(data)),
+        redacted => data.redacted,
+        csp => policy(&css, SCRIPT),
+        css => css,
+        js => SCRIPT,
+        // The denominator of the rate of wrong alarms, such as `per million clean chars`.
+        per_clean => run.wrong_name(false).trim_start_matches("wrong alarms "),
+        unit => run.unit.name(),
     })
 }
 

@@ -1,6 +1,5 @@
 // Every transcript through every guard: a row opens the transcript.
 const SHOWN = 60;
-const VERDICTS = JSON.parse(byId("verdict-data")?.textContent ?? "{}");
 
 class Matrix {
   async open(data) {
@@ -24,7 +23,7 @@ class Matrix {
     const wanted = byId("matrix-kind").value;
     if (wanted === "") return true;
     const verdicts = [...letters].map((letter) => this.verdict(letter));
-    return wanted === "cut" ? verdicts.some((one) => VERDICTS[one]?.wrong) : verdicts.some((one) => VERDICTS[one]?.looping);
+    return wanted === "cut" ? verdicts.some((one) => one?.wrong) : verdicts.some((one) => one?.looping);
   }
   show() {
     const { data: { models, kinds, differing, left_out: out } } = this;
@@ -33,9 +32,10 @@ class Matrix {
       && (text === "" || id.toLowerCase().includes(text)) && this.isKind(letters));
     const sign = (letter, alarm) => {
       const verdict = this.verdict(letter);
-      const { sign: mark, words } = verdict === undefined ? { sign: "", words: "not replayed" } : verdict === "unlabelled" && alarm ? { sign: "✂", words: "cut, no label" } : VERDICTS[verdict];
+      const cut = verdict?.name === "unlabelled" && alarm ? " cut" : "";
+      const { sign: mark, words } = cut ? { sign: "✂", words: "cut, no label" } : verdict ?? { sign: "", words: "not replayed" };
       const told = alarm ? `${words}, at ${count(alarm - 1)}` : words;
-      return element("td", { class: `sign ${verdict ?? ""}${verdict === "unlabelled" && alarm ? " cut" : ""}`, title: told }, element("span", { "aria-hidden": "true" }, mark), element("span", { class: "aside" }, told));
+      return element("td", { class: `sign ${verdict?.name ?? ""}${cut}`, title: told }, element("span", { "aria-hidden": "true" }, mark), element("span", { class: "aside" }, told));
     };
     const row = ([id, model, kind, onset, letters, alarms]) => {
       const name = element("td", {}), loop = kinds[kind] || (onset === null ? "–" : "loop");

@@ -53,7 +53,7 @@ for (const fold of document.querySelectorAll(".rows > details")) {
     if (wanted) fold.open = true;
     for (const row of bodiesOf(table).flatMap((body) => [...body.rows])) {
       const cell = row.cells[0];
-      row.hidden = !pinned.has(row) && !`${cell.title} ${cell.textContent}`.toLowerCase().includes(wanted);
+      row.hidden = !pinned.has(row) && !cell.textContent.toLowerCase().includes(wanted);
     }
   });
   fold.parentNode.prepend(search);

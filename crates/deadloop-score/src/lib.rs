@@ -67,7 +67,7 @@ pub use files::store::{FileError, read_text_if_named, write_bytes, write_text};
 pub use files::sweep::{CSV_ROWS, NEVER, Scored, Scoring, write_scores};
 pub use intervals::{
     Interval, Intervals, POISSON_1, PoissonCache, Resampling, Weights, bootstrap, poisson,
-    poisson_lower, poisson_upper, proportion_lower, proportion_upper, wilson,
+    poisson_lower, poisson_upper, proportion_lower, wilson,
 };
 pub use judge::{JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge};
 pub use measure::{

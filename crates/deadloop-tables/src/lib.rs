@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the columns of a table in one list: name, type, unit, meaning | [`schema!`], [`table_row!`], [`Schema`] |
 //! | a frame, and the cells of a column of it | [`DataFrame`], [`texts`], [`ints`], [`floats`] |
+//! | the join of two frames | [`join`] |
 //! | a frame as CSV, without formulas that a spreadsheet would run | [`CsvWriter`], [`read_csv`], [`unrunnable`] |
 //! | a frame as Parquet | [`ParquetWriter`], [`read_parquet`] |
 //! | the rows of any Parquet file as JSON, lists and structs too | [`ParquetRows`] |
@@ -27,8 +28,9 @@ pub use formula::unrunnable;
 pub use parquet::{ParquetRows, ParquetWriter, read_parquet};
 pub use polars;
 pub use polars::prelude::DataFrame;
+pub use polars_ops::prelude::JoinType;
 pub use rows::{Lost, ParquetError, RowOfValues};
-pub use schema::{ColumnDoc, Schema, SchemaField, Type, floats, ints, texts};
+pub use schema::{ColumnDoc, Schema, SchemaField, Type, floats, ints, join, texts};
 
 /// The types of cells, as [`schema!`] and [`table_row!`] name them.
 pub mod cell {

@@ -6,6 +6,7 @@ use polars::prelude::{
     Column, DataFrame, DataType, Float64Chunked, Int64Chunked, IntoColumn, NewChunkedArray,
     StringChunked,
 };
+use polars_ops::prelude::{DataFrameJoinOps as _, JoinArgs, JoinType, MaintainOrderJoin};
 
 /// The type of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,6 +232,14 @@ pub fn floats<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = O
         Ok(cells) => Box::new(cells.iter()),
         Err(_) => Box::new(std::iter::empty()),
     }
+}
+
+/// Joins the rows of two frames by a column of both, in the order of `rows`. Empty if a frame lacks the column.
+pub fn join(rows: &DataFrame, others: &DataFrame, key: &str, how: JoinType) -> DataFrame {
+    let mut how = JoinArgs::new(how);
+    how.maintain_order = MaintainOrderJoin::Left;
+    let joined = rows.join(others, [key], [key], how, None);
+    joined.unwrap_or_default()
 }
 
 /// Makes a [`Schema`] from the type of a row and the columns: name, type, unit in square brackets, meaning, and the

@@ -25,7 +25,7 @@ pub(crate) const KINDS: Param = Param::flag("kinds", false)
 /// The parameter for the count from which results of unfinished work are reported.
 pub(crate) const WAITING_N: Param = Param::count("waiting_n", 30, 0..=1000)
     .unit("calls")
-    .doc("with kinds: results that say that something is not done yet count from this many on");
+    .doc("results that say not yet done count from this many on, with kinds");
 
 /// The parameter for the count from which results without information are reported.
 pub(crate) const STATELESS_N: Param = Param::count("stateless_n", 0, 0..=1000)

@@ -24,7 +24,7 @@ pub(crate) const fn n(default: i64, unit: &'static str, doc: &'static str) -> Pa
 }
 
 /// The parameter [`n`] of equal calls or pairs, with default 3.
-pub(crate) const N: Param = n(3, "calls", "equal ones in a row, the first included");
+pub(crate) const N: Param = n(3, "calls", "equal calls in a row, the first included");
 
 /// A counter of equal calls in a row.
 #[derive(Clone)]

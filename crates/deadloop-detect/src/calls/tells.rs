@@ -13,7 +13,7 @@ pub(crate) const TELLS: Param = Param::word("tells", "stop", &["stop", TELLS_WAR
 /// The parameter for how early a warning comes.
 pub(crate) const WARN_AT: Param = Param::number("warn_at", 0.8, 0.01..=1.0)
     .unit("of the limit")
-    .doc("with tells = \"warning\": the share of a limit that is used up");
+    .doc("share of a limit that is used up, with tells = \"warning\"");
 
 /// Returns the share of a limit at which a detector alarms, in millionths. Warnings have the share [`WARN_AT`], stops
 /// the whole limit.

@@ -125,7 +125,7 @@ const MAX_DISTINCT: Param = Param::count("max_distinct", 6, 1..=LONGEST_WINDOW -
 
 const EQUAL_RESULTS: Param = n(6, "calls", "equal results of one tool in a row");
 
-const ERRORS: Param = n(3, "results", "errors in a row");
+const ERRORS: Param = n(3, "errors", "errors in a row");
 
 const SAME: Param = Param::word("same", "any", &["any", "tool", "prefix"])
     .doc("what they have in common: nothing; the tool; the tool and how the text begins");

@@ -18,7 +18,7 @@ use crate::stream::Chars;
 
 /// The parameter `ignore`, which every detector of repetition in a text has.
 pub(crate) const IGNORE: Param = Param::new("ignore", Literal::Texts(&[]), Domain::Regexes)
-    .doc("white list: patterns of lines that are not read");
+    .doc("lines that are not read, as patterns (a white list)");
 
 /// The maximum number of chars of a line that are matched against the patterns together. A longer line is cut into
 /// pieces of this length, and each piece is a line of its own. At most this much of a text is held back from a

@@ -2,7 +2,7 @@
 
 use super::{Area, ChartEntry, mesh};
 use crate::data::{Objective, ReportData, Score, brief};
-use crate::draw::{DrawError, Ink, Picture, SEQUENCE, elide, measure, words};
+use crate::draw::{DrawError, Ink, Picture, STEPS, elide, measure, words};
 use crate::grid::{Grid, Worth};
 use crate::numbers::{decimal, percent};
 use deadloop_score::measure::RECALL;
@@ -130,10 +130,9 @@ impl Range {
         } else {
             self.high - value
         };
-        let step = (above / spread * SEQUENCE.len() as f64) as usize;
-        let step = step.min(SEQUENCE.len() - 1);
+        let step = (above / spread * STEPS as f64) as usize;
         (
-            SEQUENCE[step],
+            Ink::step(step),
             if step >= 4 { Ink::OnHigh } else { Ink::Text },
         )
     }
@@ -151,7 +150,7 @@ fn legend(area: &Area<'_>, grid: &Grid<'_>, range: &Range) -> Result<(), DrawErr
     let ramp = format!("{} {}", range.title, objective.write(worst));
     text(&ramp, 8)?;
     let mut x = 16 + measure(&ramp, 13.0) as i32;
-    for ink in SEQUENCE {
+    for ink in (0..STEPS).map(Ink::step) {
         area.draw(&Rectangle::new(
             [(x, 8), (x + 18, 24)],
             ink.color().filled(),
@@ -193,10 +192,12 @@ impl Field<'_, '_, '_> {
             let value = usize::try_from(at).ok().and_then(|at| values.get(at));
             value.map_or_else(String::new, |value| elide(&brief(value), room, 12.0))
         };
+        let widths = up.iter().map(|value| measure(&brief(value), 12.0) as i32);
+        let beside = widths.max().unwrap_or(0).min(106) + 22;
         let mut chart = ChartBuilder::on(self.area)
             .margin(8)
             .x_label_area_size(44)
-            .y_label_area_size(128)
+            .y_label_area_size(beside)
             .build_cartesian_2d(0..columns, 0..rows)?;
         let (width, height) = chart.plotting_area().dim_in_pixel();
         let half = (width as i32 / columns / 2, height as i32 / rows / 2);
@@ -208,8 +209,8 @@ impl Field<'_, '_, '_> {
             .y_label_offset(-half.1)
             .x_label_formatter(&|at| label(across, *at, 76.0))
             .y_label_formatter(&|at| label(up, *at, 106.0))
-            .x_desc(elide(&self.grid.title(*x), 210.0, 13.0))
-            .y_desc(elide(&self.grid.title(*y), 210.0, 13.0))
+            .x_desc(elide(&self.grid.title(*x), f64::from(width), 13.0))
+            .y_desc(elide(&self.grid.title(*y), f64::from(height), 13.0))
             .draw()?;
         for (row, worths) in (0..rows).rev().zip(fields) {
             for (column, worth) in (0..columns).zip(worths) {

@@ -2,7 +2,7 @@
 
 use super::{Area, ChartEntry, PLOT, legend, mesh, percent_labels};
 use crate::data::ReportData;
-use crate::draw::{Axis, DrawError, Picture, elide};
+use crate::draw::{DrawError, Picture, elide};
 use crate::numbers::{percent, plain};
 use crate::series::{Series, series};
 use crate::visible::visible;
@@ -48,13 +48,18 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
         .iter()
         .filter_map(|series| series.latencies().last().copied());
     let longest = longest.fold(least, f64::max);
+    let inside = marks.iter().copied().filter(|at| *at <= longest);
+    let marks: Vec<f64> = inside.collect();
     let draw = |area: &Area<'_>| {
         let mut chart = ChartBuilder::on(area)
             .margin(10)
             .margin_right(32)
             .x_label_area_size(44)
             .y_label_area_size(62)
-            .build_cartesian_2d(Axis::log(from, longest, marks), 0.0..1.0)?;
+            .build_cartesian_2d(
+                (from..longest).log_scale().with_key_points(marks.clone()),
+                0.0..1.0,
+            )?;
         let unit = data.run.in_unit("chars after the onset");
         mesh(&mut chart.configure_mesh())
             .x_label_formatter(&|x| plain(*x, 3))

@@ -4,7 +4,7 @@
 
 use super::{Area, ChartEntry, PLOT, mesh, percent_labels};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
-use crate::draw::{Axis, DrawError, Ink, Picture, SERIES, elide, words};
+use crate::draw::{Axis, DrawError, Ink, Picture, elide, measure, words};
 use crate::look::ink;
 use crate::numbers::{decimal, percent, plain};
 use crate::visible::visible;
@@ -40,8 +40,6 @@ const MARKED: usize = 5;
 
 /// A setting marked by a letter.
 struct Point {
-    /// The role: `chosen`, `best in-sample`, `in use`, `named`, `limit`, `never`.
-    role: &'static str,
     setting: usize,
     name: String,
     at: (f64, f64),
@@ -101,12 +99,16 @@ fn plane(
     }
     let points = points(data, model);
     let mut spots = Vec::new();
-    let rows = (points.len() + usize::from(data.run.limit.is_some())).div_ceil(2) as u32;
+    let entries = key_entries(data, &points);
+    // A long name has a row to itself.
+    let fits = |(_, _, name): &KeyEntry| measure(name, 13.0) <= f64::from(PLOT.0 / 2) - 44.0;
+    let columns = if entries.iter().all(fits) { 2 } else { 1 };
+    let rows = entries.len().div_ceil(columns) as u32;
     let size = (PLOT.0, PLOT.1 + KEY_ROW * rows);
     let picture = Picture::new((name, ENTRY.title), size, |area| {
         let (plot, below) = area.split_vertically(PLOT.1 as i32);
         spots = drawn(&plot, data, &places, &points)?;
-        key(&below, data, &points)
+        key(&below, entries, columns as i32)
     })?;
     let mut titles: Vec<String> = spots
         .iter()
@@ -210,18 +212,26 @@ fn mark_offsets(
     points.iter().map(offset).collect()
 }
 
-/// Draws the key of the marks and the limit, in two columns below the plane.
-fn key(area: &Area<'_>, data: &ReportData, points: &[Point]) -> Result<(), DrawError> {
-    let left = words(13, Ink::Text).pos(Pos::new(HPos::Left, VPos::Center));
+/// An entry of the key: the letter of a mark, the ink, the name.
+type KeyEntry = (Option<char>, Ink, String);
+
+/// Returns the key of the marks and the limit.
+fn key_entries(data: &ReportData, points: &[Point]) -> Vec<KeyEntry> {
     let limit = data.run.limit.map(|limit| {
         let name = format!("limit: {limit} {}", data.run.wrong_name(false));
         (None, Ink::Limit, name)
     });
     let points = ('A'..).zip(points);
     let points = points.map(|(letter, point)| (Some(letter), point.ink, point.name.clone()));
-    let (width, row) = (PLOT.0 as i32 / 2, KEY_ROW as i32);
-    for (at, (letter, ink, name)) in (0..).zip(points.chain(limit)) {
-        let (x, y) = (at % 2 * width + 12, at / 2 * row + row / 2);
+    points.chain(limit).collect()
+}
+
+/// Draws the key in columns below the plane.
+fn key(area: &Area<'_>, entries: Vec<KeyEntry>, columns: i32) -> Result<(), DrawError> {
+    let left = words(13, Ink::Text).pos(Pos::new(HPos::Left, VPos::Center));
+    let (width, row) = (PLOT.0 as i32 / columns, KEY_ROW as i32);
+    for (at, (letter, ink, name)) in (0..).zip(entries) {
+        let (x, y) = (at % columns * width + 12, at / columns * row + row / 2);
         let (tall, style) = (if letter.is_some() { 7 } else { 1 }, ink.color().filled());
         area.draw(&Rectangle::new([(x, y - tall), (x + 14, y + tall)], style))?;
         if let Some(letter) = letter {
@@ -336,70 +346,38 @@ fn models(data: &ReportData) -> Vec<&str> {
 }
 
 /// Returns the marked settings of a model: the chosen one or the best of a search, then the one in use, the other named
-/// ones, and those of the limits.
+/// ones, those of the limits, and no guard. A chosen setting with a name has two marks.
 fn points(data: &ReportData, model: &str) -> Vec<Point> {
-    let scores = data.scores.iter().filter(|score| score.model == model);
-    let mut points: Vec<Point> = scores
-        .filter_map(|score| Some((score.setting, place(data, score)?)))
-        .flat_map(|(setting, at)| marks(data, model, (setting, at)))
-        .collect();
+    let point = |setting: usize, name: String, ink| {
+        let at = place(data, data.score(setting, model)?)?;
+        Some(Point {
+            setting,
+            name,
+            at,
+            ink,
+        })
+    };
+    let chosen = match model {
+        ALL_MODELS => data.chosen(),
+        model => data.held_for(model).filter(|_| data.ships()),
+    };
+    let stars = [("settings.toml", chosen), ("best in-sample", data.best())];
+    let stars = stars.into_iter().filter_map(|(what, at)| {
+        let name = format!("{what}: {}", data.describe(at?));
+        point(at?, name, Ink::Chosen)
+    });
+    let named = data.leading().iter();
+    let named = named.filter_map(|at| point(*at, data.describe(*at), ink(data, *at)));
+    let mut points: Vec<Point> = stars.chain(named).collect();
     let limits = data.advice.iter().flat_map(|advice| &advice.limits);
     for rung in limits {
         let setting = data.settings.iter().position(|one| one.id == rung.setting);
         let new = setting.filter(|at| points.iter().all(|point| point.setting != *at));
-        let score = new.and_then(|at| data.score(at, model));
-        if let Some((score, at)) = score.and_then(|score| Some((score, place(data, score)?))) {
-            points.push(Point {
-                role: "limit",
-                setting: score.setting,
-                name: data.describe(score.setting),
-                at,
-                ink: SERIES[3 + points.len() % (SERIES.len() - 3)],
-            });
-        }
+        let ink = Ink::series(3 + points.len() % 5);
+        points.extend(new.and_then(|at| point(at, data.describe(at), ink)));
     }
-    points.sort_by_key(|point| {
-        let leading = data.leading().iter().position(|at| *at == point.setting);
-        let is_star = matches!(point.role, "chosen" | "best in-sample");
-        let rank = ["limit", "never"]
-            .iter()
-            .position(|role| *role == point.role);
-        (!is_star, rank, leading)
-    });
+    let never = data.settings.iter().position(|one| one.role == Role::Never);
+    points.extend(never.and_then(|at| point(at, "never: no guard at all".into(), Ink::Muted)));
     points.truncate(MARKED);
     points
-}
-
-/// Returns the marks of a setting. A chosen setting with a name has two.
-fn marks(data: &ReportData, model: &str, (setting, at): (usize, (f64, f64))) -> Vec<Point> {
-    let point = |role, name: String, ink| Point {
-        role,
-        setting,
-        name,
-        at,
-        ink,
-    };
-    let mut marks = Vec::new();
-    let chosen = if model == ALL_MODELS {
-        data.chosen()
-    } else {
-        data.held_for(model).filter(|_| data.ships())
-    };
-    if chosen == Some(setting) {
-        let name = format!("settings.toml: {}", data.describe(setting));
-        marks.push(point("chosen", name, Ink::Chosen));
-    }
-    if data.best() == Some(setting) {
-        let name = format!("best in-sample: {}", data.describe(setting));
-        marks.push(point("best in-sample", name, Ink::Chosen));
-    }
-    let role = data.settings.get(setting).map(|this| (this.role, &this.id));
-    let itself = match role {
-        None | Some((Role::Cell, _)) => return marks,
-        Some((Role::Never, id)) => point("never", format!("{id}: no guard at all"), Ink::Muted),
-        Some((Role::InUse, _)) => point("in use", data.describe(setting), ink(data, setting)),
-        Some((Role::Named, _)) => point("named", data.describe(setting), ink(data, setting)),
-    };
-    marks.push(itself);
-    marks
 }

@@ -16,7 +16,7 @@ pub use outcome::OutcomeRow;
 pub use run::{Objective, RunInfo};
 pub use score::Score;
 pub use short_names::{NamedGuard, brief, short_name};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use deadloop_score::choose::{Advice, Ruling};
@@ -64,10 +64,8 @@ pub struct ReportData {
     pub best: OnceLock<Option<usize>>,
     /// The setting in use. Computed on first use.
     pub in_use_at: OnceLock<Option<usize>>,
-    /// The rows of each setting, by model. Computed on first use.
-    pub places: OnceLock<Vec<Vec<usize>>>,
-    /// The choices by model. Computed on first use.
-    pub chosen_at: OnceLock<Vec<usize>>,
+    /// The rows by setting and model. Computed on first use.
+    pub places: OnceLock<HashMap<(usize, String), usize>>,
 }
 
 /// The role of a setting in the report.
@@ -133,20 +131,11 @@ impl ReportData {
     /// Returns the score of a setting on a model.
     pub fn score(&self, setting: usize, model: &str) -> Option<&Score> {
         let places = self.places.get_or_init(|| {
-            let mut places = vec![Vec::new(); self.settings.len()];
-            for (at, score) in self.scores.iter().enumerate() {
-                places[score.setting].push(at);
-            }
-            for rows in &mut places {
-                rows.sort_by_key(|at| &self.scores[*at].model);
-            }
-            places
+            let all = self.scores.iter().enumerate();
+            all.map(|(at, score)| ((score.setting, score.model.clone()), at))
+                .collect()
         });
-        let rows = places.get(setting)?;
-        let of = |at: &usize| self.scores.get(*at);
-        let before = |at: &usize| of(at).is_some_and(|score| *score.model < *model);
-        let score = rows.get(rows.partition_point(before)).and_then(of)?;
-        (*score.model == *model).then_some(score)
+        self.scores.get(*places.get(&(setting, model.to_owned()))?)
     }
 
     /// Returns the setting in use now, if one is known.
@@ -175,17 +164,7 @@ impl ReportData {
 
     /// Returns the choice of a model.
     pub(crate) fn choice_of(&self, model: &str) -> Option<&ChoiceRow> {
-        let by_model = self.chosen_at.get_or_init(|| {
-            let mut all: Vec<usize> = (0..self.choices.len()).collect();
-            all.sort_by_key(|at| &self.choices[*at].model);
-            all
-        });
-        let of = |at: &usize| self.choices.get(*at);
-        let before = |at: &usize| of(at).is_some_and(|choice| *choice.model < *model);
-        let row = by_model
-            .get(by_model.partition_point(before))
-            .and_then(of)?;
-        (*row.model == *model).then_some(row)
+        self.choices.iter().find(|choice| choice.model == model)
     }
 
     /// Returns whether `settings.toml` changes anything.
@@ -247,6 +226,18 @@ impl ReportData {
         } else {
             "the fewest wrong alarms"
         }
+    }
+
+    /// Counts the transcripts with an alarm, and all transcripts, under each setting with outcomes.
+    pub(crate) fn cuts(&self) -> BTreeMap<usize, [u64; 2]> {
+        let idle = self.idle.iter().map(|(at, idle)| (*at, [0, *idle]));
+        let mut all: BTreeMap<usize, [u64; 2]> = idle.collect();
+        for row in &self.outcomes {
+            let [cut, of] = all.entry(row.setting).or_default();
+            *cut += u64::from(row.alarm_at.is_some() && row.verdict != Verdict::Error);
+            *of += 1;
+        }
+        all
     }
 
     /// Returns whether any loop is labelled.

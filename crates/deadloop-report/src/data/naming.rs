@@ -59,18 +59,6 @@ impl Difference {
     }
 }
 
-impl Differences {
-    /// Joins the differences: `copies of the unit in a row, the first included: 3 copies → 4 copies`.
-    pub(crate) fn sentence(&self) -> String {
-        let told = |one: &Difference| match one.param.as_str() {
-            "detector" => format!("{} {}", one.of, one.what),
-            _ => format!("{}: {} → {}", one.what, one.from, one.to),
-        };
-        let all: Vec<String> = self.list.iter().map(told).collect();
-        all.join("; ")
-    }
-}
-
 impl SettingRow {
     /// Returns the guard of the settings file. `None` if the file cannot be read, and for `never`.
     pub(crate) fn guard(&self) -> Option<&Setting> {

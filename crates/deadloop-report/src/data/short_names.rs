@@ -3,7 +3,7 @@
 use super::ALL_MODELS;
 use std::sync::LazyLock;
 
-use deadloop_score::choose::{Changed, changes};
+use deadloop_score::choose::{Changed, changes, described};
 use deadloop_score::replay::detect::Setting;
 use deadloop_score::replay::detect::harness::{DETECTORS, Member, Params};
 use deadloop_score::replay::shipped::all_presets;
@@ -73,7 +73,7 @@ fn read_by(base: &Setting, own: &Setting) -> Setting {
     base
 }
 
-/// Joins changes: `periodic: min_copies=4, min_chars=300, without periodic-2`. With `several` members each is named.
+/// Joins changes: `periodic: 4 copies of the unit in a row, without periodic-2`. With `several` members each is named.
 fn joined(changes: &[Changed], several: bool) -> String {
     let part = |(last, change): (&str, &Changed)| {
         let lead = if several && last != change.guard {
@@ -81,10 +81,13 @@ fn joined(changes: &[Changed], several: bool) -> String {
         } else {
             String::new()
         };
-        match (change.param.as_str(), &change.to) {
-            ("detector", None) => format!("without {}", change.guard),
-            ("detector", Some(_)) => format!("added {}", change.guard),
-            (param, to) => format!("{lead}{param}={}", brief(to.as_deref().unwrap_or("–"))),
+        let to = change.to.as_deref().map_or("–".into(), brief);
+        match (change.param.as_str(), change.param()) {
+            ("detector", _) if change.to.is_none() => format!("without {}", change.guard),
+            ("detector", _) => format!("added {}", change.guard),
+            ("params", _) => lead + to.trim_matches(['{', '}']),
+            (_, Some(param)) => lead + &described(param, &to),
+            (_, None) => format!("{lead}reads {to}"),
         }
     };
     let before = std::iter::once("").chain(changes.iter().map(|change| change.guard.as_str()));
@@ -144,20 +147,23 @@ mod tests {
         let name = |text: &str| short_name(&guard(text), &named);
         assert_eq!(name(&two), "as in use");
         let other = two.replace("900", "800");
-        assert_eq!(name(&other), "periodic-2: min_chars=800");
+        assert_eq!(
+            name(&other),
+            "periodic-2: length of all copies together = 800 chars"
+        );
         assert_eq!(
             name(&periodic("max_period = 77\nmin_single = 8")),
-            "ours with min_single=8"
+            "ours with 8 chars of copies without a letter or number"
         );
         assert_eq!(name(&periodic("")), "periodic", "the defaults");
         let many = "min_copies = 7\nmax_period = 9\nmin_chars = 30\nmin_bare = 1\nmin_form = 2\nmin_single = 4";
         let name = name(&periodic(many));
-        assert_eq!(name.matches('=').count(), 6, "{name}");
+        assert_eq!(name.split(", ").count(), 6, "{name}");
         let novelty =
             "[[guard]]\ndetector = \"novelty\"\n[guard.params]\nhold = 49\nstride = 250\n";
         let alone = short_name(&guard(novelty), &[]);
         assert_eq!(
-            alone, "novelty with hold=49",
+            alone, "novelty with 49 samples in a row that must show it",
             "a stride of 250 is its default"
         );
     }

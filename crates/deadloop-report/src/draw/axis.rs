@@ -1,4 +1,4 @@
-//! Scales that plotters lacks: one with a strip for 0, one with ticks of its own.
+//! A scale that plotters lacks: one with a strip for 0.
 
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use std::ops::Range;
@@ -7,19 +7,9 @@ use std::ops::Range;
 const STRIP: f64 = 0.17;
 const GAP: f64 = 0.02;
 
-/// The mapping from values to places.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Scale {
-    /// Logarithmic.
-    Log,
-    /// A strip for 0, and a logarithmic scale beside it.
-    Strip,
-}
-
-/// A scale with its ends and ticks.
+/// A scale for rates: a strip for 0, and a logarithmic scale beside it.
 #[derive(Debug, Clone)]
 pub(crate) struct Axis {
-    scale: Scale,
     low: f64,
     high: f64,
     ticks: Vec<f64>,
@@ -38,41 +28,23 @@ impl Axis {
         let decades = decades
             .take_while(|at| *at <= high)
             .flat_map(|at| [at, 3.0 * at]);
+        let low_end = least.min(3.0 * low) / 1.3;
+        let inside = decades.filter(|at| (low_end..=high).contains(at));
         Self {
-            scale: Scale::Strip,
-            low: least.min(3.0 * low) / 1.3,
+            low: low_end,
             high,
-            ticks: std::iter::once(0.0).chain(decades).collect(),
+            ticks: std::iter::once(0.0).chain(inside).collect(),
         }
-        .with_ticks_inside()
-    }
-
-    fn with_ticks_inside(mut self) -> Self {
-        let ends = self.low..=self.high;
-        self.ticks.retain(|at| *at == 0.0 || ends.contains(at));
-        self
-    }
-
-    /// Returns a logarithmic scale with the ticks inside its ends.
-    pub(crate) fn log(low: f64, high: f64, ticks: &[f64]) -> Self {
-        Self {
-            scale: Scale::Log,
-            low,
-            high,
-            ticks: ticks.to_vec(),
-        }
-        .with_ticks_inside()
     }
 
     /// Returns the place of a value between the ends, 0 to 1.
     fn place(&self, value: f64) -> f64 {
+        if value <= 0.0 {
+            return STRIP * (1.0 + value.max(-1.0)) / 2.0;
+        }
         let place = value.max(self.low) / self.low;
         let place = (place.ln() / (self.high / self.low).ln()).clamp(0.0, 1.0);
-        match self.scale {
-            Scale::Log => place,
-            Scale::Strip if value <= 0.0 => STRIP * (1.0 + value.max(-1.0)) / 2.0,
-            Scale::Strip => STRIP + GAP + (1.0 - STRIP - GAP) * place,
-        }
+        STRIP + GAP + (1.0 - STRIP - GAP) * place
     }
 }
 
@@ -90,10 +62,7 @@ impl Ranged for Axis {
     }
 
     fn range(&self) -> Range<f64> {
-        match self.scale {
-            Scale::Log => self.low..self.high,
-            Scale::Strip => -1.0..self.high,
-        }
+        -1.0..self.high
     }
 }
 

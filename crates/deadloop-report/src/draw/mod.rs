@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `picture.rs` | a chart as SVG, inside a page and as a file of its own |
 //! | `theme.rs` | the inks (a light and a dark colour each) and the CSS made from them |
-//! | `axis.rs` | scales that plotters lacks: one with 0 and many powers, one with ticks of its own |
+//! | `axis.rs` | a scale that plotters lacks: one with 0 and many powers |
 //! | `text.rs` | the width of texts, and the shortening of long ones |
 
 mod axis;
@@ -15,8 +15,8 @@ mod theme;
 pub(crate) use axis::Axis;
 pub use picture::Picture;
 pub(crate) use picture::{Area, words};
-pub(crate) use text::{elide, elide_apart, measure};
-pub(crate) use theme::{Ink, SEQUENCE, SERIES, chart_css, variables_css};
+pub(crate) use text::{elide, measure};
+pub(crate) use theme::{Ink, STEPS, chart_css, variables_css};
 
 /// The error for a chart that could not be drawn.
 #[derive(Debug, thiserror::Error)]

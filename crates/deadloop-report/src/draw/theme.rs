@@ -47,30 +47,23 @@ inks! {
     Sequence6, "q6", "#0b4272", "#b7d9f2";
 }
 
-/// The inks for series, in the order of use.
-pub(crate) const SERIES: [Ink; 8] = [
-    Ink::Current,
-    Ink::Chosen,
-    Ink::Third,
-    Ink::Fourth,
-    Ink::Fifth,
-    Ink::Sixth,
-    Ink::Seventh,
-    Ink::Eighth,
-];
+/// The number of inks for heatmaps.
+pub(crate) const STEPS: usize = 7;
 
-/// The inks for heatmaps, from low to high.
-pub(crate) const SEQUENCE: [Ink; 7] = [
-    Ink::Sequence0,
-    Ink::Sequence1,
-    Ink::Sequence2,
-    Ink::Sequence3,
-    Ink::Sequence4,
-    Ink::Sequence5,
-    Ink::Sequence6,
-];
+/// The number of inks for series.
+const SERIES: usize = 8;
 
 impl Ink {
+    /// Returns an ink for series. The first two belong to the setting in use and the chosen one.
+    pub(crate) fn series(nth: usize) -> Self {
+        INKS[Self::Current as usize + nth % SERIES].0
+    }
+
+    /// Returns an ink for heatmaps, from low to high.
+    pub(crate) fn step(nth: usize) -> Self {
+        INKS[Self::Sequence0 as usize + nth.min(STEPS - 1)].0
+    }
+
     /// Returns the light colour for plotters. In the SVG it identifies the ink.
     pub(crate) fn color(self) -> RGBColor {
         let part = |at: usize| u8::from_str_radix(&self.light()[at..at + 2], 16).unwrap_or(0);
@@ -138,7 +131,7 @@ mod tests {
     #[test]
     fn series_and_hatching_are_seen_in_both_themes() {
         let of = |ink: Ink| (INKS[ink as usize].2, INKS[ink as usize].3);
-        let pairs = SERIES.map(|ink| (ink, Ink::Paper)).into_iter();
+        let pairs = (0..SERIES).map(|nth| (Ink::series(nth), Ink::Paper));
         for (ink, ground) in pairs.chain([(Ink::Limit, Ink::Paper), (Ink::Hatch, Ink::Void)]) {
             let (light, dark) = (of(ink), of(ground));
             assert!(contrast(light.0, dark.0) >= 3.0, "{ink:?} on light");

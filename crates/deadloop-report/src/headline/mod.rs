@@ -3,7 +3,7 @@
 mod advice;
 mod next;
 
-use crate::data::{ALL_MODELS, ReportData, Role, Score, Verdict};
+use crate::data::{ALL_MODELS, ReportData, Role, Score};
 use crate::numbers::{Estimate, UNDEFINED, chars, count, decimal, percent, range};
 use deadloop_score::choose::{Advice, Figures, within};
 use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED};
@@ -186,7 +186,6 @@ fn most(data: &ReportData, of: fn(&Score) -> u64) -> u64 {
 
 fn lines(data: &ReportData) -> Vec<Line> {
     let of_score = |score: &Score, of: String, role| Line {
-        of,
         role,
         ended: score.estimate(&ENDED),
         saved: score.estimate(&SAVED),
@@ -198,7 +197,8 @@ fn lines(data: &ReportData) -> Vec<Line> {
         delay: score.estimate(&DELAY),
         within: Estimate::default(),
         pays: Some(score.value(&BREAK_EVEN)),
-        spared: spared("it", &score.scores.tally, &score.worth, data.run.unit),
+        spared: spared(&of, &score.scores.tally, &score.worth, data.run.unit),
+        of,
     };
     let together = |setting: usize| data.score(setting, ALL_MODELS);
     if let Some(advice) = &data.advice {
@@ -272,73 +272,30 @@ fn verdict(data: &ReportData, lines: &[Line]) -> Option<String> {
     if !data.has_loops() {
         return Some("No transcript is labelled as a loop, so what is ended, saved and the delay are n/a; only wrong alarms could be counted.".into());
     }
-    let sentences: Vec<String> = lines.iter().map(|line| sentence(data, line)).collect();
+    let best = lines.iter().find(|line| line.role == "best").map(|line| {
+        let (objective, subject) = (data.run.objective.0.name, subject(data));
+        format!(
+            "The setting with the best {objective}{subject}, in-sample: {}.",
+            line.of
+        )
+    });
+    let spared = lines.first().and_then(|line| line.spared.clone());
+    let sentences: Vec<String> = best.into_iter().chain(spared).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-fn sentence(data: &ReportData, line: &Line) -> String {
-    let of = match line.role {
-        "best" => format!(
-            "The setting with the best {}{}, {}, in-sample,",
-            data.run.objective.0.name,
-            subject(data),
-            line.of
-        ),
-        "current" => match data.in_use() {
-            Some(at) => capital(&format!("{},", in_use_is(data, at))),
-            None => capital(&line.of),
-        },
-        _ => line.of.clone(),
-    };
-    let healthy = format!(" ({})", wrong_and_transient(line.alarms[0], line.alarms[1]));
-    let spared = line
-        .spared
-        .as_ref()
-        .map_or_else(String::new, |text| format!(" {text}"));
-    format!(
-        "{of} ends {} of the loops{} at {} {}{}{healthy}; a loop runs on for {} {} on average.{spared}",
-        percent(line.ended.value),
-        bracket(line.ended, percent),
-        decimal(line.fa.value),
-        data.run.wrong_name(false),
-        bracket(line.fa, decimal),
-        chars(line.delay.value),
-        data.run.unit,
-    )
-}
-
-fn bracket(interval: Estimate, write: fn(Option<f64>) -> String) -> String {
-    match interval.low.and(interval.high) {
-        Some(_) => format!(" ({})", range(interval, write)),
-        None => String::new(),
-    }
-}
-
 fn unlabelled(data: &ReportData) -> String {
-    let of = |at: usize| {
-        let rows = data.outcomes.iter().filter(move |row| row.setting == at);
-        let idle = data.idle.get(&at).copied().unwrap_or(0);
-        let (all, cut) = rows.fold((idle, 0u64), |(all, cut), row| {
-            (
-                all + 1,
-                cut + u64::from(row.alarm_at.is_some() && row.verdict != Verdict::Error),
-            )
-        });
+    let cuts = data.cuts().into_iter();
+    let guards = cuts.filter(|(at, _)| data.settings[*at].role != Role::Never);
+    let list = guards.take(5).map(|(at, [cut, all])| {
         format!(
             "{} would have cut {} of {} transcripts",
             data.describe(at),
             count(cut),
             count(all)
         )
-    };
-    let list: Vec<String> = (0..data.settings.len())
-        .filter(|at| {
-            data.settings[*at].role != Role::Never
-                && data.outcomes.iter().any(|row| row.setting == *at)
-        })
-        .take(5)
-        .map(of)
-        .collect();
+    });
+    let list: Vec<String> = list.collect();
     if list.is_empty() {
         return "Nothing is labelled, so every rate is n/a.".into();
     }

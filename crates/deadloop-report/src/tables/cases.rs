@@ -1,91 +1,80 @@
 //! Single transcripts: unlabelled alarms, errors.
 
-use super::{Cell, Row, Table, number, words};
+use super::{Cell, Column, Row, Table, number, words};
 use crate::data::{OutcomeRow, ReportData, Verdict};
 use crate::numbers::count;
 use std::sync::Arc;
 
 /// The maximum number of rows of a table.
 const ROWS: usize = 200;
-/// Adds the number of rows that were left out.
-fn note(text: String, all: usize, shown: usize) -> String {
-    if all <= shown {
-        text
-    } else {
-        format!(
-            "{text} The first {shown} of {}; outcomes.parquet has them all.",
-            count(all as u64)
-        )
+/// The cells of an outcome.
+type CellsOf<'d> = &'d dyn Fn(&OutcomeRow) -> Vec<Cell>;
+
+/// Lists the outcomes that are `kept`: transcript, model, setting, then more cells. It notes how many were left out.
+fn listed(
+    data: &ReportData,
+    title: &str,
+    text: &str,
+    kept: impl Fn(&&OutcomeRow) -> bool,
+    more: (Vec<Column>, CellsOf<'_>),
+) -> Option<Table> {
+    let list: Vec<&OutcomeRow> = data.outcomes.iter().filter(kept).collect();
+    let row = |row: &&OutcomeRow| Row {
+        cells: [
+            Cell::transcript(&row.transcript),
+            Cell::model(&row.model),
+            Cell::text(data.describe(row.setting)),
+        ]
+        .into_iter()
+        .chain(more.1(row))
+        .collect(),
+        role: "",
+    };
+    let mut note = text.to_owned();
+    if list.len() > ROWS {
+        let all = count(list.len() as u64);
+        note += &format!(" The first {ROWS} of {all}; outcomes.parquet has them all.");
     }
+    let columns = ["transcript", "model", "setting"].map(words).into_iter();
+    let rows = list.iter().take(ROWS).map(row).collect();
+    Table::new(title, note, columns.chain(more.0).collect(), rows)
 }
 
 /// Lists unlabelled transcripts with an alarm, under every setting.
 pub(super) fn fired(data: &ReportData) -> Option<Table> {
-    let list: Vec<_> = data
-        .outcomes
-        .iter()
-        .filter(|row| row.verdict == Verdict::Unlabelled && row.alarm_at.is_some())
-        .collect();
     let columns = vec![
-        words("transcript"),
-        words("model"),
-        words("setting"),
         words("channel"),
         number("alarm at"),
         number("length"),
         words("claims"),
         words("detector"),
     ];
-    let row = |row: &&OutcomeRow| Row {
-        cells: vec![
-            Cell::transcript(&row.transcript),
-            Cell::model(&row.model),
-            Cell::text(data.describe(row.setting)),
+    let cells = |row: &OutcomeRow| {
+        vec![
             optional(&row.channel),
             Cell::position(row.alarm_at),
             Cell::position(row.length),
             optional(&row.alarm_kind),
             optional(&row.detector),
-        ],
-        role: "",
+        ]
     };
-    let text = "Transcripts without a label that would have been cut, and where. Whether rightly, only a label can tell.".to_owned();
-    Table::new(
+    listed(
+        data,
         "What would have fired",
-        note(text, list.len(), ROWS),
-        columns,
-        list.iter().take(ROWS).map(row).collect(),
+        "Transcripts without a label that would have been cut, and where. Whether rightly, only a label can tell.",
+        |row| row.verdict == Verdict::Unlabelled && row.alarm_at.is_some(),
+        (columns, &cells),
     )
 }
 
 /// Lists transcripts on which a detector failed, under every setting.
 pub(super) fn errors(data: &ReportData) -> Option<Table> {
-    let list: Vec<&OutcomeRow> = data
-        .outcomes
-        .iter()
-        .filter(|row| row.verdict == Verdict::Error)
-        .collect();
-    let row = |row: &&OutcomeRow| Row {
-        cells: vec![
-            Cell::transcript(&row.transcript),
-            Cell::model(&row.model),
-            Cell::text(data.describe(row.setting)),
-            optional(&row.error),
-        ],
-        role: "",
-    };
-    let columns = vec![
-        words("transcript"),
-        words("model"),
-        words("setting"),
-        words("error"),
-    ];
-    let text = "The detector failed on these; they are not scored, and a gate would call the run not comparable.".to_owned();
-    Table::new(
+    listed(
+        data,
         "Errors",
-        note(text, list.len(), ROWS),
-        columns,
-        list.iter().take(ROWS).map(row).collect(),
+        "The detector failed on these; they are not scored, and a gate would call the run not comparable.",
+        |row| row.verdict == Verdict::Error,
+        (vec![words("error")], &|row| vec![optional(&row.error)]),
     )
 }
 

@@ -9,9 +9,11 @@ use crate::numbers::{count, writer};
 
 /// The maximum number of rows that are not folded.
 const SHOWN: usize = 40;
+/// The number of rows that are not folded although their models have the setting of all models.
+const ALIKE: usize = 13;
 
 /// Builds the table. The whole file is first, then the models with a setting of their own, those with the most loops
-/// first. Models with the setting of all models are folded.
+/// first. Of the models with the setting of all models, those with the most loops follow.
 pub(super) fn table(data: &ReportData) -> Option<Table> {
     let mut choices: Vec<&ChoiceRow> = data.choices.iter().collect();
     // With one model its row would repeat that of the file.
@@ -26,8 +28,7 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
         let rank = (choice.model != ALL_MODELS, is_alike(choice));
         (rank, loops, choice.model.as_str())
     });
-    let alike = choices.iter().filter(|one| is_alike(one)).count();
-    let first = choices.len() - alike;
+    let own = choices.iter().filter(|one| !is_alike(one)).count();
     let shown = measures_with_values(data);
     let rows = choices
         .iter()
@@ -40,17 +41,19 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
         rows,
     )?;
     table.pinned = choices.iter().filter(|one| one.model == ALL_MODELS).count();
-    let table = table.cut(first.min(SHOWN), "choice.csv");
+    let open = own.clamp(ALIKE, SHOWN);
+    let table = table.cut(open, "choice.csv");
     // Otherwise the fold has models with their own setting too.
-    Some(if first <= SHOWN && alike > 0 {
-        let (s, get) = if alike == 1 {
+    Some(if own <= SHOWN {
+        let rest = choices.len().saturating_sub(open) as u64;
+        let (s, get) = if rest == 1 {
             ("", "gets")
         } else {
             ("s", "get")
         };
         table.folded_as(format!(
-            "{} model{s} {get} what all models get",
-            count(alike as u64)
+            "{} more model{s} {get} what all models get",
+            count(rest)
         ))
     } else {
         table

@@ -24,11 +24,8 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
         words("would ship"),
         words("setting"),
     ];
-    let settings = advice.limits.iter().map(|rung| rung.setting.as_str());
-    let before = std::iter::once("").chain(settings);
-    let rows = before.zip(&advice.limits);
-    let rows = rows.map(|(before, rung)| row(data, rung, (limited, before == rung.setting)));
-    let rows = rows.collect();
+    let rows = advice.limits.iter();
+    let rows = rows.map(|rung| row(data, rung, limited)).collect();
     let note = "For each limit, the best setting that keeps it. The figures are held out: each fold is scored with the setting chosen on the \
                 other folds. Below them are the in-sample figures of the row's setting on all transcripts. “Would ship”: the rule by \
                 which the row would replace the best ready guard, or the setting in use where none is better.";
@@ -42,8 +39,8 @@ fn limited(data: &ReportData) -> Metric {
     limit.map_or_else(|| data.run.wrong(), |limit| limit.metric)
 }
 
-/// Builds the row of a limit. The setting of a row that repeats that of the row above is not explained again.
-fn row(data: &ReportData, rung: &Rung, (limited, repeats): (Metric, bool)) -> Row {
+/// Builds the row of a limit.
+fn row(data: &ReportData, rung: &Rung, limited: Metric) -> Row {
     let objective = data.run.objective.0;
     let figure = |of: fn(&Figures) -> Option<f64>, write: fn(Option<f64>) -> String| {
         Cell::figure(of(&rung.held_out), write)
@@ -70,10 +67,7 @@ fn row(data: &ReportData, rung: &Rung, (limited, repeats): (Metric, bool)) -> Ro
             figure(|of| of.rate, decimal),
             counted(|of| of.transient),
             Cell::text(rung.ships.map_or("no", |ship| ship.name())),
-            match at {
-                Some(at) => called(data, at, repeats),
-                None => Cell::text(rung.setting.as_str()),
-            },
+            Cell::text(at.map_or_else(|| rung.setting.clone(), |at| data.describe(at))),
         ],
         role: match (is(data.chosen()), is(data.in_use())) {
             (true, _) => "chosen",
@@ -81,11 +75,4 @@ fn row(data: &ReportData, rung: &Rung, (limited, repeats): (Metric, bool)) -> Ro
             _ => "",
         },
     }
-}
-
-/// Formats the short name of a setting, with its differences in words on the second line.
-fn called(data: &ReportData, at: usize, repeats: bool) -> Cell {
-    let differs = data.differences(at).filter(|_| !repeats);
-    let words = differs.map_or_else(String::new, |differs| differs.sentence());
-    Cell::text(data.describe(at)).with(words)
 }

@@ -9,16 +9,11 @@ mod settings;
 mod summary;
 
 use crate::data::ReportData;
-use crate::draw::{elide, elide_apart};
 use crate::numbers;
 use crate::visible::visible;
 use serde::Serialize;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 
-/// The largest width of a name in a table, and its font size, in the same unit.
-const ROOM: f64 = 46.0;
-const SIZE: f64 = 1.6;
 /// The maximum number of rows of a fold. The page of 1,000 models stays small, and the files have all rows.
 const FOLDED: usize = 300;
 
@@ -73,8 +68,6 @@ pub(crate) struct Cell {
     pub(crate) text: String,
     /// The key of sorting, if it is not the text. Always finite.
     pub(crate) sort: Option<f64>,
-    /// The whole text, if the visible one is cut.
-    pub(crate) whole: Option<String>,
     /// The second line, in small print.
     pub(crate) small: String,
     /// The model to which a click reduces the page.
@@ -149,7 +142,7 @@ pub fn summary_tables(summary: &serde_json::Map<String, serde_json::Value>) -> V
 
 /// Builds every table.
 pub(crate) fn tables(data: &ReportData) -> Tables {
-    let mut tables = Tables {
+    Tables {
         models: choice::table(data).or_else(|| settings::by_model(data)),
         limits: limits::table(data),
         settings: settings::side_by_side(data),
@@ -158,40 +151,6 @@ pub(crate) fn tables(data: &ReportData) -> Tables {
         fired: cases::fired(data),
         errors: cases::errors(data),
         summary: summary::tables(&data.summary),
-    };
-    tables.keep_apart();
-    tables
-}
-
-impl Tables {
-    /// Shortens cut names again where they look alike.
-    fn keep_apart(&mut self) {
-        let single = [
-            &mut self.models,
-            &mut self.limits,
-            &mut self.settings,
-            &mut self.fired,
-            &mut self.errors,
-        ];
-        let lists = [&mut self.breakdowns, &mut self.fields];
-        let tables = single.into_iter().flatten();
-        let tables = tables.chain(lists.into_iter().flatten());
-        let rows = tables.flat_map(|table| {
-            let folded = table.folded.iter_mut().flat_map(|folded| &mut folded.rows);
-            table.rows.iter_mut().chain(folded)
-        });
-        let cells = rows.flat_map(|row| &mut row.cells);
-        let mut cut: Vec<&mut Cell> = cells.filter(|cell| cell.whole.is_some()).collect();
-        let names: BTreeSet<String> = cut.iter().filter_map(|cell| cell.whole.clone()).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let shown = elide_apart(&names, ROOM, SIZE);
-        let shown: BTreeMap<&str, String> = names.into_iter().zip(shown).collect();
-        for cell in &mut cut {
-            let name = cell.whole.as_deref().and_then(|whole| shown.get(whole));
-            if let Some(name) = name {
-                cell.text.clone_from(name);
-            }
-        }
     }
 }
 
@@ -271,18 +230,6 @@ impl Cell {
         }
     }
 
-    /// Makes a cell of a name, cut if it is very long.
-    fn name(name: &str) -> Self {
-        let name = &*visible(name);
-        let text = elide(name, ROOM, SIZE);
-        let whole = (text != name).then(|| name.to_owned());
-        Self {
-            text,
-            whole,
-            ..Self::default()
-        }
-    }
-
     /// Makes a cell of the name of a model, or of "all models".
     fn model(name: &str) -> Self {
         if name == crate::data::ALL_MODELS {
@@ -290,7 +237,7 @@ impl Cell {
         } else {
             Self {
                 model: Some(visible(name).into_owned()),
-                ..Self::name(name)
+                ..Self::text(name)
             }
         }
     }

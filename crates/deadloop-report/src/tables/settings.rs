@@ -1,7 +1,7 @@
 //! Tables of settings: side by side, by model, and by field.
 
 use super::{Cell, Column, Row, Table, number, role, words};
-use crate::data::{ALL_MODELS, By, ReportData, Role, Score, Verdict};
+use crate::data::{ALL_MODELS, By, ReportData, Role, Score};
 use crate::numbers::{chars, count, decimal, percent, writer};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Count, Metric, measures};
@@ -57,16 +57,7 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
 fn would_cut(data: &ReportData) -> Option<Table> {
     // Without labels, the only known size of a corpus is in chars.
     let rated = data.run.unit == Unit::Chars;
-    let mut all: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
-    for row in data.outcomes.iter() {
-        let counts = all.entry(row.setting).or_default();
-        counts.0 += u64::from(row.alarm_at.is_some() && row.verdict != Verdict::Error);
-        counts.1 += 1;
-    }
-    for (at, idle) in &data.idle {
-        all.entry(*at).or_default().1 += idle;
-    }
-    let row = |(at, (cut, of)): (usize, (u64, u64))| {
+    let row = |(at, [cut, of]): (usize, [u64; 2])| {
         let id = data.settings.get(at).map_or("", |setting| &setting.id);
         let name = data.describe(at);
         let small = if name == id { "" } else { id };
@@ -93,7 +84,7 @@ fn would_cut(data: &ReportData) -> Option<Table> {
     let note = format!(
         "Transcripts that each setting would have cut{rate}. Nothing is labelled: whether rightly, only a label can tell."
     );
-    let rows = all.into_iter().map(row).collect();
+    let rows = data.cuts().into_iter().map(row).collect();
     Table::new("What each setting would cut", note, columns, rows)
 }
 
@@ -123,7 +114,7 @@ pub(super) fn by_field(data: &ReportData, wanted: impl Fn(&str) -> bool) -> Vec<
             .filter(|by| by.field == field)
             .filter(is_shown);
         let name = |by: &By| {
-            Cell::name(by.value.as_deref().unwrap_or("–")).with(data.describe(by.score.setting))
+            Cell::text(by.value.as_deref().unwrap_or("–")).with(data.describe(by.score.setting))
         };
         let rows = rows.map(|by| row(data, &by.score, name(by))).collect();
         let title = format!("By {field}");

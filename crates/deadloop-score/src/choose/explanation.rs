@@ -65,13 +65,35 @@ fn meaning(param: &Param) -> (&str, Option<&str>) {
     }
 }
 
-/// Returns the meaning of a parameter without that of its values: `copies of the unit in a row, the first included`.
-pub fn subject(param: &Param) -> &str {
+/// Splits a value with a meaning of its own from the meaning of a parameter: `true: only pairs …`.
+fn own_value(param: &Param) -> (Option<&str>, &str) {
     let (meaning, _) = meaning(param);
-    let Domain::Word([first, ..]) = param.domain else {
-        return meaning;
-    };
-    clause(param, meaning, first).map_or(meaning, |(what, _)| what)
+    match meaning.split_once(": ") {
+        Some((value, rest)) if !value.contains(' ') => (Some(value), rest),
+        _ => (None, meaning),
+    }
+}
+
+/// Returns the first clause of the meaning of a parameter: `copies of the unit in a row`.
+pub fn subject(param: &Param) -> &str {
+    let (_, meaning) = own_value(param);
+    let clause = meaning.split([',', ';', ':', '(']).next();
+    clause.unwrap_or(meaning).trim_end()
+}
+
+/// Describes a written value of a parameter: `4 copies of the unit in a row`, `longest repeated unit = 4,500 chars`.
+pub fn described(param: &Param, value: &str) -> String {
+    let (what, words) = (subject(param), in_words(param, value));
+    match own_value(param).0 {
+        Some(own) if own == words => return what.to_owned(),
+        Some(_) if matches!(param.domain, Domain::Flag) => return format!("not {what}"),
+        _ => {}
+    }
+    let mut begins = what.split(' ').take(2);
+    match words.strip_suffix(param.unit) {
+        Some(number) if begins.any(|word| word == param.unit) => format!("{number}{what}"),
+        _ => format!("{what} = {words}"),
+    }
 }
 
 /// Formats a written value of a parameter in words: `4 copies`, `list markers at line starts (lists)`.
@@ -86,6 +108,7 @@ pub fn in_words(param: &Param, value: &str) -> String {
         (Some((_, clause)), ..) => clause,
         (_, Some(zero), Ok(0)) => zero.to_owned(),
         (_, _, Ok(n)) => format!("{} {unit}", thousands(n)).trim_end().to_owned(),
+        _ if word == "[]" => "none".to_owned(),
         _ => word.to_owned(),
     }
 }
@@ -199,7 +222,7 @@ pub(crate) fn where_rules_end(param: &str, member: &Member) -> Option<String> {
 mod tests {
     use super::*;
     use deadloop_replay::detect::Settings;
-    use deadloop_replay::detect::harness::{DETECTORS, Literal, Params};
+    use deadloop_replay::detect::harness::{DETECTORS, Detector, Literal, Params};
 
     /// Every detector says of each of its parameters what it asks for, whether switched on or as by default.
     #[test]
@@ -260,15 +283,26 @@ mod tests {
         ];
         let said = said.map(|(name, value)| (subject(param(name)), in_words(param(name), value)));
         let said = said.map(|(what, value)| format!("{what}: {value}"));
-        assert_eq!(
-            said[0],
-            "copies of the unit in a row, the first included: 4 copies"
-        );
+        assert_eq!(said[0], "copies of the unit in a row: 4 copies");
         assert_eq!(
             said[1],
             "what is not compared: list markers at line starts (lists)"
         );
         assert!(said[2].ends_with(": as for others"), "{}", said[2]);
         assert_eq!(said[3], "longest repeated unit: 4,500 chars");
+        let said = [("min_copies", "4"), ("max_period", "4500"), ("rules", "[]")];
+        let said = said.map(|(name, value)| described(param(name), value));
+        assert_eq!(
+            said,
+            [
+                "4 copies of the unit in a row",
+                "longest repeated unit = 4,500 chars",
+                "rows for shorter units = none"
+            ]
+        );
+        let flag = Detector::find("same-pair").and_then(|own| own.param("failure_only"));
+        let said = ["true", "false"].map(|value| described(flag.unwrap(), value));
+        let only = "only pairs whose result is an error";
+        assert_eq!(said, [only.to_owned(), format!("not {only}")]);
     }
 }

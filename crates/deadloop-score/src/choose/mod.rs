@@ -39,7 +39,7 @@ mod words;
 
 pub use changes::changes;
 pub use doubt::{Contradicted, contradicted, limit_doubt};
-pub use explanation::{explained, in_words, subject};
+pub use explanation::{described, explained, in_words, subject};
 pub use folds::folds;
 pub use search::{Rung, SavedAt1};
 pub use test::{PairedTest, Ship};

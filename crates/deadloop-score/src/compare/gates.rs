@@ -9,7 +9,8 @@ use super::rows::{Row, Test};
 use super::significance::FEWEST;
 use super::subject::Role;
 use super::{Bearing, CompareOptions};
-use crate::measure::MeasureUnit;
+use crate::measure::{FPR, MeasureUnit};
+use crate::words::exposure;
 
 /// A condition on NEW.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,20 +33,6 @@ deadloop_replay::detect::words! {
         /// Pinned cases.
         Pinned = "pinned",
     }
-}
-
-/// A gate that holds a measure to a margin, and its texts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Inferior {
-    pub(crate) gate: GateName,
-    /// The unit of the gate's values, in words.
-    pub(crate) per: &'static str,
-    /// The factor from the measure's unit to the gate's.
-    pub(crate) scale: f64,
-    /// The reason given if the measure is n/a.
-    pub(crate) unknown: &'static str,
-    /// Another measure that must have a value, and the reason given if it has none.
-    pub(crate) needs: Option<(&'static str, &'static str)>,
 }
 
 deadloop_replay::detect::words! {
@@ -85,8 +72,9 @@ impl Fails {
 /// not worse by more than noise. Other measures and single models do not count.
 pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Bearing, Vec<String>) {
     let rows = || {
-        rows.iter()
-            .filter(|row| matches!(row.role, Role::Primary | Role::Guard) && row.model == "*")
+        rows.iter().filter(|row| {
+            matches!(row.measured.role, Role::Primary | Role::Guard) && row.model == "*"
+        })
     };
     let of = |standing| rows().filter(move |row| row.verdict == Some(standing));
     let told = |rows: &mut dyn Iterator<Item = &Row>| rows.map(Row::line).collect::<Vec<_>>();
@@ -119,9 +107,7 @@ pub(crate) fn gates(
 ) -> Vec<Gate> {
     let mut gates = vec![corpus(verdict, rows, flips, options)];
     if options.fail_on.contains(&Fails::Inferior) {
-        let of_all = rows.iter().filter(|row| row.model == "*");
-        let held = of_all.filter_map(|row| Some((row, row.inferior?)));
-        gates.extend(held.map(|(row, gate)| inferior(verdict, rows, (row, gate), options.margin)));
+        gates.extend(inferior(verdict, rows, options.margin));
     }
     gates
 }
@@ -132,7 +118,9 @@ fn corpus(verdict: Bearing, rows: &[Row], flips: &[Flip], options: &CompareOptio
         passed,
         why,
     };
-    let scored = |row: &Row| row.exact && row.role != Role::Told && row.difference.is_some();
+    let scored = |row: &Row| {
+        row.measured.is_exact() && row.measured.role != Role::Told && row.difference.is_some()
+    };
     if !rows.iter().any(scored) {
         let nothing = "no transcript is labelled a loop or clean, so nothing can be said";
         return gate(None, nothing.into());
@@ -152,39 +140,37 @@ fn corpus(verdict: Bearing, rows: &[Row], flips: &[Flip], options: &CompareOptio
 /// Checks non-inferiority: the upper bound of the difference is at most the margin. If NEW has no more wrong alarms
 /// than BASE, the bound counts only if enough groups differ, and if the verdict is not `improved`. Otherwise every
 /// change that removes only a few alarms would fail.
-fn inferior(verdict: Bearing, rows: &[Row], (row, held): (&Row, Inferior), margin: f64) -> Gate {
-    let gate = |passed, why: String| Gate {
-        gate: held.gate,
-        passed,
-        why,
+fn inferior(verdict: Bearing, rows: &[Row], margin: f64) -> Option<Gate> {
+    let of_all = |row: &&Row| row.model == "*";
+    let row = (rows.iter().filter(of_all)).find(|row| row.measured.role == Role::Guard)?;
+    let gate = |passed, why: String| {
+        Some(Gate {
+            gate: GateName::WrongAlarms,
+            passed,
+            why,
+        })
     };
     let Some((d, hi)) = row.difference.zip(row.hi) else {
-        return gate(None, held.unknown.into());
+        let unknown = "no healthy char was watched, so no rate is known";
+        return gate(None, unknown.into());
     };
-    let (d, hi) = (held.scale * d, held.scale * hi);
-    let known = |metric: &str| {
-        let mut of_all = rows.iter().filter(|r| r.model == "*");
-        of_all.any(|r| r.metric == metric && r.difference.is_some())
-    };
-    if let Some((_, why)) = held.needs.filter(|(metric, _)| !known(metric)) {
-        return gate(None, why.into());
+    let is_known = |row: &Row| row.measured.metric == &FPR && row.difference.is_some();
+    if !rows.iter().filter(of_all).any(is_known) {
+        let unseen = "no transcript is clean, so no wrong alarm could have been seen";
+        return gate(None, unseen.into());
     }
-    let per = held.per;
+    let per = exposure(row.measured.metric.counted_in[0]);
     let [hi_told, margin_told] = apart(hi, margin);
     let why = format!("{d:+.2} per {per}, at most {hi_told} (95 %), allowed {margin_told}");
-    let few = row.differ < FEWEST;
-    match () {
-        () if hi <= margin => gate(Some(true), why),
-        () if d <= 0.0 && verdict == Bearing::Improved => gate(
-            Some(true),
-            format!("{why}; NEW has no more of them, and improved"),
-        ),
-        () if d <= 0.0 && few => gate(
-            Some(true),
-            format!("{why}; NEW has no more of them, and too few groups differ for a bound"),
-        ),
-        () => gate(Some(false), why),
-    }
+    let more = match () {
+        () if hi <= margin => "",
+        () if d <= 0.0 && verdict == Bearing::Improved => "; NEW has no more of them, and improved",
+        () if d <= 0.0 && row.differ < FEWEST => {
+            "; NEW has no more of them, and too few groups differ for a bound"
+        }
+        () => return gate(Some(false), why),
+    };
+    gate(Some(true), why + more)
 }
 
 /// Formats two numbers with signs and at least two decimals, with as many as make them differ.
@@ -197,7 +183,7 @@ fn apart(a: f64, b: f64) -> [String; 2] {
 impl Row {
     /// Returns whether the row is a guard metric whose estimate is worse by more than noise.
     fn is_worse_guard(&self) -> bool {
-        self.role == Role::Guard && self.difference.is_some_and(|d| d > self.noise)
+        self.measured.role == Role::Guard && self.difference.is_some_and(|d| d > self.noise)
     }
 
     /// Formats the row as a line: the metric, both values, the difference and its certainty.
@@ -231,7 +217,7 @@ impl Row {
 
     /// Formats a value of this metric, or a signed difference, for people.
     pub fn format_value(&self, x: f64, signed: bool) -> String {
-        let (x, decimals, unit) = match self.unit {
+        let (x, decimals, unit) = match self.measured.metric.unit {
             MeasureUnit::Chars => (x, 0, ""),
             MeasureUnit::PerMillion => (x, 2, ""),
             MeasureUnit::Share => (100.0 * x, 1, " %"),

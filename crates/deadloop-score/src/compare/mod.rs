@@ -8,16 +8,14 @@
 //! | a side, from a folder or from a replay | `side` |
 //! | the pairs of transcripts, and the checks that two sides are comparable | `pairs` |
 //! | the test of flips | `significance` |
-//! | the paired bootstrap over groups | `resample` |
-//! | the table of metrics and models | `rows` |
+//! | the table of metrics and models, the paired bootstrap over groups | `rows` |
 //! | the transcripts that flipped | `flips` |
 //! | the verdict and the gates | `gates` |
-//! | the measures, and those with a gate | `subject` |
+//! | the measures | `subject` |
 
 mod flips;
 mod gates;
 mod pairs;
-mod resample;
 mod rows;
 mod side;
 mod significance;
@@ -27,7 +25,7 @@ mod subject;
 mod tests;
 
 use deadloop_replay::detect::Unit;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 pub(crate) use flips::flip_schema;
 pub use flips::{Change, Direction, Flip, flips_csv};
@@ -40,6 +38,7 @@ pub use significance::sign_flips;
 use pairs::Pair;
 
 use crate::intervals::Resampling;
+use crate::measure::Measure;
 use crate::tally::{Count, Tally};
 
 deadloop_replay::detect::words! {
@@ -90,32 +89,25 @@ impl Default for CompareOptions {
 /// The noise floor: the largest difference of each metric that does not matter, however significant. The defaults are 1
 /// % of the loops and of the looping chars, 0.5 % of the clean transcripts, a tenth of the wrong alarms that `tune`
 /// allows by default, and 20 chars.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Noise {
-    /// The floor of `ended`.
-    pub ended: f64,
-    /// The floor of `recall`.
-    pub recall: f64,
-    /// The floor of `fpr`.
-    pub fpr: f64,
-    /// The floor of the rate of wrong alarms in its unit: `fa_per_mchar`, `fa_per_kcall`, `fa_per_kturn`.
-    pub fa_per_mchar: f64,
-    /// The floor of `delay` in chars.
-    pub delay: f64,
-    /// The floor of `saved`.
-    pub saved: f64,
-}
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise([(&'static str, f64); 6]);
 
 impl Default for Noise {
     fn default() -> Self {
-        Self {
-            ended: 0.01,
-            recall: 0.01,
-            fpr: 0.005,
-            fa_per_mchar: 0.1,
-            delay: 20.0,
-            saved: 0.01,
-        }
+        Self([
+            ("ended", 0.01),
+            ("recall", 0.01),
+            ("fpr", 0.005),
+            ("fa_per_mchar", 0.1),
+            ("delay", 20.0),
+            ("saved", 0.01),
+        ])
+    }
+}
+
+impl Serialize for Noise {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0)
     }
 }
 
@@ -124,17 +116,13 @@ impl Noise {
         self.named(metric).map_or(0.0, |floor| *floor)
     }
 
-    /// Returns the floor of a metric by its name. `None` if the metric is not compared.
+    /// Returns the floor of a metric by its name. The rates of wrong alarms of all units have one floor. `None` if the
+    /// metric is not compared.
     pub fn named(&mut self, metric: &str) -> Option<&mut f64> {
-        match metric {
-            "ended" => Some(&mut self.ended),
-            "recall" => Some(&mut self.recall),
-            "fpr" => Some(&mut self.fpr),
-            "fa_per_mchar" | "fa_per_kcall" | "fa_per_kturn" => Some(&mut self.fa_per_mchar),
-            "delay" => Some(&mut self.delay),
-            "saved" => Some(&mut self.saved),
-            _ => None,
-        }
+        let is_rate = Measure::named(metric).is_some_and(Measure::is_wrong_rate);
+        let metric = if is_rate { "fa_per_mchar" } else { metric };
+        let floor = self.0.iter_mut().find(|(name, _)| *name == metric);
+        floor.map(|(_, floor)| floor)
     }
 }
 

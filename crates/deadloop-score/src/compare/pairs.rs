@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deadloop_tables::polars::prelude::{IdxCa, IdxSize, NamedFrom};
-use deadloop_tables::{DataFrame, texts};
+use deadloop_tables::{JoinType, join, texts};
 use serde_json::Value;
 
 use super::side::Side;
@@ -41,25 +40,16 @@ const NAMED: usize = 5;
 /// Returns the transcripts of both sides, in the order of BASE.
 pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<Pair>, NotComparable> {
     let mut problems = judged_apart(base, new);
-    let places = [base, new].map(|side| places(&side.rows));
-    for (whose, rows, others) in [
-        ("BASE", &base.rows, &places[1]),
-        ("NEW", &new.rows, &places[0]),
-    ] {
-        let ids = texts(rows, "transcript").flatten();
-        let only = ids.filter(|id| !others.contains_key(id));
-        note(
-            &mut problems,
-            &format!("only in {whose}"),
-            only.map(str::to_owned).collect(),
-        );
+    for (whose, side, other) in [("BASE", base, new), ("NEW", new, base)] {
+        let only = join(&side.rows, &other.rows, KEY, JoinType::Anti);
+        let ids = texts(&only, KEY).flatten().map(str::to_owned);
+        note(&mut problems, &format!("only in {whose}"), ids.collect());
     }
-    let ids = (0..).zip(texts(&base.rows, "transcript"));
-    let joined = ids.filter_map(|(at, id)| Some((at, *places[1].get(id?)?)));
-    let (own, other): (Vec<IdxSize>, Vec<IdxSize>) = joined.unzip();
-    let sides = picked(&base.rows, &own)
-        .into_iter()
-        .zip(picked(&new.rows, &other));
+    let own = join(&base.rows, &new.rows, KEY, JoinType::Semi);
+    let ids = own.select([KEY]).unwrap_or_default();
+    let other = join(&ids, &new.rows, KEY, JoinType::Inner);
+    let sides = OutcomeLine::read(&own).into_iter();
+    let sides = sides.zip(OutcomeLine::read(&other));
     let mut both: Vec<Pair> = sides
         .map(|(base, new)| Pair {
             adds: [base.tally(), new.tally()],
@@ -89,16 +79,8 @@ pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<Pair>, NotComparable>
 /// A part of a row that must be equal on both sides.
 type Part = fn(&OutcomeLine) -> Option<&str>;
 
-/// Returns the row index of each transcript.
-fn places(rows: &DataFrame) -> BTreeMap<&str, IdxSize> {
-    let ids = texts(rows, "transcript").zip(0..);
-    ids.filter_map(|(id, at)| Some((id?, at))).collect()
-}
-
-fn picked(rows: &DataFrame, picks: &[IdxSize]) -> Vec<OutcomeLine> {
-    let picked = rows.take(&IdxCa::new("".into(), picks));
-    OutcomeLine::read(&picked.unwrap_or_default())
-}
+/// The column that identifies the rows of a side.
+const KEY: &str = "transcript";
 
 /// Marks the first of the copies on both sides. Filters may have left out the original.
 fn count_once(both: &mut [Pair]) {

@@ -6,14 +6,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::gates::Inferior;
 use super::pairs::{Pair, sum};
-use super::resample::{clusters, difference, resample};
 use super::significance::{FEWEST, sign_flips};
 use super::subject::{Measured, Role, measured};
 use super::{Bearing, CompareOptions};
-use crate::intervals::{ByGroup, Interval};
-use crate::measure::MeasureUnit;
+use crate::intervals::{ByGroup, Interval, percentile};
 use crate::tally::Tally;
 
 deadloop_replay::detect::words! {
@@ -63,13 +60,7 @@ pub struct Row {
     /// The verdict. `None` if n/a on a side, or if more of the metric is neither better nor worse.
     pub verdict: Option<Bearing>,
     #[serde(skip)]
-    pub(crate) unit: MeasureUnit,
-    #[serde(skip)]
-    pub(crate) role: Role,
-    #[serde(skip)]
-    pub(crate) exact: bool,
-    #[serde(skip)]
-    pub(crate) inferior: Option<Inferior>,
+    pub(crate) measured: Measured,
 }
 
 /// Returns the rows of all models together, then of each model with a difference.
@@ -95,40 +86,47 @@ pub(crate) fn rows(pairs: &[&Pair], options: &CompareOptions) -> Vec<Row> {
     rows
 }
 
+/// Returns the rows of one model. Intervals are of the paired bootstrap over groups: a drawn group counts on both sides,
+/// and replicates in which a difference is n/a are left out.
 fn of_model(model: &str, pairs: &[&Pair], options: &CompareOptions) -> Vec<Row> {
     let measured = measured(options.unit, &options.noise);
-    let clusters = clusters(pairs);
-    let intervals = resample(&clusters, &measured, options.resampling);
-    let each = measured.iter().zip(intervals);
-    each.map(|(metric, interval)| Row {
+    let clusters = ByGroup::new(pairs.iter().map(|pair| (pair.base.cluster(), pair.adds)));
+    let mut drawn: [Vec<f64>; 7] = Default::default();
+    for sides in clusters.draw(options.resampling).tallies() {
+        for (values, measured) in drawn.iter_mut().zip(&measured) {
+            values.extend(measured.difference(&sides));
+        }
+    }
+    let each = measured.into_iter().zip(&mut drawn);
+    each.map(|(measured, drawn)| Row {
         model: model.into(),
-        ..of_metric(metric, interval, pairs, &clusters)
+        ..of_measure(measured, percentile(drawn), pairs, &clusters)
     })
     .collect()
 }
 
-fn of_metric(
-    metric: &Measured,
+fn of_measure(
+    measured: Measured,
     interval: Option<Interval>,
     pairs: &[&Pair],
     clusters: &ByGroup<'_, 2>,
 ) -> Row {
     let sides = sum(pairs);
-    let difference = difference(metric, &sides);
-    let touched = |[base, new]: &&[Tally; 2]| (metric.made_of)(base) != (metric.made_of)(new);
-    let Discordant { n, b, c, nets } = discordant(metric, pairs);
-    let (test, differ) = if metric.exact {
+    let difference = measured.difference(&sides);
+    let touched = |[base, new]: &&[Tally; 2]| measured.terms(base) != measured.terms(new);
+    let Discordant { n, b, c, nets } = discordant(&measured, pairs);
+    let (test, differ) = if measured.is_exact() {
         (Test::SignFlip, nets.len())
     } else {
         (Test::Interval, clusters.each().filter(touched).count())
     };
-    let tested = difference.filter(|_| metric.exact && differ >= FEWEST);
-    let p = tested.map(|_| sign_flips(&nets));
+    let tested = difference.filter(|_| measured.is_exact() && differ >= FEWEST);
+    let [base, new] = sides.each_ref().map(|side| measured.value(side));
     Row {
         model: String::new(),
-        metric: metric.name.into(),
-        base: (metric.value)(&sides[0]),
-        new: (metric.value)(&sides[1]),
+        metric: measured.metric.name.into(),
+        base,
+        new,
         difference,
         lo: interval.map(|ends| ends.lo),
         hi: interval.map(|ends| ends.hi),
@@ -137,14 +135,11 @@ fn of_metric(
         b,
         c,
         differ,
-        p,
-        more_is_better: metric.more_is_better,
-        noise: metric.noise,
+        p: tested.map(|_| sign_flips(&nets)),
+        more_is_better: measured.metric.more_is_better,
+        noise: measured.noise,
         verdict: None,
-        unit: metric.unit,
-        role: metric.role,
-        exact: metric.exact,
-        inferior: metric.inferior,
+        measured,
     }
 }
 
@@ -156,13 +151,13 @@ struct Discordant {
     nets: Vec<i64>,
 }
 
-fn discordant(metric: &Measured, pairs: &[&Pair]) -> Discordant {
+fn discordant(measured: &Measured, pairs: &[&Pair]) -> Discordant {
     let (mut n, mut b, mut c) = (0, 0, 0);
     let mut groups: BTreeMap<&str, i64> = BTreeMap::new();
     for pair in pairs {
         let [base, new] = &pair.adds;
         // A transient repetition may be stopped on one side alone. It counts on neither.
-        let Some((base, new)) = (metric.right)(base).zip((metric.right)(new)) else {
+        let Some((base, new)) = measured.right(base).zip(measured.right(new)) else {
             continue;
         };
         n += 1;
@@ -184,7 +179,9 @@ fn discordant(metric: &Measured, pairs: &[&Pair]) -> Discordant {
 /// Returns the verdict of a row. A difference beyond chance and noise is an improvement or a regression. An interval
 /// inside the noise is equivalence. The test of flips decides on chance, or without one an interval on one side of 0.
 fn bearing(row: &Row, alpha: f64) -> Option<Bearing> {
-    let d = row.difference.filter(|_| row.role != Role::Beside)?;
+    let d = row
+        .difference
+        .filter(|_| row.measured.role != Role::Beside)?;
     let sure = match row.test {
         Test::SignFlip => row.p.is_some_and(|p| p <= alpha),
         Test::Interval => row

@@ -1,14 +1,10 @@
-//! The compared measures of guards, and their gates.
+//! The compared measures.
 
 use deadloop_replay::detect::Unit;
 
 use super::Noise;
-use super::gates::{GateName, Inferior};
-use crate::measure::{
-    DELAY, ENDED, FPR, MeasureUnit, Metric, RECALL, SAVED, Worth, transient_rate, wrong_rate,
-};
+use crate::measure::{DELAY, ENDED, FPR, Metric, RECALL, SAVED, Worth, transient_rate, wrong_rate};
 use crate::tally::{Count, Tally};
-use crate::words::exposure;
 
 /// The role of a measure in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,85 +19,73 @@ pub(crate) enum Role {
     Beside,
 }
 
-/// A measure of tallies in a comparison.
+/// A measure in a comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Measured {
-    pub(crate) name: &'static str,
-    pub(crate) unit: MeasureUnit,
-    pub(crate) more_is_better: bool,
+    pub(crate) metric: Metric,
     pub(crate) role: Role,
     /// The largest difference that is noise.
     pub(crate) noise: f64,
-    /// The gate that holds the measure to a margin, if any.
-    pub(crate) inferior: Option<Inferior>,
-    /// Whether each transcript is either right or wrong by the measure, so that the test of flips applies.
-    pub(crate) exact: bool,
-    /// The value. `None` if n/a.
-    pub(crate) value: Of<Option<f64>>,
-    /// Whether a transcript is right by the measure. `None` if it does not count.
-    pub(crate) right: Of<Option<bool>>,
-    /// The terms of the numerator.
-    pub(crate) made_of: Of<Vec<i64>>,
 }
-
-/// A function of a tally.
-type Of<T> = Box<dyn Fn(&Tally) -> T>;
 
 /// Returns the measures for a unit. The primary one is loops ended, the guard is the rate of wrong alarms. The others
 /// have no effect on the verdict.
-pub(crate) fn measured(unit: Unit, noise: &Noise) -> Vec<Measured> {
-    let (wrong, transient) = (wrong_rate(unit), transient_rate(unit));
-    let all = [&ENDED, &RECALL, &FPR, wrong, transient, &DELAY, &SAVED];
-    all.into_iter()
-        .map(|metric| of_guards(metric, noise))
-        .collect()
+pub(crate) fn measured(unit: Unit, noise: &Noise) -> [Measured; 7] {
+    use Role::{Beside, Guard, Primary, Told};
+    let all: [(Metric, Role); 7] = [
+        (&ENDED, Primary),
+        (&RECALL, Told),
+        (&FPR, Told),
+        (wrong_rate(unit), Guard),
+        (transient_rate(unit), Beside),
+        (&DELAY, Told),
+        (&SAVED, Told),
+    ];
+    all.map(|(metric, role)| Measured {
+        metric,
+        role,
+        noise: noise.tolerance(metric.name),
+    })
 }
 
-/// Makes the comparison of one metric. Loops count for measures of loops, clean transcripts for `fpr`, both for the
-/// rate of wrong alarms.
-fn of_guards(metric: Metric, noise: &Noise) -> Measured {
-    let (fpr, rate) = (metric == &FPR, metric.is_wrong_rate());
-    let beside = Unit::ALL
-        .into_iter()
-        .any(|unit| transient_rate(unit) == metric);
-    let right = move |tally: &Tally| {
+impl Measured {
+    /// Returns the value. `None` if n/a. No compared measure depends on the costs of errors.
+    pub(crate) fn value(&self, tally: &Tally) -> Option<f64> {
+        self.metric.value(tally, &Worth::default())
+    }
+
+    /// Returns NEW - BASE. `None` if the measure is n/a on a side.
+    pub(crate) fn difference(&self, [base, new]: &[Tally; 2]) -> Option<f64> {
+        Some(self.value(new)? - self.value(base)?)
+    }
+
+    /// Returns whether each transcript is either right or wrong by the measure, so that the test of flips applies.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.role == Role::Guard || [&ENDED, &RECALL, &FPR].contains(&self.metric)
+    }
+
+    /// Returns whether a transcript is right by the measure. `None` if it does not count: loops count for measures of
+    /// loops, clean transcripts for `fpr`, both for the rate of wrong alarms.
+    pub(crate) fn right(&self, tally: &Tally) -> Option<bool> {
+        let (fpr, rate) = (self.metric == &FPR, self.role == Role::Guard);
         let counts = ((fpr || rate) && tally.clean() > 0) || (!fpr && tally.loops() > 0);
-        counts.then(|| {
-            if fpr || rate {
-                tally.wrong() == 0
-            } else {
-                let earlier = metric == &ENDED && tally.get(Count::Earlier) > 0;
+        counts.then(|| match fpr || rate {
+            true => tally.wrong() == 0,
+            false => {
+                let earlier = self.metric == &ENDED && tally.get(Count::Earlier) > 0;
                 tally.get(Count::Hit) > 0 || earlier
             }
         })
-    };
-    Measured {
-        name: metric.name,
-        unit: metric.unit,
-        more_is_better: metric.more_is_better,
-        role: match () {
-            () if rate => Role::Guard,
-            () if metric == &ENDED => Role::Primary,
-            () if beside => Role::Beside,
-            () => Role::Told,
-        },
-        noise: noise.tolerance(metric.name),
-        inferior: rate.then_some(Inferior {
-            gate: GateName::WrongAlarms,
-            per: exposure(metric.counted_in[0]),
-            scale: 1.0,
-            unknown: "no healthy char was watched, so no rate is known",
-            needs: Some((
-                FPR.name,
-                "no transcript is clean, so no wrong alarm could have been seen",
-            )),
-        }),
-        exact: rate || [&ENDED, &RECALL, &FPR].contains(&metric),
-        // None of the compared metrics depends on the costs of errors.
-        value: Box::new(|tally| metric.value(tally, &Worth::default())),
-        right: Box::new(right),
-        made_of: Box::new(|tally| {
-            let terms = metric.formula.ratios.iter().flat_map(|ratio| ratio.num);
-            terms.map(|term| tally[term.0]).collect()
-        }),
+    }
+
+    /// Returns the terms of the numerator.
+    pub(crate) fn terms(&self, tally: &Tally) -> Vec<i64> {
+        let terms = self
+            .metric
+            .formula
+            .ratios
+            .iter()
+            .flat_map(|ratio| ratio.num);
+        terms.map(|term| tally[term.0]).collect()
     }
 }

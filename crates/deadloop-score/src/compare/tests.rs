@@ -170,13 +170,8 @@ fn an_effect_within_the_noise_is_none() {
     assert_eq!(delay.difference, Some(5.0));
     assert_eq!(delay.verdict, Some(Bearing::Equivalent));
     assert_eq!((moved.verdict, moved.moved), (Bearing::Equivalent, 40));
-    let strict = CompareOptions {
-        noise: Noise {
-            delay: 1.0,
-            ..Noise::default()
-        },
-        ..CompareOptions::default()
-    };
+    let mut strict = CompareOptions::default();
+    *strict.noise.named("delay").unwrap() = 1.0;
     let strict = compare(&base, &later, &strict).unwrap();
     assert_eq!(row(&strict, "delay").verdict, Some(Bearing::Regressed));
     // Delay is told and decides nothing.

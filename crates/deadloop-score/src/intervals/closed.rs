@@ -56,27 +56,11 @@ pub(crate) fn wilson_of(k: f64, n: f64) -> Option<Interval> {
 ///
 /// 10 of 10 at 0.05: 0.7411, since 0.7411^10 = 0.05.
 pub fn proportion_lower(k: u64, n: u64, alpha: f64) -> Option<f64> {
-    share_lower(k as f64, n.checked_sub(k)? as f64, alpha)
-}
-
-/// Returns the lower bound for smoothed counts of successes `k` and failures `rest`: a quantile of Beta(k, rest + 1).
-pub(crate) fn share_lower(k: f64, rest: f64, alpha: f64) -> Option<f64> {
-    if k + rest <= 0.0 {
-        return None;
-    }
-    Some(if k > 0.0 {
-        beta_quantile(k, rest + 1.0, alpha)
-    } else {
-        0.0
+    let rest = n.checked_sub(k)?;
+    (n > 0).then(|| match k {
+        0 => 0.0,
+        _ => beta_quantile(k as f64, rest as f64 + 1.0, alpha),
     })
-}
-
-/// Returns the upper bound of a proportion with error probability `alpha`.
-///
-/// This is the `1 - alpha` quantile of Beta(k + 1, n - k). `None` if `n` is 0.
-pub fn proportion_upper(k: u64, n: u64, alpha: f64) -> Option<f64> {
-    // A proportion and its complement, so that the small tail is never 1 - tiny.
-    proportion_lower(n.checked_sub(k)?, n, alpha).map(|lo| 1.0 - lo)
 }
 
 /// Returns the upper bound of a Poisson mean after `k` events, with error probability `alpha`.
@@ -85,12 +69,7 @@ pub fn proportion_upper(k: u64, n: u64, alpha: f64) -> Option<f64> {
 ///
 /// No event, at 0.05: 2.9957. So a claim of at most 1 per million needs 3.0 million without an event.
 pub fn poisson_upper(k: u64, alpha: f64) -> f64 {
-    events_upper(k as f64, alpha)
-}
-
-/// Returns the upper bound of a Poisson mean for a smoothed count.
-pub(crate) fn events_upper(k: f64, alpha: f64) -> f64 {
-    gamma_quantile(k + 1.0, 1.0 - alpha)
+    gamma_quantile(k as f64 + 1.0, 1.0 - alpha)
 }
 
 /// Returns the lower bound of a Poisson mean: the `alpha` quantile of Gamma(k), or 0 if `k` is 0.
@@ -215,14 +194,14 @@ mod tests {
         for [k, n, score_lo, score_hi, exact_lo, exact_hi] in rows(PROPORTIONS) {
             let (k, n) = (k as u64, n as u64);
             holds(wilson(k, n).unwrap(), (score_lo, score_hi));
-            let ends = [proportion_lower(k, n, 0.025), proportion_upper(k, n, 0.025)];
-            let [lo, hi] = ends.map(Option::unwrap);
+            let [lo, failing] = [k, n - k].map(|k| proportion_lower(k, n, 0.025).unwrap());
+            let hi = 1.0 - failing;
             holds(Interval { lo, hi }, (exact_lo, exact_hi));
         }
         let lower = |k, n| proportion_lower(k, n, 0.05).unwrap();
         close(lower(10, 10), 0.7411344491069477);
         close(lower(497, 600), 0.8009880712960661);
-        close(proportion_upper(497, 600, 0.05).unwrap(), 0.853247857677231);
+        close(1.0 - lower(103, 600), 0.853247857677231);
     }
 
     /// Of k events: both ends, and the upper one alone at 0.05, from scipy 1.x (`gamma.ppf`).
@@ -260,6 +239,6 @@ mod tests {
     #[test]
     fn nothing_of_nothing_has_no_interval() {
         assert_eq!(wilson(0, 0), None);
-        assert_eq!(proportion_upper(0, 0, 0.05), None);
+        assert_eq!(proportion_lower(0, 0, 0.05), None);
     }
 }

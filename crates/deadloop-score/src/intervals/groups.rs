@@ -3,7 +3,7 @@
 //! A transcript takes some ten bytes. If every transcript is its own group there are as many tallies as transcripts,
 //! and nearly all their counts are 0.
 
-use crate::tally::{Counts as _, Tally};
+use crate::tally::Tally;
 use crate::truth::{Bytes, Pile, put_number};
 
 /// The tallies of groups, which are identified by number. A group's weights depend on its number alone.

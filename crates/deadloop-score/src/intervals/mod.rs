@@ -9,8 +9,7 @@ mod resample;
 pub(crate) use bootstrap::{Cache, Sample, bounds};
 pub use bootstrap::{Intervals, bootstrap};
 pub use closed::{
-    Interval, PoissonCache, poisson, poisson_lower, poisson_upper, proportion_lower,
-    proportion_upper, wilson,
+    Interval, PoissonCache, poisson, poisson_lower, poisson_upper, proportion_lower, wilson,
 };
 pub(crate) use closed::{binomial_at_least, poisson_at_least, wilson_of};
 pub(crate) use groups::Groups;

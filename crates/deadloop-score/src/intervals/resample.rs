@@ -11,10 +11,9 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::marker::PhantomData;
 
 use crate::intervals::{Interval, Random};
-use crate::tally::{Counts, Tally, rank};
+use crate::tally::{Count, Tally, rank};
 
 /// The number of replicates and the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,25 +147,23 @@ impl Draws {
 ///
 /// Memory: 8 bytes for each replicate and count that some group has.
 #[derive(Debug)]
-pub(crate) struct Replicates<const N: usize, T = Tally> {
+pub(crate) struct Replicates<const N: usize> {
     replicates: usize,
     /// The sum in each replicate, for each of the `N` and each count. Empty while all are 0.
     sums: [Vec<Vec<i64>>; N],
-    of: PhantomData<T>,
 }
 
-impl<const N: usize, T: Counts> Replicates<N, T> {
+impl<const N: usize> Replicates<N> {
     /// Creates replicates without any group.
     pub(crate) fn new(replicates: usize) -> Self {
         Self {
             replicates,
-            sums: std::array::from_fn(|_| vec![Vec::new(); T::N]),
-            of: PhantomData,
+            sums: std::array::from_fn(|_| vec![Vec::new(); Count::N]),
         }
     }
 
     /// Adds a group. `weights` holds its weight in each replicate.
-    pub(crate) fn add(&mut self, weights: &[u8], counts: &[T; N]) {
+    pub(crate) fn add(&mut self, weights: &[u8], counts: &[Tally; N]) {
         for (sums, counts) in self.sums.iter_mut().zip(counts) {
             for (place, n) in counts.touched() {
                 let sums = &mut sums[place];
@@ -177,16 +174,16 @@ impl<const N: usize, T: Counts> Replicates<N, T> {
     }
 
     /// Draws the weights of a group and adds it.
-    pub(crate) fn draw(&mut self, weights: Weights, counts: &[T; N]) {
+    pub(crate) fn draw(&mut self, weights: Weights, counts: &[Tally; N]) {
         let weights: Vec<u8> = weights.take(self.replicates).collect();
         self.add(&weights, counts);
     }
 
     /// Returns the sums of each replicate.
-    pub(crate) fn tallies(&self) -> impl Iterator<Item = [T; N]> + '_ {
+    pub(crate) fn tallies(&self) -> impl Iterator<Item = [Tally; N]> + '_ {
         (0..self.replicates).map(|replicate| {
             std::array::from_fn(|which| {
-                let mut counts = T::default();
+                let mut counts = Tally::default();
                 for (place, sums) in self.sums[which].iter().enumerate() {
                     *counts.slot(place) = sums.get(replicate).copied().unwrap_or(0);
                 }
@@ -198,30 +195,28 @@ impl<const N: usize, T: Counts> Replicates<N, T> {
 
 /// The sums of groups by name, `N` each.
 #[derive(Debug)]
-pub(crate) struct ByGroup<'a, const N: usize, T = Tally>(BTreeMap<&'a str, [T; N]>);
+pub(crate) struct ByGroup<'a, const N: usize>(BTreeMap<&'a str, [Tally; N]>);
 
-impl<'a, const N: usize, T: Counts> ByGroup<'a, N, T> {
+impl<'a, const N: usize> ByGroup<'a, N> {
     /// Sums pieces of evidence by group.
-    pub(crate) fn new(pieces: impl IntoIterator<Item = (&'a str, [T; N])>) -> Self {
-        let mut groups: BTreeMap<&str, [T; N]> = BTreeMap::new();
+    pub(crate) fn new(pieces: impl IntoIterator<Item = (&'a str, [Tally; N])>) -> Self {
+        let mut groups: BTreeMap<&str, [Tally; N]> = BTreeMap::new();
         for (group, counts) in pieces {
-            let sums = groups.entry(group).or_insert([T::default(); N]);
-            sums.iter_mut()
-                .zip(&counts)
-                .for_each(|(sum, n)| sum.plus(n));
+            let sums = groups.entry(group).or_insert([Tally::default(); N]);
+            sums.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
         }
         Self(groups)
     }
 
     /// Returns the sums of each group, in the order of names.
-    pub(crate) fn each(&self) -> impl Iterator<Item = &[T; N]> {
+    pub(crate) fn each(&self) -> impl Iterator<Item = &[Tally; N]> {
         self.0.values()
     }
 
     /// Resamples whole groups. A group without counts adds nothing, so its weights are not drawn.
-    pub(crate) fn draw(&self, resampling: Resampling) -> Replicates<N, T> {
+    pub(crate) fn draw(&self, resampling: Resampling) -> Replicates<N> {
         let mut drawn = Replicates::new(resampling.replicates);
-        let counted = |counts: &[T; N]| counts.iter().any(|one| one.touched().next().is_some());
+        let counted = |counts: &[Tally; N]| counts.iter().any(|one| one.touched().next().is_some());
         for (name, counts) in self.0.iter().filter(|(_, counts)| counted(counts)) {
             drawn.draw(Weights::new(resampling.seed, name, &POISSON_1), counts);
         }
@@ -263,7 +258,6 @@ pub(crate) fn percentile(values: &mut [f64]) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tally::Count;
 
     #[test]
     fn the_weights_are_poisson() {

@@ -118,7 +118,7 @@ pub(super) struct Table {
     prompt: Option<Value>,
     alarm: Option<Value>,
     between: Option<[Value; 2]>,
-    kind: Option<String>,
+    kind: Option<Kind>,
     channel: Option<Channel>,
     todo: Option<String>,
 }
@@ -165,7 +165,7 @@ impl Expect {
         };
         Ok(Self {
             between,
-            kind: table.kind.as_deref().map(kind).transpose()?,
+            kind: table.kind,
             channel: table.channel,
             settings: table.settings()?,
             todo: table.todo,
@@ -261,14 +261,6 @@ impl Table {
         let settings = Settings::parse(&file.to_string()).map_err(|e| e.what)?;
         Ok(Some(settings))
     }
-}
-
-fn kind(name: &str) -> Result<Kind, String> {
-    let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
-    found.ok_or_else(|| {
-        let all = Kind::NAMES.join(", ");
-        format!("unknown kind {name:?}; expected one of {all}")
-    })
 }
 
 impl Marks {

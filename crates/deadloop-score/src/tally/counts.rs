@@ -182,31 +182,6 @@ impl From<Verdict> for Count {
     }
 }
 
-/// A fixed list of whole numbers that add.
-pub(crate) trait Counts: Copy + Default {
-    /// The length of the list.
-    const N: usize;
-
-    /// Returns the numbers.
-    fn numbers(&self) -> &[i64];
-
-    /// Returns the number at a place.
-    fn slot(&mut self, place: usize) -> &mut i64;
-
-    /// Adds another list.
-    fn plus(&mut self, other: &Self) {
-        for (place, n) in other.touched() {
-            *self.slot(place) += n;
-        }
-    }
-
-    /// Returns the numbers that are not 0, with their places.
-    fn touched(&self) -> impl Iterator<Item = (usize, i64)> {
-        let numbers = self.numbers().iter().copied().enumerate();
-        numbers.filter(|(_, n)| *n != 0)
-    }
-}
-
 /// Counts and sums over some transcripts under one setting, read as `tally[Count::Hit]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally([i64; Count::N]);
@@ -278,21 +253,19 @@ impl Tally {
         some
     }
 
+    /// Returns the count at a place, the number of the count in [`Count::ALL`].
+    pub(crate) fn slot(&mut self, place: usize) -> &mut i64 {
+        &mut self.0[place]
+    }
+
+    /// Returns the counts that are not 0, with their places.
+    pub(crate) fn touched(&self) -> impl Iterator<Item = (usize, i64)> {
+        let counts = self.0.iter().copied().enumerate();
+        counts.filter(|(_, n)| *n != 0)
+    }
+
     fn sum(&self, counts: &[Count]) -> u64 {
         counts.iter().map(|c| self.get(*c)).sum()
-    }
-}
-
-/// Places are the numbers of [`Count::ALL`].
-impl Counts for Tally {
-    const N: usize = Count::N;
-
-    fn numbers(&self) -> &[i64] {
-        &self.0
-    }
-
-    fn slot(&mut self, place: usize) -> &mut i64 {
-        &mut self.0[place]
     }
 }
 

@@ -12,7 +12,6 @@ mod paint;
 mod sheet;
 
 pub use any_evidence::AnyEvidence;
-pub(crate) use counts::Counts;
 pub use counts::{Count, Tally};
 pub use evidence::{Evidence, Mismatch};
 pub use latency::{Latencies, Quantiles, RANKS, rank};

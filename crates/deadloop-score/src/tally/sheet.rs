@@ -8,7 +8,7 @@ use std::ops::Range;
 use deadloop_replay::{Decided, Region};
 
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, Verdict, judge};
-use crate::tally::{Canvas, Count, Counts as _, Painter, Quantiles, RANKS, Tally, rank};
+use crate::tally::{Canvas, Count, Painter, Quantiles, RANKS, Tally, rank};
 use crate::truth::Case;
 
 /// A transcript with the decisions of one block on it.

@@ -9,7 +9,7 @@ use std::io::{BufRead, Write};
 
 use deadloop_score::{
     Constraint, Count, Interval, POISSON_1, Tally, Weights, poisson, poisson_lower, poisson_upper,
-    proportion_lower, proportion_upper, sign_flips, wilson,
+    proportion_lower, sign_flips, wilson,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -23,11 +23,6 @@ enum Question {
         n: u64,
     },
     ProportionLower {
-        k: u64,
-        n: u64,
-        alpha: f64,
-    },
-    ProportionUpper {
         k: u64,
         n: u64,
         alpha: f64,
@@ -70,7 +65,6 @@ fn answer(question: Question) -> Value {
     match question {
         Question::Wilson { k, n } => json!(wilson(k, n).map(pair)),
         Question::ProportionLower { k, n, alpha } => json!(proportion_lower(k, n, alpha)),
-        Question::ProportionUpper { k, n, alpha } => json!(proportion_upper(k, n, alpha)),
         Question::Poisson { k } => pair(poisson(k)),
         Question::PoissonLower { k, alpha } => json!(poisson_lower(k, alpha)),
         Question::PoissonUpper { k, alpha } => json!(poisson_upper(k, alpha)),

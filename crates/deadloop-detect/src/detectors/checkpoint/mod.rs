@@ -52,7 +52,7 @@ static PARAMS: &[Param] = &[
         .doc("lengths at which the text is looked at"),
     Param::count("every", 0, 0..=MAX_CHARS)
         .unit("chars")
-        .doc("after the last checkpoint, the distance to further ones; 0: there are none (as in the document)"),
+        .doc("distance of further checkpoints, after the last one; 0: there are none (as in the document)"),
     Param::count("window", 200, 1..=10_000)
         .unit("chars")
         .doc("how far back from the checkpoint the short-sequence check reads"),

@@ -43,7 +43,7 @@ const LIKE: Param = Param::word("like", "exact", &["exact", "trigrams"])
 const MIN_SHARE: Param = Param::number("min_share", 0.55, 0.01..=1.0)
     .at_most()
     .unit("of both texts' trigrams")
-    .doc("with like = \"trigrams\": the smallest share of trigrams that are in both");
+    .doc("smallest share of trigrams in both, with like = \"trigrams\"");
 
 const WITH_CALLS: Param = Param::flag("with_calls", false)
     .doc("true: the calls of the turns have to be equal too, whatever their results are");

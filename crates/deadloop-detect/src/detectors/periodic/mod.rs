@@ -65,42 +65,42 @@ static PARAMS: &[Param] = &[
         .at_most()
         .zero(Zero::Elsewhere)
         .unit("chars")
-        .doc("min_chars for units without a letter or number, and on chars for any one repeated char too; it asks for min_copies, whatever rules say; 0: as for others"),
+        .doc("chars of copies without a letter or number, in place of min_chars, and on chars of any one repeated char too; it asks for min_copies, whatever rules say; 0: as for others"),
     Param::word("unit_holds", "any", &["any", "letter", "letter-or-emoji"])
         .doc("what the unit must hold: any char, a letter, or a letter or an emoji"),
     Param::count("min_recycled", 0, 0..=MAX_COUNT)
         .at_most()
         .zero(Zero::Elsewhere)
         .unit("chars")
-        .doc("also fires after this many chars in which each sentence, clause or line occurred twice among the max_period before it, in any order, the first of them with a letter or number; 0: never"),
+        .doc("chars of recycled text after which it also fires: each sentence, clause or line occurred twice among the max_period before it, in any order, the first of them with a letter or number; 0: never"),
     Param::word_or_count("code", "check", &["check", "skip"], 2..=MAX_COUNT)
         .unit("copies")
         .doc("text between lines that begin with ```: as any other, left out, or with this many copies, if that is more than min_copies"),
     Param::new("rules", Literal::Texts(&[]), Domain::Rows(&["max_period", "min_copies", "min_chars"]))
-        .doc("for periods up to max_period of the first row that holds them, its min_copies and min_chars instead; above the last row, the plain ones"),
+        .doc("rows for shorter units: up to max_period of the first row that holds them, its min_copies and min_chars instead; above the last row, the plain ones"),
     Param::count("min_counters", 0, 0..=MAX_COUNT)
         .at_most()
         .zero(Zero::Elsewhere)
         .unit("chars")
-        .doc("with fold = counters, min_chars where numbers differ from copy to copy, with min_copies whatever rules say; 0: as for others"),
+        .doc("chars of copies whose numbers differ, in place of min_chars, with fold = counters, and with min_copies whatever rules say; 0: as for others"),
     Param::count("min_numbers", 0, 0..=MAX_COUNT)
         .at_most()
         .zero(Zero::Elsewhere)
         .unit("chars")
-        .doc("with fold = counters, also fires after this many chars of min_copies whose numbers differ in any way; 0: never"),
+        .doc("chars of copies whose numbers differ in any way, of min_copies, after which it also fires, with fold = counters; 0: never"),
     Param::count("min_returning", 0, 0..=100)
         .unit("percent")
-        .doc("of the numbers of the last 4000 chars at least this share must be among the 30 numbers before each, where min_numbers decides: in a loop numbers come again, in a table they are new; 0: not asked"),
+        .doc("share of returning numbers, where min_numbers decides: of the numbers of the last 4000 chars at least this share must be among the 30 numbers before each; in a loop numbers come again, in a table they are new; 0: not asked"),
     Param::count("min_bare", 0, 0..=MAX_COUNT)
         .at_most()
         .zero(Zero::Elsewhere)
         .unit("chars")
-        .doc("min_chars for units with a number or a picture and no letter; it asks for min_copies, whatever rules say, and of rows of cells for a tail that is much taller than wide; 0: as for others"),
+        .doc("chars of copies with a number or a picture and no letter, in place of min_chars; it asks for min_copies, whatever rules say, and of rows of cells for a tail that is much taller than wide; 0: as for others"),
     Param::count("min_form", 0, 0..=MAX_COUNT)
         .at_most()
         .zero(Zero::Elsewhere)
         .unit("chars")
-        .doc("min_chars for units with blanks to fill in (`[ ]`, `____`, `\"\"`, empty cells and staves); it asks for min_copies, whatever rules say; 0: as for others"),
+        .doc("chars of copies with blanks to fill in, in place of min_chars (`[ ]`, `____`, `\"\"`, empty cells and staves); it asks for min_copies, whatever rules say; 0: as for others"),
     PER,
     IGNORE,
     PROMPT,

@@ -5,7 +5,7 @@ use deadloop_report::{NamedGuard, short_name};
 use deadloop_run::tune::Tuned;
 use deadloop_score::choose::{
     Advice, Changed, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling,
-    SavedAt1, within,
+    SavedAt1, subject, within,
 };
 use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
 use deadloop_score::{Tally, format_value, wrong_rate};
@@ -155,8 +155,9 @@ fn changed(advice: &Advice) -> Vec<String> {
             .words
             .as_ref()
             .map_or_else(String::new, |words| format!("  ({words})"));
+        let what = c.param().map_or("what is read", subject);
         format!(
-            "  change {model}{} {}: {} -> {}{words}",
+            "  change {model}{}: {what} ({}): {} -> {}{words}",
             c.guard,
             c.param,
             of(&c.from),
