@@ -52,9 +52,9 @@ export interface Alarm {
   readonly what: string;
   /** All of it in one line, for a log. */
   readonly logLine: string;
-  /** A sentence for the person who waits, in English. */
+  /** A sentence for the person who waits, in English or Chinese. */
   readonly userMessage: string;
-  /** A sentence for the model, as the result of a call that was not run, in English. */
+  /** A sentence for the model, as the result of a call that was not run, in English or Chinese. */
   readonly refusal: string;
 }
 

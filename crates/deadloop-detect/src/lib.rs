@@ -28,8 +28,8 @@ mod settings;
 pub mod stream;
 mod text;
 
-pub use guard::alarm::{Alarm, Met};
-pub use guard::context::{Context, ContextBudget, Room, estimated_tokens};
+pub use guard::alarm::{Alarm, Lang, Met};
+pub use guard::context::{Context, ContextBudget, Room, estimated_tokens, token_chars};
 pub use guard::decision::{Decision, Pushed};
 pub use guard::feeds::{Blind, Feed, Feeds};
 pub use guard::response::Response;

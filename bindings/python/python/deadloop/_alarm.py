@@ -59,9 +59,9 @@ class Alarm:
     log_line: str
     """All of it in one line, for a log."""
     user_message: str
-    """A sentence for the person who waits, in English."""
+    """A sentence for the person who waits, in English or Chinese."""
     refusal: str
-    """A sentence for the model, as the result of a call that was not run, in English."""
+    """A sentence for the model, as the result of a call that was not run, in English or Chinese."""
 
     @classmethod
     def of_json(cls, text: str) -> Alarm:

@@ -1,6 +1,6 @@
 //! [`Alarm`]: a dead loop that a live guard found.
 //!
-//! It has all facts for a log and for the user.
+//! It has all facts for a log and for the user. The words of its messages are in `messages.txt`.
 
 use std::borrow::Cow;
 
@@ -13,6 +13,7 @@ use crate::settings::setting::Member;
 use crate::settings::value::Value;
 use crate::stream::Fault;
 use crate::stream::{Calls, Channel, ChannelLengths, Kind, Turns, Unit, Units};
+use crate::text::script::is_wide;
 
 /// A dead loop that was found in a live stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,6 +52,43 @@ pub struct Alarm {
     pub calls: Calls,
     /// The number of turns begun so far.
     pub turns: Turns,
+    /// The language of its messages.
+    #[serde(skip)]
+    pub lang: Lang,
+}
+
+crate::words! {
+    /// The languages of an alarm's messages.
+    pub enum Lang {
+        /// English.
+        En = "en",
+        /// Chinese.
+        Zh = "zh",
+    }
+}
+
+impl Lang {
+    /// Returns Chinese if at least a quarter of the chars are ideographs and none is a kana, otherwise English.
+    fn from_text(text: &str) -> Self {
+        let count = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count();
+        let (wide, kana) = (
+            count(is_wide),
+            count(|c| matches!(c, '\u{3041}'..='\u{30FF}')),
+        );
+        if wide > 0 && kana == 0 && 4 * wide >= text.chars().count() {
+            Self::Zh
+        } else {
+            Self::En
+        }
+    }
+
+    /// Returns the text with a name in this language. Empty if there is none.
+    fn text(self, name: &str) -> &'static str {
+        let mut lines = include_str!("messages.txt").lines();
+        let cells = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix('|'));
+        let cells = cells.and_then(|cells| cells.split_once('|'));
+        cells.map_or("", |(en, zh)| if self == Self::En { en } else { zh })
+    }
 }
 
 /// A threshold of the setting, and the bound of the fact that satisfied it.
@@ -93,6 +131,7 @@ impl Alarm {
             onset: fact.onset,
             period: fact.period,
             copies: u64::try_from(fact.value(fact.copies, fact.at)).unwrap_or(0),
+            lang: Lang::from_text(&fact.unit),
             unit: fact.unit,
         }
     }
@@ -138,57 +177,47 @@ impl Alarm {
         }
     }
 
-    /// Returns the text that the model gets as the result of a refused call, in English.
+    /// Returns the text that the model gets as the result of a refused call, in the language of the alarm.
     pub fn refusal(&self) -> String {
-        format!(
-            "This call was not run: the model {} ({}). Do something else, or say what is missing.",
-            self.kind.was_doing(),
-            self.what()
-        )
+        self.message("refusal")
     }
 
-    /// Returns a sentence for the person who waits for the answer, in English. It does not mention what happens next
-    /// (another attempt, or none), which depends on the product. For other languages, build a sentence from `kind` and
-    /// `channel`.
+    /// Returns a sentence for the person who waits for the answer, in the language of the alarm. It does not mention
+    /// what happens next (another attempt, or none), which depends on the product. For other languages, build a
+    /// sentence from `kind` and `channel`.
     pub fn user_message(&self) -> String {
-        let place = match self.channel {
-            Channel::Reasoning => " in its thinking",
-            Channel::Answer => " in its answer",
-            Channel::Arguments => " in what it asks of a tool",
-            // The clause in `doing` includes the place.
-            Channel::Tools | Channel::Turns => "",
-        };
-        let doing = self.kind.was_doing();
-        match self.kind {
-            Kind::Fault(Fault::Stall) => format!("The model {doing}, so the response was stopped."),
-            Kind::Fault(_) => format!("The model {doing}{place}, so the response was stopped."),
+        self.message(match self.kind {
+            Kind::Fault(_) => "damage",
             // A limit is no loop: there was nothing to get out of.
-            Kind::Iterations if self.response == Response::Warn => self.approaching(),
-            Kind::Iterations | Kind::Budget => {
-                format!("The model {doing}, so the run was stopped.")
-            }
-            _ => format!(
-                "The model {doing}{place} and could not get out of it, so the response was stopped."
-            ),
-        }
+            Kind::Iterations if self.response == Response::Warn => "near",
+            Kind::Iterations | Kind::Budget => "limit",
+            _ => "loop",
+        })
     }
-}
 
-impl Alarm {
-    /// Returns the message of a limit before it is reached, with the number of remaining steps.
-    fn approaching(&self) -> String {
+    /// Returns the message with a name, filled in.
+    fn message(&self, name: &str) -> String {
+        let doing = match self.kind {
+            Kind::Fault(fault) if fault != Fault::Stall => "fault",
+            kind => kind.name(),
+        };
+        let place = match self.kind {
+            Kind::Fault(Fault::Stall) => String::new(),
+            _ => format!("in {}", self.channel),
+        };
         let limit = self.thresholds.iter().find(|met| met.param == "limit");
-        let limit = limit.and_then(|met| match met.value {
-            Value::Int(limit) => u64::try_from(limit).ok(),
-            _ => None,
-        });
-        match limit {
-            Some(limit) => format!(
-                "The model is approaching its limit of {limit} steps ({} remaining).",
-                limit.saturating_sub(self.copies)
-            ),
-            None => "The model is approaching the limit of its steps.".to_owned(),
-        }
+        let limit = limit.map_or(Value::Int(0), |met| met.value.clone());
+        let left = match limit {
+            Value::Int(limit) => limit.saturating_sub_unsigned(self.copies).max(0),
+            _ => 0,
+        };
+        self.lang
+            .text(name)
+            .replace("{doing}", self.lang.text(doing))
+            .replace("{place}", self.lang.text(&place))
+            .replace("{what}", &self.what())
+            .replace("{limit}", &limit.to_string())
+            .replace("{left}", &left.to_string())
     }
 }
 

@@ -10,6 +10,8 @@
 
 use std::collections::VecDeque;
 
+use crate::text::script::is_unspaced;
+
 /// A context budget. Shares are of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContextBudget {
@@ -160,9 +162,14 @@ impl Context {
     }
 }
 
-/// Estimates the tokens of a text: its chars divided by 4, rounded up.
+/// Estimates the tokens of a text: its [`token_chars`] divided by 4, rounded up.
 pub fn estimated_tokens(text: &str) -> u64 {
-    (text.chars().count() as u64).div_ceil(4)
+    token_chars(text).div_ceil(4)
+}
+
+/// Counts the chars of a text, twice if Chinese, Japanese or Korean: such a char takes as many tokens as two letters.
+pub fn token_chars(text: &str) -> u64 {
+    text.chars().map(|c| 1 + u64::from(is_unspaced(c))).sum()
 }
 
 /// Returns a share of tokens, rounded by `round`.
@@ -224,7 +231,7 @@ mod tests {
             Room::Overflow { tokens: 100 },
             "the newest stays"
         );
-        assert_eq!(estimated_tokens("日本語です"), 2);
+        assert_eq!(estimated_tokens("日本語です"), 3);
         context.push(u64::MAX);
         assert!(matches!(context.before_turn(), Room::Tight { .. }));
     }

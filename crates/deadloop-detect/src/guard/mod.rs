@@ -11,7 +11,7 @@ pub(crate) mod response;
 
 use std::sync::Arc;
 
-use crate::guard::alarm::Alarm;
+use crate::guard::alarm::{Alarm, Lang};
 use crate::guard::decision::{Decision, Pushed};
 use crate::guard::response::Response;
 use crate::measure::fact::{Fact, Rule};
@@ -71,7 +71,10 @@ impl Guards {
             .models()
             .first(work)
             .and_then(|i| self.models.get(i));
-        Guard::from_parts(Arc::clone(own.unwrap_or(&self.general)))
+        Guard {
+            lang: self.settings.lang,
+            ..Guard::from_parts(Arc::clone(own.unwrap_or(&self.general)))
+        }
     }
 }
 
@@ -112,6 +115,8 @@ pub struct Guard {
     /// Whether each part has reported already. A part warns once, and refuses once until the next call or turn.
     told: Vec<bool>,
     facts: Vec<Fact>,
+    /// The language of messages. If absent, that of the text that repeats.
+    lang: Option<Lang>,
 }
 
 /// The part of a member that all guards of one setting share.
@@ -164,13 +169,17 @@ impl Guard {
             stopped: None,
             refused: None,
             facts: Vec::new(),
+            lang: None,
         }
     }
 
     /// Returns a guard for the next request. It shares the compiled detectors, and has read nothing yet.
     #[must_use]
     pub fn fresh(&self) -> Self {
-        Self::from_parts(Arc::clone(&self.parts))
+        Self {
+            lang: self.lang,
+            ..Self::from_parts(Arc::clone(&self.parts))
+        }
     }
 
     /// Returns whether another guard is made from the same setting of the same [`Guards`].
@@ -287,7 +296,8 @@ impl Guard {
             } else {
                 written
             };
-            let alarm = Alarm::new((i, &self.parts[i].member), channel, fact, (event, seen));
+            let mut alarm = Alarm::new((i, &self.parts[i].member), channel, fact, (event, seen));
+            alarm.lang = self.lang.unwrap_or(alarm.lang);
             let stops = alarm.response == Response::Stop;
             if stops || !std::mem::replace(&mut self.told[i], true) {
                 found.take(alarm);

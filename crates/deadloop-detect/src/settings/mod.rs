@@ -24,6 +24,9 @@
 //!   [[model.guard]]
 //!   detector = "checkpoint"
 //!
+//! [messages]
+//! lang = "zh"                    # optional: of user_message and refusal, en or zh; else that of the text that repeats
+//!
 //! [think]                        # optional: how a text is split before a guard sees it, which is
 //!                                # nothing that this crate does (see `ThinkRules` of the corpus)
 //! ```
@@ -34,6 +37,7 @@ use std::ops::Range;
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
 
+use crate::guard::alarm::Lang;
 use crate::guard::response::Response;
 use crate::measure::per::Per;
 use crate::settings::setting::{Member, Setting, short_hash};
@@ -64,6 +68,8 @@ pub struct Settings {
     own: Vec<Setting>,
     /// The share of production's outputs that loop, if given. Labelled sets are enriched with loops.
     pub deployment_loop_rate: Option<f64>,
+    /// The language of an alarm's messages. If absent, that of the text that repeats.
+    pub lang: Option<Lang>,
 }
 
 /// An error in a settings file, with its place.
@@ -140,8 +146,16 @@ struct Wire {
     deployment_loop_rate: Option<Located<f64>>,
     ignore: Option<Located<Vec<String>>>,
     prompt: Option<Located<String>>,
+    #[serde(default)]
+    messages: Messages,
     #[serde(default, rename = "think")]
     _think: toml::Table,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Messages {
+    lang: Option<Lang>,
 }
 
 #[derive(Deserialize)]
@@ -198,6 +212,7 @@ impl Settings {
             models: ModelList::default(),
             own: Vec::new(),
             deployment_loop_rate: None,
+            lang: None,
         }
     }
 
@@ -223,6 +238,7 @@ impl Settings {
             models: ModelList::new(globs),
             own,
             deployment_loop_rate: loop_rate(wire.deployment_loop_rate, text)?,
+            lang: wire.messages.lang,
         })
     }
 
@@ -277,6 +293,7 @@ impl Settings {
             models: self.models.clone(),
             own: self.own.iter().map(|guard| guard.part(&keep)).collect(),
             deployment_loop_rate: self.deployment_loop_rate,
+            lang: self.lang,
         }
     }
 

@@ -44,32 +44,6 @@ crate::words! {
     }
 }
 
-impl Kind {
-    /// Returns a clause about the model's activity, for the reader of the answer: `was repeating itself`.
-    pub(crate) fn was_doing(self) -> &'static str {
-        match self {
-            Self::ShortSequence | Self::Paragraph | Self::OrderedList => "was repeating itself",
-            Self::NearRepeat => "was repeating itself with small changes",
-            Self::Circling => "was going round the same few ideas",
-            Self::IdenticalCall => "was making the same tool call again and again",
-            Self::SameCallSameResult => {
-                "was making the same tool call again and again, and got the same result each time"
-            }
-            Self::Cycle => "was making the same few tool calls in turn",
-            Self::Interleaved => "was coming back to tool calls whose results it had",
-            Self::AperiodicStagnation => "was making tool calls that brought nothing new",
-            Self::ErrorRetry => "was running into the same kind of error again and again",
-            Self::Monologue => "was taking turn after turn without doing anything",
-            Self::Handoff => "was passing the work back and forth",
-            Self::Iterations => "had used all the steps that it is allowed",
-            Self::Budget => "had filled the context that it has",
-            Self::Other => "was not getting anywhere",
-            Self::Fault(Fault::Stall) => "fell silent",
-            Self::Fault(_) => "was sending a stream that is damaged",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -87,6 +87,51 @@ fn a_limit_says_what_remains_of_it() {
     assert_eq!(warned.user_message(), near);
 }
 
+/// Messages are in the language of the text that repeats, or in that of the settings.
+#[test]
+fn messages_are_in_english_and_in_chinese() {
+    let alarm = |toml: &str, piece: &str| {
+        let settings = deadloop_detect::Settings::parse(toml).unwrap();
+        let guards = deadloop_detect::Guards::new(&settings).unwrap();
+        let mut guard = guards.guard("m").fresh();
+        let mut told = (0..2000).map(|_| guard.push_text(TextChannel::Reasoning, piece));
+        told.find_map(|pushed| pushed.first().cloned()).unwrap()
+    };
+    let english = "The model was repeating itself in its thinking and could not get out of it, so the response was stopped.";
+    let chinese = "模型思考时一直在重复，无法自行跳出，本次回复已停止。";
+    let periodic = "[[guard]]\ndetector = \"periodic\"\n";
+    for (piece, lang, said) in [
+        ("Let me check. ", "", english),
+        ("让我再想想 road 12。", "", chinese),
+        ("もう一度考えてみよう。", "", english),
+        ("让我再想想。", "[messages]\nlang = \"en\"\n", english),
+        ("Let me check. ", "[messages]\nlang = \"zh\"\n", chinese),
+    ] {
+        let told = alarm(&format!("{periodic}{lang}"), piece);
+        assert_eq!(told.user_message(), said, "{piece} {lang}");
+    }
+    let told = alarm(&format!("{periodic}[messages]\nlang = \"zh\"\n"), "a b ");
+    let refused = "该调用未执行：模型一直在重复。请换一种做法，或者说明还缺什么。";
+    assert_eq!(told.refusal(), refused);
+    let wrong = format!("{periodic}[messages]\nlang = \"fr\"\n");
+    let told = deadloop_detect::Settings::parse(&wrong).unwrap_err();
+    assert!(told.to_string().starts_with("4:8: "), "{told}");
+    // Every kind, place and message has both languages.
+    let kinds = deadloop_detect::Kind::ALL.map(|kind| kind.name());
+    let texts = include_str!("../../src/guard/messages.txt").lines();
+    let texts: Vec<Vec<&str>> = texts.map(|line| line.split('|').collect()).collect();
+    for name in kinds
+        .iter()
+        .chain(&["stall", "fault", "in answer", "in arguments", "limit"])
+    {
+        let found = texts.iter().find(|cells| cells[0] == *name).unwrap();
+        assert!(
+            found.len() == 3 && found.iter().all(|cell| !cell.is_empty()),
+            "{name}"
+        );
+    }
+}
+
 /// The arguments of each call are a text of their own, and positions go on over the run.
 #[test]
 fn a_text_detector_reads_the_arguments_of_each_call_anew() {

@@ -1,7 +1,7 @@
 //! [`Lengths`]: the lengths of a run's events and prompts, without text.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::Event;
+use deadloop_detect::{Event, token_chars};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -72,22 +72,21 @@ fn recorded(event: &RecordedEvent) -> Option<u64> {
 }
 
 /// Returns the number of chars that an event adds to a prompt: the recorded length of the whole text, if any,
-/// otherwise the length of the text that is there.
+/// otherwise the [`token_chars`] of the text that is there.
 fn chars(event: &RecordedEvent) -> u64 {
-    let count = |text: &str| text.chars().count() as u64;
     let cut = || event.count("length");
     let here = match &event.body {
         Body::Turn | Body::Finish { .. } | Body::Handoff { .. } => return 0,
-        Body::Reasoning(text) | Body::Answer(text) | Body::User(text) => count(text),
+        Body::Reasoning(text) | Body::Answer(text) | Body::User(text) => token_chars(text),
         Body::System => event
             .rest
             .get("text")
             .and_then(Value::as_str)
-            .map_or(0, count),
-        Body::ToolResult { content, .. } => count(content),
+            .map_or(0, token_chars),
+        Body::ToolResult { content, .. } => token_chars(content),
         Body::ToolCall {
             name, arguments, ..
-        } => count(name) + argument_chars(arguments),
+        } => token_chars(name) + argument_chars(arguments),
     };
     cut().filter(|length| *length > 0).unwrap_or(here)
 }
@@ -96,8 +95,8 @@ fn chars(event: &RecordedEvent) -> u64 {
 fn argument_chars(arguments: &Value) -> u64 {
     match arguments {
         Value::Null => 0,
-        Value::String(text) => text.chars().count() as u64,
-        value => value.to_string().chars().count() as u64,
+        Value::String(text) => token_chars(text),
+        value => token_chars(&value.to_string()),
     }
 }
 
@@ -108,7 +107,7 @@ mod tests {
     #[test]
     fn a_text_that_was_cut_has_its_whole_length() {
         let mut event = RecordedEvent::new(Body::Answer("日本".into()));
-        assert_eq!(chars(&event), 2);
+        assert_eq!(chars(&event), 4);
         event.rest.insert("length".into(), 40.into());
         assert_eq!(chars(&event), 40);
         let call = |arguments| {

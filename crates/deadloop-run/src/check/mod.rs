@@ -7,7 +7,9 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use deadloop_corpus::{Cluster, Corpus, CorpusError, Entry, Place, Problem, Selection, Sketch};
+use deadloop_corpus::{
+    Body, Cluster, Corpus, CorpusError, Entry, Place, Problem, Selection, Sketch,
+};
 use deadloop_detect::Channel;
 use deadloop_score::Case;
 use serde_json::{Value, json};
@@ -155,6 +157,8 @@ struct Glance {
     sketch: Option<Sketch>,
     /// The findings of the text checks, by their index in the registry.
     found: BTreeMap<usize, String>,
+    /// The chars of the texts with recorded tokens, and the tokens.
+    counted: [u64; 2],
 }
 
 /// Runs the text checks on one transcript.
@@ -172,10 +176,18 @@ fn glance(entry: &Entry, case: &Case) -> Glance {
             Find::Text(find) => Some((place, find(&exhibit)?)),
             Find::Corpus(_) => None,
         });
+    let mut counted = [0, 0];
+    for event in &entry.transcript.events {
+        if let (Body::Reasoning(text) | Body::Answer(text), Some(n)) = (&event.body, event.tokens) {
+            counted[0] += text.chars().count() as u64;
+            counted[1] += n;
+        }
+    }
     Glance {
         place: entry.place.clone(),
         sketch: duplicates::sketch(entry, case),
         found: found.collect(),
+        counted,
     }
 }
 
@@ -199,6 +211,22 @@ impl CheckSeen {
             transcripts: vec![self.cases[case].id.to_string()],
             what,
         }
+    }
+
+    /// Returns the chars in a token by language, of the texts with recorded tokens.
+    pub fn chars_per_token(&self) -> BTreeMap<&str, f64> {
+        let mut sums = BTreeMap::<&str, [u64; 2]>::new();
+        for (case, glance) in self.cases.iter().zip(&self.glances) {
+            let lang = case.lang.as_deref().unwrap_or("unknown");
+            let [chars, tokens] = sums.entry(lang).or_default();
+            *chars += glance.counted[0];
+            *tokens += glance.counted[1];
+        }
+        sums.retain(|_, [_, tokens]| *tokens > 0);
+        let ratio = |[chars, tokens]: [u64; 2]| chars as f64 / tokens as f64;
+        sums.into_iter()
+            .map(|(lang, of)| (lang, ratio(of)))
+            .collect()
     }
 
     /// Returns every finding, by check, in the order of the registry. Checks without a finding are left out.

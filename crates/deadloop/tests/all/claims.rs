@@ -40,7 +40,18 @@ fn counts_come_first_with_what_labels_can_prove() {
     ] {
         has(&text, words);
     }
+    let timed = |id: &str, lang: &str, text: &str, tokens: u64| {
+        let event = json!({"type": "answer", "text": text, "tokens": tokens});
+        json!({"id": id, "lang": lang, "events": [event]}).to_string() + "\n"
+    };
+    let counted = timed("a", "zh", "再检查一下", 4) + &timed("b", "en", "once more", 3);
+    place.file("t.jsonl", counted + &timed("c", "zh", "道路", 1));
+    has(
+        &stdout(&place.run("check t.jsonl")),
+        "chars per token, as recorded: en 3.0, zh 1.4",
+    );
     let told = place.run("check c.jsonl --json").json();
+    assert_eq!(told["chars_per_token"], json!({}));
     let chars = &told["counts"]["units"]["chars"];
     assert_eq!(
         (

@@ -1,7 +1,7 @@
 //! Settings and grids: guards of every detector in the registry, each with its own parameters and presets.
 
-use deadloop_detect::Response;
 use deadloop_detect::harness::{DETECTORS, Detector, Measuring};
+use deadloop_detect::{Lang, Response};
 use serde_json::{Map, Value as Json, json};
 
 use super::object;
@@ -33,6 +33,9 @@ pub(super) fn settings() -> RunResult<Map<String, Json>> {
             },
             "ignore": ignore("lines that no guard reads of a text: patterns"),
             "prompt": prompt(),
+            "messages": {"type": "object", "additionalProperties": false, "properties": {"lang": {
+                "enum": Lang::NAMES, "description": "of what an alarm says to people and models; default: that of the text that repeats",
+            }}},
             "think": think(),
         },
         "anyOf": [

@@ -56,13 +56,18 @@ pub(super) fn run(args: &Check, global: Global) -> Outcome {
     if global.json {
         let report = serde_json::json!({
             "transcripts": seen.cases.len(), "hash": surveyed.hash, "counts": counts.json(),
-            "claims": judged, "errors": errors,
+            "chars_per_token": seen.chars_per_token(), "claims": judged, "errors": errors,
             "warnings": warnings, "notes": of(Severity::Note), "findings": check::json(&found),
         });
         show::print_json(&report)?;
     } else if !global.quiet {
         let whole = if errors == 0 { "whole" } else { "not whole" };
-        let heading = format!("{whole}, hash {}\n{}", surveyed.hash, counts.lines());
+        let mut heading = format!("{whole}, hash {}\n{}", surveyed.hash, counts.lines());
+        let tokens = seen.chars_per_token().into_iter();
+        let tokens: Vec<String> = tokens.map(|(lang, n)| format!("{lang} {n:.1}")).collect();
+        if !tokens.is_empty() {
+            heading += &format!("\nchars per token, as recorded: {}", tokens.join(", "));
+        }
         let heading = show::prose(&heading);
         show::print_styled(&format!("{heading}\n\n{}", listing(&found, args.all)))?;
         if !judged.is_empty() {
