@@ -36,18 +36,18 @@ pub fn spared(name: &str, tally: &Tally, worth: &Worth, unit: Unit) -> Option<St
         chars if chars < 0.0 => ("costs", -chars),
         chars => ("spares", chars),
     };
-    let (what, many) = (responses(unit), thousands(many as i64));
+    let (what, many) = (response(unit), thousands(many as i64));
     Some(format!(
-        "Where {}, {name} {does} {many} {unit} in 1,000 {what}.",
+        "Where {}, {name} {does} {many} {unit} in 1,000 {what}s.",
         looping(rate, unit)
     ))
 }
 
-/// Returns what the transcripts are in a unit.
-pub(crate) fn responses(unit: Unit) -> &'static str {
+/// Returns what a transcript is in a unit.
+pub(crate) fn response(unit: Unit) -> &'static str {
     match unit {
-        Unit::Chars => "responses",
-        Unit::Calls | Unit::Turns => "runs",
+        Unit::Chars => "response",
+        Unit::Calls | Unit::Turns => "run",
     }
 }
 
@@ -65,13 +65,13 @@ pub(crate) fn exposure(unit: Unit) -> &'static str {
 /// A share between two such numbers is rounded up, so that a guard that pays above the true share pays above the
 /// printed one.
 pub(crate) fn looping(share: f64, unit: Unit) -> String {
-    let what = responses(unit);
+    let what = response(unit);
     if share >= 0.1 {
-        return format!("{:.1} % of the {what} loop", 100.0 * share);
+        return format!("{:.1} % of the {what}s loop", 100.0 * share);
     }
     // The slack keeps rounding from lowering a whole quotient by one.
     let n = (1.0 / share + 1e-6).floor();
-    format!("1 in {} {what} loops", thousands(n as i64))
+    format!("1 in {} {what}s loops", thousands(n as i64))
 }
 
 /// Returns the text with a capital first letter.

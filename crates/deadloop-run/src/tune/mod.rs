@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deadloop_detect::harness::Per;
 use deadloop_detect::{Guards, Settings, Unit};
 use deadloop_replay::{Grid, Plan};
-use deadloop_score::choose::{Choices, ChooseOptions, choose};
+use deadloop_score::choose::{Choices, ChooseOptions, Ruling, choose};
 use deadloop_score::{
     Constraint, Evidence, ExcerptsHead, JudgeOptions, Metric, Scored, settings_toml, write_choice,
     write_text,
@@ -22,6 +22,9 @@ mod remedies;
 
 pub use plan::TunePlan;
 use remedies::{Remedies, Tried};
+
+/// The way to run settings with guards on calls or turns.
+const IN_PROCESS: &str = "Let the agent load settings.toml in its own process (docs/agents.md): watch and proxy see one response, without the results of tools.";
 
 /// The options of a choice.
 pub struct Tuning {
@@ -91,7 +94,7 @@ pub struct Tuned {
 }
 
 /// Replays the plan over the corpus of `request`, chooses a setting, and writes the files. `next` returns the next
-/// commands for the user, given the choices and whether the settings file can guard a live stream.
+/// commands for the user, given the choices and whether the settings file can guard a single live stream.
 ///
 /// # Errors
 /// Returns the errors of [`replay`], or an error if a file cannot be written or the host stops it.
@@ -124,6 +127,8 @@ pub fn tune(
             to_do.push(format!(
                 "settings.toml cannot guard a live stream: {not_live}."
             ));
+        } else if tuning.unit != Unit::Chars && choices.advice.verdict == Ruling::Ship {
+            to_do.push(IN_PROCESS.to_owned());
         }
         let work = Work {
             request,
@@ -136,7 +141,7 @@ pub fn tune(
         let (scored, head) = work.write(&mut done, &choices, &tuning.settings)?;
         to_do.extend(head.disputed());
         choices.advice.to_do = to_do;
-        choices.advice.next = next(&choices, live.is_ok());
+        choices.advice.next = next(&choices, live.is_ok() && tuning.unit == Unit::Chars);
         done.run.manifest.advice = Some(choices.advice.clone());
         let dir = done.run.folder.path();
         write_choice(dir, &choices, &options)?;

@@ -1,12 +1,13 @@
 //! [`changes`]: the parameters that differ between two settings.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use deadloop_replay::Plan;
 use deadloop_replay::detect::harness::{Detector, Member, Param};
 use deadloop_replay::detect::{Setting, Value};
 
-use super::explanation::where_rules_end;
+use super::explanation::{subject, where_rules_end};
 use super::{Changed, Choices};
 
 /// Returns the parameters that `settings.toml` changes: first for all models, then for each model with a table of its
@@ -81,6 +82,33 @@ impl Changed {
             _ => &self.guard,
         };
         Detector::find(detector)?.param(&self.param)
+    }
+}
+
+/// Formats the change as an instruction: `change periodic min_copies: 3 -> 4`, `remove checkpoint`, `add periodic`,
+/// `set periodic min_copies: 4` for a guard that is added.
+impl fmt::Display for Changed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { guard, param, .. } = self;
+        let of = match self.model.as_str() {
+            "*" => guard.clone(),
+            model => format!("{model}: {guard}"),
+        };
+        let is_guard = param == "detector";
+        let what = self.param().map_or("what is read", subject);
+        match (&self.from, &self.to) {
+            (Some(_), None) if is_guard => write!(f, "remove {of}")?,
+            (None, Some(_)) if is_guard => write!(f, "add {of}")?,
+            (Some(from), Some(to)) => write!(f, "change {of}: {what} ({param}): {from} -> {to}")?,
+            (_, to) => {
+                let to = to.as_deref().unwrap_or_default();
+                write!(f, "set {of}: {what} ({param}): {to}")?;
+            }
+        }
+        match &self.words {
+            Some(words) => write!(f, "  ({words})"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -221,6 +221,8 @@ impl Candidate {
 /// The transcripts of a choice: labelled, without labels in doubt, each text once.
 struct Sample {
     pick: Vec<usize>,
+    /// The number of copies that are left out.
+    copies: usize,
     loops: u64,
     loop_groups: u64,
 }
@@ -266,11 +268,13 @@ impl Chooser<'_> {
         let is_doubted = |i: usize| self.options.doubted.get(i).is_some_and(|doubted| *doubted);
         let is_labelled = |i: usize| !matches!(cases[i].class(), None | Some(Class::Unsure));
         let mut first: BTreeMap<CopyKey, usize> = BTreeMap::new();
+        let mut usable = 0;
         for i in pick
             .iter()
             .copied()
             .filter(|i| is_labelled(*i) && !is_doubted(*i))
         {
+            usable += 1;
             let known = first
                 .entry(cases[i].copy_key(self.options.judge.unit))
                 .or_insert(i);
@@ -291,6 +295,7 @@ impl Chooser<'_> {
         Sample {
             loops: quiet.iter().map(Tally::loops).sum(),
             loop_groups: groups.len() as u64,
+            copies: usable - pick.len(),
             pick,
         }
     }

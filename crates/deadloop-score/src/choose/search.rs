@@ -337,7 +337,7 @@ impl Search {
             .map(|(_, cell)| cell)
     }
 
-    /// Returns the held-out cost of each limit, one row for each rung with its own setting.
+    /// Returns the held-out cost of each limit, one row for each rung with figures of its own.
     pub(super) fn rungs(chooser: &Chooser<'_>, climb: Climb) -> Vec<Rung> {
         let options = chooser.options;
         let every = chooser.evidence.all();
@@ -356,7 +356,7 @@ impl Search {
             }
         };
         let mut rows: Vec<Rung> = climb.tried.into_iter().map(row).collect();
-        rows.dedup_by(|b, a| a.held_out == b.held_out && a.in_sample == b.in_sample);
+        rows.dedup_by(|b, a| a.held_out == b.held_out);
         rows
     }
 

@@ -11,7 +11,7 @@ use super::{
 use crate::intervals::poisson_upper;
 use crate::measure::{BREAK_EVEN, Measure, MeasureUnit, wrong_rate};
 use crate::tally::{Count, Tally};
-use crate::words::{self, capital, exposure, responses, several, thousands};
+use crate::words::{self, capital, exposure, response, several, thousands};
 
 /// Formats a value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
 pub fn format_value(measure: &Measure, value: Option<f64>) -> String {
@@ -35,15 +35,14 @@ pub(super) fn add_sentences(choices: &mut Choices, chooser: &Chooser<'_>, sample
         model.reason = reason_of(model, &all, options);
     }
     let reason = match choices.advice.verdict {
-        Ruling::Ship => shipped(choices, options),
-        Ruling::Keep => kept(choices, chooser),
+        Ruling::Ship => shipped(choices, options) + &over_limit(choices, chooser),
+        Ruling::Keep => kept(choices, chooser) + &over_limit(choices, chooser),
         Ruling::Collect => lacking(choices, chooser, sample),
     };
-    let reason = reason + &over_limit(choices, chooser);
     let more = [
         by_themselves(choices, options),
         doubts(choices, chooser),
-        pays(choices, chooser),
+        pays(choices, chooser, sample),
         too_little(choices, chooser, sample),
         words::spared(
             &who(choices, options),
@@ -138,10 +137,10 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
         let would = would
             .max_by(|a, b| merit(&a.held_out, options).total_cmp(&merit(&b.held_out, options)));
         let hint = would.map_or_else(String::new, |rung| {
+            let detector = chooser.evidence.plan.setting(rung.cell).members[0].detector.name;
             format!(
-                " A setting of the grid would ship with --grid ({}, held out; deadloop detectors {} --grid writes the grid).",
+                " A setting of {detector} is better, held out: {}. Settings of its grid may ship with --grid (deadloop detectors {detector} --grid writes the grid).",
                 instead(&rung.held_out, &advice.in_use, options),
-                chooser.evidence.plan.setting(rung.cell).members[0].detector.name
             )
         });
         let limits = limits(options);
@@ -154,10 +153,10 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
     let limits = limits(options);
     if keeps(rung) {
         format!(
-            "Keep {now}: what is better may break {limits}, for which there is too little healthy text ({figures}, held out)."
+            "Keep {now}: a better setting may break {limits}, and there is too little healthy text to tell ({figures}, held out)."
         )
     } else {
-        format!("Keep {now}: what is better breaks {limits} ({figures}, held out).")
+        format!("Keep {now}: a better setting breaks {limits} ({figures}, held out).")
     }
 }
 
@@ -192,13 +191,17 @@ fn lacking(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> String 
             if n == 1 { "is there" } else { "are there" }
         ),
         n => format!(
-            "the {} are of {}, and {FEWEST_LOOPS} groups are the least (a group is what belongs together, as the answers to one prompt)",
+            "the {} come from {}, and {FEWEST_LOOPS} groups are the least (a group is what belongs together, as the answers to one prompt)",
             several(n, "labelled loop"),
             several(sample.loop_groups, "group")
         ),
     };
-    let known = known_without_loops(choices, chooser, sample).unwrap_or_default();
-    format!("Collect labelled loops: {lacks}.{known}")
+    let known = known_without_loops(choices, chooser, sample);
+    let rate = wrong_rate(chooser.options.judge.unit);
+    let has_limit = known.is_some() && chooser.options.constraints.iter().all(|c| c.metric == rate);
+    let over = (!has_limit).then(|| over_limit(choices, chooser));
+    let all: String = known.into_iter().chain(over).collect();
+    format!("Collect labelled loops: {lacks}.{all}")
 }
 
 /// Reports wrong alarms if there are too few loops: `The setting in use stops 24 healthy runs (1.17 per thousand calls,
@@ -221,14 +224,19 @@ fn known_without_loops(
         let safer = if sample.is_enough_for_safer() {
             String::new()
         } else {
-            let least = FEWEST_FOR_SAFER.0;
-            format!(" From {least} loops on {} may ship as safer.", guard.name)
+            let (loops, groups) = FEWEST_FOR_SAFER;
+            format!(
+                " With {loops} loops in {groups} groups, {} may ship as safer.",
+                guard.name
+            )
         };
         format!(
-            " {} stops {} healthy {} ({} per {}{}), {} {}; too few loops to say what {} misses.{safer}",
+            " {} stops {} ({} per {}{}), {} {}; too few loops to say what {} misses.{safer}",
             capital(&options.in_use_is),
-            thousands(now.wrong() as i64),
-            responses(options.judge.unit),
+            several(
+                now.wrong(),
+                &format!("healthy {}", response(options.judge.unit))
+            ),
             format_value(rate, rate.value(&now, &options.worth)),
             exposure(options.judge.unit),
             limit.map_or_else(String::new, |limit| format!(", limit {}", limit.bound)),
@@ -263,30 +271,42 @@ fn over_limit(choices: &Choices, chooser: &Chooser<'_>) -> String {
                 && is_within(rung, options)
         })
         .max_by(|a, b| merit(&a.held_out, options).total_cmp(&merit(&b.held_out, options)));
-    let row = row.map_or_else(
-        || guard_within(chooser),
-        |rung| {
-            let name = rung.name(options.limited());
-            format!(" The row \"at most {name}\" below is within it.")
-        },
-    );
+    let guard = guard_within(choices, chooser);
+    let row = row.map(|rung| {
+        let name = rung.name(options.limited());
+        format!(" The row \"at most {name}\" below is within it.")
+    });
+    let mut within: String = guard.into_iter().chain(row).collect();
+    if within.is_empty() {
+        within += " No setting that was tried is within it, held out.";
+    }
     let default = if options.given { "" } else { "default " };
     let s = if broken.len() == 1 { "" } else { "s" };
     format!(
-        " {} breaks the {default}limit{s} {}.{row}",
+        " {} breaks the {default}limit{s} {}.{within}",
         capital(&who(choices, options)),
         broken.join(" and ")
     )
 }
 
-/// Names a ready guard that is within the limits, where no row is.
-fn guard_within(chooser: &Chooser<'_>) -> String {
+/// Names the best ready guard within the limits, and compares it with the file.
+fn guard_within(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
     let (options, every) = (chooser.options, chooser.evidence.all());
-    let within = |cell: usize| options.is_within(&chooser.sum(&Candidate::ready(cell), &every));
-    match options.ready.iter().find(|guard| within(guard.cell)) {
-        Some(guard) => format!(" Of the ready guards {} is within it.", guard.name),
-        None => " No setting that was tried is within it, held out.".to_owned(),
-    }
+    let tally = |cell: usize| chooser.sum(&Candidate::ready(cell), &every);
+    let guards = options.ready.iter().map(|guard| (guard, tally(guard.cell)));
+    let within = guards.filter(|(_, tally)| options.is_within(tally));
+    let figures = within.map(|(guard, tally)| (guard, Figures::new(&tally, options)));
+    // Ties go to the first.
+    let best = figures
+        .rev()
+        .max_by(|(_, a), (_, b)| merit(a, options).total_cmp(&merit(b, options)));
+    best.map(|(guard, figures)| {
+        let figures = instead(&figures, &choices.advice.file, options);
+        format!(
+            " Of the ready guards {} is within it: {figures}.",
+            guard.name
+        )
+    })
 }
 
 /// Names the setting that runs once the verdict is followed.
@@ -312,7 +332,7 @@ fn by_themselves(choices: &Choices, options: &ChooseOptions) -> Option<String> {
     };
     let who = capital(&who(choices, options));
     Some(format!(
-        "{who} also makes {stops}{before}. They are not in the wrong alarms; --transient clean counts them there."
+        "{who} makes {stops}{before}. They are not in the wrong alarms; --transient clean counts them there."
     ))
 }
 
@@ -349,22 +369,26 @@ fn doubts(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
 }
 
 /// Reports the share of loops above which the guard pays for itself.
-fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
+fn pays(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> Option<String> {
     let options = chooser.options;
     let tally = &choices.all.held_out;
-    let many = responses(options.judge.unit);
     if tally.loops() == 0 || tally.clean() == 0 {
         return None;
     }
-    let (who, pay, still) = match choices.advice.verdict {
-        Ruling::Ship => ("The new settings".to_owned(), "pay", "they still pay"),
-        _ => (capital(&options.in_use_is), "pays", "it still pays"),
+    let (who, pay, they) = match choices.advice.verdict {
+        Ruling::Ship => ("The new settings".to_owned(), "pay", "they pay"),
+        _ => (capital(&options.in_use_is), "pays", "it pays"),
+    };
+    let copies = if sample.copies > 0 {
+        " (each copy of a text counts)"
+    } else {
+        ""
     };
     Some(match BREAK_EVEN.value(tally, &options.worth) {
         None => format!("{who} {pay} nowhere: no loop is stopped."),
         Some(share) if share > 0.0 => {
             format!(
-                "{who} {pay} where more than {}.",
+                "{who} {pay} where more than {}{copies}.",
                 words::looping(share, options.judge.unit)
             )
         }
@@ -376,8 +400,8 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
             let spared = tally.get(Count::Saved) as f64 / tally.loops().max(1) as f64;
             let share = wasted / (spared + wasted);
             format!(
-                "{who} cut no clean {} here. At the upper 95 % bound on such cuts, {still} where more than {}.",
-                many.trim_end_matches('s'),
+                "{who} cut no clean {} here. With 95 % confidence, {they} where more than {}{copies}.",
+                response(options.judge.unit),
                 words::looping(share, options.judge.unit)
             )
         }

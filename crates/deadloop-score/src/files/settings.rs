@@ -96,12 +96,7 @@ fn told_first(choices: &Choices, options: &ChooseOptions) -> String {
     }
     let _ = writeln!(text, "# this file: {}", figures(&choices.all, options));
     for c in &advice.changes {
-        let (from, to) = (or_none(c.from.as_ref()), or_none(c.to.as_ref()));
-        let line = one_line(&format!(
-            "{}: {} {}: {from} -> {to}",
-            c.model, c.guard, c.param
-        ));
-        let _ = writeln!(text, "# change: {line}");
+        let _ = writeln!(text, "# {}", one_line(&c.to_string()));
     }
     text
 }
@@ -125,10 +120,6 @@ fn before_models(head: &str, in_use: &str, models: &str) -> String {
         text += "\n";
     }
     text
-}
-
-fn or_none(value: Option<&String>) -> &str {
-    value.map_or("(none)", String::as_str)
 }
 
 /// Writes a setting of a plan as a settings file. Guards for particular models are written

@@ -84,6 +84,13 @@ fn a_choice_takes_loops_and_the_sentence_says_how_many() {
     let place = bench(&corpus(&MODELS, false, "dev"));
     let run = place.run(format!("{TUNE} out")).ends(5);
     run.says("Collect labelled loops: none of the labelled transcripts is a loop.");
+    // Once for two models.
+    assert_eq!(
+        stdout(&run).matches("ollect").count(),
+        1,
+        "{}",
+        stdout(&run)
+    );
     let settings = place.read("out/settings.toml");
     assert!(
         settings.ends_with(deadloop_detect::RECOMMENDED),

@@ -4,8 +4,8 @@ use anstyle::{AnsiColor, Style};
 use deadloop_report::{NamedGuard, short_name};
 use deadloop_run::tune::Tuned;
 use deadloop_score::choose::{
-    Advice, Changed, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling,
-    SavedAt1, subject, within,
+    Advice, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling, SavedAt1,
+    within,
 };
 use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
 use deadloop_score::{Tally, format_value, wrong_rate};
@@ -140,31 +140,8 @@ fn changed(advice: &Advice) -> Vec<String> {
     if let Some(many) = advice.many_changes() {
         return vec![format!("  {many} in settings.toml")];
     }
-    let line = |c: &Changed| {
-        let of = |x: &Option<String>| x.clone().unwrap_or_else(|| "(none)".into());
-        let model = match c.model.as_str() {
-            "*" => String::new(),
-            model => format!("{model}: "),
-        };
-        match (c.param.as_str(), &c.from, &c.to) {
-            ("detector", Some(_), None) => return format!("  remove {model}{}", c.guard),
-            ("detector", None, Some(_)) => return format!("  add {model}{}", c.guard),
-            _ => {}
-        }
-        let words = c
-            .words
-            .as_ref()
-            .map_or_else(String::new, |words| format!("  ({words})"));
-        let what = c.param().map_or("what is read", subject);
-        format!(
-            "  change {model}{}: {what} ({}): {} -> {}{words}",
-            c.guard,
-            c.param,
-            of(&c.from),
-            of(&c.to)
-        )
-    };
-    advice.changes.iter().map(line).collect()
+    let changes = advice.changes.iter();
+    changes.map(|change| format!("  {change}")).collect()
 }
 
 /// Formats the setting in use and the settings file, side by side.
@@ -186,8 +163,9 @@ fn table(choices: &Choices, options: &ChooseOptions) -> String {
 fn models(choices: &Choices, options: &ChooseOptions) -> String {
     let differs = |choice: &&Choice| choice.source != Provenance::All;
     let mut shown: Vec<&Choice> = choices.models.iter().filter(differs).collect();
-    let rest = choices.models.iter().filter(|choice| !differs(choice));
-    shown.extend(rest.take(ROWS.saturating_sub(shown.len())));
+    let mut rest: Vec<&Choice> = choices.models.iter().filter(|one| !differs(one)).collect();
+    rest.sort_by_key(|choice| std::cmp::Reverse(choice.in_use.loops()));
+    shown.extend(rest.into_iter().take(ROWS.saturating_sub(shown.len())));
     shown.sort_by(|a, b| a.model.cmp(&b.model));
     let of = |tally: &Tally| Figures::new(tally, options);
     let rows = shown.iter().flat_map(|choice| {
@@ -315,7 +293,10 @@ fn limits(tuned: &Tuned) -> String {
         0 => String::new(),
         n => format!("\n{} on the page", show::several(n as u64, "more row")),
     };
-    for meaning in ["* in settings.toml", "! above its limit, held out"] {
+    for meaning in [
+        "* the setting of settings.toml",
+        "! above its limit, held out",
+    ] {
         if rows.iter().any(|row| row[0].contains(&meaning[..1])) {
             left += &format!("\n{meaning}");
         }
@@ -323,7 +304,7 @@ fn limits(tuned: &Tuned) -> String {
     format!(
         "{}\n{}{left}",
         show::prose(&format!(
-            "What a limit on {} costs: in each row, the best setting of the grids that keeps the limit on four fifths of the groups, scored on the last fifth",
+            "What a limit on {} costs: a row is a limit, with the best setting of the grids within it. The figures are held out: for each fifth of the groups, a setting is chosen on the other four. So rows with the same setting can differ.",
             options.limited().name
         )),
         show::table_of(&titles, &rows, numbers)
@@ -341,7 +322,7 @@ fn saved_at_1(grids: &[SavedAt1], options: &ChooseOptions) -> String {
     format!(
         "{}\n{}",
         show::prose(&format!(
-            "saved_at_1: how much a grid saves within a limit, as the mean over the limits 0, 0.05, … 1 {}, held out. Copies count once; labels in doubt do not count",
+            "saved_at_1 rates a grid as a whole: the mean of saved over the limits 0, 0.05, … 1 {}. For each limit a setting is chosen on four fifths of the groups, and scored on the last fifth. Copies count once, and labels in doubt do not count.",
             show::per(options.judge.unit)
         )),
         show::table(&["grid", "saved_at_1", "95 %"], &rows, 1)
