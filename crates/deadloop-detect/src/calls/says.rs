@@ -1,6 +1,7 @@
 //! [`Says`]: the class of a result, by its words. The words are in `says.toml`.
 
 use std::collections::HashMap;
+use std::iter;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -31,7 +32,7 @@ impl Says {
 
 /// The longest classified text, in bytes. Longer results count as news, since the words are meant for single sentences.
 pub(super) const LONGEST: usize = 240;
-/// The longest text that is classified as [`Says::Waiting`], in bytes.
+/// The longest text that is classified as [`Says::Waiting`], in chars.
 const LONGEST_WAITING: usize = 160;
 /// The number of characters searched for a refusal.
 const BEGINNING: usize = 48;
@@ -40,6 +41,10 @@ struct Words {
     done: Regex,
     failed: Regex,
     waiting: Regex,
+    /// Words of waiting that hold in a refusal too.
+    yet: Regex,
+    /// Words of waiting that are denied.
+    denied: Regex,
     nothing: Regex,
     mute: Regex,
     refusal: Regex,
@@ -55,14 +60,17 @@ static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
     let lists: HashMap<String, Vec<String>> = toml::from_str(include_str!("says.toml")).ok()?;
     let of = |name: &str| lists.get(name).map_or(String::new(), |list| list.join("|"));
     let anywhere = |name: &str| {
-        let cjk = of(&format!("{name}_cjk"));
-        Regex::new(&format!(r"\b(?:{})\b|{cjk}", of(name))).ok()
+        let cjk = lists.get(&format!("{name}_cjk")).into_iter().flatten();
+        let all = iter::once(format!(r"\b(?:{})\b", of(name))).chain(cjk.cloned());
+        Regex::new(&all.collect::<Vec<_>>().join("|")).ok()
     };
-    let whole = |name: &str| Regex::new(&format!(r"^[(\[]?(?:{})[)\]]?[.!。]?$", of(name))).ok();
+    let whole = |name: &str| Regex::new(&format!(r"^[(\[`\s]*(?:{})[)\]`.!。\s]*$", of(name))).ok();
     Some(Words {
         done: anywhere("done")?,
         failed: anywhere("failed")?,
         waiting: anywhere("waiting")?,
+        yet: anywhere("yet")?,
+        denied: anywhere("denied")?,
         nothing: whole("nothing")?,
         mute: whole("mute")?,
         refusal: Regex::new(&format!(
@@ -95,9 +103,12 @@ pub(super) fn classify(text: &str, error: bool, asked: &str) -> Says {
     let text = words.around.replace_all(&text, "");
     let text = words.exit.replace_all(&text, "");
     let text = text.trim();
-    if text.len() <= LONGEST_WAITING && words.waiting.is_match(text) {
+    let refused = refuses(text);
+    let waits = || words.waiting.is_match(&words.denied.replace_all(text, ""));
+    let short = text.chars().nth(LONGEST_WAITING).is_none();
+    if short && (words.yet.is_match(text) || !refused && waits()) {
         Says::Waiting
-    } else if error || refuses(text) {
+    } else if error || refused {
         Says::Refusal
     } else if words.mute.is_match(text) {
         Says::Mute
@@ -125,7 +136,108 @@ pub(super) fn refuses(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::*;
+
+    /// The lists of `says.toml`, with each pattern on its own.
+    static LISTS: LazyLock<HashMap<String, Vec<Regex>>> = LazyLock::new(|| {
+        let lists: HashMap<String, Vec<String>> =
+            toml::from_str(include_str!("says.toml")).unwrap();
+        let whole = |word: String| Regex::new(&format!("^(?:{word})$")).unwrap();
+        let lists = lists.into_iter();
+        lists
+            .map(|(name, words)| (name, words.into_iter().map(whole).collect()))
+            .collect()
+    });
+
+    /// Returns whether a pattern of a list matches a whole text.
+    fn has(name: &str, text: &str) -> bool {
+        let words = LISTS.get(name).into_iter().flatten();
+        words.into_iter().any(|word| word.is_match(text))
+    }
+
+    /// Returns the positions between the chars of a text, both ends included.
+    fn positions(text: &str) -> impl Iterator<Item = usize> + Clone + '_ {
+        (0..=text.len()).filter(|at| text.is_char_boundary(*at))
+    }
+
+    /// Returns whether a word begins or ends at a position of a text.
+    fn edge(text: &str, at: usize) -> bool {
+        let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        part(text[..at].chars().next_back()) != part(text[at..].chars().next())
+    }
+
+    /// Returns the pieces of a text that a list has. Only CJK words may be parts of words.
+    fn pieces(name: &str, text: &str) -> Vec<(usize, usize)> {
+        let cjk = format!("{name}_cjk");
+        let pairs = positions(text).flat_map(|a| positions(text).map(move |b| (a, b)));
+        let pairs = pairs.filter(|(a, b)| a < b);
+        pairs
+            .filter(|&(a, b)| {
+                let whole = edge(text, a) && edge(text, b);
+                whole && has(name, &text[a..b]) || has(&cjk, &text[a..b])
+            })
+            .collect()
+    }
+
+    /// Returns whether a list has a text without brackets and marks around it.
+    fn bare(name: &str, text: &str) -> bool {
+        let around = |marks: &'static str| move |c: char| marks.contains(c) || c.is_whitespace();
+        let starts = positions(text).filter(|at| text[..*at].chars().all(around("([`")));
+        let ends = positions(text).filter(|at| text[*at..].chars().all(around(")]`.!。")));
+        let mut pairs = starts.flat_map(|a| ends.clone().map(move |b| (a, b)));
+        pairs.any(|(a, b)| a <= b && has(name, &text[a..b]))
+    }
+
+    /// The slow twin of [`classify`] for one sentence without an exit code: each pattern on each piece of the text.
+    fn slow(text: &str, error: bool, asked: &str) -> Says {
+        let text = text.trim().to_lowercase();
+        let start: String = text.chars().take(BEGINNING).collect();
+        let start = start.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        let refused = positions(start).any(|to| {
+            let start_of = &start[..to];
+            edge(start, to) && has("refusal", start_of) || has("refusal_cjk", start_of)
+        });
+        let denied = pieces("denied", &text);
+        let waits = pieces("waiting", &text);
+        let mut waits = waits
+            .iter()
+            .filter(|(a, b)| !denied.iter().any(|(from, to)| from < b && a < to));
+        if !pieces("yet", &text).is_empty() || !refused && waits.next().is_some() {
+            Says::Waiting
+        } else if error || refused {
+            Says::Refusal
+        } else if bare("mute", &text) {
+            Says::Mute
+        } else if bare("nothing", &text) {
+            let sleeps = asked.contains("sleep 30");
+            if sleeps { Says::Waiting } else { Says::Nothing }
+        } else if !pieces("done", &text).is_empty() && pieces("failed", &text).is_empty() {
+            Says::Done
+        } else {
+            Says::News
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn the_slow_twin_agrees(
+            parts in proptest::collection::vec(select(&[
+                "updated", "Created", "no", "not", "yet", "running", "pending", "non-pending", "in_progress", "Error", "failed",
+                "ok", "done", "[]", "0", "3 rows", "found", "matches", "已更新", "失败", "等待", "éxito", "404 not found", "510",
+                "try again later", "\"status\":\"error\"", "invalid", "the file", "a.py", "läuft", "```", "(", ")",
+            ][..]), 0..5),
+            gap in select(&[" ", "", ": ", ", "][..]),
+            error in any::<bool>(),
+            asked in select(&["run({})", "bash({\"command\":\"sleep 30\"})"][..]),
+        ) {
+            let text = parts.join(gap);
+            prop_assert_eq!(classify(&text, error, asked), slow(&text, error, asked), "{}", text);
+        }
+    }
 
     #[test]
     fn what_results_say() {
@@ -150,6 +262,10 @@ mod tests {
             ),
             ("No agents completed yet", Says::Waiting),
             ("503 Service Unavailable", Says::Waiting),
+            ("Error 429: try again in 5s", Says::Waiting),
+            ("Error: Non-pending order cannot be modified", Says::Refusal),
+            ("Error: one payment for a pending order", Says::Refusal),
+            ("Shell 4922ab is not running (status: killed)", Says::News),
             ("{\"status\": \"checking\"}", Says::News),
             ("No matches found", Says::Nothing),
             ("", Says::Nothing),
@@ -158,11 +274,23 @@ mod tests {
             ("available", Says::Nothing),
             ("ok", Says::Mute),
             ("[image omitted]", Says::Mute),
+            ("[Old tool result content cleared]", Says::Mute),
+            (
+                "```\nNo matches found for pattern 'Injectable'....\n```",
+                Says::Nothing,
+            ),
+            ("{\"status\": \"not_found\", \"id\": \"a\"}", Says::Nothing),
+            ("Payment of 65.0 USD has been made.", Says::Done),
+            ("Examen adjuntado con exito a la solicitud.", Says::Done),
             ("{\"ok\": true}", Says::Mute),
             (refused, Says::Refusal),
             ("Error: no such file", Says::Refusal),
             ("/home/dev/quant", Says::News),
             ("48 passed in 5.31s", Says::News),
+            ("510", Says::News),
+            ("412 passed in 5.31s", Says::News),
+            ("404 Not Found", Says::Refusal),
+            ("{\"status\":\"error\",\"error\":\"429\"}", Says::Refusal),
         ] {
             assert_eq!(classify(text, false, "run({})"), expected, "{text}");
         }

@@ -61,7 +61,8 @@ fn waits(text: &str) -> bool {
     }
     let unset = WORDS.get("unset");
     let set = unset.map(|words| words.replace_all(text, ""));
-    has("yet", text) || has("waiting", &set.unwrap_or_default()) && !has("ended", text)
+    let waits = has("waiting", &set.unwrap_or_default());
+    has("yet", text) || waits && !has("ended", text) && !has("refusal", text)
 }
 
 /// The lists of `result_kind.toml`, each as one pattern.
@@ -101,6 +102,21 @@ mod tests {
                 ResultKind::Waiting,
             ),
             ("503 Service Unavailable", true, ResultKind::Waiting),
+            (
+                "Error: a pending order cannot be modified",
+                true,
+                ResultKind::Refusal,
+            ),
+            (
+                "Shell 4922ab is not running (status: killed)",
+                true,
+                ResultKind::Refusal,
+            ),
+            (
+                "No matches found for pattern 'Factory'....",
+                false,
+                ResultKind::Nothing,
+            ),
             ("{\"pending\": 0, \"open\": 4}", false, ResultKind::News),
             ("gate: 212/1804 tests, running", false, ResultKind::Waiting),
             ("boot 6.1 still running\nboot 6.0", false, ResultKind::News),

@@ -145,14 +145,21 @@ impl Agent {
         let message = message.ok_or_else(|| take::missing("message", "a message"))?;
         let mut message = take::as_object("message", message)?;
         let flags = [meta, compact].map(|flag| flag == Some(Value::Bool(true)));
-        // Messages of the program itself, and replacements of cut messages.
-        if flags.contains(&true) && message.get("role").and_then(Value::as_str) == Some("user") {
+        let role = message.get("role").and_then(Value::as_str);
+        let model = message.get("model").and_then(Value::as_str);
+        let program = model.is_some_and(|model| model.starts_with('<'));
+        // Messages of the program itself, such as API errors, and replacements of cut messages.
+        if program || flags.contains(&true) && role == Some("user") {
             message.insert("role".to_owned(), "system".into());
         }
         if message.get("role").and_then(Value::as_str) == Some("assistant") {
             self.announce(&mut message, t_ms)?;
         }
-        self.session.run.message(message, "[].message", t_ms, out)
+        self.session.run.message(message, "[].message", t_ms, out)?;
+        if flags[1] {
+            self.session.run.mark_compaction();
+        }
+        Ok(())
     }
 
     /// Begins the turn that a piece of a message belongs to.
@@ -167,8 +174,7 @@ impl Agent {
         ];
         let [model, usage, reason, id, ..] = take::several(message, names);
         let model = take::text("model", model)?;
-        // Messages made by the program itself name no model.
-        if let Some(model) = model.filter(|model| !model.starts_with('<')) {
+        if let Some(model) = model {
             self.session.model = Some(model);
         }
         let usage = usage.map(|usage| take::as_object("usage", usage));

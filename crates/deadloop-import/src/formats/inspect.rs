@@ -3,15 +3,20 @@
 //! A log is a JSON document (`.json`), or an archive (`.eval`) with `header.json` and a member for each sample.
 //!
 //! Long texts may be stored once, in a sample's `attachments`, and be referred to elsewhere (`attachment://…`). Events
-//! repeat the messages, and are left out.
+//! repeat the messages. Of those of the model, the times, the tokens and the last finish reason are kept.
+
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use crate::paths;
 use crate::reader::{Out, Reader, head_entry, keep};
 use crate::sessions::conversation::Conversation;
+use crate::sessions::log::marked;
 use crate::source::cut::Record;
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
 use deadloop_stream::take::{self, Object};
+use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireFault;
 
 head_entry! { ENTRY: Inspect = |head| head.members.iter().any(|name| is_sample(name)) || head.any(known), None,
@@ -75,6 +80,9 @@ impl Inspect {
             None => return Err(take::missing("id", "the id of a sample")),
         };
         let epoch = take::count(sample, "epoch")?.unwrap_or(1);
+        let mut replies = replies(sample);
+        let mut clock = EventClock::default();
+        let mut last = None;
         let mut conversation = Conversation::default();
         for message in take::list(sample, "messages")?.unwrap_or_default() {
             let mut message = take::as_object("messages[]", message)?;
@@ -86,7 +94,17 @@ impl Inspect {
                 continue;
             }
             failed(&mut message);
-            conversation.message(message, "messages[]", None, out)?;
+            let id = take::label(&mut message, "id");
+            let mut reply = id.and_then(|id| replies.remove(&id));
+            let t_ms = reply
+                .as_ref()
+                .and_then(|reply| clock.at(reply.get("timestamp")));
+            if let Some(reply) = &mut reply {
+                let usage = paths::take(reply, "output.usage");
+                message.extend(usage.map(|usage| ("usage".to_owned(), usage)));
+                last = paths::take(reply, "output.choices[0].stop_reason");
+            }
+            conversation.message(message, "messages[]", t_ms, out)?;
         }
         let mut sampled = conversation.entry(place);
         let transcript = &mut sampled.transcript;
@@ -98,7 +116,8 @@ impl Inspect {
             .filter(|model| !model.is_empty())
             .or(own)
             .unwrap_or_default();
-        let reason = reason(sample, &mut output)?.map(Some);
+        let last = last.and_then(|last| Some(last.as_str()?.to_owned()));
+        let reason = reason(sample, &mut output)?.or(last).map(Some);
         let end = reason.map(|reason| RecordedEvent::new(Body::Finish { reason }));
         transcript.events.extend(end);
         let meta = &mut transcript.meta;
@@ -117,6 +136,19 @@ impl Inspect {
         out.losses.rest("output", &output);
         Ok(sampled)
     }
+}
+
+/// Takes the events of the model's replies, by the id of the message.
+fn replies(sample: &mut Object) -> HashMap<String, Object> {
+    let events = paths::all(sample, "events[]");
+    let replies = events.into_iter().filter_map(|event| match event {
+        Value::Object(event) if marked(&event, "event=model") => {
+            let id = paths::get(&event, "output.choices[0].message.id")?;
+            Some((id.as_str()?.to_owned(), event))
+        }
+        _ => None,
+    });
+    replies.collect()
 }
 
 /// Replaces references to attachments by the texts.

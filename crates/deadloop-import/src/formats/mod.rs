@@ -110,6 +110,7 @@ pub(crate) static FOREIGN: LazyLock<Vec<Foreign>> = LazyLock::new(|| {
         rows!("lm-studio"),
         rows!("open-webui"),
         rows!("sillytavern"),
+        rows!("vscode"),
         langsmith::ENTRY,
         langfuse::ENTRY,
         opentelemetry::ENTRY,

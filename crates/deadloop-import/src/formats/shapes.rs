@@ -12,7 +12,7 @@ use deadloop_stream::take::Object;
 pub(crate) type Shape = fn(&mut Object, &mut Out);
 
 /// The conversions, by the value of `shape` in the file of a format.
-const SHAPES: [(&str, Shape); 9] = [
+const SHAPES: [(&str, Shape); 10] = [
     ("chatgpt", chatgpt),
     ("claude-ai", claude_ai),
     ("crush", crush),
@@ -22,6 +22,7 @@ const SHAPES: [(&str, Shape); 9] = [
     ("lm-studio", lm_studio),
     ("open-webui", open_webui),
     ("sillytavern", sillytavern),
+    ("vscode", vscode),
 ];
 
 /// Reads the name of a conversion.
@@ -215,6 +216,68 @@ fn sillytavern(object: &mut Object, out: &mut Out) {
         for _ in swipes.iter().skip(1) {
             out.losses.add("[].swipes[] (another answer)");
         }
+    }
+}
+
+/// Converts requests to messages: the rounds of the model, each with its calls and their results. The parts of a response
+/// repeat the rounds. Without rounds they are kept as they are.
+fn vscode(object: &mut Object, out: &mut Out) {
+    let mut chain = Vec::new();
+    for request in paths::all(object, "requests[]") {
+        let Value::Object(mut request) = request else {
+            continue;
+        };
+        let mut take = |path: &str| paths::take(&mut request, path).unwrap_or_default();
+        let (asked, time) = (take("message.text"), take("timestamp"));
+        let model = take("modelId");
+        chain.push(json!({"asked": asked, "timestamp": time, "modelId": model}));
+        let results = take("result.metadata.toolCallResults");
+        let id = take("result.metadata.sessionId");
+        object.entry("sessionId").or_insert(id);
+        let rounds = paths::all(&mut request, "result.metadata.toolCallRounds[]");
+        if rounds.is_empty() {
+            chain.extend(paths::all(&mut request, "response[]"));
+        }
+        for round in rounds {
+            let Value::Object(mut round) = round else {
+                continue;
+            };
+            let mut take = |path: &str| paths::take(&mut round, path);
+            chain.extend(take("summary").map(|summary| json!({"summary": summary})));
+            let calls = take("toolCalls").unwrap_or_default();
+            let thought = take("thinking.text").map(|text| spans::words(Some(text)));
+            chain.push(json!({"role": "assistant", "content": take("response"),
+                "reasoning": thought, "tool_calls": &calls}));
+            let calls = calls.as_array().into_iter().flatten();
+            chain.extend(calls.filter_map(|call| {
+                let id = call.get("id")?.as_str()?;
+                let mut text = String::new();
+                add_texts(results.get(id)?, &mut text);
+                Some(json!({"role": "tool", "tool_call_id": id, "content": text}))
+            }));
+        }
+        out.losses.rest("requests[]", &request);
+    }
+    object.insert("chain".to_owned(), chain.into());
+}
+
+/// Appends the texts of a result: strings, or the leaves of a tree of nodes.
+fn add_texts(part: &Value, text: &mut String) {
+    match part {
+        Value::Array(parts) => parts.iter().for_each(|part| add_texts(part, text)),
+        Value::Object(fields) => {
+            if fields.get("lineBreakBefore") == Some(&Value::Bool(true)) {
+                text.push('\n');
+            }
+            for name in ["text", "value", "content", "node", "children"] {
+                match fields.get(name) {
+                    Some(Value::String(words)) => text.push_str(words),
+                    Some(inner) => add_texts(inner, text),
+                    None => {}
+                }
+            }
+        }
+        _ => {}
     }
 }
 

@@ -168,6 +168,10 @@ fn role(message: &mut Object) -> Result<(Role, String), WireFault> {
     const EXPECTED: &str = "`role` or `from` (system, user, assistant, tool, human, gpt, …)";
     let named = take::first_string(message, &SPEAKER)?;
     let named = named.ok_or_else(|| take::missing("role", EXPECTED))?;
+    if let Some(agent) = named.strip_prefix("assistant-subagent-") {
+        message.insert("agent".to_owned(), agent.into());
+        return Ok((Role::Model, named));
+    }
     let is = |name: &str| named.eq_ignore_ascii_case(name);
     let known = ROLES.iter().find(|(_, names)| names.split(' ').any(is));
     let unknown = || WireFault::new(format!("a message of the unknown role {named:?}"), EXPECTED);

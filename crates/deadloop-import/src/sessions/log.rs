@@ -75,6 +75,8 @@ struct Rule {
     last: Option<String>,
     /// A user message.
     user: Option<String>,
+    /// The summary of a compaction.
+    compaction: Option<String>,
     call: Option<Call>,
     result: Option<CallResult>,
     /// The end of the run, with a word for its reason.
@@ -327,6 +329,10 @@ impl Reading {
         }
         if let Some(text) = text(&rule.user) {
             run.user(text, t_ms);
+        }
+        if let Some(text) = text(&rule.compaction).filter(|text| !text.is_empty()) {
+            run.system(&text, t_ms);
+            run.mark_compaction();
         }
         if let Some(call) = &rule.call {
             let arguments = paths::take(record, &call.arguments).map_or(Value::Null, written);

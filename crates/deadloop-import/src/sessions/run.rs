@@ -144,6 +144,14 @@ impl Conversation {
         }
     }
 
+    /// Marks the last prompt as the summary that replaced earlier messages.
+    pub(crate) fn mark_compaction(&mut self) {
+        if let Some(last) = self.events.last_mut() {
+            let meta = Object::from_iter([("compaction".to_owned(), true.into())]);
+            last.rest.insert("meta".to_owned(), meta.into());
+        }
+    }
+
     /// Adds a call, a result or another event.
     pub(crate) fn push(&mut self, body: Body, t_ms: Option<f64>) {
         match body {
