@@ -85,8 +85,8 @@ impl Changed {
     }
 }
 
-/// Formats the change as an instruction: `change periodic min_copies: 3 -> 4`, `remove checkpoint`, `add periodic`,
-/// `set periodic min_copies: 4` for a guard that is added.
+/// Formats the change as an instruction: `change periodic: copies of the unit in a row (min_copies): 3 -> 4`, `remove
+/// checkpoint`, `add periodic`, and `set …: 4` for a parameter of a guard that is added.
 impl fmt::Display for Changed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { guard, param, .. } = self;
