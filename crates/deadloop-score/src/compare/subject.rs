@@ -69,9 +69,10 @@ impl Measured {
     pub(crate) fn right(&self, tally: &Tally) -> Option<bool> {
         let (fpr, rate) = (self.metric == &FPR, self.role == Role::Guard);
         let counts = ((fpr || rate) && tally.clean() > 0) || (!fpr && tally.loops() > 0);
-        counts.then(|| match fpr || rate {
-            true => tally.wrong() == 0,
-            false => {
+        counts.then(|| {
+            if fpr || rate {
+                tally.wrong() == 0
+            } else {
                 let earlier = self.metric == &ENDED && tally.get(Count::Earlier) > 0;
                 tally.get(Count::Hit) > 0 || earlier
             }
