@@ -154,8 +154,8 @@ mod tests {
 
     /// Returns whether a pattern of a list matches a whole text.
     fn has(name: &str, text: &str) -> bool {
-        let words = LISTS.get(name).into_iter().flatten();
-        words.into_iter().any(|word| word.is_match(text))
+        let mut words = LISTS.get(name).into_iter().flatten();
+        words.any(|word| word.is_match(text))
     }
 
     /// Returns the positions between the chars of a text, both ends included.
