@@ -52,7 +52,8 @@ fn fires(params: &Params, text: &[char], period: usize) -> bool {
     let number = unit.contains(char::is_numeric);
     let bare = (number || unit.contains('🟩')) && !letter;
     let blanks = unit.matches("[ ]").count() + unit.matches(": __").count();
-    let form = unit.contains('\n') && blanks > 0 && unit.chars().count() <= 80 * blanks;
+    let lines = unit.matches('_').count() >= 20 && unit.replace(['_', '\n', ' '], "").is_empty();
+    let form = unit.contains('\n') && (blanks > 0 && unit.chars().count() <= 80 * blanks || lines);
     let copies = length / period;
     let (chars, least) = match () {
         () if period > 1 && bare && count("min_bare") > 0 => (count("min_bare"), rows_need(&unit)),
@@ -101,6 +102,7 @@ fn text() -> impl Strategy<Value = String> {
     let cell = prop::sample::select(vec![
         "0 ", "1,", "0", "x ", "- ", "]", "\n", " 12", "🟩", "[ ]", "x: __",
     ]);
+    let cell = prop_oneof![9 => cell, 1 => Just("____________________")];
     let unit = prop::collection::vec(cell, 1..7);
     let stretch = (unit, 1..16_usize).prop_map(|(unit, copies)| unit.concat().repeat(copies));
     prop::collection::vec(stretch, 0..5).prop_map(|parts| format!("!{}!", parts.concat()))

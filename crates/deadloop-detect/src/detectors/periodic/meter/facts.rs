@@ -46,8 +46,8 @@ impl PeriodicMeter {
             self.leave(run);
             return;
         }
-        let holds = self.holds(run, until, &unit);
         let origin = self.origin(run);
+        let holds = self.holds(run, until, (&unit, origin.marked));
         let fenced = look.fenced_copies.filter(|_| fenced).unwrap_or(0);
         for ask in look.asks_of(part, run.lag, holds) {
             let tall = if ask.is_for(Holds::Bare) {

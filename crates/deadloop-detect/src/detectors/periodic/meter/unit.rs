@@ -42,8 +42,8 @@ impl PeriodicMeter {
     }
 
     /// Returns the class of the unit's content. If numbers are compared, a number does not count as a name, since dumps
-    /// and grids are often intended.
-    pub(super) fn holds(&self, run: Run, until: u64, unit: &str) -> Holds {
+    /// and grids are often intended. In rows whose numbers were left out (`marked`), empty cells are blanks to fill in.
+    pub(super) fn holds(&self, run: Run, until: u64, (unit, marked): (&str, bool)) -> Holds {
         let symbols = &self.look.symbols;
         let one = !symbols.are_elements() && run.lag == 1;
         let bare = !unit.contains(char::is_alphabetic);
@@ -56,7 +56,11 @@ impl PeriodicMeter {
             return Holds::Bare;
         }
         let rows = symbols.are_elements() || unit.contains('\n');
-        if self.look.min_form > 0 && rows && is_form(unit) {
+        // The unit of a sentence is shown with a dot at its end.
+        let element = unit.strip_suffix('.').filter(|_| symbols.are_elements());
+        let only = |sign| made_of(element.unwrap_or(unit), sign);
+        let blank = || only('_') >= RULED || marked && only('|') > 1;
+        if self.look.min_form > 0 && rows && (is_form(unit) || blank()) {
             return Holds::Form;
         }
         if one || symbols.count() && bare || !self.is_named(run, until, unit) {
@@ -150,10 +154,23 @@ static BLANK: LazyLock<Regex> =
 /// The maximum number of chars of a form for each blank in it.
 const FORM_CHARS: usize = 80;
 
+/// The minimum number of underscores in a ruled line to write on.
+const RULED: usize = 20;
+
 /// Returns whether a unit has blanks to fill in throughout.
 fn is_form(unit: &str) -> bool {
     let blanks = BLANK.find_iter(unit).count();
     blanks > 0 && unit.chars().count() <= FORM_CHARS * blanks
+}
+
+/// Counts a character in a text of nothing else but blanks. 0 in any other text.
+fn made_of(text: &str, sign: char) -> usize {
+    let others = |c: char| c != sign && !c.is_whitespace();
+    if text.contains(others) {
+        0
+    } else {
+        text.matches(sign).count()
+    }
 }
 
 /// The pattern of `unit_holds = "letter"`. Digits are not enough.
