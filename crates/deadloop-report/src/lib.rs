@@ -9,12 +9,11 @@
 //! | `tables` | rows, built once for both pages |
 //! | `charts` | one file per chart, and their registry |
 //! | `draw` | the drawing kit of the charts, over plotters |
-//! | `series`, `grid` | outcomes and scores, arranged for comparing |
+//! | `series`, `grid` | outcomes and scores, arranged for comparing; the ink of a setting |
 //! | `plane` | the dots of the plane, packed |
 //! | `matrix` | the verdicts of every transcript under every setting, packed |
 //! | `drill` | the opened transcripts, ready for the page |
 //! | `visible` | untrusted text without invisible chars |
-//! | `look` | the ink of a setting, the same in every chart |
 //! | `headline` | the top of the page |
 //! | `pack` | packed bytes of the page |
 //! | `page` | the two templates |
@@ -35,7 +34,6 @@ mod drill;
 mod grid;
 mod headline;
 mod load;
-mod look;
 mod matrix;
 mod numbers;
 mod pack;

@@ -149,7 +149,7 @@ fn content(data: &ReportData, charts: &[Chart]) -> Result<Value, PageError> {
         css => css,
         js => SCRIPT,
         // The denominator of the rate of wrong alarms, such as `per million clean chars`.
-        per_clean => run.wrong_name(false).trim_start_matches("wrong alarms "),
+        per_clean => run.wrong_name().trim_start_matches("wrong alarms "),
         unit => run.unit.name(),
     })
 }

@@ -2,7 +2,6 @@
 
 use crate::data::{ALL_MODELS, OutcomeRow, ReportData, Role, Verdict};
 use crate::draw::Ink;
-use crate::look::ink;
 use std::collections::BTreeMap;
 
 /// The outcomes of a setting, or of the choice for each model.
@@ -14,6 +13,17 @@ pub(crate) struct Series<'d> {
     pub(crate) ink: Ink,
     /// The outcomes.
     pub(crate) rows: Vec<&'d OutcomeRow>,
+}
+
+/// Returns the ink of a setting that is not drawn as the chosen one. If no setting is in use, the first one has the ink
+/// for it.
+pub(crate) fn ink(data: &ReportData, setting: usize) -> Ink {
+    let nth = data.leading().iter().position(|at| *at == setting);
+    match nth {
+        Some(0) => Ink::Current,
+        // The first two inks belong to the setting in use and the chosen one.
+        nth => Ink::series(2 + nth.map_or(0, |n| n - 1) % 6),
+    }
 }
 
 /// Returns at most `limit` series: the setting in use, the chosen ones (each model with its own), then the other named

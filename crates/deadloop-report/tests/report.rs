@@ -420,7 +420,7 @@ fn many_models_are_folded_away() {
             ..few.clone()
         }));
     let (_, pages) = drawn(&data);
-    let folded = |line: &&str| line.contains("models get what all models get");
+    let folded = |line: &&str| line.contains("more with the setting of all models");
     let line = pages.markdown.lines().find(folded).unwrap_or_default();
     assert!(
         line.contains("; the other 1\u{202f}") && line.contains("are in choice.csv"),

@@ -247,7 +247,7 @@ impl Field<'_, '_, '_> {
             "{} {text} · recall {} · {} {} · {}",
             self.range.title,
             percent(score.value(&RECALL)),
-            self.data.run.wrong_name(true),
+            self.data.run.wrong().title_in(self.data.run.unit),
             decimal(score.value(self.data.run.wrong())),
             self.data.describe(score.setting)
         )

@@ -5,8 +5,8 @@
 use super::{Area, ChartEntry, PLOT, mesh, percent_labels};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
 use crate::draw::{Axis, DrawError, Ink, Picture, elide, measure, words};
-use crate::look::ink;
 use crate::numbers::{decimal, percent, plain};
+use crate::series::ink;
 use crate::visible::visible;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -142,7 +142,7 @@ fn drawn(
     mesh(&mut chart.configure_mesh())
         .x_label_formatter(&|x| plain(*x, 3))
         .y_label_formatter(&percent_labels)
-        .x_desc(data.run.wrong_name(false))
+        .x_desc(data.run.wrong_name())
         .y_desc(data.run.height().title_in(data.run.unit))
         .draw()?;
     let pixel = |at: &(f64, f64)| chart.backend_coord(at);
@@ -218,7 +218,7 @@ type KeyEntry = (Option<char>, Ink, String);
 /// Returns the key of the marks and the limit.
 fn key_entries(data: &ReportData, points: &[Point]) -> Vec<KeyEntry> {
     let limit = data.run.limit.map(|limit| {
-        let name = format!("limit: {limit} {}", data.run.wrong_name(false));
+        let name = format!("limit: {limit} {}", data.run.wrong_name());
         (None, Ink::Limit, name)
     });
     let points = ('A'..).zip(points);
@@ -325,7 +325,7 @@ fn point_title(data: &ReportData, (fa, height): (f64, f64)) -> String {
         data.run.height().title_in(data.run.unit),
         percent(Some(height)),
         decimal(Some(fa)),
-        data.run.wrong_name(false)
+        data.run.wrong_name()
     )
 }
 

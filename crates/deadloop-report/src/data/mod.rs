@@ -205,16 +205,12 @@ impl ReportData {
                     score.value(self.run.wrong()).map(|rate| -rate)
                 }
             };
-            let scores: BTreeMap<usize, f64> = self
-                .together()
-                .filter_map(|score| Some((score.setting, worth(score)?)))
-                .collect();
-            let worth = |at: &usize| scores.get(at).copied().unwrap_or(f64::NEG_INFINITY);
-            list.sort_by(|a, b| {
-                let later = |at: &usize| Some(*at) != first;
-                let rank = later(a).cmp(&later(b));
-                rank.then(worth(b).total_cmp(&worth(a))).then(a.cmp(b))
-            });
+            let worth = |at: &usize| {
+                let worth = self.score(*at, ALL_MODELS).and_then(worth);
+                worth.unwrap_or(f64::NEG_INFINITY)
+            };
+            list.sort_by(|a, b| worth(b).total_cmp(&worth(a)));
+            list.sort_by_key(|at| Some(*at) != first);
             list
         })
     }

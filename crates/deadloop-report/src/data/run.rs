@@ -70,15 +70,12 @@ impl RunInfo {
         wrong_rate(self.unit)
     }
 
-    /// Returns the name of the rate of wrong alarms for an axis. `short` selects the short name.
-    pub(crate) fn wrong_name(&self, short: bool) -> &'static str {
-        match (self.unit, short) {
-            (Unit::Chars, true) => "wrong alarms / Mchar",
-            (Unit::Chars, false) => "wrong alarms per million clean chars",
-            (Unit::Calls, true) => "wrong alarms / kcall",
-            (Unit::Calls, false) => "wrong alarms per thousand clean calls",
-            (Unit::Turns, true) => "wrong alarms / kturn",
-            (Unit::Turns, false) => "wrong alarms per thousand clean turns",
+    /// Returns the name of the rate of wrong alarms for an axis.
+    pub(crate) fn wrong_name(&self) -> &'static str {
+        match self.unit {
+            Unit::Chars => "wrong alarms per million clean chars",
+            Unit::Calls => "wrong alarms per thousand clean calls",
+            Unit::Turns => "wrong alarms per thousand clean turns",
         }
     }
 
@@ -88,10 +85,7 @@ impl RunInfo {
         if self.unit == Unit::Chars {
             return text.into();
         }
-        let text = text.replace(
-            "wrong alarms per million clean chars",
-            self.wrong_name(false),
-        );
+        let text = text.replace("wrong alarms per million clean chars", self.wrong_name());
         let text = text.replace(FA_PER_MCHAR.name, self.wrong().name);
         text.replace("chars", self.unit.name()).into()
     }

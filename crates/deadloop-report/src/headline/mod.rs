@@ -12,7 +12,6 @@ use deadloop_score::words::{capital, spared, wrong_and_transient};
 use deadloop_score::{Count, Metric};
 use next::{next, subject};
 use serde::Serialize;
-use std::borrow::Cow;
 
 /// The top of the page.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -44,7 +43,7 @@ pub(crate) struct InUse {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Figure {
     /// The name of the figure.
-    pub(crate) name: Cow<'static, str>,
+    pub(crate) name: &'static str,
     /// The name, the figure and its interval for each setting.
     pub(crate) values: Vec<Value>,
 }
@@ -305,94 +304,79 @@ fn unlabelled(data: &ReportData) -> String {
     )
 }
 
+/// A figure of a line as text, and its interval.
+type Shown<'f> = &'f dyn Fn(&Line) -> (String, String);
+
 fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
-    let value = |line: &Line, text: String, range: String| Value {
-        of: match line.role {
-            "best" => "best in-sample".into(),
-            _ => line.of.clone(),
-        },
-        role: line.role,
-        text,
-        range,
-    };
-    let ranged = |line: &Line, at: Estimate, write: fn(Option<f64>) -> String| {
-        let ends = at
-            .low
-            .and(at.high)
-            .map_or_else(String::new, |_| range(at, write));
-        value(line, write(at.value), ends)
-    };
-    if lines
-        .iter()
-        .all(|line| line.ended.value.is_none() && line.fa.value.is_none())
-    {
+    let is_empty = |line: &Line| line.ended.value.is_none() && line.fa.value.is_none();
+    if lines.iter().all(is_empty) {
         return Vec::new();
     }
-    let figure = |name: &'static str, at: fn(&Line) -> Estimate, write| Figure {
-        name: name.into(),
-        values: lines
-            .iter()
-            .map(|line| ranged(line, at(line), write))
-            .collect(),
+    let ranged = |at: Estimate, write: fn(Option<f64>) -> String| {
+        let ends = range(at, write).replace(UNDEFINED, "");
+        (write(at.value), ends)
     };
-    let delay = match data.run.unit {
-        Unit::Chars => "delay: chars that a loop runs on, mean",
-        Unit::Calls => "delay: calls that a loop runs on, mean",
-        Unit::Turns => "delay: turns that a loop runs on, mean",
+    let wrong = |line: &Line| {
+        let (text, ends) = ranged(line.fa, decimal);
+        let alarms = wrong_and_transient(line.alarms[0], line.alarms[1]);
+        let range = match (text.as_str(), ends.as_str()) {
+            (UNDEFINED, _) => ends,
+            (_, "") => alarms,
+            _ => format!("{ends}; {alarms}"),
+        };
+        (text, range)
     };
-    let wrong = figure(data.run.wrong_name(false), |line| line.fa, decimal);
-    let soon = match data.run.unit {
-        Unit::Chars => "ended within 1,000 chars",
-        Unit::Calls => "ended within 5 calls",
-        Unit::Turns => "ended within 5 turns",
+    let pays = |line: &Line| {
+        let pays = line.ended.value.and(line.pays).map(from_share);
+        (pays.unwrap_or_else(|| UNDEFINED.into()), String::new())
     };
-    let all = vec![
-        figure(
-            "ended: loops stopped, in them or before",
-            |line| line.ended,
-            percent,
+    let (soon, delay) = match data.run.unit {
+        Unit::Chars => (
+            "ended within 1,000 chars",
+            "delay: chars that a loop runs on, mean",
         ),
-        figure("saved: of what loops generate", |line| line.saved, percent),
-        counted(wrong, lines),
-        pays(lines, value),
-        figure(soon, |line| line.within, percent),
-        figure(delay, |line| line.delay, chars),
+        Unit::Calls => (
+            "ended within 5 calls",
+            "delay: calls that a loop runs on, mean",
+        ),
+        Unit::Turns => (
+            "ended within 5 turns",
+            "delay: turns that a loop runs on, mean",
+        ),
+    };
+    let all: [(&'static str, Shown<'_>); 6] = [
+        ("ended: loops stopped, in them or before", &|line| {
+            ranged(line.ended, percent)
+        }),
+        ("saved: of what loops generate", &|line| {
+            ranged(line.saved, percent)
+        }),
+        (data.run.wrong_name(), &wrong),
+        ("pays from: responses that loop", &pays),
+        (soon, &|line| ranged(line.within, percent)),
+        (delay, &|line| ranged(line.delay, chars)),
     ];
+    let value = |line: &Line, shown: Shown<'_>| {
+        let (text, range) = shown(line);
+        Value {
+            of: match line.role {
+                "best" => "best in-sample".into(),
+                _ => line.of.clone(),
+            },
+            role: line.role,
+            text,
+            range,
+        }
+    };
+    let figure = |(name, shown): (&'static str, Shown<'_>)| Figure {
+        name,
+        values: lines.iter().map(|line| value(line, shown)).collect(),
+    };
     let is_there = |figure: &Figure| {
         let mut values = figure.values.iter();
         values.any(|value| value.text != UNDEFINED)
     };
-    all.into_iter().filter(is_there).collect()
-}
-
-/// Adds the numbers of wrong alarms and transient stops to their rates.
-fn counted(mut wrong: Figure, lines: &[Line]) -> Figure {
-    let values = wrong.values.iter_mut().zip(lines);
-    for (value, line) in values.filter(|(value, _)| value.text != UNDEFINED) {
-        let alarms = wrong_and_transient(line.alarms[0], line.alarms[1]);
-        let ends = std::mem::take(&mut value.range);
-        value.range = if ends.is_empty() {
-            alarms
-        } else {
-            format!("{ends}; {alarms}")
-        };
-    }
-    wrong
-}
-
-/// Returns the figure of break-even: the share of looping responses above which each setting pays.
-fn pays(lines: &[Line], value: impl Fn(&Line, String, String) -> Value) -> Figure {
-    let one = |line: &Line| {
-        let text = match line.ended.value.and(line.pays) {
-            Some(pays) => from_share(pays),
-            None => UNDEFINED.into(),
-        };
-        value(line, text, String::new())
-    };
-    Figure {
-        name: "pays from: responses that loop".into(),
-        values: lines.iter().map(one).collect(),
-    }
+    all.map(figure).into_iter().filter(is_there).collect()
 }
 
 /// Formats a share of looping responses as `1 in N`.
@@ -400,11 +384,9 @@ fn from_share(share: Option<f64>) -> String {
     match share {
         None => "nowhere".into(),
         Some(share) if share > 0.5 => percent(Some(share)),
-        Some(share) if share > 0.0 => one_in(share),
+        Some(share) if share > 0.0 => {
+            format!("1 in {}", chars(Some((1.0 / share).round().max(1.0))))
+        }
         Some(_) => "the first loop".into(),
     }
-}
-
-fn one_in(share: f64) -> String {
-    format!("1 in {}", chars(Some((1.0 / share).round().max(1.0))))
 }

@@ -5,18 +5,11 @@ use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Constraint, JudgeOptions, Manifest, Measure};
 use std::path::Path;
 
-/// Returns the limits that can be parsed.
-fn constraints(manifest: &Manifest) -> Vec<Constraint> {
-    manifest
-        .constraints
-        .iter()
-        .filter_map(|text| text.parse().ok())
-        .collect()
-}
-
 /// Returns the facts in a manifest. `unlabelled` and `errors` are counts of the scores.
 pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> RunInfo {
-    let constraints = constraints(manifest);
+    let constraints = manifest.constraints.iter();
+    let constraints: Vec<Constraint> = constraints.filter_map(|text| text.parse().ok()).collect();
+    let objective = manifest.objective.as_deref().and_then(Measure::named);
     let of_wrong = |one: &&Constraint| one.metric.is_wrong_rate() && one.at_most;
     let limit = constraints.iter().find(of_wrong).map(|limit| limit.bound);
     let corpus = &manifest.corpus;
@@ -45,16 +38,10 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> RunInfo 
         judge: judged(&manifest.judge),
         constraints,
         limit,
-        objective: objective(manifest),
+        objective: objective.map(Objective).unwrap_or_default(),
         counts: counts(manifest, unlabelled, errors),
         models_left_out: manifest.models_left_out.len() as u64,
     }
-}
-
-/// Returns the measure by which settings were compared, or the default.
-fn objective(manifest: &Manifest) -> Objective {
-    let named = manifest.objective.as_deref().and_then(Measure::named);
-    named.map(Objective).unwrap_or_default()
 }
 
 /// Returns the options of judging by the names in `reports/METHOD.md`.

@@ -5,7 +5,7 @@ use deadloop_score::words::wrong_and_transient;
 
 use super::{Cell, Column, Row, Table, number, words};
 use crate::data::{ALL_MODELS, ChoiceRow, ReportData};
-use crate::numbers::{count, writer};
+use crate::numbers::writer;
 
 /// The maximum number of rows that are not folded.
 const SHOWN: usize = 40;
@@ -41,23 +41,12 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
         rows,
     )?;
     table.pinned = choices.iter().filter(|one| one.model == ALL_MODELS).count();
-    let open = own.clamp(ALIKE, SHOWN);
-    let table = table.cut(open, "choice.csv");
     // Otherwise the fold has models with their own setting too.
-    Some(if own <= SHOWN {
-        let rest = choices.len().saturating_sub(open) as u64;
-        let (s, get) = if rest == 1 {
-            ("", "gets")
-        } else {
-            ("s", "get")
-        };
-        table.folded_as(format!(
-            "{} more model{s} {get} what all models get",
-            count(rest)
-        ))
-    } else {
-        table
-    })
+    let more = match own <= SHOWN {
+        true => "more with the setting of all models",
+        false => "more rows",
+    };
+    Some(table.cut(own.clamp(ALIKE, SHOWN), more, "choice.csv"))
 }
 
 /// Returns the measures with values in choice.csv.

@@ -172,31 +172,18 @@ impl Table {
         })
     }
 
-    /// Folds the rows after the first `shown`, and leaves out those past the bound of a page. All of them are in
-    /// `file`.
-    fn cut(mut self, shown: usize, file: &str) -> Self {
+    /// Folds the rows after the first `shown`, named `more`, and leaves out those past the bound of a page. All of them
+    /// are in `file`.
+    fn cut(mut self, shown: usize, more: &str, file: &str) -> Self {
         let mut rest = self.rows.split_off(self.rows.len().min(shown));
-        let all = rest.len() as u64;
+        let out = rest.len().saturating_sub(FOLDED);
         rest.truncate(FOLDED);
-        let title = match all.checked_sub(FOLDED as u64) {
-            None | Some(0) => format!("{} more rows", numbers::count(all)),
-            Some(out) => format!(
-                "{FOLDED} more rows; the other {} are in {file}",
-                numbers::count(out)
-            ),
-        };
-        self.folded = (!rest.is_empty()).then_some(Folded { title, rows: rest });
-        self
-    }
-
-    /// Replaces the title of the fold. The number of rows that were left out is kept.
-    fn folded_as(mut self, why: String) -> Self {
-        if let Some(folded) = &mut self.folded {
-            folded.title = match folded.title.split_once("; ") {
-                Some((_, others)) => format!("{why}; {others}"),
-                None => why,
-            };
+        let mut title = format!("{} {more}", rest.len());
+        if out > 0 {
+            let out = numbers::count(out as u64);
+            title += &format!("; the other {out} are in {file}");
         }
+        self.folded = (!rest.is_empty()).then_some(Folded { title, rows: rest });
         self
     }
 }

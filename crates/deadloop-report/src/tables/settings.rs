@@ -5,7 +5,6 @@ use crate::data::{ALL_MODELS, By, ReportData, Role, Score};
 use crate::numbers::{chars, count, decimal, percent, writer};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Count, Metric, measures};
-use std::collections::BTreeMap;
 
 /// The maximum number of rows of models, or of values of a field, that are not folded.
 const SHOWN: usize = 25;
@@ -119,7 +118,7 @@ pub(super) fn by_field(data: &ReportData, wanted: impl Fn(&str) -> bool) -> Vec<
         let rows = rows.map(|by| row(data, &by.score, name(by))).collect();
         let title = format!("By {field}");
         let table = Table::new(&title, "All models together.", columns(data, "value"), rows)?;
-        Some(table.cut(SHOWN, "scores.parquet"))
+        Some(table.cut(SHOWN, "more rows", "scores.parquet"))
     };
     fields
         .into_iter()
@@ -204,13 +203,7 @@ pub(super) fn by_model(data: &ReportData) -> Option<Table> {
             && shown.contains(&score.setting)
     };
     let mut scores: Vec<&Score> = data.scores.iter().filter(of_model).collect();
-    // The number of loops differs a little between settings, as a transient repetition counts for none. A model's rows
-    // stay together.
-    let mut loops: BTreeMap<&str, u64> = BTreeMap::new();
-    for score in &scores {
-        let most = loops.entry(&score.model).or_default();
-        *most = score.loops().max(*most);
-    }
+    let loops = data.labelled_loops();
     scores.sort_by_cached_key(|score| {
         let place = shown.iter().position(|at| *at == score.setting);
         let model = score.model.as_str();
@@ -232,5 +225,5 @@ pub(super) fn by_model(data: &ReportData) -> Option<Table> {
         );
     }
     let table = Table::new("Models", note, columns(data, "model"), rows)?;
-    Some(table.cut(SHOWN, "scores.parquet"))
+    Some(table.cut(SHOWN, "more rows", "scores.parquet"))
 }

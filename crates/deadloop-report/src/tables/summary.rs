@@ -68,7 +68,7 @@ pub(super) fn tables(summary: &Map<String, Value>) -> Vec<Table> {
             role: "",
         };
         let rows = rows.iter().map(row).collect();
-        Some(Table::new(title, note, columns, rows)?.cut(SHOWN, "manifest.json"))
+        Some(Table::new(title, note, columns, rows)?.cut(SHOWN, "more rows", "manifest.json"))
     };
     TABLES.into_iter().filter_map(table).collect()
 }

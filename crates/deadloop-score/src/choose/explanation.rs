@@ -86,7 +86,9 @@ pub fn described(param: &Param, value: &str) -> String {
     let (what, words) = (subject(param), in_words(param, value));
     match own_value(param).0 {
         Some(own) if own == words => return what.to_owned(),
-        Some(_) if matches!(param.domain, Domain::Flag) => return format!("not {what}"),
+        Some(_) if matches!(param.domain, Domain::Flag | Domain::Word([_, _])) => {
+            return format!("not {what}");
+        }
         _ => {}
     }
     let mut begins = what.split(' ').take(2);

@@ -114,7 +114,7 @@ fn of_measure(
     let sides = sum(pairs);
     let difference = measured.difference(&sides);
     let touched = |[base, new]: &&[Tally; 2]| measured.terms(base) != measured.terms(new);
-    let Discordant { n, b, c, nets } = discordant(&measured, pairs);
+    let ([n, b, c], nets) = discordant(&measured, pairs);
     let (test, differ) = if measured.is_exact() {
         (Test::SignFlip, nets.len())
     } else {
@@ -143,15 +143,9 @@ fn of_measure(
     }
 }
 
-struct Discordant {
-    n: u64,
-    b: u64,
-    c: u64,
-    /// For each group with a flip, the flips for the better less those for the worse.
-    nets: Vec<i64>,
-}
-
-fn discordant(measured: &Measured, pairs: &[&Pair]) -> Discordant {
+/// Counts the transcripts that count, those that are right on BASE alone, and those that are right on NEW alone. Returns
+/// the flips for the better less those for the worse too, of each group with a flip.
+fn discordant(measured: &Measured, pairs: &[&Pair]) -> ([u64; 3], Vec<i64>) {
     let (mut n, mut b, mut c) = (0, 0, 0);
     let mut groups: BTreeMap<&str, i64> = BTreeMap::new();
     for pair in pairs {
@@ -168,12 +162,7 @@ fn discordant(measured: &Measured, pairs: &[&Pair]) -> Discordant {
             *groups.entry(pair.base.cluster()).or_default() += net;
         }
     }
-    Discordant {
-        n,
-        b,
-        c,
-        nets: groups.into_values().collect(),
-    }
+    ([n, b, c], groups.into_values().collect())
 }
 
 /// Returns the verdict of a row. A difference beyond chance and noise is an improvement or a regression. An interval
