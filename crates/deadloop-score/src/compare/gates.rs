@@ -10,6 +10,7 @@ use super::significance::FEWEST;
 use super::subject::Role;
 use super::{Bearing, CompareOptions};
 use crate::measure::MeasureUnit;
+use crate::words;
 
 /// A condition on NEW.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -232,11 +233,11 @@ impl Row {
             MeasureUnit::PerMillion => (x, 2, ""),
             MeasureUnit::Share => (100.0 * x, 1, " %"),
         };
-        if signed {
+        words::group(&if signed {
             format!("{x:+.decimals$}{unit}")
         } else {
             format!("{x:.decimals$}{unit}")
-        }
+        })
     }
 }
 
