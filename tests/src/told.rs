@@ -8,8 +8,10 @@ use deadloop_replay::Stop;
 pub struct Told {
     /// Its channel.
     pub channel: Channel,
-    at: u64,
-    kind: &'static str,
+    /// Its place, in the unit of its channel.
+    pub at: u64,
+    /// What it is.
+    pub kind: &'static str,
     member: usize,
     calls: u64,
     turns: u64,

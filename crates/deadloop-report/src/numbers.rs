@@ -21,18 +21,8 @@ pub(crate) const UNDEFINED: &str = "n/a";
 
 /// Groups digits by three, with narrow no-break spaces between.
 pub(crate) fn group(digits: &str) -> String {
-    let (sign, digits) = digits
-        .strip_prefix('-')
-        .map_or(("", digits), |rest| ("−", rest));
-    let lead = digits.len() % 3;
-    let mut out = String::from(sign);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && at % 3 == lead {
-            out.push('\u{202f}');
-        }
-        out.push(digit);
-    }
-    out
+    let grouped = deadloop_score::words::group(digits);
+    grouped.replace(',', "\u{202f}").replace('-', "−")
 }
 
 /// Formats a count.

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use deadloop_detect::Unit;
-use deadloop_score::words::thousands;
+use deadloop_score::words::{group, thousands};
 
 pub use deadloop_score::words::several;
 
@@ -28,9 +28,9 @@ pub fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "n/a".into(), |x| format!("{:.1} %", 100.0 * x))
 }
 
-/// Formats a number with this many decimals. `n/a` if it is undefined.
+/// Formats a number with this many decimals, and with commas. `n/a` if it is undefined.
 pub fn number(x: Option<f64>, decimals: usize) -> String {
-    x.map_or_else(|| "n/a".into(), |x| format!("{x:.decimals$}"))
+    x.map_or_else(|| "n/a".into(), |x| group(&format!("{x:.decimals$}")))
 }
 
 /// Returns the head of a column with rates of wrong alarms in `unit`.

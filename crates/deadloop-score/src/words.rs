@@ -89,15 +89,22 @@ pub fn several(n: u64, what: &str) -> String {
 
 /// Formats a whole number with commas: `12,345`.
 pub fn thousands(n: i64) -> String {
-    let digits = n.unsigned_abs().to_string();
-    let mut shown = String::from(if n < 0 { "-" } else { "" });
+    group(&n.to_string())
+}
+
+/// Groups the whole digits of a number by commas: `+12,345.6`.
+pub fn group(number: &str) -> String {
+    let from = number.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+    let rest = number[from..].trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = &number[from..number.len() - rest.len()];
+    let mut shown = number[..from].to_owned();
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {
             shown.push(',');
         }
         shown.push(digit);
     }
-    shown
+    shown + rest
 }
 
 #[cfg(test)]

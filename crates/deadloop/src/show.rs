@@ -44,11 +44,9 @@ pub(crate) fn summary(summary: &Map<String, Value>) -> Vec<String> {
     let tables = deadloop_report::summary_tables(summary).into_iter();
     let text = |one: TextTable| {
         let header: Vec<&str> = one.header.iter().map(String::as_str).collect();
-        format!(
-            "{}\n{}",
-            prose(&one.head),
-            table(&header, &one.rows, one.words)
-        )
+        let shown = table(&header, &one.rows, one.words);
+        // The page's blank between thousands is the terminal's comma.
+        format!("{}\n{}", prose(&one.head), shown.replace('\u{202f}', ","))
     };
     tables.map(text).collect()
 }

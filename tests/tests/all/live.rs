@@ -11,6 +11,7 @@ use deadloop_proxy::ProxyOptions;
 use deadloop_proxy::parts::judged;
 use deadloop_replay::{Plan, decide};
 use deadloop_run::watch::Recording;
+use deadloop_stream::wire::event_of;
 use deadloop_stream::{StreamFormat, StreamReader, Watched};
 use deadloop_tests::generate;
 use deadloop_tests::told::Told;
@@ -600,4 +601,63 @@ fn body(event: deadloop_detect::OwnedEvent) -> Body {
         OwnedEvent::Handoff { from, to } => Body::Handoff { from, to },
         OwnedEvent::Finish(reason) => Body::Finish { reason },
     }
+}
+
+/// The table of streams for all live roads, which the tests of the packages read too: each ends at its guard with the alarm
+/// of the table, on every wire that can say it.
+#[test]
+fn every_road_gives_the_alarm_of_the_table() {
+    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/roads.jsonl");
+    let table = std::fs::read_to_string(table).expect("the table");
+    let mut tried = 0;
+    for line in table.lines() {
+        let row: Value = serde_json::from_str(line).expect("JSON");
+        let [name, feed, text] =
+            ["name", "feed", "settings"].map(|of| row[of].as_str().expect("a text"));
+        let settings = Settings::parse(text).expect("a setting");
+        let setting = settings.guard();
+        let mut before = 0;
+        let steps: Vec<Step> = row["events"]
+            .as_array()
+            .expect("events")
+            .iter()
+            .map(|event| {
+                let now = event["t_ms"].as_u64().unwrap_or(before);
+                let gap = now - std::mem::replace(&mut before, now);
+                let fields = event.as_object().expect("an object").clone();
+                (gap, event_of(fields).expect("an event"))
+            })
+            .collect();
+        let of_run = ["results", "messages of users", "turns"].contains(&feed);
+        let wanted = row["alarm"].as_object().map(|alarm| {
+            let text = |of: &str| alarm[of].as_str().expect("a text").to_owned();
+            (text("kind"), text("channel"), alarm["exact"].as_u64())
+        });
+        for wire in WIRES.iter().filter(|wire| wire.run || !of_run) {
+            let bytes = wire.bytes(&steps);
+            for consumer in &CONSUMERS {
+                if !consumer.clock && feed == "silence" {
+                    continue; // on real sockets, in the proxy's own tests
+                }
+                let told = (consumer.alarm)(setting, wire, &bytes);
+                let told = told.map(|told| {
+                    (
+                        told.kind.to_owned(),
+                        told.channel.name().to_owned(),
+                        Some(told.at),
+                    )
+                });
+                assert_eq!(told, wanted, "{} on {}: {name}", consumer.name, wire.name);
+                tried += 1;
+            }
+            if feed != "silence" {
+                let options = options(Guards::new(&settings).expect("no program"));
+                let pieces = bytes.iter().map(|(_, piece)| piece.as_slice());
+                let (passed, _) = judged(&options, wire.format, pieces);
+                let passed = String::from_utf8_lossy(&passed).into_owned();
+                assert!(!passed.contains("NEVER"), "{}: {name}: {passed}", wire.name);
+            }
+        }
+    }
+    assert!(tried > 80, "{tried}");
 }

@@ -10,7 +10,7 @@ use super::significance::FEWEST;
 use super::subject::Role;
 use super::{Bearing, CompareOptions};
 use crate::measure::{FPR, MeasureUnit};
-use crate::words::exposure;
+use crate::words::{self, exposure};
 
 /// A condition on NEW.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -222,11 +222,11 @@ impl Row {
             MeasureUnit::PerMillion => (x, 2, ""),
             MeasureUnit::Share => (100.0 * x, 1, " %"),
         };
-        if signed {
+        words::group(&if signed {
             format!("{x:+.decimals$}{unit}")
         } else {
             format!("{x:.decimals$}{unit}")
-        }
+        })
     }
 }
 

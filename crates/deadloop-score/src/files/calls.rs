@@ -3,7 +3,7 @@
 //! The numbers of calls and chars are bounded. Equal calls share one text. [`Opened`](super::excerpts::Opened)
 //! transcripts hold these calls.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use deadloop_replay::corpus::{RecordedEvent, stream};
 use deadloop_replay::detect::Event as Arriving;
@@ -108,8 +108,8 @@ struct Read {
     keys: HashMap<(String, String), u64>,
     /// The first call with a result, by the first equal call and the result.
     pairs: HashMap<(u64, String), u64>,
-    /// The calls that still wait for a result: id, and index in `list`.
-    open: Vec<(Option<String>, usize)>,
+    /// The calls that still wait for a result: their indices in `list`, by id.
+    open: HashMap<Option<String>, VecDeque<usize>>,
 }
 
 impl Read {
@@ -130,7 +130,8 @@ impl Read {
                     name: cut(name, CHARS[0]),
                     ..Called::default()
                 };
-                self.open.push((id.map(str::to_owned), self.list.len()));
+                let open = self.open.entry(id.map(str::to_owned)).or_default();
+                open.push_back(self.list.len());
                 self.list
                     .push((called, [cut(&arguments.text(), CHARS[0]), String::new()]));
             }
@@ -140,11 +141,10 @@ impl Read {
                 error,
                 cut: known,
             } => {
-                let is_its = |(of, _): &(Option<String>, usize)| of.as_deref() == id;
-                let Some(open) = self.open.iter().position(is_its) else {
+                let open = self.open.get_mut(&id.map(str::to_owned));
+                let Some(at) = open.and_then(VecDeque::pop_front) else {
                     return;
                 };
-                let (_, at) = self.open.remove(open);
                 let (call, texts) = &mut self.list[at];
                 // Of a text that the recording cut, the hash tells it from others.
                 let whole = known.map_or_else(

@@ -23,7 +23,7 @@ pub(crate) fn words(compared: &Compared, most: usize) -> String {
         side(&compared.new),
         compared.numbers(),
         compared.options.resampling.seed,
-        compared.options.resampling.replicates,
+        show::count(compared.options.resampling.replicates as u64),
     ));
     parts.push(metrics(compared));
     parts.push(format!(" {}", compared.healthy()));

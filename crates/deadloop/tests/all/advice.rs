@@ -309,6 +309,18 @@ fn no_export_asks_for_less_than_the_setting_does() {
                 continue;
             }
             let told = run.ends(0).json();
+            let config = text(&told, "config").lines();
+            // The class has the numbers of the twin that is replayed.
+            for field in config.filter_map(|line| line.strip_prefix("  ")?.split_once(": ")) {
+                let snake = |c: char| match c {
+                    'A'..='Z' => format!("_{}", c.to_ascii_lowercase()),
+                    _ => c.to_string(),
+                };
+                let name: String = field.0.chars().map(snake).collect();
+                let line = format!("\n{name} = {}\n", field.1.trim_end_matches(','));
+                let said = engine != "typescript" || text(&told, "twin").contains(&line);
+                assert!(said, "{line} of {}", text(&told, "twin"));
+            }
             let twin = format!("{engine}-{setting}.toml");
             place.file(&twin, text(&told, "twin"));
             all.push(twin.clone());

@@ -663,3 +663,69 @@ fn labels_of_a_nightly_import_follow_the_texts() {
     let refused = place.run("import src --force --out o").ends(2);
     refused.says("another command");
 }
+
+/// The output of an agent with lines of the program that ran it is refused by name, with each of those lines, and read
+/// beside others, or where bad records are left out: its transcripts are those of the output alone.
+#[test]
+fn the_lines_of_a_program_around_a_stream_are_named_and_left_out() {
+    let stream = std::fs::read_to_string(Path::new(SAMPLES).join("claude-code-stream.jsonl"));
+    let stream = stream.expect("a sample");
+    let last = 2 + stream.lines().count();
+    for own in ["{\"event\":\"runner\",\"ts\":1}", "the runner starts"] {
+        let place = Place::new();
+        place.file("alone/a.jsonl", &stream);
+        place.file("in/a.jsonl", format!("{own}\n{stream}{own}\n"));
+        let refused = place.run("import in/a.jsonl --out refused").ends(2);
+        refused.says("2 problems");
+        for line in [1, last] {
+            refused.says(&format!("a.jsonl:{line}: "));
+        }
+        assert!(!place.path("refused").exists());
+        place.run("import alone/a.jsonl --out alone-out").ends(0);
+        let said = |corpus: &str| -> Vec<_> {
+            let all = transcripts(&place, corpus).into_iter();
+            all.map(|one| (one.id, one.model, one.events)).collect()
+        };
+        for (words, out) in [("in", "folder"), ("in/a.jsonl --on-bad skip", "named")] {
+            place.run(format!("import {words} --out {out}")).ends(0);
+            assert_eq!(said(out), said("alone-out"), "{own} {words}");
+            let left = place.read(&format!("{out}/rejected.jsonl"));
+            assert_eq!(left.lines().count(), 2, "{left}");
+        }
+    }
+}
+
+/// What the user wrote is there however a conversation was recorded: of a request with its response as of its messages.
+#[test]
+fn a_request_with_its_response_replays_as_its_messages() {
+    let place = Place::new();
+    let unit = "Roses are red. ".repeat(60);
+    let asked = json!({"role": "user", "content": format!("Write this exactly: {unit}")});
+    let answer = json!({"role": "assistant", "content": &unit});
+    let choice = json!({"index": 0, "message": &answer, "finish_reason": "stop"});
+    let response =
+        json!({"id": "c", "object": "chat.completion", "model": "m", "choices": [choice]});
+    let request = json!({"model": "m", "messages": [&asked]});
+    let pair = json!({"request": request, "response": response});
+    place.file("pair.jsonl", pair.to_string());
+    let messages = json!({"model": "m", "messages": [&asked, &answer]});
+    place.file("messages.jsonl", messages.to_string());
+    for (prompt, alarms) in [("skip", 0), ("check", 1)] {
+        let guard = format!("[[guard]]\ndetector = \"periodic\"\nprompt = \"{prompt}\"\n");
+        place.file("guard.toml", guard);
+        for from in ["pair", "messages"] {
+            let out = format!("{from}-{prompt}");
+            place
+                .run(format!("import {from}.jsonl --out {out}"))
+                .ends(0);
+            let replay = format!("replay {out} --settings guard.toml --csv --out {out}-out");
+            place.run(replay).ends(0);
+            let rows = place.read(&format!("{out}-out/outcomes.csv"));
+            let found = rows
+                .lines()
+                .filter(|line| line.contains("periodic"))
+                .count();
+            assert_eq!(found, alarms, "{out}: {rows}");
+        }
+    }
+}

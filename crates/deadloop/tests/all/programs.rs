@@ -238,3 +238,20 @@ fn a_corpus_that_is_edited_in_place_while_it_is_read_is_another_one() {
     run.says("the corpus changed while it was read")
         .says("corpus.jsonl");
 }
+
+/// The rows of a program's parameters are told from each other by what differs.
+#[test]
+fn the_rows_of_a_program_have_names_that_differ() {
+    if no_python() {
+        return;
+    }
+    let place = Place::new();
+    let params = "params = [{ window = 1000, ratio = 0.1 }, { window = 2000, ratio = 0.05 }, { window = 2000, ratio = 0.1 }]";
+    settings(&place, PROGRAM, params);
+    corpus(&place, &["loop-1", "fine"]);
+    let run = place.run("sweep corpus.jsonl --grid mine.toml --out out");
+    run.ends(0)
+        .shows("command with params={ratio=0.1,window=1000}");
+    let page = place.read("out/report.html");
+    assert!(page.contains("ratio=0.1,window=1000") && !page.contains("params=1 row"));
+}

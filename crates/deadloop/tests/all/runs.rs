@@ -274,3 +274,37 @@ fn the_strip_of_a_run_has_an_alarm_in_text_after_the_calls_before_it() {
         .expect("thousandths");
     assert!((at - 3000.0 / 14.0).abs() < 1.0, "{at}");
 }
+
+/// The place of an alarm is in the unit of the row, also of a guard on text.
+#[test]
+fn places_of_alarms_are_in_the_unit_of_the_row() {
+    let place = Place::new();
+    let mut events = vec![
+        json!({"type": "turn"}),
+        json!({"type": "answer", "text": "I look."}),
+    ];
+    events.extend(step(1, "a", "one"));
+    events.extend([json!({"type": "turn"})]);
+    events.extend(step(2, "b", "two"));
+    let text = "Wait, let me look at the road again. ".repeat(40);
+    events.extend([
+        json!({"type": "turn"}),
+        json!({"type": "answer", "text": text}),
+    ]);
+    let run = json!({"id": "r", "model": "m", "events": events});
+    place.file("run.jsonl", run.to_string());
+    for (unit, at) in [("chars", "192"), ("calls", "2"), ("turns", "3")] {
+        place
+            .run(format!("replay run.jsonl --unit {unit} --csv --out {unit}"))
+            .ends(0);
+        let rows = place.read(&format!("{unit}/outcomes.csv"));
+        let rows: Vec<Vec<&str>> = rows.lines().map(|line| line.split(',').collect()).collect();
+        for name in ["alarm_at", "alarm_exact"] {
+            let column = rows[0]
+                .iter()
+                .position(|column| *column == name)
+                .expect("a column");
+            assert_eq!(rows[1][column], at, "{name} in {unit}");
+        }
+    }
+}

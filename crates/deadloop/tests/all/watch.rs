@@ -485,3 +485,18 @@ fn settings_are_named_or_a_file() {
     let run = watch("--settings llama-cp", &looping).ends(2);
     run.says("did you mean \"llama-cpp\"?");
 }
+
+/// A repairer that this stream cannot use is named, beside one that works and alone.
+#[test]
+fn a_repairer_that_nothing_reaches_is_named() {
+    let place = Place::new();
+    let replay = "[[repairer]]\nname = \"replay\"\npreset = \"by-id\"\n";
+    place.file("alone.toml", replay);
+    let tags = "[[repairer]]\nname = \"tags\"\npreset = \"careful\"\n";
+    place.file("both.toml", format!("{tags}{replay}"));
+    let stream = write(&healthy(), FORMATS[0].1);
+    let alone = watch_in(&place, "--repair alone.toml", &stream).ends(2);
+    alone.says("replay mends events alone");
+    let both = watch_in(&place, "--repair both.toml", &stream).ends(0);
+    both.says("replay had nothing to do");
+}

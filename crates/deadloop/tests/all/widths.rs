@@ -101,3 +101,58 @@ fn what_programs_read_is_never_folded() {
     assert_eq!(lines.len(), 1, "{text}");
     assert!(serde_json::from_str::<Value>(lines[0]).is_ok(), "{text}");
 }
+
+/// A number is spelled in one way on the terminal: thousands have commas, in each table and sentence.
+#[test]
+fn thousands_have_commas() {
+    let place = corpus();
+    let run: Vec<Value> = (0..120)
+        .flat_map(|n| {
+            let call = json!({"type": "tool_call", "id": format!("c{n}"), "name": "ls", "arguments": {"n": n}});
+            let result = json!({"type": "tool_result", "id": format!("c{n}"), "content": "x ".repeat(200)});
+            [json!({"type": "turn"}), call, result]
+        })
+        .collect();
+    place.file(
+        "runs.jsonl",
+        json!({"id": "r", "model": "m", "events": run}).to_string(),
+    );
+    let late = format!(
+        "Some words that are new. {}",
+        "Wait, let me look again. ".repeat(300)
+    );
+    let label =
+        json!([{"class": "loop", "channel": "answer", "start": 25, "onset": 50, "period": 25}]);
+    place.file(
+        "late.jsonl",
+        json!({"id": "l", "model": "m", "answer": late, "labels": label}).to_string(),
+    );
+    place.file(
+        "late.toml",
+        "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = 200\n",
+    );
+    let commands = [
+        "replay late.jsonl --settings late.toml --settings recommended --out late",
+        "compare late.toml recommended --corpus late.jsonl --fail-on never",
+        "sweep c.jsonl --grid grid.toml --out swept",
+        "tune c.jsonl --out tuned",
+        "budget runs.jsonl --out budget",
+        "show late.jsonl",
+        "label late.jsonl --out l.csv",
+    ];
+    let mut grouped = 0;
+    for words in commands {
+        let text = shown(&place, words, 200);
+        for line in text.lines() {
+            let blanks = ['\u{202f}', '\u{2009}', '\u{a0}'];
+            assert!(!line.contains(blanks), "{words}: {line}");
+            for word in line.split([' ', '(', ')', ';']) {
+                let long = word.len() > 3 && word.bytes().all(|b| b.is_ascii_digit());
+                assert!(!long, "{words}: {word} in {line}");
+                let bytes = word.as_bytes();
+                grouped += usize::from(bytes.len() > 4 && bytes[bytes.len() - 4] == b',');
+            }
+        }
+    }
+    assert!(grouped > 20, "{grouped}");
+}
