@@ -42,9 +42,10 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     )?;
     table.pinned = choices.iter().filter(|one| one.model == ALL_MODELS).count();
     // Otherwise the fold has models with their own setting too.
-    let more = match own <= SHOWN {
-        true => "more with the setting of all models",
-        false => "more rows",
+    let more = if own <= SHOWN {
+        "more with the setting of all models"
+    } else {
+        "more rows"
     };
     Some(table.cut(own.clamp(ALIKE, SHOWN), more, "choice.csv"))
 }
