@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use deadloop_corpus::Transcript;
 use deadloop_detect::{Alarm, Channel, ChannelLengths, Guard, Kind, Response, Setting, Settings};
 use deadloop_replay::{Plan, Stop, decide};
-use deadloop_score::{CaseInput, Expect, Fired, Marks, Pinned, parse_pinned};
+use deadloop_score::{CaseEntry, CaseInput, CaseMarks, Expectation, FiredAlarm, parse_pinned};
 
-use crate::replayed::{Seen as Told, live, replay};
+use crate::replayed_alarm::{ReplayedAlarm, live, replay};
 
 /// Runs every case of every file in `tests/cases/`, at least one each; gives back how many
 /// expectations there were.
@@ -41,9 +41,9 @@ pub fn run_all() -> usize {
 }
 
 fn failure(
-    case: &Pinned,
-    expect: &Expect,
-    (pieces, marks): (&Vec<(Channel, String)>, &Marks),
+    case: &CaseEntry,
+    expect: &Expectation,
+    (pieces, marks): (&Vec<(Channel, String)>, &CaseMarks),
 ) -> Option<String> {
     let settings = expect.settings.clone().unwrap_or_default();
     let setting = settings.for_model(&case.model);
@@ -60,7 +60,7 @@ fn failure(
 }
 
 /// The same of a run, event by event.
-fn run_failure(case: &Pinned, expect: &Expect, marks: &Marks) -> Option<String> {
+fn run_failure(case: &CaseEntry, expect: &Expectation, marks: &CaseMarks) -> Option<String> {
     let settings = expect.settings.clone().unwrap_or_default();
     let whole = settings.for_model(&case.model);
     // Guards that warn are an operating point of their own.
@@ -82,13 +82,13 @@ fn run_failure(case: &Pinned, expect: &Expect, marks: &Marks) -> Option<String> 
     judged(case, expect, marks, replayed)
 }
 
-fn live_run(setting: &Setting, run: &Transcript) -> Option<Fired> {
+fn live_run(setting: &Setting, run: &Transcript) -> Option<FiredAlarm> {
     let mut guard = Guard::new(setting).expect("it reads events");
     let alarm = run.stream().find_map(|(_, event)| {
         let pushed = guard.push(&event);
         pushed.first().or(pushed.warnings.first()).cloned()
     });
-    alarm.map(|alarm: Alarm| Fired {
+    alarm.map(|alarm: Alarm| FiredAlarm {
         channel: alarm.channel,
         at: alarm.exact.count(),
         seen: ChannelLengths::default()
@@ -98,8 +98,8 @@ fn live_run(setting: &Setting, run: &Transcript) -> Option<Fired> {
     })
 }
 
-fn stopped(stop: &Stop) -> Fired {
-    Fired {
+fn stopped(stop: &Stop) -> FiredAlarm {
+    FiredAlarm {
         channel: stop.channel,
         at: stop.exact.seen.count(stop.channel),
         seen: ChannelLengths::default()
@@ -110,7 +110,12 @@ fn stopped(stop: &Stop) -> Fired {
 }
 
 /// What is wrong with what was said, in words.
-fn judged(case: &Pinned, expect: &Expect, marks: &Marks, said: Option<Fired>) -> Option<String> {
+fn judged(
+    case: &CaseEntry,
+    expect: &Expectation,
+    marks: &CaseMarks,
+    said: Option<FiredAlarm>,
+) -> Option<String> {
     let who = who(expect.settings.as_ref().unwrap_or(&Settings::default()));
     match (expect.holds(marks, said), &expect.todo) {
         (true, None) | (false, Some(_)) => None,
@@ -125,9 +130,9 @@ fn judged(case: &Pinned, expect: &Expect, marks: &Marks, said: Option<Fired>) ->
     }
 }
 
-fn fired(seen: &Told) -> Fired {
+fn fired(seen: &ReplayedAlarm) -> FiredAlarm {
     let kind = Kind::ALL.into_iter().find(|kind| kind.name() == seen.kind);
-    Fired {
+    FiredAlarm {
         channel: seen.channel,
         at: seen.at,
         seen: ChannelLengths::default(),

@@ -2,7 +2,9 @@
 //! detector is generated for without a change here.
 
 use deadloop_corpus::Body;
-use deadloop_detect::harness::{DETECTORS, Detector, Domain, Mark, Measuring, Member, Params};
+use deadloop_detect::harness::{
+    DETECTORS, Detector, Domain, Measurement, Member, ParamRole, Params,
+};
 use deadloop_detect::{Channel, Response, Setting, Value};
 use deadloop_replay::{Grid, GridMember};
 use proptest::collection::vec;
@@ -138,13 +140,13 @@ pub fn member(detector: &'static Detector) -> impl Strategy<Value = Member> {
 
 /// The detectors that measure text: what the laws are about.
 pub fn text_detectors() -> Vec<&'static Detector> {
-    let text = |d: &&'static Detector| matches!(d.measure, Measuring::Text(_));
+    let text = |d: &&'static Detector| matches!(d.measure, Measurement::Text(_));
     DETECTORS.iter().copied().filter(text).collect()
 }
 
 /// The detectors that read whole runs.
 pub fn run_detectors() -> Vec<&'static Detector> {
-    let run = |d: &&'static Detector| matches!(d.measure, Measuring::Run(..));
+    let run = |d: &&'static Detector| matches!(d.measure, Measurement::Run(..));
     DETECTORS.iter().copied().filter(run).collect()
 }
 
@@ -242,7 +244,7 @@ fn tidy(param: &deadloop_detect::harness::Param, values: Vec<Value>) -> Vec<Valu
             tidy.push(value);
         }
     }
-    if let Mark::Threshold(threshold) = param.mark {
+    if let ParamRole::Threshold(threshold) = param.mark {
         tidy.sort_by_key(|v| threshold.number(v));
     }
     tidy

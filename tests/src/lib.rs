@@ -6,8 +6,8 @@
     reason = "a kit for tests: what is wrong fails the test"
 )]
 
+pub mod alarm_report;
 pub mod cases;
 pub mod generate;
-pub mod replayed;
-pub mod told;
+pub mod replayed_alarm;
 pub mod vectors;

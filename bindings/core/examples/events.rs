@@ -9,7 +9,7 @@
 use std::io::{Write, stdout};
 
 use deadloop_bindings::{Action, Guard, Guards};
-use deadloop_detect::harness::{DETECTORS, Detector, Measuring};
+use deadloop_detect::harness::{DETECTORS, Detector, Measurement};
 use deadloop_detect::{Arguments, Event, TextChannel};
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ const SENTENCES: [&str; 3] = [
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = stdout().lock();
     for detector in DETECTORS.iter().copied() {
-        if matches!(detector.measure, Measuring::Program(_)) {
+        if matches!(detector.measure, Measurement::Program(_)) {
             continue; // no live stream waits for one
         }
         for response in ["stop", "refuse", "warn"] {

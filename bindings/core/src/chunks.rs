@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-use crate::{Decision, Guards, Lane, Live};
+use crate::{Decision, Guards, Live, Utf16Decoder};
 
 /// The guard of one streamed response that a client library has parsed into chunks. Each of several answers (`n = 2`)
 /// has a guard of its own.
@@ -18,18 +18,18 @@ pub struct Chunks {
     /// The guards by number of the answer.
     answers: BTreeMap<u64, Live>,
     /// The state of plain text in UTF-16.
-    lane: Lane,
+    lane: Utf16Decoder,
 }
 
 /// The part of a chunk that identifies its answers.
 #[derive(Deserialize)]
-struct Head {
+struct ChunkHead {
     #[serde(default)]
-    choices: Option<Vec<Choice>>,
+    choices: Option<Vec<ChunkChoice>>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct ChunkChoice {
     #[serde(default)]
     index: Option<u64>,
     #[serde(flatten)]
@@ -42,7 +42,7 @@ impl Chunks {
             guards: guards.clone(),
             model: model.map(str::to_owned),
             answers: BTreeMap::new(),
-            lane: Lane::default(),
+            lane: Utf16Decoder::default(),
         }
     }
 
@@ -50,7 +50,7 @@ impl Chunks {
     /// Usually there are none. Other input is ignored.
     pub fn feed(&mut self, chunk: &str) -> Vec<Decision> {
         let chunk = &*whole_chars(chunk);
-        let head = serde_json::from_str::<Head>(chunk).ok();
+        let head = serde_json::from_str::<ChunkHead>(chunk).ok();
         let choices = head.and_then(|head| head.choices).unwrap_or_default();
         let first = choices.iter().all(|choice| choice.index.unwrap_or(0) == 0);
         if first {

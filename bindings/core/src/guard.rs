@@ -1,31 +1,31 @@
 //! [`Guard`]: the live guard of the packages, and its [`Decision`].
 
-use deadloop_detect::{Alarm, Channel, Decision as Decided, Event, Pushed, TextChannel};
-use deadloop_stream::Prompted;
+use deadloop_detect::{Alarm, Channel, Decision as Decided, Event, PushResult, TextChannel};
+use deadloop_stream::PromptInfo;
 use serde::Serialize;
 use std::sync::Arc;
 
-use crate::{Lane, Pairs};
+use crate::{Utf16Decoder, Utf16Positions};
 
 /// The guard of one stream or run.
 ///
-/// Text may come as UTF-16 that is cut inside a char ([`Lane`]). With [`counting_utf16`](Self::counting_utf16), alarms
-/// also have positions in units of UTF-16.
+/// Text may come as UTF-16 that is cut inside a char ([`Utf16Decoder`]). With [`counting_utf16`](Self::counting_utf16),
+/// alarms also have positions in units of UTF-16.
 #[derive(Debug)]
 pub struct Guard {
     guard: deadloop_detect::Guard,
     /// The prompt of the watched response.
-    asked: Arc<Prompted>,
-    lanes: [Lane; LANES],
+    asked: Arc<PromptInfo>,
+    lanes: [Utf16Decoder; LANES],
     /// The positions in UTF-16. `None` if they are not counted.
-    pairs: Option<Box<[Pairs; LANES]>>,
+    pairs: Option<Box<[Utf16Positions; LANES]>>,
 }
 
 /// The number of channels of text.
 const LANES: usize = TextChannel::ALL.len();
 
 /// Passes the user's messages to a fresh guard.
-pub(crate) fn pass_prompt(guard: &mut deadloop_detect::Guard, asked: &Prompted) {
+pub(crate) fn pass_prompt(guard: &mut deadloop_detect::Guard, asked: &PromptInfo) {
     for text in &asked.user {
         // Nothing has been generated that could be stopped.
         let _ = guard.push(&Event::User(text));
@@ -34,7 +34,7 @@ pub(crate) fn pass_prompt(guard: &mut deadloop_detect::Guard, asked: &Prompted) 
 
 impl Guard {
     /// Creates a guard and passes it the user's messages.
-    pub(crate) fn with_prompt(mut guard: deadloop_detect::Guard, asked: &Arc<Prompted>) -> Self {
+    pub(crate) fn with_prompt(mut guard: deadloop_detect::Guard, asked: &Arc<PromptInfo>) -> Self {
         pass_prompt(&mut guard, asked);
         Self {
             guard,
@@ -85,7 +85,7 @@ impl Guard {
 
     /// Returns whether the next chunk of a channel has to come as UTF-16, because half of a char was held back.
     pub fn holds(&self, lane: usize) -> bool {
-        self.lanes.get(lane).is_some_and(Lane::holds)
+        self.lanes.get(lane).is_some_and(Utf16Decoder::holds)
     }
 
     fn take(&mut self, lane: usize, channel: TextChannel, text: &str) -> Decision {
@@ -180,8 +180,8 @@ pub struct Decision {
     pub warnings: Vec<Alarm>,
 }
 
-impl From<Pushed> for Decision {
-    fn from(Pushed { decision, warnings }: Pushed) -> Self {
+impl From<PushResult> for Decision {
+    fn from(PushResult { decision, warnings }: PushResult) -> Self {
         let (action, alarm) = match decision {
             Decided::Continue => (Action::Continue, None),
             Decided::Refuse(alarm) => (Action::Refuse, Some(Box::new(alarm))),
@@ -214,12 +214,12 @@ impl Decision {
 
     fn written<'a>(&'a self, read: impl Fn(&'a Alarm) -> AlarmJson<'a>) -> String {
         #[derive(Serialize)]
-        struct Wire<'a> {
+        struct DecisionJson<'a> {
             action: Action,
             alarm: Option<AlarmJson<'a>>,
             warnings: Vec<AlarmJson<'a>>,
         }
-        json(&Wire {
+        json(&DecisionJson {
             action: self.action,
             alarm: self.alarm.as_deref().map(&read),
             warnings: self.warnings.iter().map(&read).collect(),

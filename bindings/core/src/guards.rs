@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use deadloop_detect::harness::read_toml;
 use deadloop_detect::{
-    Alarm, Event, Feed, Feeds, RECOMMENDED, RECOMMENDED_AGENTS, Settings, TextChannel, Work,
+    Alarm, Event, Feed, Feeds, ModelTask, RECOMMENDED, RECOMMENDED_AGENTS, Settings, TextChannel,
 };
-use deadloop_stream::{Prompted, StreamFormat, StreamReader, ThinkRules};
+use deadloop_stream::{PromptInfo, StreamFormat, StreamReader, ThinkRules};
 use serde::Deserialize;
 
 use crate::guard::pass_prompt;
@@ -23,7 +23,7 @@ pub struct Guards {
     pub(crate) compiled: deadloop_detect::Guards,
     pub(crate) think: Arc<ThinkRules>,
     /// The prompt of the watched responses.
-    asked: Arc<Prompted>,
+    asked: Arc<PromptInfo>,
 }
 
 /// The error of an unusable settings file: a message with its place.
@@ -44,13 +44,13 @@ impl Guards {
     /// The text is not a settings file, or one of its detectors is a program. Programs cannot watch a live stream.
     pub fn parse(text: &str, name: &str) -> Result<Self, ReadError> {
         #[derive(Deserialize)]
-        struct Wire {
+        struct ThinkSection {
             #[serde(default)]
             think: ThinkRules,
         }
         let bad = |e: &dyn std::fmt::Display| ReadError::Settings(format!("{name}:{e}"));
         let settings = Settings::parse(text).map_err(|e| bad(&e))?;
-        let wire: Wire = read_toml(text).map_err(|e| bad(&e))?;
+        let wire: ThinkSection = read_toml(text).map_err(|e| bad(&e))?;
         let compiled = deadloop_detect::Guards::new(&settings);
         Ok(Self {
             id: settings.id(),
@@ -112,7 +112,7 @@ impl Guards {
     /// Returns guards for responses to a known prompt. They are the guards of the task, if the settings have some, and
     /// have received the user's messages. This is cheap enough for each request.
     #[must_use]
-    pub fn answering(&self, asked: Prompted) -> Self {
+    pub fn answering(&self, asked: PromptInfo) -> Self {
         Self {
             asked: Arc::new(asked),
             ..self.clone()
@@ -120,13 +120,13 @@ impl Guards {
     }
 
     /// Returns the prompt of the responses.
-    pub(crate) fn asked(&self) -> &Prompted {
+    pub(crate) fn asked(&self) -> &PromptInfo {
         &self.asked
     }
 
     /// Returns a model's work on the prompt's task.
-    fn work<'a>(&'a self, model: &'a str) -> Work<'a> {
-        Work {
+    fn work<'a>(&'a self, model: &'a str) -> ModelTask<'a> {
+        ModelTask {
             model,
             task: &self.asked.task,
         }
@@ -175,7 +175,7 @@ impl Guards {
     }
 
     /// Returns the first alarm on a finished text: one that stops or refuses, else one that warns or observes.
-    pub fn alarm_of(&self, text: &Text) -> Option<Alarm> {
+    pub fn alarm_of(&self, text: &FinishedText) -> Option<Alarm> {
         let model = text.model.as_deref().unwrap_or("");
         let mut guard = self.compiled(model);
         let mut warned = None;
@@ -204,7 +204,7 @@ impl Guards {
 
 /// A finished text, to be judged as a whole.
 #[derive(Clone, Debug, Default)]
-pub struct Text {
+pub struct FinishedText {
     /// The thinking, if it is separate.
     pub reasoning: Option<String>,
     /// The answer. Thinking in tags is split off.
@@ -258,7 +258,7 @@ mod tests {
         for (name, text, task, user, expected) in cases {
             let unit = if name == "ignore" { &lines } else { SENTENCE };
             let settings = Settings::parse(&text).unwrap();
-            let work = Work { model: "m", task };
+            let work = ModelTask { model: "m", task };
             let mut plain = Plain::new(settings.for_model(work)).unwrap();
             user.iter().for_each(|said| {
                 let _ = plain.push(&Event::User(said));
@@ -266,7 +266,7 @@ mod tests {
             let rust =
                 (1..=25).find(|_| plain.push_text(TextChannel::Answer, unit).decision.stops());
             assert_eq!(rust, expected, "{name}");
-            let asked = Prompted {
+            let asked = PromptInfo {
                 task: task.to_owned(),
                 user: user.to_vec(),
             };
@@ -350,7 +350,7 @@ mod tests {
         let guards = Guards::recommended().unwrap();
         let loops = "Wait, let me check the roads once more. ".repeat(50);
         let alarm = |reasoning: &str, answer: &str| {
-            let text = Text {
+            let text = FinishedText {
                 reasoning: Some(reasoning.to_owned()),
                 answer: Some(answer.to_owned()),
                 model: None,
@@ -371,9 +371,9 @@ mod tests {
             "s",
         )
         .unwrap();
-        let text = Text {
+        let text = FinishedText {
             answer: Some(loops),
-            ..Text::default()
+            ..FinishedText::default()
         };
         assert_eq!(
             warns.alarm_of(&text).map(|a| a.response.name()),

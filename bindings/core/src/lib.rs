@@ -7,7 +7,7 @@
 //! | the chunks of a response, as JSON, through a guard | [`Chunks`] |
 //! | a finished text through a guard | [`Guards::alarm_of`] |
 //! | a guard that is fed by hand, and its decisions | [`Guard`], [`Decision`] |
-//! | strings of UTF-16 that may be cut inside a char, and positions in them | [`Lane`], [`Pairs`] |
+//! | strings of UTF-16 that may be cut inside a char, and positions in them | [`Utf16Decoder`], [`Utf16Positions`] |
 //! | an alarm as JSON | [`alarm_json`] |
 
 mod chunks;
@@ -17,8 +17,8 @@ mod live;
 mod utf16;
 
 pub use chunks::Chunks;
-pub use deadloop_stream::Prompted;
+pub use deadloop_stream::PromptInfo;
 pub use guard::{Action, Decision, Guard, alarm_json, lane, lanes, millis};
-pub use guards::{Guards, ReadError, Text};
+pub use guards::{FinishedText, Guards, ReadError};
 pub use live::Live;
-pub use utf16::{Lane, Pairs};
+pub use utf16::{Utf16Decoder, Utf16Positions};

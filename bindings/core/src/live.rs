@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deadloop_detect::Alarm;
-use deadloop_stream::{Step, StreamFormat, StreamReader, Watched};
+use deadloop_stream::{StreamFormat, StreamReader, WatchStep, WatchedResponse};
 
 use crate::{Action, Decision, Guards};
 
@@ -14,11 +14,11 @@ const UNNAMED: &str = "unknown";
 /// reads. Pass it the arriving bytes by [`feed`](Self::feed), and pass on the bytes that it allows. At an
 /// [`alarm`](Self::alarm), also pass on the [`ending`](Self::ending) and close the connection.
 ///
-/// It is a [`Watched`] that keeps its alarms until the caller takes them. Its clock moves when the caller reports a
-/// [`silence`](Self::silence), since the packages have clocks of their own.
+/// It is a [`WatchedResponse`] that keeps its alarms until the caller takes them. Its clock moves when the caller
+/// reports a [`silence`](Self::silence), since the packages have clocks of their own.
 #[derive(Debug)]
 pub struct Live {
-    watched: Watched,
+    watched: WatchedResponse,
     /// The sum of all silences before the current one, in milliseconds.
     now: u64,
     /// The length of the current silence, in milliseconds.
@@ -34,10 +34,10 @@ impl Live {
         let reader = StreamReader::new("response", format, guards.think.options(said));
         let think = Arc::clone(&guards.think);
         let watched = match model {
-            Some(_) => Watched::with(guards.compiled(said), reader),
+            Some(_) => WatchedResponse::with(guards.compiled(said), reader),
             None => {
                 let reader = reader.splitting_by(move |model| think.options(model));
-                let watched = Watched::with(guards.compiled.guard(said), reader);
+                let watched = WatchedResponse::with(guards.compiled.guard(said), reader);
                 let by_model = watched.by_model(guards.compiled.clone());
                 by_model.answering(guards.asked().clone())
             }
@@ -75,7 +75,7 @@ impl Live {
         self.keep(step);
     }
 
-    fn keep(&mut self, step: Step) {
+    fn keep(&mut self, step: WatchStep) {
         self.warnings.extend(step.warnings);
         let refused = step.refused.into_iter().map(|refused| refused.alarm);
         self.refusals.extend(refused);

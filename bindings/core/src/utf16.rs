@@ -1,4 +1,4 @@
-//! [`Lane`]: text in UTF-16, whose chunks may end inside a char. [`Pairs`]: positions in UTF-16 units.
+//! [`Utf16Decoder`]: text in UTF-16, whose chunks may end inside a char. [`Utf16Positions`]: positions in UTF-16 units.
 //!
 //! JavaScript has such strings, and so has Python after JSON with cut pairs.
 
@@ -10,18 +10,18 @@
 /// ```
 /// use deadloop_bindings::Lane;
 ///
-/// let mut lane = Lane::default();
+/// let mut lane = Utf16Decoder::default();
 /// let units: Vec<u16> = "a😀b".encode_utf16().collect();
 /// let chunks: Vec<String> = units.chunks(1).map(|unit| lane.text(unit)).collect();
 /// assert_eq!(chunks, ["a", "", "😀", "b"]);
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Lane {
+pub struct Utf16Decoder {
     /// The first half of a pair whose second half has not come.
     held: Option<u16>,
 }
 
-impl Lane {
+impl Utf16Decoder {
     /// Returns whether half of a pair is held back.
     pub fn holds(&self) -> bool {
         self.held.is_some()
@@ -59,18 +59,18 @@ fn is_first_half(unit: u16) -> bool {
 /// ```
 /// use deadloop_bindings::Pairs;
 ///
-/// let mut pairs = Pairs::default();
+/// let mut pairs = Utf16Positions::default();
 /// pairs.count("a😀");
 /// pairs.count("b");
 /// assert_eq!(pairs.units(2), Some(3)); // after two chars: three units
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Pairs {
+pub struct Utf16Positions {
     chars: u64,
     /// The start of the text, whose runs are only counted.
-    dropped: Counted,
+    dropped: CharCount,
     /// The end of the last stored run.
-    written: Counted,
+    written: CharCount,
     /// The runs: the distance from the run before and the length, each a number in groups of seven bits.
     runs: Vec<u8>,
     /// The current run: the number of its first char, and its length.
@@ -79,12 +79,12 @@ pub struct Pairs {
 
 /// A number of chars, with the number of chars that take two units.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counted {
+struct CharCount {
     chars: u64,
     pairs: u64,
 }
 
-impl Pairs {
+impl Utf16Positions {
     /// The maximum number of bytes of runs that are kept.
     pub const MOST: usize = 64 * 1024;
 
@@ -142,7 +142,7 @@ impl Pairs {
 
     /// Converts a position in chars to a position in units. `None` if it lies before the stored runs.
     pub fn units(&self, chars: u64) -> Option<u64> {
-        let Counted {
+        let CharCount {
             chars: mut at,
             mut pairs,
         } = self.dropped;
@@ -212,7 +212,7 @@ mod tests {
         for units in texts() {
             let whole = String::from_utf16_lossy(&units);
             for size in 1..=units.len().max(1) {
-                let (mut lane, mut pairs) = (Lane::default(), Pairs::default());
+                let (mut lane, mut pairs) = (Utf16Decoder::default(), Utf16Positions::default());
                 let mut text = String::new();
                 for chunk in units.chunks(size) {
                     let chunk = lane.text(chunk);
@@ -232,8 +232,8 @@ mod tests {
 
     /// Text of a million chars in which a pair stands wherever `is_pair` says; at each position in `asked` what a
     /// program says that counts all from the start.
-    fn against_counting(is_pair: impl Fn(u64) -> bool, chars: u64) -> Pairs {
-        let mut pairs = Pairs::default();
+    fn against_counting(is_pair: impl Fn(u64) -> bool, chars: u64) -> Utf16Positions {
+        let mut pairs = Utf16Positions::default();
         let mut slow = vec![0];
         for i in 0..chars {
             pairs.count(if is_pair(i) { "😀" } else { "é" });
@@ -257,7 +257,7 @@ mod tests {
         let all = against_counting(|_| true, 300_000);
         assert!(all.runs.is_empty() && all.units(1) == Some(2));
         let half = against_counting(|i| i % 2 == 0, 300_000);
-        assert!(half.runs.capacity() <= 2 * Pairs::MOST && half.units(1).is_none());
+        assert!(half.runs.capacity() <= 2 * Utf16Positions::MOST && half.units(1).is_none());
         against_counting(|i| i * i % 1009 < 300, 300_000);
     }
 }

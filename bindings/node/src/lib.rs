@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use deadloop_bindings::{Decision, Prompted, ReadError, alarm_json, millis};
+use deadloop_bindings::{Decision, PromptInfo, ReadError, alarm_json, millis};
 use deadloop_detect::{Arguments, Event};
 use napi::bindgen_prelude::{Buffer, ObjectFinalize, Utf16String};
 use napi::{Env, Error, Result, Status};
@@ -43,7 +43,7 @@ impl Guards {
     /// Returns guards for responses to this prompt.
     #[napi]
     pub fn answering(&self, task: String, user: Vec<String>) -> Self {
-        Self(self.0.answering(Prompted { task, user }))
+        Self(self.0.answering(PromptInfo { task, user }))
     }
 
     /// Returns a fresh guard for a request to this model.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use deadloop_bindings::{Decision, Prompted, ReadError, lane, millis};
+use deadloop_bindings::{Decision, PromptInfo, ReadError, lane, millis};
 use deadloop_detect::{Arguments, Event};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -56,7 +56,7 @@ impl Guards {
     #[pyo3(signature = (task = "", user = Vec::new()))]
     fn answering(&self, task: &str, user: Vec<Bound<'_, PyString>>) -> PyResult<Self> {
         let user = user.iter().map(|text| Ok(whole(text)?.into_owned()));
-        let asked = Prompted {
+        let asked = PromptInfo {
             task: task.to_owned(),
             user: user.collect::<PyResult<_>>()?,
         };

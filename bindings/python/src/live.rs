@@ -24,7 +24,7 @@ impl Live {
         live.unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn taken(&self, py: Python<'_>, take: Take) -> PyResult<Vec<Py<PyAny>>> {
+    fn taken(&self, py: Python<'_>, take: AlarmGetter) -> PyResult<Vec<Py<PyAny>>> {
         let alarms = take(&mut self.lock(py));
         alarms
             .iter()
@@ -33,7 +33,7 @@ impl Live {
     }
 }
 
-type Take = fn(&mut deadloop_bindings::Live) -> Vec<deadloop_detect::Alarm>;
+type AlarmGetter = fn(&mut deadloop_bindings::Live) -> Vec<deadloop_detect::Alarm>;
 
 #[pymethods]
 impl Live {

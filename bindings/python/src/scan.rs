@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use deadloop_bindings::{Guards, Text, alarm_json};
+use deadloop_bindings::{FinishedText, Guards, alarm_json};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
@@ -14,7 +14,7 @@ use crate::guard::whole;
 const SHARE: usize = 16;
 
 /// Reads a row of Python: thinking, answer, model, each a string or none.
-pub(crate) fn row(row: &Bound<'_, PyTuple>) -> PyResult<Text> {
+pub(crate) fn row(row: &Bound<'_, PyTuple>) -> PyResult<FinishedText> {
     let field = |at: usize| -> PyResult<Option<String>> {
         let value = row.get_item(at)?;
         if value.is_none() {
@@ -23,7 +23,7 @@ pub(crate) fn row(row: &Bound<'_, PyTuple>) -> PyResult<Text> {
             Ok(Some(whole(value.cast::<PyString>()?)?.into_owned()))
         }
     };
-    Ok(Text {
+    Ok(FinishedText {
         reasoning: field(0)?,
         answer: field(1)?,
         model: field(2)?,
@@ -31,7 +31,7 @@ pub(crate) fn row(row: &Bound<'_, PyTuple>) -> PyResult<Text> {
 }
 
 /// Returns the first alarm on each text, as JSON.
-pub(crate) fn alarms(guards: &Guards, texts: &[Text]) -> Vec<Option<String>> {
+pub(crate) fn alarms(guards: &Guards, texts: &[FinishedText]) -> Vec<Option<String>> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(vec![None; texts.len()]);
     let work = || {

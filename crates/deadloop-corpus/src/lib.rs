@@ -25,13 +25,13 @@ pub mod transcript;
 pub use deadloop_detect as detect;
 pub use files::{
     COPIED_CHARS, Card, CardModel, CopyKeys, Corpus, CorpusError, CorpusHash, CorpusHasher,
-    CorpusWriter, CsvRow, Draw, Drawn, Effort, Entries, FolderClaim, LABEL_COLUMNS, LabelCells,
-    Raw, Raws, RecordDigest, Sampling, Selection, Shard, Standstill, Unfinished, UnfinishedFolder,
-    WriteError, claim, csv_rows, field, fields, if_named, is_named, open_file, parse_where,
-    prove_writable, read_file, read_text, standstill, strays, sweep, text_hash, unfinished_folder,
-    unpack_zstd,
+    CorpusWriter, CsvRow, Effort, Entries, FolderClaim, LABEL_COLUMNS, LabelCells, RawRecord,
+    RawRecords, RecordDigest, SampleDraw, SampleIds, SampleSize, Selection, Shard, UnfinishedFile,
+    UnfinishedFolder, UnfinishedLock, WriteError, claim, csv_rows, field, fields, if_named,
+    is_named, open_file, parse_where, prove_writable, read_file, read_text, standstill, strays,
+    sweep, text_hash, unfinished_folder, unpack_zstd,
 };
-pub use near::{Cluster, Pair, Shingles, Sketch, alike, clusters};
+pub use near::{Cluster, NearPair, Shingles, Sketch, alike, clusters};
 pub use transcript::{
     Benign, Class, Disorder, DisorderKind, Entry, Ids, Reason, Transcript, disorders,
 };
@@ -39,6 +39,6 @@ pub use transcript::{
 pub(crate) use deadloop_stream::think;
 pub use deadloop_stream::{
     Arrival, Blocks, Body, Cost, EVENT_TYPES, Ending, MAX_LINE, MAX_T_MS, MAX_TOKENS, ModelGlob,
-    ModelThink, Place, Problem, Quiet, RecordedEvent, StreamFormat, StreamReader, TagSide, Tags,
-    ThinkOptions, ThinkRules, ThinkSplitter, UNTIL, is_of_machine, split_think, stream,
+    ModelThink, Place, Problem, RecordedEvent, SilenceTimer, StreamFormat, StreamReader, TagSide,
+    Tags, ThinkOptions, ThinkRules, ThinkSplitter, UNTIL, is_of_machine, split_think, stream,
 };

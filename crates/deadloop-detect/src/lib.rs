@@ -28,16 +28,16 @@ mod settings;
 pub mod stream;
 mod text;
 
-pub use guard::alarm::{Alarm, Lang, Met};
+pub use guard::alarm::{Alarm, Lang, MetThreshold};
 pub use guard::context::{Context, ContextBudget, Room, estimated_tokens, token_chars};
-pub use guard::decision::{Decision, Pushed};
-pub use guard::feeds::{Blind, Feed, Feeds};
+pub use guard::decision::{Decision, PushResult};
+pub use guard::feeds::{BlindMember, Feed, Feeds};
 pub use guard::response::Response;
 pub use guard::{Guard, Guards};
 pub use settings::setting::{NotLive, Setting};
 pub use settings::value::Value;
-pub use settings::{RECOMMENDED, RECOMMENDED_AGENTS, Settings, SettingsError, Work, one_line};
+pub use settings::{ModelTask, RECOMMENDED, RECOMMENDED_AGENTS, Settings, SettingsError, one_line};
 pub use stream::{
-    Arguments, Calls, Channel, ChannelLengths, Chars, Cut, Event, Fault, Kind, OwnedEvent,
+    Arguments, Calls, Channel, ChannelLengths, Chars, CutText, Event, Fault, Kind, OwnedEvent,
     TextChannel, Turns, Unit, Units,
 };

@@ -8,21 +8,21 @@ mod agent;
 #[path = "../examples/agent_loop/script.rs"]
 mod script;
 
-use agent::{Agent, End, Reply};
+use agent::{Agent, Reply, RunEnd};
 use deadloop_detect::{ContextBudget, Guards, Settings, estimated_tokens};
-use script::{SETTINGS, Scripted, Tools, call, message};
+use script::{SETTINGS, ScriptedModel, Tools, call, message};
 
-fn run(tasks: Vec<Vec<Reply>>) -> (End, Scripted) {
+fn run(tasks: Vec<Vec<Reply>>) -> (RunEnd, ScriptedModel) {
     within(ContextBudget::default(), tasks)
 }
 
-fn within(budget: ContextBudget, tasks: Vec<Vec<Reply>>) -> (End, Scripted) {
+fn within(budget: ContextBudget, tasks: Vec<Vec<Reply>>) -> (RunEnd, ScriptedModel) {
     let agent = Agent {
         guards: Guards::new(&Settings::parse(SETTINGS).unwrap()).unwrap(),
         budget,
     };
     let messages: Vec<String> = (0..tasks.len()).map(|i| format!("task {i}")).collect();
-    let mut model = Scripted::new(tasks);
+    let mut model = ScriptedModel::new(tasks);
     let end = agent.run("any-model", &mut model, &mut Tools, &messages);
     (end, model)
 }
@@ -34,7 +34,7 @@ fn search(times: usize) -> Vec<Reply> {
 }
 
 /// What each line of the log begins with.
-fn told(end: &End) -> Vec<&str> {
+fn told(end: &RunEnd) -> Vec<&str> {
     let first = end.log.iter().map(|line| line.split(':').next().unwrap());
     first.collect()
 }

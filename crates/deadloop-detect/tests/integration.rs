@@ -8,9 +8,9 @@ mod client;
 #[path = "../examples/streaming_client/script.rs"]
 mod script;
 
-use client::{Client, Desk, Event, GaveUp, STREAMING_FAILED};
+use client::{AttemptsExhausted, Client, ClientLog, Event, STREAMING_FAILED};
 use deadloop_detect::{Channel, Chars, Guards, Kind, Settings, Units};
-use script::{CHUNK, Played, SETTINGS, Scripted, healthy, looping};
+use script::{CHUNK, RequestRecord, SETTINGS, ScriptedProvider, healthy, looping};
 
 const UNIT: &str = "again ";
 const ANSWER: &str = "Go round the lake.";
@@ -22,7 +22,7 @@ struct Notes {
     said: Vec<String>,
 }
 
-impl Desk for Notes {
+impl ClientLog for Notes {
     fn error(&mut self, line: &str) {
         self.errors.push(line.into());
     }
@@ -33,8 +33,8 @@ impl Desk for Notes {
 }
 
 struct Run {
-    end: Result<String, GaveUp>,
-    played: Vec<Played>,
+    end: Result<String, AttemptsExhausted>,
+    played: Vec<RequestRecord>,
     notes: Notes,
 }
 
@@ -43,7 +43,7 @@ fn run(model: &str, retries: u32, scripts: impl IntoIterator<Item = Vec<Event>>)
         guards: Guards::new(&Settings::parse(SETTINGS).unwrap()).unwrap(),
         retries,
     };
-    let mut provider = Scripted::new(scripts);
+    let mut provider = ScriptedProvider::new(scripts);
     let mut notes = Notes::default();
     let end = client.ask(&mut provider, &mut notes, model, "Plan my trip.");
     Run {
@@ -53,8 +53,8 @@ fn run(model: &str, retries: u32, scripts: impl IntoIterator<Item = Vec<Event>>)
     }
 }
 
-fn whole(script: &[Event]) -> Played {
-    Played {
+fn whole(script: &[Event]) -> RequestRecord {
+    RequestRecord {
         chunks: script.len(),
         aborted: None,
     }
@@ -65,7 +65,7 @@ fn a_loop_is_aborted_at_its_chunk_and_the_retry_answers() {
     let fine = healthy(ANSWER);
     let run = run("any-model", 2, [looping(UNIT, 9000), fine.clone()]);
     assert_eq!(run.end, Ok(ANSWER.into()));
-    let aborted = Played {
+    let aborted = RequestRecord {
         chunks: 2000_usize.div_ceil(CHUNK),
         aborted: Some(STREAMING_FAILED),
     };

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use deadloop_detect::harness::{DETECTORS, Measuring};
+use deadloop_detect::harness::{DETECTORS, Measurement};
 use deadloop_detect::{Arguments, Event, Guard, Settings, TextChannel};
 use peak_alloc::PeakAlloc;
 
@@ -66,7 +66,7 @@ fn held(settings: &str) -> (usize, usize) {
 #[test]
 fn a_run_holds_less_than_a_megabyte_however_long_it_is() {
     for detector in DETECTORS {
-        let Measuring::Run(..) = detector.measure else {
+        let Measurement::Run(..) = detector.measure else {
             continue;
         };
         let name = detector.name;

@@ -3,7 +3,7 @@
 //! The blanks may be of any script and in any order. A model that loops in blanks writes only blanks. An ordinary
 //! recording ends with few blanks.
 
-use super::views::{Numbers, Stretch, View};
+use super::views::{NumberChange, TextStretch, View};
 
 /// The minimum number of consecutive blanks of a flood. The padding of a wide table is shorter.
 const FLOOD: usize = 500;
@@ -26,18 +26,18 @@ pub(super) fn before_blanks(text: &[char]) -> usize {
 }
 
 /// Finds the floods of a text. Each blank counts as a copy of the previous one, even if it is a different char.
-pub(super) fn floods(text: &[char]) -> Vec<Stretch> {
+pub(super) fn floods(text: &[char]) -> Vec<TextStretch> {
     let mut found = Vec::new();
     let mut at = 0;
     for row in text.chunk_by(|a, b| is_blank(*a) == is_blank(*b)) {
         if row.len() >= FLOOD && is_blank(row[0]) {
-            found.push(Stretch {
+            found.push(TextStretch {
                 view: View::Chars,
                 start: at,
                 onset: at + 1,
                 end: at + row.len(),
                 copies: row.len() as f64,
-                numbers: Numbers::Same,
+                numbers: NumberChange::Same,
             });
         }
         at += row.len();
@@ -48,7 +48,7 @@ pub(super) fn floods(text: &[char]) -> Vec<Stretch> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choose::find;
+    use crate::selection::find;
     use deadloop_corpus::Class;
 
     const KINDS: [&str; 11] = [

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use super::grids::{closes, is_grid};
-use super::recycled::Recycled;
-use super::views::{Numbers, Stretch, View, numbers_of};
+use super::near_copies::NearCopies;
+use super::views::{NumberChange, TextStretch, View, numbers_of};
 
 /// The length, in chars, that counts neither for nor against a repetition.
 const CHARS: f64 = 200.0;
@@ -18,7 +18,7 @@ const MANY: f64 = 300.0;
 
 /// The ways in which a stretch ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ends {
+pub(super) enum StretchEnd {
     /// Before the end of the text.
     Before,
     /// At the end of the text, with a complete copy. A list may have ended there.
@@ -28,18 +28,18 @@ pub(super) enum Ends {
 }
 
 /// Returns the confidence in a stretch, from 0 to 1. At 0.5 it may be either.
-pub(super) fn confidence(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
+pub(super) fn confidence(text: &[char], stretch: &TextStretch, ends: StretchEnd) -> f64 {
     let seen = how(stretch, ends) + what(text, stretch, ends) + shape(text, stretch, ends);
     certain(amount(stretch, ends) + seen + ending(ends))
 }
 
 /// Returns the confidence in a stretch whose copies differ.
-pub(super) fn confidence_near(text: &[char], near: &Recycled, ends: Ends) -> f64 {
+pub(super) fn confidence_near(text: &[char], near: &NearCopies, ends: StretchEnd) -> f64 {
     let stretch = &near.stretch;
     // Items that were requested one by one differ by more than that.
     let alike = 15.0 * (near.alike - 0.92);
     let amount = amount(stretch, ends).min(4.0) - 2.9;
-    let data = if stretch.numbers == Numbers::Data {
+    let data = if stretch.numbers == NumberChange::Data {
         -3.0
     } else {
         0.0
@@ -64,7 +64,7 @@ const RECUR: f64 = 0.8;
 const MARKS: f64 = 0.2;
 
 /// Returns whether differing copies are rows of data: their numbers, at least one in each, differ and are mostly new.
-pub(super) fn is_data(text: &[char], stretch: &Stretch) -> bool {
+pub(super) fn is_data(text: &[char], stretch: &TextStretch) -> bool {
     let part = &text[stretch.start..stretch.end];
     let rows = part.iter().filter(|c| **c == '\n').count() as f64;
     let prose = share(part, char::is_alphabetic) >= LETTERS;
@@ -72,7 +72,7 @@ pub(super) fn is_data(text: &[char], stretch: &Stretch) -> bool {
 }
 
 /// Returns whether each copy has a number and most numbers are new.
-pub(super) fn has_new_numbers(text: &[char], stretch: &Stretch) -> bool {
+pub(super) fn has_new_numbers(text: &[char], stretch: &TextStretch) -> bool {
     let numbers = numbers_of(text, stretch.start..stretch.end);
     let mut before = VecDeque::with_capacity(BEFORE + 1);
     let mut recurring = 0;
@@ -87,7 +87,7 @@ pub(super) fn has_new_numbers(text: &[char], stretch: &Stretch) -> bool {
 }
 
 /// Returns whether a copy is a row, or several, of a table, data or markup.
-pub(super) fn is_row(text: &[char], stretch: &Stretch) -> bool {
+pub(super) fn is_row(text: &[char], stretch: &TextStretch) -> bool {
     let unit = &text[stretch.start..stretch.onset];
     let mark = |c: char| !c.is_alphanumeric() && !".,!?。，！？、".contains(c);
     unit.contains(&'\n') && share(unit, mark) >= MARKS
@@ -107,7 +107,7 @@ fn share(part: &[char], is: impl Fn(char) -> bool) -> f64 {
 const FIELDS: [&str; 3] = ["</", "\":", "':"];
 
 /// Returns the weight of a form. Records that fill in a form were usually requested.
-fn form(text: &[char], stretch: &Stretch) -> f64 {
+fn form(text: &[char], stretch: &TextStretch) -> f64 {
     let unit: String = text[stretch.start..stretch.onset].iter().collect();
     if FIELDS.iter().any(|field| unit.contains(field)) {
         -1.5
@@ -124,17 +124,17 @@ fn certain(weight: f64) -> f64 {
 const LONG: usize = 500;
 
 /// Returns whether two copies of a unit are enough.
-pub(super) fn is_long(stretch: &Stretch) -> bool {
+pub(super) fn is_long(stretch: &TextStretch) -> bool {
     stretch.view == View::Chars && stretch.period() >= LONG
 }
 
-fn amount(stretch: &Stretch, ends: Ends) -> f64 {
+fn amount(stretch: &TextStretch, ends: StretchEnd) -> f64 {
     let long = 0.8 * (stretch.length() as f64 / CHARS).ln();
     let many = (1.2 * (stretch.copies / COPIES).ln()).min(3.0);
     let few = match (is_long(stretch), ends) {
         (false, _) => 4.0,
         // A text that continues after two long copies has repeated itself in any case.
-        (true, Ends::Before) => 1.0,
+        (true, StretchEnd::Before) => 1.0,
         (true, _) => 1.5,
     };
     long + many + few * (stretch.copies - COPIES).min(0.0)
@@ -142,12 +142,12 @@ fn amount(stretch: &Stretch, ends: Ends) -> f64 {
 
 /// Returns the weight of the view and the numbers. A stretch that counts on and then ends was often requested: a
 /// list, a table, cases one by one.
-fn how(stretch: &Stretch, ends: Ends) -> f64 {
+fn how(stretch: &TextStretch, ends: StretchEnd) -> f64 {
     let numbers = match (stretch.numbers, ends) {
-        (Numbers::Same, _) => 0.0,
-        (Numbers::Counting, Ends::Before) => -5.5,
-        (Numbers::Counting, _) => -2.5,
-        (Numbers::Data, _) => -4.5,
+        (NumberChange::Same, _) => 0.0,
+        (NumberChange::Counting, StretchEnd::Before) => -5.5,
+        (NumberChange::Counting, _) => -2.5,
+        (NumberChange::Data, _) => -4.5,
     };
     let view = match stretch.view {
         View::Chars => 0.7,
@@ -158,17 +158,17 @@ fn how(stretch: &Stretch, ends: Ends) -> f64 {
 
 /// Returns the weight of the content. Rows of marks and of numbers are often intended: rules, the padding of a table,
 /// dots.
-fn what(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
+fn what(text: &[char], stretch: &TextStretch, ends: StretchEnd) -> f64 {
     let unit = &text[stretch.start..stretch.onset];
     let letters = unit.iter().filter(|c| c.is_alphabetic()).count();
     let numbers = unit.iter().any(|c| c.is_numeric());
     match (stretch.view, letters) {
         (View::Chars, 0) if numbers => -0.3,
-        (View::Chars, 0) if ends == Ends::Before => -3.5,
+        (View::Chars, 0) if ends == StretchEnd::Before => -3.5,
         (View::Chars, 0) => -0.7,
         (View::Chars, _) => 0.0,
         // Hundreds of numbers that are cut in the middle are not requested.
-        (_, 0) if stretch.copies >= MANY && ends != Ends::Before => -1.0,
+        (_, 0) if stretch.copies >= MANY && ends != StretchEnd::Before => -1.0,
         (_, 0) => -4.0,
         (_, 1..3) => -1.5,
         _ => 0.0,
@@ -177,17 +177,17 @@ fn what(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
 
 /// Returns the weight of the shape. The rows of a grid are intended, and so is a structure that closes at the end of
 /// a text.
-fn shape(text: &[char], stretch: &Stretch, ends: Ends) -> f64 {
+fn shape(text: &[char], stretch: &TextStretch, ends: StretchEnd) -> f64 {
     let grid = if is_grid(text, stretch) { -6.0 } else { 0.0 };
-    let closed = ends != Ends::Before && closes(&text[stretch.end..]);
+    let closed = ends != StretchEnd::Before && closes(&text[stretch.end..]);
     grid - if closed { 4.0 } else { 0.0 }
 }
 
-fn ending(ends: Ends) -> f64 {
+fn ending(ends: StretchEnd) -> f64 {
     match ends {
-        Ends::Before => -0.4,
-        Ends::Whole => -0.9,
-        Ends::Cut => 0.7,
+        StretchEnd::Before => -0.4,
+        StretchEnd::Whole => -0.9,
+        StretchEnd::Cut => 0.7,
     }
 }
 
@@ -197,13 +197,13 @@ mod tests {
 
     fn of(text: &str, period: usize) -> (bool, bool) {
         let text: Vec<char> = text.chars().collect();
-        let stretch = Stretch {
+        let stretch = TextStretch {
             view: View::Near,
             start: 0,
             onset: period,
             end: text.len(),
             copies: text.len() as f64 / period as f64,
-            numbers: Numbers::Same,
+            numbers: NumberChange::Same,
         };
         (is_data(&text, &stretch), is_row(&text, &stretch))
     }

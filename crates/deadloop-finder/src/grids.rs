@@ -2,7 +2,7 @@
 //!
 //! Many rows of a healthy grid are equal. Unlike a loop, a grid is not much taller than wide, and it closes.
 
-use super::views::Stretch;
+use super::views::TextStretch;
 
 /// The maximum number of rows of a grid beyond its width.
 const MORE: usize = 5;
@@ -10,7 +10,7 @@ const MORE: usize = 5;
 const DRAWN: f64 = 5.0;
 
 /// Returns whether a stretch can be the rows of one grid, or a grid drawn a few times.
-pub(super) fn is_grid(text: &[char], stretch: &Stretch) -> bool {
+pub(super) fn is_grid(text: &[char], stretch: &TextStretch) -> bool {
     let bare = |row: &&[char]| !row.iter().any(|c| c.is_alphabetic());
     let lines = text[stretch.start..stretch.end].split(|c| *c == '\n');
     let rows: Vec<usize> = lines
@@ -33,7 +33,7 @@ pub(super) fn is_grid(text: &[char], stretch: &Stretch) -> bool {
 }
 
 /// Returns whether a stretch within one row is no longer than the row above or below it.
-fn is_row(text: &[char], stretch: &Stretch) -> bool {
+fn is_row(text: &[char], stretch: &TextStretch) -> bool {
     let mut before = text[..stretch.start].rsplit(|c| *c == '\n');
     let mut after = text[stretch.end..].split(|c| *c == '\n');
     let (begun, rest) = (
@@ -71,7 +71,7 @@ pub(super) fn closes(rest: &[char]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choose::find;
+    use crate::selection::find;
     use deadloop_corpus::Class;
 
     fn class(text: &str) -> Class {

@@ -5,7 +5,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the loops of a text, and the class of the text | [`choose`] |
+//! | the loops of a text, and the class of the text | [`selection`] |
 //! | the loops of an agent's run, and its harmless repetition | [`steps`] |
 //! | the copies of a loop, for excerpts | [`places`] |
 //! | periodic runs in a row of symbols | [`runs`] |
@@ -13,18 +13,18 @@
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
-mod aligned;
-mod begins;
+mod alignment;
+mod aperiodic_loops;
 mod blanks;
-pub mod choose;
+mod copy_starts;
 mod evidence;
-mod gone;
+mod exhausted_vocabulary;
 mod grids;
+mod known_phrases;
+mod near_copies;
 pub mod places;
-mod recycled;
 pub mod runs;
-mod soup;
-mod stale;
+pub mod selection;
 pub mod steps;
 pub mod views;
 mod windows;

@@ -39,10 +39,10 @@ pub fn runs(symbols: &[u32]) -> Vec<PeriodicRun> {
 /// result must hold for every run inside the part.
 pub(super) fn runs_in(symbols: &[u32], worth: impl Fn(usize, usize) -> bool) -> Vec<PeriodicRun> {
     let reversed: Vec<u32> = symbols.iter().rev().copied().collect();
-    let mut search = Search {
+    let mut search = RunSearch {
         symbols,
         reversed: &reversed,
-        tables: Tables::default(),
+        tables: MatchLengths::default(),
         crossing: Vec::new(),
         found: Vec::new(),
     };
@@ -63,7 +63,7 @@ pub(super) fn runs_in(symbols: &[u32], worth: impl Fn(usize, usize) -> bool) -> 
 
 /// Lengths of matches around one cut. The memory is reused for all cuts.
 #[derive(Default)]
-struct Tables {
+struct MatchLengths {
     /// The Z function of the right half: for each place, the length of the match with the start.
     right: Vec<u32>,
     /// For each place of the reversed left half, the length of the match with its start.
@@ -74,15 +74,15 @@ struct Tables {
     back: Vec<u32>,
 }
 
-struct Search<'a> {
+struct RunSearch<'a> {
     symbols: &'a [u32],
     reversed: &'a [u32],
-    tables: Tables,
+    tables: MatchLengths,
     crossing: Vec<PeriodicRun>,
     found: Vec<PeriodicRun>,
 }
 
-impl Search<'_> {
+impl RunSearch<'_> {
     /// Finds the runs of `from..to` that cross the cut before `middle`.
     fn across(&mut self, from: usize, middle: usize, to: usize) {
         let n = self.symbols.len();

@@ -29,7 +29,7 @@ pub(super) const EXACT: [View; 4] = [View::Chars, View::Folded, View::Lines, Vie
 
 /// A stretch of a text that repeats itself. Positions are chars.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stretch {
+pub struct TextStretch {
     /// The view in which it was found.
     pub view: View,
     /// The first char of the first copy.
@@ -41,12 +41,12 @@ pub struct Stretch {
     /// The number of copies. A cut last copy counts in part.
     pub copies: f64,
     /// The differences between the numbers in the copies.
-    pub numbers: Numbers,
+    pub numbers: NumberChange,
 }
 
 /// The kinds of differences between copies in their numbers, list numbers aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Numbers {
+pub enum NumberChange {
     /// The numbers are the same.
     Same,
     /// The numbers continue, each by its own step: a counter, a list, years.
@@ -55,7 +55,7 @@ pub enum Numbers {
     Data,
 }
 
-impl Stretch {
+impl TextStretch {
     /// Returns the number of chars from the first copy to the second.
     pub fn period(&self) -> usize {
         self.onset - self.start
@@ -70,13 +70,13 @@ impl Stretch {
 /// A text as the symbols of a view, with the start of each. A symbol extends to the start of the next one, and the
 /// last symbol to `end`.
 #[derive(Debug, Default)]
-struct Symbols {
+struct ViewSymbols {
     symbols: Vec<u32>,
     starts: Vec<usize>,
     end: usize,
 }
 
-impl Symbols {
+impl ViewSymbols {
     fn push(&mut self, symbol: u32, start: usize, end: usize) {
         self.symbols.push(symbol);
         self.starts.push(start);
@@ -88,16 +88,16 @@ impl Symbols {
         self.starts.get(index).copied().unwrap_or(self.end)
     }
 
-    fn stretch(&self, view: View, text: &[char], run: &PeriodicRun) -> Stretch {
+    fn stretch(&self, view: View, text: &[char], run: &PeriodicRun) -> TextStretch {
         let copies = (run.start..=run.end - run.period).step_by(run.period);
         let numbers = match view {
-            View::Chars => Numbers::Same,
+            View::Chars => NumberChange::Same,
             _ => {
                 let copy = |at: usize| self.starts[at]..self.end_of(at + run.period);
                 numbers(copies.take(MEASURED).map(|at| numbers_of(text, copy(at))))
             }
         };
-        Stretch {
+        TextStretch {
             view,
             start: self.starts[run.start],
             onset: self.starts[run.start + run.period],
@@ -109,7 +109,7 @@ impl Symbols {
 }
 
 /// Returns the stretches with at least `copies` copies and `least` chars in a view.
-pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) -> Vec<Stretch> {
+pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) -> Vec<TextStretch> {
     let (symbols, keys) = symbols(view, text);
     let taken = |mut run: PeriodicRun| {
         if cut_copy(&run, &keys) {
@@ -128,7 +128,7 @@ pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) ->
 }
 
 /// Returns the symbols of a view, and the keys of its elements if it has any.
-fn symbols(view: View, text: &[char]) -> (Symbols, Vec<String>) {
+fn symbols(view: View, text: &[char]) -> (ViewSymbols, Vec<String>) {
     match view {
         View::Chars => (chars(text), Vec::new()),
         View::Folded => (folded(text), Vec::new()),
@@ -152,8 +152,8 @@ fn cut_copy(run: &PeriodicRun, keys: &[String]) -> bool {
     keys[run.end - run.period].starts_with(&keys[run.end])
 }
 
-fn chars(text: &[char]) -> Symbols {
-    Symbols {
+fn chars(text: &[char]) -> ViewSymbols {
+    ViewSymbols {
         symbols: text.iter().map(|c| u32::from(*c)).collect(),
         starts: (0..text.len()).collect(),
         end: text.len(),
@@ -162,8 +162,8 @@ fn chars(text: &[char]) -> Symbols {
 
 /// Returns the chars with numbers folded: digits, and Chinese numerals after 第. A list number belongs to the text
 /// after it.
-fn folded(text: &[char]) -> Symbols {
-    let mut seen = Symbols::default();
+fn folded(text: &[char]) -> ViewSymbols {
+    let mut seen = ViewSymbols::default();
     let mut at = 0;
     while at < text.len() {
         let from = at;
@@ -184,9 +184,9 @@ fn folded(text: &[char]) -> Symbols {
 
 /// Returns the folded chars in lower case. A row of white space or of one mark is one symbol, since it may pad a
 /// table.
-fn squeezed(text: &[char]) -> Symbols {
+fn squeezed(text: &[char]) -> ViewSymbols {
     let all = folded(text);
-    let mut seen = Symbols::default();
+    let mut seen = ViewSymbols::default();
     for (symbol, start) in all.symbols.iter().zip(&all.starts) {
         let c = char::from_u32(*symbol).unwrap_or(' ');
         let symbol = match c {
@@ -209,11 +209,11 @@ const MEASURED: usize = 40;
 /// The share of equal steps in a counter, which may start again or miss one.
 const STEADY: f64 = 0.7;
 
-fn numbers(copies: impl Iterator<Item = Vec<f64>>) -> Numbers {
+fn numbers(copies: impl Iterator<Item = Vec<f64>>) -> NumberChange {
     let rows: Vec<Vec<f64>> = copies.collect();
     let slots = rows.iter().map(Vec::len).min().unwrap_or(0);
     if rows.iter().any(|row| row.len() != slots) {
-        return Numbers::Data;
+        return NumberChange::Data;
     }
     let how = |slot: usize| {
         let mut steps: Vec<f64> = rows.windows(2).map(|w| w[1][slot] - w[0][slot]).collect();
@@ -222,12 +222,12 @@ fn numbers(copies: impl Iterator<Item = Vec<f64>>) -> Numbers {
             .chunk_by(|a, b| a == b)
             .max_by_key(|alike| alike.len());
         match common {
-            Some(alike) if (alike.len() as f64) < STEADY * steps.len() as f64 => Numbers::Data,
-            Some([step, ..]) if *step != 0.0 => Numbers::Counting,
-            _ => Numbers::Same,
+            Some(alike) if (alike.len() as f64) < STEADY * steps.len() as f64 => NumberChange::Data,
+            Some([step, ..]) if *step != 0.0 => NumberChange::Counting,
+            _ => NumberChange::Same,
         }
     };
-    (0..slots).map(how).max().unwrap_or(Numbers::Same)
+    (0..slots).map(how).max().unwrap_or(NumberChange::Same)
 }
 
 /// Returns the numbers in a part of a text, in order, without list numbers.
@@ -329,8 +329,8 @@ pub(super) fn ends_sentence(text: &[char], at: usize) -> bool {
 
 /// Splits a text after the chars for which `ends` returns true. Returns the elements as symbols, and the key of each.
 /// Elements of white space alone are left out.
-fn elements(text: &[char], ends: impl Fn(usize) -> bool) -> (Symbols, Vec<String>) {
-    let mut seen = Symbols::default();
+fn elements(text: &[char], ends: impl Fn(usize) -> bool) -> (ViewSymbols, Vec<String>) {
+    let mut seen = ViewSymbols::default();
     let mut keys = Vec::new();
     let mut ids: HashMap<String, u32> = HashMap::new();
     let mut from = 0;

@@ -6,7 +6,7 @@
 //! later windows. Two cases are missed: a unit longer than half a window, and words that recur after the end of a
 //! window.
 
-use super::choose::{Found, FoundSpan};
+use super::selection::{FoundSpan, TextFindings};
 use deadloop_corpus::Class;
 
 /// The length of a window, in chars: several times the longest context of a model. Searching a window takes some 130
@@ -15,11 +15,15 @@ pub(super) const WINDOW: usize = 1 << 20;
 
 /// Searches a text with `look`, in windows of `width` chars. A shorter text is one window. The second argument of
 /// `look` is set if the text ends with the window.
-pub(super) fn windows(text: &str, width: usize, look: impl Fn(&[char], bool) -> Found) -> Found {
+pub(super) fn windows(
+    text: &str,
+    width: usize,
+    look: impl Fn(&[char], bool) -> TextFindings,
+) -> TextFindings {
     let half = width / 2;
     let mut rest = text.chars();
     let mut window: Vec<char> = rest.by_ref().take(width).collect();
-    let mut whole = Whole::default();
+    let mut whole = WindowFindings::default();
     let mut from = 0;
     loop {
         let last = rest.as_str().is_empty();
@@ -40,17 +44,17 @@ pub(super) fn windows(text: &str, width: usize, look: impl Fn(&[char], bool) -> 
 
 /// The findings of all windows so far.
 #[derive(Default)]
-struct Whole {
+struct WindowFindings {
     spans: Vec<FoundSpan>,
     doubt: Option<FoundSpan>,
     /// The highest doubt of all windows that the text is clean.
     unsure: f64,
 }
 
-impl Whole {
+impl WindowFindings {
     /// Adds the findings of a window that begins at `from`. `next` holds the start of the next window and the end of
     /// this one. It is `None` if this window is the last.
-    fn take(&mut self, found: Found, from: usize, next: Option<(usize, usize)>) {
+    fn take(&mut self, found: TextFindings, from: usize, next: Option<(usize, usize)>) {
         for span in found.spans {
             let span = moved(span, from, next.map(|(_, end)| end));
             match self.spans.last_mut() {
@@ -76,14 +80,14 @@ impl Whole {
         }
     }
 
-    fn found(self) -> Found {
+    fn found(self) -> TextFindings {
         let best = self.spans.iter().map(|s| s.confidence).fold(0.0, f64::max);
         let (class, confidence) = match self.spans.last() {
             Some(tail) if tail.end.is_none() => (Class::Loop, tail.confidence),
             Some(_) => (Class::Transient, best),
             None => (Class::Clean, 1.0 - self.unsure),
         };
-        Found {
+        TextFindings {
             class,
             confidence,
             spans: self.spans,
@@ -120,7 +124,7 @@ fn go_on(span: &mut FoundSpan, later: &FoundSpan) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choose::{examine, find};
+    use crate::selection::{examine, find};
 
     /// Returns random words, the same for the same seed.
     fn prose(mut seed: u64, chars: usize) -> String {
@@ -138,7 +142,7 @@ mod tests {
         text
     }
 
-    fn by_windows(text: &str, width: usize) -> Found {
+    fn by_windows(text: &str, width: usize) -> TextFindings {
         windows(text, width, examine)
     }
 
@@ -159,7 +163,7 @@ mod tests {
         ] {
             let (whole, parts) = (find(&text), by_windows(&text, 4_000));
             assert_eq!(whole.class, parts.class);
-            let places = |found: &Found| -> Vec<(usize, Option<usize>, usize)> {
+            let places = |found: &TextFindings| -> Vec<(usize, Option<usize>, usize)> {
                 let place = |s: &FoundSpan| (s.onset, s.end, s.period);
                 found.spans.iter().map(place).collect()
             };

@@ -37,10 +37,10 @@ use deadloop_stream::wire::WireFault;
 use formats::{FOREIGN, deadloop, table};
 use losses::Losses;
 use options::ImportOptions;
-use reader::{Foreign, Out, Reader};
-use source::cut::Records;
-use source::files::{File, FileStamp, Files, whole};
-use source::{cut, fitting, opening};
+use reader::{ForeignFormat, Intake, RecordReader};
+use source::files::{FileStamp, SourceFile, SourceFiles, whole};
+use source::records::SourceRecords;
+use source::{line_limit, recognition, records};
 
 /// Quotes a column for a shell.
 fn typed(column: &str) -> Cow<'_, str> {
@@ -106,10 +106,10 @@ pub struct ImportCounts {
 /// It holds one record, and the responses of a stream that have not ended.
 pub struct Import {
     /// The format of all files. `None` to recognize the format of each.
-    asked: Option<&'static Foreign>,
-    files: Files,
-    open: Option<Open>,
-    out: Out,
+    asked: Option<&'static ForeignFormat>,
+    files: SourceFiles,
+    open: Option<OpenSource>,
+    out: Intake,
     ready: VecDeque<Result<Entry, Problem>>,
     ids: Ids,
     repeated: u64,
@@ -130,11 +130,11 @@ pub struct Import {
 const SAME: &str = "files that were read before, and are as they were";
 
 /// An open file with its reader.
-struct Open {
-    format: &'static Foreign,
-    reader: Box<dyn Reader>,
+struct OpenSource {
+    format: &'static ForeignFormat,
+    reader: Box<dyn RecordReader>,
     /// The records. `None` once the file has ended.
-    records: Option<Records>,
+    records: Option<SourceRecords>,
     /// The folder of the files that share the reader and names. `None` for a single file.
     folder: Option<(u64, PathBuf)>,
     /// The place of the file's beginning, and whether the file has to be a recording.
@@ -172,19 +172,19 @@ impl Import {
         }
         let asked = match (&options.format, &options.from) {
             (Some(path), _) => Some(formats::of_file(path)?),
-            (None, Some(name)) => Some(opening::named(name).ok_or_else(|| {
+            (None, Some(name)) => Some(recognition::named(name).ok_or_else(|| {
                 let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
                 let names = names.join(", ");
                 format!("unknown format {name:?}; expected one of {names}")
             })?),
             (None, None) => None,
         };
-        let files = Files::find(paths)?;
+        let files = SourceFiles::find(paths)?;
         Ok(Self {
             same: files.same(&options.known),
             sources: BTreeMap::new(),
             files,
-            out: Out::new(options),
+            out: Intake::new(options),
             asked,
             open: None,
             ready: VecDeque::new(),
@@ -279,8 +279,8 @@ impl Import {
             return true;
         }
         let next = self.files.next();
-        let folder = next.as_ref().map(File::folder);
-        let goes_on = |open: &Open| open.folder.is_some() && open.folder == folder;
+        let folder = next.as_ref().map(SourceFile::folder);
+        let goes_on = |open: &OpenSource| open.folder.is_some() && open.folder == folder;
         if let Some(mut open) = self.open.take() {
             open.records = None;
             if goes_on(&open) {
@@ -299,7 +299,7 @@ impl Import {
     }
 
     /// Opens a file and creates its reader, or refuses it or passes it over.
-    fn begin(&mut self, file: File) {
+    fn begin(&mut self, file: SourceFile) {
         let strict = file.is_meant();
         if self.same.contains(file.path.as_path()) {
             return self.pass_over(SAME.to_owned(), &file.path);
@@ -307,11 +307,11 @@ impl Import {
         let stamp = FileStamp::read(&file.path);
         self.sources
             .extend(stamp.map(|stamp| (whole(&file.path), stamp)));
-        let opened = match opening::open(&file, self.asked) {
+        let opened = match recognition::open(&file, self.asked) {
             Ok(opened) => opened,
             Err(refused) => return self.refuse(refused, &file.path, strict),
         };
-        let opening::Opened {
+        let recognition::OpenedFile {
             format,
             sure,
             records,
@@ -332,7 +332,7 @@ impl Import {
         let whole = format.whole_folder && !several;
         self.out
             .begin(format.name, file.stem(whole), file.corpus.clone());
-        self.open = Some(Open {
+        self.open = Some(OpenSource {
             format,
             reader: format.reader(),
             records: Some(records),
@@ -346,7 +346,7 @@ impl Import {
     }
 
     /// Refuses a file that cannot be read. In a folder, a file that is not a recording is passed over.
-    fn refuse(&mut self, refused: opening::Refused, path: &Arc<PathBuf>, strict: bool) {
+    fn refuse(&mut self, refused: recognition::UnreadableFile, path: &Arc<PathBuf>, strict: bool) {
         match refused.kind {
             Some(kind) if !strict => self.pass_over(kind.to_owned(), path),
             _ => {
@@ -367,7 +367,7 @@ impl Import {
     }
 
     /// Ends a file. A file without output of a model counts as unused.
-    fn close(&mut self, mut open: Open) {
+    fn close(&mut self, mut open: OpenSource) {
         open.reader.end(&mut self.out);
         open.found += self.emit();
         let guessed = std::mem::take(&mut self.out.guessed);
@@ -395,7 +395,7 @@ impl Import {
     }
 
     /// Describes a file without output of a model.
-    fn held(&self, open: &Open) -> WireFault {
+    fn held(&self, open: &OpenSource) -> WireFault {
         let passed = self.out.passed.iter().take(8);
         let passed: Vec<String> = passed.map(|(what, n)| format!("{what} {n}")).collect();
         let kinds = if passed.is_empty() {
@@ -416,9 +416,9 @@ impl Import {
     }
 
     /// Passes a record to the reader.
-    fn record(&mut self, record: Result<cut::Record, Problem>) {
+    fn record(&mut self, record: Result<records::SourceRecord, Problem>) {
         if let Ok(torn) = &record
-            && matches!(torn.content, cut::Content::Torn)
+            && matches!(torn.content, records::RecordContent::Torn)
         {
             // Half a line is no record, so the place of a cut does not change the number of records.
             let what = "the file ends inside this line of a stream";
@@ -479,7 +479,7 @@ impl Import {
     /// Shortens the transcript to a line of a corpus, and reports cuts.
     fn fitted(&mut self, mut entry: Entry) -> Result<Entry, Problem> {
         let place = entry.place.clone();
-        match fitting::fit(&mut entry, MAX_LINE) {
+        match line_limit::fit(&mut entry, MAX_LINE) {
             Ok(0) => {}
             Ok(cut) => {
                 let id = &entry.transcript.id;

@@ -10,12 +10,12 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::source::cut;
-use deadloop_stream::take::{self, Object};
+use crate::source::records;
+use deadloop_stream::fields::{self, Object};
 
 /// A step of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step<'a> {
+enum PathStep<'a> {
     /// A field.
     Name(&'a str),
     /// Each field.
@@ -27,17 +27,17 @@ enum Step<'a> {
 }
 
 /// Parses the steps of a path.
-fn steps(path: &str) -> Vec<Step<'_>> {
+fn steps(path: &str) -> Vec<PathStep<'_>> {
     let mut steps = Vec::new();
     for part in path.split('.').filter(|part| !part.is_empty()) {
         let (name, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
         match name {
             "" => {}
-            "*" => steps.push(Step::Any),
-            name => steps.push(Step::Name(name)),
+            "*" => steps.push(PathStep::Any),
+            name => steps.push(PathStep::Name(name)),
         }
         while let Some((index, more)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
-            steps.push(index.parse().map_or(Step::Each, Step::At));
+            steps.push(index.parse().map_or(PathStep::Each, PathStep::At));
             rest = more;
         }
     }
@@ -46,7 +46,7 @@ fn steps(path: &str) -> Vec<Step<'_>> {
 
 /// Takes the first value at a path that is not null. A list with a single element needs no `[]`.
 pub(crate) fn take(object: &mut Object, path: &str) -> Option<Value> {
-    let there = take::may_have(object, path);
+    let there = fields::may_have(object, path);
     let found = match there.then(|| object.remove(path)).flatten() {
         Some(found) => Some(found),
         None if path.contains(['.', '[', '*']) => {
@@ -90,22 +90,22 @@ fn there(value: &Value) -> Option<Cow<'_, Value>> {
 }
 
 /// Returns the first value that [`values`] would take.
-fn in_value<'a>(value: &'a Value, steps: &[Step<'_>]) -> Option<Cow<'a, Value>> {
+fn in_value<'a>(value: &'a Value, steps: &[PathStep<'_>]) -> Option<Cow<'a, Value>> {
     let Some(step) = steps.first() else {
         return there(value);
     };
     match (value, step) {
         (Value::String(text), _) if text.trim_ascii_start().starts_with(['{', '[']) => {
-            let inside = cut::inside(text).ok()?;
+            let inside = records::inside(text).ok()?;
             in_value(&inside, steps).map(|found| Cow::Owned(found.into_owned()))
         }
-        (Value::Object(object), Step::Name(_) | Step::Any) => in_fields(object, steps),
-        (Value::Array(items), Step::Each) => {
+        (Value::Object(object), PathStep::Name(_) | PathStep::Any) => in_fields(object, steps),
+        (Value::Array(items), PathStep::Each) => {
             let mut items = items.iter();
             items.find_map(|item| in_value(item, &steps[1..]))
         }
-        (Value::Array(items), Step::At(at)) => in_value(items.get(*at)?, &steps[1..]),
-        (Value::Array(items), Step::Name(_)) => match &items[..] {
+        (Value::Array(items), PathStep::At(at)) => in_value(items.get(*at)?, &steps[1..]),
+        (Value::Array(items), PathStep::Name(_)) => match &items[..] {
             [only] => in_value(only, steps),
             _ => None,
         },
@@ -113,10 +113,10 @@ fn in_value<'a>(value: &'a Value, steps: &[Step<'_>]) -> Option<Cow<'a, Value>> 
     }
 }
 
-/// Returns the first value that [`fields`] would take.
-fn in_fields<'a>(object: &'a Object, steps: &[Step<'_>]) -> Option<Cow<'a, Value>> {
+/// Returns the first value that [`take`] would take.
+fn in_fields<'a>(object: &'a Object, steps: &[PathStep<'_>]) -> Option<Cow<'a, Value>> {
     match steps.first()? {
-        Step::Name(name) => {
+        PathStep::Name(name) => {
             let mut named = Cow::Borrowed(*name);
             for next in 1..=steps.len() {
                 let inner = object.get(&*named);
@@ -126,14 +126,14 @@ fn in_fields<'a>(object: &'a Object, steps: &[Step<'_>]) -> Option<Cow<'a, Value
                 if let Some(found) = inner.and_then(|inner| in_value(inner, &steps[next..])) {
                     return Some(found);
                 }
-                let Some(Step::Name(more)) = steps.get(next) else {
+                let Some(PathStep::Name(more)) = steps.get(next) else {
                     return None;
                 };
                 named = format!("{named}.{more}").into();
             }
             None
         }
-        Step::Any => {
+        PathStep::Any => {
             let mut inner = object.values();
             inner.find_map(|inner| in_value(inner, &steps[1..]))
         }
@@ -141,7 +141,7 @@ fn in_fields<'a>(object: &'a Object, steps: &[Step<'_>]) -> Option<Cow<'a, Value
     }
 }
 
-fn values(value: &mut Value, steps: &[Step<'_>], one: bool, found: &mut Vec<Value>) {
+fn values(value: &mut Value, steps: &[PathStep<'_>], one: bool, found: &mut Vec<Value>) {
     let Some(step) = steps.first() else {
         if !value.is_null() {
             found.push(value.take());
@@ -150,13 +150,15 @@ fn values(value: &mut Value, steps: &[Step<'_>], one: bool, found: &mut Vec<Valu
     };
     if let Value::String(text) = value
         && text.trim_ascii_start().starts_with(['{', '['])
-        && let Ok(inside) = cut::inside(text)
+        && let Ok(inside) = records::inside(text)
     {
         *value = inside;
     }
     match (value, step) {
-        (Value::Object(object), Step::Name(_) | Step::Any) => fields(object, steps, one, found),
-        (Value::Array(items), Step::Each) => {
+        (Value::Object(object), PathStep::Name(_) | PathStep::Any) => {
+            fields(object, steps, one, found)
+        }
+        (Value::Array(items), PathStep::Each) => {
             for item in items {
                 values(item, &steps[1..], one, found);
                 if one && !found.is_empty() {
@@ -164,12 +166,12 @@ fn values(value: &mut Value, steps: &[Step<'_>], one: bool, found: &mut Vec<Valu
                 }
             }
         }
-        (Value::Array(items), Step::At(at)) => {
+        (Value::Array(items), PathStep::At(at)) => {
             if let Some(item) = items.get_mut(*at) {
                 values(item, &steps[1..], one, found);
             }
         }
-        (Value::Array(items), Step::Name(_)) => {
+        (Value::Array(items), PathStep::Name(_)) => {
             if let [only] = &mut items[..] {
                 values(only, steps, one, found);
             }
@@ -178,9 +180,9 @@ fn values(value: &mut Value, steps: &[Step<'_>], one: bool, found: &mut Vec<Valu
     }
 }
 
-fn fields(object: &mut Object, steps: &[Step<'_>], one: bool, found: &mut Vec<Value>) {
+fn fields(object: &mut Object, steps: &[PathStep<'_>], one: bool, found: &mut Vec<Value>) {
     match steps.first() {
-        Some(Step::Name(name)) => {
+        Some(PathStep::Name(name)) => {
             let mut named = (*name).to_owned();
             for next in 1..=steps.len() {
                 if next == steps.len() && object.contains_key(&named) {
@@ -194,13 +196,13 @@ fn fields(object: &mut Object, steps: &[Step<'_>], one: bool, found: &mut Vec<Va
                         return;
                     }
                 }
-                let Some(Step::Name(more)) = steps.get(next) else {
+                let Some(PathStep::Name(more)) = steps.get(next) else {
                     return;
                 };
                 named = format!("{named}.{more}");
             }
         }
-        Some(Step::Any) => {
+        Some(PathStep::Any) => {
             for inner in object.values_mut() {
                 values(inner, &steps[1..], one, found);
                 if one && !found.is_empty() {

@@ -7,72 +7,72 @@ use serde_json::{Map, Value};
 
 use super::losses::Losses;
 use super::options::ImportOptions;
-use crate::sessions::log::{Log, Reading};
-use crate::source::cut::{Record, Shape};
-use crate::source::head::{Certainty, Head};
+use crate::sessions::log::{LogFormat, LogReader};
+use crate::source::head::{FormatCertainty, SourceHead};
+use crate::source::records::{FileShape, SourceRecord};
 use deadloop_corpus::{
     Body, Corpus, Entry, MAX_T_MS, MAX_TOKENS, Place, Problem, RecordedEvent, ThinkOptions,
     Transcript,
 };
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::think::split_whole;
 use deadloop_stream::wire::WireFault;
 
 /// A foreign format.
-pub(crate) struct Foreign {
+pub(crate) struct ForeignFormat {
     /// The name for `--from`.
     pub(crate) name: &'static str,
     /// The help on one line: the program and the kind of recording.
     pub(crate) help: &'static str,
     /// How it is recognized and read.
-    pub(crate) by: By,
+    pub(crate) by: FormatReader,
     /// The shape of its files. `None` to recognize the shape. Text is then read as lines.
-    pub(crate) shape: Option<Shape>,
+    pub(crate) shape: Option<FileShape>,
     /// Whether the files of a folder, one record each, are one recording with one reader.
     pub(crate) whole_folder: bool,
 }
 
 /// The recognition and the reading of a format.
-pub(crate) enum By {
+pub(crate) enum FormatReader {
     /// Functions of the format: the certainty that a file with this beginning has the format, and the constructor of
     /// a reader for a file or folder.
     Code {
-        knows: fn(&Head) -> Certainty,
-        reader: fn() -> Box<dyn Reader>,
+        knows: fn(&SourceHead) -> FormatCertainty,
+        reader: fn() -> Box<dyn RecordReader>,
     },
     /// The rows of a TOML file.
-    Rows(Box<Log>),
+    Rows(Box<LogFormat>),
 }
 
-impl Foreign {
+impl ForeignFormat {
     /// Returns the format that the text of a TOML file describes.
     ///
     /// # Errors
-    /// Returns the errors of [`Log::parse`].
+    /// Returns the errors of [`LogFormat::parse`].
     pub(crate) fn of_rows(name: &'static str, text: &str) -> Result<Self, String> {
-        let log = Log::parse(text)?;
+        let log = LogFormat::parse(text)?;
         Ok(Self {
             name,
             help: log.help.clone().leak(),
-            by: By::Rows(Box::new(log)),
+            by: FormatReader::Rows(Box::new(log)),
             shape: None,
             whole_folder: false,
         })
     }
 
     /// Returns the certainty that a file with this beginning has the format.
-    pub(crate) fn knows(&self, head: &Head) -> Certainty {
+    pub(crate) fn knows(&self, head: &SourceHead) -> FormatCertainty {
         match &self.by {
-            By::Code { knows, .. } => knows(head),
-            By::Rows(log) => log.knows(head),
+            FormatReader::Code { knows, .. } => knows(head),
+            FormatReader::Rows(log) => log.knows(head),
         }
     }
 
     /// Creates a reader for a file or folder.
-    pub(crate) fn reader(&'static self) -> Box<dyn Reader> {
+    pub(crate) fn reader(&'static self) -> Box<dyn RecordReader> {
         match &self.by {
-            By::Code { reader, .. } => reader(),
-            By::Rows(log) => Box::new(Reading::new(log)),
+            FormatReader::Code { reader, .. } => reader(),
+            FormatReader::Rows(log) => Box::new(LogReader::new(log)),
         }
     }
 }
@@ -80,10 +80,10 @@ impl Foreign {
 /// Defines the registry entries of formats that are rows of one reader: `ENTRY = ROW, "name", "help";`.
 macro_rules! entries {
     ($reader:ident; $($entry:ident = $row:ident, $name:literal, $help:literal;)*) => {$(
-        pub(crate) const $entry: $crate::reader::Foreign = $crate::reader::Foreign {
+        pub(crate) const $entry: $crate::reader::ForeignFormat = $crate::reader::ForeignFormat {
             name: $name,
             help: $help,
-            by: $crate::reader::By::Code { knows: |head| $row.knows(head), reader: || Box::new($reader::new(&$row)) },
+            by: $crate::reader::FormatReader::Code { knows: |head| $row.knows(head), reader: || Box::new($reader::new(&$row)) },
             shape: None,
             whole_folder: false,
         };
@@ -106,11 +106,11 @@ pub(crate) use known_entry;
 /// `head_entry! { ENTRY: Reader = |head| …, None, "name", "help"; }`.
 macro_rules! head_entry {
     ($entry:ident: $reader:ident = |$head:ident| $known:expr, $shape:expr, $name:literal, $help:literal;) => {
-        pub(crate) const $entry: $crate::reader::Foreign = $crate::reader::Foreign {
+        pub(crate) const $entry: $crate::reader::ForeignFormat = $crate::reader::ForeignFormat {
             name: $name,
             help: $help,
-            by: $crate::reader::By::Code {
-                knows: |$head| $crate::source::head::Certainty::Certain.when($known),
+            by: $crate::reader::FormatReader::Code {
+                knows: |$head| $crate::source::head::FormatCertainty::Certain.when($known),
                 reader: || Box::<$reader>::default(),
             },
             shape: $shape,
@@ -121,18 +121,18 @@ macro_rules! head_entry {
 pub(crate) use head_entry;
 
 /// A reader that makes transcripts from the records of one file or folder.
-pub(crate) trait Reader: Send {
-    /// Reads the next record. Unmapped fields go to [`Out::losses`].
+pub(crate) trait RecordReader: Send {
+    /// Reads the next record. Unmapped fields go to [`Intake::losses`].
     ///
     /// # Errors
     /// The record cannot be used. Reading continues with the next one.
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault>;
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault>;
 
     /// Records a gap in all open responses, after a record that could not be used.
     fn gap(&mut self) {}
 
     /// Ends all open responses after the last record.
-    fn end(&mut self, _out: &mut Out) {}
+    fn end(&mut self, _out: &mut Intake) {}
 }
 
 /// The maximum number of stored warnings. Further ones are only counted.
@@ -140,7 +140,7 @@ const NAMED: usize = 100;
 
 /// A collector of a reader's transcripts, losses and warnings.
 #[derive(Default)]
-pub(crate) struct Out {
+pub(crate) struct Intake {
     /// The caller's options.
     pub(crate) options: ImportOptions,
     /// The unmapped fields.
@@ -165,13 +165,13 @@ pub(crate) struct Out {
     /// A reader's problem with a file in which it found nothing.
     pub(crate) nothing: Option<WireFault>,
     /// The guesses on the columns of the file.
-    pub(super) guessed: Guess,
+    pub(super) guessed: ColumnGuesses,
 }
 
 /// Guesses on the columns of a table, as the options that would set them.
-pub(crate) type Guess = BTreeMap<&'static str, String>;
+pub(crate) type ColumnGuesses = BTreeMap<&'static str, String>;
 
-impl Out {
+impl Intake {
     pub(super) fn new(options: ImportOptions) -> Self {
         Self {
             options,
@@ -335,7 +335,7 @@ fn deeper(value: &Value, than: usize) -> bool {
     }
 }
 
-/// Creates a transcript without id and model, which [`Out::emit`] sets.
+/// Creates a transcript without id and model, which [`Intake::emit`] sets.
 pub(crate) fn entry(place: Place, events: Vec<RecordedEvent>) -> Entry {
     Entry {
         transcript: Transcript {
@@ -358,5 +358,5 @@ pub(crate) fn keep(meta: &mut Map<String, Value>, name: &str, value: Option<Valu
 
 /// Moves a field of an object to a transcript's `meta`, as [`keep`] does.
 pub(crate) fn keep_field(meta: &mut Object, name: &str, object: &mut Object, field: &str) {
-    keep(meta, name, take::any(object, field));
+    keep(meta, name, fields::any(object, field));
 }

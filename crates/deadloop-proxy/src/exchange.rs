@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use deadloop_corpus::StreamFormat;
 
-use crate::http::{Body, Framing, Head, Wire};
-use crate::judge::{Followed, Judge};
-use crate::metrics::Counter;
-use crate::onward::{Onward, write_chunk};
+use crate::http::{BodyState, Connection, Framing, MessageHead};
+use crate::metrics::MetricCounter;
 use crate::prompt::PromptReader;
-use crate::reply::{self, Reply};
+use crate::reply::{self, ProxyReply};
+use crate::response_guard::{AlarmEffect, ResponseGuard};
 use crate::tunnel;
-use crate::{ProxyNews, Shared};
+use crate::upstream_request::{UpstreamRequest, write_chunk};
+use crate::{ProxyNews, ProxyState};
 
 /// The interval of checks on a connection without bytes.
 const TICK: Duration = Duration::from_millis(500);
@@ -25,7 +25,7 @@ const IDLE: u32 = 120;
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The reasons why an exchange ends early.
-enum Broken {
+enum ExchangeError {
     /// The client disconnected, or never sent a request.
     Client,
     /// The server disconnected during its response.
@@ -37,37 +37,37 @@ enum Broken {
 }
 
 /// The end of an exchange. `true` if the client may send another request.
-type Served = Result<bool, Broken>;
+type ExchangeResult = Result<bool, ExchangeError>;
 
 /// Answers a client with a 503 for too many connections, and closes the connection.
 pub(crate) fn refuse(client: &TcpStream) {
     let _ = client.set_write_timeout(Some(Duration::from_secs(1)));
-    Reply::words("503 Service Unavailable", "too many streams\n").finish(client);
+    ProxyReply::words("503 Service Unavailable", "too many streams\n").finish(client);
 }
 
 /// Serves a connection until it ends.
-pub(crate) fn serve(client: TcpStream, shared: &Shared) {
+pub(crate) fn serve(client: TcpStream, shared: &ProxyState) {
     let ready = client
         .set_nodelay(true)
         .and_then(|()| client.set_read_timeout(Some(TICK)))
         .and_then(|()| client.set_write_timeout(Some(PATIENCE)));
     reply::probe(&client);
-    let mut wire = Wire::of_client(&client);
-    let mut end = ready.map(|()| true).map_err(|_| Broken::Client);
+    let mut wire = Connection::of_client(&client);
+    let mut end = ready.map(|()| true).map_err(|_| ExchangeError::Client);
     while let Ok(true) = end {
         end = exchange(&client, &mut wire, shared);
     }
     match end {
-        Err(Broken::Request(what)) => {
-            shared.metrics.add(Counter::BadRequest, 1);
-            Reply::words("400 Bad Request", &(what + "\n")).finish(&client);
+        Err(ExchangeError::Request(what)) => {
+            shared.metrics.add(MetricCounter::BadRequest, 1);
+            ProxyReply::words("400 Bad Request", &(what + "\n")).finish(&client);
         }
-        Err(Broken::Unanswered(what)) => {
-            shared.metrics.add(Counter::BadGateway, 1);
-            Reply::words("502 Bad Gateway", what).finish(&client);
+        Err(ExchangeError::Unanswered(what)) => {
+            shared.metrics.add(MetricCounter::BadGateway, 1);
+            ProxyReply::words("502 Bad Gateway", what).finish(&client);
         }
-        Err(Broken::Client) => drop(client.shutdown(Shutdown::Both)),
-        Ok(_) | Err(Broken::Upstream) => reply::close(&client),
+        Err(ExchangeError::Client) => drop(client.shutdown(Shutdown::Both)),
+        Ok(_) | Err(ExchangeError::Upstream) => reply::close(&client),
     }
 }
 
@@ -76,32 +76,36 @@ fn timed_out(error: &io::Error) -> bool {
 }
 
 /// Handles one request and its response.
-fn exchange(client: &TcpStream, wire: &mut Wire<&TcpStream>, shared: &Shared) -> Served {
+fn exchange(
+    client: &TcpStream,
+    wire: &mut Connection<&TcpStream>,
+    shared: &ProxyState,
+) -> ExchangeResult {
     let Some(head) = next_head(wire, shared)? else {
         return Ok(false);
     };
-    let refused = |what: &str| Broken::Request(what.to_owned());
-    let request = Head::of_request(&head).map_err(refused)?;
+    let refused = |what: &str| ExchangeError::Request(what.to_owned());
+    let request = MessageHead::of_request(&head).map_err(refused)?;
     let framing = request.framing().map_err(refused)?;
-    shared.metrics.add(Counter::Requests, 1);
+    shared.metrics.add(MetricCounter::Requests, 1);
     let Ok(upstream) = shared.options.upstream.connect() else {
-        return Err(Broken::Unanswered("the server cannot be reached\n"));
+        return Err(ExchangeError::Unanswered("the server cannot be reached\n"));
     };
     reply::probe(&upstream);
     if request.lists("expect", "100-continue") {
         let mut client = client;
         let go = client.write_all(b"HTTP/1.1 100 Continue\r\n\r\n");
-        go.map_err(|_| Broken::Client)?;
+        go.map_err(|_| ExchangeError::Client)?;
     }
-    let onward = Onward {
+    let onward = UpstreamRequest {
         head: &request,
         framing,
     };
-    let mut answered = Answered::new(&upstream, client, shared);
+    let mut answered = ServerAnswer::new(&upstream, client, shared);
     let mut asking = PromptReader::new(&request, shared);
     let sent = send(&onward, (wire, &mut asking), &mut answered)?;
     let Some(response) = answered.head()? else {
-        return Err(Broken::Unanswered("the server did not answer\n"));
+        return Err(ExchangeError::Unanswered("the server did not answer\n"));
     };
     let relay = Relay {
         client,
@@ -119,30 +123,33 @@ fn exchange(client: &TcpStream, wire: &mut Wire<&TcpStream>, shared: &Shared) ->
 
 /// Reads the head of the next request. `None` if the client is done. While the proxy stops, a client without a
 /// request counts as gone.
-fn next_head(wire: &mut Wire<&TcpStream>, shared: &Shared) -> Result<Option<Vec<u8>>, Broken> {
+fn next_head(
+    wire: &mut Connection<&TcpStream>,
+    shared: &ProxyState,
+) -> Result<Option<Vec<u8>>, ExchangeError> {
     for _ in 0..IDLE {
         match wire.head() {
             Ok(head) => return Ok(head),
             Err(e) if timed_out(&e) => {
                 if shared.stopping() && !wire.has_begun() {
-                    return Err(Broken::Client);
+                    return Err(ExchangeError::Client);
                 }
             }
             Err(e) if e.kind() == ErrorKind::InvalidData => {
-                return Err(Broken::Request(e.to_string()));
+                return Err(ExchangeError::Request(e.to_string()));
             }
             Err(_) => break,
         }
     }
-    Err(Broken::Client)
+    Err(ExchangeError::Client)
 }
 
 /// Sends the request to the server. Returns false if the server did not accept all of it.
 fn send(
-    onward: &Onward<'_>,
-    (wire, asking): (&mut Wire<&TcpStream>, &mut PromptReader<'_>),
-    answered: &mut Answered<'_>,
-) -> Result<bool, Broken> {
+    onward: &UpstreamRequest<'_>,
+    (wire, asking): (&mut Connection<&TcpStream>, &mut PromptReader<'_>),
+    answered: &mut ServerAnswer<'_>,
+) -> Result<bool, ExchangeError> {
     let mut upstream = answered.upstream;
     let _ = upstream.set_nodelay(true);
     let _ = upstream.set_read_timeout(Some(TICK));
@@ -151,7 +158,7 @@ fn send(
     if upstream.write_all(&lead).is_err() {
         return Ok(false);
     }
-    let mut body = onward.framing.body(Body::Length(0));
+    let mut body = onward.framing.body(BodyState::Length(0));
     let (mut piece, mut idle) = (Vec::new(), 0);
     loop {
         piece.clear();
@@ -171,28 +178,28 @@ fn send(
             }
             Err(e) if timed_out(&e) && idle < IDLE => idle += 1,
             Err(e) if e.kind() == ErrorKind::InvalidData => {
-                return Err(Broken::Request(e.to_string()));
+                return Err(ExchangeError::Request(e.to_string()));
             }
-            Err(_) => return Err(Broken::Client),
+            Err(_) => return Err(ExchangeError::Client),
         }
     }
 }
 
 /// The answer of the server, as it arrives.
-struct Answered<'a> {
+struct ServerAnswer<'a> {
     upstream: &'a TcpStream,
-    wire: Wire<&'a TcpStream>,
+    wire: Connection<&'a TcpStream>,
     /// The head of a response that arrived before the whole request was sent.
-    early: Option<Head>,
+    early: Option<MessageHead>,
     client: &'a TcpStream,
-    shared: &'a Shared,
+    shared: &'a ProxyState,
 }
 
-impl<'a> Answered<'a> {
-    fn new(upstream: &'a TcpStream, client: &'a TcpStream, shared: &'a Shared) -> Self {
+impl<'a> ServerAnswer<'a> {
+    fn new(upstream: &'a TcpStream, client: &'a TcpStream, shared: &'a ProxyState) -> Self {
         Self {
             upstream,
-            wire: Wire::of_server(upstream),
+            wire: Connection::of_server(upstream),
             early: None,
             client,
             shared,
@@ -203,7 +210,7 @@ impl<'a> Answered<'a> {
     fn is_refusal(&mut self) -> bool {
         while self.early.is_none() && self.has_begun() {
             match self.wire.head() {
-                Ok(Some(head)) => match Head::of_response(&head) {
+                Ok(Some(head)) => match MessageHead::of_response(&head) {
                     Some(head) if is_interim(&head) => {}
                     Some(head) => self.early = Some(head),
                     None => return true,
@@ -224,13 +231,13 @@ impl<'a> Answered<'a> {
 
     /// Reads the head of the response, without a time limit, as long as the client is connected. Heads with a 1xx
     /// status other than 101 are skipped. `None` if the server sent no valid head.
-    fn head(&mut self) -> Result<Option<Head>, Broken> {
+    fn head(&mut self) -> Result<Option<MessageHead>, ExchangeError> {
         if let Some(early) = self.early.take() {
             return Ok(Some(early));
         }
         loop {
             match self.wire.head() {
-                Ok(Some(head)) => match Head::of_response(&head) {
+                Ok(Some(head)) => match MessageHead::of_response(&head) {
                     Some(head) if is_interim(&head) => {}
                     known => return Ok(known),
                 },
@@ -242,20 +249,20 @@ impl<'a> Answered<'a> {
 }
 
 /// Returns whether another head follows.
-fn is_interim(head: &Head) -> bool {
+fn is_interim(head: &MessageHead) -> bool {
     head.start.0.starts_with('1') && head.start.0 != "101"
 }
 
 /// Returns an error if the client has disconnected.
-fn still_there(client: &TcpStream, shared: &Shared) -> Result<(), Broken> {
+fn still_there(client: &TcpStream, shared: &ProxyState) -> Result<(), ExchangeError> {
     // A client that has closed only its sending side may wait for its answer. If it has closed both sides, its system
     // reports that to a probe or to the next write.
     let lost = client.take_error();
     if matches!(lost, Ok(None)) && peeked(client).is_ok() {
         return Ok(());
     }
-    shared.metrics.add(Counter::ClientGone, 1);
-    Err(Broken::Client)
+    shared.metrics.add(MetricCounter::ClientGone, 1);
+    Err(ExchangeError::Client)
 }
 
 /// Returns the number of unread bytes, at most one. Returns 0 also if no more will arrive.
@@ -275,30 +282,30 @@ fn peeked(stream: &TcpStream) -> io::Result<usize> {
 /// A response on its way to the client.
 struct Relay<'a> {
     client: &'a TcpStream,
-    request: &'a Head,
-    response: &'a Head,
+    request: &'a MessageHead,
+    response: &'a MessageHead,
     /// Whether the connection takes no more requests.
     last: bool,
-    shared: &'a Shared,
+    shared: &'a ProxyState,
 }
 
 impl Relay<'_> {
     /// Passes the response on. Returns whether the connection can take another request.
-    fn run(&self, wire: &mut Wire<&TcpStream>, asking: PromptReader<'_>) -> Served {
+    fn run(&self, wire: &mut Connection<&TcpStream>, asking: PromptReader<'_>) -> ExchangeResult {
         let status = self.response.start.0.as_str();
         let bare = self.request.start.0 == "HEAD" || matches!(status, "204" | "304");
         let Ok(framing) = self.response.framing() else {
             let what = "the length of the server's answer is not clear\n";
-            return Err(Broken::Unanswered(what));
+            return Err(ExchangeError::Unanswered(what));
         };
         let body = if bare {
-            Body::Length(0)
+            BodyState::Length(0)
         } else {
-            framing.body(Body::Close)
+            framing.body(BodyState::Close)
         };
         let watched = self.watched().filter(|_| !bare);
-        let judge =
-            watched.map(|written| Judge::new(&self.shared.options, written, asking.asked()));
+        let judge = watched
+            .map(|written| ResponseGuard::new(&self.shared.options, written, asking.asked()));
         // A response that may be cut has no length.
         let out = match framing {
             Framing::Length(_) if judge.is_none() && status != "204" => framing,
@@ -316,7 +323,11 @@ impl Relay<'_> {
     }
 
     /// Passes on the switch to another protocol, and then the bytes of both sides.
-    fn switch(&self, wire: &Wire<&TcpStream>, answered: &Wire<&TcpStream>) -> Served {
+    fn switch(
+        &self,
+        wire: &Connection<&TcpStream>,
+        answered: &Connection<&TcpStream>,
+    ) -> ExchangeResult {
         let asked = self.request.upgrade();
         let Some(to) = self
             .response
@@ -324,9 +335,9 @@ impl Relay<'_> {
             .filter(|to| Some(to) == asked.as_ref())
         else {
             let what = "the server speaks something that it was not asked to\n";
-            return Err(Broken::Unanswered(what));
+            return Err(ExchangeError::Unanswered(what));
         };
-        self.shared.metrics.add(Counter::Tunnels, 1);
+        self.shared.metrics.add(MetricCounter::Tunnels, 1);
         self.lead(&["Connection: Upgrade\r\n", &format!("Upgrade: {to}\r\n")])?;
         let ((client, sent), (server, begun)) = (wire.parts(), answered.parts());
         tunnel::run((client, sent), (server, begun));
@@ -334,7 +345,7 @@ impl Relay<'_> {
     }
 
     /// Writes the head of the response, with some headers of the proxy.
-    fn lead(&self, own: &[&str]) -> Result<(), Broken> {
+    fn lead(&self, own: &[&str]) -> Result<(), ExchangeError> {
         let (status, reason) = &self.response.start;
         let mut head = format!("HTTP/1.1 {status} {reason}\r\n").into_bytes();
         head.extend(self.response.passed(&[]));
@@ -358,7 +369,7 @@ impl Relay<'_> {
             return Some(format);
         };
         // Said once: a server that does so does it always.
-        if self.shared.metrics.add(Counter::Packed, 1) == 0 {
+        if self.shared.metrics.add(MetricCounter::Packed, 1) == 0 {
             (self.shared.options.tell)(ProxyNews::Packed(&how));
         }
         None
@@ -366,18 +377,18 @@ impl Relay<'_> {
 
     fn body(
         &self,
-        wire: &mut Wire<&TcpStream>,
-        mut body: Body,
-        (mut judge, chunked): (Option<Judge>, bool),
-    ) -> Result<(), Broken> {
+        wire: &mut Connection<&TcpStream>,
+        mut body: BodyState,
+        (mut judge, chunked): (Option<ResponseGuard>, bool),
+    ) -> Result<(), ExchangeError> {
         let metrics = &self.shared.metrics;
-        metrics.add(Counter::Watched, u64::from(judge.is_some()));
+        metrics.add(MetricCounter::Watched, u64::from(judge.is_some()));
         let (mut piece, mut counted) = (Vec::new(), 0);
         loop {
             piece.clear();
             let (n, ended) = self.next((wire, &mut body), &mut piece, judge.as_mut())?;
-            let unread = judge.as_ref().map_or(0, Judge::unread);
-            metrics.add(Counter::Unwatched, unread - counted);
+            let unread = judge.as_ref().map_or(0, ResponseGuard::unread);
+            metrics.add(MetricCounter::Unwatched, unread - counted);
             counted = unread;
             if let Some(judge) = &mut judge {
                 self.report_alarms(judge);
@@ -395,14 +406,14 @@ impl Relay<'_> {
     }
 
     /// Counts and reports new alarms.
-    fn report_alarms(&self, judge: &mut Judge) {
-        let Shared {
+    fn report_alarms(&self, judge: &mut ResponseGuard) {
+        let ProxyState {
             metrics, options, ..
         } = self.shared;
         for (alarm, followed) in judge.news() {
             match followed {
-                Followed::Nothing => metrics.warning(alarm.kind),
-                Followed::Ended => metrics.alarm(alarm.kind),
+                AlarmEffect::Nothing => metrics.warning(alarm.kind),
+                AlarmEffect::Ended => metrics.alarm(alarm.kind),
             }
             (options.tell)(ProxyNews::Alarm(judge.model(), &alarm, followed));
         }
@@ -413,10 +424,10 @@ impl Relay<'_> {
     /// whether the response ends there.
     fn next(
         &self,
-        (wire, body): (&mut Wire<&TcpStream>, &mut Body),
+        (wire, body): (&mut Connection<&TcpStream>, &mut BodyState),
         piece: &mut Vec<u8>,
-        judge: Option<&mut Judge>,
-    ) -> Result<(Option<usize>, bool), Broken> {
+        judge: Option<&mut ResponseGuard>,
+    ) -> Result<(Option<usize>, bool), ExchangeError> {
         match body.read(wire, piece) {
             Ok(n) => {
                 let ended = judge.is_some_and(|judge| judge.judge(piece));
@@ -429,17 +440,19 @@ impl Relay<'_> {
             }
             // Since the last chunk is missing, the client can tell that the response is incomplete.
             Err(_) => {
-                self.shared.metrics.add(Counter::UpstreamGone, 1);
-                Err(Broken::Upstream)
+                self.shared.metrics.add(MetricCounter::UpstreamGone, 1);
+                Err(ExchangeError::Upstream)
             }
         }
     }
 
-    fn pass(&self, bytes: &[u8], chunked: bool) -> Result<(), Broken> {
+    fn pass(&self, bytes: &[u8], chunked: bool) -> Result<(), ExchangeError> {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.shared.metrics.add(Counter::Bytes, bytes.len() as u64);
+        self.shared
+            .metrics
+            .add(MetricCounter::Bytes, bytes.len() as u64);
         if chunked {
             self.gone(write_chunk(self.client, bytes))
         } else {
@@ -447,15 +460,15 @@ impl Relay<'_> {
         }
     }
 
-    fn write(&self, bytes: &[u8]) -> Result<(), Broken> {
+    fn write(&self, bytes: &[u8]) -> Result<(), ExchangeError> {
         let mut client = self.client;
         self.gone(client.write_all(bytes))
     }
 
-    fn gone(&self, written: io::Result<()>) -> Result<(), Broken> {
+    fn gone(&self, written: io::Result<()>) -> Result<(), ExchangeError> {
         written.map_err(|_| {
-            self.shared.metrics.add(Counter::ClientGone, 1);
-            Broken::Client
+            self.shared.metrics.add(MetricCounter::ClientGone, 1);
+            ExchangeError::Client
         })
     }
 }

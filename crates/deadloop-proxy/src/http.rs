@@ -28,7 +28,7 @@ fn malformed(what: &'static str) -> io::Error {
 }
 
 /// A connection, with the bytes that were read ahead.
-pub(crate) struct Wire<R> {
+pub(crate) struct Connection<R> {
     stream: R,
     ahead: Vec<u8>,
     /// The number of read-ahead bytes that were searched for an end.
@@ -38,7 +38,7 @@ pub(crate) struct Wire<R> {
     strict: bool,
 }
 
-impl<R: Read> Wire<R> {
+impl<R: Read> Connection<R> {
     /// Wraps the connection of a client.
     pub(crate) fn of_client(stream: R) -> Self {
         Self::new(stream, true)
@@ -174,18 +174,18 @@ impl Framing {
     }
 
     /// Returns the body to read. `without` is the body of a message without a header.
-    pub(crate) fn body(self, without: Body) -> Body {
+    pub(crate) fn body(self, without: BodyState) -> BodyState {
         match self {
             Self::None => without,
-            Self::Length(bytes) => Body::Length(bytes),
-            Self::Chunked => Body::Size,
+            Self::Length(bytes) => BodyState::Length(bytes),
+            Self::Chunked => BodyState::Size,
         }
     }
 }
 
 /// The remaining part of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Body {
+pub(crate) enum BodyState {
     /// A number of bytes.
     Length(u64),
     /// All bytes up to the end of the connection.
@@ -200,7 +200,7 @@ pub(crate) enum Body {
     Trailer(usize),
 }
 
-impl Body {
+impl BodyState {
     /// Reads a part of the body. Returns 0 at its end.
     ///
     /// # Errors
@@ -208,7 +208,7 @@ impl Body {
     /// malformed.
     pub(crate) fn read<R: Read>(
         &mut self,
-        wire: &mut Wire<R>,
+        wire: &mut Connection<R>,
         into: &mut Vec<u8>,
     ) -> io::Result<usize> {
         loop {
@@ -280,7 +280,7 @@ fn size(line: &[u8], strict: bool) -> io::Result<u64> {
 
 /// The first line and the headers of a message.
 #[derive(Debug)]
-pub(crate) struct Head {
+pub(crate) struct MessageHead {
     /// Method and target, or status and reason.
     pub(crate) start: (String, String),
     /// Whether the version is HTTP/1.1, otherwise 1.0.
@@ -308,7 +308,7 @@ const HOP: [&str; 10] = [
     "upgrade",
 ];
 
-impl Head {
+impl MessageHead {
     /// Parses a request strictly.
     ///
     /// # Errors
@@ -449,7 +449,7 @@ mod tests {
     fn framing_that_could_be_read_two_ways_is_refused() {
         let framing = |headers: &str| {
             let head = format!("POST / HTTP/1.1\r\nHost: a\r\n{headers}\r\n");
-            Head::of_request(head.as_bytes()).map(|head| head.framing().unwrap())
+            MessageHead::of_request(head.as_bytes()).map(|head| head.framing().unwrap())
         };
         assert_eq!(framing(""), Ok(Framing::None));
         assert_eq!(framing("Content-Length: 5\r\n"), Ok(Framing::Length(5)));
@@ -478,7 +478,7 @@ mod tests {
     #[test]
     fn a_response_that_ends_before_its_bytes_do_is_none() {
         let bytes = b"HTTP/1.1 200 OK\nContent-Length: 2\n\nhi\r\n\r\n";
-        assert!(Head::of_response(bytes).is_none());
+        assert!(MessageHead::of_response(bytes).is_none());
     }
 
     #[test]
@@ -486,7 +486,7 @@ mod tests {
         let framing = |second: &str| {
             let head =
                 format!("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: {second}\r\n\r\n");
-            Head::of_response(head.as_bytes()).unwrap().framing()
+            MessageHead::of_response(head.as_bytes()).unwrap().framing()
         };
         assert_eq!(framing("2"), Ok(Framing::Length(2)));
         assert!(framing("3").is_err());
@@ -495,7 +495,7 @@ mod tests {
     #[test]
     fn headers_of_one_connection_do_not_go_on() {
         let head = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close, X-Own\r\nX-Own: 1\r\nX-Kept: 2\r\nTE: x\r\n\r\n";
-        let head = Head::of_request(head).unwrap();
+        let head = MessageHead::of_request(head).unwrap();
         assert_eq!(head.passed(&["host"]), b"x-kept: 2\r\n");
         assert!(head.lists("connection", "close"));
     }
@@ -504,7 +504,7 @@ mod tests {
     fn only_what_is_no_http_is_an_upgrade() {
         let upgrade = |method: &str, headers: &str| {
             let head = format!("{method} / HTTP/1.1\r\nHost: a\r\n{headers}\r\n");
-            Head::of_request(head.as_bytes()).unwrap().upgrade()
+            MessageHead::of_request(head.as_bytes()).unwrap().upgrade()
         };
         let asks = "Connection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\n";
         assert_eq!(upgrade("GET", asks), Some("websocket".into()));
@@ -555,7 +555,7 @@ mod tests {
     #[test]
     fn a_head_may_come_byte_by_byte_and_not_for_ever() {
         let bytes = b"GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\n\nHost";
-        let mut wire = Wire::of_client(Slow(bytes, false));
+        let mut wire = Connection::of_client(Slow(bytes, false));
         let mut next = || loop {
             match wire.head() {
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {}
@@ -564,7 +564,7 @@ mod tests {
         };
         assert_eq!(next().unwrap().unwrap(), &bytes[..27]);
         assert!(next().unwrap_err().contains("CR LF"));
-        let mut wire = Wire::of_client(Slow(bytes, false));
+        let mut wire = Connection::of_client(Slow(bytes, false));
         while wire.ahead.len() < 9 {
             assert!(
                 wire.head()
@@ -581,11 +581,11 @@ mod tests {
     fn chunks_of_a_client_are_read_strictly_and_those_of_a_server_as_servers_write_them() {
         let read = |bytes: &[u8], strict: bool| {
             let mut wire = if strict {
-                Wire::of_client(bytes)
+                Connection::of_client(bytes)
             } else {
-                Wire::of_server(bytes)
+                Connection::of_server(bytes)
             };
-            let (mut body, mut all) = (Body::Size, Vec::new());
+            let (mut body, mut all) = (BodyState::Size, Vec::new());
             loop {
                 match body.read(&mut wire, &mut all) {
                     Ok(0) => return Ok(all),

@@ -8,14 +8,14 @@
 //! | one request and its response | `exchange` |
 //! | heads and bodies of HTTP | `http`, and the rules of refusal: `strict` |
 //! | the task and prompt of a request, for its guard | `prompt` |
-//! | a request on its way to the server | `onward` |
+//! | a request on its way to the server | `upstream_request` |
 //! | the proxy's own answers, and closing | `reply` |
 //! | the connection after a 101 | `tunnel` |
 //! | the server's address | `upstream` |
-//! | the guard of a response | `judge` |
+//! | the guard of a response | `response_guard` |
 //! | the content of `/metrics`, and its address | `metrics`, `scrape` |
-//! | a page for one person on this machine, for `label --serve` | `local` |
-//! | heads, bodies and judging without a connection, for tests and fuzzing | `parts` |
+//! | a page for one person on this machine, for `label --serve` | `local_page` |
+//! | heads, bodies and judging without a connection, for tests and fuzzing | `offline` |
 //!
 //! Each connection has a thread with a stack of 256 KiB. A waiting thread uses only some pages of it. Only the bytes of
 //! one read are buffered, so a slow client slows its server down (backpressure of TCP). The proxy has no TLS, which is
@@ -28,20 +28,20 @@
 )]
 
 mod exchange;
-mod few;
 mod http;
-mod judge;
-mod local;
+mod local_page;
 mod metrics;
-mod onward;
 #[doc(hidden)]
-pub mod parts;
+pub mod offline;
 mod prompt;
 mod reply;
+mod response_guard;
 mod scrape;
 mod strict;
+mod thread_group;
 mod tunnel;
 mod upstream;
+mod upstream_request;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -53,17 +53,17 @@ use std::time::{Duration, Instant};
 use deadloop_corpus::ThinkRules;
 use deadloop_detect::{Alarm, Guards};
 
-use few::Few;
-pub use judge::Followed;
-pub use local::{Local, LocalAnswer, LocalRequest};
-use metrics::{Counter, Metrics};
+pub use local_page::{LocalAnswer, LocalPage, LocalRequest};
+use metrics::{MetricCounter, Metrics};
+pub use response_guard::AlarmEffect;
+use thread_group::ThreadGroup;
 pub use upstream::{Upstream, UpstreamError};
 
 /// An event reported besides the counters.
 #[derive(Clone, Copy, Debug)]
 pub enum ProxyNews<'a> {
     /// An alarm: the model, the alarm and what followed.
-    Alarm(&'a str, &'a Alarm, Followed),
+    Alarm(&'a str, &'a Alarm, AlarmEffect),
     /// The first stream that no guard could read, because the server compressed it in this way although the request did
     /// not allow that.
     Packed(&'a str),
@@ -93,12 +93,12 @@ pub struct Proxy {
     listener: TcpListener,
     /// The listener for `/metrics`.
     scraped: Option<TcpListener>,
-    refusals: Few,
-    shared: Arc<Shared>,
+    refusals: ThreadGroup,
+    shared: Arc<ProxyState>,
 }
 
 /// The state shared by all connections.
-pub(crate) struct Shared {
+pub(crate) struct ProxyState {
     pub(crate) options: ProxyOptions,
     pub(crate) metrics: Metrics,
     /// The number of held bytes of request bodies.
@@ -107,7 +107,7 @@ pub(crate) struct Shared {
     ended: AtomicBool,
 }
 
-impl Shared {
+impl ProxyState {
     /// Returns whether the proxy has ended: no connection is left, or the grace period is over.
     pub(crate) fn ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
@@ -122,7 +122,7 @@ impl Shared {
 /// A handle to stop a proxy from another thread.
 #[derive(Clone)]
 pub struct Stopper {
-    shared: Arc<Shared>,
+    shared: Arc<ProxyState>,
     at: SocketAddr,
 }
 
@@ -152,7 +152,7 @@ impl Proxy {
     /// # Errors
     /// Returns an error if the address cannot be bound.
     pub fn bind(listen: &str, options: ProxyOptions) -> io::Result<Self> {
-        let shared = Shared {
+        let shared = ProxyState {
             options,
             metrics: Metrics::default(),
             held: AtomicUsize::new(0),
@@ -162,7 +162,7 @@ impl Proxy {
         Ok(Self {
             listener: TcpListener::bind(listen)?,
             scraped: None,
-            refusals: Few::new(REFUSALS),
+            refusals: ThreadGroup::new(REFUSALS),
             shared: Arc::new(shared),
         })
     }
@@ -236,11 +236,11 @@ impl Proxy {
     fn take(&self, client: TcpStream) {
         let shared = Arc::clone(&self.shared);
         if shared.metrics.connections() >= shared.options.most {
-            shared.metrics.add(Counter::Refused, 1);
+            shared.metrics.add(MetricCounter::Refused, 1);
             self.refusals.thread(move || exchange::refuse(&client));
             return;
         }
-        let open = metrics::Open::new(shared);
+        let open = metrics::ConnectionCount::new(shared);
         let thread = thread::Builder::new().stack_size(STACK);
         let serve = move || exchange::serve(client, open.shared());
         // If no thread can start, the connection is closed, as by an overloaded server.

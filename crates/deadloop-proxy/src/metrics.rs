@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use deadloop_detect::Fault;
 use deadloop_detect::Kind;
 
-use crate::Shared;
+use crate::ProxyState;
 
 /// The counters: names and help texts.
 macro_rules! counters {
     ($($counter:ident = $name:literal: $help:literal,)*) => {
         /// A counter of `/metrics`.
         #[derive(Clone, Copy)]
-        pub(crate) enum Counter { $(#[doc = $help] $counter,)* }
+        pub(crate) enum MetricCounter { $(#[doc = $help] $counter,)* }
 
-        const COUNTERS: &[(Counter, &str, &str)] = &[$((Counter::$counter, $name, $help)),*];
+        const COUNTERS: &[(MetricCounter, &str, &str)] = &[$((MetricCounter::$counter, $name, $help)),*];
     };
 }
 
@@ -37,12 +37,12 @@ counters! {
 
 /// Alarms by kind.
 #[derive(Default)]
-struct ByKind {
+struct KindCounts {
     loops: [AtomicU64; Kind::ALL.len()],
     faults: [AtomicU64; Fault::ALL.len()],
 }
 
-impl ByKind {
+impl KindCounts {
     fn add(&self, kind: Kind) {
         let of_kind = match kind {
             Kind::Fault(fault) => Fault::ALL
@@ -79,14 +79,14 @@ impl ByKind {
 #[derive(Default)]
 pub(crate) struct Metrics {
     counts: [AtomicU64; COUNTERS.len()],
-    alarms: ByKind,
-    warnings: ByKind,
+    alarms: KindCounts,
+    warnings: KindCounts,
     open: AtomicUsize,
 }
 
 impl Metrics {
     /// Returns the previous count.
-    pub(crate) fn add(&self, counter: Counter, n: u64) -> u64 {
+    pub(crate) fn add(&self, counter: MetricCounter, n: u64) -> u64 {
         self.counts[counter as usize].fetch_add(n, Ordering::Relaxed)
     }
 
@@ -145,20 +145,20 @@ impl Metrics {
 }
 
 /// A marker of an open connection, which is counted until the marker is dropped.
-pub(crate) struct Open(Arc<Shared>);
+pub(crate) struct ConnectionCount(Arc<ProxyState>);
 
-impl Open {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+impl ConnectionCount {
+    pub(crate) fn new(shared: Arc<ProxyState>) -> Self {
         shared.metrics.open.fetch_add(1, Ordering::SeqCst);
         Self(shared)
     }
 
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &ProxyState {
         &self.0
     }
 }
 
-impl Drop for Open {
+impl Drop for ConnectionCount {
     fn drop(&mut self) {
         self.0.metrics.open.fetch_sub(1, Ordering::SeqCst);
     }

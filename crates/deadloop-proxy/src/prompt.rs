@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use deadloop_stream::Prompted;
+use deadloop_stream::PromptInfo;
 
-use crate::Shared;
-use crate::http::Head;
-use crate::metrics::Counter;
+use crate::ProxyState;
+use crate::http::MessageHead;
+use crate::metrics::MetricCounter;
 
 /// The header that names the task. It is not passed on.
 pub(crate) const TASK: &str = "x-deadloop-task";
@@ -18,7 +18,7 @@ const HELD: usize = 64 << 20;
 
 /// A reader of a request that is being passed on.
 pub(crate) struct PromptReader<'a> {
-    shared: &'a Shared,
+    shared: &'a ProxyState,
     task: String,
     /// The body so far. `None` if no guard needs it, if it is not JSON, or if it is too long.
     body: Option<Vec<u8>>,
@@ -28,7 +28,7 @@ pub(crate) struct PromptReader<'a> {
 
 impl<'a> PromptReader<'a> {
     /// Creates a reader from the head of a request.
-    pub(crate) fn new(head: &Head, shared: &'a Shared) -> Self {
+    pub(crate) fn new(head: &MessageHead, shared: &'a ProxyState) -> Self {
         let kind = head.value("content-type").unwrap_or_default();
         let json = kind.split(';').next().unwrap_or_default().trim() == "application/json";
         let packed = head.value("content-encoding");
@@ -57,12 +57,12 @@ impl<'a> PromptReader<'a> {
     }
 
     /// Returns the prompt that the response answers. A body that could not be read is counted.
-    pub(crate) fn asked(mut self) -> Prompted {
-        let written = self.forget().as_deref().map(Prompted::written);
+    pub(crate) fn asked(mut self) -> PromptInfo {
+        let written = self.forget().as_deref().map(PromptInfo::written);
         if self.long || written == Some(None) {
-            self.shared.metrics.add(Counter::Unheard, 1);
+            self.shared.metrics.add(MetricCounter::Unheard, 1);
         }
-        Prompted {
+        PromptInfo {
             task: std::mem::take(&mut self.task),
             user: written.flatten().unwrap_or_default(),
         }

@@ -19,7 +19,7 @@ const DISCARDED: usize = 64 << 20;
 const PROBE: Duration = Duration::from_secs(15);
 
 /// An answer of the proxy, after which the connection is closed.
-pub(crate) struct Reply<'a> {
+pub(crate) struct ProxyReply<'a> {
     /// The status, such as `404 Not Found`.
     pub(crate) status: &'static str,
     /// The content type.
@@ -29,7 +29,7 @@ pub(crate) struct Reply<'a> {
     pub(crate) text: &'a str,
 }
 
-impl<'a> Reply<'a> {
+impl<'a> ProxyReply<'a> {
     /// Returns an answer that is a line of text.
     pub(crate) fn words(status: &'static str, text: &'a str) -> Self {
         Self {

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use crate::Shared;
-use crate::few::Few;
-use crate::http::{Head, Wire};
-use crate::reply::Reply;
+use crate::ProxyState;
+use crate::http::{Connection, MessageHead};
+use crate::reply::ProxyReply;
+use crate::thread_group::ThreadGroup;
 
 /// The maximum number of requests at once. Further connections are closed.
 const SCRAPES: usize = 32;
@@ -18,8 +18,8 @@ const SCRAPES: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Answers requests until the proxy has ended.
-pub(crate) fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
-    let threads = Few::new(SCRAPES);
+pub(crate) fn listen(listener: &TcpListener, shared: &Arc<ProxyState>) {
+    let threads = ThreadGroup::new(SCRAPES);
     for client in listener.incoming() {
         if shared.ended() {
             break;
@@ -35,23 +35,26 @@ pub(crate) fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
     }
 }
 
-fn serve(client: &TcpStream, shared: &Shared) {
+fn serve(client: &TcpStream, shared: &ProxyState) {
     let ready = client
         .set_read_timeout(Some(PATIENCE))
         .and_then(|()| client.set_write_timeout(Some(PATIENCE)));
-    let head = ready.map(|()| Wire::of_client(client).head());
+    let head = ready.map(|()| Connection::of_client(client).head());
     let Ok(Ok(Some(head))) = head else {
-        return Reply::words("400 Bad Request", "a request of HTTP/1.1 is wanted\n").finish(client);
+        return ProxyReply::words("400 Bad Request", "a request of HTTP/1.1 is wanted\n")
+            .finish(client);
     };
-    match Head::of_request(&head) {
-        Err(what) => Reply::words("400 Bad Request", what).finish(client),
-        Ok(head) if head.start == ("GET".into(), "/metrics".into()) => Reply {
+    match MessageHead::of_request(&head) {
+        Err(what) => ProxyReply::words("400 Bad Request", what).finish(client),
+        Ok(head) if head.start == ("GET".into(), "/metrics".into()) => ProxyReply {
             status: "200 OK",
             kind: "text/plain; version=0.0.4",
             more: "",
             text: &shared.metrics.text(),
         }
         .finish(client),
-        Ok(_) => Reply::words("404 Not Found", "GET /metrics is all there is\n").finish(client),
+        Ok(_) => {
+            ProxyReply::words("404 Not Found", "GET /metrics is all there is\n").finish(client)
+        }
     }
 }

@@ -6,11 +6,11 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::thread;
 
-use deadloop_proxy::{Local, LocalAnswer, LocalRequest};
+use deadloop_proxy::{LocalAnswer, LocalPage, LocalRequest};
 
 /// A page that tells what it was asked, and ends at `end`.
 fn page() -> (String, thread::JoinHandle<Result<(), String>>) {
-    let local = Local::bind(0).unwrap();
+    let local = LocalPage::bind(0).unwrap();
     let address = local.address();
     let answer = |request: &LocalRequest| match request.path.as_str() {
         "fail" => Err("failed".to_owned()),

@@ -8,12 +8,12 @@
 //! [`TextRepair::finish`]: registry::TextRepair::finish
 //!
 //! ```
-//! use deadloop_repair::meaning::Pieces;
+//! use deadloop_repair::meaning::MeaningParts;
 //! use deadloop_repair::registry::Repairer;
 //!
 //! let think = Repairer::find("think").ok_or("no such repairer")?;
 //! let mut machine = think.text(&think.preset("sglang-qwen3")?).ok_or("it reads events")?;
-//! let mut pieces = Pieces::default();
+//! let mut pieces = MeaningParts::default();
 //! for chunk in ["<thi", "nk>Two and two.</th", "ink>Four."] {
 //!     machine.push(chunk, &mut pieces);
 //! }

@@ -1,4 +1,4 @@
-//! [`Marks`]: fixed texts, such as tags, to find in a stream.
+//! [`MarkList`]: fixed texts, such as tags, to find in a stream.
 
 /// The result of comparing a text with some marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) enum MarkMatch {
 
 /// A list of marks, each distinguishable from the others by its beginning.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Marks {
+pub(super) struct MarkList {
     marks: Vec<Vec<char>>,
     fold: bool,
 }
@@ -21,7 +21,7 @@ pub(super) struct Marks {
 /// The allowed lengths of a mark, in chars.
 pub(super) const LENGTHS: std::ops::RangeInclusive<usize> = 3..=64;
 
-impl Marks {
+impl MarkList {
     /// Returns a list of marks. With `fold`, the case of ASCII letters does not count.
     pub(super) fn new(marks: &[String], fold: bool) -> Self {
         let chars = |mark: &String| mark.chars().collect();
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_mark_is_told_as_soon_as_it_is_whole() {
-        let known = Marks::new(&marks(&["<think>", "</think>"]), true);
+        let known = MarkList::new(&marks(&["<think>", "</think>"]), true);
         let look = |held: &str| known.match_held(&held.chars().collect::<Vec<_>>(), &mut 0);
         assert_eq!(look("<"), MarkMatch::Cut);
         assert_eq!(look("</THI"), MarkMatch::Cut);
@@ -121,10 +121,10 @@ mod tests {
 
     #[test]
     fn marks_that_cannot_be_told_apart_are_refused() {
-        assert_eq!(Marks::refuse(&marks(&["<a>", "<b>"]), false), None);
+        assert_eq!(MarkList::refuse(&marks(&["<a>", "<b>"]), false), None);
         for bad in [&["<a>", "<a>>"][..], &["<>"], &["<a>", "<A>"]] {
-            assert!(Marks::refuse(&marks(bad), true).is_some(), "{bad:?}");
+            assert!(MarkList::refuse(&marks(bad), true).is_some(), "{bad:?}");
         }
-        assert_eq!(Marks::refuse(&marks(&["<a>", "<A>"]), false), None);
+        assert_eq!(MarkList::refuse(&marks(&["<a>", "<A>"]), false), None);
     }
 }

@@ -1,4 +1,4 @@
-//! [`Meaning`]: a stream's reasoning, text and actions. [`Delivered`]: an event.
+//! [`Meaning`]: a stream's reasoning, text and actions. [`Delivery`]: an event.
 
 /// An action that a text requests from a program: a tag with its fields and content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +15,7 @@ pub struct Action {
 
 /// A part of a stream's meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum MeaningPart {
     /// Thinking: not for the user.
     Reasoning(String),
     /// Text that is passed on: text for the user, arguments, a name.
@@ -26,11 +26,11 @@ pub enum Piece {
 
 /// Parts in order. Neighbouring texts are joined into one part, and so is neighbouring thinking. No part is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pieces(Vec<Piece>);
+pub struct MeaningParts(Vec<MeaningPart>);
 
-impl Pieces {
+impl MeaningParts {
     /// Returns the parts so far.
-    pub fn parts(&self) -> &[Piece] {
+    pub fn parts(&self) -> &[MeaningPart] {
         &self.0
     }
 
@@ -38,14 +38,14 @@ impl Pieces {
     /// added.
     pub fn extent(&self) -> (usize, usize) {
         let last = match self.0.last() {
-            Some(Piece::Text(text) | Piece::Reasoning(text)) => text.len(),
-            Some(Piece::Action(_)) | None => 0,
+            Some(MeaningPart::Text(text) | MeaningPart::Reasoning(text)) => text.len(),
+            Some(MeaningPart::Action(_)) | None => 0,
         };
         (self.0.len(), last)
     }
 
     /// Removes the parts so far and returns them.
-    pub fn take(&mut self) -> Vec<Piece> {
+    pub fn take(&mut self) -> Vec<MeaningPart> {
         std::mem::take(&mut self.0)
     }
 
@@ -53,8 +53,8 @@ impl Pieces {
     pub fn text(&mut self, more: &str) {
         match self.0.last_mut() {
             _ if more.is_empty() => {}
-            Some(Piece::Text(text)) => text.push_str(more),
-            _ => self.0.push(Piece::Text(more.to_owned())),
+            Some(MeaningPart::Text(text)) => text.push_str(more),
+            _ => self.0.push(MeaningPart::Text(more.to_owned())),
         }
     }
 
@@ -62,14 +62,14 @@ impl Pieces {
     pub fn reasoning(&mut self, more: &str) {
         match self.0.last_mut() {
             _ if more.is_empty() => {}
-            Some(Piece::Reasoning(text)) => text.push_str(more),
-            _ => self.0.push(Piece::Reasoning(more.to_owned())),
+            Some(MeaningPart::Reasoning(text)) => text.push_str(more),
+            _ => self.0.push(MeaningPart::Reasoning(more.to_owned())),
         }
     }
 
     /// Adds an action.
     pub fn action(&mut self, action: Action) {
-        self.0.push(Piece::Action(action));
+        self.0.push(MeaningPart::Action(action));
     }
 
     /// Returns all parts together.
@@ -82,12 +82,12 @@ impl Pieces {
 
 impl Meaning {
     /// Adds parts that came later.
-    pub fn add(&mut self, more: &Pieces) {
+    pub fn add(&mut self, more: &MeaningParts) {
         for piece in &more.0 {
             match piece {
-                Piece::Reasoning(text) => self.reasoning.push_str(text),
-                Piece::Text(text) => self.text.push_str(text),
-                Piece::Action(action) => self.actions.push(action.clone()),
+                MeaningPart::Reasoning(text) => self.reasoning.push_str(text),
+                MeaningPart::Text(text) => self.text.push_str(text),
+                MeaningPart::Action(action) => self.actions.push(action.clone()),
             }
         }
     }
@@ -106,7 +106,7 @@ pub struct Meaning {
 
 /// An event of a stream, as it is delivered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Delivered {
+pub struct Delivery {
     /// The id, if the event has one.
     pub id: Option<String>,
     /// The position in the row, if it is given. Rows count from 0 or from any other number.

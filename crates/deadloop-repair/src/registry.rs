@@ -6,9 +6,9 @@
 use std::ops::{Deref, RangeInclusive};
 
 use deadloop_detect::Value;
-use deadloop_detect::harness::{Params, Spec, Unfit};
+use deadloop_detect::harness::{InvalidValue, Params, Spec};
 
-use super::meaning::{Delivered, Meaning, Pieces};
+use super::meaning::{Delivery, Meaning, MeaningParts};
 use super::{filter, json, names, replay, tags, think};
 
 /// All repairers, in the order of listings.
@@ -47,14 +47,14 @@ pub(super) use repairer;
 #[derive(Debug)]
 pub struct Repairer {
     /// The name, the parameters and the presets. [`Spec`]'s fields can be read as the repairer's own. All parameters
-    /// are [structural](deadloop_detect::harness::Mark::Structural).
+    /// are [structural](deadloop_detect::harness::ParamRole::Structural).
     pub spec: Spec,
     /// The kind of stream that it reads.
     pub stream: StreamKind,
     /// The part of a live stream that it repairs.
-    pub mends: Mends,
+    pub mends: RepairTarget,
     /// The constructor of a repairer for one stream, from checked parameters.
-    pub make: Make,
+    pub make: RepairerFactory,
 }
 
 deadloop_detect::words! {
@@ -84,7 +84,7 @@ impl StreamKind {
 
 /// The part of a live stream that a repairer repairs, in the order of `watch --repair`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mends {
+pub enum RepairTarget {
     /// The answer, which passes through such repairers in the order of these numbers.
     Answer(u8),
     /// The name of a call.
@@ -97,7 +97,7 @@ pub enum Mends {
 
 /// The constructor of a repairer, by its input.
 #[derive(Clone, Copy, Debug)]
-pub enum Make {
+pub enum RepairerFactory {
     /// A repairer of text: an answer, arguments, or a name.
     Text(fn(&Params) -> Box<dyn TextRepair>),
     /// A repairer of events as they are delivered.
@@ -107,9 +107,9 @@ pub enum Make {
 /// Repairer of one text as it streams in.
 pub trait TextRepair: Send {
     /// Takes the next chunk. Adds the parts that are now certain to `out`, in order.
-    fn push(&mut self, chunk: &str, out: &mut Pieces);
+    fn push(&mut self, chunk: &str, out: &mut MeaningParts);
     /// Takes the end of the stream. Adds the rest to `out`. It is the last call.
-    fn finish(&mut self, out: &mut Pieces);
+    fn finish(&mut self, out: &mut MeaningParts);
     /// Returns the number of chars that wait because their meaning is not certain yet.
     fn held(&self) -> usize;
     /// Returns the number of steps so far: chars read, compared and read again. It is linear in the text.
@@ -119,9 +119,9 @@ pub trait TextRepair: Send {
 /// Repairer of one row of events as it is delivered.
 pub trait EventRepair: Send {
     /// Takes the next event. Adds the events that are now certain to `out`, in order.
-    fn push(&mut self, event: Delivered, out: &mut Vec<Delivered>);
+    fn push(&mut self, event: Delivery, out: &mut Vec<Delivery>);
     /// Takes the end of the row. Adds the rest to `out`. It is the last call.
-    fn finish(&mut self, out: &mut Vec<Delivered>);
+    fn finish(&mut self, out: &mut Vec<Delivery>);
     /// Returns the number of events that wait plus the number of keys that are remembered.
     fn held(&self) -> usize;
 }
@@ -144,11 +144,11 @@ impl Repairer {
     ///
     /// # Errors
     /// If no preset has this name, returns the existing names. Otherwise returns the mistake in the file.
-    pub fn preset(&self, name: &str) -> Result<Params, Unfit> {
+    pub fn preset(&self, name: &str) -> Result<Params, InvalidValue> {
         let presets = self.presets()?;
         let Some(preset) = presets.iter().find(|preset| preset.name == name) else {
             let names: Vec<&str> = presets.iter().map(|preset| preset.name.as_str()).collect();
-            return Err(Unfit(format!(
+            return Err(InvalidValue(format!(
                 "the repairer {} has no preset {name:?}; expected one of: {}",
                 self.name,
                 names.join(", ")
@@ -160,23 +160,23 @@ impl Repairer {
     /// Returns a repairer for one text, from checked parameters. `None` if this repairer reads events.
     pub fn text(&self, params: &Params) -> Option<Box<dyn TextRepair>> {
         match self.make {
-            Make::Text(make) => Some(make(params)),
-            Make::Events(_) => None,
+            RepairerFactory::Text(make) => Some(make(params)),
+            RepairerFactory::Events(_) => None,
         }
     }
 
     /// Returns a repairer for one row of events, from checked parameters. `None` if this repairer reads text.
     pub fn events(&self, params: &Params) -> Option<Box<dyn EventRepair>> {
         match self.make {
-            Make::Events(make) => Some(make(params)),
-            Make::Text(_) => None,
+            RepairerFactory::Events(make) => Some(make(params)),
+            RepairerFactory::Text(_) => None,
         }
     }
 
     /// Repairs a whole text and returns its meaning. `None` if this repairer reads events.
     pub fn mend(&self, params: &Params, text: &str) -> Option<Meaning> {
         let mut machine = self.text(params)?;
-        let mut pieces = Pieces::default();
+        let mut pieces = MeaningParts::default();
         machine.push(text, &mut pieces);
         machine.finish(&mut pieces);
         Some(pieces.meaning())

@@ -5,8 +5,8 @@
 mod repairing;
 
 use deadloop_detect::Value;
-use deadloop_repair::meaning::{Delivered, Pieces};
-use deadloop_repair::registry::{Make, REPAIRERS};
+use deadloop_repair::meaning::{Delivery, MeaningParts};
+use deadloop_repair::registry::{REPAIRERS, RepairerFactory};
 use peak_alloc::PeakAlloc;
 use repairing::settings;
 
@@ -32,7 +32,10 @@ fn memory_is_bounded_by_what_waits() {
         "word ",
         "<b>",
     ];
-    for repairer in REPAIRERS.iter().filter(|r| matches!(r.make, Make::Text(_))) {
+    for repairer in REPAIRERS
+        .iter()
+        .filter(|r| matches!(r.make, RepairerFactory::Text(_)))
+    {
         for mut params in settings(repairer, 3, 4) {
             for name in ["hold", "max_open"] {
                 params.set(name, Value::Int(HOLD as i64));
@@ -45,7 +48,7 @@ fn memory_is_bounded_by_what_waits() {
                 let mut machine = repairer.text(&params).unwrap();
                 HEAP.reset_peak_usage();
                 for _ in 0..CHARS / 1_000 {
-                    let mut pieces = Pieces::default();
+                    let mut pieces = MeaningParts::default();
                     machine.push(&chunk, &mut pieces);
                 }
                 let most = HEAP.peak_usage().saturating_sub(before);
@@ -69,7 +72,7 @@ fn a_replay_remembers_its_window() {
         let mut machine = repairer.events(&params).unwrap();
         for i in 0..20_000_u64 {
             // Every other place is missing.
-            let event = Delivered {
+            let event = Delivery {
                 id: Some(i.to_string()),
                 position: Some(2 * i + 1),
                 text: i.to_string(),

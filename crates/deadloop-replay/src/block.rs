@@ -1,10 +1,10 @@
 //! [`Block`]: the settings that share all structural parameters, and their axes.
 
 use deadloop_detect::harness::{ModelList, OverrideGlob, SettingIds, Threshold, ThresholdSide};
-use deadloop_detect::{Channel, Response, Setting, Value, Work};
+use deadloop_detect::{Channel, ModelTask, Response, Setting, Value};
 
 use crate::grid::Grid;
-use crate::readings::Sources;
+use crate::plan_meters::MemberSources;
 
 /// A group of settings that share all structural parameters and differ only in thresholds.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub struct Block {
     pub(crate) first: usize,
     /// Dense indices of the possible cells. `None` if every cell is possible.
     pub(crate) possible: Option<Vec<usize>>,
-    pub(crate) sources: Sources,
+    pub(crate) sources: MemberSources,
     /// The model and task globs whose guards replace `base`, if the block is a settings file.
     pub(crate) models: ModelList,
     /// The guard for each glob of `models`.
@@ -27,7 +27,7 @@ pub struct Block {
 #[derive(Clone, Debug)]
 pub(crate) struct Override {
     pub(crate) guard: Setting,
-    pub(crate) sources: Sources,
+    pub(crate) sources: MemberSources,
 }
 
 /// A threshold with several values.
@@ -139,7 +139,7 @@ impl Block {
     }
 
     /// Returns the guard for a model, or for a model at a task, with the first value of every axis.
-    pub fn guard<'a>(&self, work: impl Into<Work<'a>>) -> &Setting {
+    pub fn guard<'a>(&self, work: impl Into<ModelTask<'a>>) -> &Setting {
         self.watching(work.into()).0
     }
 
@@ -242,7 +242,7 @@ impl Block {
     }
 
     /// Returns the guard for a model at a task, and the sources of its members.
-    pub(crate) fn watching(&self, work: Work<'_>) -> (&Setting, &Sources) {
+    pub(crate) fn watching(&self, work: ModelTask<'_>) -> (&Setting, &MemberSources) {
         let own = self.models.first(work);
         let own = own.and_then(|i| self.overrides.get(i));
         own.map_or((&self.base, &self.sources), |o| (&o.guard, &o.sources))

@@ -7,15 +7,15 @@ use std::num::NonZeroU64;
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::harness::{Bound, Cursor, EventPlaces, Fact};
-use deadloop_detect::{Chars, Event, TextChannel, Unit, Work};
+use deadloop_detect::{Chars, Event, ModelTask, TextChannel, Unit};
 
 use crate::arrivals::Arrivals;
 use crate::block::{Axis, Block};
 use crate::plan::Plan;
+use crate::plan_meters::{FactSource, PlanMeter};
 use crate::program::ProgramAnswer;
-use crate::readings::{Reading, Source};
-use crate::record::{Decided, Record, Region, Stop};
-use crate::regions::{Claimed, Span};
+use crate::record::{BlockDecision, Record, Region, Stop};
+use crate::regions::{CellBox, ClaimedCells};
 
 /// Replays one transcript through every setting of a plan. `chunks` is the size, in chars, of the chunks in which its
 /// text is assumed to have arrived. With `None` the recorded chunks are used.
@@ -35,7 +35,7 @@ pub(crate) fn decide_with(
     said: &[ProgramAnswer],
 ) -> Record {
     let arrivals = Arrivals::new(transcript, chunks);
-    let measured = Measured {
+    let measured = TranscriptFacts {
         facts: measure(plan, transcript, &arrivals),
         said,
         arrivals,
@@ -51,7 +51,7 @@ pub(crate) fn decide_with(
 }
 
 /// The inputs of every block's decision for one transcript.
-struct Measured<'a> {
+struct TranscriptFacts<'a> {
     /// The facts of each meter of the plan.
     facts: Vec<Vec<Fact>>,
     /// The answer of each program of the plan.
@@ -67,7 +67,7 @@ fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec
     let users = transcript
         .stream()
         .any(|(_, event)| matches!(event, Event::User(_)));
-    let run = |reading: &Reading| {
+    let run = |reading: &PlanMeter| {
         let channel = reading.channel;
         if let Some((lane, text)) = texts.iter().find(|(lane, _)| *lane == channel)
             && !reading.recipe.reads_run()
@@ -100,17 +100,17 @@ pub fn has_turns(transcript: &Transcript) -> bool {
 }
 
 /// A stop, and the cells that accept a fact from that stop on.
-struct Candidate {
+struct StopCandidate {
     /// The sort key: the place, the index of the event in the stream at that place, and the member. Text has index 0
     /// and comes first. A silence or an unrecorded turn has the place of the event that follows. A live guard meets
     /// facts in this order. The sort is stable, so the facts of one meter keep theirs.
     order: (Cursor, u64, usize),
-    span: Span,
+    span: CellBox,
     stop: Stop,
 }
 
-impl Candidate {
-    fn new(span: Span, stop: Stop, nth: u64) -> Self {
+impl StopCandidate {
+    fn new(span: CellBox, stop: Stop, nth: u64) -> Self {
         Self {
             order: (stop.exact.place, nth, stop.member),
             span,
@@ -119,26 +119,34 @@ impl Candidate {
     }
 }
 
-fn decide_block(block: &Block, work: Work<'_>, measured: &Measured<'_>) -> Decided {
+fn decide_block(
+    block: &Block,
+    work: ModelTask<'_>,
+    measured: &TranscriptFacts<'_>,
+) -> BlockDecision {
     let mut candidates = from_facts(block, work, measured);
     match from_programs(block, work, measured) {
         Ok(said) => candidates.extend(said),
         Err(error) => {
-            return Decided {
+            return BlockDecision {
                 error: Some(error),
-                ..Decided::default()
+                ..BlockDecision::default()
             };
         }
     }
     candidates.sort_by_key(|candidate| candidate.order);
-    Decided {
+    BlockDecision {
         details: details(block, work, measured),
         ..claim(block, candidates)
     }
 }
 
 /// Returns the details that programs gave for their alarms, with the index of the member.
-fn details(block: &Block, work: Work<'_>, measured: &Measured<'_>) -> Vec<(usize, String)> {
+fn details(
+    block: &Block,
+    work: ModelTask<'_>,
+    measured: &TranscriptFacts<'_>,
+) -> Vec<(usize, String)> {
     let (_, sources) = block.watching(work);
     let said = sources.programs.iter().filter_map(|(member, program)| {
         let heard = measured.said.get(*program)?.as_ref().ok()?.as_ref()?;
@@ -147,7 +155,11 @@ fn details(block: &Block, work: Work<'_>, measured: &Measured<'_>) -> Vec<(usize
     said.collect()
 }
 
-fn from_facts(block: &Block, work: Work<'_>, measured: &Measured<'_>) -> Vec<Candidate> {
+fn from_facts(
+    block: &Block,
+    work: ModelTask<'_>,
+    measured: &TranscriptFacts<'_>,
+) -> Vec<StopCandidate> {
     let (guard, sources) = block.watching(work);
     let mut candidates = Vec::new();
     for source in &sources.facts {
@@ -158,10 +170,10 @@ fn from_facts(block: &Block, work: Work<'_>, measured: &Measured<'_>) -> Vec<Can
                 continue;
             };
             for step in steps(block, source.member, fact, first) {
-                if let Some(span) = Span::accepting(block, source.member, fact, step) {
+                if let Some(span) = CellBox::accepting(block, source.member, fact, step) {
                     let stop = stop_of(&measured.arrivals, source, fact, step);
                     let nth = fact.place().map_or(0, |place| place.event + 1);
-                    candidates.push(Candidate::new(span, stop, nth));
+                    candidates.push(StopCandidate::new(span, stop, nth));
                 }
             }
         }
@@ -173,9 +185,9 @@ fn from_facts(block: &Block, work: Work<'_>, measured: &Measured<'_>) -> Vec<Can
 /// first program that failed is the error of the whole block.
 fn from_programs(
     block: &Block,
-    work: Work<'_>,
-    measured: &Measured<'_>,
-) -> Result<Vec<Candidate>, String> {
+    work: ModelTask<'_>,
+    measured: &TranscriptFacts<'_>,
+) -> Result<Vec<StopCandidate>, String> {
     let (_, sources) = block.watching(work);
     let mut candidates = Vec::new();
     for (member, program) in &sources.programs {
@@ -197,7 +209,7 @@ fn from_programs(
                 Unit::Chars => 0,
                 _ => measured.arrivals.nth_at(exact.place) + 1,
             };
-            candidates.push(Candidate::new(Span::all(block), stop, nth));
+            candidates.push(StopCandidate::new(CellBox::all(block), stop, nth));
         }
     }
     Ok(candidates)
@@ -226,9 +238,9 @@ fn steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec<u64> {
     steps
 }
 
-fn claim(block: &Block, candidates: Vec<Candidate>) -> Decided {
-    let mut decided = Decided::default();
-    let mut all = Claimed::new(block);
+fn claim(block: &Block, candidates: Vec<StopCandidate>) -> BlockDecision {
+    let mut decided = BlockDecision::default();
+    let mut all = ClaimedCells::new(block);
     for candidate in candidates {
         if all.is_whole() {
             break;
@@ -241,7 +253,7 @@ fn claim(block: &Block, candidates: Vec<Candidate>) -> Decided {
             decided.stops.push(candidate.stop);
         }
         let stop = decided.stops.len() - 1;
-        let region = |span: Span| Region {
+        let region = |span: CellBox| Region {
             lo: span.lo.into_vec(),
             hi: span.hi.into_vec(),
             stop,
@@ -255,7 +267,7 @@ fn claim(block: &Block, candidates: Vec<Candidate>) -> Decided {
 }
 
 /// Returns the stop of a member that accepts `fact` at `step`.
-fn stop_of(arrivals: &Arrivals<'_>, source: &Source, fact: &Fact, step: u64) -> Stop {
+fn stop_of(arrivals: &Arrivals<'_>, source: &FactSource, fact: &Fact, step: u64) -> Stop {
     let [exact, delivered] = match fact.place() {
         // An event arrives as a whole, so both moments are equal.
         Some(place) => [arrivals.known_at(place); 2],

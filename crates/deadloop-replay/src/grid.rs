@@ -17,8 +17,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use deadloop_detect::harness::{
-    DECIMAL, Domain, GuardTable, Located, Mark, Member, Param, Params, Per, Spec, did_you_mean,
-    read_toml, resolve, share,
+    DECIMAL, Domain, GuardTable, LocatedValue, Member, Param, ParamRole, Params, Spec, TextScope,
+    did_you_mean, read_toml, resolve, share,
 };
 use deadloop_detect::{Response, SettingsError, Value};
 use serde::Deserialize;
@@ -46,16 +46,16 @@ const MAX_VALUES: usize = u16::MAX as usize;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct GridFile {
     #[serde(default)]
     guard: Vec<GuardTable>,
-    ignore: Option<Located<Vec<String>>>,
-    prompt: Option<Located<String>>,
+    ignore: Option<LocatedValue<Vec<String>>>,
+    prompt: Option<LocatedValue<String>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Range<N> {
+struct ValueRange<N> {
     from: N,
     to: N,
     step: Option<N>,
@@ -66,7 +66,7 @@ impl Grid {
     /// Reads a grid file and checks every value of every parameter by itself. Impossible combinations of values are
     /// found by [`Plan::add_grid`](crate::Plan::add_grid).
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let mut wire: Wire = read_toml(text)?;
+        let mut wire: GridFile = read_toml(text)?;
         share(
             &mut wire.guard,
             wire.ignore.as_ref(),
@@ -110,7 +110,7 @@ impl Grid {
 
     /// Sets the unit that counts as one text for text detectors in a run.
     #[must_use]
-    pub fn read_per(mut self, per: Per) -> Self {
+    pub fn read_per(mut self, per: TextScope) -> Self {
         for member in &mut self.members {
             member.values.retain(|(param, _)| param.name != "per");
             member.base.read_per(per);
@@ -150,7 +150,7 @@ pub(crate) type ParamValues = Vec<(&'static Param, Vec<Value>)>;
 /// do not depend on the order in the file. A parameter without a value is an error.
 pub(crate) fn swept<'g>(
     spec: &Spec,
-    given: impl IntoIterator<Item = (&'g Located<String>, &'g Located<Value>)>,
+    given: impl IntoIterator<Item = (&'g LocatedValue<String>, &'g LocatedValue<Value>)>,
     text: &str,
 ) -> Result<ParamValues, SettingsError> {
     let given: Vec<_> = given.into_iter().collect();
@@ -207,7 +207,7 @@ pub(crate) fn product(
     })
 }
 
-fn values_of(param: &Param, item: &Located<Value>) -> Result<Vec<Value>, String> {
+fn values_of(param: &Param, item: &LocatedValue<Value>) -> Result<Vec<Value>, String> {
     // Checked before any copy is made: a list may have any length.
     if let Value::List(items) = item.get_ref()
         && is_several(param, items)
@@ -226,7 +226,7 @@ fn values_of(param: &Param, item: &Located<Value>) -> Result<Vec<Value>, String>
             .check(value)
             .map_err(|reason| format!("{value}: {reason}"))?;
     }
-    if let Mark::Threshold(threshold) = param.mark {
+    if let ParamRole::Threshold(threshold) = param.mark {
         values.sort_by_key(|v| threshold.number(v));
     }
     values.dedup();
@@ -268,14 +268,14 @@ fn range(param: &Param, table: &BTreeMap<String, Value>) -> Result<Vec<Value>, S
     }
 }
 
-fn read<N: DeserializeOwned>(table: &BTreeMap<String, Value>) -> Result<Range<N>, String> {
+fn read<N: DeserializeOwned>(table: &BTreeMap<String, Value>) -> Result<ValueRange<N>, String> {
     let table = toml::Value::try_from(table).map_err(|e| e.to_string())?;
     let range = table.try_into();
     range.map_err(|e: toml::de::Error| format!("{}; {RANGE}", e.message()))
 }
 
-fn ints(range: Range<i64>) -> Result<Vec<i64>, String> {
-    let Range { from, to, .. } = range;
+fn ints(range: ValueRange<i64>) -> Result<Vec<i64>, String> {
+    let ValueRange { from, to, .. } = range;
     if to < from {
         return Err(format!("from {from} is above to {to}"));
     }
@@ -297,7 +297,7 @@ fn ints(range: Range<i64>) -> Result<Vec<i64>, String> {
 }
 
 /// Returns the numbers of a range, computed in millionths, so that 0.1 plus three steps of 0.1 is exactly 0.4.
-fn floats(range: Range<f64>) -> Result<Vec<f64>, String> {
+fn floats(range: ValueRange<f64>) -> Result<Vec<f64>, String> {
     let numbers = [Some(range.from), Some(range.to), range.step];
     if numbers.into_iter().flatten().any(|x| !x.is_finite()) {
         return Err("from, to and step must be finite numbers".into());
@@ -305,7 +305,7 @@ fn floats(range: Range<f64>) -> Result<Vec<f64>, String> {
     // The domains of parameters keep numbers small enough for this cast.
     let millionths = |x: f64| (x * DECIMAL as f64).round() as i64;
     let number = |n: i64| n as f64 / DECIMAL as f64;
-    let counted = Range {
+    let counted = ValueRange {
         from: millionths(range.from),
         to: millionths(range.to),
         step: range.step.map(millionths),

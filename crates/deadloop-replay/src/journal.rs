@@ -27,7 +27,7 @@ struct Header {
 
 /// The result for one transcript: a line of a journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entered<T> {
+pub struct JournalEntry<T> {
     /// The id of the transcript, shared in memory.
     #[serde(serialize_with = "written", deserialize_with = "read")]
     pub transcript: Arc<str>,
@@ -59,7 +59,7 @@ impl Journal {
         path: &Path,
         inputs: &str,
         force: bool,
-    ) -> Result<(Self, Vec<Entered<T>>), JournalError> {
+    ) -> Result<(Self, Vec<JournalEntry<T>>), JournalError> {
         let io = |e| JournalError::Io(path.to_path_buf(), e);
         let header = Header {
             deadloop: env!("CARGO_PKG_VERSION").into(),
@@ -108,7 +108,7 @@ impl Journal {
     }
 
     /// Appends a line.
-    pub fn push(&mut self, entered: &Entered<impl Serialize>) -> Result<(), JournalError> {
+    pub fn push(&mut self, entered: &JournalEntry<impl Serialize>) -> Result<(), JournalError> {
         let line = serde_json::to_string(entered).map_err(io::Error::from);
         let written = line.and_then(|line| writeln!(self.file, "{line}"));
         written.map_err(|e| JournalError::Io(self.path.clone(), e))
@@ -131,7 +131,7 @@ impl Journal {
 fn whole_lines<T: DeserializeOwned>(
     mut reader: impl BufRead,
     header: usize,
-) -> (Vec<Entered<T>>, u64) {
+) -> (Vec<JournalEntry<T>>, u64) {
     let mut entered = Vec::new();
     let mut end = header as u64;
     let mut line = Vec::new();
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn a_torn_last_line_is_no_line() {
         let line = |id: &str| {
-            let entered = Entered {
+            let entered = JournalEntry {
                 transcript: id.into(),
                 said: 7,
             };

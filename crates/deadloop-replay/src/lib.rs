@@ -10,7 +10,7 @@
 //! | other computations over a corpus | [`Subject`], [`run_into`] |
 //! | any parallel pass over a corpus | [`each()`] |
 //! | context budgets, and limits that ask the user | [`budget`] |
-//! | the results | [`Record`], [`Decided`] |
+//! | the results | [`Record`], [`BlockDecision`] |
 //!
 //! This crate has no type for labels: only `deadloop-score` reads them.
 
@@ -23,13 +23,13 @@
 mod arrivals;
 mod block;
 pub mod budget;
-mod each;
+mod corpus_pass;
 mod engine;
 mod grid;
 mod journal;
 mod plan;
+mod plan_meters;
 mod program;
-mod readings;
 mod record;
 mod regions;
 pub mod repairers;
@@ -41,17 +41,17 @@ mod tokens;
 
 pub use arrivals::{EventTokens, text_of};
 pub use block::{Axis, Block, BlockIds};
+pub use corpus_pass::{Interruption, Watcher, each, each_at};
 pub use deadloop_corpus as corpus;
 pub use deadloop_detect as detect;
 pub use deadloop_detect::ChannelLengths;
 pub use deadloop_detect::harness::Cursor;
-pub use each::{Interrupted, Watch, each, each_at};
 pub use engine::{decide, has_turns};
 pub use grid::{Grid, GridMember};
-pub use journal::{Entered, Journal, JournalError};
-pub use plan::{Cell, Plan, PlanError, Refused};
-pub use program::{Mender, Programs, Ready, Repaired, StartError};
-pub use record::{Decided, Moment, Record, Region, Stop};
-pub use run::{IdFilter, Job, Ran, Resumed, RunError, run, run_into};
-pub use subject::{Misfit, PlanGuards, Subject, each_for};
+pub use journal::{Journal, JournalEntry, JournalError};
+pub use plan::{Cell, Plan, PlanError, RefusedCells};
+pub use program::{Mender, MenderAnswer, Programs, Ready, StartError};
+pub use record::{BlockDecision, Moment, Record, Region, Stop};
+pub use run::{IdFilter, Job, ResumedJournal, RunError, RunOutput, run, run_into};
+pub use subject::{InvalidTranscript, PlanGuards, Subject, each_for};
 pub use tokens::{TokenSum, TurnTokens};

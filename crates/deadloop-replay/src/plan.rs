@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashSet};
 
 use deadloop_detect::harness::{Member, ModelList};
-use deadloop_detect::{Setting, Settings, Value, Work};
+use deadloop_detect::{ModelTask, Setting, Settings, Value};
 
 use crate::block::{Block, Override, axes};
 use crate::grid::Grid;
-use crate::readings::{Readings, Sources};
+use crate::plan_meters::{MemberSources, PlanMeters};
 use crate::structures::{MAX_BYTES, Structures};
 
 /// All settings of a run.
@@ -15,8 +15,8 @@ use crate::structures::{MAX_BYTES, Structures};
 pub struct Plan {
     blocks: Vec<Block>,
     /// The refused cells, by parameter and reason. The digits of the reason are removed.
-    refused: BTreeMap<(&'static str, String), Refused>,
-    readings: Readings,
+    refused: BTreeMap<(&'static str, String), RefusedCells>,
+    readings: PlanMeters,
 }
 
 /// A cell: the index of its block, and the index of its value along each axis.
@@ -30,7 +30,7 @@ pub struct Cell {
 
 /// Cells that were left out, because their parameters are impossible together or can never alarm.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedCells {
     /// The parameter to change.
     pub param: &'static str,
     /// The reason, with the values of the first cell that was left out for it. Reasons that differ only in numbers
@@ -131,8 +131,8 @@ impl Plan {
     }
 
     /// Returns the cells that were left out by reason, the most frequent reason first.
-    pub fn refused(&self) -> Vec<&Refused> {
-        let mut all: Vec<&Refused> = self.refused.values().collect();
+    pub fn refused(&self) -> Vec<&RefusedCells> {
+        let mut all: Vec<&RefusedCells> = self.refused.values().collect();
         all.sort_by_key(|refused| std::cmp::Reverse(refused.cells));
         all
     }
@@ -165,7 +165,7 @@ impl Plan {
 
     /// Returns the guard of cell number `index` for a model, or for a model at a task. A settings file can have
     /// several.
-    pub fn guard<'a>(&self, index: usize, work: impl Into<Work<'a>>) -> Setting {
+    pub fn guard<'a>(&self, index: usize, work: impl Into<ModelTask<'a>>) -> Setting {
         let block = self.blocks.get(self.cell(index).block);
         let file = block.filter(|block| block.axes().is_empty());
         file.map_or_else(|| self.setting(index), |file| file.guard(work).clone())
@@ -194,7 +194,7 @@ impl Plan {
     }
 
     /// Returns the indices of the programs that some setting runs on transcripts of a model at a task.
-    pub(crate) fn asks(&self, work: Work<'_>) -> HashSet<usize> {
+    pub(crate) fn asks(&self, work: ModelTask<'_>) -> HashSet<usize> {
         let programs = |block: &Block| {
             let (_, sources) = block.watching(work);
             sources.programs.iter().map(|(_, p)| *p).collect::<Vec<_>>()
@@ -203,7 +203,7 @@ impl Plan {
     }
 
     /// Returns the meters and programs of all settings.
-    pub(crate) fn readings(&self) -> &Readings {
+    pub(crate) fn readings(&self) -> &PlanMeters {
         &self.readings
     }
 
@@ -216,7 +216,7 @@ impl Plan {
             axes,
             first: self.cells(),
             possible: None,
-            sources: Sources::default(),
+            sources: MemberSources::default(),
             models: ModelList::default(),
             overrides: Vec::new(),
             id: None,
@@ -243,7 +243,7 @@ impl Plan {
         };
         let words = refusal.reason.replace(|c: char| c.is_ascii_digit(), "");
         let refused = self.refused.entry((refusal.param, words));
-        let first = || Refused {
+        let first = || RefusedCells {
             param: refusal.param,
             reason: refusal.reason,
             cells: 0,
@@ -281,12 +281,12 @@ pub enum PlanError {
         /// The number of cells.
         cells: usize,
         /// The reasons, with their numbers of cells.
-        refused: Vec<Refused>,
+        refused: Vec<RefusedCells>,
     },
 }
 
-fn reasons(refused: &[Refused]) -> String {
-    let reason = |r: &Refused| format!("{}: {} ({} cells)", r.param, r.reason, r.cells);
+fn reasons(refused: &[RefusedCells]) -> String {
+    let reason = |r: &RefusedCells| format!("{}: {} ({} cells)", r.param, r.reason, r.cells);
     refused
         .iter()
         .take(3)

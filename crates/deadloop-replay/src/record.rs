@@ -46,13 +46,13 @@ pub struct Region {
     pub lo: Vec<u16>,
     /// Index after the last value of each threshold axis.
     pub hi: Vec<u16>,
-    /// Index into [`Decided::stops`].
+    /// Index into [`BlockDecision::stops`].
     pub stop: usize,
 }
 
 /// The result of one transcript under one block: disjoint regions with an alarm. A cell in no region raises no alarm.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Decided {
+pub struct BlockDecision {
     /// The distinct stops.
     pub stops: Vec<Stop>,
     /// The regions of cells, each with its stop.
@@ -64,7 +64,7 @@ pub struct Decided {
     pub details: Vec<(usize, String)>,
 }
 
-impl Decided {
+impl BlockDecision {
     /// Returns the stop of the cell whose value along axis `i` is the `at[i]`-th.
     pub fn stop(&self, at: &[u16]) -> Option<&Stop> {
         self.region(at).map(|r| &self.stops[r.stop])
@@ -96,17 +96,17 @@ pub struct Record {
     /// The transcript's id, shared in memory.
     pub transcript: Arc<str>,
     /// The result of each block.
-    pub blocks: Vec<Decided>,
+    pub blocks: Vec<BlockDecision>,
 }
 
 /// Returns whether `blocks` can be results of `plan`. Each block must have one result, whose regions lie within the
 /// block's axes and refer to existing stops. Results that were read from a file are checked before they are used.
-pub(crate) fn fits(blocks: &[Decided], plan: &Plan) -> bool {
+pub(crate) fn fits(blocks: &[BlockDecision], plan: &Plan) -> bool {
     let mut both = blocks.iter().zip(plan.blocks());
     blocks.len() == plan.blocks().len() && both.all(|(d, b)| d.fits(b))
 }
 
-impl Decided {
+impl BlockDecision {
     fn fits(&self, block: &Block) -> bool {
         let axes = block.axes();
         let region = |region: &Region| {

@@ -12,18 +12,18 @@ use crate::block::{Axis, Block};
 
 /// A box of cells: the value indices along every axis, from `lo` to before `hi`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) lo: Along,
-    pub(crate) hi: Along,
+pub(crate) struct CellBox {
+    pub(crate) lo: AxisIndices,
+    pub(crate) hi: AxisIndices,
 }
 
 /// A value index along every axis. It is stored inline, since hundreds of boxes are made and dropped for each fact.
-pub(crate) type Along = SmallVec<[u16; 8]>;
+pub(crate) type AxisIndices = SmallVec<[u16; 8]>;
 
-impl Span {
+impl CellBox {
     /// Returns the box of all cells of a block.
     pub(crate) fn all(block: &Block) -> Self {
-        let hi: Along = block.axes().iter().map(|a| a.len()).collect();
+        let hi: AxisIndices = block.axes().iter().map(|a| a.len()).collect();
         Self {
             lo: smallvec![0; hi.len()],
             hi,
@@ -54,7 +54,7 @@ impl Span {
             .iter()
             .zip(&self.hi)
             .zip(other.lo.iter().zip(&other.hi));
-        let (mut lo, mut hi) = (Along::new(), Along::new());
+        let (mut lo, mut hi) = (AxisIndices::new(), AxisIndices::new());
         for ((a, b), (c, d)) in axes {
             let (from, to) = (*a.max(c), *b.min(d));
             if from >= to {
@@ -101,17 +101,17 @@ impl Span {
 ///
 /// The boxes of one growing fact contain each other, so few remain. A new claim is cut by these boxes, which makes
 /// few pieces. Cutting up the free cells instead would make very many.
-pub(crate) struct Claimed {
-    boxes: Vec<Span>,
+pub(crate) struct ClaimedCells {
+    boxes: Vec<CellBox>,
     /// The number of cells outside of all boxes.
     free: u64,
 }
 
-impl Claimed {
+impl ClaimedCells {
     pub(crate) fn new(block: &Block) -> Self {
         Self {
             boxes: Vec::new(),
-            free: Span::all(block).cells(),
+            free: CellBox::all(block).cells(),
         }
     }
 
@@ -121,7 +121,7 @@ impl Claimed {
     }
 
     /// Claims the free cells of `span`. Returns them as disjoint boxes.
-    pub(crate) fn claim(&mut self, span: Span) -> Vec<Span> {
+    pub(crate) fn claim(&mut self, span: CellBox) -> Vec<CellBox> {
         let mut parts = vec![span.clone()];
         let mut cut = Vec::new();
         // The last box is the likeliest to overlap most of this one.
@@ -139,7 +139,7 @@ impl Claimed {
         }
         self.boxes.retain(|taken| !span.holds(taken));
         self.boxes.push(span);
-        self.free -= parts.iter().map(Span::cells).sum::<u64>();
+        self.free -= parts.iter().map(CellBox::cells).sum::<u64>();
         parts
     }
 }

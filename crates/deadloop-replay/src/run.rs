@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use deadloop_corpus::{Corpus, Cost, Entry, Problem};
 
-use crate::each::{Interrupted, Watch};
-use crate::journal::{Entered, Journal, JournalError};
+use crate::corpus_pass::{Interruption, Watcher};
+use crate::journal::{Journal, JournalEntry, JournalError};
 use crate::record::Record;
 use crate::subject::{PlanGuards, Subject, each_for};
 
@@ -73,7 +73,7 @@ pub enum RunError {
 
 /// The output of a run.
 #[derive(Debug)]
-pub struct Ran {
+pub struct RunOutput {
     /// The result of each selected transcript, in corpus order.
     pub records: Vec<Record>,
     /// The journal, if there was one. Results with errors are not in it.
@@ -81,7 +81,7 @@ pub struct Ran {
 }
 
 /// A journal, and the results that it already holds.
-pub type Resumed<T> = (Journal, Vec<Entered<T>>);
+pub type ResumedJournal<T> = (Journal, Vec<JournalEntry<T>>);
 
 /// Replays each selected transcript through every setting of a plan, in parallel. The records are in corpus order and
 /// do not depend on the number of threads. Records stay in memory, at some hundred bytes for each transcript and
@@ -91,9 +91,9 @@ pub type Resumed<T> = (Journal, Vec<Entered<T>>);
 /// Returns the errors of [`run_into`].
 pub fn run(
     job: &Job<'_, PlanGuards<'_>>,
-    journal: Option<Resumed<<PlanGuards<'_> as Subject>::Reply>>,
-    watch: &Watch<'_>,
-) -> Result<Ran, RunError> {
+    journal: Option<ResumedJournal<<PlanGuards<'_> as Subject>::Reply>>,
+    watch: &Watcher<'_>,
+) -> Result<RunOutput, RunError> {
     let mut records = Vec::new();
     let journal = run_into(job, journal, watch, &mut |entered| {
         records.push(Record {
@@ -101,7 +101,7 @@ pub fn run(
             blocks: entered.said,
         });
     })?;
-    Ok(Ran { records, journal })
+    Ok(RunOutput { records, journal })
 }
 
 /// Runs a subject on each selected transcript, in parallel, and calls `keep` with each result, in corpus order.
@@ -115,14 +115,14 @@ pub fn run(
 /// the corpus has changed.
 pub fn run_into<S: Subject>(
     job: &Job<'_, S>,
-    journal: Option<Resumed<S::Reply>>,
-    watch: &Watch<'_>,
-    keep: &mut dyn FnMut(Entered<S::Reply>),
+    journal: Option<ResumedJournal<S::Reply>>,
+    watch: &Watcher<'_>,
+    keep: &mut dyn FnMut(JournalEntry<S::Reply>),
 ) -> Result<Option<Journal>, RunError> {
-    let mut taking = Taking::new(journal, job, keep);
+    let mut taking = ResultCollector::new(journal, job, keep);
     let done: HashSet<Arc<str>> = taking.known.keys().cloned().collect();
     let map = |entry: Result<Entry, Problem>, _| match entry {
-        Err(problem) => Step::Bad(problem),
+        Err(problem) => RecordOutcome::Bad(problem),
         Ok(entry) => step(job, &done, &entry, watch),
     };
     let sink = |step| taking.take(step);
@@ -135,12 +135,12 @@ pub fn run_into<S: Subject>(
 }
 
 /// The outcome for one transcript of the corpus.
-enum Step<T> {
+enum RecordOutcome<T> {
     /// The transcript is not selected.
     Passed,
     /// The journal holds the result.
     Known(Arc<str>),
-    New(Entered<T>),
+    New(JournalEntry<T>),
     Bad(Problem),
     /// The run was cancelled.
     Stopped,
@@ -150,31 +150,31 @@ fn step<S: Subject>(
     job: &Job<'_, S>,
     done: &HashSet<Arc<str>>,
     entry: &Entry,
-    watch: &Watch<'_>,
-) -> Step<S::Reply> {
+    watch: &Watcher<'_>,
+) -> RecordOutcome<S::Reply> {
     let t = &entry.transcript;
     if !job.ids.has(entry) {
-        return Step::Passed;
+        return RecordOutcome::Passed;
     }
     if let Some(id) = done.get(t.id.as_str()) {
-        return Step::Known(id.clone());
+        return RecordOutcome::Known(id.clone());
     }
     match job.subject.compute(t, watch.cancel) {
-        Ok(said) => Step::New(Entered {
+        Ok(said) => RecordOutcome::New(JournalEntry {
             transcript: t.id.as_str().into(),
             said,
         }),
-        Err(Interrupted) => Step::Stopped,
+        Err(Interruption) => RecordOutcome::Stopped,
     }
 }
 
 /// The results that were taken so far.
-struct Taking<'a, S: Subject> {
+struct ResultCollector<'a, S: Subject> {
     subject: &'a S,
     journal: Option<Journal>,
     /// Results of the journal whose transcripts have not been reached.
     known: HashMap<Arc<str>, S::Reply>,
-    keep: &'a mut dyn FnMut(Entered<S::Reply>),
+    keep: &'a mut dyn FnMut(JournalEntry<S::Reply>),
     kept: usize,
     /// The ids of new results. `None` if the selection distinguishes transcripts by place.
     met: Option<HashSet<Arc<str>>>,
@@ -182,11 +182,11 @@ struct Taking<'a, S: Subject> {
     failed: Result<(), JournalError>,
 }
 
-impl<'a, S: Subject> Taking<'a, S> {
+impl<'a, S: Subject> ResultCollector<'a, S> {
     fn new(
-        journal: Option<Resumed<S::Reply>>,
+        journal: Option<ResumedJournal<S::Reply>>,
         job: &Job<'a, S>,
-        keep: &'a mut dyn FnMut(Entered<S::Reply>),
+        keep: &'a mut dyn FnMut(JournalEntry<S::Reply>),
     ) -> Self {
         let (journal, known) = journal.unzip();
         let known = known.unwrap_or_default().into_iter();
@@ -202,18 +202,18 @@ impl<'a, S: Subject> Taking<'a, S> {
         }
     }
 
-    fn take(&mut self, step: Step<S::Reply>) -> ControlFlow<()> {
+    fn take(&mut self, step: RecordOutcome<S::Reply>) -> ControlFlow<()> {
         match step {
-            Step::Passed => {}
-            Step::Bad(problem) => self.changed = Some(problem),
-            Step::Known(transcript) => {
+            RecordOutcome::Passed => {}
+            RecordOutcome::Bad(problem) => self.changed = Some(problem),
+            RecordOutcome::Known(transcript) => {
                 if let Some(said) = self.known.remove(&transcript) {
                     self.kept += 1;
-                    (self.keep)(Entered { transcript, said });
+                    (self.keep)(JournalEntry { transcript, said });
                 }
             }
-            Step::New(new) if !self.is_first(&new.transcript) => {}
-            Step::New(new) => {
+            RecordOutcome::New(new) if !self.is_first(&new.transcript) => {}
+            RecordOutcome::New(new) => {
                 let whole = self.subject.is_whole(&new.said);
                 if let (Some(journal), Ok(()), true) = (&mut self.journal, &self.failed, whole) {
                     self.failed = journal.push(&new);
@@ -225,7 +225,7 @@ impl<'a, S: Subject> Taking<'a, S> {
                     return ControlFlow::Break(());
                 }
             }
-            Step::Stopped => return ControlFlow::Break(()),
+            RecordOutcome::Stopped => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
     }
@@ -246,12 +246,12 @@ impl<'a, S: Subject> Taking<'a, S> {
     fn finish(
         mut self,
         of: usize,
-        end: Result<(), Interrupted>,
+        end: Result<(), Interruption>,
     ) -> Result<Option<Journal>, RunError> {
         self.flush()?;
         let found = self.kept;
         match (end, self.changed) {
-            (Err(Interrupted), _) => {
+            (Err(Interruption), _) => {
                 let done = found + self.known.len();
                 Err(RunError::Interrupted { done, of })
             }

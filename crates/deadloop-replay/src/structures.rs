@@ -1,6 +1,6 @@
 //! [`Structures`]: every combination of a grid's structural values, made one by one.
 
-use deadloop_detect::harness::Mark;
+use deadloop_detect::harness::ParamRole;
 use deadloop_detect::{Setting, Value};
 
 use crate::grid::GridMember;
@@ -29,7 +29,7 @@ impl<'a> Structures<'a> {
         };
         let axes = members.iter().enumerate().flat_map(|(i, member)| {
             let structural = |(param, _): &&(&deadloop_detect::harness::Param, _)| {
-                matches!(param.mark, Mark::Structural)
+                matches!(param.mark, ParamRole::Structural)
             };
             let values = member.values.iter().filter(structural);
             values.map(move |(param, values)| (i, param.name, values.as_slice()))

@@ -7,15 +7,15 @@ use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use deadloop_corpus::{Corpus, Entry, Problem, Raw, Transcript};
+use deadloop_corpus::{Corpus, Entry, Problem, RawRecord, Transcript};
 use deadloop_detect::harness::Program;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::each::{Interrupted, Watch, each, each_few};
+use crate::corpus_pass::{Interruption, Watcher, each, each_few};
 use crate::plan::Plan;
 use crate::program::{Programs, Ready};
-use crate::record::{Decided, fits};
+use crate::record::{BlockDecision, fits};
 
 /// The number of transcripts in work for each thread, if the subject is slow.
 const FEW: usize = 16;
@@ -35,7 +35,7 @@ pub trait Subject: Sync {
 
     /// Returns the reason why the subject cannot handle a transcript. Such a corpus is incomplete, so no transcript
     /// gets a result.
-    fn refuses(&self, _: &Transcript) -> Option<Misfit> {
+    fn refuses(&self, _: &Transcript) -> Option<InvalidTranscript> {
         None
     }
 
@@ -47,7 +47,7 @@ pub trait Subject: Sync {
         &self,
         transcript: &Transcript,
         cancel: &AtomicBool,
-    ) -> Result<Self::Reply, Interrupted>;
+    ) -> Result<Self::Reply, Interruption>;
 
     /// Returns whether a result is complete. Incomplete results are not written to the journal, so a resumed run
     /// computes them again.
@@ -76,7 +76,7 @@ pub trait Subject: Sync {
 /// An invalid value in a transcript.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; expected {expected}")]
-pub struct Misfit {
+pub struct InvalidTranscript {
     /// The value that was found.
     pub what: String,
     /// The values that are expected.
@@ -97,7 +97,7 @@ pub struct PlanGuards<'a> {
 
 impl Subject for PlanGuards<'_> {
     /// The result of each block of the plan.
-    type Reply = Vec<Decided>;
+    type Reply = Vec<BlockDecision>;
 
     fn fingerprint(&self) -> String {
         self.plan.fingerprint()
@@ -111,7 +111,7 @@ impl Subject for PlanGuards<'_> {
         &self,
         transcript: &Transcript,
         cancel: &AtomicBool,
-    ) -> Result<Self::Reply, Interrupted> {
+    ) -> Result<Self::Reply, Interruption> {
         let record = self
             .programs
             .decide(self.plan, transcript, self.chunks, cancel)?;
@@ -142,10 +142,10 @@ impl Subject for PlanGuards<'_> {
 pub fn each_for<S: Subject, T: Send>(
     subject: &S,
     corpus: &Corpus,
-    watch: &Watch<'_>,
-    map: impl Fn(Result<Entry, Problem>, Option<Raw>) -> T + Sync,
+    watch: &Watcher<'_>,
+    map: impl Fn(Result<Entry, Problem>, Option<RawRecord>) -> T + Sync,
     sink: impl FnMut(T) -> ControlFlow<()>,
-) -> Result<(), Interrupted> {
+) -> Result<(), Interruption> {
     if !subject.is_slow() {
         return each(corpus, watch, map, sink);
     }

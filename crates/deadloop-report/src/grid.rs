@@ -16,7 +16,7 @@ pub(crate) struct Dimension<'d> {
 }
 
 /// The cells of a sweep, all models together.
-pub(crate) struct Grid<'d> {
+pub(crate) struct ScoreGrid<'d> {
     pub(crate) data: &'d ReportData,
     /// For each parameter, whether the settings have it.
     family: Vec<bool>,
@@ -32,14 +32,14 @@ pub(crate) struct Grid<'d> {
 
 /// The objective of the cells with one value, or with one pair of values.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Worth<'d> {
+pub(crate) struct ObjectiveSummary<'d> {
     /// The cell with the best objective within the limits.
     pub(crate) best: Option<(&'d Score, f64)>,
     /// The median objective of all these cells, within the limits or not.
     pub(crate) median: Option<f64>,
 }
 
-impl<'d> Grid<'d> {
+impl<'d> ScoreGrid<'d> {
     /// Returns the grid to show. `None` without two cells and a parameter that varies.
     pub(crate) fn new(data: &'d ReportData) -> Option<Self> {
         let family = family(data)?;
@@ -85,7 +85,7 @@ impl<'d> Grid<'d> {
     }
 
     /// Returns the worth of the cells at all of the `wanted` values, as pairs of dimension and value.
-    pub(crate) fn worth(&self, wanted: &[(usize, usize)]) -> Worth<'d> {
+    pub(crate) fn worth(&self, wanted: &[(usize, usize)]) -> ObjectiveSummary<'d> {
         let having = wanted.iter().map(|&(at, value)| &self.having[at][value]);
         let fewest = having.min_by_key(|cells| cells.len());
         let all = |cell: &usize| {
@@ -97,7 +97,7 @@ impl<'d> Grid<'d> {
         let feasible = here.iter().filter(|cell| self.cells[**cell].0.meets);
         let best = feasible.filter_map(|cell| Some((self.cells[*cell].0, self.figures[*cell]?)));
         let figures = here.iter().filter_map(|cell| self.figures[*cell]);
-        Worth {
+        ObjectiveSummary {
             best: best.reduce(|a, b| if sign * b.1 > sign * a.1 { b } else { a }),
             median: median(figures.collect()),
         }
@@ -114,7 +114,7 @@ impl<'d> Grid<'d> {
     }
 
     fn effect(&self, dimension: usize) -> f64 {
-        let worths: Vec<Worth<'_>> = (0..self.dimensions[dimension].values.len())
+        let worths: Vec<ObjectiveSummary<'_>> = (0..self.dimensions[dimension].values.len())
             .map(|value| self.worth(&[(dimension, value)]))
             .collect();
         let spread = |values: Vec<f64>| {

@@ -47,8 +47,8 @@ mod write;
 
 pub use charts::{CHARTS, Chart, ChartEntry, draw_all};
 pub use data::{
-    ALL_MODELS, By, ChoiceFigures, ChoiceRow, NamedGuard, Objective, OutcomeRow, ReportData, Role,
-    RunInfo, Score, SettingRow, Verdict, brief, short_name,
+    ALL_MODELS, ChoiceFigures, ChoiceRow, FieldScore, NamedGuard, Objective, OutcomeRow,
+    ReportData, Role, RunInfo, Score, SettingRow, Verdict, brief, short_name,
 };
 pub use draw::{DrawError, Picture};
 pub use load::{LoadError, load};
@@ -56,4 +56,4 @@ pub use numbers::Estimate;
 pub use page::{PageError, Pages, pages};
 pub use review::review_page;
 pub use tables::{TextTable, summary_tables};
-pub use write::{Options, Report, ReportError, render, write};
+pub use write::{Options, ReportError, ReportFiles, render, write};

@@ -19,7 +19,7 @@ const ROWS: usize = 20_000;
 const BYTES: usize = 1_200_000;
 
 #[derive(Serialize)]
-struct Embedded {
+struct MatrixData {
     /// The names of the columns.
     guards: Vec<String>,
     /// The verdicts. In rows they are letters: `a` is the first.
@@ -71,15 +71,15 @@ impl VerdictView {
 
 /// A transcript: its id, model, kind and onset, then for each guard the letter of the verdict (`-` without a row) and
 /// the position of the alarm plus one (0 without an alarm).
-type Row<'d> = (&'d str, usize, usize, Option<u64>, String, Vec<u64>);
+type MatrixRow<'d> = (&'d str, usize, usize, Option<u64>, String, Vec<u64>);
 
 /// The rows, and the names to which their numbers refer.
 #[derive(Default)]
-struct Rows<'d> {
+struct MatrixRows<'d> {
     models: Vec<String>,
     kinds: Vec<String>,
     /// The rows in which guards differ, then the others, each by id.
-    rows: Vec<Row<'d>>,
+    rows: Vec<MatrixRow<'d>>,
     differing: usize,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
         }
         rows.rows.truncate(rows.rows.len() / 2);
     };
-    let embedded = Embedded {
+    let embedded = MatrixData {
         guards: list.iter().map(|one| one.name.clone()).collect(),
         verdicts: Verdict::ALL.into_iter().map(VerdictView::new).collect(),
         models: rows.models,
@@ -113,7 +113,7 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
     Ok(Some(json.replace('<', "\\u003c")))
 }
 
-fn rows<'d>(columns: &[&[&'d OutcomeRow]]) -> Rows<'d> {
+fn rows<'d>(columns: &[&[&'d OutcomeRow]]) -> MatrixRows<'d> {
     let mut by_id: BTreeMap<&str, Vec<Option<&OutcomeRow>>> = BTreeMap::new();
     for (at, column) in columns.iter().enumerate() {
         for row in *column {
@@ -121,7 +121,7 @@ fn rows<'d>(columns: &[&[&'d OutcomeRow]]) -> Rows<'d> {
             cells.or_insert_with(|| vec![None; columns.len()])[at] = Some(row);
         }
     }
-    let mut out = Rows::default();
+    let mut out = MatrixRows::default();
     let (differ, same): (Vec<_>, Vec<_>) = by_id.into_iter().partition(|(_, cells)| differ(cells));
     out.differing = differ.len();
     for (id, cells) in differ.into_iter().chain(same) {
@@ -211,7 +211,7 @@ mod tests {
             outcome("d", Verdict::Quiet, None),
         ];
         let [first, second] = [first.iter().collect::<Vec<_>>(), second.iter().collect()];
-        let Rows {
+        let MatrixRows {
             rows, differing, ..
         } = rows(&[&first, &second]);
         let ids: Vec<&str> = rows.iter().map(|row| row.0).collect();

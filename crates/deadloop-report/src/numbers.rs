@@ -21,7 +21,7 @@ pub(crate) const UNDEFINED: &str = "n/a";
 
 /// Groups digits by three, with narrow no-break spaces between.
 pub(crate) fn group(digits: &str) -> String {
-    let grouped = deadloop_score::words::group(digits);
+    let grouped = deadloop_score::sentences::group(digits);
     grouped.replace(',', "\u{202f}").replace('-', "−")
 }
 

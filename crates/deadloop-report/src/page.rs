@@ -59,7 +59,7 @@ pub enum PageError {
 
 /// A drawn chart.
 #[derive(Serialize)]
-struct Figure {
+struct ChartFigure {
     name: &'static str,
     title: &'static str,
     reading: Cow<'static, str>,
@@ -109,7 +109,7 @@ fn content(data: &ReportData, charts: &[Chart]) -> Result<Value, PageError> {
     // The first chart, the plane, has its own section.
     let drawn = charts.iter().skip(1).filter_map(|chart| {
         let drawn = chart.drawn.as_ref()?;
-        Some(Figure {
+        Some(ChartFigure {
             name: chart.entry.name,
             title: chart.entry.title,
             reading: data.run.in_unit(chart.entry.reading),

@@ -8,13 +8,13 @@ use crate::numbers::{count, writer};
 use crate::pack::packed;
 use crate::page::PageError;
 use crate::visible::visible;
-use deadloop_score::words::wrong_and_transient;
+use deadloop_score::sentences::wrong_and_transient;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The plane of a model, for the page.
 #[derive(Serialize)]
-pub(crate) struct Picture {
+pub(crate) struct PlanePicture {
     /// The visible name of the model. Empty for all models together.
     model: String,
     svg: String,
@@ -22,7 +22,7 @@ pub(crate) struct Picture {
 
 /// The dots of all pictures.
 #[derive(Serialize)]
-struct Embedded {
+struct PlaneData {
     /// The dots of each plane.
     planes: Vec<Vec<DotView>>,
     /// The settings files, each once.
@@ -37,7 +37,7 @@ struct FileView {
 }
 
 /// The settings files, and the index of each setting's file. `None` for a setting without a file.
-type Files = (Vec<FileView>, BTreeMap<usize, Option<usize>>);
+type PlaneFiles = (Vec<FileView>, BTreeMap<usize, Option<usize>>);
 
 /// A dot, ready for the page.
 #[derive(Serialize)]
@@ -50,19 +50,21 @@ struct DotView {
 }
 
 /// Returns the planes, and their dots packed. `None` if there is no plane.
-pub(crate) fn embedded(data: &ReportData) -> Result<Option<(Vec<Picture>, String)>, PageError> {
+pub(crate) fn embedded(
+    data: &ReportData,
+) -> Result<Option<(Vec<PlanePicture>, String)>, PageError> {
     let planes = planes(data)?;
     if planes.is_empty() {
         return Ok(None);
     }
-    let mut files = Files::default();
+    let mut files = PlaneFiles::default();
     let dots = planes.iter().map(|plane| dots(data, plane, &mut files));
-    let embedded = Embedded {
+    let embedded = PlaneData {
         planes: dots.collect(),
         files: files.0,
     };
     let json = packed(&serde_json::to_vec(&embedded).map_err(std::io::Error::from)?)?;
-    let picture = |plane: Plane<'_>| Picture {
+    let picture = |plane: Plane<'_>| PlanePicture {
         model: match plane.model {
             ALL_MODELS => String::new(),
             model => visible(model).into_owned(),
@@ -72,7 +74,7 @@ pub(crate) fn embedded(data: &ReportData) -> Result<Option<(Vec<Picture>, String
     Ok(Some((planes.into_iter().map(picture).collect(), json)))
 }
 
-fn dots(data: &ReportData, plane: &Plane<'_>, (files, places): &mut Files) -> Vec<DotView> {
+fn dots(data: &ReportData, plane: &Plane<'_>, (files, places): &mut PlaneFiles) -> Vec<DotView> {
     let mut file = |setting: usize| {
         *places.entry(setting).or_insert_with(|| {
             let toml = data.toml(setting)?.to_owned();

@@ -30,7 +30,7 @@ pub enum ReportError {
 
 /// The files of a report that was written.
 #[derive(Debug, Clone)]
-pub struct Report {
+pub struct ReportFiles {
     /// Every file, in the order of writing.
     pub files: Vec<PathBuf>,
     /// Whether letters and digits of the transcripts are hidden, now or since an earlier report.
@@ -45,7 +45,7 @@ pub struct Options {
 }
 
 /// Reads a result folder and writes its report into it. Nothing is replayed.
-pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
+pub fn render(dir: &Path, options: &Options) -> Result<ReportFiles, ReportError> {
     let mut data = load(dir)?;
     if options.redact && !data.redacted {
         redact(&mut data);
@@ -55,7 +55,7 @@ pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
         }
     }
     let redacted = data.redacted;
-    Ok(Report {
+    Ok(ReportFiles {
         redacted,
         ..write(&data, dir)?
     })
@@ -63,14 +63,14 @@ pub fn render(dir: &Path, options: &Options) -> Result<Report, ReportError> {
 
 /// Writes `report.html`, `report.md` and `charts/*.svg` into `dir`. Removes charts of an earlier report for which there
 /// is no data now.
-pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
+pub fn write(data: &ReportData, dir: &Path) -> Result<ReportFiles, ReportError> {
     let charts = draw_all(data)?;
     let pages = pages(data, &charts)?;
     let folder = dir.join("charts");
     if charts.iter().any(|chart| chart.drawn.is_some()) {
         std::fs::create_dir_all(&folder).map_err(|e| FileError::at(&folder, e))?;
     }
-    let mut report = Report {
+    let mut report = ReportFiles {
         files: Vec::new(),
         redacted: data.redacted,
     };
@@ -82,7 +82,7 @@ pub fn write(data: &ReportData, dir: &Path) -> Result<Report, ReportError> {
     Ok(report)
 }
 
-impl Report {
+impl ReportFiles {
     /// Writes the file of a chart, or removes it if the chart has no data.
     fn chart(&mut self, chart: &Chart, folder: &Path) -> Result<(), FileError> {
         let name = chart.entry.name;

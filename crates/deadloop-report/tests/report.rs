@@ -268,7 +268,7 @@ fn the_table_of_models_says_what_each_gets_and_why() {
         "{file:?}"
     );
     let alarms =
-        deadloop_score::words::wrong_and_transient(row.held_out.wrong, row.held_out.transient);
+        deadloop_score::sentences::wrong_and_transient(row.held_out.wrong, row.held_out.transient);
     assert!(file["wrong alarms/Mchar"].contains(&alarms), "{file:?}");
     assert!(file["in use → gets"].starts_with("the setting in use → a setting of the grid ("));
     let own = gets(&data, "deepseek-r1-distill-qwen-7b");

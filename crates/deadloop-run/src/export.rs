@@ -18,12 +18,12 @@ pub struct Engine {
     pub name: &'static str,
     /// The kind of configuration, and where it goes.
     pub about: &'static str,
-    write: fn(&Copies, f64) -> Result<EngineConfig, String>,
+    write: fn(&CopyBands, f64) -> Result<EngineConfig, String>,
 }
 
 /// A setting, exported as the configuration of an engine.
 #[derive(Debug)]
-pub struct Exported {
+pub struct EngineExport {
     /// The configuration of the engine.
     pub config: String,
     /// The setting of deadloop that behaves like the configuration.
@@ -41,17 +41,17 @@ struct EngineConfig {
 
 /// The demands of a member on exact copies. Each row of its `rules` is a band, and the plain parameters are the band of
 /// longer periods.
-struct Copies {
-    bands: Vec<Band>,
+struct CopyBands {
+    bands: Vec<CopyBand>,
     /// The longest unit, in chars.
     max_period: u64,
     /// The demand on units without a letter or number: copies, and their total chars.
-    single: Band,
+    single: CopyBand,
 }
 
 /// The demand on units of up to `to` chars.
 #[derive(Clone, Copy)]
-struct Band {
+struct CopyBand {
     to: u64,
     copies: u64,
     chars: u64,
@@ -85,7 +85,7 @@ impl Engine {
     /// # Errors
     /// Returns an error if no member of the setting looks for exact copies of chars, or if the engine cannot express
     /// one without being laxer.
-    pub fn export(&self, setting: &Setting, token: f64) -> Result<Exported, String> {
+    pub fn export(&self, setting: &Setting, token: f64) -> Result<EngineExport, String> {
         let exact = setting.members.iter().position(is_exact).ok_or_else(|| {
             let names = setting.member_names().join(", ");
             format!(
@@ -94,7 +94,8 @@ impl Engine {
             )
         })?;
         let member = &setting.members[exact];
-        let written = Copies::from_member(member).and_then(|copies| (self.write)(&copies, token));
+        let written =
+            CopyBands::from_member(member).and_then(|copies| (self.write)(&copies, token));
         let refused = |why| format!("{}: {why}; {INSTEAD}", self.name);
         let EngineConfig { config, twin, said } = written.map_err(refused)?;
         let names = setting.member_names();
@@ -103,7 +104,7 @@ impl Engine {
         let changed = changed(member).filter(|(name, _)| !said.contains(&name.as_str()));
         let changed = changed.map(|(name, value)| format!("{}: {name} = {value}", names[exact]));
         let twin = Settings::parse(&twin).map_err(|e| format!("the twin of the export: {e}"))?;
-        Ok(Exported {
+        Ok(EngineExport {
             config,
             twin,
             lost: others.chain(changed).collect(),
@@ -129,7 +130,7 @@ fn changed(member: &Member) -> impl Iterator<Item = (String, String)> {
     own.map(|(name, value)| (name.to_owned(), value.to_string()))
 }
 
-impl Copies {
+impl CopyBands {
     /// Reads the demands of a member.
     ///
     /// # Errors
@@ -160,30 +161,30 @@ impl Copies {
         };
         let (max_period, copies) = (params.count("max_period"), params.count("min_copies"));
         let copies = copies.max(2);
-        let row = |row: &Value| Band {
+        let row = |row: &Value| CopyBand {
             to: number(row, "max_period").min(max_period),
             copies: number(row, "min_copies").max(2),
             chars: number(row, "min_chars"),
         };
-        let plain = Band {
+        let plain = CopyBand {
             to: max_period,
             copies,
             chars: params.count("min_chars"),
         };
         let rows = params.items("rules");
-        let mut bands: Vec<Band> = rows.iter().map(row).collect();
+        let mut bands: Vec<CopyBand> = rows.iter().map(row).collect();
         if bands.last().is_none_or(|last| last.to < max_period) {
             bands.push(plain);
         }
         Ok(Self {
             // No engine tells a form or a ruler from other text.
             single: match params.count("min_single").max(params.count("min_form")) {
-                0 => Band {
+                0 => CopyBand {
                     copies: 2,
                     chars: 0,
                     ..plain
                 },
-                chars => Band { chars, ..plain },
+                chars => CopyBand { chars, ..plain },
             },
             bands,
             max_period,
@@ -203,7 +204,7 @@ impl Copies {
     }
 
     /// Returns the bands that hold units of up to `max` chars.
-    fn up_to(&self, max: u64) -> impl Iterator<Item = &Band> {
+    fn up_to(&self, max: u64) -> impl Iterator<Item = &CopyBand> {
         let mut from = 1;
         self.bands.iter().filter(move |band| {
             let begins = std::mem::replace(&mut from, band.to + 1);
@@ -215,7 +216,7 @@ impl Copies {
     /// setting. A shorter unit needs as much text as those copies.
     fn holds(&self, copies: u64, unit: u64) -> bool {
         let all = copies * unit;
-        let single = Band {
+        let single = CopyBand {
             to: self.max_period,
             ..self.single
         };
@@ -257,7 +258,7 @@ fn chars(tokens: u64, token: f64) -> u64 {
 
 /// Writes the setting for vLLM, which stops when the last `min_count` × p tokens are copies of one p-gram. A shorter
 /// unit counts as a multiple of itself, so the shortest pattern sets the demanded length.
-fn vllm(copies: &Copies, token: f64) -> Result<EngineConfig, String> {
+fn vllm(copies: &CopyBands, token: f64) -> Result<EngineConfig, String> {
     let (count, min) = copies.fewest(token);
     let max = tokens_within(copies.max_period, token);
     if max < min {
@@ -296,7 +297,7 @@ const SHORT_UNITS: u64 = 2000;
 /// Writes the setting for the TypeScript detector, which looks at checkpoints alone. It looks for units in a row at
 /// the first checkpoint. Its checks of elements, which need not be copies, are switched off: no number of matches is
 /// as strict as an exact guard.
-fn typescript(copies: &Copies, _: f64) -> Result<EngineConfig, String> {
+fn typescript(copies: &CopyBands, _: f64) -> Result<EngineConfig, String> {
     let (repeats, min_unit) = copies.fewest(1.0);
     let window = (copies.max_period * repeats).min(WINDOW);
     let read = window.min(SHORT_UNITS);
@@ -324,7 +325,7 @@ const LITELLM_CHUNK: u64 = 3;
 
 /// Writes the setting for LiteLLM, which stops after a number of equal chunks in a row, of [`LITELLM_CHUNK`] chars or
 /// more. The number is enough for the shortest chunks. In the twin a chunk is a token.
-fn litellm(copies: &Copies, token: f64) -> Result<EngineConfig, String> {
+fn litellm(copies: &CopyBands, token: f64) -> Result<EngineConfig, String> {
     let max = copies.max_period;
     let limit = copies.chars(max).div_ceil(LITELLM_CHUNK);
     let limit = limit.max(copies.copies(max));
@@ -343,7 +344,7 @@ fn litellm(copies: &Copies, token: f64) -> Result<EngineConfig, String> {
 mod tests {
     use super::*;
 
-    fn export(engine: &str, setting: &str) -> Result<Exported, String> {
+    fn export(engine: &str, setting: &str) -> Result<EngineExport, String> {
         let settings = Settings::parse(setting).expect("settings");
         let engine = ENGINES
             .iter()

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use deadloop_replay::Watch;
+use deadloop_replay::Watcher;
 
 /// The caller of a run.
 pub trait Host: Sync {
@@ -31,15 +31,15 @@ pub trait Progress: Sync {
 
 /// A host without a user interface: it drops messages and never stops the run.
 #[derive(Debug, Default)]
-pub struct Alone(AtomicBool);
+pub struct SilentHost(AtomicBool);
 
-impl Host for Alone {
+impl Host for SilentHost {
     fn cancel(&self) -> &AtomicBool {
         &self.0
     }
 
     fn begin(&self, _: Option<&'static str>) -> Box<dyn Progress + '_> {
-        Box::new(Unseen)
+        Box::new(SilentProgress)
     }
 
     fn notify(&self, _: &str) {}
@@ -47,16 +47,16 @@ impl Host for Alone {
     fn writes(&self, _: &Path) {}
 }
 
-struct Unseen;
+struct SilentProgress;
 
-impl Progress for Unseen {
+impl Progress for SilentProgress {
     fn at(&self, _: u64, _: u64) {}
 }
 
 /// Runs a pass over a corpus with its host's progress and stop flag.
-pub fn watched<T>(host: &dyn Host, what: &'static str, pass: impl FnOnce(&Watch<'_>) -> T) -> T {
+pub fn watched<T>(host: &dyn Host, what: &'static str, pass: impl FnOnce(&Watcher<'_>) -> T) -> T {
     let progress = host.begin(Some(what));
-    pass(&Watch {
+    pass(&Watcher {
         cancel: host.cancel(),
         progress: &|read, total| progress.at(read, total),
     })

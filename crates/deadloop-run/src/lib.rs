@@ -5,13 +5,13 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the request and its options | [`Request`], [`Judging`] |
-//! | the caller: progress, a stop, messages | [`Host`], [`Alone`] |
-//! | from a plan and a corpus to a result folder | [`replay()`], [`Replayed`] |
+//! | the request and its options | [`Request`], [`JudgingOptions`] |
+//! | the caller: progress, a stop, messages | [`Host`], [`SilentHost`] |
+//! | from a plan and a corpus to a result folder | [`replay()`], [`ReplayRun`] |
 //! | any other subject over a corpus | [`ask`], [`Answers`] |
 //! | the choice of a setting | [`tune`] |
-//! | excerpts of transcripts, for a report | [`Opening`] |
-//! | the first pass over a corpus | [`survey`], [`Surveyed`] |
+//! | excerpts of transcripts, for a report | [`OpeningOptions`] |
+//! | the first pass over a corpus | [`survey`], [`CorpusSurvey`] |
 //! | the folder, and inputs kept from being overwritten | [`Folder`], [`apart`] |
 //! | repairers of faulty streams, measured | [`repair`] |
 //! | context budgets, simulated | [`budget`] |
@@ -22,7 +22,7 @@
 //! | labels proposed, reviewed, compared, merged | [`label`] |
 //! | a transcript as text for a person | [`show`] |
 //! | a transcript explained | [`explain`] |
-//! | a corpus on several machines | [`Parts`], [`PartSummary`] |
+//! | a corpus on several machines | [`ShardParts`], [`PartSummary`] |
 //! | a pinned case from a recording | [`recorded_case()`] |
 //! | claims about a guard | [`judge_claims`] |
 //! | pinned cases compared with settings | [`cases`] |
@@ -34,14 +34,14 @@
 //! ```no_run
 //! use deadloop_detect::Settings;
 //! use deadloop_replay::Plan;
-//! use deadloop_run::{Alone, Done, Request, replay};
+//! use deadloop_run::{SilentHost, RunOutcome, Request, replay};
 //!
 //! let settings = Settings::default();
 //! let mut plan = Plan::default();
 //! let cell = plan.add_settings(&settings);
-//! let host = Alone::default();
+//! let host = SilentHost::default();
 //! let request = Request::of("recordings".as_ref(), "replayed".as_ref(), &host);
-//! if let Done::Ran(done) = replay(&request, &plan, &settings)? {
+//! if let RunOutcome::Ran(done) = replay(&request, &plan, &settings)? {
 //!     let evidence = done.evidence(&plan)?;
 //!     done.score(&evidence, &[cell], &[], true)?;
 //!     done.finish(Ok(()), |folder, _| Ok(println!("{}", folder.display())))?;
@@ -83,20 +83,20 @@ pub use check::claims::{ClaimVerdict, JudgedClaim, judge_claims, read_claims};
 pub use corpus::case_store::CaseStore;
 pub use corpus::places::Places;
 pub use corpus::survey::{
-    SurveyRequest, Surveyed, foreign, listing, open, refuse_machine, rejected_row, survey,
+    CorpusSurvey, SurveyRequest, foreign, listing, open, refuse_machine, rejected_row, survey,
     survey_with,
 };
 pub use failure::{Code, Failure, RunResult};
 pub use folder::manifest::now;
 pub use folder::outputs::apart;
-pub use folder::{Folder, REPORT_FILES, State, fingerprint, result_files};
-pub use host::{Alone, Host, Progress, watched};
-pub use merge::{PartSummary, Parts};
+pub use folder::{Folder, FolderState, REPORT_FILES, fingerprint, result_files};
+pub use host::{Host, Progress, SilentHost, watched};
+pub use merge::{PartSummary, ShardParts};
 pub use replay::notice::notice;
-pub use replay::opening::{Focus, Opening};
-pub use replay::request::{Judging, Request, SEALED};
+pub use replay::opened_transcripts::{Focus, OpeningOptions};
+pub use replay::request::{JudgingOptions, Request, SEALED};
 pub use replay::second_pass::SecondPass;
-pub use replay::subject_run::{Answered, Answers, ask, failed};
+pub use replay::subject_run::{AnsweredRun, Answers, ask, failed};
 pub use replay::units::first_unit;
-pub use replay::{Done, MacroMeans, Replayed, name, replay};
+pub use replay::{MacroMeans, ReplayRun, RunOutcome, name, replay};
 pub use words::{count, number, per, percent, several, typed};

@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 
 use deadloop_detect::Unit;
-use deadloop_score::words::{group, thousands};
+use deadloop_score::sentences::{group, thousands};
 
-pub use deadloop_score::words::several;
+pub use deadloop_score::sentences::several;
 
 /// Formats a count with commas: `12,345`.
 pub fn count(n: u64) -> String {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::intervals::{binomial_at_least, poisson_at_least};
-use crate::measure::{FPR, GoalError, Measure, MeasureUnit, Metric, Worth, metric, withins};
+use crate::measure::{FPR, GoalError, Measure, MeasureUnit, Metric, Stakes, metric, withins};
 use crate::tally::{Count, Tally};
 use deadloop_replay::detect::Unit;
 
@@ -50,7 +50,7 @@ impl Constraint {
     /// Returns whether the limit is surely broken: at the limit, so many wrong alarms have a probability below 10 %.
     ///
     /// A limit on anything else is broken by estimate.
-    pub(crate) fn is_surely_broken(&self, tally: &Tally, worth: &Worth) -> bool {
+    pub(crate) fn is_surely_broken(&self, tally: &Tally, worth: &Stakes) -> bool {
         match self.at_least(tally, tally.wrong()) {
             Some(chance) => chance < 0.1,
             None => {
@@ -84,7 +84,7 @@ impl Constraint {
     }
 
     /// Returns the estimated value of the measure, and whether it meets the limit. A value that is n/a does not.
-    pub fn estimate(&self, tally: &Tally, worth: &Worth) -> (Option<f64>, bool) {
+    pub fn estimate(&self, tally: &Tally, worth: &Stakes) -> (Option<f64>, bool) {
         let value = self.metric.value(tally, worth);
         (value, value.is_some_and(|x| self.admits(x)))
     }
@@ -195,7 +195,7 @@ mod tests {
         let limit: Constraint = "fa_per_mchar<=1".parse().unwrap();
         let of =
             |wrong, exposure| tally(&[(Count::FalseAlarm, wrong), (Count::Exposure, exposure)]);
-        let over = |wrong| limit.is_surely_broken(&of(wrong, 3_000_000), &Worth::default());
+        let over = |wrong| limit.is_surely_broken(&of(wrong, 3_000_000), &Stakes::default());
         // P(X >= 6 | 3) = 0.084, P(X >= 5 | 3) = 0.185.
         assert_eq!([over(0), over(5), over(6)], [false, false, true]);
         // P(X <= 1 | 3) = 0.199, P(X <= 2 | 3) = 0.423; P(X = 0 | 1.6) = 0.202, P(X = 0 | 1.61) = 0.1999.
@@ -205,12 +205,12 @@ mod tests {
         let share: Constraint = "fpr<=0.1".parse().unwrap();
         let of = |wrong, quiet| tally(&[(Count::FalseAlarm, wrong), (Count::Quiet, quiet)]);
         // P(X >= 4 | 10, 0.1) = 0.013, P(X >= 3 | 10, 0.1) = 0.070, P(X >= 2 | 10, 0.1) = 0.264.
-        assert!(share.is_surely_broken(&of(3, 7), &Worth::default()));
-        assert!(!share.is_surely_broken(&of(2, 8), &Worth::default()));
+        assert!(share.is_surely_broken(&of(3, 7), &Stakes::default()));
+        assert!(!share.is_surely_broken(&of(2, 8), &Stakes::default()));
         let recall: Constraint = "recall>=0.5".parse().unwrap();
         assert!(recall.is_surely_broken(
             &tally(&[(Count::Miss, 2), (Count::Hit, 1)]),
-            &Worth::default()
+            &Stakes::default()
         ));
     }
 

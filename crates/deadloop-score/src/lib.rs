@@ -9,12 +9,12 @@
 //! | a corpus of a million transcripts in memory | [`PackedCases`], [`PackedRecords`] |
 //! | the measures and their meaning | [`measure`], [`Scores`] |
 //! | confidence intervals | [`wilson`], [`poisson`], [`bootstrap()`] |
-//! | sentences shared by every output | [`words`] |
+//! | sentences shared by every output | [`sentences`] |
 //! | the choice of a setting | [`choose`] |
 //! | the comparison of two settings | [`compare()`], [`Side`], [`Comparison`] |
-//! | cases with expected alarms | [`parse_pinned`], [`Expect`] |
+//! | cases with expected alarms | [`parse_pinned`], [`Expectation`] |
 //! | repairers of faulty streams | [`repairs`] |
-//! | the files of a run | [`write_scores`], [`write_outcomes`], [`Results`] |
+//! | the files of a run | [`write_scores`], [`write_outcomes`], [`ResultFolder`] |
 //!
 //! The crate is single-threaded.
 
@@ -35,52 +35,57 @@ mod judge;
 pub mod measure;
 mod pareto;
 mod pinned;
-pub mod proposing;
+pub mod proposals;
 pub mod repairs;
 mod scores;
+pub mod sentences;
 mod tally;
 mod truth;
-pub mod words;
 
 pub use choose::{explained, format_value};
 pub use compare::{
-    Bearing, Change, CompareOptions, Comparison, Direction, Fails, Flip, Gate, GateName,
-    HealthyAlarms, Noise, NotComparable, Row, Side, SideError, SideSeen, Spot, Test, compare,
-    flips, flips_csv, p_shown, sign_flips,
+    Change, CompareOptions, Comparison, Direction, Effect, FailCondition, Flip, Gate, GateName,
+    HealthyAlarms, JudgedSpan, Noise, NotComparable, Row, Side, SideError, SideOutcome,
+    SignificanceTest, compare, flips, flips_csv, p_shown, sign_flips,
 };
 pub use constraint::Constraint;
 pub use deadloop_replay as replay;
 pub use deadloop_tables as tables;
 pub use deadloop_tables::{ColumnDoc, DataFrame, ParquetError, Type, unrunnable};
-pub use files::calls::{Called, Calls};
+pub use files::calls::{CallRecord, RunCalls};
 pub use files::choice::write_choice;
-pub use files::excerpts::{ExcerptsHead, Group, Opened, Part, read_excerpts, write_excerpts};
-pub use files::manifest::{CorpusInfo, Ended, FORMAT, Manifest, ProgramInfo};
+pub use files::excerpts::{
+    ExcerptPart, ExcerptsHead, Group, OpenCase, read_excerpts, write_excerpts,
+};
+pub use files::manifest::{CorpusInfo, FORMAT, Manifest, ProgramInfo, ResultFailure};
 pub use files::models::MAX_ROWS;
 pub use files::openings::count_opening;
 pub use files::outcomes::{OutcomeLine, write_outcomes};
 pub use files::result_tables::{ResultTable, result_tables};
-pub use files::results::{Results, macro_means, read_outcomes};
+pub use files::results::{ResultFolder, macro_means, read_outcomes};
 pub use files::scores::{BY_MODEL, TOTAL};
-pub use files::settings::{InUse, exact_glob, settings_toml};
+pub use files::settings::{SettingsInUse, exact_glob, settings_toml};
 pub use files::store::{FileError, read_text_if_named, write_bytes, write_text};
-pub use files::sweep::{CSV_ROWS, NEVER, Scored, Scoring, write_scores};
+pub use files::sweep::{CSV_ROWS, NEVER, ScoringRequest, ScoringResult, write_scores};
 pub use intervals::{
     Interval, Intervals, POISSON_1, PoissonCache, Resampling, Weights, bootstrap, poisson,
     poisson_lower, poisson_upper, proportion_lower, wilson,
 };
 pub use judge::{JudgeOptions, Outcome, ReadChannels, Transient, Verdict, judge};
 pub use measure::{
-    GoalError, MEASURES, Measure, MeasureUnit, Metric, Worth, measures, metric, withins, wrong_rate,
+    GoalError, MEASURES, Measure, MeasureUnit, Metric, Stakes, measures, metric, withins,
+    wrong_rate,
 };
 pub use pareto::FrontPoint;
-pub use pinned::{CaseInput, Expect, Fired, Marks, Pinned, alarm_words, parse_pinned};
+pub use pinned::{
+    CaseEntry, CaseInput, CaseMarks, Expectation, FiredAlarm, alarm_words, parse_pinned,
+};
 pub use scores::Scores;
 pub use tally::{
-    AnyEvidence, Count, Evidence, Latencies, LatencySheet, Mismatch, PackedEvidence, PackedRecords,
-    Quantiles, RANKS, Sheet, Tally, Trial, rank, tallies, tallies_and_latencies, unpacked,
+    AnyEvidence, BlockTrial, Count, Evidence, Latencies, LatencySheet, Mismatch, PackedEvidence,
+    PackedRecords, Quantiles, RANKS, Sheet, Tally, rank, tallies, tallies_and_latencies, unpacked,
 };
 pub use truth::{
-    Case, Cases, Class, CopyKey, LABEL_COLUMNS, LabelRow, LabelsFile, Names, PackedCases, REVIEW,
-    Span, Timeline, Truth, mean_clean, orphans, units, write_labels,
+    Case, CaseSet, Class, CopyKey, LABEL_COLUMNS, LabelRow, LabelsFile, PackedCases, REVIEW,
+    SharedNames, Span, Timeline, Truth, mean_clean, orphans, units, write_labels,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::measure::{DELAY, RECALL, Worth, wrong_rate};
+use crate::measure::{DELAY, RECALL, Stakes, wrong_rate};
 use crate::tally::{Count, Tally};
 use deadloop_replay::detect::Unit;
 
@@ -27,7 +27,7 @@ impl FrontPoint {
     /// Returns the point of a tally. `None` if one of the three measures is n/a.
     pub fn new(cell: usize, tally: &Tally, unit: Unit) -> Option<Self> {
         // None of the three measures depends on the cost of errors.
-        let worth = Worth::default();
+        let worth = Stakes::default();
         Some(Self {
             cell,
             recall: RECALL.value(tally, &worth)?,

@@ -4,7 +4,7 @@
 //! 1.
 
 use crate::intervals::{Interval, PoissonCache};
-use crate::measure::{MEASURES, Measure, Worth};
+use crate::measure::{MEASURES, Measure, Stakes};
 use crate::tally::{Quantiles, Tally};
 
 /// Every score of some transcripts under one setting. The counts are in [`tally`](Self::tally).
@@ -23,7 +23,12 @@ impl Scores {
     ///
     /// `latency` comes from the latencies themselves, since no sum gives a quantile. Intervals are computed for the
     /// measures with columns for them.
-    pub fn new(tally: &Tally, latency: Quantiles, worth: &Worth, cache: &mut PoissonCache) -> Self {
+    pub fn new(
+        tally: &Tally,
+        latency: Quantiles,
+        worth: &Stakes,
+        cache: &mut PoissonCache,
+    ) -> Self {
         let interval = |m: &Measure| m.bounds.and_then(|_| m.interval(tally, cache));
         Self {
             tally: *tally,
@@ -95,7 +100,7 @@ mod tests {
         tally
     }
 
-    fn scores(tally: &Tally, worth: &Worth) -> Scores {
+    fn scores(tally: &Tally, worth: &Stakes) -> Scores {
         let none = Quantiles::default();
         Scores::new(tally, none, worth, &mut PoissonCache::default())
     }
@@ -108,7 +113,7 @@ mod tests {
         );
     }
 
-    const WORTH: Worth = Worth {
+    const WORTH: Stakes = Stakes {
         loop_rate: Some(0.01),
         response: 5000.0,
     };
@@ -214,12 +219,12 @@ mod tests {
             assert!(MEASURES[..i].iter().all(|m| m.name != measure.name));
             let ratios = measure.formula.ratios.len();
             let wanted = match measure.formula.joined {
-                Joined::Alone => 1,
-                Joined::BreakEven => 2,
+                RatioRule::Alone => 1,
+                RatioRule::BreakEven => 2,
             };
             assert_eq!(ratios, wanted, "{measure:?}");
             assert!(
-                measure.certainty == Certainty::Resampled || ratios == 1,
+                measure.certainty == UncertaintyMethod::Resampled || ratios == 1,
                 "{measure:?}"
             );
         }

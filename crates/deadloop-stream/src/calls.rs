@@ -1,4 +1,4 @@
-//! [`Calls`]: assembles a response's calls from their pieces, for a guard.
+//! [`ResponseCalls`]: assembles a response's calls from their pieces, for a guard.
 //!
 //! The pieces of a call's arguments are passed on as text as they come. The call itself follows once it is complete:
 //! its arguments are whole JSON, the API marks its end, or another call begins. Where an API marks the ends of calls,
@@ -13,7 +13,7 @@ use deadloop_detect::{OwnedEvent, TextChannel};
 use serde::de::IgnoredAny;
 
 use crate::Arrival;
-use crate::reader::content::Call;
+use crate::reader::content::CallPiece;
 
 /// The maximum number of bytes of arguments that wait for the end of an earlier call. Beyond it the earlier call is
 /// closed, so that a loop in the later one is detected.
@@ -30,15 +30,15 @@ const NAME: usize = 64 << 10;
 
 /// The calls of one response.
 #[derive(Debug, Default)]
-pub(crate) struct Calls {
+pub(crate) struct ResponseCalls {
     /// The open calls.
-    open: VecDeque<Open>,
+    open: VecDeque<PartialCall>,
     /// The latest closed calls, without their arguments: at most [`OPEN`].
-    over: VecDeque<Open>,
+    over: VecDeque<PartialCall>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct PartialCall {
     /// The key that joins the call's pieces.
     key: String,
     id: Option<String>,
@@ -46,16 +46,16 @@ struct Open {
     arguments: String,
     /// The number of argument bytes that were passed on as text.
     told: usize,
-    nesting: Nesting,
+    nesting: BracketEnd,
     over: bool,
     /// The position in the stream after the call's last piece, in bytes.
     end: u64,
 }
 
-impl Calls {
+impl ResponseCalls {
     /// Takes a piece of a call that ends at byte `end` of the stream. Pushes the events that it completes to `out`.
-    pub(crate) fn piece(&mut self, mut piece: Call, end: u64, out: &mut VecDeque<Arrival>) {
-        let same = |open: &&mut Open| open.goes_on_with(&piece);
+    pub(crate) fn piece(&mut self, mut piece: CallPiece, end: u64, out: &mut VecDeque<Arrival>) {
+        let same = |open: &&mut PartialCall| open.goes_on_with(&piece);
         if let Some(open) = self.open.iter_mut().rfind(same) {
             open.take(piece, end);
         } else if let Some(over) = self.over.iter().rfind(|over| over.goes_on_with(&piece)) {
@@ -71,11 +71,11 @@ impl Calls {
         self.emit(out);
     }
 
-    fn begin(&mut self, piece: Call, end: u64) {
+    fn begin(&mut self, piece: CallPiece, end: u64) {
         if !piece.ends {
             self.open.iter_mut().for_each(|open| open.over = true);
         }
-        self.open.push_back(Open::new(piece, end));
+        self.open.push_back(PartialCall::new(piece, end));
     }
 
     /// Closes the call with this key, because the API marked its end.
@@ -112,14 +112,14 @@ impl Calls {
     }
 
     /// Returns whether a piece belongs to a call that has begun.
-    pub(crate) fn knows(&self, piece: &Call) -> bool {
+    pub(crate) fn knows(&self, piece: &CallPiece) -> bool {
         let mut all = self.open.iter().chain(&self.over);
         all.any(|open| open.goes_on_with(piece))
     }
 }
 
-impl Open {
-    fn new(mut piece: Call, end: u64) -> Self {
+impl PartialCall {
+    fn new(mut piece: CallPiece, end: u64) -> Self {
         let mut open = Self {
             over: piece.key.is_empty(),
             key: std::mem::take(&mut piece.key),
@@ -127,7 +127,7 @@ impl Open {
             name: String::new(),
             arguments: String::new(),
             told: 0,
-            nesting: Nesting::default(),
+            nesting: BracketEnd::default(),
             end,
         };
         open.take(piece, end);
@@ -135,12 +135,12 @@ impl Open {
     }
 
     /// Returns whether a piece continues this call. A piece with another id does not, whatever its key.
-    fn goes_on_with(&self, piece: &Call) -> bool {
+    fn goes_on_with(&self, piece: &CallPiece) -> bool {
         let same = piece.id.is_none() || self.id.is_none() || piece.id == self.id;
         !piece.key.is_empty() && piece.key == self.key && same
     }
 
-    fn take(&mut self, piece: Call, end: u64) {
+    fn take(&mut self, piece: CallPiece, end: u64) {
         self.id = self.id.take().or(piece.id);
         if let Some(more) = piece.name.filter(|more| *more != self.name) {
             self.name.push_str(&more);
@@ -181,7 +181,7 @@ impl Open {
 
 /// The end of the first bracket of a JSON text, found char by char.
 #[derive(Debug, Default)]
-struct Nesting {
+struct BracketEnd {
     scan: JsonScan,
     /// Whether the first bracket was closed. Whether the text is JSON is checked only once, at that point.
     closed: bool,
@@ -189,7 +189,7 @@ struct Nesting {
     whole: bool,
 }
 
-impl Nesting {
+impl BracketEnd {
     /// Returns whether the first bracket is closed in this piece.
     fn closes(&mut self, piece: &str) -> bool {
         let before = self.closed;
@@ -208,8 +208,8 @@ impl Nesting {
 mod tests {
     use super::*;
 
-    fn piece(key: &str, name: Option<&str>, arguments: &str, ends: bool) -> Call {
-        Call {
+    fn piece(key: &str, name: Option<&str>, arguments: &str, ends: bool) -> CallPiece {
+        CallPiece {
             key: key.into(),
             id: name.map(|_| format!("id{key}")),
             name: name.map(str::to_owned),
@@ -221,7 +221,8 @@ mod tests {
     /// Returns the events after each piece: texts as they are, calls as `name(arguments)` with the piece after which
     /// they ended.
     fn events_after(pieces: &[(&str, Option<&str>, &str)], ends: bool) -> Vec<String> {
-        let (mut calls, mut out, mut told) = (Calls::default(), VecDeque::new(), Vec::new());
+        let (mut calls, mut out, mut told) =
+            (ResponseCalls::default(), VecDeque::new(), Vec::new());
         for (n, (key, name, arguments)) in (1..).zip(pieces) {
             calls.piece(piece(key, *name, arguments, ends), n, &mut out);
             told.extend(out.drain(..).map(format_arrival));
@@ -284,7 +285,7 @@ mod tests {
 
     #[test]
     fn calls_that_never_end_are_not_held_for_ever() {
-        let (mut calls, mut out) = (Calls::default(), VecDeque::new());
+        let (mut calls, mut out) = (ResponseCalls::default(), VecDeque::new());
         for n in 0..10_000 {
             calls.piece(piece(&n.to_string(), Some("ls"), "", true), n, &mut out);
             assert!(calls.open.len() <= OPEN && calls.over.len() <= OPEN, "{n}");
@@ -294,7 +295,7 @@ mod tests {
         for _ in 0..3 {
             calls.piece(piece("0", Some(&name), "", true), 0, &mut out);
         }
-        let short = |open: &Open| open.name.len() <= NAME + name.len();
+        let short = |open: &PartialCall| open.name.len() <= NAME + name.len();
         assert!(calls.open.iter().all(short));
     }
 

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::reader::{Framed, Frames};
+use crate::reader::{Frame, Frames};
 
 /// The longest line, and the longest object in several lines, that is kept, in bytes. A response that begins with a
 /// longer one gets no ending.
@@ -75,7 +75,7 @@ impl Ending {
             return;
         }
         let bare = line.starts_with(b"{");
-        let Some(Ok(Framed::Object(object))) = self.frames.line(&self.line) else {
+        let Some(Ok(Frame::Object(object))) = self.frames.line(&self.line) else {
             return;
         };
         let object = object.as_bytes();

@@ -1,7 +1,7 @@
 //! Conversion of a recording into the events that detectors take.
 
-use deadloop_detect::harness::{ArgumentsOf, CutOf};
-use deadloop_detect::{Arguments, Cut, Event as Seen, OwnedEvent, TextChannel};
+use deadloop_detect::harness::{ArgumentsOf, CutTextOf};
+use deadloop_detect::{Arguments, CutText, Event as Seen, OwnedEvent, TextChannel};
 use serde_json::Value;
 
 use crate::{Body, RecordedEvent, UNTIL};
@@ -39,7 +39,7 @@ impl RecordedEvent {
 
     /// Returns the event as a guard takes it, with its texts.
     pub(crate) fn into_event(self) -> OwnedEvent {
-        let cut = self.cut().map(|cut| CutOf {
+        let cut = self.cut().map(|cut| CutTextOf {
             length: cut.length,
             sha256: cut.sha256.to_owned(),
         });
@@ -76,10 +76,10 @@ impl RecordedEvent {
     }
 
     /// Returns the length and hash of a text that the recording cut.
-    fn cut(&self) -> Option<Cut<'_>> {
+    fn cut(&self) -> Option<CutText<'_>> {
         let sha256 = self.rest.get("sha256").and_then(Value::as_str)?;
         let length = self.count("length");
-        Some(Cut { length, sha256 })
+        Some(CutText { length, sha256 })
     }
 
     /// Returns whether the event occurs only in agent runs.

@@ -5,14 +5,14 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a response under a guard: bytes in, bytes that may be passed on out | [`Watched`] |
-//! | the request that a response answers: its task and the user's messages | [`Prompted`] |
+//! | a response under a guard: bytes in, bytes that may be passed on out | [`WatchedResponse`] |
+//! | the request that a response answers: its task and the user's messages | [`PromptInfo`] |
 //! | bytes into events, for every API | [`StreamReader`] |
 //! | thinking separated from the answer | [`ThinkSplitter`], [`ThinkRules`] |
-//! | silence, measured with the caller's clock | [`Quiet`] |
+//! | silence, measured with the caller's clock | [`SilenceTimer`] |
 //! | a well-formed end for a response that is cut | [`Ending`] |
 //! | an event with its time and tokens; a recording as events | [`RecordedEvent`], [`stream`] |
-//! | parsers of each API's objects, for readers of recordings | [`reader`], [`take`], [`wire`] |
+//! | parsers of each API's objects, for readers of recordings | [`reader`], [`fields`], [`wire`] |
 
 #![deny(
     clippy::print_stderr,
@@ -24,19 +24,19 @@ mod calls;
 mod ending;
 mod event;
 mod events;
+pub mod fields;
 mod glob;
 #[cfg(test)]
 mod live_cases;
 mod place;
-mod prompted;
-mod quiet;
+mod prompt_info;
 pub mod reader;
 pub mod reasons;
-pub mod take;
+mod silence;
 pub mod think;
 pub mod time;
 mod turns;
-mod watched;
+mod watched_response;
 pub mod wire;
 
 pub use deadloop_detect as detect;
@@ -45,14 +45,16 @@ pub use event::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent, UNTIL};
 pub use events::stream;
 pub use glob::ModelGlob;
 pub use place::{Cost, Place, Problem, is_of_machine};
-pub use prompted::Prompted;
-pub use quiet::Quiet;
+pub use prompt_info::PromptInfo;
 pub use reader::{Arrival, StreamFormat, StreamReader};
+pub use silence::SilenceTimer;
 pub use think::{
     Blocks, ModelThink, TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
     split_whole,
 };
-pub use watched::{RefusedCall, ResponseCounts, Step, ToldEvent, Watched};
+pub use watched_response::{
+    RefusedCall, ResponseCounts, ResponseEvent, WatchStep, WatchedResponse,
+};
 pub use wire::EVENT_TYPES;
 
 /// The longest line that is read, in bytes. A longer one is a problem, and is skipped without being held in memory: 64

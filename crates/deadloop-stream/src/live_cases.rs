@@ -9,7 +9,7 @@ use std::path::Path;
 use deadloop_detect::harness::ArgumentsOf;
 use deadloop_detect::{Guards, OwnedEvent, RECOMMENDED, Settings, TextChannel};
 
-use crate::{StreamReader, ThinkOptions, Watched};
+use crate::{StreamReader, ThinkOptions, WatchedResponse};
 
 const RIGHT: &str = include_str!("../../../tests/formats/live/right.txt");
 
@@ -50,7 +50,7 @@ fn read(bytes: &[u8]) -> String {
 
 /// Returns a line about the alarm in a stream that arrives in pieces of 50 bytes.
 fn alarm(guards: &Guards, bytes: &[u8]) -> String {
-    let mut watched = Watched::new(guards.clone(), |_| ThinkOptions::default());
+    let mut watched = WatchedResponse::new(guards.clone(), |_| ThinkOptions::default());
     for piece in bytes.chunks(50) {
         let _ = watched.feed(piece, 0);
     }

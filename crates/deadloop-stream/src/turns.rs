@@ -1,4 +1,4 @@
-//! [`Turns`]: derives the turns of a live run whose stream does not report them.
+//! [`TurnFinder`]: derives the turns of a live run whose stream does not report them.
 //!
 //! The rule is the same as in [`stream`](crate::stream()).
 
@@ -11,7 +11,7 @@ use deadloop_detect::{Alarm, Event};
 /// are recorded. So the first turn begins with the first output, but alarms do not count it before the stream proves to
 /// be a run.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct TurnFinder {
     /// Whether the next output begins a turn.
     fresh: bool,
     /// Whether the stream has turns of its own.
@@ -22,7 +22,7 @@ pub(crate) struct Turns {
     begun: bool,
 }
 
-impl Turns {
+impl TurnFinder {
     /// Returns the turns of a new stream. With `objects`, the events come as objects of an API. Without, the stream is
     /// plain text, which is one answer.
     pub(crate) fn new(objects: bool) -> Self {

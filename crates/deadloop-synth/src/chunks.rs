@@ -3,9 +3,9 @@
 //! Each event has a number of chars, or of pieces that stand for tokens, as the spec requires.
 
 use super::letters::is_sign;
-use super::spec::{Chunks, Cut, ends};
+use super::spec::{ChunkKind, Chunks, ends};
 use super::stock::TimedPiece;
-use crate::plant::Rng;
+use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent};
 
 /// The maximum number of letters of an artificial token.
@@ -21,7 +21,7 @@ pub(super) fn events(
     let Some(chunks) = chunks.filter(|chunks| !chunks.are_recorded()) else {
         return vec![RecordedEvent::new(body(channel, text.to_owned()))];
     };
-    let tokens = chunks.by.0 == Cut::Tokens;
+    let tokens = chunks.by.0 == ChunkKind::Tokens;
     let (sizes, ms) = (ends(chunks.size, 1, 1), chunks.ms.map(|ms| ms.0));
     let ends = if tokens {
         token_ends(text)

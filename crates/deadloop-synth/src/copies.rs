@@ -1,22 +1,22 @@
 //! Units of repetition and their copies: drawn, drifted and cut.
 
-use super::cut::cut;
-use super::drift::{Words, plan};
+use super::drift::{DriftWords, plan};
 use super::label::is_primitive;
 use super::letters::{is_chinese, words};
-use super::spec::{Bounds, CorpusSpec, DriftKind, Item, ends};
-use super::stock::{Clean, CleanText};
-use super::transcript::Failed;
-use crate::plant::{PlantKind, Planting, Rng};
+use super::spec::{CorpusSpec, CountRange, DriftKind, SpecItem, ends};
+use super::stock::{CleanReader, CleanText};
+use super::transcript::NoDraw;
+use super::units::cut;
+use crate::planted_loops::{LoopPlan, PlantKind, Rng};
 
-const NO_UNIT: Failed = "no piece of clean text of the wanted period";
+const NO_UNIT: NoDraw = "no piece of clean text of the wanted period";
 
 /// The requirements for one transcript.
 pub(super) struct LoopRequest<'a> {
     pub(super) spec: &'a CorpusSpec,
     pub(super) kind: PlantKind,
-    pub(super) item: &'a Item,
-    pub(super) onset: Bounds,
+    pub(super) item: &'a SpecItem,
+    pub(super) onset: CountRange,
     pub(super) lang: &'a str,
     pub(super) channel: &'a str,
     pub(super) pool: &'a [&'a CleanText],
@@ -25,8 +25,8 @@ pub(super) struct LoopRequest<'a> {
 }
 
 /// A unit of repetition, with its first copy.
-pub(super) struct Unit {
-    pub(super) plan: Planting,
+pub(super) struct RepeatUnit {
+    pub(super) plan: LoopPlan,
     /// The name of the unit, or the id of the text that it was cut from.
     pub(super) name: String,
     /// The length of the inner unit in chars, and the number of its repetitions, if the unit is nested.
@@ -35,7 +35,7 @@ pub(super) struct Unit {
 }
 
 /// A sequence of copies.
-pub(super) struct Copies {
+pub(super) struct CopySequence {
     pub(super) chars: Vec<char>,
     /// The number of chars of the first copy.
     pub(super) first: usize,
@@ -43,26 +43,26 @@ pub(super) struct Copies {
 }
 
 /// A maker of units and copies.
-pub(super) struct Maker<'a> {
+pub(super) struct CopyMaker<'a> {
     pub(super) wanted: &'a LoopRequest<'a>,
     /// The texts from which a unit may be cut.
     pub(super) texts: &'a [&'a CleanText],
-    pub(super) words: Words<'a>,
+    pub(super) words: DriftWords<'a>,
 }
 
-impl Maker<'_> {
-    pub(super) fn unit(&self, rng: &mut Rng) -> Result<Unit, Failed> {
+impl CopyMaker<'_> {
+    pub(super) fn unit(&self, rng: &mut Rng) -> Result<RepeatUnit, NoDraw> {
         let l = self.wanted.item;
         let mut inner = None;
         let (text, fillers, name) = match &l.nested {
             None => self.piece(l.repeats.period, rng)?,
             Some(times) => {
                 let times = times.0.draw(rng);
-                let small = Bounds::new(1, l.repeats.period.high / (times + 1));
+                let small = CountRange::new(1, l.repeats.period.high / (times + 1));
                 let (small, fillers, name) = self.piece(small, rng)?;
                 let length = small.chars().count();
                 let used = length * times;
-                let rest = Bounds::new(
+                let rest = CountRange::new(
                     l.repeats.period.low.saturating_sub(used).max(1),
                     l.repeats.period.high.saturating_sub(used),
                 );
@@ -82,7 +82,7 @@ impl Maker<'_> {
             _ => text,
         };
         let plan = plan(self.wanted.kind, text, &fillers, chinese, rng);
-        let mut unit = Unit {
+        let mut unit = RepeatUnit {
             plan,
             name,
             inner,
@@ -102,9 +102,9 @@ impl Maker<'_> {
     /// Draws a text to repeat. Returns the text, its fillers and its name.
     pub(super) fn piece(
         &self,
-        chars: Bounds,
+        chars: CountRange,
         rng: &mut Rng,
-    ) -> Result<(String, Vec<String>, String), Failed> {
+    ) -> Result<(String, Vec<String>, String), NoDraw> {
         let l = self.wanted.item;
         let Some(name) = &l.unit else {
             let (unit, name) = cut(self.texts, self.wanted.kind, chars, rng).ok_or(NO_UNIT)?;
@@ -127,11 +127,11 @@ impl Maker<'_> {
     /// Returns a copy of a unit. It drifts only if `drifts` is set.
     pub(super) fn copy(
         &self,
-        unit: &Unit,
+        unit: &RepeatUnit,
         number: usize,
         drifts: bool,
         rng: &mut Rng,
-    ) -> Result<Vec<char>, Failed> {
+    ) -> Result<Vec<char>, NoDraw> {
         let copy = match &self.wanted.item.drift {
             Some(drift) if drifts => drift
                 .copy(&unit.plan, number, &self.words, rng)
@@ -142,8 +142,8 @@ impl Maker<'_> {
     }
 
     /// Draws the drifting copies before the exact ones. Each differs from the unit.
-    pub(super) fn lead(&self, unit: &Unit, rng: &mut Rng) -> Result<Copies, Failed> {
-        let mut copies = Copies {
+    pub(super) fn lead(&self, unit: &RepeatUnit, rng: &mut Rng) -> Result<CopySequence, NoDraw> {
+        let mut copies = CopySequence {
             chars: Vec::new(),
             first: 0,
             differ: false,
@@ -166,7 +166,7 @@ impl Maker<'_> {
     }
 
     /// Draws the copies of the loop.
-    pub(super) fn body(&self, unit: &Unit, rng: &mut Rng) -> Result<Copies, Failed> {
+    pub(super) fn body(&self, unit: &RepeatUnit, rng: &mut Rng) -> Result<CopySequence, NoDraw> {
         let l = self.wanted.item;
         let (wanted, length) = (
             l.repeats.copies.draw(rng),
@@ -176,7 +176,7 @@ impl Maker<'_> {
     }
 
     /// Draws two or three copies of another unit.
-    pub(super) fn false_start(&self, rng: &mut Rng) -> Result<Copies, Failed> {
+    pub(super) fn false_start(&self, rng: &mut Rng) -> Result<CopySequence, NoDraw> {
         let (unit, copies) = (self.unit(rng)?, rng.between(2, 3));
         self.run(&unit, copies, 0, false, rng)
     }
@@ -185,14 +185,14 @@ impl Maker<'_> {
     /// that the text ends in the middle.
     pub(super) fn run(
         &self,
-        unit: &Unit,
+        unit: &RepeatUnit,
         count: usize,
         length: usize,
         truncate: bool,
         rng: &mut Rng,
-    ) -> Result<Copies, Failed> {
+    ) -> Result<CopySequence, NoDraw> {
         let drifts = self.wanted.item.lead().high == 0;
-        let mut copies = Copies {
+        let mut copies = CopySequence {
             chars: unit.first.clone(),
             first: unit.first.len(),
             differ: false,
@@ -217,7 +217,7 @@ impl Maker<'_> {
 }
 
 /// Returns the words of the clean text.
-pub(super) fn vocabulary(clean: &Clean<'_>) -> Vec<String> {
+pub(super) fn vocabulary(clean: &CleanReader<'_>) -> Vec<String> {
     let all = clean.parts.iter().flat_map(|part| {
         let words = words(&part.text).into_iter();
         words.filter_map(|word| part.text.get(word).map(str::to_owned))

@@ -4,8 +4,8 @@
 //! the latter are the statements new.
 
 use super::letters::is_sign;
-use super::spec::Text;
-use crate::plant::Rng;
+use super::spec::NonEmptyText;
+use crate::planted_loops::Rng;
 
 /// Returns the statements of a text, each with the blanks after it.
 pub(super) fn statements(text: &str) -> Vec<&str> {
@@ -33,7 +33,12 @@ pub(super) fn statements(text: &str) -> Vec<&str> {
 
 /// Joins statements. A word of doubt precedes each with the probability `share`. A blank follows each, except in a
 /// script without blanks.
-pub(super) fn glued(statements: &[&str], doubt: &[Text], share: f64, rng: &mut Rng) -> String {
+pub(super) fn glued(
+    statements: &[&str],
+    doubt: &[NonEmptyText],
+    share: f64,
+    rng: &mut Rng,
+) -> String {
     let mut text = String::new();
     for statement in statements {
         if rng.chance(share) {

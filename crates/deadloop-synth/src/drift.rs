@@ -2,17 +2,17 @@
 
 use super::doubt::{glued, statements};
 use super::letters::{is_chinese, is_sign, words};
-use super::spec::{Drift, DriftKind, Text};
-use crate::plant::{Numbering, PlantKind, Planting, Rng};
+use super::spec::{Drift, DriftKind, NonEmptyText};
+use crate::planted_loops::{LoopPlan, NumberStyle, PlantKind, Rng};
 
 /// The words that drift uses for one transcript.
-pub(super) struct Words<'a> {
+pub(super) struct DriftWords<'a> {
     /// Words that may replace a word.
     pub(super) others: &'a [String],
     /// Groups of words that may replace each other.
-    pub(super) paraphrase: &'a [Vec<Text>],
+    pub(super) paraphrase: &'a [Vec<NonEmptyText>],
     /// Words of doubt between statements.
-    pub(super) doubt: &'a [Text],
+    pub(super) doubt: &'a [NonEmptyText],
 }
 
 impl Drift {
@@ -48,9 +48,9 @@ impl Drift {
     /// Returns the copy with this number, from 0, of a plan's unit. `None` if no part of the copy can differ.
     pub(super) fn copy(
         &self,
-        plan: &Planting,
+        plan: &LoopPlan,
         number: usize,
-        words: &Words<'_>,
+        words: &DriftWords<'_>,
         rng: &mut Rng,
     ) -> Option<String> {
         match self.kind.0 {
@@ -73,7 +73,7 @@ impl Drift {
         }
     }
 
-    fn changed(&self, copy: &str, words: &Words<'_>, rng: &mut Rng) -> Option<String> {
+    fn changed(&self, copy: &str, words: &DriftWords<'_>, rng: &mut Rng) -> Option<String> {
         match self.kind.0 {
             DriftKind::Paraphrase => paraphrased(copy, words.paraphrase, rng),
             DriftKind::Case => at_word(copy, rng, |word, _| Some(flipped(word))),
@@ -132,7 +132,7 @@ fn spaced(copy: &str, rng: &mut Rng) -> String {
 }
 
 /// Replaces a word of the copy by another word of its group.
-fn paraphrased(copy: &str, groups: &[Vec<Text>], rng: &mut Rng) -> Option<String> {
+fn paraphrased(copy: &str, groups: &[Vec<NonEmptyText>], rng: &mut Rng) -> Option<String> {
     let whole = |at: usize, word: &str| {
         let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphabetic() && !is_sign(c));
         let inner = word.chars().all(|c| !is_sign(c));
@@ -152,7 +152,7 @@ fn paraphrased(copy: &str, groups: &[Vec<Text>], rng: &mut Rng) -> Option<String
         }
     }
     let (at, word, group) = *rng.pick(&places)?;
-    let others: Vec<&Text> = group.iter().filter(|other| *other != word).collect();
+    let others: Vec<&NonEmptyText> = group.iter().filter(|other| *other != word).collect();
     let other = rng.pick(&others)?;
     Some(format!(
         "{}{other}{}",
@@ -168,9 +168,9 @@ pub(super) fn plan(
     fillers: &[String],
     chinese: bool,
     rng: &mut Rng,
-) -> Planting {
-    let styles = [Numbering::Dot, Numbering::Bracket, Numbering::Chinese];
-    Planting {
+) -> LoopPlan {
+    let styles = [NumberStyle::Dot, NumberStyle::Bracket, NumberStyle::Chinese];
+    LoopPlan {
         kind,
         unit,
         fillers: fillers.to_vec(),

@@ -1,17 +1,17 @@
 //! Faults: intact streams, damaged in a known way at a known place.
 //!
 //! The intact stream comes from a form or a real transcript, and its meaning is the truth (`meta.gold`). A share of
-//! the streams stays intact. Whole streams (times, ends, parallel calls) are made in `streams`.
+//! the streams stays intact. Whole streams (times, ends, parallel calls) are made in `stream_faults`.
 
 use deadloop_detect::Fault;
 use serde_json::{Map, Value as Json, json};
 
-use super::drawn::Drawn;
-use super::label::Label;
-use super::spec::{Chunks, Faults, Item, SpecError, StreamKind};
-use super::transcript::{Failed, SynthTranscript};
-use super::{ATTEMPTS, DAMAGED, Frame, Synth, damaged};
-use crate::plant::Rng;
+use super::intact_streams::IntactStream;
+use super::label::PlantedLabel;
+use super::spec::{Chunks, Faults, SpecError, SpecItem, SpecStreamKind};
+use super::transcript::{NoDraw, SynthTranscript};
+use super::{ATTEMPTS, DAMAGED, Synth, TranscriptFrame, text_faults};
+use crate::planted_loops::Rng;
 use deadloop_corpus::RecordedEvent;
 
 /// The requirements for one transcript.
@@ -26,7 +26,7 @@ pub(super) struct FaultRequest {
 
 /// A stream that was made, with its damage.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct FaultyStream {
     pub(super) events: Vec<RecordedEvent>,
     pub(super) channel: &'static str,
     /// The position of the damage. `None` if the stream is intact.
@@ -38,7 +38,7 @@ pub(super) struct Stream {
 impl<'a> Synth<'a> {
     pub(super) fn fault(
         &self,
-        item: &'a Item,
+        item: &'a SpecItem,
         faults: &Faults,
         at: usize,
     ) -> Result<SynthTranscript, SpecError> {
@@ -74,27 +74,27 @@ impl<'a> Synth<'a> {
         &self,
         faults: &Faults,
         asked: &FaultRequest,
-        drawn: &Drawn,
+        drawn: &IntactStream,
         rng: &mut Rng,
-    ) -> Result<Stream, Failed> {
+    ) -> Result<FaultyStream, NoDraw> {
         let intact = drawn.text.as_str();
         match faults.stream {
-            StreamKind::Calls => super::streams::calls(self.spec.tools(), asked, rng),
-            StreamKind::Whole => super::streams::whole(asked, drawn, rng),
-            StreamKind::Events => damaged::events(asked, intact, rng),
-            StreamKind::Arguments => damaged::arguments(asked, intact),
-            StreamKind::Name => damaged::name(asked, intact),
-            stream => damaged::text(stream, asked, intact, rng),
+            SpecStreamKind::Calls => super::stream_faults::calls(self.spec.tools(), asked, rng),
+            SpecStreamKind::Whole => super::stream_faults::whole(asked, drawn, rng),
+            SpecStreamKind::Events => text_faults::events(asked, intact, rng),
+            SpecStreamKind::Arguments => text_faults::arguments(asked, intact),
+            SpecStreamKind::Name => text_faults::name(asked, intact),
+            stream => text_faults::text(stream, asked, intact, rng),
         }
     }
 
     fn faulty(
         &self,
-        frame: Frame<'_>,
+        frame: TranscriptFrame<'_>,
         faults: &Faults,
         asked: &FaultRequest,
-        stream: Stream,
-        drawn: Drawn,
+        stream: FaultyStream,
+        drawn: IntactStream,
     ) -> SynthTranscript {
         let kind = asked.fault.name();
         let mut meta = Map::new();
@@ -111,14 +111,14 @@ impl<'a> Synth<'a> {
             meta.insert("times".into(), "made".into());
         }
         let label = match stream.onset {
-            None => Label::clean(stream.channel),
-            Some(onset) => Label {
+            None => PlantedLabel::clean(stream.channel),
+            Some(onset) => PlantedLabel {
                 class: "fault",
                 kind,
                 channel: stream.channel.to_owned(),
                 onset: Some(onset),
                 by: "construction",
-                ..Label::default()
+                ..PlantedLabel::default()
             },
         };
         let tag = if stream.onset.is_some() {

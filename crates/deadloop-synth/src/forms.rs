@@ -16,8 +16,8 @@ use minijinja::value::{Rest, Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value as Json;
 
-use super::spec::{Form, FormFile, SpecError, TextChannel, read};
-use crate::plant::Rng;
+use super::spec::{Form, FormFile, SpecChannel, SpecError, read};
+use crate::planted_loops::Rng;
 
 /// A file of forms.
 #[derive(Clone, Debug, Default)]
@@ -85,7 +85,7 @@ impl Form {
     /// Returns the default channel of the form's texts.
     pub(super) fn channel(&self) -> &'static str {
         let own = self.channel.map(|channel| channel.0);
-        own.unwrap_or(TextChannel::Answer).name()
+        own.unwrap_or(SpecChannel::Answer).name()
     }
 
     /// Returns the number of the form's texts in an item that wants `count`.

@@ -3,7 +3,7 @@
 //! These rules are strict: they do not allow for damage. No repairer uses them.
 
 use deadloop_detect::Value;
-use deadloop_repair::meaning::{Action, Delivered, Meaning};
+use deadloop_repair::meaning::{Action, Delivery, Meaning};
 use deadloop_repair::registry::Repairer;
 use serde_json::{Value as Json, json};
 
@@ -130,9 +130,9 @@ pub(super) fn of_meaning(meaning: &Meaning) -> Json {
 }
 
 /// Returns events in the format of `meta.gold`: the id, position and text of each.
-pub(super) fn of_events(events: &[Delivered]) -> Json {
+pub(super) fn of_events(events: &[Delivery]) -> Json {
     let rows = events.iter().filter(|event| !event.done);
-    let row = |event: &Delivered| json!([event.id, event.position, event.text]);
+    let row = |event: &Delivery| json!([event.id, event.position, event.text]);
     json!({"events": rows.map(row).collect::<Vec<_>>()})
 }
 

@@ -1,10 +1,10 @@
-//! [`Label`]: the labels of made transcripts, checked against the planted text.
+//! [`PlantedLabel`]: the labels of made transcripts, checked against the planted text.
 
 use deadloop_corpus::LabelCells;
 
 /// A row of labels.csv. Positions are chars of the channel, or calls on `tools`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Label {
+pub struct PlantedLabel {
     /// `loop`, `clean`, `transient` or `fault`.
     pub class: &'static str,
     /// The kind of loop or fault. Empty if clean.
@@ -27,7 +27,7 @@ pub struct Label {
     pub note: String,
 }
 
-impl Label {
+impl PlantedLabel {
     pub(super) fn clean(channel: &str) -> Self {
         Self {
             class: "clean",
@@ -58,14 +58,14 @@ impl Label {
 
 /// A stretch of a sequence that repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct RepeatStretch {
     pub(super) start: usize,
     pub(super) period: usize,
     /// The position after the stretch.
     pub(super) end: usize,
 }
 
-impl Stretch {
+impl RepeatStretch {
     /// Extends an exact repetition to its whole length, since the text after a planted repetition may happen to
     /// continue it. `None` if the stretch does not repeat, if the period is not the smallest, or if the repetition
     /// already begins in the text before. `loose` items before the stretch are ignored: a blank before a unit that ends
@@ -103,8 +103,8 @@ impl Stretch {
         kind: &'static str,
         channel: &str,
         length: usize,
-    ) -> Label {
-        Label {
+    ) -> PlantedLabel {
+        PlantedLabel {
             class,
             kind,
             channel: channel.to_owned(),

@@ -14,49 +14,49 @@
 //! | the clean texts, and the templates of texts | [`stock`]; [`forms`] |
 //! | a made transcript and its labels | [`transcript`], [`label`] |
 //! | loops and harmless repetition in runs of agents | [`runs`] |
-//! | a loop planted in a text | [`plant`] |
+//! | a loop planted in a text | [`planted_loops`] |
 //! | faults of texts and events | [`damage`] |
-//! | labelled recordings copied into a corpus | [`recorded`] |
+//! | labelled recordings copied into a corpus | [`recordings`] |
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod card;
 mod chunks;
 mod copies;
-mod cut;
 pub mod damage;
-mod damaged;
 mod doubt;
-mod drawn;
 mod drift;
 mod faults;
 pub mod forms;
 mod gold;
-mod healthy;
+mod healthy_text;
+mod intact_streams;
 pub mod label;
 mod letters;
-mod looped;
-pub mod plant;
-mod reading;
-pub mod recorded;
+pub mod planted_loops;
+pub mod recordings;
 pub mod runs;
 pub mod spec;
+mod spec_files;
 pub mod stock;
-mod streams;
+mod stream_faults;
+mod text_faults;
+mod text_loops;
 mod tools;
 pub mod transcript;
+mod units;
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::plant::{PlantKind, Rng};
+use crate::planted_loops::{PlantKind, Rng};
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent, Transcript};
 
 use copies::LoopRequest;
-use label::Label;
-use looped::Text;
-use spec::{By, Chunks, CorpusSpec, Form, Item, SpecError};
-use stock::{CleanText, Deal, Split, Stock, pool};
-use transcript::{Failed, SynthTranscript, seeded};
+use label::PlantedLabel;
+use spec::{Chunks, CorpusSpec, Form, ItemMaker, SpecError, SpecItem};
+use stock::{CleanText, Split, SplitAssignment, Stock, pool};
+use text_loops::LabelledText;
+use transcript::{NoDraw, SynthTranscript, seeded};
 
 /// The suffixes of a model's name if its text was planted into or damaged.
 const PLANTED: &str = "+planted";
@@ -81,8 +81,8 @@ pub struct Synth<'a> {
 }
 
 /// The parts of a transcript besides its text.
-struct Frame<'a> {
-    item: &'a Item,
+struct TranscriptFrame<'a> {
+    item: &'a SpecItem,
     id: String,
     lang: &'a str,
     split: Split,
@@ -106,7 +106,7 @@ impl<'a> Synth<'a> {
                 }
             } else {
                 let count = match wanted.kind.by {
-                    By::Recorded => self.recordings(wanted).len().min(wanted.count()),
+                    ItemMaker::Recorded => self.recordings(wanted).len().min(wanted.count()),
                     _ => wanted.count(),
                 };
                 jobs.extend((0..count).map(|at| SynthJob { item, at, form: 0 }));
@@ -122,7 +122,7 @@ impl<'a> Synth<'a> {
 
     /// Returns the name of a transcript's file, without an ending.
     pub fn file(&self, job: &SynthJob) -> &'a str {
-        self.spec.items.get(job.item).map_or("", Item::file)
+        self.spec.items.get(job.item).map_or("", SpecItem::file)
     }
 
     /// Makes a transcript.
@@ -132,17 +132,17 @@ impl<'a> Synth<'a> {
     pub fn make(&self, job: &SynthJob) -> Result<SynthTranscript, SpecError> {
         let item = &self.spec.items[job.item];
         match (item.kind.by, &item.forms, &item.faults) {
-            (By::Text(kind), ..) => self.text_loop(item, kind, job.at),
-            (By::Call | By::Calls, ..) => self.tool_loop(item, job.at),
-            (By::Clean, Some(forms), _) => self.negative(item, forms, job),
-            (By::Clean, None, _) => self.clean(item, job.at),
-            (By::Recorded, ..) => self.recorded(item, job.at),
+            (ItemMaker::Text(kind), ..) => self.text_loop(item, kind, job.at),
+            (ItemMaker::Call | ItemMaker::Calls, ..) => self.tool_loop(item, job.at),
+            (ItemMaker::Clean, Some(forms), _) => self.negative(item, forms, job),
+            (ItemMaker::Clean, None, _) => self.clean(item, job.at),
+            (ItemMaker::Recorded, ..) => self.recorded(item, job.at),
             (_, _, Some(faults)) => self.fault(item, faults, job.at),
             (_, _, None) => self.run(item, job.at),
         }
     }
 
-    fn forms_of(&self, item: &Item) -> Vec<(usize, &'a Form)> {
+    fn forms_of(&self, item: &SpecItem) -> Vec<(usize, &'a Form)> {
         let forms = item.forms.as_ref().filter(|_| is_of_forms(item));
         let file = forms.and_then(|forms| self.stock.forms.get(forms.as_str()));
         let all = file.into_iter().flat_map(|file| &file.forms).enumerate();
@@ -150,7 +150,7 @@ impl<'a> Synth<'a> {
     }
 
     /// Returns the generator and the split of the transcript at `at`.
-    fn start(&self, item: &Item, at: usize) -> (Rng, Split) {
+    fn start(&self, item: &SpecItem, at: usize) -> (Rng, Split) {
         let name = ["item", &item.name, &at.to_string()];
         let mut rng = Rng::new(seeded(self.spec.seed, &name));
         let is_test = rng.chance(self.spec.test());
@@ -158,9 +158,9 @@ impl<'a> Synth<'a> {
     }
 
     /// Returns the generator and the frame of the transcript at `at`.
-    fn frame(&self, item: &'a Item, at: usize) -> (Rng, Frame<'a>) {
+    fn frame(&self, item: &'a SpecItem, at: usize) -> (Rng, TranscriptFrame<'a>) {
         let (rng, split) = self.start(item, at);
-        let frame = Frame {
+        let frame = TranscriptFrame {
             item,
             id: item.id(at),
             lang: &item.langs[at % item.langs.len()],
@@ -172,9 +172,9 @@ impl<'a> Synth<'a> {
     /// Returns the first draw that succeeds.
     fn tried<T>(
         &self,
-        (item, id): (&Item, &str),
+        (item, id): (&SpecItem, &str),
         attempts: usize,
-        mut draw: impl FnMut(usize) -> Result<T, Failed>,
+        mut draw: impl FnMut(usize) -> Result<T, NoDraw>,
     ) -> Result<T, SpecError> {
         let mut why = "no draw";
         for attempt in 0..attempts {
@@ -186,7 +186,7 @@ impl<'a> Synth<'a> {
         Err(self.failed(item, id, why))
     }
 
-    fn pool(&self, frame: &Frame<'_>) -> Vec<&'a CleanText> {
+    fn pool(&self, frame: &TranscriptFrame<'_>) -> Vec<&'a CleanText> {
         let sources = frame.item.sources.iter().filter_map(|at| {
             Some((
                 self.spec.sources.get(*at)?.name.as_str(),
@@ -198,7 +198,7 @@ impl<'a> Synth<'a> {
             .collect()
     }
 
-    fn failed(&self, item: &Item, id: &str, why: &str) -> SpecError {
+    fn failed(&self, item: &SpecItem, id: &str, why: &str) -> SpecError {
         let what = format!("{id} cannot be made: {why}");
         SpecError::at(
             item.line,
@@ -209,7 +209,7 @@ impl<'a> Synth<'a> {
 
     fn text_loop(
         &self,
-        item: &'a Item,
+        item: &'a SpecItem,
         kind: PlantKind,
         at: usize,
     ) -> Result<SynthTranscript, SpecError> {
@@ -225,7 +225,7 @@ impl<'a> Synth<'a> {
         let units = unit.map_or(Vec::new(), |unit| {
             let texts = unit.texts.iter().map(|text| text.as_str());
             let name = format!("unit/{}/{}", unit.name, unit.lang);
-            Deal::new(self.spec, &name, texts).only(unit.texts.len(), frame.split)
+            SplitAssignment::new(self.spec, &name, texts).only(unit.texts.len(), frame.split)
         });
         let wanted = LoopRequest {
             spec: self.spec,
@@ -237,16 +237,16 @@ impl<'a> Synth<'a> {
             pool: &pool,
             units: &units,
         };
-        let draw = |_| looped::looped(&wanted, &mut rng);
+        let draw = |_| text_loops::looped(&wanted, &mut rng);
         let text = self.tried((item, &frame.id), ATTEMPTS, draw)?;
         Ok(self.planted(frame, (kind, wanted.channel), text, &mut rng))
     }
 
     fn planted(
         &self,
-        frame: Frame<'_>,
+        frame: TranscriptFrame<'_>,
         (kind, channel): (PlantKind, &str),
-        made: Text,
+        made: LabelledText,
         rng: &mut Rng,
     ) -> SynthTranscript {
         let item = frame.item;
@@ -268,7 +268,7 @@ impl<'a> Synth<'a> {
         self.entry(frame, model, made.group, meta, events, made.labels)
     }
 
-    fn tool_loop(&self, item: &'a Item, at: usize) -> Result<SynthTranscript, SpecError> {
+    fn tool_loop(&self, item: &'a SpecItem, at: usize) -> Result<SynthTranscript, SpecError> {
         let (mut rng, frame) = self.frame(item, at);
         let onset = item.onset(at / item.langs.len());
         let draw = |_| tools::tool_loop(self.spec, item, onset, &mut rng);
@@ -286,12 +286,12 @@ impl<'a> Synth<'a> {
 
     fn entry(
         &self,
-        frame: Frame<'_>,
+        frame: TranscriptFrame<'_>,
         model: Option<String>,
         group: String,
         meta: Json,
         events: Vec<RecordedEvent>,
-        labels: Vec<Label>,
+        labels: Vec<PlantedLabel>,
     ) -> SynthTranscript {
         let transcript = Transcript {
             id: frame.id,
@@ -327,14 +327,14 @@ fn finish(reason: &str) -> RecordedEvent {
 }
 
 /// Returns the last event of a text or run with a loop.
-fn ending(item: &Item) -> RecordedEvent {
+fn ending(item: &SpecItem) -> RecordedEvent {
     let goes_on = item.repeats.after.high > 0;
     finish(if goes_on { "stop" } else { "length" })
 }
 
 /// Returns whether the item makes several transcripts of each form.
-fn is_of_forms(item: &Item) -> bool {
-    item.kind.by == By::Clean && item.forms.is_some()
+fn is_of_forms(item: &SpecItem) -> bool {
+    item.kind.by == ItemMaker::Clean && item.forms.is_some()
 }
 
 /// Returns the class of an onset in tables.

@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::forms::Forms;
-use super::runs::Run;
+use super::runs::RealRun;
 use super::spec::CorpusSpec;
 use super::transcript::{SynthTranscript, seeded};
-use crate::plant::Rng;
+use crate::planted_loops::Rng;
 
 /// A clean text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct CleanText {
 
 /// The parts of a real transcript that can be damaged.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Real {
+pub struct RealStream {
     /// The whole thinking, trimmed.
     pub reasoning: String,
     /// The whole answer, trimmed.
@@ -57,9 +57,9 @@ pub struct Stock {
     /// The clean texts of each source, in the order of the spec.
     pub texts: Vec<Vec<CleanText>>,
     /// The transcripts of each source that is a corpus, by id.
-    pub real: Vec<BTreeMap<String, Real>>,
+    pub real: Vec<BTreeMap<String, RealStream>>,
     /// The runs of each corpus that an item plants into, in the order of the corpus.
-    pub runs: Vec<Vec<Run>>,
+    pub runs: Vec<Vec<RealRun>>,
     /// The recordings of each source that an item copies unchanged.
     pub recorded: Vec<Vec<SynthTranscript>>,
     /// The forms of each file, by their name in the spec.
@@ -76,9 +76,9 @@ deadloop_detect::words! {
 
 /// An assignment of names to splits. The names are sorted by a hash of the seed, the pool and the name, and the first
 /// are in `test`.
-pub(super) struct Deal(BTreeSet<usize>);
+pub(super) struct SplitAssignment(BTreeSet<usize>);
 
-impl Deal {
+impl SplitAssignment {
     pub(super) fn new<'a>(
         spec: &CorpusSpec,
         pool: &str,
@@ -140,7 +140,7 @@ pub(super) fn of_split<'a, T>(
     let groups: BTreeSet<String> = all.iter().map(|one| group(one)).collect();
     let groups: Vec<String> = groups.into_iter().collect();
     // All languages are dealt together, so that the translations of a prompt are in one split.
-    let deal = Deal::new(spec, source, groups.iter().map(String::as_str));
+    let deal = SplitAssignment::new(spec, source, groups.iter().map(String::as_str));
     let in_split = |one: &&T| {
         let at = groups.binary_search(&group(one)).unwrap_or_default();
         deal.split(at) == split
@@ -149,7 +149,7 @@ pub(super) fn of_split<'a, T>(
 }
 
 /// Clean texts in a row, taken piece by piece.
-pub(super) struct Clean<'a> {
+pub(super) struct CleanReader<'a> {
     chars: Vec<char>,
     used: usize,
     /// The texts, in order.
@@ -161,7 +161,7 @@ pub(super) struct Clean<'a> {
 /// The maximum number of chars by which a piece is shortened to the end of a sentence.
 const REACH: usize = 400;
 
-impl<'a> Clean<'a> {
+impl<'a> CleanReader<'a> {
     /// Returns texts of one model in random order, until they have `chars` chars or all are used.
     pub(super) fn draw(pool: &[&'a CleanText], chars: usize, rng: &mut Rng) -> Self {
         let mut order = pool.to_vec();

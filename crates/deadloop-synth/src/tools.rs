@@ -5,22 +5,22 @@ use std::collections::BTreeSet;
 use deadloop_detect::{Channel, Kind};
 use serde_json::{Map, Value as Json};
 
-use super::label::{Label, Stretch};
-use super::spec::{Bounds, By, CorpusSpec, Item, Tool};
-use super::transcript::Failed;
-use crate::plant::Rng;
+use super::label::{PlantedLabel, RepeatStretch};
+use super::spec::{CorpusSpec, CountRange, ItemMaker, SpecItem, Tool};
+use super::transcript::NoDraw;
+use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent};
 
 /// A call: the index of the tool, and the arguments.
-type Call = (usize, String);
+type PlantedCall = (usize, String);
 
 /// Draws the events and the label.
 pub(super) fn tool_loop(
     spec: &CorpusSpec,
-    item: &Item,
-    onset: Bounds,
+    item: &SpecItem,
+    onset: CountRange,
     rng: &mut Rng,
-) -> Result<(Vec<RecordedEvent>, Label), Failed> {
+) -> Result<(Vec<RecordedEvent>, PlantedLabel), NoDraw> {
     let named = item.tools.as_deref();
     let wanted = |tool: &&Tool| named.is_none_or(|all| all.contains(&tool.name));
     let tools: Vec<&Tool> = spec.tools().iter().filter(wanted).collect();
@@ -38,7 +38,7 @@ pub(super) fn tool_loop(
     (0..copies).for_each(|_| calls.extend(unit.iter().cloned()));
     let end = calls.len();
     calls.extend(rest);
-    let planted = Stretch {
+    let planted = RepeatStretch {
         start: before,
         period,
         end,
@@ -46,7 +46,7 @@ pub(super) fn tool_loop(
     let whole = planted
         .whole(&calls, |_| false)
         .ok_or("calls that do not repeat")?;
-    let kind = if item.kind.by == By::Calls {
+    let kind = if item.kind.by == ItemMaker::Calls {
         Kind::Cycle
     } else {
         Kind::IdenticalCall
@@ -61,7 +61,7 @@ pub(super) fn tool_loop(
 }
 
 /// Draws `count` different calls.
-fn distinct(tools: &[&Tool], count: usize, rng: &mut Rng) -> Result<Vec<Call>, Failed> {
+fn distinct(tools: &[&Tool], count: usize, rng: &mut Rng) -> Result<Vec<PlantedCall>, NoDraw> {
     let (mut seen, mut calls) = (BTreeSet::new(), Vec::new());
     for _ in 0..50 * (count + 1) {
         if calls.len() == count {
@@ -98,7 +98,7 @@ impl Tool {
 }
 
 /// Returns the events of a turn: the turn, the call and its result.
-fn step(tools: &[&Tool], at: usize, call: &Call, rng: &mut Rng) -> [RecordedEvent; 3] {
+fn step(tools: &[&Tool], at: usize, call: &PlantedCall, rng: &mut Rng) -> [RecordedEvent; 3] {
     let tool = tools[call.0];
     let id = Some(format!("call-{at}"));
     let bodies = [

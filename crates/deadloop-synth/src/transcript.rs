@@ -2,11 +2,11 @@
 
 use sha2::{Digest, Sha256};
 
-use super::label::Label;
+use super::label::PlantedLabel;
 use deadloop_corpus::{Entry, LabelCells};
 
 /// The reason why a draw failed. Another draw may succeed.
-pub(super) type Failed = &'static str;
+pub(super) type NoDraw = &'static str;
 
 /// A made transcript with its labels.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub struct SynthTranscript {
     /// The transcript, with its split if the spec has splits.
     pub entry: Entry,
     /// The labels, which are known from the making.
-    pub labels: Vec<Label>,
+    pub labels: Vec<PlantedLabel>,
     /// The rows of `labels.csv` of a recording, as in its corpus.
     pub rows: Vec<LabelCells>,
 }

@@ -29,7 +29,7 @@ pub use parquet::{ParquetRows, ParquetWriter, read_parquet};
 pub use polars;
 pub use polars::prelude::DataFrame;
 pub use polars_ops::prelude::JoinType;
-pub use rows::{Lost, ParquetError, RowOfValues};
+pub use rows::{ParquetError, RowOfValues, RowsError};
 pub use schema::{ColumnDoc, Schema, SchemaField, Type, floats, ints, join, texts};
 
 /// The types of cells, as [`schema!`] and [`table_row!`] name them.

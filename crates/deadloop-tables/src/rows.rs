@@ -25,7 +25,7 @@ pub type RowOfValues = Vec<(Arc<str>, Value)>;
 
 /// Rows that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lost {
+pub enum RowsError {
     /// A single row.
     Row(ParquetError),
     /// A row group of this many rows.

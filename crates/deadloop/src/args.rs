@@ -6,10 +6,10 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use clap::{Args, Parser, ValueEnum};
-use deadloop_corpus::{ModelGlob, Sampling, Selection, Shard, parse_where};
+use deadloop_corpus::{ModelGlob, SampleSize, Selection, Shard, parse_where};
 use deadloop_detect::Unit;
-use deadloop_detect::harness::Per;
-use deadloop_run::{Judging, Parts};
+use deadloop_detect::harness::TextScope;
+use deadloop_run::{JudgingOptions, ShardParts};
 use deadloop_score::{JudgeOptions, Transient};
 use serde::{Deserialize, Serialize};
 
@@ -28,14 +28,14 @@ use crate::words::{PER, TRANSIENT, UNITS, word};
 )]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 /// Options of every command.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Global {
+pub(crate) struct GlobalArgs {
     /// The number of threads [default: one per core]
     #[arg(long, short = 'j', global = true, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
@@ -50,7 +50,7 @@ pub(crate) struct Global {
 /// The filters that select transcripts, and the handling of bad ones.
 #[derive(Debug, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Selecting")]
-pub(crate) struct Select {
+pub(crate) struct SelectArgs {
     /// Only models whose names match; may be repeated
     #[arg(long = "model", value_name = "GLOB")]
     pub(crate) models: Vec<String>,
@@ -85,7 +85,7 @@ pub(crate) enum OnBad {
 /// The options for judging alarms (reports/METHOD.md).
 #[derive(Debug, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Judging")]
-pub(crate) struct Judge {
+pub(crate) struct JudgeArgs {
     /// Change a parameter of the settings, as guard.params.NAME=VALUE; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
@@ -97,8 +97,8 @@ pub(crate) struct Judge {
     pub(crate) unit: Option<Unit>,
     /// The extent of one text for detectors of text in a run of an agent, whatever their settings say [default: as
     /// the settings say, else a turn]
-    #[arg(long, hide_short_help = true, value_name = "WHAT", value_parser = word::<Per>(PER))]
-    pub(crate) per: Option<Per>,
+    #[arg(long, hide_short_help = true, value_name = "WHAT", value_parser = word::<TextScope>(PER))]
+    pub(crate) per: Option<TextScope>,
     /// The judgement of repetitions that end by themselves
     #[arg(long, hide_short_help = true, default_value = "ignore", value_parser = word::<Transient>(TRANSIENT))]
     pub(crate) transient: Transient,
@@ -122,13 +122,13 @@ pub(crate) fn loop_rate(text: &str) -> Result<f64, String> {
 /// The options for the output.
 #[derive(Debug, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Writing")]
-pub(crate) struct Output {
+pub(crate) struct OutputArgs {
     /// Break the scores down by this field too, as meta.source; may be repeated
     #[arg(long = "by", value_name = "FIELD")]
     pub(crate) by: Vec<String>,
     #[command(flatten)]
     #[serde(flatten)]
-    pub(crate) folder: Folder,
+    pub(crate) folder: FolderArgs,
     /// Keep no text of the transcripts in the folder, for private corpora
     #[arg(long)]
     pub(crate) no_excerpts: bool,
@@ -137,7 +137,7 @@ pub(crate) struct Output {
 /// The options for a folder of results.
 #[derive(Debug, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Writing")]
-pub(crate) struct Folder {
+pub(crate) struct FolderArgs {
     /// Also write the tables as CSV; scores.csv only with at most 200,000 rows
     #[arg(long)]
     pub(crate) csv: bool,
@@ -147,22 +147,22 @@ pub(crate) struct Folder {
     pub(crate) force: bool,
     #[command(flatten)]
     #[serde(skip)]
-    pub(crate) sharded: Sharded,
+    pub(crate) sharded: ShardArgs,
 }
 
 /// The shard of a corpus to read, or the parts to merge.
 #[derive(Debug, Default, Args)]
-pub(crate) struct Sharded {
+pub(crate) struct ShardArgs {
     /// Read only shard I of N, which is every N-th file of the corpus, and write a part without scores. deadloop merge
     /// makes the result of a single run from all parts. A part that already exists is skipped
     #[arg(long, value_name = "I/N", help_heading = "Writing")]
     pub(crate) shard: Option<Shard>,
     /// The parts to merge, in place of reading a corpus
     #[arg(skip)]
-    pub(crate) parts: Option<Arc<Parts>>,
+    pub(crate) parts: Option<Arc<ShardParts>>,
 }
 
-impl Select {
+impl SelectArgs {
     /// Returns the filter that the options set.
     pub(crate) fn selection(&self) -> Outcome<Selection> {
         let usage = |e: String| Code::Usage.error(e);
@@ -176,7 +176,7 @@ impl Select {
             split: self.split.clone(),
             wheres: self.wheres.iter().map(pair).collect::<Outcome<_>>()?,
             limit: self.limit,
-            sample: self.sample.map(|count| Sampling {
+            sample: self.sample.map(|count| SampleSize {
                 count,
                 seed: self.seed,
             }),
@@ -209,7 +209,7 @@ impl Select {
     }
 }
 
-impl Judge {
+impl JudgeArgs {
     /// Returns the given options that change what a replay counts, as typed, each with a blank before it.
     pub(crate) fn typed(&self) -> String {
         let transient = Some(self.transient).filter(|how| *how != Transient::default());
@@ -223,8 +223,8 @@ impl Judge {
     }
 
     /// Returns the options for judging alarms.
-    pub(crate) fn judging(&self) -> Judging {
-        Judging {
+    pub(crate) fn judging(&self) -> JudgingOptions {
+        JudgingOptions {
             unit: self.unit,
             options: JudgeOptions {
                 unit: self.unit.unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use deadloop_score::Ended;
+use deadloop_score::ResultFailure;
 
 pub(crate) use deadloop_run::{Code, Failure, RunResult as Outcome};
 
@@ -29,7 +29,7 @@ pub(crate) fn number(code: Code) -> u8 {
 }
 
 /// Returns the failure that a finished run has recorded.
-pub(crate) fn again(ended: &Ended) -> Failure {
+pub(crate) fn again(ended: &ResultFailure) -> Failure {
     let of = |(kind, number): &(Code, u8)| (*number == ended.exit).then_some(*kind);
     let kind = CODES.iter().find_map(of).unwrap_or(Code::Unexpected);
     kind.error(&ended.reason)
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_recorded_failure_has_its_kind_again() {
-        let ended = Ended {
+        let ended = ResultFailure {
             exit: number(Code::TooLittle),
             reason: "too little".into(),
         };

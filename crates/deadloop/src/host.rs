@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use deadloop_run::{Host, Progress};
 use indicatif::ProgressBar;
 
-use crate::args::Global;
-use crate::interrupt::{self, Passing};
+use crate::args::GlobalArgs;
+use crate::interrupt::{self, PassGuard};
 use crate::progress::bar;
 use crate::show;
 
@@ -21,7 +21,7 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     /// Creates the terminal with the options of every command.
-    pub(crate) fn new(global: Global) -> Self {
+    pub(crate) fn new(global: GlobalArgs) -> Self {
         Self {
             quiet: global.quiet,
         }
@@ -39,9 +39,9 @@ impl Host for Terminal {
     }
 
     fn begin(&self, what: Option<&'static str>) -> Box<dyn Progress + '_> {
-        Box::new(Pass {
+        Box::new(ShownPass {
             bar: what.map_or_else(ProgressBar::hidden, |what| bar(what, self.quiet)),
-            _passing: Passing::begin(),
+            _passing: PassGuard::begin(),
         })
     }
 
@@ -57,19 +57,19 @@ impl Host for Terminal {
 }
 
 /// A pass under way, with its progress bar.
-struct Pass {
+struct ShownPass {
     bar: ProgressBar,
-    _passing: Passing,
+    _passing: PassGuard,
 }
 
-impl Progress for Pass {
+impl Progress for ShownPass {
     fn at(&self, read: u64, total: u64) {
         self.bar.set_length(total.max(read));
         self.bar.set_position(read);
     }
 }
 
-impl Drop for Pass {
+impl Drop for ShownPass {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

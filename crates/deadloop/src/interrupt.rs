@@ -74,16 +74,16 @@ pub(crate) fn cancel() -> &'static AtomicBool {
 }
 
 /// A guard that marks a pass as under way. An interruption waits for the pass until this is dropped.
-pub(crate) struct Passing;
+pub(crate) struct PassGuard;
 
-impl Passing {
+impl PassGuard {
     pub(crate) fn begin() -> Self {
         PASSING.store(true, Ordering::SeqCst);
         Self
     }
 }
 
-impl Drop for Passing {
+impl Drop for PassGuard {
     fn drop(&mut self) {
         PASSING.store(false, Ordering::SeqCst);
     }

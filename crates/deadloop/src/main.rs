@@ -11,17 +11,17 @@
 
 mod args;
 mod commands;
-mod comparing;
+mod comparison;
 mod exit;
-mod fitting;
 mod host;
 mod interrupt;
-mod naming;
+mod layout;
 mod paint;
 mod progress;
-mod proposing;
-mod rendering;
-mod replaying;
+mod proposals;
+mod report_page;
+mod requests;
+mod setting_names;
 mod settings;
 mod show;
 mod words;
@@ -39,7 +39,7 @@ fn main() -> std::process::ExitCode {
             let typed: Vec<_> = typed
                 .map(|word| word.to_string_lossy().into_owned())
                 .collect();
-            match commands::gone::instead(&error, &typed) {
+            match commands::replacements::instead(&error, &typed) {
                 Some(how) => return exit::report(Err(exit::Code::Usage.error(how))),
                 None => error.exit(),
             }

@@ -32,7 +32,7 @@ const fn tint(ground: AnsiColor) -> Style {
 }
 
 /// A char in the form in which it is shown.
-struct Cell {
+struct PaintedChar {
     at: u64,
     shown: String,
     /// The bracket before the char.
@@ -46,7 +46,7 @@ struct Cell {
     line_end: bool,
 }
 
-impl Cell {
+impl PaintedChar {
     fn columns(&self) -> usize {
         self.width + self.before.len() / "⟦".len() + self.after.len() / "⟧".len()
     }
@@ -140,7 +140,7 @@ fn bracketed(excerpt: &Excerpt) -> Vec<Range<u64>> {
     all
 }
 
-fn cells(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<Cell> {
+fn cells(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<PaintedChar> {
     let cell = |(at, c): (u64, char)| {
         // Copies follow each other.
         let next = copies.partition_point(|copy| copy.end <= at);
@@ -153,7 +153,7 @@ fn cells(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<Cell> {
         let escape = escaped(c);
         let is_escaped = escape.is_some();
         let shown = escape.unwrap_or_else(|| c.into());
-        Cell {
+        PaintedChar {
             at,
             before: if edge(|copy, at| copy.start == at) {
                 "⟦"
@@ -179,8 +179,8 @@ fn cells(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<Cell> {
 }
 
 /// Cuts chars into rows of at most `most` columns. A row ends when it is full, and after a line break of the text.
-fn rows(cells: Vec<Cell>, most: usize) -> Vec<Vec<Cell>> {
-    let mut rows: Vec<Vec<Cell>> = vec![Vec::new()];
+fn rows(cells: Vec<PaintedChar>, most: usize) -> Vec<Vec<PaintedChar>> {
+    let mut rows: Vec<Vec<PaintedChar>> = vec![Vec::new()];
     let mut columns = 0;
     for cell in cells {
         let after_line = rows
@@ -200,7 +200,7 @@ fn rows(cells: Vec<Cell>, most: usize) -> Vec<Vec<Cell>> {
 }
 
 /// Formats a line that points at a char, with the words of all marks there.
-fn pointer(marks: &[&ExcerptMark], row: &[Cell]) -> String {
+fn pointer(marks: &[&ExcerptMark], row: &[PaintedChar]) -> String {
     let Some(ExcerptMark { at, position, .. }) = marks.first() else {
         return String::new();
     };
@@ -209,7 +209,7 @@ fn pointer(marks: &[&ExcerptMark], row: &[Cell]) -> String {
     let before = row
         .iter()
         .take_while(|cell| cell.at < *at)
-        .map(Cell::columns);
+        .map(PaintedChar::columns);
     let open = row
         .iter()
         .find(|cell| cell.at == *at)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use deadloop_corpus::ThinkRules;
-use deadloop_detect::harness::{Detector, Per, did_you_mean, read_toml};
+use deadloop_detect::harness::{Detector, TextScope, did_you_mean, read_toml};
 use deadloop_detect::{Setting, Settings, SettingsError, Unit};
 use deadloop_replay::Grid;
 use deadloop_replay::shipped::{self, recommended};
@@ -79,7 +79,7 @@ fn note_dead(name: &str, settings: &Settings) {
 /// Applies `--per` to settings and their text: sets the unit that text detectors take as one text in a run.
 pub(crate) fn read_per(
     (settings, text): (Settings, String),
-    per: Option<Per>,
+    per: Option<TextScope>,
 ) -> Outcome<(Settings, String)> {
     let Some(per) = per else {
         return Ok((settings, text));
@@ -165,11 +165,11 @@ pub(crate) fn think(path: Option<&Path>) -> Outcome<ThinkRules> {
 /// file.
 fn rules(name: &str, text: &str) -> Outcome<ThinkRules> {
     #[derive(Deserialize)]
-    struct Wire {
+    struct ThinkTable {
         #[serde(default)]
         think: ThinkRules,
     }
-    let wire: Wire = read_toml(text).map_err(|e| bad(name, &e))?;
+    let wire: ThinkTable = read_toml(text).map_err(|e| bad(name, &e))?;
     Ok(wire.think)
 }
 

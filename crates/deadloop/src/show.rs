@@ -3,7 +3,7 @@
 use deadloop_corpus::is_named;
 use deadloop_report::TextTable;
 use deadloop_score::measure::Metric;
-use deadloop_score::{Count, Tally, Transient, Worth};
+use deadloop_score::{Count, Stakes, Tally, Transient};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::ops::Range;
@@ -11,9 +11,9 @@ use std::path::Path;
 
 pub(crate) use deadloop_run::{count, number, per, percent, several, typed};
 
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
-use crate::fitting;
+use crate::layout;
 use deadloop_run::visible::{visible_json, visible_lines};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -36,7 +36,7 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> St
 
 /// Formats a table like [`table`], with `numbers` as the range of columns that hold numbers.
 pub(crate) fn table_of(header: &[&str], rows: &[Vec<String>], numbers: Range<usize>) -> String {
-    fitting::table(header, &seen(rows), &numbers, width().map(usize::from))
+    layout::table(header, &seen(rows), &numbers, width().map(usize::from))
 }
 
 /// Formats the tables of a summary of `repair` or `budget`, each below its explanation.
@@ -55,7 +55,7 @@ pub(crate) fn summary(summary: &Map<String, Value>) -> Vec<String> {
 pub(crate) fn wrapped(header: &[&str], rows: &[Vec<String>], most: u16) -> String {
     let width = width().map_or(most, |width| width.min(most));
     let numbers = header.len()..header.len();
-    fitting::table(header, &seen(rows), &numbers, Some(width.into()))
+    layout::table(header, &seen(rows), &numbers, Some(width.into()))
 }
 
 /// Escapes the cells of a table, since names in it are untrusted.
@@ -73,14 +73,14 @@ pub(crate) fn prose(text: &str) -> String {
         if line.contains("deadloop ") {
             vec![line.to_owned()]
         } else {
-            fitting::folded(line, width.into())
+            layout::folded(line, width.into())
         }
     };
     text.lines().flat_map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Prints the next commands, unfolded, on stderr, so that a pipe gets the answer alone.
-pub(crate) fn next(commands: &[&str], global: Global) -> Outcome {
+pub(crate) fn next(commands: &[&str], global: GlobalArgs) -> Outcome {
     if global.quiet || global.json {
         return Ok(());
     }
@@ -140,7 +140,7 @@ fn result_of_print(written: io::Result<()>) -> Outcome {
 
 /// Returns a measure that does not depend on the cost of errors. `None` if it is n/a.
 pub(crate) fn value(measure: Metric, tally: &Tally) -> Option<f64> {
-    measure.value(tally, &Worth::default())
+    measure.value(tally, &Stakes::default())
 }
 
 /// Returns a note on the stopped repetitions that end by themselves, if no rate counts them.

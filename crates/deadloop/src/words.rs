@@ -5,27 +5,27 @@ use serde::de::value::Error;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 /// A word and its help.
-type Word = (&'static str, &'static str);
+type WordHelp = (&'static str, &'static str);
 
 /// The words of `Unit`.
-pub(crate) const UNITS: &[Word] = &[
+pub(crate) const UNITS: &[WordHelp] = &[
     ("chars", "Chars of text"),
     ("calls", "Tool calls"),
     ("turns", "Turns of an agent"),
 ];
-/// The words of `Per`.
-pub(crate) const PER: &[Word] = &[
+/// The words of `TextScope`.
+pub(crate) const PER: &[WordHelp] = &[
     ("turn", "Each turn is a text of its own"),
     ("run", "A channel of the whole run is one text"),
 ];
 /// The words of `Transient`.
-pub(crate) const TRANSIENT: &[Word] = &[
+pub(crate) const TRANSIENT: &[WordHelp] = &[
     ("ignore", "In columns of their own, in no ratio"),
     ("clean", "As clean text"),
     ("loop", "As loops"),
 ];
-/// The words of `Fails`.
-pub(crate) const FAILS: &[Word] = &[
+/// The words of `FailCondition`.
+pub(crate) const FAILS: &[WordHelp] = &[
     ("regressed", "Significantly worse, by more than noise"),
     ("inconclusive", "These transcripts cannot tell"),
     ("equivalent", "The same, but for noise"),
@@ -39,7 +39,7 @@ pub(crate) const FAILS: &[Word] = &[
 ];
 
 /// Returns a parser of these words into the library's enum.
-pub(crate) fn word<T>(words: &'static [Word]) -> impl TypedValueParser<Value = T>
+pub(crate) fn word<T>(words: &'static [WordHelp]) -> impl TypedValueParser<Value = T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,
 {
@@ -53,13 +53,13 @@ where
 #[cfg(test)]
 mod tests {
     use deadloop_detect::Unit;
-    use deadloop_detect::harness::Per;
-    use deadloop_score::{Fails, Transient};
+    use deadloop_detect::harness::TextScope;
+    use deadloop_score::{FailCondition, Transient};
 
     use super::*;
 
-    fn all_read<T: DeserializeOwned>(words: &[Word]) -> usize {
-        let read = |(word, _): &&Word| {
+    fn all_read<T: DeserializeOwned>(words: &[WordHelp]) -> usize {
+        let read = |(word, _): &&WordHelp| {
             let word = word.to_owned().to_owned();
             let read: Result<T, Error> = T::deserialize(word.into_deserializer());
             read.is_ok()
@@ -70,8 +70,8 @@ mod tests {
     #[test]
     fn every_word_is_one_of_its_library() {
         assert_eq!(all_read::<Unit>(UNITS), Unit::ALL.len());
-        assert_eq!(all_read::<Per>(PER), Per::ALL.len());
+        assert_eq!(all_read::<TextScope>(PER), TextScope::ALL.len());
         assert_eq!(all_read::<Transient>(TRANSIENT), 3);
-        assert_eq!(all_read::<Fails>(FAILS), FAILS.len());
+        assert_eq!(all_read::<FailCondition>(FAILS), FAILS.len());
     }
 }

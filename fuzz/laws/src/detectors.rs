@@ -3,11 +3,11 @@
 //! The input is `detector, chunking, length of the parameter bytes, parameter bytes, text`.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::harness::{DETECTORS, Detector, Measuring, Member, UNIT_CHARS};
+use deadloop_detect::harness::{DETECTORS, Detector, Measurement, Member, UNIT_CHARS};
 use deadloop_detect::{Alarm, Chars, Guard, Setting, TextChannel, Units};
 use deadloop_replay::{Plan, decide};
 
-use crate::drawn::member;
+use crate::members::member;
 use crate::text::{chars, chunks, text};
 
 /// Checks the detector that the first byte selects, or the one that `DEADLOOP_DETECTOR` names.
@@ -22,7 +22,7 @@ pub fn detectors(data: &[u8]) {
 
 /// Returns the detectors of text.
 pub fn text_detectors() -> Vec<&'static Detector> {
-    let reads = |detector: &&'static Detector| matches!(detector.measure, Measuring::Text(_));
+    let reads = |detector: &&'static Detector| matches!(detector.measure, Measurement::Text(_));
     DETECTORS.iter().copied().filter(reads).collect()
 }
 

@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use deadloop_proxy::Upstream;
-use deadloop_proxy::parts::sent;
+use deadloop_proxy::offline::sent;
 
 static SERVER: LazyLock<Upstream> =
     LazyLock::new(|| "http://server/base".parse().expect("an address"));
@@ -15,7 +15,7 @@ static SERVER: LazyLock<Upstream> =
 pub fn http(bytes: &[u8]) {
     let mut rest = bytes;
     for one in sent(bytes, &SERVER) {
-        for reader in Reader::ALL {
+        for reader in LenientReader::ALL {
             let (before, after) = (reader.read(rest), reader.read(&one.bytes));
             if !one.whole {
                 assert_eq!(after, None, "a cut request is whole for {reader:?}");
@@ -36,7 +36,7 @@ pub fn http(bytes: &[u8]) {
 
 /// A lenient reader of requests, like those of some servers. It resolves contradictions by its own rules.
 #[derive(Clone, Copy, Debug)]
-struct Reader {
+struct LenientReader {
     /// Whether the last of several lengths counts, and chunks before a length. Otherwise the first length counts, and a
     /// length before chunks.
     last: bool,
@@ -46,7 +46,7 @@ struct Reader {
 
 /// A request as a reader understands it.
 #[derive(Debug, PartialEq, Eq)]
-struct Seen {
+struct ReadRequest {
     method: String,
     target: String,
     body: Vec<u8>,
@@ -54,7 +54,7 @@ struct Seen {
     taken: usize,
 }
 
-impl Reader {
+impl LenientReader {
     const ALL: [Self; 4] = [
         Self::new(false, false),
         Self::new(false, true),
@@ -67,7 +67,7 @@ impl Reader {
     }
 
     /// Reads the first request. `None` if it is incomplete or not a request.
-    fn read(self, bytes: &[u8]) -> Option<Seen> {
+    fn read(self, bytes: &[u8]) -> Option<ReadRequest> {
         let mut at = 0;
         let mut lines: Vec<String> = Vec::new();
         loop {
@@ -85,7 +85,7 @@ impl Reader {
         let mut words = start.split_whitespace();
         let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
         let body = self.body(headers, bytes, &mut at)?;
-        Some(Seen {
+        Some(ReadRequest {
             method,
             target,
             body,

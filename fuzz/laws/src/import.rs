@@ -7,7 +7,7 @@ use std::path::Path;
 use deadloop_corpus::{Corpus, CorpusWriter, Entry, Problem, Selection};
 use deadloop_import::options::{ImportFields, ImportOptions};
 use deadloop_import::{Import, ImportCounts, import_formats};
-use deadloop_run::{Alone, SurveyRequest, survey};
+use deadloop_run::{SilentHost, SurveyRequest, survey};
 use deadloop_score::Case;
 
 /// The byte between the files of a folder.
@@ -65,7 +65,7 @@ pub fn parquet(file: &[u8]) {
 }
 
 /// The result of an import.
-struct Imported {
+struct ImportedRecording {
     entries: Vec<Entry>,
     counts: ImportCounts,
     formats: Vec<&'static str>,
@@ -74,7 +74,7 @@ struct Imported {
 }
 
 /// Imports a folder. Checks that every rejection is reported once.
-fn read(folder: &Path, options: &ImportOptions) -> Imported {
+fn read(folder: &Path, options: &ImportOptions) -> ImportedRecording {
     let mut import =
         Import::new(&[folder.to_path_buf()], options.clone()).expect("a folder and a format");
     let (mut entries, mut problems) = (Vec::new(), Vec::<Problem>::new());
@@ -93,7 +93,7 @@ fn read(folder: &Path, options: &ImportOptions) -> Imported {
     );
     assert_eq!(counts.transcripts.used(), entries.len() as u64);
     problems.iter().for_each(check);
-    Imported {
+    ImportedRecording {
         counts,
         formats: import.formats().map(|(name, _)| name).collect(),
         passed: import.passed_over().map(|(_, files, _)| files).sum(),
@@ -109,7 +109,7 @@ fn check(problem: &Problem) {
 }
 
 /// Checks that imported transcripts, once written, are read again unchanged, and that `check` finds no problem.
-fn comes_back(imported: &Imported, path: &Path) {
+fn comes_back(imported: &ImportedRecording, path: &Path) {
     // The command counts these as rejected: a label that `check` would refuse is none.
     let whole = |entry: &&Entry| Case::from_entry(entry, None, &[]).1.is_empty();
     let written: Vec<&Entry> = imported.entries.iter().filter(whole).collect();
@@ -140,7 +140,7 @@ fn checked(written: &[&Entry], path: &Path) {
         selection: Selection::default(),
         by: &[],
         entry: None,
-        host: &Alone::default(),
+        host: &SilentHost::default(),
     };
     let surveyed = survey(wanted).unwrap_or_else(|failure| panic!("written, and: {failure:?}"));
     let listing = surveyed.listing();
@@ -150,7 +150,7 @@ fn checked(written: &[&Entry], path: &Path) {
     assert!(found.eq(ids), "other transcripts: {:?}", surveyed.cases);
 }
 
-fn transcripts(imported: &Imported) -> Vec<&deadloop_corpus::Transcript> {
+fn transcripts(imported: &ImportedRecording) -> Vec<&deadloop_corpus::Transcript> {
     imported
         .entries
         .iter()

@@ -11,7 +11,7 @@
 //! | grids of context budgets and of repairers | `grids` |
 //! | HTTP messages, and streams under a guard | `proxy` |
 //! | requests that two readers could understand differently | `http` |
-//! | every registered text detector | `detectors`; its parameters: `drawn` |
+//! | every registered text detector | `detectors`; its parameters: `members` |
 //! | every registered run detector | `runs` |
 //! | repetitive texts, and their chunks | `text` |
 
@@ -22,10 +22,10 @@
 )]
 
 mod detectors;
-mod drawn;
 mod grids;
 mod http;
 mod import;
+mod members;
 mod proxy;
 mod repair;
 mod runs;
@@ -44,10 +44,10 @@ pub use settings::settings;
 pub use splitter::splitter;
 
 /// A fuzz target.
-pub type Target = fn(&[u8]);
+pub type FuzzTarget = fn(&[u8]);
 
 /// All targets, each with the name of its folders of seeds and finds.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, FuzzTarget); 10] = [
     ("import", import),
     ("parquet", parquet),
     ("splitter", splitter),

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use deadloop_corpus::{StreamFormat, ThinkRules};
 use deadloop_detect::{Alarm, Guards, RECOMMENDED, Settings};
 use deadloop_proxy::ProxyOptions;
-use deadloop_proxy::parts::{Message, judged, messages};
+use deadloop_proxy::offline::{ReadMessage, judged, messages};
 
 use crate::text::text;
 
@@ -52,13 +52,13 @@ pub fn proxy(data: &[u8]) {
 }
 
 /// A reader that returns `size` bytes per read, and times out before each read.
-struct Slow<'a> {
+struct SlowReader<'a> {
     bytes: &'a [u8],
     size: usize,
     ready: bool,
 }
 
-impl Read for Slow<'_> {
+impl Read for SlowReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         self.ready = !self.ready;
         if !self.ready {
@@ -76,7 +76,7 @@ impl Read for Slow<'_> {
 /// sent on.
 fn hostile(bytes: &[u8], requests: bool, size: usize) {
     let whole = messages(bytes, requests);
-    let slow = Slow {
+    let slow = SlowReader {
         bytes,
         size,
         ready: true,
@@ -111,12 +111,12 @@ fn framed(body: &[u8], size: usize) {
     ];
     for rest in bodies {
         let all = [b"HTTP/1.1 200 OK\r\n", &rest[..]].concat();
-        let slow = Slow {
+        let slow = SlowReader {
             bytes: &all,
             size,
             ready: true,
         };
-        let expected = Message {
+        let expected = ReadMessage {
             start: ("200".into(), "OK".into()),
             body: body.to_vec(),
             whole: true,
@@ -127,7 +127,7 @@ fn framed(body: &[u8], size: usize) {
             panic!("nothing was read");
         };
         let passed = first.passed.clone();
-        assert_eq!(*first, Message { passed, ..expected });
+        assert_eq!(*first, ReadMessage { passed, ..expected });
     }
 }
 

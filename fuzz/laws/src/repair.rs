@@ -6,12 +6,12 @@
 use arbitrary::Unstructured;
 use deadloop_detect::Fault;
 use deadloop_detect::harness::{Domain, Params};
-use deadloop_repair::meaning::{Delivered, Pieces};
-use deadloop_repair::registry::{Make, REPAIRERS, Repairer};
+use deadloop_repair::meaning::{Delivery, MeaningParts};
+use deadloop_repair::registry::{REPAIRERS, Repairer, RepairerFactory};
 use deadloop_score::repairs::judge_events;
 use deadloop_synth::damage::{damage, damage_events};
 
-use crate::drawn::value;
+use crate::members::value;
 use crate::text::{chars, chunks, marked, text};
 
 /// The marks for the bytes from 14 on, some of them cut.
@@ -52,8 +52,8 @@ pub fn repair(data: &[u8]) {
     };
     faults(&text, u64::from(*chunking));
     match repairer.make {
-        Make::Text(_) => mends(repairer, &params, &text, *chunking),
-        Make::Events(_) => delivers(repairer, &params, &text),
+        RepairerFactory::Text(_) => mends(repairer, &params, &text, *chunking),
+        RepairerFactory::Events(_) => delivers(repairer, &params, &text),
     }
 }
 
@@ -91,9 +91,9 @@ fn mends(repairer: &Repairer, params: &Params, text: &str, chunking: u8) {
     }
 }
 
-fn streamed(repairer: &Repairer, params: &Params, chunks: &[&str]) -> Pieces {
+fn streamed(repairer: &Repairer, params: &Params, chunks: &[&str]) -> MeaningParts {
     let mut machine = repairer.text(params).expect("it reads text");
-    let (mut pieces, mut read) = (Pieces::default(), 0);
+    let (mut pieces, mut read) = (MeaningParts::default(), 0);
     for chunk in chunks {
         machine.push(chunk, &mut pieces);
         read += chunk.chars().count();
@@ -108,13 +108,13 @@ fn streamed(repairer: &Repairer, params: &Params, chunks: &[&str]) -> Pieces {
 /// Checks a repairer of events. The words of the text are events, delivered twice and out of order. If the repairer
 /// sorts by position, it passes each on once and in order.
 fn delivers(repairer: &Repairer, params: &Params, text: &str) {
-    let word = |(place, word): (usize, &str)| Delivered {
+    let word = |(place, word): (usize, &str)| Delivery {
         id: Some(format!("e{place}")),
         position: Some(place as u64),
         text: word.to_owned(),
         done: false,
     };
-    let gold: Vec<Delivered> = text.split(' ').enumerate().map(word).collect();
+    let gold: Vec<Delivery> = text.split(' ').enumerate().map(word).collect();
     let order = damage_events(Fault::ReplayOrder, 3, text.len() as u64, &gold).events;
     let events = damage_events(Fault::ReplayDoubled, 3, text.len() as u64, &order).events;
     let mut machine = repairer.events(params).expect("it reads events");

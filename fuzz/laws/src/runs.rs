@@ -3,12 +3,12 @@
 //! The input is `detector, length of the parameter bytes, parameter bytes, events of two bytes each`.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::harness::{DETECTORS, Detector, Measuring, Member, UNIT_CHARS};
+use deadloop_detect::harness::{DETECTORS, Detector, Measurement, Member, UNIT_CHARS};
 use deadloop_detect::{Alarm, Guard, Setting};
 use deadloop_replay::{Plan, decide};
 use serde_json::{Value, json};
 
-use crate::drawn::member;
+use crate::members::member;
 
 /// Checks the detector that the first byte selects. Its alarm is the same live and in a replay, and later events do not
 /// change the alarm.
@@ -16,7 +16,7 @@ pub fn runs(data: &[u8]) {
     let [which, length, rest @ ..] = data else {
         return;
     };
-    let reads = |detector: &&'static Detector| matches!(detector.measure, Measuring::Run(..));
+    let reads = |detector: &&'static Detector| matches!(detector.measure, Measurement::Run(..));
     let all: Vec<&Detector> = DETECTORS.iter().copied().filter(reads).collect();
     let (params, rest) = rest.split_at(rest.len().min(usize::from(*length)));
     let Some(member) = member(all[usize::from(*which) % all.len()], params) else {

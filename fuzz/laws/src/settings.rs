@@ -4,12 +4,12 @@
 
 use deadloop_corpus::{ThinkRules, split_think};
 use deadloop_detect::harness::Member;
-use deadloop_detect::{Guard, Setting, Settings, SettingsError, TextChannel, Work};
+use deadloop_detect::{Guard, ModelTask, Setting, Settings, SettingsError, TextChannel};
 use serde::Deserialize;
 
 /// The splitter's rules in a settings file.
 #[derive(Deserialize)]
-struct Think {
+struct ThinkFile {
     #[serde(default)]
     think: ThinkRules,
 }
@@ -23,7 +23,7 @@ pub fn settings(data: &[u8]) {
         Err(error) => is_told(&error, text),
         Ok(settings) => {
             let guards = settings.overrides().map(|(_, guard)| guard);
-            let at_task = Work {
+            let at_task = ModelTask {
                 model: "m",
                 task: "t",
             };
@@ -37,7 +37,7 @@ pub fn settings(data: &[u8]) {
             same_again(&settings);
         }
     }
-    if let Ok(Think { think }) = toml::from_str(text) {
+    if let Ok(ThinkFile { think }) = toml::from_str(text) {
         let pieces = split_think(
             "<think>a</think>b<|channel|>analysis<|message|>c",
             think.options("m"),

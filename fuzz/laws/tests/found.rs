@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_laws::{TARGETS, Target, detector, text_detectors};
+use deadloop_laws::{FuzzTarget, TARGETS, detector, text_detectors};
 
 /// The files of a target: its seeds, and its finds.
 fn files(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
@@ -21,7 +21,7 @@ fn files(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
 
 /// Runs a target on its files; on the console the last name before a failure is the file.
 fn all(target: &str, least: usize) {
-    let (_, law): (_, Target) = *TARGETS.iter().find(|(name, _)| *name == target).unwrap();
+    let (_, law): (_, FuzzTarget) = *TARGETS.iter().find(|(name, _)| *name == target).unwrap();
     let files = files(target);
     assert!(files.len() >= least, "{target} has {} files", files.len());
     for (path, bytes) in files {

@@ -20,7 +20,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use deadloop_corpus::{Corpus, Transcript};
-use deadloop_detect::harness::{DETECTORS, EventPlace, Measuring, Recipe};
+use deadloop_detect::harness::{DETECTORS, EventPlace, Measurement, Recipe};
 use deadloop_detect::{Channel, Event, Setting, Settings, TextChannel};
 use deadloop_replay::{Grid, Plan, decide};
 use turns::{least, times, turns};
@@ -140,7 +140,7 @@ fn hard_texts(texts: &[String]) -> Result<bool, Box<dyn Error>> {
     println!("on the hardest text, times natural text, a char:");
     let of_text = DETECTORS
         .iter()
-        .filter(|detector| matches!(detector.measure, Measuring::Text(_)));
+        .filter(|detector| matches!(detector.measure, Measurement::Text(_)));
     let mut settings = Vec::new();
     for detector in of_text {
         settings.push((detector.name.to_owned(), setting(detector.name)?));

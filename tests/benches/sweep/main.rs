@@ -19,7 +19,9 @@ use std::time::{Duration, Instant};
 
 use corpus::Sample;
 use deadloop_replay::{Grid, Plan, Record, decide};
-use deadloop_score::{Count, JudgeOptions, ReadChannels, Trial, tallies, tallies_and_latencies};
+use deadloop_score::{
+    BlockTrial, Count, JudgeOptions, ReadChannels, tallies, tallies_and_latencies,
+};
 
 const ROUNDS: usize = 3;
 
@@ -155,9 +157,9 @@ fn trials<'a>(
     records: &'a [Record],
     sample: &'a Sample,
     block: usize,
-) -> impl Iterator<Item = Trial<'a>> {
+) -> impl Iterator<Item = BlockTrial<'a>> {
     let watch = ReadChannels::new(|channel| plan.blocks()[block].watches(channel));
-    let trial = move |(record, case): (&'a Record, &'a deadloop_score::Case)| Trial {
+    let trial = move |(record, case): (&'a Record, &'a deadloop_score::Case)| BlockTrial {
         case,
         decided: &record.blocks[block],
         watch,

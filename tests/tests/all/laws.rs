@@ -7,12 +7,12 @@
 )]
 
 use deadloop_detect::harness::{
-    DETECTORS, Detector, EventPlace, Example, Fact, Measuring, Member, Params,
+    DETECTORS, Detector, EventPlace, Example, Fact, Measurement, Member, Params,
 };
 use deadloop_detect::{Alarm, Channel, Event, Guard, Response, Setting, Settings, TextChannel};
 use deadloop_replay::{Plan, decide};
 use deadloop_tests::generate;
-use deadloop_tests::replayed::{alarm, alarm_of, cell_of, live, replay, transcript};
+use deadloop_tests::replayed_alarm::{alarm, alarm_of, cell_of, live, replay, transcript};
 use proptest::prelude::*;
 
 proptest! {
@@ -203,7 +203,7 @@ fn example(detector: &Detector) -> String {
 
 /// All that a meter of text tells.
 fn facts(detector: &'static Detector, params: &Params, text: &str) -> Vec<Fact> {
-    let Measuring::Text(recipe) = detector.measure else {
+    let Measurement::Text(recipe) = detector.measure else {
         panic!("{} reads no text", detector.name)
     };
     let mut facts = Vec::new();

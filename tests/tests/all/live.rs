@@ -8,13 +8,13 @@
 use deadloop_corpus::{Body, RecordedEvent, ThinkRules, Transcript};
 use deadloop_detect::{Guards, Setting, Settings};
 use deadloop_proxy::ProxyOptions;
-use deadloop_proxy::parts::judged;
+use deadloop_proxy::offline::judged;
 use deadloop_replay::{Plan, decide};
-use deadloop_run::watch::Recording;
+use deadloop_run::watch::StreamRecording;
 use deadloop_stream::wire::event_of;
-use deadloop_stream::{StreamFormat, StreamReader, Watched};
+use deadloop_stream::{StreamFormat, StreamReader, WatchedResponse};
+use deadloop_tests::alarm_report::AlarmReport;
 use deadloop_tests::generate;
-use deadloop_tests::told::Told;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -279,7 +279,7 @@ struct Consumer {
     name: &'static str,
     /// Whether it has a clock that a test can set.
     clock: bool,
-    alarm: fn(&Setting, &Wire, &[Timed]) -> Option<Told>,
+    alarm: fn(&Setting, &Wire, &[Timed]) -> Option<AlarmReport>,
 }
 
 static CONSUMERS: [Consumer; 3] = [
@@ -308,26 +308,30 @@ fn guards(setting: &Setting) -> (Settings, Guards) {
 }
 
 /// As `deadloop watch` does, Python and node.
-fn watch(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<Told> {
+fn watch(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<AlarmReport> {
     watched(setting, wire, bytes).0.map(|(_, told)| told)
 }
 
 /// As `deadloop replay` does with what `deadloop watch --record` wrote.
-fn recorded(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<Told> {
+fn recorded(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<AlarmReport> {
     let (live, record) = watched(setting, wire, bytes);
     let again = replay(setting, &record);
-    let event = |one: &Option<(u64, Told)>| one.as_ref().map(|(event, _)| *event);
+    let event = |one: &Option<(u64, AlarmReport)>| one.as_ref().map(|(event, _)| *event);
     assert_eq!(event(&live), event(&again), "the alarm's event");
     again.map(|(_, told)| told)
 }
 
 /// What stops a stream, with its event, and the record of it.
-fn watched(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> (Option<(u64, Told)>, Transcript) {
+fn watched(
+    setting: &Setting,
+    wire: &Wire,
+    bytes: &[Timed],
+) -> (Option<(u64, AlarmReport)>, Transcript) {
     let (_, guards) = guards(setting);
     let rules = ThinkRules::default();
     let reader = StreamReader::new("stream", Some(wire.format), rules.options("m"));
-    let mut watched = Watched::with(guards.guard("m"), reader);
-    let (mut record, mut last) = (Recording::default(), 0);
+    let mut watched = WatchedResponse::with(guards.guard("m"), reader);
+    let (mut record, mut last) = (StreamRecording::default(), 0);
     for (now, piece) in bytes {
         // Whoever waits looks at the clock now and then.
         for at in (last..*now).step_by(700) {
@@ -340,19 +344,19 @@ fn watched(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> (Option<(u64, Tol
     }
     let _ = watched.end_each(last, |told| record.push(told, last));
     let alarm = watched.alarm();
-    let alarm = alarm.map(|alarm| (alarm.event, Told::from(alarm)));
+    let alarm = alarm.map(|alarm| (alarm.event, AlarmReport::from(alarm)));
     (alarm, record.transcript("m", last))
 }
 
 /// As `deadloop proxy` does.
-fn proxy(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<Told> {
+fn proxy(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<AlarmReport> {
     let (_, guards) = guards(setting);
     let options = options(guards);
     let pieces = bytes.iter().map(|(_, piece)| piece.as_slice());
     judged(&options, wire.format, pieces)
         .1
         .as_ref()
-        .map(Told::from)
+        .map(AlarmReport::from)
 }
 
 fn options(guards: Guards) -> ProxyOptions {
@@ -366,7 +370,7 @@ fn options(guards: Guards) -> ProxyOptions {
 }
 
 /// As `deadloop replay` does with the recording.
-fn replayed(setting: &Setting, steps: &[Step]) -> Option<Told> {
+fn replayed(setting: &Setting, steps: &[Step]) -> Option<AlarmReport> {
     let mut now = 0;
     let events = steps.iter().map(|(gap, event)| {
         now += gap;
@@ -385,13 +389,13 @@ fn replayed(setting: &Setting, steps: &[Step]) -> Option<Told> {
 }
 
 /// The stop of a replay, with its event.
-fn replay(setting: &Setting, transcript: &Transcript) -> Option<(u64, Told)> {
+fn replay(setting: &Setting, transcript: &Transcript) -> Option<(u64, AlarmReport)> {
     let mut plan = Plan::default();
     let cell = plan.add_setting(setting);
     let record = decide(&plan, transcript, None);
     let cell = plan.cell(cell);
     let stop = record.blocks[cell.block].stop(&cell.at)?;
-    Some((stop.exact.place.event, Told::from(stop)))
+    Some((stop.exact.place.event, AlarmReport::from(stop)))
 }
 
 /// Takes away the silences that only a recording tells from the model's: those before a message of a user, a turn, or
@@ -468,7 +472,7 @@ proptest! {
                 let steps = if consumer.clock { &steps } else { &unhurried };
                 let told = (consumer.alarm)(&setting, wire, &wire.bytes(steps));
                 let wanted = replayed(&setting, steps);
-                let (told, wanted) = (told.map(Told::live), wanted.map(Told::live));
+                let (told, wanted) = (told.map(AlarmReport::live), wanted.map(AlarmReport::live));
                 prop_assert_eq!(told, wanted, "{} on {}: {}", consumer.name, wire.name, setting.to_toml("guard"));
             }
         }

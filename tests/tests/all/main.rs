@@ -7,15 +7,15 @@
 )]
 
 mod cases;
-mod gathered;
+mod changed_corpus;
 mod laws;
 mod live;
 mod names;
 mod planted_circling;
-mod printing;
+mod print_lints;
 mod recurrence;
 mod run_vectors;
 mod runs;
+mod test_modules;
 mod think;
-mod vanished;
 mod vectors;

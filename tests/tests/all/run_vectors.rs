@@ -8,7 +8,7 @@
 )]
 
 use deadloop_corpus::{Corpus, Transcript};
-use deadloop_detect::harness::{Detector, Domain, Mark, Member, Param, Params};
+use deadloop_detect::harness::{Detector, Domain, Member, Param, ParamRole, Params};
 use deadloop_detect::{Alarm, Guard, Setting, Value};
 use deadloop_replay::{Grid, GridMember, Plan, Stop, decide};
 use serde::Deserialize;
@@ -152,7 +152,7 @@ fn as_a_cell_of_a_sweep() {
 fn around(setting: &Setting) -> Grid {
     let base = setting.members[0].clone();
     let values = base.detector.params.iter().filter_map(|param| {
-        let Mark::Threshold(threshold) = param.mark else {
+        let ParamRole::Threshold(threshold) = param.mark else {
             return None;
         };
         let own = base.params.get(param.name)?.clone();

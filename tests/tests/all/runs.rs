@@ -6,8 +6,8 @@
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Channel, Guard, Setting};
 use deadloop_replay::{Plan, Record, decide};
+use deadloop_tests::alarm_report::AlarmReport;
 use deadloop_tests::generate;
-use deadloop_tests::told::Told;
 use proptest::prelude::*;
 
 fn transcript(bodies: &[Body]) -> Transcript {
@@ -20,18 +20,20 @@ fn transcript(bodies: &[Body]) -> Transcript {
 }
 
 /// Through the live guard.
-fn live(setting: &Setting, run: &Transcript) -> Option<Told> {
+fn live(setting: &Setting, run: &Transcript) -> Option<AlarmReport> {
     let mut guard = Guard::new(setting).expect("no program");
     let mut events = run.stream();
-    events.find_map(|(_, event)| guard.push(&event).alarm().map(Told::from))
+    events.find_map(|(_, event)| guard.push(&event).alarm().map(AlarmReport::from))
 }
 
-fn cell_of(plan: &Plan, record: &Record, cell: usize) -> Option<Told> {
+fn cell_of(plan: &Plan, record: &Record, cell: usize) -> Option<AlarmReport> {
     let cell = plan.cell(cell);
-    record.blocks[cell.block].stop(&cell.at).map(Told::from)
+    record.blocks[cell.block]
+        .stop(&cell.at)
+        .map(AlarmReport::from)
 }
 
-fn replayed(setting: &Setting, run: &Transcript) -> Option<Told> {
+fn replayed(setting: &Setting, run: &Transcript) -> Option<AlarmReport> {
     let mut plan = Plan::default();
     let cell = plan.add_setting(setting);
     cell_of(&plan, &decide(&plan, run, None), cell)

@@ -1,10 +1,10 @@
 //! Every vector, exactly: through the live guard in any chunking, through a replay, and as a cell
 //! of a sweep whose other cells agree with live guards of their own.
 
-use deadloop_detect::harness::Mark;
+use deadloop_detect::harness::ParamRole;
 use deadloop_detect::{Channel, Guard, TextChannel, Value};
 use deadloop_replay::{Grid, GridMember, Plan, decide};
-use deadloop_tests::replayed::{Seen, cell_of, live, replay, transcript};
+use deadloop_tests::replayed_alarm::{ReplayedAlarm, cell_of, live, replay, transcript};
 use deadloop_tests::vectors::{Vector, read};
 
 /// The detectors that have vectors, and how many.
@@ -23,7 +23,7 @@ fn pieces(vector: &Vector) -> Vec<(Channel, String)> {
     vec![(Channel::Answer, vector.text.clone())]
 }
 
-fn matches(seen: Option<&Seen>, vector: &Vector) -> bool {
+fn matches(seen: Option<&ReplayedAlarm>, vector: &Vector) -> bool {
     match (seen, &vector.expect) {
         (Some(s), Some(e)) => s.at == e.at && e.kind.as_ref().is_none_or(|kind| s.kind == kind),
         (seen, expect) => seen.is_none() && expect.is_none(),
@@ -119,7 +119,7 @@ fn as_a_cell_of_a_sweep() {
 fn around(detector: &str, vector: &Vector) -> Grid {
     let base = vector.setting(detector).members.remove(0);
     let values = base.detector.params.iter().filter_map(|param| {
-        let Mark::Threshold(threshold) = param.mark else {
+        let ParamRole::Threshold(threshold) = param.mark else {
             return None;
         };
         let own = base.params.int(param.name);

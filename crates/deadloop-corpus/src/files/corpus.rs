@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::{Card, Entries, Raw, Raws, Splits, is_named, jsonl, open_file, options, strays};
+use crate::files::{
+    Card, Entries, RawRecord, RawRecords, Splits, is_named, jsonl, open_file, options, strays,
+};
 use crate::think::ThinkOptions;
 use crate::{Entry, Ids, Place, Problem, Shard, is_of_machine};
 
@@ -192,15 +194,15 @@ impl Corpus {
     }
 
     /// Returns an iterator over the undecoded records, in order and in bounded memory.
-    pub fn raws(&self) -> Raws {
-        Raws::new(&self.files)
+    pub fn raws(&self) -> RawRecords {
+        RawRecords::new(&self.files)
     }
 
     /// Decodes a record and looks up its split. This is the expensive part of reading, and can run on any thread.
     ///
     /// # Errors
     /// Returns the problem of the record, with its place.
-    pub fn parse(&self, raw: &Raw) -> Result<Entry, Problem> {
+    pub fn parse(&self, raw: &RawRecord) -> Result<Entry, Problem> {
         let mut entry = raw.entry(self.card())?;
         entry.split = self.split(&entry.transcript.id).map(str::to_owned);
         Ok(entry)

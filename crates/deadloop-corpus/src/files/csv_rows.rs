@@ -68,7 +68,7 @@ pub fn is_open(text: &[u8]) -> bool {
 }
 
 /// The position of a byte in a row.
-enum At {
+enum CsvPosition {
     /// Before the first byte of a cell.
     Begin,
     /// In a cell without quotes.
@@ -88,31 +88,31 @@ const AFTER: (&str, &str) = (
 /// Returns the length of the first row and the problem of its quotes. A row with a quote that is never closed ends
 /// with the line of that quote.
 fn row_end(text: &[u8]) -> (usize, Option<(&'static str, &'static str)>) {
-    let mut at = At::Begin;
+    let mut at = CsvPosition::Begin;
     let mut bad = None;
     let mut opened = 0;
     for (place, byte) in text.iter().enumerate() {
         at = match (at, byte) {
-            (At::Quoted, b'"') => At::Closed,
-            (At::Quoted, _) => At::Quoted,
+            (CsvPosition::Quoted, b'"') => CsvPosition::Closed,
+            (CsvPosition::Quoted, _) => CsvPosition::Quoted,
             (_, b'\n' | b'\r') => return (line_end(text, place), bad),
-            (_, b',') => At::Begin,
-            (At::Begin | At::Closed, b'"') => {
+            (_, b',') => CsvPosition::Begin,
+            (CsvPosition::Begin | CsvPosition::Closed, b'"') => {
                 opened = place;
-                At::Quoted
+                CsvPosition::Quoted
             }
             // The quote that seems to close the cell begins a cell of another line.
-            (At::Closed, _) if line_end(text, opened) < place => {
+            (CsvPosition::Closed, _) if line_end(text, opened) < place => {
                 return (line_end(text, opened), Some(UNCLOSED));
             }
-            (At::Closed, _) => {
+            (CsvPosition::Closed, _) => {
                 bad = Some(AFTER);
-                At::Bare
+                CsvPosition::Bare
             }
-            (At::Begin | At::Bare, _) => At::Bare,
+            (CsvPosition::Begin | CsvPosition::Bare, _) => CsvPosition::Bare,
         };
     }
-    if matches!(at, At::Quoted) {
+    if matches!(at, CsvPosition::Quoted) {
         return (line_end(text, opened), Some(UNCLOSED));
     }
     (text.len(), bad)

@@ -13,7 +13,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{Body, RecordedEvent, Transcript};
 
-/// The digest of one undecoded record. It can be computed on any thread by [`Raw::digest`](crate::Raw::digest).
+/// The digest of one undecoded record. It can be computed on any thread by
+/// [`RawRecord::digest`](crate::RawRecord::digest).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordDigest(pub(crate) [u8; 32]);
 

@@ -12,7 +12,9 @@ use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
 use zstd::zstd_safe::{CParameter, compress_bound};
 
-use crate::files::{Counted, Lines, MAX_LINE, Raw, ReadProgress, broken, open_file, unpack};
+use crate::files::{
+    CountingReader, FileLines, MAX_LINE, RawRecord, ReadProgress, broken, open_file, unpack,
+};
 use crate::transcript::wire::line;
 use crate::{Cost, Entry, Place, Problem};
 
@@ -35,10 +37,10 @@ pub(crate) fn is_transcripts(path: &Path) -> bool {
 }
 
 /// The records of a file, in order and in bounded memory. It ends after an error from which reading cannot continue.
-pub(crate) type Records = Box<dyn Iterator<Item = Result<Raw, Problem>> + Send>;
+pub(crate) type FileRecords = Box<dyn Iterator<Item = Result<RawRecord, Problem>> + Send>;
 
 /// Opens a file and begins to read.
-pub(crate) fn open(path: &Arc<PathBuf>, progress: ReadProgress) -> Result<Records, Problem> {
+pub(crate) fn open(path: &Arc<PathBuf>, progress: ReadProgress) -> Result<FileRecords, Problem> {
     let place = Place::new(Arc::clone(path), 0);
     let unread =
         |what: String, expected| Problem::new(place.clone(), what, expected).costing(Cost::Unread);
@@ -51,8 +53,11 @@ pub(crate) fn open(path: &Arc<PathBuf>, progress: ReadProgress) -> Result<Record
         let expected = "JSON lines; deadloop import makes a corpus of a table";
         return Err(unread("a table in Parquet".to_owned(), expected));
     }
-    let bytes = unpack(Counted::new(file, progress)).map_err(|e| broken(&e).at(place.clone()))?;
-    Ok(Box::new(Raws(Lines::new(bytes, place, MAX_LINE))))
+    let bytes =
+        unpack(CountingReader::new(file, progress)).map_err(|e| broken(&e).at(place.clone()))?;
+    Ok(Box::new(JsonlRecords(FileLines::new(
+        bytes, place, MAX_LINE,
+    ))))
 }
 
 fn is_parquet(file: &mut File) -> io::Result<bool> {
@@ -63,10 +68,10 @@ fn is_parquet(file: &mut File) -> io::Result<bool> {
 }
 
 /// The records of a file, one per line.
-struct Raws<R>(Lines<R>);
+struct JsonlRecords<R>(FileLines<R>);
 
-impl<R: BufRead> Iterator for Raws<R> {
-    type Item = Result<Raw, Problem>;
+impl<R: BufRead> Iterator for JsonlRecords<R> {
+    type Item = Result<RawRecord, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -77,7 +82,7 @@ impl<R: BufRead> Iterator for Raws<R> {
             };
             let place = self.0.place().clone();
             return Some(match line {
-                Ok(line) => Ok(Raw::new(place, line)),
+                Ok(line) => Ok(RawRecord::new(place, line)),
                 Err(fault) => Err(fault.at(place)),
             });
         }
@@ -105,7 +110,7 @@ pub(crate) fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Re
     let packer = if packing == "zst" {
         match effort {
             Effort::Kept => Packer::Zstd(zstd::Encoder::new(file, KEPT)?),
-            Effort::Quick => Packer::Pieces(Pieces::new(file)?),
+            Effort::Quick => Packer::Pieces(FramePacker::new(file)?),
         }
     } else if packing == "gz" {
         Packer::Gzip(GzEncoder::new(file, Compression::default()))
@@ -128,7 +133,7 @@ enum Packer {
     Plain(BufWriter<NamedTempFile>),
     Gzip(GzEncoder<BufWriter<NamedTempFile>>),
     Zstd(zstd::Encoder<'static, BufWriter<NamedTempFile>>),
-    Pieces(Pieces),
+    Pieces(FramePacker),
 }
 
 impl LineSink {
@@ -160,7 +165,7 @@ impl LineSink {
 
 /// A zstd packer that packs each piece at once, as a frame. This is faster than packing a stream, which searches for
 /// repeated text in two buffers.
-struct Pieces {
+struct FramePacker {
     zstd: zstd::bulk::Compressor<'static>,
     /// The content of the next piece.
     piece: Vec<u8>,
@@ -173,7 +178,7 @@ struct Pieces {
 /// pieces save little.
 const PIECE: usize = 1 << 21;
 
-impl Pieces {
+impl FramePacker {
     fn new(file: BufWriter<NamedTempFile>) -> io::Result<Self> {
         let mut zstd = zstd::bulk::Compressor::default();
         for parameter in QUICK {

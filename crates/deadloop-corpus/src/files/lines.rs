@@ -1,11 +1,11 @@
-//! [`Lines`]: the lines of a file, unpacked, in bounded memory.
+//! [`FileLines`]: the lines of a file, unpacked, in bounded memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::read::MultiGzDecoder;
 
 use crate::files::BOM;
-use crate::files::unpacked::Unpacked;
+use crate::files::decompression::Decompressor;
 use crate::transcript::wire::WireFault;
 use crate::{Cost, Place};
 
@@ -19,9 +19,11 @@ pub fn unpack(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + 
     let mut file = BufReader::with_capacity(BUFFER, file);
     let head = file.fill_buf()?;
     let bytes: Box<dyn Read + Send> = if head.starts_with(GZIP) {
-        Box::new(Unpacked::open(file, |file| Ok(MultiGzDecoder::new(file)))?)
+        Box::new(Decompressor::open(file, |file| {
+            Ok(MultiGzDecoder::new(file))
+        })?)
     } else if head.starts_with(ZSTD) || is_skippable_frame(head) {
-        Box::new(Unpacked::open(file, zstd::Decoder::new)?)
+        Box::new(Decompressor::open(file, zstd::Decoder::new)?)
     } else {
         return Ok(Box::new(file));
     };
@@ -44,7 +46,7 @@ pub fn broken(error: &io::Error) -> WireFault {
 }
 
 /// A reader of the lines of a file.
-pub struct Lines<R> {
+pub struct FileLines<R> {
     bytes: R,
     /// The place of the last line read.
     place: Place,
@@ -55,7 +57,7 @@ pub struct Lines<R> {
     ended: bool,
 }
 
-enum Piece {
+enum LinePiece {
     End,
     TooLong,
     /// In one part of the file.
@@ -63,7 +65,7 @@ enum Piece {
     Whole,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> FileLines<R> {
     /// Returns the lines, each of at most `limit` bytes. `place` is the file as a whole.
     pub fn new(bytes: R, place: Place, limit: usize) -> Self {
         Self {
@@ -90,17 +92,17 @@ impl<R: BufRead> Lines<R> {
         self.place.line += 1;
         self.bytes.consume(std::mem::take(&mut self.held));
         match self.read() {
-            Ok(Piece::End) => {
+            Ok(LinePiece::End) => {
                 self.ended = true;
                 None
             }
-            Ok(Piece::Whole) => Some(Ok(trim(&self.line, self.place.line))),
-            Ok(Piece::Held(length)) => {
+            Ok(LinePiece::Whole) => Some(Ok(trim(&self.line, self.place.line))),
+            Ok(LinePiece::Held(length)) => {
                 self.held = length;
                 let bytes = self.bytes.fill_buf().map_err(|e| broken(&e));
                 Some(bytes.map(|bytes| trim(&bytes[..length], self.place.line)))
             }
-            Ok(Piece::TooLong) => {
+            Ok(LinePiece::TooLong) => {
                 let expected = format!(
                     "at most {} bytes a line; what is longer: with long results cut (length and sha256 beside what is \
                      kept), or as several transcripts of one group",
@@ -116,7 +118,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Reads a line, in memory bounded by the limit.
-    fn read(&mut self) -> io::Result<Piece> {
+    fn read(&mut self) -> io::Result<LinePiece> {
         self.line.clear();
         loop {
             let bytes = match self.bytes.fill_buf() {
@@ -129,7 +131,7 @@ impl<R: BufRead> Lines<R> {
             let most = bytes.len().min(self.limit + 1 - self.line.len());
             let end = memchr::memchr(b'\n', &bytes[..most]);
             if let Some(end) = end.filter(|_| self.line.is_empty()) {
-                return Ok(Piece::Held(end + 1));
+                return Ok(LinePiece::Held(end + 1));
             }
             let taken = end.map_or(most, |end| end + 1);
             self.line.extend_from_slice(&bytes[..taken]);
@@ -139,14 +141,14 @@ impl<R: BufRead> Lines<R> {
             }
         }
         if self.line.is_empty() {
-            return Ok(Piece::End);
+            return Ok(LinePiece::End);
         }
         if self.line.last() == Some(&b'\n') || self.line.len() <= self.limit {
-            return Ok(Piece::Whole);
+            return Ok(LinePiece::Whole);
         }
         self.line = Vec::new();
         self.bytes.skip_until(b'\n')?;
-        Ok(Piece::TooLong)
+        Ok(LinePiece::TooLong)
     }
 }
 

@@ -5,17 +5,17 @@
 mod card;
 mod corpus;
 pub mod csv_rows;
+pub mod decompression;
 pub(crate) mod digest;
+mod file_names;
 pub(crate) mod jsonl;
 mod label_columns;
 pub mod lines;
-mod named;
-pub mod raws;
-mod select;
+pub mod raw_records;
+mod selection;
 mod shard;
 mod splits;
-mod unfinished;
-pub mod unpacked;
+mod temporary_files;
 mod writer;
 
 pub(crate) use card::options;
@@ -23,21 +23,21 @@ pub use card::{Card, CardModel};
 pub use corpus::{Corpus, CorpusError};
 pub use csv_rows::{CsvRow, csv_rows};
 pub(crate) use deadloop_stream::{BOM, MAX_LINE};
+pub use decompression::unpack_zstd;
 pub use digest::{COPIED_CHARS, CopyKeys, CorpusHash, CorpusHasher, RecordDigest, text_hash};
+pub use file_names::{if_named, is_named, open_file, read_file, read_text};
 pub use jsonl::Effort;
 pub use label_columns::{LABEL_COLUMNS, LabelCells};
-pub(crate) use lines::{Lines, broken, unpack};
-pub use named::{if_named, is_named, open_file, read_file, read_text};
-pub(crate) use raws::{Counted, ReadProgress};
-pub use raws::{Entries, Raw, Raws};
-pub use select::{Draw, Drawn, Sampling, Selection, field, fields, parse_where};
+pub(crate) use lines::{FileLines, broken, unpack};
+pub(crate) use raw_records::{CountingReader, ReadProgress};
+pub use raw_records::{Entries, RawRecord, RawRecords};
+pub use selection::{SampleDraw, SampleIds, SampleSize, Selection, field, fields, parse_where};
 pub use shard::Shard;
 pub(crate) use splits::Splits;
 pub use splits::strays;
-pub use unfinished::{
-    FolderClaim, Standstill, UnfinishedFolder, claim, prove_writable, standstill, sweep,
+pub use temporary_files::{
+    FolderClaim, UnfinishedFolder, UnfinishedLock, claim, prove_writable, standstill, sweep,
     unfinished_folder,
 };
-pub(crate) use unfinished::{changing, unfinished_file};
-pub use unpacked::unpack_zstd;
-pub use writer::{CorpusWriter, Unfinished, WriteError};
+pub(crate) use temporary_files::{changing, unfinished_file};
+pub use writer::{CorpusWriter, UnfinishedFile, WriteError};

@@ -43,23 +43,23 @@ pub enum WriteError {
     },
 }
 
-/// A file that is written under a temporary name in its folder. [`Unfinished::finish`] renames it. If that never
+/// A file that is written under a temporary name in its folder. [`UnfinishedFile::finish`] renames it. If that never
 /// happens, the file is removed.
 #[derive(Debug)]
-pub struct Unfinished {
+pub struct UnfinishedFile {
     file: NamedTempFile,
-    target: Target,
+    target: FileTarget,
 }
 
 #[derive(Clone, Debug)]
-struct Target {
+struct FileTarget {
     path: PathBuf,
     /// The path of the file, which differs from `path` if that is a link.
     place: PathBuf,
     force: bool,
 }
 
-impl Target {
+impl FileTarget {
     /// Rejects a path that exists, unless `force` is set. If it is a link, the file behind the link is written.
     fn new(path: &Path, force: bool) -> Result<Self, WriteError> {
         let mut target = Self {
@@ -114,14 +114,14 @@ impl Target {
     }
 }
 
-impl Unfinished {
+impl UnfinishedFile {
     /// Creates a file. Its folder must exist.
     ///
     /// # Errors
     /// Returns an error if the path exists and `force` is false, if it is not a file, or if the folder cannot be
     /// written to.
     pub fn create(path: &Path, force: bool) -> Result<Self, WriteError> {
-        let target = Target::new(path, force)?;
+        let target = FileTarget::new(path, force)?;
         let folder = target
             .place
             .parent()
@@ -150,7 +150,7 @@ impl Unfinished {
     }
 }
 
-impl Write for Unfinished {
+impl Write for UnfinishedFile {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         self.file.write(buffer)
     }
@@ -164,7 +164,7 @@ impl Write for Unfinished {
 /// file has a temporary name until [`CorpusWriter::finish`].
 pub struct CorpusWriter {
     sink: LineSink,
-    target: Target,
+    target: FileTarget,
 }
 
 impl CorpusWriter {
@@ -187,7 +187,7 @@ impl CorpusWriter {
                 path: path.to_path_buf(),
             });
         }
-        let Unfinished { file, target } = Unfinished::create(path, force)?;
+        let UnfinishedFile { file, target } = UnfinishedFile::create(path, force)?;
         let sink = jsonl::create(file, path, effort).map_err(|e| target.io(e))?;
         Ok(Self { sink, target })
     }

@@ -155,8 +155,8 @@ pub fn alike(
     sketches: &[Option<Sketch>],
     least: f64,
     alike: impl Fn(usize, usize) -> f64,
-) -> Vec<Pair> {
-    let mut joined = Joined::new(sketches.len());
+) -> Vec<NearPair> {
+    let mut joined = UnionFind::new(sketches.len());
     let mut pairs = Vec::new();
     for band in 0..BANDS {
         for bucket in buckets(sketches, band) {
@@ -165,7 +165,7 @@ pub fn alike(
                 if leaders.iter().any(|leader| joined.same(*leader, member)) {
                     continue;
                 }
-                let mut found = leaders.iter().map(|leader| Pair {
+                let mut found = leaders.iter().map(|leader| NearPair {
                     first: *leader,
                     second: member,
                     alike: alike(*leader, member),
@@ -186,7 +186,7 @@ pub fn alike(
 
 /// Two texts that are alike, by their indices, and their likeness.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pair {
+pub struct NearPair {
     /// The index of one text.
     pub first: usize,
     /// The index of the other text.
@@ -205,8 +205,8 @@ pub struct Cluster {
 }
 
 /// Returns the clusters that `pairs` form among `count` texts, in the order of their first members.
-pub fn clusters(count: usize, pairs: &[Pair]) -> Vec<Cluster> {
-    let mut joined = Joined::new(count);
+pub fn clusters(count: usize, pairs: &[NearPair]) -> Vec<Cluster> {
+    let mut joined = UnionFind::new(count);
     pairs
         .iter()
         .for_each(|pair| joined.join(pair.first, pair.second));
@@ -242,9 +242,9 @@ fn buckets(sketches: &[Option<Sketch>], band: usize) -> Vec<Vec<usize>> {
 }
 
 /// The texts joined so far (union-find; the smallest index is the root).
-struct Joined(Vec<usize>);
+struct UnionFind(Vec<usize>);
 
-impl Joined {
+impl UnionFind {
     fn new(count: usize) -> Self {
         Self((0..count).collect())
     }

@@ -20,19 +20,19 @@ use crate::{Place, Problem};
 pub struct Ids {
     files: Vec<Arc<PathBuf>>,
     /// The tables. Empty until the first id is added.
-    tables: Vec<Table>,
+    tables: Vec<IdTable>,
 }
 
-type Table = HashMap<Key, At, BuildHasherDefault<Drawn>>;
+type IdTable = HashMap<IdHash, PackedPlace, BuildHasherDefault<IdHasher>>;
 
 /// The number of tables.
 const TABLES: usize = 64;
 
 /// Half of the SHA-256 of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Key([u8; 16]);
+struct IdHash([u8; 16]);
 
-impl Key {
+impl IdHash {
     fn from_id(id: &str) -> Self {
         let digest: [u8; 32] = Sha256::digest(id.as_bytes()).into();
         Self(digest.first_chunk().copied().unwrap_or_default())
@@ -44,7 +44,7 @@ impl Key {
     }
 }
 
-impl Hash for Key {
+impl Hash for IdHash {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let drawn = self.0.first_chunk().copied();
         state.write_u64(drawn.map_or(0, u64::from_le_bytes));
@@ -53,9 +53,9 @@ impl Hash for Key {
 
 /// A hasher that returns the first bytes of the key, which are already random.
 #[derive(Clone, Copy, Debug, Default)]
-struct Drawn(u64);
+struct IdHasher(u64);
 
-impl Hasher for Drawn {
+impl Hasher for IdHasher {
     fn write(&mut self, bytes: &[u8]) {
         let more = bytes.iter().map(|byte| u64::from(*byte));
         self.0 = more.fold(self.0, |all, byte| all.rotate_left(8) ^ byte);
@@ -72,12 +72,12 @@ impl Hasher for Drawn {
 
 /// The index of a file and the line in it, in three and five bytes.
 #[derive(Clone, Copy, Debug)]
-struct At([u8; 8]);
+struct PackedPlace([u8; 8]);
 
-/// The number of bits of [`At`] that hold the line.
+/// The number of bits of [`PackedPlace`] that hold the line.
 const LINE_BITS: u32 = 40;
 
-impl At {
+impl PackedPlace {
     fn new(file: usize, line: u64) -> Self {
         let line = line.min((1 << LINE_BITS) - 1);
         Self(((file as u64) << LINE_BITS | line).to_le_bytes())
@@ -96,9 +96,9 @@ impl Ids {
     /// Returns an error with both places if the id was added before.
     pub fn insert(&mut self, id: &str, place: &Place) -> Result<(), Problem> {
         if self.tables.is_empty() {
-            self.tables.resize_with(TABLES, Table::default);
+            self.tables.resize_with(TABLES, IdTable::default);
         }
-        let key = Key::from_id(id);
+        let key = IdHash::from_id(id);
         let vacant = match self.tables[key.table()].entry(key) {
             Entry::Vacant(vacant) => vacant,
             Entry::Occupied(first) => {
@@ -114,12 +114,12 @@ impl Ids {
         if !last.is_some_and(|last| Arc::ptr_eq(last, &place.file) || *last == place.file) {
             self.files.push(Arc::clone(&place.file));
         }
-        vacant.insert(At::new(self.files.len() - 1, place.line));
+        vacant.insert(PackedPlace::new(self.files.len() - 1, place.line));
         Ok(())
     }
 
-    fn at(&self, id: &str) -> Option<At> {
-        let key = Key::from_id(id);
+    fn at(&self, id: &str) -> Option<PackedPlace> {
+        let key = IdHash::from_id(id);
         self.tables.get(key.table())?.get(&key).copied()
     }
 

@@ -1,6 +1,6 @@
 //! [`Transcript`]: one recorded generation of one model, its events in order.
 
-use deadloop_detect::{Event, Work};
+use deadloop_detect::{Event, ModelTask};
 use deadloop_stream::wire::WireFault;
 use serde_json::{Map, Value};
 
@@ -40,8 +40,8 @@ pub struct Transcript {
 
 impl Transcript {
     /// Returns the model, and the task in `meta.task` if that is a text.
-    pub fn work(&self) -> Work<'_> {
-        Work {
+    pub fn work(&self) -> ModelTask<'_> {
+        ModelTask {
             model: &self.model,
             task: self.meta.get("task").and_then(Value::as_str).unwrap_or(""),
         }
@@ -124,7 +124,7 @@ impl Entry {
         place: Place,
         card: Option<&Card>,
     ) -> Result<(Self, RecordDigest), Problem> {
-        let raw = crate::Raw::new(place, line.trim_ascii().to_vec());
+        let raw = crate::RawRecord::new(place, line.trim_ascii().to_vec());
         Ok((raw.entry(card)?, raw.digest()))
     }
 
@@ -137,7 +137,7 @@ impl Entry {
         place: &Place,
         think: impl Fn(&str) -> ThinkOptions,
     ) -> Result<Self, WireFault> {
-        wire::Wire::from_object(object)?.entry(place, think)
+        wire::WireTranscript::from_object(object)?.entry(place, think)
     }
 
     /// Writes the transcript as one line of JSON, including its labels.

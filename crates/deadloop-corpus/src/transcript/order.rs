@@ -57,7 +57,7 @@ pub struct Disorder {
 
 /// A reader of one run. Calls are named by their number among those with an id.
 #[derive(Default)]
-struct Reader<'a> {
+struct OrderReader<'a> {
     /// Whether each call has its result.
     answered: Vec<bool>,
     /// The calls of each id, the first open one in front.
@@ -73,7 +73,7 @@ struct Reader<'a> {
 
 /// Returns every disorder in a run, in the order in which they appear.
 pub fn disorders(run: &Transcript) -> Vec<Disorder> {
-    let mut reader = Reader::default();
+    let mut reader = OrderReader::default();
     for (number, event) in run.stream() {
         reader.take(number, &event);
     }
@@ -87,7 +87,7 @@ pub fn disorders(run: &Transcript) -> Vec<Disorder> {
     reader.found
 }
 
-impl<'a> Reader<'a> {
+impl<'a> OrderReader<'a> {
     fn report(&mut self, kind: DisorderKind, event: u64) {
         self.found.push(Disorder { kind, event });
     }

@@ -4,7 +4,7 @@
 //! that no longer fits.
 
 use deadloop_detect::{
-    Alarm, Arguments, Context, ContextBudget, Decision, Event, Guard, Guards, Kind, Pushed,
+    Alarm, Arguments, Context, ContextBudget, Decision, Event, Guard, Guards, Kind, PushResult,
     Response, Room, TextChannel, estimated_tokens,
 };
 
@@ -38,7 +38,7 @@ pub(crate) struct Agent {
 
 /// The outcome of a run.
 #[derive(Debug, Default)]
-pub(crate) struct End {
+pub(crate) struct RunEnd {
     /// The last message to the user.
     pub(crate) said: String,
     /// The log, one entry per line.
@@ -57,12 +57,12 @@ impl Agent {
         model: &mut dyn Model,
         tools: &mut dyn Toolbox,
         messages: &[String],
-    ) -> End {
+    ) -> RunEnd {
         let mut run = Run {
             guard: self.guards.guard(model_name),
             context: Context::new(self.budget),
             conversation: Vec::new(),
-            end: End::default(),
+            end: RunEnd::default(),
             calls: 0,
         };
         for message in messages {
@@ -84,7 +84,7 @@ struct Run {
     guard: Guard,
     context: Context,
     conversation: Vec<String>,
-    end: End,
+    end: RunEnd,
     calls: usize,
 }
 
@@ -185,7 +185,7 @@ impl Run {
 
     /// Passes an event to the guard. Warnings go to the model as a remark, and every alarm goes into the log.
     fn tell(&mut self, event: &Event<'_>) -> Decision {
-        let Pushed { decision, warnings } = self.guard.push(event);
+        let PushResult { decision, warnings } = self.guard.push(event);
         for warning in &warnings {
             self.log("warned", warning);
             self.keep(format!("system: {}", remark(warning)));

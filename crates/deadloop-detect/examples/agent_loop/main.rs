@@ -15,7 +15,7 @@ mod script;
 
 use agent::Agent;
 use deadloop_detect::{ContextBudget, Guards, Settings};
-use script::{SETTINGS, Scripted, call, message};
+use script::{SETTINGS, ScriptedModel, call, message};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let agent = Agent {
@@ -49,7 +49,7 @@ fn play(agent: &Agent, title: &str, tasks: Vec<Vec<agent::Reply>>) {
     let messages: Vec<String> = (0..tasks.len())
         .map(|i| format!("message {}", i + 1))
         .collect();
-    let mut model = Scripted::new(tasks);
+    let mut model = ScriptedModel::new(tasks);
     let end = agent.run("any-model", &mut model, &mut script::Tools, &messages);
     for line in &end.log {
         println!("  {line}");

@@ -41,12 +41,12 @@ limit = 30
 "#;
 
 /// A model that replies from a script, one for each message of the user.
-pub(crate) struct Scripted {
+pub(crate) struct ScriptedModel {
     tasks: Vec<Vec<Reply>>,
     seen: Vec<Vec<String>>,
 }
 
-impl Scripted {
+impl ScriptedModel {
     pub(crate) fn new(tasks: Vec<Vec<Reply>>) -> Self {
         Self {
             tasks,
@@ -61,7 +61,7 @@ impl Scripted {
     }
 }
 
-impl Model for Scripted {
+impl Model for ScriptedModel {
     fn reply(&mut self, conversation: &[String]) -> Reply {
         self.seen.push(conversation.to_vec());
         let users = conversation

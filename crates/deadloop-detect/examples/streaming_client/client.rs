@@ -40,7 +40,7 @@ pub(crate) trait Provider {
 }
 
 /// The receiver of the client's log lines and messages.
-pub(crate) trait Desk {
+pub(crate) trait ClientLog {
     /// Writes a line to the error log.
     fn error(&mut self, line: &str);
     /// Shows a sentence to the user.
@@ -57,14 +57,14 @@ pub(crate) struct Client {
 
 /// The error after every attempt ended in a dead loop.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct GaveUp {
+pub(crate) struct AttemptsExhausted {
     /// The number of attempts.
     pub(crate) attempts: u32,
     /// The alarm that ended the last one.
     pub(crate) last: Box<Alarm>,
 }
 
-impl fmt::Display for GaveUp {
+impl fmt::Display for AttemptsExhausted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -79,10 +79,10 @@ impl Client {
     pub(crate) fn ask(
         &self,
         provider: &mut impl Provider,
-        desk: &mut impl Desk,
+        desk: &mut impl ClientLog,
         model: &str,
         prompt: &str,
-    ) -> Result<String, GaveUp> {
+    ) -> Result<String, AttemptsExhausted> {
         let mut attempts = 1;
         loop {
             let last = match self.attempt(provider.request(model, prompt), desk, model) {
@@ -90,7 +90,7 @@ impl Client {
                 Err(alarm) => alarm,
             };
             if attempts > self.retries {
-                let gave_up = GaveUp { attempts, last };
+                let gave_up = AttemptsExhausted { attempts, last };
                 desk.say(&gave_up.to_string());
                 return Err(gave_up);
             }
@@ -106,7 +106,7 @@ impl Client {
     fn attempt(
         &self,
         mut stream: impl Stream,
-        desk: &mut impl Desk,
+        desk: &mut impl ClientLog,
         model: &str,
     ) -> Result<String, Box<Alarm>> {
         let mut guard = self.guards.guard(model);

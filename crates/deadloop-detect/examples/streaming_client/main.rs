@@ -13,14 +13,14 @@
 mod client;
 mod script;
 
-use client::{Client, Desk};
+use client::{Client, ClientLog};
 use deadloop_detect::{Guards, Settings};
-use script::{SETTINGS, Scripted, healthy, looping};
+use script::{SETTINGS, ScriptedProvider, healthy, looping};
 
 /// Reports on the terminal.
 struct Terminal;
 
-impl Desk for Terminal {
+impl ClientLog for Terminal {
     fn error(&mut self, line: &str) {
         eprintln!("  ERROR {line}");
     }
@@ -71,7 +71,7 @@ fn play<const N: usize>(
     scripts: [Vec<client::Event>; N],
 ) {
     println!("{title} ({model}):");
-    let mut provider = Scripted::new(scripts);
+    let mut provider = ScriptedProvider::new(scripts);
     let end = match client.ask(&mut provider, &mut Terminal, model, "Plan my trip.") {
         Ok(answer) => format!("answer: {answer:?}"),
         Err(gave_up) => format!("gave up after {} attempts", gave_up.attempts),

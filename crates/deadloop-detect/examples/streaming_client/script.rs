@@ -40,7 +40,7 @@ const THOUGHT: &str = "The user wants the shortest route that visits every town.
 
 /// A record of one request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Played {
+pub(crate) struct RequestRecord {
     /// Chunks that the client took.
     pub(crate) chunks: usize,
     /// The reason for the abort, if the client aborted.
@@ -49,18 +49,18 @@ pub(crate) struct Played {
 
 /// A provider that answers each request with the next script, and records the requests.
 #[derive(Default)]
-pub(crate) struct Scripted {
+pub(crate) struct ScriptedProvider {
     scripts: VecDeque<Vec<Event>>,
-    played: Vec<Rc<RefCell<Played>>>,
+    played: Vec<Rc<RefCell<RequestRecord>>>,
 }
 
 /// A script being played.
-pub(crate) struct Playing {
+pub(crate) struct ScriptStream {
     rest: std::vec::IntoIter<Event>,
-    played: Rc<RefCell<Played>>,
+    played: Rc<RefCell<RequestRecord>>,
 }
 
-impl Scripted {
+impl ScriptedProvider {
     /// Creates a provider from one script per request. Requests past the last script get an empty response.
     pub(crate) fn new(scripts: impl IntoIterator<Item = Vec<Event>>) -> Self {
         Self {
@@ -70,23 +70,23 @@ impl Scripted {
     }
 
     /// Returns the records of all requests so far.
-    pub(crate) fn played(&self) -> Vec<Played> {
+    pub(crate) fn played(&self) -> Vec<RequestRecord> {
         self.played.iter().map(|p| p.borrow().clone()).collect()
     }
 }
 
-impl Provider for Scripted {
-    type Stream = Playing;
+impl Provider for ScriptedProvider {
+    type Stream = ScriptStream;
 
-    fn request(&mut self, _model: &str, _prompt: &str) -> Playing {
+    fn request(&mut self, _model: &str, _prompt: &str) -> ScriptStream {
         let played = Rc::default();
         self.played.push(Rc::clone(&played));
         let rest = self.scripts.pop_front().unwrap_or_default().into_iter();
-        Playing { rest, played }
+        ScriptStream { rest, played }
     }
 }
 
-impl Iterator for Playing {
+impl Iterator for ScriptStream {
     type Item = Event;
 
     fn next(&mut self) -> Option<Event> {
@@ -96,7 +96,7 @@ impl Iterator for Playing {
     }
 }
 
-impl Stream for Playing {
+impl Stream for ScriptStream {
     fn abort(&mut self, reason: &'static str) {
         self.rest = Vec::new().into_iter();
         self.played.borrow_mut().aborted = Some(reason);

@@ -1,11 +1,11 @@
-//! [`Errors`]: counts bad turns among the ended ones. A turn is bad if one of its results is an error.
+//! [`ErrorCounter`]: counts bad turns among the ended ones. A turn is bad if one of its results is an error.
 
 use crate::settings::param::DECIMAL;
 use crate::stream::{Calls, Turns};
 
 /// A counter of bad turns.
 #[derive(Default)]
-pub(crate) struct Errors {
+pub(crate) struct ErrorCounter {
     bad: u64,
     /// Whether the current turn is bad.
     now: bool,
@@ -15,7 +15,7 @@ pub(crate) struct Errors {
     second: Calls,
 }
 
-impl Errors {
+impl ErrorCounter {
     /// Records a result.
     pub(crate) fn result(&mut self, error: bool) {
         self.now |= error;

@@ -19,7 +19,7 @@ static TOKEN: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*").ok());
 
 /// A part that may differ between two equal results.
-pub(super) enum Mark<'t> {
+pub(super) enum VolatilePart<'t> {
     Id(&'t str),
     /// A whole number on its own: not part of a name, version, decimal or share.
     Number(i64),
@@ -28,8 +28,8 @@ pub(super) enum Mark<'t> {
 /// Replaces each id by the result of `put`.
 pub(super) fn replaced<'t>(text: &'t str, mut put: impl FnMut(&str) -> String) -> Cow<'t, str> {
     marked(text, false, |mark| match mark {
-        Mark::Id(id) => Some(put(id)),
-        Mark::Number(_) => None,
+        VolatilePart::Id(id) => Some(put(id)),
+        VolatilePart::Number(_) => None,
     })
 }
 
@@ -37,7 +37,7 @@ pub(super) fn replaced<'t>(text: &'t str, mut put: impl FnMut(&str) -> String) -
 pub(super) fn marked<'t>(
     text: &'t str,
     numbers: bool,
-    mut put: impl FnMut(Mark<'_>) -> Option<String>,
+    mut put: impl FnMut(VolatilePart<'_>) -> Option<String>,
 ) -> Cow<'t, str> {
     let Some(token) = &*TOKEN else {
         return Cow::Borrowed(text);
@@ -45,10 +45,9 @@ pub(super) fn marked<'t>(
     token.replace_all(text, |found: &Captures<'_>| {
         let token = &found[0];
         let put = match found.get(0) {
-            _ if is_id(token) => put(Mark::Id(token)),
-            Some(at) if numbers => {
-                whole(text, at.start(), at.end()).and_then(|number| put(Mark::Number(number)))
-            }
+            _ if is_id(token) => put(VolatilePart::Id(token)),
+            Some(at) if numbers => whole(text, at.start(), at.end())
+                .and_then(|number| put(VolatilePart::Number(number))),
             _ => None,
         };
         put.unwrap_or_else(|| token.to_owned())

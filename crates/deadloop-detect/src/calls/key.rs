@@ -1,12 +1,12 @@
-//! [`Key`]: the parts of a call that are compared.
+//! [`CallKey`]: the parts of a call that are compared.
 
-use super::{Call, hash};
+use super::{MeterCall, hash};
 use crate::settings::param::Param;
 use crate::settings::params::Params;
 
 const NAME: &str = "key";
 
-/// Returns the parameter that selects a [`Key`].
+/// Returns the parameter that selects a [`CallKey`].
 pub(crate) const fn key(default: &'static str) -> Param {
     Param::word(NAME, default, &["name", "call", "raw"])
         .doc("what two calls have in common: the tool; the tool and its arguments; the same, the text as written")
@@ -14,7 +14,7 @@ pub(crate) const fn key(default: &'static str) -> Param {
 
 /// The parts of a call that equal calls share.
 #[derive(Clone, Copy)]
-pub(crate) enum Key {
+pub(crate) enum CallKey {
     /// The tool.
     Name,
     /// The tool and its arguments as JSON values.
@@ -23,7 +23,7 @@ pub(crate) enum Key {
     Raw,
 }
 
-impl Key {
+impl CallKey {
     /// Returns the key selected by the parameters.
     pub(crate) fn from(params: &Params) -> Self {
         match params.text(NAME) {
@@ -34,7 +34,7 @@ impl Key {
     }
 
     /// Returns the hash shared by equal calls.
-    pub(crate) fn digest(self, call: &Call<'_>) -> u128 {
+    pub(crate) fn digest(self, call: &MeterCall<'_>) -> u128 {
         match self {
             Self::Name => hash(&[call.name]),
             Self::Call => hash(&[call.name, &call.arguments.canonical()]),

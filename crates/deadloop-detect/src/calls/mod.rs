@@ -2,19 +2,19 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | events in the form that meters read, and the facts of a run | here: [`Run`], [`Saw`], [`fact`] |
+//! | events in the form that meters read, and the facts of a run | here: [`RunState`], [`MeterEvent`], [`fact`] |
 //! | excluded calls and resets | `filter` |
-//! | normalisation and comparison of results | `compare` |
-//! | recent results, equal except for their ids | `results`; recognition of ids: `ids` |
-//! | calls without a result | `pairs`; the meter that counts at the result: `counted` |
+//! | normalisation and comparison of results | `result_comparison` |
+//! | recent results, equal except for their ids | `recent_results`; recognition of ids: `ids` |
+//! | calls without a result | `open_calls`; the meter that counts at the result: `call_counter` |
 //! | counts of equal items in a row | `row` |
 //! | equality of calls | `key` |
 //! | counts in a window | `window` |
 //! | lengths of stretches with a period | `stretch` |
 //! | the hash and the beginning of a turn's text | `digest` |
-//! | classes of results: done, waiting, nothing, refusal | `says`, its words in `says.toml` |
+//! | classes of results: done, waiting, nothing, refusal | `result_class`, its words in `result_words.toml` |
 //! | bad turns among the ended ones | `errors` |
-//! | stop or warning | `tells` |
+//! | stop or warning | `alarm_choice` |
 //! | measures reported when they change | `last_report` |
 
 use std::collections::VecDeque;
@@ -23,40 +23,43 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::measure::fact::{Bound, Bounds, Clock, Fact};
-use crate::stream::{Arguments, Calls, Cut, Event, EventPlace, Kind, TextChannel, Turns, Units};
+use crate::stream::{
+    Arguments, Calls, CutText, Event, EventPlace, Kind, TextChannel, Turns, Units,
+};
 
-mod compare;
-mod counted;
+mod alarm_choice;
+mod call_counter;
 mod digest;
 mod errors;
 mod filter;
 mod ids;
 mod key;
 mod last_report;
-mod pairs;
-mod results;
+mod open_calls;
+mod recent_results;
+mod result_class;
+mod result_comparison;
 mod row;
-mod says;
 mod stretch;
-mod tells;
 mod window;
 
-pub(crate) use compare::{Comparison, NORMALISE, folded, prefix, start_of};
-pub(crate) use counted::{At, Counter, Next, counted};
+pub(crate) use alarm_choice::{TELLS, TELLS_WARNING, WARN_AT, warned};
+pub(crate) use call_counter::{CountedItem, ItemCounter, ItemPosition, counted};
 pub(crate) use digest::TextDigest;
-pub(crate) use errors::Errors;
+pub(crate) use errors::ErrorCounter;
 pub(crate) use filter::{ALLOW, Filter, RESET, sees_calls};
-pub(crate) use key::{Key, key};
+pub(crate) use key::{CallKey, key};
 pub(crate) use last_report::LastReport;
-pub(crate) use pairs::{Digest, Pairs};
-pub(crate) use results::{
-    ARGUMENTS, KINDS, RecentResults, STATELESS_CHARS, STATELESS_N, Same, VOLATILE, WAITING_N,
+pub(crate) use open_calls::{CallDigest, OpenCalls};
+pub(crate) use recent_results::{
+    ARGUMENTS, ComparedResult, KINDS, RecentResults, STATELESS_CHARS, STATELESS_N, VOLATILE,
+    WAITING_N,
 };
-pub(crate) use row::{InRow, MANY, N, Row, n};
-pub(crate) use says::Says;
-pub(crate) use stretch::Stretch;
-pub(crate) use tells::{TELLS, TELLS_WARNING, WARN_AT, warned};
-pub(crate) use window::{Among, Measure, WINDOW, window, with_result};
+pub(crate) use result_class::ResultClass;
+pub(crate) use result_comparison::{NORMALISE, ResultComparison, folded, prefix, start_of};
+pub(crate) use row::{ItemRow, MANY, N, RowCounter, n};
+pub(crate) use stretch::PeriodStretches;
+pub(crate) use window::{WINDOW, WindowCounter, WindowMeasure, window, with_result};
 
 /// The maximum number of calls without a result that a meter keeps. If there are more, the oldest is dropped.
 pub(crate) const MAX_OPEN: usize = 1000;
@@ -76,27 +79,27 @@ pub(crate) fn hash(parts: &[&str]) -> u128 {
 
 /// A call, in the form that meters read.
 #[derive(Clone, Copy)]
-pub(crate) struct Call<'a> {
+pub(crate) struct MeterCall<'a> {
     pub(crate) name: &'a str,
     pub(crate) arguments: Arguments<'a>,
 }
 
 /// A result, in the form that meters read.
 #[derive(Clone, Copy)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct MeterResult<'a> {
     /// The number of the result's call, from 0.
     pub(crate) call: Calls,
     pub(crate) content: &'a str,
     pub(crate) error: bool,
-    pub(crate) cut: Option<Cut<'a>>,
+    pub(crate) cut: Option<CutText<'a>>,
 }
 
 /// An event of a run, in the form that meters read.
-pub(crate) enum Saw<'a> {
+pub(crate) enum MeterEvent<'a> {
     /// A call of a tool that is not excluded.
-    Call(Call<'a>),
+    Call(MeterCall<'a>),
     /// The result of a call that is not excluded.
-    Result(Answer<'a>),
+    Result(MeterResult<'a>),
     /// The beginning of a turn.
     Turn,
     /// A piece of reasoning or of an answer. The text of arguments is in their call.
@@ -110,7 +113,7 @@ pub(crate) enum Saw<'a> {
 }
 
 /// A call without a result.
-struct Open {
+struct OpenCall {
     id: Option<u128>,
     call: Calls,
     left_out: bool,
@@ -120,16 +123,16 @@ struct Open {
 ///
 /// A result without a call is ignored, and so is a second result of a call. Calls without an id are matched to results
 /// without an id, in order. A repeated id belongs to the newer call.
-pub(crate) struct Run {
+pub(crate) struct RunState {
     filter: Arc<Filter>,
     /// The position of the latest event.
     place: EventPlace,
-    open: VecDeque<Open>,
+    open: VecDeque<OpenCall>,
     /// Hashes of the latest user messages.
     heard: VecDeque<u128>,
 }
 
-impl Run {
+impl RunState {
     pub(crate) fn new(filter: &Arc<Filter>) -> Self {
         Self {
             filter: Arc::clone(filter),
@@ -140,41 +143,41 @@ impl Run {
     }
 
     /// Reads the next event.
-    pub(crate) fn see<'a>(&mut self, event: &Event<'a>, place: EventPlace) -> Saw<'a> {
+    pub(crate) fn see<'a>(&mut self, event: &Event<'a>, place: EventPlace) -> MeterEvent<'a> {
         self.place = place;
         match *event {
             Event::Call {
                 id,
                 name,
                 arguments,
-            } => self.issued(id, Call { name, arguments }),
+            } => self.issued(id, MeterCall { name, arguments }),
             Event::Result {
                 id,
                 content,
                 error,
                 cut,
             } => match self.answered(id) {
-                Some(call) => Saw::Result(Answer {
+                Some(call) => MeterEvent::Result(MeterResult {
                     call,
                     content,
                     error: error.unwrap_or(false),
                     cut,
                 }),
-                None => Saw::Nothing,
+                None => MeterEvent::Nothing,
             },
-            Event::Turn { .. } => Saw::Turn,
-            Event::Text(TextChannel::Arguments, _) => Saw::Nothing,
-            Event::Text(channel, text) => Saw::Text(channel, text),
+            Event::Turn { .. } => MeterEvent::Turn,
+            Event::Text(TextChannel::Arguments, _) => MeterEvent::Nothing,
+            Event::Text(channel, text) => MeterEvent::Text(channel, text),
             Event::User(said) if self.filter.forgets => {
                 let again = self.filter.only_news && self.hears(said);
                 if again || place.turns == Turns(0) {
-                    Saw::User
+                    MeterEvent::User
                 } else {
-                    Saw::Forget
+                    MeterEvent::Forget
                 }
             }
-            Event::User(_) => Saw::User,
-            _ => Saw::Nothing,
+            Event::User(_) => MeterEvent::User,
+            _ => MeterEvent::Nothing,
         }
     }
 
@@ -189,22 +192,22 @@ impl Run {
         again
     }
 
-    fn issued<'a>(&mut self, id: Option<&str>, call: Call<'a>) -> Saw<'a> {
+    fn issued<'a>(&mut self, id: Option<&str>, call: MeterCall<'a>) -> MeterEvent<'a> {
         let left_out = self.filter.allow.is_match(call.name);
         let id = id.map(|id| hash(&[id]));
         self.open.retain(|open| id.is_none() || open.id != id);
         if self.open.len() == MAX_OPEN {
             self.open.pop_front();
         }
-        self.open.push_back(Open {
+        self.open.push_back(OpenCall {
             id,
             call: self.call(),
             left_out,
         });
         if left_out {
-            Saw::Nothing
+            MeterEvent::Nothing
         } else {
-            Saw::Call(call)
+            MeterEvent::Call(call)
         }
     }
 
@@ -241,7 +244,7 @@ impl Run {
         &self,
         what: (Kind, &'static str),
         bounds: impl Into<Bounds>,
-        seen: Repeat,
+        seen: CallRepetition,
     ) -> Fact {
         fact(self.place, what, bounds, seen)
     }
@@ -253,7 +256,7 @@ pub(crate) fn fact(
     place: EventPlace,
     (kind, check): (Kind, &'static str),
     bounds: impl Into<Bounds>,
-    seen: Repeat,
+    seen: CallRepetition,
 ) -> Fact {
     Fact {
         at: place.event,
@@ -275,7 +278,7 @@ pub(crate) fn fact(
 }
 
 /// A repetition, in the form of an alarm.
-pub(crate) struct Repeat {
+pub(crate) struct CallRepetition {
     /// The onset: the position at which the second copy begins.
     pub(crate) onset: Units,
     /// The length of a copy, in the unit of the onset. 0 if there are no copies.
@@ -286,7 +289,7 @@ pub(crate) struct Repeat {
     pub(crate) unit: String,
 }
 
-impl Repeat {
+impl CallRepetition {
     /// Returns a single occurrence at `onset`, without a period.
     pub(crate) fn once<U: Into<Units> + Default>(onset: U, unit: String) -> Self {
         Self {

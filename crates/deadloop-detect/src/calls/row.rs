@@ -1,9 +1,9 @@
-//! [`Row`]: counts equal items in a row, and reports them as facts. [`InRow`] counts equal calls, or equal pairs of a
-//! call and its result.
+//! [`ItemRow`]: counts equal items in a row, and reports them as facts. [`RowCounter`] counts equal calls, or equal
+//! pairs of a call and its result.
 
 use std::ops::RangeInclusive;
 
-use super::{At, Counter, Next};
+use super::{CountedItem, ItemCounter, ItemPosition};
 use crate::measure::fact::{Bound, Clock, Fact};
 use crate::settings::param::Param;
 use crate::settings::params::Params;
@@ -28,26 +28,26 @@ pub(crate) const N: Param = n(3, "calls", "equal calls in a row, the first inclu
 
 /// A counter of equal calls in a row.
 #[derive(Clone)]
-pub(crate) struct InRow {
+pub(crate) struct RowCounter {
     kind: Kind,
     /// The shortest row that the loosest setting accepts.
     least: u64,
-    row: Row,
+    row: ItemRow,
 }
 
-impl InRow {
+impl RowCounter {
     /// Returns a counter for a kind of loop, by the parameter [`n`].
     pub(crate) fn new(params: &Params, kind: Kind) -> Self {
         Self {
             kind,
             least: params.count(N.name),
-            row: Row::default(),
+            row: ItemRow::default(),
         }
     }
 }
 
-impl Counter for InRow {
-    fn count(&mut self, next: Next, at: At<'_>) -> Option<Fact> {
+impl ItemCounter for RowCounter {
+    fn count(&mut self, next: CountedItem, at: ItemPosition<'_>) -> Option<Fact> {
         let length = self.row.push(next.key, at.call);
         let what = (self.kind, || at.unit);
         let fact = self.row.fact(self.least, at.run.now(), what);
@@ -55,20 +55,20 @@ impl Counter for InRow {
     }
 
     fn clear(&mut self) {
-        self.row = Row::default();
+        self.row = ItemRow::default();
     }
 }
 
 /// The current row of equal items.
 #[derive(Clone, Default)]
-pub(crate) struct Row {
+pub(crate) struct ItemRow {
     last: Option<u128>,
     length: u64,
     /// The call of the second item.
     second: Calls,
 }
 
-impl Row {
+impl ItemRow {
     /// Adds the next item, by its hash and the number of its call. Returns the new length of the row.
     pub(crate) fn push(&mut self, hash: u128, call: Calls) -> u64 {
         if self.last != Some(hash) {

@@ -1,4 +1,4 @@
-//! [`Stretch`]: the length of the current repetition, for each period.
+//! [`PeriodStretches`]: the length of the current repetition, for each period.
 
 use std::collections::VecDeque;
 
@@ -6,29 +6,29 @@ use super::number;
 use crate::stream::Calls;
 
 /// The current stretch of each period, over a sequence of hashes.
-pub(crate) struct Stretch {
+pub(crate) struct PeriodStretches {
     /// The latest items, as many as the longest period, newest first.
     last: VecDeque<u128>,
     /// The state of each period, from 1 on.
-    periods: Vec<Repeating>,
+    periods: Vec<PeriodStretch>,
     seen: u64,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Repeating {
+struct PeriodStretch {
     /// The number of consecutive items that equal the item one period earlier.
     again: u64,
     /// The place of the first of these items, where the second copy begins.
     second: Calls,
 }
 
-impl Stretch {
+impl PeriodStretches {
     /// Returns an empty stretch for periods from 1 to `longest`.
     pub(crate) fn new(longest: u64) -> Self {
         let longest = usize::try_from(longest).unwrap_or(0);
         Self {
             last: VecDeque::with_capacity(longest),
-            periods: vec![Repeating::default(); longest],
+            periods: vec![PeriodStretch::default(); longest],
             seen: 0,
         }
     }
@@ -38,7 +38,7 @@ impl Stretch {
         for (period, repeating) in self.periods.iter_mut().enumerate() {
             match self.last.get(period) == Some(&hash) {
                 true if repeating.again == 0 => {
-                    *repeating = Repeating {
+                    *repeating = PeriodStretch {
                         again: 1,
                         second: place,
                     }
@@ -77,11 +77,11 @@ impl Stretch {
     /// Resets all periods.
     pub(crate) fn clear(&mut self) {
         self.last.clear();
-        self.periods.fill(Repeating::default());
+        self.periods.fill(PeriodStretch::default());
         self.seen = 0;
     }
 
-    fn repeating(&self, period: u64) -> Option<&Repeating> {
+    fn repeating(&self, period: u64) -> Option<&PeriodStretch> {
         let index = usize::try_from(period).ok()?.checked_sub(1)?;
         self.periods.get(index)
     }

@@ -1,8 +1,8 @@
-//! [`Window`]: the latest items of a run, with their counts. [`Among`] counts calls in a window.
+//! [`CallWindow`]: the latest items of a run, with their counts. [`WindowCounter`] counts calls in a window.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::{At, Counter, LastReport, Next, Repeat, number};
+use super::{CallRepetition, CountedItem, ItemCounter, ItemPosition, LastReport, number};
 use crate::measure::fact::Fact;
 use crate::settings::param::Param;
 use crate::settings::params::Params;
@@ -30,13 +30,13 @@ pub(crate) const fn window(default: i64, unit: &'static str, doc: &'static str) 
 
 /// The latest items of a run, by their hashes, each with its place.
 #[derive(Clone)]
-struct Window {
+struct CallWindow {
     size: usize,
     last: VecDeque<(u128, Units)>,
     counts: HashMap<u128, u64>,
 }
 
-impl Window {
+impl CallWindow {
     /// Returns an empty window of `size` items.
     fn new(size: u64) -> Self {
         Self {
@@ -92,61 +92,61 @@ impl Window {
 
 /// A counter of calls in a window, by the parameter [`window`].
 #[derive(Clone)]
-pub(crate) struct Among {
-    measure: Measure,
+pub(crate) struct WindowCounter {
+    measure: WindowMeasure,
     /// The name of the threshold.
     threshold: &'static str,
     /// The value of the threshold in the loosest setting.
     loosest: i64,
-    window: Window,
+    window: CallWindow,
     told: LastReport,
 }
 
 /// The measure of a window.
 #[derive(Clone, Copy)]
-pub(crate) enum Measure {
+pub(crate) enum WindowMeasure {
     /// The number of occurrences of the newest item.
     Newest,
     /// The number of distinct items.
     Distinct,
 }
 
-impl Among {
+impl WindowCounter {
     /// Returns a counter. `threshold` bounds the measure: the minimum number of occurrences of the newest item, or the
     /// maximum number of distinct items.
-    pub(crate) fn new(params: &Params, measure: Measure, threshold: &Param) -> Self {
+    pub(crate) fn new(params: &Params, measure: WindowMeasure, threshold: &Param) -> Self {
         Self {
             measure,
             threshold: threshold.name,
             loosest: params.int(threshold.name),
-            window: Window::new(params.count(LENGTH)),
+            window: CallWindow::new(params.count(LENGTH)),
             told: LastReport::default(),
         }
     }
 }
 
-impl Counter for Among {
-    fn count(&mut self, next: Next, at: At<'_>) -> Option<Fact> {
+impl ItemCounter for WindowCounter {
+    fn count(&mut self, next: CountedItem, at: ItemPosition<'_>) -> Option<Fact> {
         let count = self.window.push(next.key, at.call.into());
         let distinct = self.window.distinct().unwrap_or(i64::MAX);
         let (value, wanted) = match self.measure {
-            Measure::Newest => (
+            WindowMeasure::Newest => (
                 number(count),
                 number(count) >= self.loosest && count >= next.enough,
             ),
-            Measure::Distinct => (distinct, distinct <= self.loosest),
+            WindowMeasure::Distinct => (distinct, distinct <= self.loosest),
         };
         if !self.told.is_news(value, wanted) {
             return None;
         }
         let (what, onset, copies) = match self.measure {
-            Measure::Newest => ((Kind::Interleaved, "count"), self.window.second(), count),
-            Measure::Distinct => {
+            WindowMeasure::Newest => ((Kind::Interleaved, "count"), self.window.second(), count),
+            WindowMeasure::Distinct => {
                 let what = (Kind::AperiodicStagnation, "distinct");
                 (what, self.window.first_again(), 0)
             }
         };
-        let repeat = Repeat {
+        let repeat = CallRepetition {
             onset: onset.unwrap_or(at.call.into()),
             period: Calls(0).into(),
             copies,

@@ -6,12 +6,12 @@
 //! calls without a result.
 
 use super::entry::detector;
-use super::{Measuring, Refusal};
+use super::{Measurement, Refusal};
 use crate::calls::{
-    ALLOW, ARGUMENTS, Among, Call, Filter, InRow, KINDS, Key, MANY, Measure, N, NORMALISE, Next,
-    RESET, Repeat, Row, Run, STATELESS_CHARS, STATELESS_N, Saw, Stretch, VOLATILE, WAITING_N,
-    WINDOW as LONGEST_WINDOW, counted, hash, key, n, number, prefix, sees_calls, unit, window,
-    with_result,
+    ALLOW, ARGUMENTS, CallKey, CallRepetition, CountedItem, Filter, ItemRow, KINDS, MANY,
+    MeterCall, MeterEvent, N, NORMALISE, PeriodStretches, RESET, RowCounter, RunState,
+    STATELESS_CHARS, STATELESS_N, VOLATILE, WAITING_N, WINDOW as LONGEST_WINDOW, WindowCounter,
+    WindowMeasure, counted, hash, key, n, number, prefix, sees_calls, unit, window, with_result,
 };
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Meter, Recipe};
@@ -33,7 +33,7 @@ detector! {
     "the same tool call in a row: told before it runs",
     params: &[N, key("call"), ALLOW, RESET, OPEN],
     check: sees_calls,
-    measure: Measuring::Run(Channel::Tools, duplicate),
+    measure: Measurement::Run(Channel::Tools, duplicate),
     gone: &["normalise"],
 }
 
@@ -42,7 +42,7 @@ detector! {
     "equal calls with equal results in a row",
     params: with_results![N, FAILURE_ONLY],
     check: sees_calls,
-    measure: Measuring::Run(Channel::Tools, same_pair),
+    measure: Measurement::Run(Channel::Tools, same_pair),
 }
 
 detector! {
@@ -50,7 +50,7 @@ detector! {
     "the same few tool calls in turn",
     params: &[REPEATS, MIN_PERIOD, MAX_PERIOD, key("raw"), ALLOW, RESET],
     check: check_cycle,
-    measure: Measuring::Run(Channel::Tools, cycle),
+    measure: Measurement::Run(Channel::Tools, cycle),
     gone: &["normalise"],
 }
 
@@ -59,7 +59,7 @@ detector! {
     "a call and result that keep coming back",
     params: with_results![COMES_BACK, LAST, with_result(true), ARGUMENTS],
     check: check_interleaved,
-    measure: Measuring::Run(Channel::Tools, interleaved),
+    measure: Measurement::Run(Channel::Tools, interleaved),
 }
 
 detector! {
@@ -67,7 +67,7 @@ detector! {
     "few different calls among the last ones",
     params: with_results![MAX_DISTINCT, LAST, with_result(false), ARGUMENTS],
     check: check_call_novelty,
-    measure: Measuring::Run(Channel::Tools, call_novelty),
+    measure: Measurement::Run(Channel::Tools, call_novelty),
 }
 
 detector! {
@@ -75,7 +75,7 @@ detector! {
     "a tool's same result: whatever it is asked",
     params: with_results![EQUAL_RESULTS],
     check: sees_calls,
-    measure: Measuring::Run(Channel::Tools, stagnation),
+    measure: Measurement::Run(Channel::Tools, stagnation),
 }
 
 detector! {
@@ -83,7 +83,7 @@ detector! {
     "one error after the other",
     params: &[ERRORS, SAME, PREFIX, ALLOW, RESET, NORMALISE, VOLATILE, KINDS],
     check: sees_calls,
-    measure: Measuring::Run(Channel::Tools, error_run),
+    measure: Measurement::Run(Channel::Tools, error_run),
 }
 
 const OPEN: Param = Param::flag("open", false).doc(
@@ -174,12 +174,12 @@ fn check_call_novelty(params: &Params) -> Result<(), Refusal> {
 
 fn same_pair(params: &Params) -> Recipe {
     let failures = params.flag(FAILURE_ONLY.name);
-    let row = InRow::new(params, Kind::SameCallSameResult);
+    let row = RowCounter::new(params, Kind::SameCallSameResult);
     counted(params, row, move |asked, answer, seen| {
         let same = seen.pair(asked, true, answer);
         let error = if answer.error { "error" } else { "" };
         let says = answer.error || !failures;
-        Some(Next {
+        Some(CountedItem {
             key: hash(&[&same.pair.to_string(), error]),
             enough: if says { seen.enough(&same) } else { u64::MAX },
         })
@@ -187,31 +187,31 @@ fn same_pair(params: &Params) -> Recipe {
 }
 
 fn interleaved(params: &Params) -> Recipe {
-    let among = Among::new(params, Measure::Newest, &COMES_BACK);
+    let among = WindowCounter::new(params, WindowMeasure::Newest, &COMES_BACK);
     counted(params, among, |asked, answer, seen| {
         let (key, same) = seen.compared(asked, answer);
         let enough = seen.enough(&same);
-        Some(Next { key, enough })
+        Some(CountedItem { key, enough })
     })
 }
 
 fn call_novelty(params: &Params) -> Recipe {
-    let among = Among::new(params, Measure::Distinct, &MAX_DISTINCT);
+    let among = WindowCounter::new(params, WindowMeasure::Distinct, &MAX_DISTINCT);
     counted(params, among, |asked, answer, seen| {
         let (mut key, same) = seen.compared(asked, answer);
         // Until enough results without information came, each is a distinct one.
         if same.times < seen.enough(&same) {
             key = hash(&[&key.to_string(), &answer.call.0.to_string()]);
         }
-        Some(Next { key, enough: 0 })
+        Some(CountedItem { key, enough: 0 })
     })
 }
 
 fn stagnation(params: &Params) -> Recipe {
-    let row = InRow::new(params, Kind::AperiodicStagnation);
+    let row = RowCounter::new(params, Kind::AperiodicStagnation);
     counted(params, row, |asked, answer, seen| {
         let same = seen.tool(asked, answer);
-        Some(Next {
+        Some(CountedItem {
             key: same.pair,
             enough: seen.enough(&same),
         })
@@ -222,7 +222,7 @@ fn error_run(params: &Params) -> Recipe {
     let same = params.text(SAME.name);
     let (tool, start) = (same == "tool", same == "prefix");
     let chars = usize::try_from(params.count(PREFIX.name)).unwrap_or(usize::MAX);
-    let row = InRow::new(params, Kind::ErrorRetry);
+    let row = RowCounter::new(params, Kind::ErrorRetry);
     counted(params, row, move |asked, answer, seen| {
         let key = match (tool, start) {
             _ if !seen.fails(answer) => return None,
@@ -230,7 +230,7 @@ fn error_run(params: &Params) -> Recipe {
             (_, true) => seen.start(asked, answer, chars),
             _ => 0,
         };
-        Some(Next { key, enough: 0 })
+        Some(CountedItem { key, enough: 0 })
     })
 }
 
@@ -240,11 +240,11 @@ const MAX_OPEN: usize = 1000;
 fn duplicate(params: &Params) -> Recipe {
     let filter = Filter::new(params);
     let least = params.count(N.name);
-    let key = Key::from(params);
+    let key = CallKey::from(params);
     let open = params.flag(OPEN.name);
     Recipe::run(move || {
         Box::new(Duplicates {
-            run: Run::new(&filter),
+            run: RunState::new(&filter),
             key,
             least,
             open,
@@ -255,20 +255,20 @@ fn duplicate(params: &Params) -> Recipe {
 
 /// Meter of rows of equal calls in one run.
 struct Duplicates {
-    run: Run,
-    key: Key,
+    run: RunState,
+    key: CallKey,
     /// The shortest row that the loosest setting accepts.
     least: u64,
     /// Whether the equal calls of one message are counted.
     open: bool,
     /// The current row. With `open`, one row for each key in the message.
-    rows: HashMap<u128, Row>,
+    rows: HashMap<u128, ItemRow>,
 }
 
 impl Meter for Duplicates {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
-            Saw::Call(call) => {
+            MeterEvent::Call(call) => {
                 let key = self.key.digest(&call);
                 let row = if self.open { key } else { 0 };
                 if self.rows.len() == MAX_OPEN && !self.rows.contains_key(&row) {
@@ -279,8 +279,8 @@ impl Meter for Duplicates {
                 let what = (Kind::IdenticalCall, || unit(call.name, call.arguments));
                 facts.extend(row.fact(self.least, self.run.now(), what));
             }
-            Saw::Forget => self.rows.clear(),
-            Saw::Result(_) | Saw::Turn if self.open => self.rows.clear(),
+            MeterEvent::Forget => self.rows.clear(),
+            MeterEvent::Result(_) | MeterEvent::Turn if self.open => self.rows.clear(),
             _ => {}
         }
     }
@@ -288,47 +288,47 @@ impl Meter for Duplicates {
 
 fn cycle(params: &Params) -> Recipe {
     let filter = Filter::new(params);
-    let key = Key::from(params);
+    let key = CallKey::from(params);
     let least = params.int(REPEATS.name);
     let periods = params.count(MIN_PERIOD.name)..=params.count(MAX_PERIOD.name);
     Recipe::run(move || {
-        Box::new(Cycles {
-            run: Run::new(&filter),
+        Box::new(CycleMeter {
+            run: RunState::new(&filter),
             key,
             least,
-            stretch: Stretch::new(*periods.end()),
+            stretch: PeriodStretches::new(*periods.end()),
             periods: periods.clone(),
         })
     })
 }
 
 /// Meter of the stretch of each period in one run.
-struct Cycles {
-    run: Run,
-    key: Key,
+struct CycleMeter {
+    run: RunState,
+    key: CallKey,
     /// The minimum number of copies that the loosest setting accepts.
     least: i64,
     periods: RangeInclusive<u64>,
-    stretch: Stretch,
+    stretch: PeriodStretches,
 }
 
-impl Meter for Cycles {
+impl Meter for CycleMeter {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
-            Saw::Call(call) => {
+            MeterEvent::Call(call) => {
                 self.stretch.push(self.key.digest(&call), self.run.call());
                 let periods = self.periods.clone();
                 facts.extend(periods.filter_map(|period| self.fact(period, &call)));
             }
-            Saw::Forget => self.stretch.clear(),
+            MeterEvent::Forget => self.stretch.clear(),
             _ => {}
         }
     }
 }
 
-impl Cycles {
+impl CycleMeter {
     /// Returns a fact if the stretch with a period has just completed another copy.
-    fn fact(&self, period: u64, call: &Call<'_>) -> Option<Fact> {
+    fn fact(&self, period: u64, call: &MeterCall<'_>) -> Option<Fact> {
         let copies = self.stretch.copies(period);
         let whole = self.stretch.length(period).is_multiple_of(period);
         if !whole || copies < self.least {
@@ -338,7 +338,7 @@ impl Cycles {
             1 => Kind::IdenticalCall,
             _ => Kind::Cycle,
         };
-        let seen = Repeat {
+        let seen = CallRepetition {
             onset: self.stretch.second(period).into(),
             period: Calls(period).into(),
             copies: copies.unsigned_abs(),

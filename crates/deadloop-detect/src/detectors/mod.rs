@@ -8,7 +8,7 @@ use thiserror::Error;
 
 pub(crate) use crate::guard::response::Response;
 use crate::measure::meter::Recipe;
-use crate::settings::param::{Mark, Param, Threshold};
+use crate::settings::param::{Param, ParamRole, Threshold};
 use crate::settings::params::Params;
 use crate::settings::spec::Spec;
 use crate::settings::value::Value;
@@ -84,7 +84,7 @@ pub struct Detector {
     /// detector of loops.
     pub notices: &'static [Fault],
     /// The measurement, for checked parameters.
-    pub measure: Measuring,
+    pub measure: Measurement,
 }
 
 impl Deref for Detector {
@@ -97,7 +97,7 @@ impl Deref for Detector {
 
 /// The measurement of a detector.
 #[derive(Clone, Copy, Debug)]
-pub enum Measuring {
+pub enum Measurement {
     /// Meters that read the text of a channel, made by a recipe. The structural parameters decide what is measured. A
     /// meter may omit values that neither these thresholds nor stricter ones accept.
     Text(fn(&Params) -> Recipe),
@@ -123,7 +123,7 @@ pub struct Program {
 
 impl Detector {
     /// Returns an entry with defaults: no dead checks, no faults, and stop as the response.
-    pub(crate) const fn measuring(measure: Measuring) -> Self {
+    pub(crate) const fn measuring(measure: Measurement) -> Self {
         Self {
             spec: Spec::PLAIN,
             gone: &[],
@@ -178,30 +178,30 @@ impl Detector {
     /// Returns the channels in which the detector alarms, for a setting without a channel.
     pub fn channels(&'static self) -> &'static [Channel] {
         match &self.measure {
-            Measuring::Text(_) | Measuring::Program(_) => &Channel::TEXT,
-            Measuring::Run(channel, _) => std::slice::from_ref(channel),
+            Measurement::Text(_) | Measurement::Program(_) => &Channel::TEXT,
+            Measurement::Run(channel, _) => std::slice::from_ref(channel),
         }
     }
 
     /// Returns the channels that a setting may name.
     pub fn may_read(&'static self) -> &'static [Channel] {
         match &self.measure {
-            Measuring::Text(_) => &Channel::LANES,
-            Measuring::Run(channel, _) => std::slice::from_ref(channel),
-            Measuring::Program(_) => &Channel::ALL,
+            Measurement::Text(_) => &Channel::LANES,
+            Measurement::Run(channel, _) => std::slice::from_ref(channel),
+            Measurement::Program(_) => &Channel::ALL,
         }
     }
 
     /// Returns whether the detector reads the text of a channel, not the events of a run.
     pub fn reads_text(&self) -> bool {
-        matches!(self.measure, Measuring::Text(_))
+        matches!(self.measure, Measurement::Text(_))
     }
 
     /// Returns the threshold parameters, in order.
     pub fn thresholds(&self) -> impl Iterator<Item = (&'static Param, Threshold)> {
         self.params.iter().filter_map(|p| match p.mark {
-            Mark::Threshold(t) => Some((p, t)),
-            Mark::Structural => None,
+            ParamRole::Threshold(t) => Some((p, t)),
+            ParamRole::Structural => None,
         })
     }
 }

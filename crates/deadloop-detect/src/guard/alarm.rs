@@ -33,7 +33,7 @@ pub struct Alarm {
     pub check: &'static str,
     /// The thresholds that were met, in the order of the detector's parameters. After them, the conditions of
     /// structural parameters ([`StructuralCondition`](crate::harness::StructuralCondition)).
-    pub thresholds: Vec<Met>,
+    pub thresholds: Vec<MetThreshold>,
     /// The length after which a detector that reads unit by unit fires.
     pub exact: Units,
     /// The end of the event with the last of these units, at which this alarm was raised.
@@ -94,7 +94,7 @@ impl Lang {
 /// A threshold of the setting, and the bound of the fact that satisfied it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Met {
+pub struct MetThreshold {
     /// The parameter, and the place in it: `min_copies`, `rules[0].min_copies`.
     pub param: Cow<'static, str>,
     /// The value in the setting.
@@ -223,18 +223,18 @@ impl Alarm {
 
 /// Returns the thresholds that bounded this fact. Thresholds without a bound, and those that accept everything, are
 /// left out.
-fn met(member: &Member, fact: &Fact) -> Vec<Met> {
+fn met(member: &Member, fact: &Fact) -> Vec<MetThreshold> {
     let met = |(param, threshold): (&'static Param, Threshold)| {
         let bound = fact.bounds.get(param.name);
         let bound = bound.filter(|bound| *bound != Bound::Fixed(threshold.always()))?;
         let value = member.params.get(param.name)?;
-        (!threshold.is_idle(value)).then(|| Met {
+        (!threshold.is_idle(value)).then(|| MetThreshold {
             param: param.name.into(),
             value: value.clone(),
             measured: threshold.written(fact.value(bound, fact.at)),
         })
     };
-    let asked = fact.asked.iter().map(|asked| Met {
+    let asked = fact.asked.iter().map(|asked| MetThreshold {
         param: asked.param.clone().into(),
         value: Value::Int(asked.least),
         measured: Value::Int(fact.value(asked.bound, fact.at)),

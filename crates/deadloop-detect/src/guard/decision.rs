@@ -1,4 +1,4 @@
-//! [`Decision`]: a guard's verdict on an event. [`Pushed`]: a decision with its warnings.
+//! [`Decision`]: a guard's verdict on an event. [`PushResult`]: a decision with its warnings.
 
 use crate::guard::alarm::Alarm;
 use crate::guard::response::Response;
@@ -24,17 +24,17 @@ pub enum Decision {
 /// nothing.
 ///
 /// ```
-/// use deadloop_detect::{Decision, Guard, Pushed, Settings, TextChannel};
+/// use deadloop_detect::{Decision, Guard, PushResult, Settings, TextChannel};
 ///
 /// let text = "[[guard]]\ndetector = \"periodic\"\nresponse = \"warn\"";
 /// let mut guard = Guard::new(Settings::parse(text)?.guard())?;
-/// let Pushed { decision, warnings } = guard.push_text(TextChannel::Answer, &"so ".repeat(9000));
+/// let PushResult { decision, warnings } = guard.push_text(TextChannel::Answer, &"so ".repeat(9000));
 /// assert_eq!((decision, warnings.len()), (Decision::Continue, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use = "a guard does nothing itself: whoever pushes has to refuse or to stop"]
-pub struct Pushed {
+pub struct PushResult {
     /// The decision.
     pub decision: Decision,
     /// The alarms that [warn](Response::Warn) or [observe](Response::Observe), in order, at most one for each member. A
@@ -42,7 +42,7 @@ pub struct Pushed {
     pub warnings: Vec<Alarm>,
 }
 
-impl Pushed {
+impl PushResult {
     /// Returns the alarm that stops or refuses.
     pub fn alarm(&self) -> Option<&Alarm> {
         self.decision.alarm()
@@ -84,7 +84,7 @@ impl Decision {
     }
 }
 
-impl From<Decision> for Pushed {
+impl From<Decision> for PushResult {
     fn from(decision: Decision) -> Self {
         Self {
             decision,

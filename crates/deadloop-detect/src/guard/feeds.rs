@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::detectors::{Detector, Example, Measuring};
+use crate::detectors::{Detector, Example, Measurement};
 use crate::settings::params::Params;
 use crate::settings::setting::{Member, Setting};
 use crate::stream::{Channel, Event, EventPlaces, TextChannel};
@@ -105,7 +105,7 @@ impl FromIterator<Feed> for Feeds {
 
 /// A member of a setting that can never fire, because the events that it needs are never fed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blind {
+pub struct BlindMember {
     /// The index of the member, counted from 0.
     pub member: usize,
     /// The name of its detector.
@@ -115,7 +115,7 @@ pub struct Blind {
 }
 
 /// Writes the detector and the missing kinds: `stall: no silence`.
-impl fmt::Display for Blind {
+impl fmt::Display for BlindMember {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let missing: Vec<&str> = self.missing.iter().map(|feed| feed.name()).collect();
         write!(f, "{}: no {}", self.detector, missing.join(", no "))
@@ -136,7 +136,7 @@ impl Setting {
     /// assert_eq!(blind[0].to_string(), "error-run: no results");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn blind(&self, feeds: Feeds) -> Vec<Blind> {
+    pub fn blind(&self, feeds: Feeds) -> Vec<BlindMember> {
         let beside = |member: &Member| {
             let reads_text = |other: &Member| {
                 *other.detector == *member.detector
@@ -147,7 +147,7 @@ impl Setting {
         };
         let blind = |(index, member): (usize, &Member)| {
             let missing = member.missing(feeds).filter(|_| !beside(member))?;
-            Some(Blind {
+            Some(BlindMember {
                 member: index,
                 detector: member.detector.name,
                 missing,
@@ -203,9 +203,9 @@ impl Detector {
     /// from the code.
     pub fn needs(&'static self) -> Feeds {
         match self.measure {
-            Measuring::Text(_) => [Feed::Reasoning, Feed::Answer].into_iter().collect(),
-            Measuring::Program(_) => Feeds::NONE,
-            Measuring::Run(..) => {
+            Measurement::Text(_) => [Feed::Reasoning, Feed::Answer].into_iter().collect(),
+            Measurement::Program(_) => Feeds::NONE,
+            Measurement::Run(..) => {
                 let needed = |feed: &Feed| !self.fires_with(Feeds::ALL.without(*feed));
                 self.example().filter(needed).collect()
             }
@@ -228,7 +228,7 @@ impl Detector {
     /// Returns whether the defaults fire on the example of a run if only `feeds` come.
     fn fires_with(&'static self, feeds: Feeds) -> bool {
         let member = Member::new(self, Params::defaults(self.params));
-        let Measuring::Run(channel, _) = self.measure else {
+        let Measurement::Run(channel, _) = self.measure else {
             return true;
         };
         let Some(recipe) = member.recipe() else {

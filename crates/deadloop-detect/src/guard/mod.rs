@@ -12,12 +12,12 @@ pub(crate) mod response;
 use std::sync::Arc;
 
 use crate::guard::alarm::{Alarm, Lang};
-use crate::guard::decision::{Decision, Pushed};
+use crate::guard::decision::{Decision, PushResult};
 use crate::guard::response::Response;
 use crate::measure::fact::{Fact, Rule};
 use crate::measure::meter::{Meter, Recipe};
 use crate::settings::setting::{Member, NotLive, Setting};
-use crate::settings::{Settings, Work};
+use crate::settings::{ModelTask, Settings};
 use crate::stream::{Channel, ChannelLengths, Chars, Event, EventPlace, TextChannel};
 
 /// The guards of a settings file, compiled once. It is `Send` and `Sync`, so one serves the whole program.
@@ -37,9 +37,9 @@ use crate::stream::{Channel, ChannelLengths, Chars, Event, EventPlace, TextChann
 #[derive(Clone, Debug)]
 pub struct Guards {
     settings: Settings,
-    general: Arc<[Part]>,
+    general: Arc<[CompiledMember]>,
     /// The guards of particular models, in the order of the overrides.
-    models: Vec<Arc<[Part]>>,
+    models: Vec<Arc<[CompiledMember]>>,
 }
 
 impl Guards {
@@ -64,8 +64,8 @@ impl Guards {
         all.any(|parts| parts.iter().any(|part| part.recipe.hears_users()))
     }
 
-    /// Returns a fresh guard for a request to this model, or to a model at a task ([`Work`]).
-    pub fn guard<'a>(&self, work: impl Into<Work<'a>>) -> Guard {
+    /// Returns a fresh guard for a request to this model, or to a model at a task ([`ModelTask`]).
+    pub fn guard<'a>(&self, work: impl Into<ModelTask<'a>>) -> Guard {
         let own = self
             .settings
             .models()
@@ -99,7 +99,7 @@ impl Guards {
 /// # Ok::<(), deadloop_detect::NotLive>(())
 /// ```
 pub struct Guard {
-    parts: Arc<[Part]>,
+    parts: Arc<[CompiledMember]>,
     /// The meters of each part, one for each channel that it reads.
     meters: Vec<Vec<(Channel, Box<dyn Meter>)>>,
     /// The length of each channel so far.
@@ -121,21 +121,21 @@ pub struct Guard {
 
 /// The part of a member that all guards of one setting share.
 #[derive(Debug)]
-struct Part {
+struct CompiledMember {
     member: Member,
     rule: Rule,
     recipe: Recipe,
 }
 
-impl Part {
+impl CompiledMember {
     fn refuses(&self) -> bool {
         self.member.response == Response::Refuse
     }
 }
 
-fn parts(setting: &Setting) -> Result<Arc<[Part]>, NotLive> {
+fn parts(setting: &Setting) -> Result<Arc<[CompiledMember]>, NotLive> {
     let part = |member: &Member| {
-        Ok(Part {
+        Ok(CompiledMember {
             recipe: member.recipe().ok_or(NotLive(member.detector.name))?,
             rule: member.rule(),
             member: member.clone(),
@@ -154,8 +154,8 @@ impl Guard {
         Ok(Self::from_parts(parts(setting)?))
     }
 
-    fn from_parts(parts: Arc<[Part]>) -> Self {
-        let meters = |part: &Part| {
+    fn from_parts(parts: Arc<[CompiledMember]>) -> Self {
+        let meters = |part: &CompiledMember| {
             let channels = part.member.channels();
             channels.map(|c| (c, part.recipe.meter(c))).collect()
         };
@@ -188,7 +188,7 @@ impl Guard {
     }
 
     /// Pushes a chunk of text, as [`push`](Self::push) does with an [`Event::Text`].
-    pub fn push_text(&mut self, channel: TextChannel, chunk: &str) -> Pushed {
+    pub fn push_text(&mut self, channel: TextChannel, chunk: &str) -> PushResult {
         self.push(&Event::Text(channel, chunk))
     }
 
@@ -218,7 +218,7 @@ impl Guard {
     /// assert_eq!(refused, 2, "the third and the fourth");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn push(&mut self, event: &Event<'_>) -> Pushed {
+    pub fn push(&mut self, event: &Event<'_>) -> PushResult {
         if let Some(alarm) = &self.stopped {
             return Decision::Stop(alarm.clone()).into();
         }
@@ -241,7 +241,7 @@ impl Guard {
         let accepted = self.accepted(event, place);
         if accepted.is_empty() && refused.is_none() {
             // Nearly every push ends here, without moving a value as large as an alarm.
-            return Pushed::default();
+            return PushResult::default();
         }
         let mut found = self.take(accepted, place.event, written);
         if refused.is_some() {
@@ -263,11 +263,11 @@ impl Guard {
 
     /// Returns the facts that the parts accept in an event, in the order of moments. Within one event the text of a
     /// call comes before the call, then the offset decides, then the part.
-    fn accepted(&mut self, event: &Event<'_>, place: EventPlace) -> Vec<Accepted> {
-        let mut all: Vec<Accepted> = (0..self.parts.len())
+    fn accepted(&mut self, event: &Event<'_>, place: EventPlace) -> Vec<AcceptedFact> {
+        let mut all: Vec<AcceptedFact> = (0..self.parts.len())
             .filter_map(|part| {
                 let (channel, fact) = self.read(part, event, place)?;
-                Some(Accepted {
+                Some(AcceptedFact {
                     part,
                     channel,
                     fact,
@@ -275,7 +275,7 @@ impl Guard {
             })
             .collect();
         let call = matches!(event, Event::Call { .. });
-        all.sort_by_key(|Accepted { part, fact, .. }| {
+        all.sort_by_key(|AcceptedFact { part, fact, .. }| {
             (call && fact.place().is_some(), offset(fact), *part)
         });
         all
@@ -283,9 +283,14 @@ impl Guard {
 
     /// Returns the alarms of the accepted facts in the event with this number, up to the first that stops. `written`:
     /// the lengths after the event's text.
-    fn take(&mut self, accepted: Vec<Accepted>, event: u64, written: ChannelLengths) -> Found {
-        let mut found = Found::default();
-        for Accepted {
+    fn take(
+        &mut self,
+        accepted: Vec<AcceptedFact>,
+        event: u64,
+        written: ChannelLengths,
+    ) -> EventAlarms {
+        let mut found = EventAlarms::default();
+        for AcceptedFact {
             part: i,
             channel,
             fact,
@@ -350,7 +355,7 @@ impl Guard {
         event: &Event<'_>,
         place: EventPlace,
     ) -> Option<(Channel, Fact)> {
-        let Part { rule, recipe, .. } = &self.parts[part];
+        let CompiledMember { rule, recipe, .. } = &self.parts[part];
         let mut meters = self.meters[part].iter_mut();
         let run = recipe.reads_run();
         if let (Event::Turn { .. } | Event::User(_), false) = (event, run) {
@@ -377,7 +382,7 @@ impl Guard {
 }
 
 /// A fact that a part accepts in an event.
-struct Accepted {
+struct AcceptedFact {
     part: usize,
     channel: Channel,
     fact: Fact,
@@ -385,14 +390,14 @@ struct Accepted {
 
 /// The alarms of one event.
 #[derive(Default)]
-struct Found {
+struct EventAlarms {
     stop: Option<Alarm>,
     /// The first refusal.
     refusal: Option<Alarm>,
     warnings: Vec<Alarm>,
 }
 
-impl Found {
+impl EventAlarms {
     fn take(&mut self, alarm: Alarm) {
         match alarm.response {
             Response::Stop => self.stop = Some(alarm),
@@ -403,7 +408,7 @@ impl Found {
         }
     }
 
-    fn pushed(self) -> Pushed {
+    fn pushed(self) -> PushResult {
         let mut warnings = self.warnings;
         let decision = match (self.stop, self.refusal) {
             (Some(stop), refusal) => {
@@ -413,7 +418,7 @@ impl Found {
             (None, Some(refusal)) => Decision::Refuse(refusal),
             (None, None) => Decision::Continue,
         };
-        Pushed { decision, warnings }
+        PushResult { decision, warnings }
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`Ignore`]: the white list of a text detector.
 //!
-//! [`Lines`] is the meter that leaves out the listed lines.
+//! [`LineMeter`] is the meter that leaves out the listed lines.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -103,7 +103,7 @@ const CACHE: usize = 1 << 16;
 
 /// The state of a line, as far as it has been followed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Beginning {
+enum LineState {
     /// A pattern can match: the state, and whether a carriage return waits for the next char.
     Open(LazyStateID, bool),
     /// The line waits for its end.
@@ -125,53 +125,53 @@ impl Follower {
     }
 
     /// Returns the state before the first char of a line.
-    fn begin(&mut self) -> Beginning {
+    fn begin(&mut self) -> LineState {
         let input = Input::new("").anchored(Anchored::Yes);
         let state = self.dfa.start_state_forward(&mut self.cache, &input);
-        state.map_or(Beginning::Waits, |state| Beginning::Open(state, false))
+        state.map_or(LineState::Waits, |state| LineState::Open(state, false))
     }
 
-    fn step(&mut self, from: Beginning, c: char) -> Beginning {
-        let Beginning::Open(mut state, waits) = from else {
+    fn step(&mut self, from: LineState, c: char) -> LineState {
+        let LineState::Open(mut state, waits) = from else {
             return from;
         };
         let mut bytes = [0; 4];
         let bytes = match c {
             // Before a line feed it is part of the line end.
-            '\r' if !waits => return Beginning::Open(state, true),
-            '\n' => return Beginning::Waits,
+            '\r' if !waits => return LineState::Open(state, true),
+            '\n' => return LineState::Waits,
             _ => c.encode_utf8(&mut bytes).bytes(),
         };
         for byte in waits.then_some(b'\r').into_iter().chain(bytes) {
             match self.dfa.next_state(&mut self.cache, state, byte) {
-                Ok(next) if next.is_dead() => return Beginning::Free,
-                Ok(next) if next.is_match() || next.is_quit() => return Beginning::Waits,
+                Ok(next) if next.is_dead() => return LineState::Free,
+                Ok(next) if next.is_match() || next.is_quit() => return LineState::Waits,
                 Ok(next) => state = next,
-                Err(_) => return Beginning::Waits,
+                Err(_) => return LineState::Waits,
             }
         }
-        Beginning::Open(state, false)
+        LineState::Open(state, false)
     }
 }
 
 /// A meter that reads the lines of a text that are not on the white list.
-pub(crate) struct Lines {
+pub(crate) struct LineMeter {
     ignore: Ignore,
     meter: Box<dyn TextMeter>,
     follower: Option<Follower>,
-    beginning: Beginning,
+    beginning: LineState,
     /// The held back text of the current line, and the number of all its chars.
     line: String,
     chars: usize,
     /// The number of chars that `meter` has read.
     read: u64,
-    left: Left,
+    left: OmittedText,
 }
 
-impl Lines {
+impl LineMeter {
     pub(crate) fn new(ignore: Ignore, meter: Box<dyn TextMeter>) -> Self {
         let mut follower = ignore.begins.clone().map(Follower::new);
-        let beginning = follower.as_mut().map_or(Beginning::Waits, Follower::begin);
+        let beginning = follower.as_mut().map_or(LineState::Waits, Follower::begin);
         Self {
             ignore,
             meter,
@@ -180,14 +180,14 @@ impl Lines {
             line: String::new(),
             chars: 0,
             read: 0,
-            left: Left::default(),
+            left: OmittedText::default(),
         }
     }
 
     /// Reads a line, or leaves it out. The line is whole, or can no longer match a pattern.
     fn end(&mut self, line: &str, facts: &mut Vec<Fact>) {
         let chars = Chars::count(line).0;
-        if self.beginning != Beginning::Free && self.ignore.leaves_out(line) {
+        if self.beginning != LineState::Free && self.ignore.leaves_out(line) {
             self.left.out(self.read, chars);
             return;
         }
@@ -220,16 +220,16 @@ impl Lines {
         for (at, c) in part.char_indices() {
             self.beginning = follower.step(self.beginning, c);
             match self.beginning {
-                Beginning::Open(..) => {}
-                Beginning::Waits => return None,
-                Beginning::Free => return Some(at + c.len_utf8()),
+                LineState::Open(..) => {}
+                LineState::Waits => return None,
+                LineState::Free => return Some(at + c.len_utf8()),
             }
         }
         None
     }
 }
 
-impl TextMeter for Lines {
+impl TextMeter for LineMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         let mut rest = piece;
         while !rest.is_empty() {
@@ -237,7 +237,7 @@ impl TextMeter for Lines {
             rest = &rest[part.len()..];
             self.chars += chars;
             let ends = self.chars == LINE_CHARS || part.ends_with('\n');
-            if self.beginning != Beginning::Free
+            if self.beginning != LineState::Free
                 && let Some(bytes) = self.free_after(part)
             {
                 let mut line = std::mem::take(&mut self.line);
@@ -245,7 +245,7 @@ impl TextMeter for Lines {
                 self.end(&line, facts);
                 part = &part[bytes..];
             }
-            if self.beginning == Beginning::Free {
+            if self.beginning == LineState::Free {
                 if !part.is_empty() {
                     self.pass(part, facts);
                 }
@@ -281,7 +281,7 @@ fn up_to(text: &str, most: usize) -> (&str, usize) {
 
 /// The places at which text was left out.
 #[derive(Default)]
-struct Left {
+struct OmittedText {
     /// For each place, the chars read before it and all chars left out up to it. Both rise.
     places: VecDeque<(u64, u64)>,
     /// The chars that were left out before the remembered places.
@@ -290,7 +290,7 @@ struct Left {
     total: u64,
 }
 
-impl Left {
+impl OmittedText {
     fn out(&mut self, read: u64, chars: u64) {
         self.total += chars;
         match self.places.back_mut() {

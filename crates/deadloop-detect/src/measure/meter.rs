@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use crate::measure::fact::Fact;
 pub(crate) use crate::measure::ignore::IGNORE;
-use crate::measure::ignore::{Ignore, Lines};
-pub(crate) use crate::measure::per::PER;
-use crate::measure::per::Per;
+use crate::measure::ignore::{Ignore, LineMeter};
 pub(crate) use crate::measure::prompt::PROMPT;
 use crate::measure::prompt::{PromptFilter, SKIP};
+pub(crate) use crate::measure::text_scope::PER;
+use crate::measure::text_scope::TextScope;
 use crate::settings::params::Params;
 use crate::settings::value::Value;
 use crate::stream::{Channel, Chars, Event, EventPlace};
@@ -40,12 +40,12 @@ pub trait TextMeter: Send + Sync {
 
 /// A factory of meters: the immutable half of a detector, compiled once and shared. Each stream gets a fresh [`Meter`].
 #[derive(Clone)]
-pub struct Recipe(Make);
+pub struct Recipe(RecipeKind);
 
 type MeterFactory<M> = Arc<dyn Fn() -> Box<M> + Send + Sync>;
 
 #[derive(Clone)]
-enum Make {
+enum RecipeKind {
     Text {
         make: MeterFactory<dyn TextMeter>,
         by_turn: bool,
@@ -65,42 +65,42 @@ impl Recipe {
         let patterns: Vec<&str> = patterns.filter_map(Value::as_text).collect();
         // The parameter was checked, so the list compiles.
         let ignore = Ignore::new(&patterns).unwrap_or_default();
-        Self(Make::Text {
+        Self(RecipeKind::Text {
             make: if ignore.is_empty() {
                 Arc::new(make)
             } else {
-                Arc::new(move || Box::new(Lines::new(ignore.clone(), make())))
+                Arc::new(move || Box::new(LineMeter::new(ignore.clone(), make())))
             },
-            by_turn: params.text(PER.name) == Per::Turn.name(),
+            by_turn: params.text(PER.name) == TextScope::Turn.name(),
             skips_prompt: params.text(PROMPT.name) == SKIP,
         })
     }
 
     /// Returns a recipe from a function that makes a fresh meter of a whole run.
     pub fn run(make: impl Fn() -> Box<dyn Meter> + Send + Sync + 'static) -> Self {
-        Self(Make::Run(Arc::new(make)))
+        Self(RecipeKind::Run(Arc::new(make)))
     }
 
     /// Returns whether its meters read user messages beside their text.
     pub fn hears_users(&self) -> bool {
-        matches!(self.0, Make::Text { skips_prompt, .. } if skips_prompt)
+        matches!(self.0, RecipeKind::Text { skips_prompt, .. } if skips_prompt)
     }
 
     /// Returns whether its meters begin anew at a turn.
     pub fn begins_anew(&self) -> bool {
-        matches!(self.0, Make::Text { by_turn, .. } if by_turn)
+        matches!(self.0, RecipeKind::Text { by_turn, .. } if by_turn)
     }
 
     /// Returns whether its meters read the whole run, and not one channel's text.
     pub fn reads_run(&self) -> bool {
-        matches!(self.0, Make::Run(_))
+        matches!(self.0, RecipeKind::Run(_))
     }
 
     /// Returns a fresh meter. A text meter reads `channel` and ignores all other events.
     pub fn meter(&self, channel: Channel) -> Box<dyn Meter> {
         match &self.0 {
-            Make::Run(make) => make(),
-            Make::Text { make, .. } => Box::new(Lane {
+            RecipeKind::Run(make) => make(),
+            RecipeKind::Text { make, .. } => Box::new(ChannelMeter {
                 channel,
                 by_turn: self.begins_anew(),
                 make: Arc::clone(make),
@@ -121,7 +121,7 @@ impl std::fmt::Debug for Recipe {
 
 /// The text of one channel among the events. The arguments of each call are a text of their own, and with `per =
 /// "turn"` so is the text of each turn. For each text the meter starts anew, while positions continue over the run.
-struct Lane {
+struct ChannelMeter {
     channel: Channel,
     by_turn: bool,
     make: MeterFactory<dyn TextMeter>,
@@ -134,7 +134,7 @@ struct Lane {
     said: Option<PromptFilter>,
 }
 
-impl Meter for Lane {
+impl Meter for ChannelMeter {
     fn push(&mut self, event: &Event<'_>, _: EventPlace, facts: &mut Vec<Fact>) {
         let arguments = self.channel == Channel::Arguments;
         match event {
@@ -159,7 +159,7 @@ impl Meter for Lane {
     }
 }
 
-impl Lane {
+impl ChannelMeter {
     fn begin_anew(&mut self) {
         if self.read > self.base {
             self.meter = (self.make)();

@@ -4,12 +4,12 @@
 //! |---|---|
 //! | meters, which read a stream, and their factories | `meter` |
 //! | the facts of a meter, and the rule that compares thresholds with them | `fact` |
-//! | parameters of every text detector: ignored lines, the user's text, turns | `ignore`, `prompt`, `per` |
-//! | values that stay low for several samples | `hold` |
+//! | parameters of every text detector: ignored lines, the user's text, turns | `ignore`, `prompt`, `text_scope` |
+//! | values that stay low for several samples | `sample_tracker` |
 
 pub(crate) mod fact;
-pub(crate) mod hold;
 pub(crate) mod ignore;
 pub(crate) mod meter;
-pub(crate) mod per;
 pub(crate) mod prompt;
+pub(crate) mod sample_tracker;
+pub(crate) mod text_scope;

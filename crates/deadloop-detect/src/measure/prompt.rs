@@ -22,9 +22,9 @@ const AFTER: usize = 2048;
 #[derive(Default)]
 pub(crate) struct PromptFilter {
     /// The user's messages, with a line feed after each.
-    said: Window,
+    said: TextWindow,
     /// The end of the current text, and the number of its chars that have been read.
-    text: Window,
+    text: TextWindow,
     read: u64,
 }
 
@@ -40,7 +40,7 @@ impl PromptFilter {
 
     /// Begins another text.
     pub(crate) fn begin_anew(&mut self) {
-        self.text = Window::default();
+        self.text = TextWindow::default();
         self.read = 0;
     }
 
@@ -104,12 +104,12 @@ fn beginning(text: &str, chars: u64) -> &str {
 
 /// The last chars of a growing text.
 #[derive(Default)]
-struct Window {
+struct TextWindow {
     text: String,
     chars: usize,
 }
 
-impl Window {
+impl TextWindow {
     /// Adds a piece, and keeps the last `most` chars.
     fn push(&mut self, piece: &str, most: usize) {
         self.text.push_str(piece);

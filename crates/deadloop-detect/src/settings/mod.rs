@@ -39,10 +39,11 @@ use serde::Deserialize;
 
 use crate::guard::alarm::Lang;
 use crate::guard::response::Response;
-use crate::measure::per::Per;
+use crate::measure::text_scope::TextScope;
 use crate::settings::setting::{Member, Setting, short_hash};
 
-mod located;
+pub(crate) mod invalid_value;
+mod located_value;
 mod model_list;
 pub(crate) mod param;
 pub(crate) mod params;
@@ -51,11 +52,10 @@ pub(crate) mod setting;
 pub(crate) mod spec;
 pub(crate) mod suggestion;
 mod table;
-pub(crate) mod unfit;
 pub(crate) mod value;
 mod words;
-pub use located::{Located, read_toml};
-pub use model_list::{ModelList, OverrideGlob, Work};
+pub use located_value::{LocatedValue, read_toml};
+pub use model_list::{ModelList, ModelTask, OverrideGlob};
 use table::setting;
 pub use table::{GuardTable, RawParams, resolve, share};
 
@@ -138,14 +138,14 @@ impl Default for Settings {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct SettingsTable {
     #[serde(default)]
     guard: Vec<GuardTable>,
     #[serde(default)]
     model: Vec<ModelTable>,
-    deployment_loop_rate: Option<Located<f64>>,
-    ignore: Option<Located<Vec<String>>>,
-    prompt: Option<Located<String>>,
+    deployment_loop_rate: Option<LocatedValue<f64>>,
+    ignore: Option<LocatedValue<Vec<String>>>,
+    prompt: Option<LocatedValue<String>>,
     #[serde(default)]
     messages: Messages,
     #[serde(default, rename = "think")]
@@ -161,8 +161,8 @@ struct Messages {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ModelTable {
-    r#match: Option<Located<String>>,
-    task: Option<Located<String>>,
+    r#match: Option<LocatedValue<String>>,
+    task: Option<LocatedValue<String>>,
     #[serde(default)]
     guard: Vec<GuardTable>,
 }
@@ -170,7 +170,11 @@ struct ModelTable {
 impl ModelTable {
     /// Returns the globs of the table, and its guard.
     fn read(&self, text: &str) -> Result<(OverrideGlob, Setting), SettingsError> {
-        let spans = self.r#match.iter().chain(&self.task).map(Located::span);
+        let spans = self
+            .r#match
+            .iter()
+            .chain(&self.task)
+            .map(LocatedValue::span);
         let guards = self.guard.iter().map(|guard| guard.detector.span());
         let span = spans.chain(guards).next().unwrap_or(0..0);
         if self.r#match.is_none() && self.task.is_none() {
@@ -193,10 +197,10 @@ impl ModelTable {
 /// Compiles the glob of a key, if the key is present.
 fn glob(
     key: &str,
-    value: Option<&Located<String>>,
+    value: Option<&LocatedValue<String>>,
     text: &str,
 ) -> Result<Option<GlobMatcher>, SettingsError> {
-    let read = |value: &Located<String>| {
+    let read = |value: &LocatedValue<String>| {
         let glob = Glob::new(value.get_ref())
             .map_err(|e| SettingsError::at(text, value.span(), format!("{key} is no glob: {e}")))?;
         Ok(glob.compile_matcher())
@@ -218,7 +222,7 @@ impl Settings {
 
     /// Parses a settings file. Checks everything: names, bounds, impossible combinations.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let mut wire: Wire = read_toml(text)?;
+        let mut wire: SettingsTable = read_toml(text)?;
         let models = wire.model.iter_mut().flat_map(|model| &mut model.guard);
         let all = models.chain(&mut wire.guard);
         share(all, wire.ignore.as_ref(), wire.prompt.as_ref(), text)?;
@@ -242,22 +246,22 @@ impl Settings {
         })
     }
 
-    /// Returns the guard of a model, or of a model at a task ([`Work`]): that of the first `[[model]]` that matches, or
-    /// else the general one. A glob must match the whole name, case included: `deepseek-*` matches neither
+    /// Returns the guard of a model, or of a model at a task ([`ModelTask`]): that of the first `[[model]]` that
+    /// matches, or else the general one. A glob must match the whole name, case included: `deepseek-*` matches neither
     /// `DeepSeek-R1` nor `org/deepseek-r1`.
     ///
     /// ```
-    /// use deadloop_detect::{Settings, Work};
+    /// use deadloop_detect::{Settings, ModelTask};
     ///
     /// let settings = Settings::parse(
     ///     "[[guard]]\ndetector = \"periodic\"\n\
     ///      [[model]]\ntask = \"puzzle*\"\n[[model.guard]]\ndetector = \"periodic\"\npreset = \"quiet\"",
     /// )?;
-    /// let at_puzzles = settings.for_model(Work { model: "m", task: "puzzles" });
+    /// let at_puzzles = settings.for_model(ModelTask { model: "m", task: "puzzles" });
     /// assert_ne!(at_puzzles, settings.for_model("m"));
     /// # Ok::<(), deadloop_detect::SettingsError>(())
     /// ```
-    pub fn for_model<'a>(&self, work: impl Into<Work<'a>>) -> &Setting {
+    pub fn for_model<'a>(&self, work: impl Into<ModelTask<'a>>) -> &Setting {
         let own = self.models.first(work).and_then(|i| self.own.get(i));
         own.unwrap_or(&self.guard)
     }
@@ -299,7 +303,7 @@ impl Settings {
 
     /// Sets the parameter `per` of all text detectors.
     #[must_use]
-    pub fn read_per(self, per: Per) -> Self {
+    pub fn read_per(self, per: TextScope) -> Self {
         self.each(|guard| guard.read_per(per))
     }
 
@@ -334,7 +338,7 @@ impl Settings {
     }
 }
 
-fn loop_rate(rate: Option<Located<f64>>, text: &str) -> Result<Option<f64>, SettingsError> {
+fn loop_rate(rate: Option<LocatedValue<f64>>, text: &str) -> Result<Option<f64>, SettingsError> {
     let Some(rate) = rate else {
         return Ok(None);
     };

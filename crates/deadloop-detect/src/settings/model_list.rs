@@ -1,4 +1,4 @@
-//! [`ModelList`]: the globs of a `[[model]]` list. [`Work`]: a model and its task.
+//! [`ModelList`]: the globs of a `[[model]]` list. [`ModelTask`]: a model and its task.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use globset::{GlobMatcher, GlobSet};
 
 /// A watched model and its task. A model's name alone converts to a model at an unknown task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work<'a> {
+pub struct ModelTask<'a> {
     /// The model's name.
     pub model: &'a str,
     /// The name of the task. Empty if unknown.
     pub task: &'a str,
 }
 
-impl<'a> From<&'a str> for Work<'a> {
+impl<'a> From<&'a str> for ModelTask<'a> {
     fn from(model: &'a str) -> Self {
         Self { model, task: "" }
     }
 }
 
-impl<'a> From<&'a String> for Work<'a> {
+impl<'a> From<&'a String> for ModelTask<'a> {
     fn from(model: &'a String) -> Self {
         Self::from(model.as_str())
     }
@@ -37,7 +37,7 @@ pub struct OverrideGlob {
 
 impl OverrideGlob {
     /// Returns whether the globs match the whole names, case included. A glob on tasks never matches an unknown task.
-    pub fn is_match<'a>(&self, work: impl Into<Work<'a>>) -> bool {
+    pub fn is_match<'a>(&self, work: impl Into<ModelTask<'a>>) -> bool {
         let work = work.into();
         let is = |glob: &Option<GlobMatcher>, name: &str| {
             glob.as_ref().is_none_or(|glob| glob.is_match(name))
@@ -110,7 +110,7 @@ impl ModelList {
     }
 
     /// Returns the index of the first glob that matches the whole names, case included. `None` if none matches.
-    pub fn first<'a>(&self, work: impl Into<Work<'a>>) -> Option<usize> {
+    pub fn first<'a>(&self, work: impl Into<ModelTask<'a>>) -> Option<usize> {
         let work = work.into();
         let Some(by_model) = &self.by_model else {
             return self.try_each(work);
@@ -122,7 +122,7 @@ impl ModelList {
     }
 
     /// Tries the globs one after the other.
-    fn try_each(&self, work: Work<'_>) -> Option<usize> {
+    fn try_each(&self, work: ModelTask<'_>) -> Option<usize> {
         self.globs.iter().position(|glob| glob.is_match(work))
     }
 }
@@ -159,7 +159,7 @@ mod tests {
         let mut met = BTreeSet::new();
         for model in ["m-1", "m-12", "m-2", "x", "", "m-1\0code", "*"] {
             for task in ["", "code", "cooking", "Code", "chat", "\0"] {
-                let work = Work { model, task };
+                let work = ModelTask { model, task };
                 let expected = own.try_each(work);
                 met.insert(expected);
                 for asked in [&own, &clone, &own] {
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(all, [None, Some(0), Some(1), Some(2), Some(3)]);
         let none = on(None, Some("*"));
         assert!(
-            none.is_match(Work {
+            none.is_match(ModelTask {
                 model: "m",
                 task: "t"
             }) && !none.is_match("m")
@@ -191,7 +191,7 @@ mod tests {
         });
         let mut met = [0; 7];
         for name in names.chain([String::new(), "b-2".into()]) {
-            let expected = own.try_each(Work::from(&name));
+            let expected = own.try_each(ModelTask::from(&name));
             met[expected.unwrap_or(6)] += 1;
             assert_eq!(own.first(&name), expected, "{name}");
         }

@@ -9,7 +9,7 @@ use globset::Glob;
 use regex::Regex;
 
 use crate::measure::ignore::Ignore;
-use crate::settings::unfit::Unfit;
+use crate::settings::invalid_value::InvalidValue;
 use crate::settings::value::{Literal, Value};
 
 /// The description of one parameter of a detector.
@@ -18,7 +18,7 @@ pub struct Param {
     /// The name in settings and grids.
     pub name: &'static str,
     /// The part of the detector that the parameter belongs to: the meter or the rule.
-    pub mark: Mark,
+    pub mark: ParamRole,
     /// The default value.
     pub default: Literal,
     /// The allowed values.
@@ -35,7 +35,7 @@ impl Param {
     pub const fn new(name: &'static str, default: Literal, domain: Domain) -> Self {
         Self {
             name,
-            mark: Mark::Structural,
+            mark: ParamRole::Structural,
             default,
             domain,
             unit: "",
@@ -66,12 +66,12 @@ impl Param {
     }
 
     /// Returns a parameter with `words` as its values.
-    pub const fn word(name: &'static str, default: &'static str, words: Texts) -> Self {
+    pub const fn word(name: &'static str, default: &'static str, words: StaticTexts) -> Self {
         Self::new(name, Literal::Text(default), Domain::Word(words))
     }
 
     /// Returns a list of any of `words`, each at most once.
-    pub const fn words(name: &'static str, default: Texts, words: Texts) -> Self {
+    pub const fn words(name: &'static str, default: StaticTexts, words: StaticTexts) -> Self {
         Self::new(name, Literal::Texts(default), Domain::Words(words))
     }
 
@@ -79,7 +79,7 @@ impl Param {
     pub(crate) const fn word_or_count(
         name: &'static str,
         default: &'static str,
-        words: Texts,
+        words: StaticTexts,
         range: RangeInclusive<i64>,
     ) -> Self {
         let (min, max) = (*range.start(), *range.end());
@@ -88,7 +88,7 @@ impl Param {
     }
 
     /// Returns a list of texts that are not empty.
-    pub const fn texts(name: &'static str, default: Texts) -> Self {
+    pub const fn texts(name: &'static str, default: StaticTexts) -> Self {
         Self::new(name, Literal::Texts(default), Domain::Texts)
     }
 
@@ -130,15 +130,15 @@ impl Param {
     }
 
     /// Sets the meaning of a written 0, for a threshold.
-    pub const fn zero(mut self, zero: Zero) -> Self {
-        if let Mark::Threshold(threshold) = self.mark {
-            self.mark = Mark::Threshold(Threshold { zero, ..threshold });
+    pub const fn zero(mut self, zero: ZeroMeaning) -> Self {
+        if let ParamRole::Threshold(threshold) = self.mark {
+            self.mark = ParamRole::Threshold(Threshold { zero, ..threshold });
         }
         self
     }
 
     const fn threshold(mut self, threshold: Threshold) -> Self {
-        self.mark = Mark::Threshold(match self.domain {
+        self.mark = ParamRole::Threshold(match self.domain {
             Domain::Float { .. } => threshold.decimal(),
             _ => threshold,
         });
@@ -146,11 +146,11 @@ impl Param {
     }
 }
 
-type Texts = &'static [&'static str];
+type StaticTexts = &'static [&'static str];
 
 /// The part of the detector that a parameter belongs to: the meter or the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum ParamRole {
     /// The parameter changes the measurement. A sweep measures once for each value.
     Structural,
     /// The parameter changes only the acceptance. A sweep decides about each value on the same facts.
@@ -167,7 +167,7 @@ pub struct Threshold {
     /// choice.
     pub repeats: bool,
     /// The meaning of a written 0.
-    pub zero: Zero,
+    pub zero: ZeroMeaning,
     /// The factor by which a written value is multiplied before it is compared: 1, or [`DECIMAL`].
     pub scale: i64,
 }
@@ -186,7 +186,7 @@ pub enum ThresholdSide {
 
 /// The meaning of a written 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Zero {
+pub enum ZeroMeaning {
     /// The number 0.
     Number,
     /// No bound.
@@ -201,7 +201,7 @@ impl Threshold {
     pub const AT_MOST: Self = Self {
         side: ThresholdSide::AtMost,
         repeats: false,
-        zero: Zero::Number,
+        zero: ZeroMeaning::Number,
         scale: 1,
     };
     /// A whole number that a fact's bound must not exceed.
@@ -238,8 +238,8 @@ impl Threshold {
 
     fn effective(self, written: i64) -> i64 {
         match (written, self.zero) {
-            (0, Zero::NoBound) => self.loosest(),
-            (0, Zero::Elsewhere) => self.elsewhere(),
+            (0, ZeroMeaning::NoBound) => self.loosest(),
+            (0, ZeroMeaning::Elsewhere) => self.elsewhere(),
             _ => written,
         }
     }
@@ -247,7 +247,7 @@ impl Threshold {
     /// Returns the written value of a compared number.
     pub fn written(self, number: i64) -> Value {
         match (self.scale, self.zero) {
-            (_, Zero::Elsewhere) if number == self.elsewhere() => Value::Int(0),
+            (_, ZeroMeaning::Elsewhere) if number == self.elsewhere() => Value::Int(0),
             (1, _) => Value::Int(number),
             // Measured numbers are ratios and shares.
             (scale, _) => Value::Float(number as f64 / scale as f64),
@@ -274,7 +274,7 @@ impl Threshold {
     /// Returns whether a written value accepts everything: a 0 that means no bound, or that every bound reaches.
     pub fn is_idle(self, written: &Value) -> bool {
         *written == Value::Int(0)
-            && (self.zero != Zero::Number || self.side == ThresholdSide::AtMost)
+            && (self.zero != ZeroMeaning::Number || self.side == ThresholdSide::AtMost)
     }
 
     /// Returns whether a setting's (effective) value accepts a fact with this bound.
@@ -377,8 +377,8 @@ impl Domain {
     ///
     /// # Errors
     /// Returns a description of the allowed values.
-    pub fn check(&self, value: &Value) -> Result<(), Unfit> {
-        self.fits(value).map_err(Unfit)
+    pub fn check(&self, value: &Value) -> Result<(), InvalidValue> {
+        self.fits(value).map_err(InvalidValue)
     }
 
     fn fits(&self, value: &Value) -> Result<(), String> {

@@ -18,7 +18,7 @@ pub struct Preset {
     pub about: String,
     /// The source of the parameters.
     #[serde(flatten)]
-    pub source: Source,
+    pub source: PresetSource,
     /// The parts of the original that are left out, and the reason.
     pub left_out: String,
     /// The maximum memory of one stream, in megabytes: 1, as for every detector's defaults, or the size of the
@@ -31,7 +31,7 @@ pub struct Preset {
 
 /// The source of a preset.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
-pub struct Source {
+pub struct PresetSource {
     /// The name of the project.
     pub project: String,
     /// The file in the project.

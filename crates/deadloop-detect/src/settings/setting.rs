@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use crate::detectors::{Detector, Measuring, Program, Refusal};
+use crate::detectors::{Detector, Measurement, Program, Refusal};
 use crate::guard::response::Response;
 use crate::measure::fact::Rule;
 use crate::measure::meter::Recipe;
-use crate::measure::per::{PER, Per};
-use crate::settings::param::{Mark, Param, Threshold};
+use crate::measure::text_scope::{PER, TextScope};
+use crate::settings::param::{Param, ParamRole, Threshold};
 use crate::settings::params::Params;
 use crate::settings::value::Value;
 use crate::stream::{Channel, Unit};
@@ -51,7 +51,7 @@ impl Member {
     }
 
     /// Sets the parameter `per`, if the detector reads text.
-    pub fn read_per(&mut self, per: Per) {
+    pub fn read_per(&mut self, per: TextScope) {
         self.params.set(PER.name, Value::Text(per.name().into()));
     }
 
@@ -71,9 +71,9 @@ impl Member {
     /// Returns the unit in which the detector counts. `None` for a program, which may alarm anywhere.
     pub fn unit(&self) -> Option<Unit> {
         match self.detector.measure {
-            Measuring::Text(_) => Some(Unit::Chars),
-            Measuring::Run(channel, _) => Some(channel.unit()),
-            Measuring::Program(_) => None,
+            Measurement::Text(_) => Some(Unit::Chars),
+            Measurement::Run(channel, _) => Some(channel.unit()),
+            Measurement::Program(_) => None,
         }
     }
 
@@ -86,16 +86,16 @@ impl Member {
     /// `None` for a [program](Self::program).
     pub fn recipe(&self) -> Option<Recipe> {
         match self.detector.measure {
-            Measuring::Text(recipe) | Measuring::Run(_, recipe) => Some(recipe(&self.params)),
-            Measuring::Program(_) => None,
+            Measurement::Text(recipe) | Measurement::Run(_, recipe) => Some(recipe(&self.params)),
+            Measurement::Program(_) => None,
         }
     }
 
     /// Returns the program of a `command` detector. `None` for other detectors.
     pub fn program(&self) -> Option<Program> {
         match self.detector.measure {
-            Measuring::Text(_) | Measuring::Run(..) => None,
-            Measuring::Program(program) => Some(program(&self.params)),
+            Measurement::Text(_) | Measurement::Run(..) => None,
+            Measurement::Program(program) => Some(program(&self.params)),
         }
     }
 
@@ -137,7 +137,7 @@ impl Member {
             .detector
             .params
             .iter()
-            .filter(|p| p.mark == Mark::Structural)
+            .filter(|p| p.mark == ParamRole::Structural)
         {
             if let Some(value) = self.params.get(param.name) {
                 // Writing into a String cannot fail.
@@ -173,7 +173,7 @@ impl Setting {
 
     /// Sets the parameter `per` of all text detectors.
     #[must_use]
-    pub fn read_per(mut self, per: Per) -> Self {
+    pub fn read_per(mut self, per: TextScope) -> Self {
         let members = self.members.iter_mut();
         members.for_each(|member| member.read_per(per));
         self

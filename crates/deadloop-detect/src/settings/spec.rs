@@ -3,10 +3,10 @@
 //! Listings, schemas, grids and settings are derived from it.
 
 use crate::detectors::Refusal;
+use crate::settings::invalid_value::InvalidValue;
 use crate::settings::param::Param;
 use crate::settings::params::Params;
 use crate::settings::preset::{self, Preset};
-use crate::settings::unfit::Unfit;
 
 /// The name, the description and the parameters of a detector, a repairer or a context budget.
 #[derive(Debug)]
@@ -54,8 +54,8 @@ impl Spec {
     ///
     /// # Errors
     /// Returns the mistake in the file that deadloop ships. A test reads all such files.
-    pub fn presets(&self) -> Result<Vec<Preset>, Unfit> {
-        preset::read(self.presets).map_err(Unfit)
+    pub fn presets(&self) -> Result<Vec<Preset>, InvalidValue> {
+        preset::read(self.presets).map_err(InvalidValue)
     }
 
     /// Returns the defaults, changed by a preset.

@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 
-use super::{Located, SettingsError};
+use super::{LocatedValue, SettingsError};
 use crate::detectors::{DETECTORS, Detector};
 use crate::guard::response::Response;
 use crate::measure::ignore::IGNORE;
-use crate::measure::per::PER;
 use crate::measure::prompt::PROMPT;
+use crate::measure::text_scope::PER;
 use crate::settings::param::Domain;
 use crate::settings::params::Params;
 use crate::settings::setting::{Member, Setting};
@@ -23,25 +23,25 @@ use crate::stream::Channel;
 #[serde(deny_unknown_fields)]
 pub struct GuardTable {
     /// The name of the detector.
-    pub detector: Located<String>,
+    pub detector: LocatedValue<String>,
     /// The preset to start from.
-    pub preset: Option<Located<String>>,
+    pub preset: Option<LocatedValue<String>>,
     /// The channel. If absent, `reasoning` and `answer`, or the channel in which a run detector counts.
-    pub channel: Option<Located<String>>,
+    pub channel: Option<LocatedValue<String>>,
     /// The response to its alarms. If absent, the detector's own.
-    pub response: Option<Located<String>>,
+    pub response: Option<LocatedValue<String>>,
     // Parameters that were keys of this table until 0.1. `share` moves them to `params`.
-    per: Option<Located<Value>>,
-    ignore: Option<Located<Value>>,
-    prompt: Option<Located<Value>>,
+    per: Option<LocatedValue<Value>>,
+    ignore: Option<LocatedValue<Value>>,
+    prompt: Option<LocatedValue<Value>>,
     /// The chars in a token. If present, values of `params` in chars are given in tokens.
-    pub chars_per_token: Option<Located<f64>>,
+    pub chars_per_token: Option<LocatedValue<f64>>,
     /// Whether the guard is switched on.
     #[serde(default = "switched_on")]
     pub enabled: bool,
     /// The parameters by name.
     #[serde(default)]
-    pub params: BTreeMap<Located<String>, Located<Value>>,
+    pub params: BTreeMap<LocatedValue<String>, LocatedValue<Value>>,
 }
 
 fn switched_on() -> bool {
@@ -49,21 +49,21 @@ fn switched_on() -> bool {
 }
 
 impl GuardTable {
-    fn param(&mut self, name: &str) -> Option<&mut Located<Value>> {
+    fn param(&mut self, name: &str) -> Option<&mut LocatedValue<Value>> {
         let mut params = self.params.iter_mut();
         let named = params.find(|(param, _)| param.get_ref() == name);
         named.map(|(_, value)| value)
     }
 
     /// Sets a parameter that the table does not name.
-    fn fill(&mut self, name: &str, value: Located<Value>) {
+    fn fill(&mut self, name: &str, value: LocatedValue<Value>) {
         if self.param(name).is_none() {
             self.params.insert(value.with(name), value);
         }
     }
 
     /// Adds patterns before the table's own.
-    fn ignore_too(&mut self, list: Located<Value>) {
+    fn ignore_too(&mut self, list: LocatedValue<Value>) {
         match self.param(IGNORE.name) {
             Some(own) => *own = own.with(both(list.get_ref(), own.get_ref())),
             None => self.fill(IGNORE.name, list),
@@ -98,8 +98,8 @@ impl GuardTable {
 /// The file has a white list, but no such guard.
 pub fn share<'t>(
     tables: impl IntoIterator<Item = &'t mut GuardTable>,
-    ignore: Option<&Located<Vec<String>>>,
-    prompt: Option<&Located<String>>,
+    ignore: Option<&LocatedValue<Vec<String>>>,
+    prompt: Option<&LocatedValue<String>>,
     text: &str,
 ) -> Result<(), SettingsError> {
     let mut found = false;
@@ -220,7 +220,7 @@ fn ratio(
 }
 
 /// Returns whether a parameter is in chars.
-fn is_in_chars(detector: &'static Detector, name: &Located<String>) -> bool {
+fn is_in_chars(detector: &'static Detector, name: &LocatedValue<String>) -> bool {
     let param = detector.param(name.get_ref());
     param.is_some_and(|param| param.unit == "chars")
 }
@@ -236,7 +236,7 @@ fn in_chars(value: Value, ratio: f64) -> Value {
 }
 
 /// The unparsed parameters of a `[[guard]]` table. Its detector has each of them.
-pub type RawParams<'a> = Vec<(&'a Located<String>, &'a Located<Value>)>;
+pub type RawParams<'a> = Vec<(&'a LocatedValue<String>, &'a LocatedValue<Value>)>;
 
 /// Looks up the detector, the channel and the preset of a `[[guard]]` table. Returns the member without the table's own
 /// parameters, and these parameters. `text` is the file, for the places in errors.
@@ -261,7 +261,7 @@ pub fn resolve<'a>(
         params,
         response: response(detector, table.response.as_ref(), text)?,
     };
-    let known = |(name, item): (&'a Located<String>, _)| match detector.param(name.get_ref()) {
+    let known = |(name, item): (&'a LocatedValue<String>, _)| match detector.param(name.get_ref()) {
         Some(_) => Some(Ok((name, item))),
         None if detector.gone.contains(&name.get_ref().as_str()) => None,
         None => {
@@ -281,7 +281,7 @@ pub fn resolve<'a>(
 /// Returns the defaults, changed by a preset if there is one.
 fn start(
     detector: &'static Detector,
-    preset: Option<&Located<String>>,
+    preset: Option<&LocatedValue<String>>,
     text: &str,
 ) -> Result<Params, SettingsError> {
     let Some(wanted) = preset else {
@@ -305,7 +305,7 @@ fn start(
 /// Returns the table's response, or the detector's own.
 fn response(
     detector: &'static Detector,
-    name: Option<&Located<String>>,
+    name: Option<&LocatedValue<String>>,
     text: &str,
 ) -> Result<Response, SettingsError> {
     let Some(name) = name else {
@@ -320,7 +320,7 @@ fn response(
 /// Returns the table's channel, if its detector reads it.
 fn channel(
     detector: &'static Detector,
-    name: Option<&Located<String>>,
+    name: Option<&LocatedValue<String>>,
     text: &str,
 ) -> Result<Option<Channel>, SettingsError> {
     let Some(name) = name else { return Ok(None) };
@@ -337,7 +337,7 @@ fn channel(
 /// Returns the error of a word that is not one of `known`. The message contains `what`, the nearest known word, and all
 /// known words.
 fn unknown<'a>(
-    word: &Located<String>,
+    word: &LocatedValue<String>,
     what: &str,
     known: impl IntoIterator<Item = &'a str>,
     text: &str,

@@ -41,7 +41,7 @@ pub enum EventOf<S, V> {
         /// Whether the call failed. `None` if unknown, which counts as not failed.
         error: Option<bool>,
         /// The length and hash of the whole text, if `content` is cut.
-        cut: Option<CutOf<S>>,
+        cut: Option<CutTextOf<S>>,
     },
     /// A message from outside. The first is the task.
     User(S),
@@ -105,7 +105,7 @@ impl OwnedEvent {
                 id: id.as_deref(),
                 content,
                 error: *error,
-                cut: cut.as_ref().map(|cut| Cut {
+                cut: cut.as_ref().map(|cut| CutText {
                     length: cut.length,
                     sha256: &cut.sha256,
                 }),
@@ -150,7 +150,7 @@ impl Event<'_> {
                 id: text(id),
                 content: content.to_owned(),
                 error,
-                cut: cut.map(|cut| CutOf {
+                cut: cut.map(|cut| CutTextOf {
                     length: cut.length,
                     sha256: cut.sha256.to_owned(),
                 }),
@@ -243,7 +243,7 @@ fn sorted(value: Value) -> Value {
 
 /// The length and hash of a text that was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CutOf<S> {
+pub struct CutTextOf<S> {
     /// The length of the whole text in chars, if recorded.
     pub length: Option<u64>,
     /// The first hexadecimal digits of the whole text's SHA-256.
@@ -251,7 +251,7 @@ pub struct CutOf<S> {
 }
 
 /// The length and hash of a borrowed [`Event`]'s text that was cut.
-pub type Cut<'a> = CutOf<&'a str>;
+pub type CutText<'a> = CutTextOf<&'a str>;
 
 #[cfg(test)]
 mod tests {
@@ -331,7 +331,7 @@ mod tests {
             name: "ls",
             arguments,
         };
-        let cut = Some(Cut {
+        let cut = Some(CutText {
             length: Some(9),
             sha256: "ab",
         });

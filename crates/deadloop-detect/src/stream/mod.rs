@@ -39,7 +39,7 @@ mod units;
 
 pub use channel::{Channel, TextChannel};
 pub use cursor::{ChannelLengths, Cursor};
-pub use event::{Arguments, ArgumentsOf, Cut, CutOf, Event, EventOf, OwnedEvent};
+pub use event::{Arguments, ArgumentsOf, CutText, CutTextOf, Event, EventOf, OwnedEvent};
 pub use fault::Fault;
 pub use kind::Kind;
 pub use place::{EventPlace, EventPlaces};

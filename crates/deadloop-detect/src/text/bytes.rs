@@ -1,13 +1,13 @@
-//! [`Bytes`]: sixteen bytes of text, tested at once. [`runs`]: runs of letters and digits.
+//! [`ByteBlock`]: sixteen bytes of text, tested at once. [`runs`]: runs of letters and digits.
 
 use std::ops::Range;
 
 use wide::i8x16;
 
 /// Sixteen bytes of text, tested all at once. Bit n of a result is for byte n.
-pub(crate) struct Bytes(pub(crate) [u8; Bytes::MOST as usize]);
+pub(crate) struct ByteBlock(pub(crate) [u8; ByteBlock::MOST as usize]);
 
-impl Bytes {
+impl ByteBlock {
     /// The number of bytes.
     pub(crate) const MOST: u32 = 16;
 
@@ -110,9 +110,9 @@ pub(crate) fn runs(text: &[u8], also: u8, mut each: impl FnMut(Range<usize>, boo
     loop {
         let rest = &text[base..];
         let (mut named, mut others) = (0, 0);
-        for part in 0..BLOCK / Bytes::MOST as usize {
-            let at = part * Bytes::MOST as usize;
-            let bytes = Bytes::first(rest.get(at..).unwrap_or_default());
+        for part in 0..BLOCK / ByteBlock::MOST as usize {
+            let at = part * ByteBlock::MOST as usize;
+            let bytes = ByteBlock::first(rest.get(at..).unwrap_or_default());
             named |= u64::from(bytes.of_words(also)) << at;
             others |= u64::from(bytes.others()) << at;
         }

@@ -1,4 +1,4 @@
-//! [`Classes`]: the classes of chars, from one table.
+//! [`CharClasses`]: the classes of chars, from one table.
 //!
 //! The functions of the standard library would each take a search.
 
@@ -8,36 +8,36 @@ use crate::text::element::{ends_clause, ends_sentence};
 use crate::text::script::is_wide;
 
 /// The classes of a char, as a set of the bits below.
-pub(crate) type Class = u8;
+pub(crate) type CharClass = u8;
 
 /// White space.
-pub(crate) const BLANK: Class = 1;
+pub(crate) const BLANK: CharClass = 1;
 /// A letter or a number.
-pub(crate) const NAMED: Class = 2;
+pub(crate) const NAMED: CharClass = 2;
 /// A digit of some script, or a char that is a number by itself.
-pub(crate) const NUMBER: Class = 4;
+pub(crate) const NUMBER: CharClass = 4;
 /// A char that ends a sentence.
-pub(crate) const ENDS: Class = 8;
+pub(crate) const ENDS: CharClass = 8;
 /// A Chinese numeral. Unicode counts all but 〇 as letters.
-pub(crate) const HAN: Class = 16;
+pub(crate) const HAN: CharClass = 16;
 /// A char that ends a clause of Chinese or Japanese, but not a sentence.
-pub(crate) const CLAUSE: Class = 32;
+pub(crate) const CLAUSE: CharClass = 32;
 /// A Chinese or Japanese char, worth two or three letters of an alphabet.
-pub(crate) const WIDE: Class = 64;
+pub(crate) const WIDE: CharClass = 64;
 
 /// The Chinese numerals, with the formal ones of financial documents.
 const HAN_NUMERALS: &str = "〇零一二两兩三四五六七八九十百千万萬亿億壹贰叁肆伍陆柒捌玖拾佰仟";
 
 /// The classes of the chars of the first two planes, which make up nearly all text.
 #[derive(Clone, Copy)]
-pub(crate) struct Classes(&'static [Class]);
+pub(crate) struct CharClasses(&'static [CharClass]);
 
-static TABLE: LazyLock<Vec<Class>> = LazyLock::new(|| {
+static TABLE: LazyLock<Vec<CharClass>> = LazyLock::new(|| {
     let chars = (0..0x2_0000).map(|c| char::from_u32(c).map_or(0, class));
     chars.collect()
 });
 
-impl Classes {
+impl CharClasses {
     /// Returns the shared table.
     pub(crate) fn new() -> Self {
         Self(&TABLE)
@@ -45,12 +45,12 @@ impl Classes {
 
     /// Returns the classes of a char.
     #[inline]
-    pub(crate) fn class(self, c: char) -> Class {
+    pub(crate) fn class(self, c: char) -> CharClass {
         self.0.get(c as usize).copied().unwrap_or_else(|| class(c))
     }
 }
 
-fn class(c: char) -> Class {
+fn class(c: char) -> CharClass {
     let classes = [
         (c.is_whitespace(), BLANK),
         (c.is_alphanumeric(), NAMED),
@@ -64,7 +64,7 @@ fn class(c: char) -> Class {
     held.fold(0, |all, (_, class)| all | class)
 }
 
-impl std::fmt::Debug for Classes {
+impl std::fmt::Debug for CharClasses {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Classes")
     }
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn the_table_says_what_each_char_says() {
         for c in '\0'..=char::MAX {
-            let of = Classes::new().class(c);
+            let of = CharClasses::new().class(c);
             assert_eq!(of & BLANK != 0, c.is_whitespace(), "{c:?}");
             assert_eq!(of & NAMED != 0, c.is_alphanumeric(), "{c:?}");
             assert_eq!(of & NUMBER != 0, c.is_numeric(), "{c:?}");

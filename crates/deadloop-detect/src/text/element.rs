@@ -1,4 +1,4 @@
-//! [`Element`]: a word, sentence or line in the making, as a hash and a length.
+//! [`ElementChars`]: a word, sentence or line in the making, as a hash and a length.
 
 use std::ops::Range;
 
@@ -17,13 +17,13 @@ pub(crate) fn ends_clause(c: char) -> bool {
 /// The chars of one element so far. Blanks at both ends are left out, and blanks within count as one. Two different
 /// elements have the same hash with probability 2^-64.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Element {
+pub(crate) struct ElementChars {
     hash: Hash,
     chars: u64,
     blank: bool,
 }
 
-impl Element {
+impl ElementChars {
     /// Adds a char.
     #[inline]
     pub(crate) fn add(&mut self, c: char, blank: bool) {
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     fn hashed(text: &str) -> Option<(u64, u64)> {
-        let mut element = Element::default();
+        let mut element = ElementChars::default();
         text.chars().for_each(|c| element.add(c, c.is_whitespace()));
         element.finish()
     }
@@ -186,7 +186,7 @@ mod tests {
     proptest! {
         #[test]
         fn many_at_once_as_char_by_char(text in "[ab ]{0,40}", cut in 0..40_usize) {
-            let (mut fast, mut slow) = (Element::default(), Element::default());
+            let (mut fast, mut slow) = (ElementChars::default(), ElementChars::default());
             let cut = cut.min(text.len());
             for part in [&text[..cut], &text[cut..]] {
                 part.chars().for_each(|c| slow.add(c, c == ' '));

@@ -9,12 +9,12 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fence {
     open: bool,
-    line: Line,
+    line: FenceLine,
 }
 
 /// The kind of the current line, as far as it has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Line {
+enum FenceLine {
     /// Blanks, then this number of backticks.
     Start(u8),
     /// Text: no fence can begin before the next line.
@@ -23,7 +23,7 @@ enum Line {
     Fence,
 }
 
-impl Default for Line {
+impl Default for FenceLine {
     fn default() -> Self {
         Self::Start(0)
     }
@@ -38,26 +38,26 @@ impl Fence {
     /// Reads a char.
     pub(crate) fn step(&mut self, c: char) {
         self.line = match (self.line, c) {
-            (_, '\n') => Line::Start(0),
-            (Line::Start(2), '`') => {
+            (_, '\n') => FenceLine::Start(0),
+            (FenceLine::Start(2), '`') => {
                 self.open = !self.open;
-                Line::Fence
+                FenceLine::Fence
             }
-            (Line::Start(ticks), '`') => Line::Start(ticks + 1),
-            (Line::Start(0), ' ' | '\t') => Line::Start(0),
-            (Line::Start(_), _) => Line::Text,
+            (FenceLine::Start(ticks), '`') => FenceLine::Start(ticks + 1),
+            (FenceLine::Start(0), ' ' | '\t') => FenceLine::Start(0),
+            (FenceLine::Start(_), _) => FenceLine::Text,
             (line, _) => line,
         };
     }
 
     /// Returns whether no fence can begin or end before the next line.
     pub(crate) fn is_past(self) -> bool {
-        !matches!(self.line, Line::Start(_))
+        !matches!(self.line, FenceLine::Start(_))
     }
 
     /// Returns whether the last char is on a fence line, from its third backtick on.
     pub(crate) fn is_line(self) -> bool {
-        self.line == Line::Fence
+        self.line == FenceLine::Fence
     }
 
     /// Returns whether the last char is inside a fence or on a fence line, as far as known: the first two backticks of

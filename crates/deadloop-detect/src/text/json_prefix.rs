@@ -7,7 +7,7 @@ const MOST_DEEP: usize = 10_000;
 
 /// The state of the scanner: the chars that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum JsonState {
     /// A value is next. With `end`, the bracket that closes an empty list may come instead.
     Value {
         end: bool,
@@ -47,7 +47,7 @@ enum Number {
 /// A scanner of one text.
 #[derive(Debug)]
 pub(crate) struct JsonPrefix {
-    state: State,
+    state: JsonState,
     /// The brackets that are open: true for an object.
     open: Vec<bool>,
 }
@@ -55,7 +55,7 @@ pub(crate) struct JsonPrefix {
 impl Default for JsonPrefix {
     fn default() -> Self {
         Self {
-            state: State::Value { end: false },
+            state: JsonState::Value { end: false },
             open: Vec::new(),
         }
     }
@@ -65,15 +65,15 @@ impl JsonPrefix {
     /// Returns whether the text so far is whole JSON. Also true for text that is nested too deeply to follow.
     pub(crate) fn is_whole(&self) -> bool {
         match self.state {
-            State::Behind => self.open.is_empty(),
-            State::Over => true,
+            JsonState::Behind => self.open.is_empty(),
+            JsonState::Over => true,
             _ => false,
         }
     }
 
     /// Takes one char. Returns whether it makes JSON impossible. Later chars are then ignored.
     pub(crate) fn breaks(&mut self, c: char) -> bool {
-        if self.state == State::Over {
+        if self.state == JsonState::Over {
             return false;
         }
         match self.next(c) {
@@ -82,44 +82,44 @@ impl JsonPrefix {
                 false
             }
             None => {
-                self.state = State::Over;
+                self.state = JsonState::Over;
                 true
             }
         }
     }
 
-    fn next(&mut self, c: char) -> Option<State> {
+    fn next(&mut self, c: char) -> Option<JsonState> {
         let blank = matches!(c, ' ' | '\t' | '\n' | '\r');
         match self.state {
-            State::Over => Some(State::Over),
-            State::Text { key, escape } => text(c, key, escape),
-            State::Word { rest } => {
+            JsonState::Over => Some(JsonState::Over),
+            JsonState::Text { key, escape } => text(c, key, escape),
+            JsonState::Word { rest } => {
                 let after = rest.strip_prefix(c)?;
                 Some(match after {
-                    "" => State::Behind,
-                    rest => State::Word { rest },
+                    "" => JsonState::Behind,
+                    rest => JsonState::Word { rest },
                 })
             }
-            State::Number(number) => match digit(number, c) {
-                Some(number) => Some(State::Number(number)),
+            JsonState::Number(number) => match digit(number, c) {
+                Some(number) => Some(JsonState::Number(number)),
                 // A number ends with the first char that is none of it.
                 None if ends(number) => {
-                    self.state = State::Behind;
+                    self.state = JsonState::Behind;
                     self.next(c)
                 }
                 None => None,
             },
             state if blank => Some(state),
-            State::Value { end } => self.value(c, end),
-            State::Key { end: true } if c == '}' => self.close(true),
-            State::Key { .. } => (c == '"').then_some(State::Text {
+            JsonState::Value { end } => self.value(c, end),
+            JsonState::Key { end: true } if c == '}' => self.close(true),
+            JsonState::Key { .. } => (c == '"').then_some(JsonState::Text {
                 key: true,
                 escape: 0,
             }),
-            State::Colon => (c == ':').then_some(State::Value { end: false }),
-            State::Behind => match (c, self.open.last()) {
-                (',', Some(true)) => Some(State::Key { end: false }),
-                (',', Some(false)) => Some(State::Value { end: false }),
+            JsonState::Colon => (c == ':').then_some(JsonState::Value { end: false }),
+            JsonState::Behind => match (c, self.open.last()) {
+                (',', Some(true)) => Some(JsonState::Key { end: false }),
+                (',', Some(false)) => Some(JsonState::Value { end: false }),
                 ('}', _) => self.close(true),
                 (']', _) => self.close(false),
                 _ => None,
@@ -127,43 +127,43 @@ impl JsonPrefix {
         }
     }
 
-    fn value(&mut self, c: char, end: bool) -> Option<State> {
+    fn value(&mut self, c: char, end: bool) -> Option<JsonState> {
         match c {
-            '{' | '[' if self.open.len() >= MOST_DEEP => Some(State::Over),
+            '{' | '[' if self.open.len() >= MOST_DEEP => Some(JsonState::Over),
             '{' => {
                 self.open.push(true);
-                Some(State::Key { end: true })
+                Some(JsonState::Key { end: true })
             }
             '[' => {
                 self.open.push(false);
-                Some(State::Value { end: true })
+                Some(JsonState::Value { end: true })
             }
             ']' if end => self.close(false),
-            '"' => Some(State::Text {
+            '"' => Some(JsonState::Text {
                 key: false,
                 escape: 0,
             }),
-            't' => Some(State::Word { rest: "rue" }),
-            'f' => Some(State::Word { rest: "alse" }),
-            'n' => Some(State::Word { rest: "ull" }),
-            '-' => Some(State::Number(Number::Minus)),
-            '0' => Some(State::Number(Number::Zero)),
-            '1'..='9' => Some(State::Number(Number::Digits)),
+            't' => Some(JsonState::Word { rest: "rue" }),
+            'f' => Some(JsonState::Word { rest: "alse" }),
+            'n' => Some(JsonState::Word { rest: "ull" }),
+            '-' => Some(JsonState::Number(Number::Minus)),
+            '0' => Some(JsonState::Number(Number::Zero)),
+            '1'..='9' => Some(JsonState::Number(Number::Digits)),
             _ => None,
         }
     }
 
-    fn close(&mut self, object: bool) -> Option<State> {
-        (self.open.pop()? == object).then_some(State::Behind)
+    fn close(&mut self, object: bool) -> Option<JsonState> {
+        (self.open.pop()? == object).then_some(JsonState::Behind)
     }
 }
 
 /// Returns the state after a char of a string. `escape` is 1 after a backslash, and one more than the number of
 /// missing hexadecimal digits inside `\u`.
-fn text(c: char, key: bool, escape: u8) -> Option<State> {
+fn text(c: char, key: bool, escape: u8) -> Option<JsonState> {
     let escape = match (escape, c) {
-        (0, '"') if key => return Some(State::Colon),
-        (0, '"') => return Some(State::Behind),
+        (0, '"') if key => return Some(JsonState::Colon),
+        (0, '"') => return Some(JsonState::Behind),
         (0, '\\') => 1,
         (0, c) if c < ' ' => return None,
         (0, _) => 0,
@@ -173,7 +173,7 @@ fn text(c: char, key: bool, escape: u8) -> Option<State> {
         (n @ 3.., c) if c.is_ascii_hexdigit() => n - 1,
         _ => return None,
     };
-    Some(State::Text { key, escape })
+    Some(JsonState::Text { key, escape })
 }
 
 fn digit(number: Number, c: char) -> Option<Number> {

@@ -5,7 +5,7 @@
 //! | decoding of bytes into chars, their scripts and classes | `bytes`, `decode`, `script`, `class` |
 //! | sentences and lines as elements; the last whole sentence | `element`, `sentence` |
 //! | code fences | `fence` |
-//! | the unit that a text repeats | `repeated` |
+//! | the unit that a text repeats | `recent_text` |
 //! | hashes, rings | `hash`, `ring` |
 //! | the nearest known name | `nearest` |
 //! | phrases of pseudo answers | `phrases` |
@@ -21,7 +21,7 @@ pub(crate) mod json_prefix;
 pub(crate) mod json_scan;
 pub(crate) mod nearest;
 pub(crate) mod phrases;
-pub(crate) mod repeated;
+pub(crate) mod recent_text;
 pub(crate) mod ring;
 pub(crate) mod script;
 pub(crate) mod sentence;

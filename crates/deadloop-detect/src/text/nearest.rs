@@ -1,8 +1,8 @@
-//! [`Nearest`]: finds the known name nearest to a misspelt one.
+//! [`NearestName`]: finds the known name nearest to a misspelt one.
 
 /// The known names, and the number of edits by which a misspelt name may differ.
 #[derive(Clone, Debug, Default)]
-pub struct Nearest {
+pub struct NearestName {
     known: Vec<String>,
     fold: bool,
     edits: usize,
@@ -11,7 +11,7 @@ pub struct Nearest {
 /// The letters of a known name that allow one edit, so that no other name counts as a misspelling of `id`.
 const LETTERS_PER_EDIT: usize = 3;
 
-impl Nearest {
+impl NearestName {
     /// The longest name that is compared, in chars.
     pub const LONGEST: usize = 64;
 
@@ -82,7 +82,7 @@ mod tests {
         let known = ["create_note", "call_orchestrator", "id", "note_a", "note_b"];
         let known: Vec<String> = known.map(str::to_owned).to_vec();
         let find = |name: &str, fold, edits| {
-            let at = Nearest::new(known.clone(), fold, edits).find(name, &mut 0);
+            let at = NearestName::new(known.clone(), fold, edits).find(name, &mut 0);
             at.map(|(at, _)| known[at].as_str())
         };
         assert_eq!(find("create_note", false, 0), Some("create_note"));

@@ -49,7 +49,7 @@ impl Sentence {
 
 /// A stream whose [`Sentence`] is needed only now and then. New text is kept, and is read on demand.
 #[derive(Default)]
-pub(crate) struct Unread {
+pub(crate) struct LazySentence {
     sentence: Sentence,
     rest: String,
 }
@@ -57,7 +57,7 @@ pub(crate) struct Unread {
 /// The maximum number of unread bytes that are kept, besides the newest piece.
 const MOST_UNREAD: usize = 1 << 14;
 
-impl Unread {
+impl LazySentence {
     pub(crate) fn push(&mut self, piece: &str) {
         self.rest.push_str(piece);
         if self.rest.len() > MOST_UNREAD {
@@ -118,7 +118,7 @@ mod tests {
         fn what_is_read_late_is_read_all_the_same(
             pieces in proptest::collection::vec(("[ab .!?\n。—]{0,3}|[-—]{100}\n{0,2}|[a长]{40}", 0..60_usize, 0..3), 0..40),
         ) {
-            let (mut whole, mut late) = (Sentence::default(), Unread::default());
+            let (mut whole, mut late) = (Sentence::default(), LazySentence::default());
             for (piece, times, asked) in pieces {
                 let piece = piece.repeat(times);
                 piece.chars().for_each(|c| whole.read(c));

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
 use deadloop_detect::harness::{
-    DETECTORS, Detector, Domain, EventPlaces, Example, Fact, Measuring, Member, Param, Params,
+    DETECTORS, Detector, Domain, EventPlaces, Example, Fact, Measurement, Member, Param, Params,
     UNIT_CHARS,
 };
 use deadloop_detect::{
@@ -14,7 +14,7 @@ use deadloop_detect::{
 /// The detectors that have a meter, with their defaults.
 fn measured() -> Vec<(&'static Detector, Setting)> {
     let all = DETECTORS.iter().copied();
-    let all = all.filter(|d| !matches!(d.measure, Measuring::Program(_)));
+    let all = all.filter(|d| !matches!(d.measure, Measurement::Program(_)));
     all.map(|detector| {
         let member = Member {
             response: Response::Stop,
@@ -251,7 +251,7 @@ fn every_parameter_changes_an_alarm() {
 #[test]
 fn the_registry_is_whole() {
     for detector in DETECTORS {
-        let program = matches!(detector.measure, Measuring::Program(_));
+        let program = matches!(detector.measure, Measurement::Program(_));
         assert!(!detector.about.is_empty(), "{}", detector.name);
         assert_eq!(detector.exactly.is_empty(), program, "{}", detector.name);
         let warns = detector.response == Response::Warn;

@@ -6,11 +6,12 @@
     reason = "in the helpers of tests as in tests"
 )]
 
-mod bare;
+mod bare_units;
 mod batches;
 mod circling;
 mod common;
 mod counters;
+mod element_reuse;
 mod fences;
 mod ignore;
 mod laws;
@@ -18,7 +19,6 @@ mod novelty;
 mod peers;
 mod per;
 mod prompt;
-mod recycled;
 mod run_laws;
 mod run_settings;
 mod run_twins;

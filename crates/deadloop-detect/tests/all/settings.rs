@@ -223,7 +223,7 @@ fn guards_are_told_apart_by_what_their_alarms_do() {
 /// What refuses is told again and again and ends nothing; what warns is told once.
 #[test]
 fn a_guard_refuses_warns_and_stops() {
-    use deadloop_detect::Pushed;
+    use deadloop_detect::PushResult;
     let of = |n: u8, response: &str| {
         format!(
             "[[guard]]\ndetector = \"duplicate\"\nresponse = \"{response}\"\nparams = {{ n = {n} }}\n"
@@ -233,7 +233,7 @@ fn a_guard_refuses_warns_and_stops() {
     let mut guard = Guard::new(Settings::parse(&text).unwrap().guard()).unwrap();
     let call = crate::common::call("ls", "{}");
     for n in 1..=9 {
-        let Pushed { decision, warnings } = guard.push(&call);
+        let PushResult { decision, warnings } = guard.push(&call);
         let alarm = decision.alarm().map(|a| a.response.name());
         let also: Vec<_> = warnings.iter().map(|a| a.response.name()).collect();
         // The guard that stops stands first, so nothing is asked of the one that refuses; and a guard that has stopped

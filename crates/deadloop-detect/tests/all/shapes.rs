@@ -6,7 +6,7 @@
 use crate::common::{self, TURN};
 
 use deadloop_detect::{
-    Cut, Event, Guard, Guards, RECOMMENDED_AGENTS, Setting, Settings, TextChannel,
+    CutText, Event, Guard, Guards, RECOMMENDED_AGENTS, Setting, Settings, TextChannel,
 };
 
 /// A turn: what is said, and at most one call with its result.
@@ -337,7 +337,7 @@ fn results_that_differ_in_what_was_cut_are_news() {
         let mut guard = guard(RECOMMENDED_AGENTS);
         (0..6).find_map(|n| {
             let sha256 = hash(n);
-            let cut = Some(Cut {
+            let cut = Some(CutText {
                 length: Some(9000 + n),
                 sha256: &sha256,
             });

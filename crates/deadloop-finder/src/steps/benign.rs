@@ -2,8 +2,8 @@
 
 use deadloop_corpus::{Benign, Reason};
 
-use super::news::{Judged, News};
-use super::read::Step;
+use super::news::{CallNews, JudgedCall};
+use super::step::RunStep;
 
 /// Returns a stretch of calls.
 pub(super) fn stretch(reason: Reason, from: usize, to: usize) -> Benign {
@@ -20,7 +20,7 @@ const BATCH: usize = 5;
 const TIMES: usize = 3;
 
 /// Returns all harmless repetition, in no order.
-pub(super) fn benign(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
+pub(super) fn benign(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<Benign> {
     let mut found = batches(steps, judged);
     found.extend(rows(steps));
     found.extend(polls(judged));
@@ -29,7 +29,7 @@ pub(super) fn benign(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
 }
 
 /// Finds batches: successive calls of one tool other than a shell. Each call after the first brought something new.
-fn batches(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
+fn batches(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<Benign> {
     let mut found = Vec::new();
     let mut from = 0;
     for at in 0..=steps.len() {
@@ -37,7 +37,7 @@ fn batches(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
             && at < steps.len()
             && steps[at].tool == steps[from].tool
             && !steps[at].shell
-            && judged[at].news == News::New;
+            && judged[at].news == CallNews::New;
         if goes_on {
             continue;
         }
@@ -51,7 +51,7 @@ fn batches(steps: &[Step], judged: &[Judged]) -> Vec<Benign> {
 
 /// Finds rows of equal calls. A row with changing answers is a poll. A row of errors with a success at the end is a
 /// retry.
-fn rows(steps: &[Step]) -> Vec<Benign> {
+fn rows(steps: &[RunStep]) -> Vec<Benign> {
     let mut found = Vec::new();
     let mut from = 0;
     for at in 1..=steps.len() {
@@ -77,11 +77,11 @@ fn rows(steps: &[Step]) -> Vec<Benign> {
 }
 
 /// Finds polls that say the same until they end.
-fn polls(judged: &[Judged]) -> Vec<Benign> {
+fn polls(judged: &[JudgedCall]) -> Vec<Benign> {
     let mut found = Vec::new();
     let mut from = 0;
     for row in judged.chunk_by(|a, b| a.news == b.news) {
-        if row[0].news == News::Wait && row.len() >= TIMES {
+        if row[0].news == CallNews::Wait && row.len() >= TIMES {
             found.push(stretch(Reason::Poll, from, from + row.len()));
         }
         from += row.len();
@@ -90,8 +90,8 @@ fn polls(judged: &[Judged]) -> Vec<Benign> {
 }
 
 /// Finds questions repeated after changes. Between them, every repeated answer must follow a change.
-fn verified(judged: &[Judged]) -> Option<Benign> {
-    let again = |judged: &Judged| judged.news == News::Again;
+fn verified(judged: &[JudgedCall]) -> Option<Benign> {
+    let again = |judged: &JudgedCall| judged.news == CallNews::Again;
     let times = judged.iter().filter(|judged| again(judged)).count();
     let first = judged.iter().find(|judged| again(judged))?.before?;
     let last = judged.iter().rposition(again)?;

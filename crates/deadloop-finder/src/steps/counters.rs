@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::read::{Step, hash};
+use super::step::{RunStep, hash};
 
 /// The minimum number of results in which a number counts the calls.
 const LEAST: usize = 5;
 
 /// Removes from results the numbers that move by the same step of one at each call of a tool, or at each equal command
 /// of a shell: `attempt 7 of 20`, `rev 1403`. The results are equal in all else.
-pub(super) fn fold(steps: &mut [Step]) {
+pub(super) fn fold(steps: &mut [RunStep]) {
     let mut groups: HashMap<(u64, u64), Vec<usize>> = HashMap::new();
     for (at, step) in steps.iter().enumerate() {
         if !step.numbers.is_empty() {

@@ -4,9 +4,9 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a run as calls with their results | `read` |
+//! | a run as calls with their results | `step` |
 //! | the kind of a result | `result_kind` |
-//! | commands that are copies of themselves | `grown` |
+//! | commands that are copies of themselves | `argument_copies` |
 //! | numbers that count the calls | `counters` |
 //! | the news of each call | `news` |
 //! | stretches without news, and the class of a run | this file |
@@ -18,21 +18,21 @@ use deadloop_detect::{Channel, Kind};
 
 use deadloop_corpus::{Benign, Body, Class, Transcript};
 
+mod argument_copies;
 mod benign;
 mod counters;
-mod grown;
 mod news;
-mod read;
 mod result_kind;
 mod shape;
+mod step;
 mod turns;
 
-use news::{Judged, News, judge};
-use read::{Step, steps};
+use news::{CallNews, JudgedCall, judge};
+use step::{RunStep, steps};
 
 /// A stretch of calls or turns that a label can name, counted from 0 over the run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stuck {
+pub struct RunSpan {
     /// The class of the run, judged by this stretch alone.
     pub class: Class,
     /// The channel whose units are counted: `tools` or `turns`.
@@ -51,7 +51,7 @@ pub struct Stuck {
     pub confidence: f64,
 }
 
-impl Stuck {
+impl RunSpan {
     /// Returns whether the stretches have a unit in common.
     fn meets(&self, other: &Self) -> bool {
         let before = |a: &Self, b: &Self| a.end.is_some_and(|end| end <= b.onset);
@@ -61,7 +61,7 @@ impl Stuck {
 
 /// The findings in a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FoundRun {
+pub struct RunFindings {
     /// The class of the run.
     pub class: Class,
     /// The confidence in the class, from 0 to 1.
@@ -69,13 +69,13 @@ pub struct FoundRun {
     /// The channel whose units are counted: `tools`, or `turns` if the run has no calls.
     pub channel: Channel,
     /// The stretches without news, in order.
-    pub spans: Vec<Stuck>,
+    pub spans: Vec<RunSpan>,
     /// The harmless repetition.
     pub benign: Vec<Benign>,
 }
 
 /// Examines the calls of a run, and the turns with repeated text. `None` if the transcript is not a run.
-pub fn find_run(transcript: &Transcript) -> Option<FoundRun> {
+pub fn find_run(transcript: &Transcript) -> Option<RunFindings> {
     let events = &transcript.events;
     let outside = |body: &Body| matches!(body, Body::Turn | Body::User(_) | Body::Handoff { .. });
     let steps = steps(events);
@@ -87,8 +87,8 @@ pub fn find_run(transcript: &Transcript) -> Option<FoundRun> {
     let mut benign = benign::benign(&steps, &judged);
     let near = stretches(&judged, NEWS);
     let most = near.iter().map(|stretch| stretch.score).fold(0.0, f64::max);
-    let label = |stretch: &Stretch| stretch.label(&steps, &judged, cut);
-    let mut spans: Vec<Stuck> = near.iter().filter_map(label).collect();
+    let label = |stretch: &CallStretch| stretch.label(&steps, &judged, cut);
+    let mut spans: Vec<RunSpan> = near.iter().filter_map(label).collect();
     // A stretch that goes on for long, with some news between, is one loop.
     let wide = stretches(&judged, NEWS / 2.0).into_iter();
     let wide = wide.filter(|wide| wide.to - wide.from >= WIDE && wide.score >= LONG);
@@ -105,7 +105,7 @@ pub fn find_run(transcript: &Transcript) -> Option<FoundRun> {
     spans.extend(turns::monologues(events));
     benign.sort_by_key(|benign| (benign.start, benign.end));
     let (class, confidence) = whole(&spans, most);
-    Some(FoundRun {
+    Some(RunFindings {
         class,
         confidence,
         channel: if steps.is_empty() {
@@ -119,7 +119,7 @@ pub fn find_run(transcript: &Transcript) -> Option<FoundRun> {
 }
 
 /// Returns the class of the run, which is that of its worst stretch.
-fn whole(spans: &[Stuck], most: f64) -> (Class, f64) {
+fn whole(spans: &[RunSpan], most: f64) -> (Class, f64) {
     for class in [Class::Loop, Class::Unsure, Class::Transient] {
         let of = spans.iter().filter(|span| span.class == class);
         if let Some(confidence) = of.map(|span| span.confidence).reduce(f64::max) {
@@ -155,7 +155,7 @@ fn is_cut(transcript: &Transcript) -> bool {
 
 /// A stretch of calls with the highest possible score for going in circles.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct CallStretch {
     from: usize,
     to: usize,
     score: f64,
@@ -181,9 +181,9 @@ const SHORT: f64 = 1.9;
 const LAST: usize = 1;
 
 /// Returns the disjoint stretches with the highest sums of weights, with the weight of a call with news.
-fn stretches(judged: &[Judged], new: f64) -> Vec<Stretch> {
+fn stretches(judged: &[JudgedCall], new: f64) -> Vec<CallStretch> {
     let mut found = Vec::new();
-    let mut open: Option<Stretch> = None;
+    let mut open: Option<CallStretch> = None;
     let mut score = 0.0;
     for (at, judged) in judged.iter().enumerate() {
         let weight = judged.news.weight(new);
@@ -191,7 +191,7 @@ fn stretches(judged: &[Judged], new: f64) -> Vec<Stretch> {
         match &mut open {
             None if weight > 0.0 => {
                 score = weight;
-                open = Some(Stretch {
+                open = Some(CallStretch {
                     from: at,
                     to: at + 1,
                     score,
@@ -214,7 +214,7 @@ fn stretches(judged: &[Judged], new: f64) -> Vec<Stretch> {
     let open = judged
         .iter()
         .rev()
-        .take_while(|judged| judged.news == News::Open);
+        .take_while(|judged| judged.news == CallNews::Open);
     let calls = judged.len() - open.count();
     for stretch in &mut found {
         stretch.after = calls.saturating_sub(stretch.to);
@@ -222,8 +222,8 @@ fn stretches(judged: &[Judged], new: f64) -> Vec<Stretch> {
     found
 }
 
-impl Stretch {
-    fn label(&self, steps: &[Step], judged: &[Judged], cut: bool) -> Option<Stuck> {
+impl CallStretch {
+    fn label(&self, steps: &[RunStep], judged: &[JudgedCall], cut: bool) -> Option<RunSpan> {
         let narrow = shape::distinct(&steps[self.from..self.to]) <= 2;
         let limited = cut && self.after <= LAST;
         let (class, least) = match self.score {
@@ -238,7 +238,7 @@ impl Stretch {
         let (kind, period) = shape::kind(steps, (start, self.from, self.to));
         let above = self.score - least;
         let goes_on = self.after == 0 && class != Class::Transient;
-        Some(Stuck {
+        Some(RunSpan {
             class,
             channel: Channel::Tools,
             kind,

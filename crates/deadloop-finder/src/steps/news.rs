@@ -1,13 +1,13 @@
-//! [`News`]: whether a call brought anything new.
+//! [`CallNews`]: whether a call brought anything new.
 
 use std::collections::{HashMap, HashSet};
 
-use super::read::Step;
 use super::result_kind::ResultKind;
+use super::step::RunStep;
 
 /// The kinds of news that a call can bring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum News {
+pub(super) enum CallNews {
     /// A new result, a change of the world, or an answer to a new question.
     New,
     /// A repeated question with the same answer.
@@ -27,7 +27,7 @@ pub(super) enum News {
     Open,
 }
 
-impl News {
+impl CallNews {
     /// Returns the weight for going in circles, with the weight of news, which is negative.
     pub(super) fn weight(self, new: f64) -> f64 {
         match self {
@@ -42,8 +42,8 @@ impl News {
 
 /// A call with its news.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Judged {
-    pub(super) news: News,
+pub(super) struct JudgedCall {
+    pub(super) news: CallNews,
     /// The last earlier call with the same result, if there is one.
     pub(super) before: Option<usize>,
 }
@@ -58,12 +58,12 @@ struct EarlierCall {
 
 /// The lines of one object that were read in windows.
 #[derive(Default)]
-struct Window {
+struct WindowLines {
     lines: HashSet<u64>,
     heard: Option<EarlierCall>,
 }
 
-impl Window {
+impl WindowLines {
     /// Adds lines that were just read. Returns the call that read them before, if all of them were known.
     fn read(&mut self, lines: &[u64], now: EarlierCall) -> Option<EarlierCall> {
         let known = !lines.is_empty() && lines.iter().all(|line| self.lines.contains(line));
@@ -73,12 +73,12 @@ impl Window {
 }
 
 /// Judges the calls of a run, in order.
-pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
+pub(super) fn judge(steps: &[RunStep]) -> Vec<JudgedCall> {
     // The keys are question and answer, tool and answer, question, and question without its numbers.
     let mut pairs: HashMap<(u64, u64), EarlierCall> = HashMap::new();
     let mut answers: HashMap<(u64, u64), EarlierCall> = HashMap::new();
     let mut asked: HashMap<u64, EarlierCall> = HashMap::new();
-    let mut windows: HashMap<u64, Window> = HashMap::new();
+    let mut windows: HashMap<u64, WindowLines> = HashMap::new();
     let mut forms: HashSet<(u64, u64)> = HashSet::new();
     let often = often(steps);
     let polls = polls(steps);
@@ -87,8 +87,8 @@ pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
     for (at, step) in steps.iter().enumerate() {
         let now = EarlierCall { at, changes };
         let Some(result) = step.result else {
-            judged.push(Judged {
-                news: News::Open,
+            judged.push(JudgedCall {
+                news: CallNews::Open,
                 before: asked.get(&step.call).map(|heard| heard.at),
             });
             asked.insert(step.call, now);
@@ -104,19 +104,21 @@ pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
         let like =
             step.kind == ResultKind::News && !step.brief && forms.contains(&(step.form, result));
         let news = match (pair, answer) {
-            _ if step.told || changed => News::New,
-            _ if polls[at] => News::Wait,
-            (Some(_), _) if step.silent && !often.contains(&(step.call, result)) => News::Silent,
-            (Some(heard), _) if heard.changes < changes => News::Again,
-            (Some(_), _) => News::Old,
+            _ if step.told || changed => CallNews::New,
+            _ if polls[at] => CallNews::Wait,
+            (Some(_), _) if step.silent && !often.contains(&(step.call, result)) => {
+                CallNews::Silent
+            }
+            (Some(heard), _) if heard.changes < changes => CallNews::Again,
+            (Some(_), _) => CallNews::Old,
             // An empty answer to a new question is an answer.
-            _ if step.kind == ResultKind::Nothing && !known => News::New,
-            (None, Some(_)) if step.shell || known || refused => News::Reworded,
-            _ if !known && (window.is_some() || like) => News::Seen,
-            _ => News::New,
+            _ if step.kind == ResultKind::Nothing && !known => CallNews::New,
+            (None, Some(_)) if step.shell || known || refused => CallNews::Reworded,
+            _ if !known && (window.is_some() || like) => CallNews::Seen,
+            _ => CallNews::New,
         };
         changes += usize::from(changed);
-        judged.push(Judged {
+        judged.push(JudgedCall {
             news,
             before: pair.or(answer).or(window).map(|heard| heard.at),
         });
@@ -131,8 +133,8 @@ pub(super) fn judge(steps: &[Step]) -> Vec<Judged> {
 
 /// Returns, for each call, whether it polled harmlessly: the question got another answer later, or the tool did not give
 /// this one often.
-fn polls(steps: &[Step]) -> Vec<bool> {
-    let question = |step: &Step| if step.sleeps { step.tool } else { step.form };
+fn polls(steps: &[RunStep]) -> Vec<bool> {
+    let question = |step: &RunStep| if step.sleeps { step.tool } else { step.form };
     let answered = || {
         steps
             .iter()
@@ -142,12 +144,12 @@ fn polls(steps: &[Step]) -> Vec<bool> {
     let others = answered().filter(|(_, step)| !step.polls());
     let last: HashMap<u64, usize> = others.map(|(at, step)| (question(step), at)).collect();
     let ends =
-        |(at, step): &(usize, &Step)| last.get(&question(step)).is_some_and(|last| last > at);
+        |(at, step): &(usize, &RunStep)| last.get(&question(step)).is_some_and(|last| last > at);
     let mut times: HashMap<(u64, Option<u64>), usize> = HashMap::new();
     for (_, step) in answered().filter(|call| call.1.polls() && !ends(call)) {
         *times.entry((step.tool, step.result)).or_default() += 1;
     }
-    let few = |step: &Step| {
+    let few = |step: &RunStep| {
         times
             .get(&(step.tool, step.result))
             .is_none_or(|times| *times < POLLS)
@@ -159,7 +161,7 @@ fn polls(steps: &[Step]) -> Vec<bool> {
 }
 
 /// Returns the pairs of a question and an answer without content that are frequent enough to count as futile.
-fn often(steps: &[Step]) -> HashSet<(u64, u64)> {
+fn often(steps: &[RunStep]) -> HashSet<(u64, u64)> {
     let mut times: HashMap<(u64, u64), usize> = HashMap::new();
     for step in steps {
         if let Some(result) = step.result.filter(|_| step.silent) {

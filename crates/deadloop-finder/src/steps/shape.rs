@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use deadloop_detect::Kind;
 
-use super::read::Step;
+use super::step::RunStep;
 
 /// The longest cycle that is searched.
 const LONGEST: usize = 8;
@@ -15,14 +15,14 @@ const FAILING: f64 = 0.8;
 const SAME: f64 = 0.9;
 
 /// Returns the number of different calls.
-pub(super) fn distinct(steps: &[Step]) -> usize {
+pub(super) fn distinct(steps: &[RunStep]) -> usize {
     let calls: HashSet<u64> = steps.iter().map(|step| step.call).collect();
     calls.len()
 }
 
 /// Returns the kind and the period of the stretch from call `onset` to `to`. The first copy begins at `start`.
 pub(super) fn kind(
-    steps: &[Step],
+    steps: &[RunStep],
     (start, onset, to): (usize, usize, usize),
 ) -> (Kind, Option<usize>) {
     let stuck = &steps[onset..to];
@@ -52,7 +52,7 @@ pub(super) fn kind(
 }
 
 /// Returns whether nearly all results are equal. The last call may have none, and some ids look like words.
-fn said_once(steps: &[Step]) -> bool {
+fn said_once(steps: &[RunStep]) -> bool {
     let mut times: HashMap<u64, usize> = HashMap::new();
     let heard = steps.iter().filter_map(|step| step.result);
     heard.for_each(|result| *times.entry(result).or_default() += 1);
@@ -61,7 +61,7 @@ fn said_once(steps: &[Step]) -> bool {
 }
 
 /// Returns the smallest cycle that the calls complete at least twice.
-fn period(steps: &[Step]) -> Option<usize> {
+fn period(steps: &[RunStep]) -> Option<usize> {
     let most = LONGEST.min(steps.len() / 2);
     let is = |k: &usize| {
         let pairs = steps.iter().zip(steps.iter().skip(*k));

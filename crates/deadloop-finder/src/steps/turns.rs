@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use deadloop_detect::{Channel, Kind};
 
-use super::Stuck;
-use super::read::{folded, hash};
+use super::RunSpan;
+use super::step::{folded, hash};
 use deadloop_corpus::{Body, Class, RecordedEvent};
 
 /// The minimum number of consecutive repeated turns that are reported.
@@ -27,7 +27,7 @@ const WIDE: usize = 3;
 
 /// The parts of a turn that are compared.
 #[derive(Default)]
-struct Turn {
+struct ComparableTurn {
     text: String,
     calls: bool,
     /// The hash of a user's message before the turn.
@@ -37,7 +37,7 @@ struct Turn {
 }
 
 /// A row of repeated turns, with its first original and its first repetition.
-struct Row {
+struct RepeatedTurns {
     start: u64,
     onset: u64,
     /// The minimum number of repeated turns of the row for a report.
@@ -45,11 +45,11 @@ struct Row {
 }
 
 /// Finds rows of repeated turns, in turns from 0.
-pub(super) fn monologues(events: &[RecordedEvent]) -> Vec<Stuck> {
+pub(super) fn monologues(events: &[RecordedEvent]) -> Vec<RunSpan> {
     let turns = turns(events);
     let mut said: HashMap<u64, u64> = HashMap::new();
     let mut found = Vec::new();
-    let mut open: Option<Row> = None;
+    let mut open: Option<RepeatedTurns> = None;
     let mut last = None;
     let mut asked = None;
     for (at, turn) in (0_u64..).zip(&turns) {
@@ -73,7 +73,7 @@ pub(super) fn monologues(events: &[RecordedEvent]) -> Vec<Stuck> {
         };
         match (&mut open, again) {
             (None, Some((start, least))) => {
-                open = Some(Row {
+                open = Some(RepeatedTurns {
                     start,
                     onset: at,
                     least,
@@ -95,15 +95,15 @@ pub(super) fn monologues(events: &[RecordedEvent]) -> Vec<Stuck> {
     found
 }
 
-impl Row {
-    fn until(&self, to: u64, last: bool) -> Option<Stuck> {
+impl RepeatedTurns {
+    fn until(&self, to: u64, last: bool) -> Option<RunSpan> {
         let length = to - self.onset;
         let class = match length {
             n if n < self.least => return None,
             n if n >= LOOP && last || n >= 2 * LOOP => Class::Loop,
             _ => Class::Transient,
         };
-        Some(Stuck {
+        Some(RunSpan {
             class,
             channel: Channel::Turns,
             kind: Kind::Monologue,
@@ -122,16 +122,16 @@ fn length(text: &str) -> usize {
     text.chars().map(width).sum()
 }
 
-fn turns(events: &[RecordedEvent]) -> Vec<Turn> {
-    let mut turns: Vec<Turn> = Vec::new();
+fn turns(events: &[RecordedEvent]) -> Vec<ComparableTurn> {
+    let mut turns: Vec<ComparableTurn> = Vec::new();
     let mut messages = HashSet::new();
     let (mut told, mut prompted) = (None, false);
     for event in events {
         match &event.body {
-            Body::Turn => turns.push(Turn {
+            Body::Turn => turns.push(ComparableTurn {
                 told: told.take(),
                 prompted: std::mem::take(&mut prompted),
-                ..Turn::default()
+                ..ComparableTurn::default()
             }),
             Body::User(text) => {
                 let message = hash(&text.trim());

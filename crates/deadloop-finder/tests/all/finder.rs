@@ -7,8 +7,8 @@ use std::path::Path;
 
 use deadloop_corpus::{Class, Corpus};
 use deadloop_detect::Kind;
-use deadloop_finder::choose::find;
-use deadloop_synth::plant::{Numbering, PlantKind, Planting, plant};
+use deadloop_finder::selection::find;
+use deadloop_synth::planted_loops::{LoopPlan, NumberStyle, PlantKind, plant};
 use proptest::prelude::{prop, prop_assert_eq, proptest};
 
 const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");
@@ -159,13 +159,13 @@ proptest! {
         unit in "[a-z]{3,9} [a-z]{2,8} [a-z]{3,12}[.,] ",
         onset in 300usize..900,
         tail in 300usize..900,
-        numbering in prop::sample::select(vec![Numbering::Dot, Numbering::Bracket, Numbering::Chinese]),
+        numbering in prop::sample::select(vec![NumberStyle::Dot, NumberStyle::Bracket, NumberStyle::Chinese]),
     ) {
         let kind = [PlantKind::ShortSequence, PlantKind::Paragraph, PlantKind::OrderedList][which];
         let letters = |n: u32| n.to_string().chars().map(|c| char::from(b'a' + c as u8 - b'0')).collect::<String>();
         let sentence = |n: u32| format!("Sentence {} of these says {}.\n", letters(n * 7919), letters(n * n + 17));
         let clean: String = (0..200).map(sentence).collect();
-        let plan = Planting {
+        let plan = LoopPlan {
             kind, unit, fillers: Vec::new(), numbering, first_number: 1, onset, copies: 4, tail,
         };
         let planted = plant(&clean, &plan).unwrap();

@@ -3,15 +3,15 @@
 
 use deadloop_corpus::{Body, Class, Reason, RecordedEvent, Transcript};
 use deadloop_detect::{Channel, Kind};
-use deadloop_finder::steps::{FoundRun, find_run};
+use deadloop_finder::steps::{RunFindings, find_run};
 use serde_json::Value;
 
 /// A run of calls of the shell, each with its result; `!` before a result: an error.
-fn run(steps: &[(&str, &str)], reason: &str) -> FoundRun {
+fn run(steps: &[(&str, &str)], reason: &str) -> RunFindings {
     typed("bash", steps, reason)
 }
 
-fn typed(tool: &str, steps: &[(&str, &str)], reason: &str) -> FoundRun {
+fn typed(tool: &str, steps: &[(&str, &str)], reason: &str) -> RunFindings {
     let mut bodies = vec![Body::User("Do it.".into())];
     for (at, step) in steps.iter().enumerate() {
         bodies.extend(turn(at, tool, *step));
@@ -38,7 +38,7 @@ fn turn(at: usize, tool: &str, (call, result): (&str, &str)) -> [Body; 3] {
     [Body::Turn, call, result]
 }
 
-fn found(bodies: Vec<Body>) -> FoundRun {
+fn found(bodies: Vec<Body>) -> RunFindings {
     let transcript = Transcript {
         events: bodies.into_iter().map(RecordedEvent::new).collect(),
         ..Transcript::default()
@@ -179,7 +179,7 @@ fn turns_that_say_the_same_again_are_a_monologue() {
 }
 
 /// A run of which the user says something before each call.
-fn asked(says: impl Fn(usize) -> String) -> FoundRun {
+fn asked(says: impl Fn(usize) -> String) -> RunFindings {
     let mut bodies = Vec::new();
     for at in 0..8 {
         bodies.push(Body::User(says(at)));

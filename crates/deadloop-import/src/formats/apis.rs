@@ -2,9 +2,9 @@
 //!
 //! Each family of `reader::families` of deadloop-stream, where the APIs are described, is a row.
 //!
-//! [`envelope`]: crate::envelope
+//! [`envelope`]: crate::responses::envelope
 
-use crate::reader::{By, Foreign};
+use crate::reader::{ForeignFormat, FormatReader};
 use crate::responses::streams::{Streams, knows};
 use deadloop_stream::reader::families::{
     agent, ai_sdk, anthropic, bedrock, chat, gemini, llama_cpp, ollama, responses, tgi,
@@ -13,10 +13,10 @@ use deadloop_stream::reader::families::{
 /// Defines the registry entries of the rows.
 macro_rules! entries {
     ($($entry:ident = $family:ident, $begin:ident, $name:literal, $help:literal;)*) => {$(
-        pub(crate) const $entry: Foreign = Foreign {
+        pub(crate) const $entry: ForeignFormat = ForeignFormat {
             name: $name,
             help: $help,
-            by: By::Code { knows: |head| knows(head, &$family::ENTRY), reader: || Box::new(Streams::$begin(&$family::ENTRY)) },
+            by: FormatReader::Code { knows: |head| knows(head, &$family::ENTRY), reader: || Box::new(Streams::$begin(&$family::ENTRY)) },
             shape: None,
             whole_folder: false,
         };

@@ -5,20 +5,20 @@
 
 use serde_json::Value;
 
-use crate::reader::{Out, known_entry};
+use crate::reader::{Intake, known_entry};
 use crate::sessions::conversation::tool_call;
-use crate::sessions::run::{OneRun, Session};
+use crate::sessions::run_session::{RunReader, RunSession};
 use crate::sessions::spans::words;
-use crate::sessions::turn::{Turn, Usage};
+use crate::sessions::turn::{TurnData, Usage};
 use deadloop_corpus::Body;
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
 known_entry! { AutoGen = known, "autogen", "messages of AutoGen AgentChat, and chat_history of AutoGen 0.2"; }
 
 fn known(object: &Object) -> bool {
     let message = |object: &Object| {
-        let kind = take::word(object, "type");
+        let kind = fields::word(object, "type");
         let named = kind.ends_with("Message") || kind.ends_with("Event");
         named
             && object.get("source").is_some_and(Value::is_string)
@@ -33,31 +33,31 @@ fn known(object: &Object) -> bool {
 /// The only conversation of a file.
 #[derive(Default)]
 struct AutoGen {
-    session: Session,
+    session: RunSession,
     /// The last speaker.
     speaker: Option<String>,
 }
 
-impl OneRun for AutoGen {
+impl RunReader for AutoGen {
     const RECORD: &str = "";
 
-    fn session(&mut self) -> &mut Session {
+    fn session(&mut self) -> &mut RunSession {
         &mut self.session
     }
 
-    fn record(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
-        if let Some(history) = take::list(object, "chat_history")? {
+    fn record(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+        if let Some(history) = fields::list(object, "chat_history")? {
             for message in history {
-                let message = take::as_object("chat_history[]", message)?;
+                let message = fields::as_object("chat_history[]", message)?;
                 self.old(message, out)?;
             }
-            take::away(object, "chat_id summary cost human_input");
-        } else if let Some(messages) = take::list(object, "messages")? {
+            fields::away(object, "chat_id summary cost human_input");
+        } else if let Some(messages) = fields::list(object, "messages")? {
             for message in messages {
-                let message = take::as_object("messages[]", message)?;
+                let message = fields::as_object("messages[]", message)?;
                 self.message(message, out)?;
             }
-            self.session.reason = take::string(object, "stop_reason")?.map(|said| ended(&said));
+            self.session.reason = fields::string(object, "stop_reason")?.map(|said| ended(&said));
         } else {
             self.message(std::mem::take(object), out)?;
         }
@@ -66,15 +66,15 @@ impl OneRun for AutoGen {
 }
 
 impl AutoGen {
-    fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {
-        let kind = take::string(&mut message, "type")?
-            .ok_or_else(|| take::missing("type", "a message of AgentChat"))?;
-        let source = take::string(&mut message, "source")?.unwrap_or_default();
-        let stamp = take::any(&mut message, "created_at");
+    fn message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
+        let kind = fields::string(&mut message, "type")?
+            .ok_or_else(|| fields::missing("type", "a message of AgentChat"))?;
+        let source = fields::string(&mut message, "source")?.unwrap_or_default();
+        let stamp = fields::any(&mut message, "created_at");
         let t_ms = self.session.clock.at(stamp.as_ref());
-        let usage = take::object(&mut message, "models_usage")?;
+        let usage = fields::object(&mut message, "models_usage")?;
         let usage = Usage::taken(&mut usage.unwrap_or_default());
-        let content = take::any(&mut message, "content");
+        let content = fields::any(&mut message, "content");
         match kind.as_str() {
             "ToolCallExecutionEvent" => self.results(content, t_ms)?,
             // The results again, as a text.
@@ -94,20 +94,20 @@ impl AutoGen {
             "ToolCallRequestEvent" => {
                 self.speaks(&source, usage, t_ms);
                 for call in calls(content)? {
-                    let mut call = take::as_object("content[]", call)?;
+                    let mut call = fields::as_object("content[]", call)?;
                     let body = tool_call(&mut call)?;
                     self.session.run.push(body, t_ms);
                 }
             }
             "HandoffMessage" => {
-                let to = take::string(&mut message, "target")?.unwrap_or_default();
+                let to = fields::string(&mut message, "target")?.unwrap_or_default();
                 self.session
                     .run
                     .push(Body::Handoff { from: source, to }, t_ms);
             }
             other => out.losses.add(&format!("[] ({other})")),
         }
-        take::away(&mut message, "id metadata context");
+        fields::away(&mut message, "id metadata context");
         out.losses.rest("[]", &message);
         Ok(())
     }
@@ -120,21 +120,21 @@ impl AutoGen {
             return;
         }
         self.speaker = Some(source.to_owned());
-        self.session.run.turn(Turn {
+        self.session.run.turn(TurnData {
             agent: Some(source.to_owned()),
             usage,
             t_ms,
-            ..Turn::default()
+            ..TurnData::default()
         });
     }
 
     fn results(&mut self, content: Option<Value>, t_ms: Option<f64>) -> Result<(), WireFault> {
         for result in calls(content)? {
-            let mut result = take::as_object("content[]", result)?;
+            let mut result = fields::as_object("content[]", result)?;
             let body = Body::ToolResult {
-                id: take::label(&mut result, "call_id"),
-                content: words(take::any(&mut result, "content")),
-                error: take::any(&mut result, "is_error").and_then(|error| error.as_bool()),
+                id: fields::label(&mut result, "call_id"),
+                content: words(fields::any(&mut result, "content")),
+                error: fields::any(&mut result, "is_error").and_then(|error| error.as_bool()),
             };
             self.session.run.push(body, t_ms);
         }
@@ -142,13 +142,13 @@ impl AutoGen {
     }
 
     /// Adds a message of a release before 0.4. The first is the task, whatever its sender.
-    fn old(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {
-        let name = take::string(&mut message, "name")?;
-        for result in take::list(&mut message, "tool_responses")?.unwrap_or_default() {
-            let result = take::as_object("tool_responses[]", result)?;
+    fn old(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
+        let name = fields::string(&mut message, "name")?;
+        for result in fields::list(&mut message, "tool_responses")?.unwrap_or_default() {
+            let result = fields::as_object("tool_responses[]", result)?;
             self.api(result, out)?;
             // The content is all of them joined.
-            take::any(&mut message, "content");
+            fields::any(&mut message, "content");
         }
         let first = self.session.run.events.is_empty();
         let role = match message.get("role").and_then(Value::as_str) {
@@ -170,7 +170,7 @@ impl AutoGen {
         self.api(message, out)
     }
 
-    fn api(&mut self, message: Object, out: &mut Out) -> Result<(), WireFault> {
+    fn api(&mut self, message: Object, out: &mut Intake) -> Result<(), WireFault> {
         self.session
             .run
             .message(message, "chat_history[]", None, out)
@@ -181,7 +181,11 @@ fn calls(content: Option<Value>) -> Result<Vec<Value>, WireFault> {
     match content {
         None => Ok(Vec::new()),
         Some(Value::Array(items)) => Ok(items),
-        Some(other) => Err(take::wrong("content", &other, "a list of calls or results")),
+        Some(other) => Err(fields::wrong(
+            "content",
+            &other,
+            "a list of calls or results",
+        )),
     }
 }
 

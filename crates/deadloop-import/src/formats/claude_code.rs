@@ -7,12 +7,12 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::reader::{Out, Reader, keep, keep_field, known_entry};
-use crate::sessions::run::Session;
-use crate::sessions::turn::{Turn, Usage};
-use crate::source::cut::Record;
+use crate::reader::{Intake, RecordReader, keep, keep_field, known_entry};
+use crate::sessions::run_session::RunSession;
+use crate::sessions::turn::{TurnData, Usage};
+use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Place};
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
 known_entry! { ClaudeCode = known, "claude-code", "sessions of Claude Code (.jsonl), and its stream-json output"; }
@@ -42,23 +42,23 @@ fn known(object: &Object) -> bool {
 /// The sessions of a file, in order of their beginnings.
 #[derive(Default)]
 struct ClaudeCode {
-    sessions: Vec<Agent>,
+    sessions: Vec<SessionAgent>,
     numbers: HashMap<String, usize>,
 }
 
 /// An agent of a session. The reason of the session is that of its last message.
 #[derive(Default)]
-struct Agent {
-    session: Session,
+struct SessionAgent {
+    session: RunSession,
     /// The reason of the end of the whole run.
     result: Option<String>,
 }
 
-impl Reader for ClaudeCode {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for ClaudeCode {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut line) = record.placed()?;
-        let kind = take::string(&mut line, "type")?
-            .ok_or_else(|| take::missing("type", "a line of a session (user, assistant, …)"))?;
+        let kind = fields::string(&mut line, "type")?
+            .ok_or_else(|| fields::missing("type", "a line of a session (user, assistant, …)"))?;
         let at = self.session(&mut line, place)?;
         let session = &mut self.sessions[at];
         match kind.as_str() {
@@ -78,7 +78,7 @@ impl Reader for ClaudeCode {
             "requestId",
             "slug",
         ];
-        let [result, ..] = take::several(&mut line, own);
+        let [result, ..] = fields::several(&mut line, own);
         if result.is_some() {
             // The result of the message again, in parts.
             out.losses.add("toolUseResult");
@@ -87,7 +87,7 @@ impl Reader for ClaudeCode {
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Out) {
+    fn end(&mut self, out: &mut Intake) {
         // A session that is only named, as in a summary, is no transcript.
         let agents = self.sessions.drain(..);
         for agent in agents.filter(|agent| !agent.session.run.events.is_empty()) {
@@ -101,11 +101,11 @@ impl Reader for ClaudeCode {
 impl ClaudeCode {
     /// Returns the index of the session of a line.
     fn session(&mut self, line: &mut Object, place: Place) -> Result<usize, WireFault> {
-        let named = ["sessionId", "session_id"].map(|name| take::label(line, name));
+        let named = ["sessionId", "session_id"].map(|name| fields::label(line, name));
         let session = named.into_iter().flatten().next().unwrap_or_default();
-        let side = take::any(line, "isSidechain") == Some(Value::Bool(true));
-        let parent = take::label(line, "parent_tool_use_id");
-        let agent = take::label(line, "agentId").filter(|_| side).or(parent);
+        let side = fields::any(line, "isSidechain") == Some(Value::Bool(true));
+        let parent = fields::label(line, "parent_tool_use_id");
+        let agent = fields::label(line, "agentId").filter(|_| side).or(parent);
         let id = match (agent, side) {
             (Some(agent), _) => format!("{session}/{agent}"),
             (None, true) => format!("{session}/sidechain"),
@@ -115,7 +115,7 @@ impl ClaudeCode {
             return Ok(*at);
         }
         self.numbers.insert(id.clone(), self.sessions.len());
-        let mut agent = Agent::default();
+        let mut agent = SessionAgent::default();
         agent.session.at(place);
         agent.session.id = Some(id).filter(|id| !id.is_empty());
         self.sessions.push(agent);
@@ -123,8 +123,8 @@ impl ClaudeCode {
     }
 }
 
-impl Agent {
-    fn message(&mut self, line: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+impl SessionAgent {
+    fn message(&mut self, line: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
         let names = [
             "timestamp",
             "cwd",
@@ -134,7 +134,7 @@ impl Agent {
             "isMeta",
             "isCompactSummary",
         ];
-        let fields = take::several(line, names);
+        let fields = fields::several(line, names);
         let [stamp, cwd, branch, version, message, meta, compact] = fields;
         let t_ms = self.session.clock.at(stamp.as_ref());
         for (name, value) in [("cwd", cwd), ("branch", branch), ("version", version)] {
@@ -142,8 +142,8 @@ impl Agent {
                 keep(&mut self.session.about, name, value);
             }
         }
-        let message = message.ok_or_else(|| take::missing("message", "a message"))?;
-        let mut message = take::as_object("message", message)?;
+        let message = message.ok_or_else(|| fields::missing("message", "a message"))?;
+        let mut message = fields::as_object("message", message)?;
         let flags = [meta, compact].map(|flag| flag == Some(Value::Bool(true)));
         let role = message.get("role").and_then(Value::as_str);
         let model = message.get("model").and_then(Value::as_str);
@@ -172,28 +172,28 @@ impl Agent {
             "type",
             "stop_sequence",
         ];
-        let [model, usage, reason, id, ..] = take::several(message, names);
-        let model = take::text("model", model)?;
+        let [model, usage, reason, id, ..] = fields::several(message, names);
+        let model = fields::text("model", model)?;
         if let Some(model) = model {
             self.session.model = Some(model);
         }
-        let usage = usage.map(|usage| take::as_object("usage", usage));
+        let usage = usage.map(|usage| fields::as_object("usage", usage));
         let mut usage = usage.transpose()?.unwrap_or_default();
-        self.session.reason = take::text("stop_reason", reason)?.or(self.session.reason.take());
-        self.session.run.announce(Turn {
-            response: take::text("id", id)?,
+        self.session.reason = fields::text("stop_reason", reason)?.or(self.session.reason.take());
+        self.session.run.announce(TurnData {
+            response: fields::text("id", id)?,
             usage: Usage::taken(&mut usage),
             t_ms,
-            ..Turn::default()
+            ..TurnData::default()
         });
         Ok(())
     }
 
-    fn system(&mut self, line: &mut Object, out: &mut Out) -> Result<(), WireFault> {
-        if let Some(model) = take::string(line, "model")? {
+    fn system(&mut self, line: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+        if let Some(model) = fields::string(line, "model")? {
             self.session.model = Some(model);
         }
-        let subtype = take::string(line, "subtype")?.unwrap_or_default();
+        let subtype = fields::string(line, "subtype")?.unwrap_or_default();
         if subtype != "init" {
             out.losses.add(&format!("[] (system {subtype})"));
             line.clear();
@@ -202,8 +202,8 @@ impl Agent {
     }
 
     /// Reads the last line of stream-json.
-    fn ended(&mut self, line: &mut Object, out: &Out) -> Result<(), WireFault> {
-        let subtype = take::string(line, "subtype")?.unwrap_or_default();
+    fn ended(&mut self, line: &mut Object, out: &Intake) -> Result<(), WireFault> {
+        let subtype = fields::string(line, "subtype")?.unwrap_or_default();
         self.result = Some(match subtype.as_str() {
             "success" => "stop".to_owned(),
             "error_max_turns" | "error_max_budget_usd" => "limit".to_owned(),
@@ -211,7 +211,7 @@ impl Agent {
         });
         keep_field(&mut self.session.about, "cost_usd", line, "total_cost_usd");
         // The result repeats the last message; with `--output-format json` it is the only text.
-        let last = take::string(line, "result")?.unwrap_or_default();
+        let last = fields::string(line, "result")?.unwrap_or_default();
         let mut events = self.session.run.events.iter();
         if !events.any(|event| matches!(event.body, Body::Answer(_))) {
             self.session.run.add_answer(last, None, out);

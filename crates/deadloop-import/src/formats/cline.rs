@@ -5,15 +5,15 @@
 
 use serde_json::Value;
 
-use crate::reader::{Out, head_entry};
-use crate::sessions::run::{OneRun, Session};
-use crate::source::head::Head;
-use deadloop_stream::take::{self, Object};
+use crate::reader::{Intake, head_entry};
+use crate::sessions::run_session::{RunReader, RunSession};
+use crate::source::head::SourceHead;
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
 head_entry! { ENTRY: Cline = |head| known(head), None, "cline", "api_conversation_history.json of Cline and Roo Code"; }
 
-fn known(head: &Head) -> bool {
+fn known(head: &SourceHead) -> bool {
     let message = |object: &Object| {
         let role = object.get("role").and_then(Value::as_str);
         matches!(role, Some("user" | "assistant")) && object.contains_key("content")
@@ -45,41 +45,41 @@ fn has_messages(object: &Object) -> bool {
 /// The only conversation of a file.
 #[derive(Default)]
 struct Cline {
-    session: Session,
+    session: RunSession,
 }
 
-impl OneRun for Cline {
+impl RunReader for Cline {
     const RECORD: &str = "";
 
-    fn session(&mut self) -> &mut Session {
+    fn session(&mut self) -> &mut RunSession {
         &mut self.session
     }
 
-    fn record(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+    fn record(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
         let sdk = has_messages(object);
         let messages = if sdk {
-            take::list(object, "messages")?.unwrap_or_default()
+            fields::list(object, "messages")?.unwrap_or_default()
         } else {
             vec![Value::Object(std::mem::take(object))]
         };
         for message in messages {
-            let mut message = take::as_object("messages[]", message)?;
+            let mut message = fields::as_object("messages[]", message)?;
             // The AI SDK has a role for results of tools; here they are user messages.
             if sdk && message.get("role").and_then(Value::as_str) == Some("tool") {
                 message.insert("role".to_owned(), Value::String("user".to_owned()));
             }
             self.message(message, out)?;
         }
-        take::any(object, "version");
+        fields::any(object, "version");
         Ok(())
     }
 }
 
 impl Cline {
-    fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {
-        let stamp = take::any(&mut message, "ts");
-        if let Some(mut info) = take::object(&mut message, "modelInfo")? {
-            self.session.model = take::string(&mut info, "modelId")?;
+    fn message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
+        let stamp = fields::any(&mut message, "ts");
+        if let Some(mut info) = fields::object(&mut message, "modelInfo")? {
+            self.session.model = fields::string(&mut info, "modelId")?;
             out.losses.rest("modelInfo", &info);
         }
         usage(&mut message);
@@ -103,7 +103,7 @@ fn usage(message: &mut Object) {
         ("prompt", "prompt_tokens"),
         ("completion", "completion_tokens"),
     ];
-    take::rename(&mut tokens, &names);
+    fields::rename(&mut tokens, &names);
     message.insert("usage".to_owned(), Value::Object(tokens));
 }
 
@@ -139,7 +139,7 @@ fn sdk_block(block: &mut Value) {
         _ => return,
     };
     let result = names[1].0 == "output";
-    take::rename(fields, names);
+    fields::rename(fields, names);
     if result {
         fields.remove("toolName");
         let output = fields

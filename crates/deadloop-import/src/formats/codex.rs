@@ -5,14 +5,14 @@
 
 use serde_json::Value;
 
-use crate::reader::{Out, keep, keep_field, known_entry};
+use crate::reader::{Intake, keep, keep_field, known_entry};
 use crate::sessions::conversation::written;
-use crate::sessions::run::{OneRun, Session};
+use crate::sessions::run_session::{RunReader, RunSession};
 use crate::sessions::spans::words;
 use crate::sessions::turn::Usage;
-use crate::source::cut;
+use crate::source::records;
 use deadloop_corpus::Body;
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
 known_entry! { Codex = known, "codex", "rollouts of Codex: rollout-*.jsonl"; }
@@ -30,16 +30,16 @@ fn known(object: &Object) -> bool {
 /// The only session of a file.
 #[derive(Default)]
 struct Codex {
-    session: Session,
+    session: RunSession,
 }
 
-impl OneRun for Codex {
-    fn session(&mut self) -> &mut Session {
+impl RunReader for Codex {
+    fn session(&mut self) -> &mut RunSession {
         &mut self.session
     }
 
-    fn record(&mut self, line: &mut Object, out: &mut Out) -> Result<(), WireFault> {
-        let fields = take::several(line, ["timestamp", "record_type", "payload", "type"]);
+    fn record(&mut self, line: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+        let fields = fields::several(line, ["timestamp", "record_type", "payload", "type"]);
         let [stamp, state, payload, kind] = fields;
         let t_ms = self.session.clock.at(stamp.as_ref());
         if state.is_some() {
@@ -48,8 +48,8 @@ impl OneRun for Codex {
         }
         let (kind, mut payload) = match payload {
             Some(payload) => {
-                let payload = take::as_object("payload", payload)?;
-                (take::text("type", kind)?.unwrap_or_default(), payload)
+                let payload = fields::as_object("payload", payload)?;
+                (fields::text("type", kind)?.unwrap_or_default(), payload)
             }
             // Older files have a bare item, or the head of the file, which has no type.
             None => {
@@ -69,7 +69,7 @@ impl OneRun for Codex {
             "session_meta" => self.head(&mut payload, t_ms)?,
             "turn_context" => {
                 self.session.model =
-                    take::string(&mut payload, "model")?.or(self.session.model.take())
+                    fields::string(&mut payload, "model")?.or(self.session.model.take())
             }
             "response_item" => self.item(&mut payload, t_ms, out)?,
             "event_msg" => self.event(&mut payload, out)?,
@@ -85,18 +85,18 @@ impl OneRun for Codex {
 
 impl Codex {
     fn head(&mut self, head: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
-        self.session.id = take::label(head, "id").or(self.session.id.take());
-        keep(&mut self.session.about, "cwd", take::any(head, "cwd"));
+        self.session.id = fields::label(head, "id").or(self.session.id.take());
+        keep(&mut self.session.about, "cwd", fields::any(head, "cwd"));
         keep_field(&mut self.session.about, "version", head, "cli_version");
         for name in ["base_instructions", "instructions"] {
-            let prompt = match take::any(head, name) {
+            let prompt = match fields::any(head, name) {
                 Some(Value::Object(mut prompt)) => prompt.remove("text"),
                 other => other,
             };
             self.session.run.system(&words(prompt), t_ms);
         }
         // The time and the environment of the begin.
-        take::away(head, "timestamp originator source model_provider git");
+        fields::away(head, "timestamp originator source model_provider git");
         Ok(())
     }
 
@@ -104,34 +104,37 @@ impl Codex {
         &mut self,
         item: &mut Object,
         t_ms: Option<f64>,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
-        let kind = take::string(item, "type")?
-            .ok_or_else(|| take::missing("type", "an item of a response"))?;
-        let call = take::label(item, "call_id");
+        let kind = fields::string(item, "type")?
+            .ok_or_else(|| fields::missing("type", "an item of a response"))?;
+        let call = fields::label(item, "call_id");
         match kind.as_str() {
             "message" => self.message(item, t_ms, out)?,
             "reasoning" => {
-                let texts = ["summary", "content"].map(|name| words(take::any(item, name)));
+                let texts = ["summary", "content"].map(|name| words(fields::any(item, name)));
                 for text in texts.into_iter().filter(|text| !text.is_empty()) {
                     self.session.run.act(Body::Reasoning(text), t_ms);
                 }
                 // Encrypted content is no text.
-                take::any(item, "encrypted_content");
+                fields::any(item, "encrypted_content");
             }
             "function_call" | "custom_tool_call" | "local_shell_call" => {
-                let name = take::string(item, "name")?.unwrap_or_else(|| "local_shell".to_owned());
+                let name =
+                    fields::string(item, "name")?.unwrap_or_else(|| "local_shell".to_owned());
                 let arguments = ["arguments", "input", "action"];
-                let arguments = arguments.into_iter().find_map(|name| take::any(item, name));
+                let arguments = arguments
+                    .into_iter()
+                    .find_map(|name| fields::any(item, name));
                 let body = Body::ToolCall {
-                    id: call.or_else(|| take::label(item, "id")),
+                    id: call.or_else(|| fields::label(item, "id")),
                     name,
                     arguments: arguments.map_or(Value::Null, written),
                 };
                 self.session.run.act(body, t_ms);
             }
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
-                let output = take::any(item, "output");
+                let output = fields::any(item, "output");
                 let (content, error) = output.map_or((String::new(), None), result);
                 self.session.run.push(
                     Body::ToolResult {
@@ -147,7 +150,7 @@ impl Codex {
                 item.clear();
             }
         }
-        take::away(item, "id status");
+        fields::away(item, "id status");
         Ok(())
     }
 
@@ -155,14 +158,14 @@ impl Codex {
         &mut self,
         item: &mut Object,
         t_ms: Option<f64>,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
-        let role = take::get(item, "role").and_then(Value::as_str);
+        let role = fields::get(item, "role").and_then(Value::as_str);
         let asked = (role == Some("user")).then(|| words(item.get("content").cloned()));
         match (role, asked) {
             (Some("assistant"), _) => {
-                take::any(item, "role");
-                let text = words(take::any(item, "content"));
+                fields::any(item, "role");
+                let text = words(fields::any(item, "content"));
                 self.session.run.add_answer(text, t_ms, out);
                 Ok(())
             }
@@ -178,15 +181,15 @@ impl Codex {
         }
     }
 
-    fn event(&mut self, event: &mut Object, out: &mut Out) -> Result<(), WireFault> {
-        let kind = take::string(event, "type")?.unwrap_or_default();
+    fn event(&mut self, event: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+        let kind = fields::string(event, "type")?.unwrap_or_default();
         match kind.as_str() {
             "token_count" => {
-                let info = take::object(event, "info")?.unwrap_or_default();
+                let info = fields::object(event, "info")?.unwrap_or_default();
                 if let Some(Value::Object(last)) = info.get("last_token_usage") {
                     self.session.run.used(Usage::taken(&mut last.clone()));
                 }
-                take::any(event, "rate_limits");
+                fields::any(event, "rate_limits");
             }
             "task_started" | "turn_started" => self.session.reason = None,
             "task_complete" | "turn_complete" => self.session.reason = Some("stop".to_owned()),
@@ -224,7 +227,7 @@ fn result(output: Value) -> (String, Option<bool>) {
         other => words(Some(other)),
     };
     let code = |text: &str| {
-        let json = cut::inside(text).ok()?;
+        let json = records::inside(text).ok()?;
         json.get("metadata")?.get("exit_code")?.as_i64()
     };
     let named = |text: &str| {

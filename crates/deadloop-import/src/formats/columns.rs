@@ -13,13 +13,13 @@
 //! | `langchain` | LangChain's `LLMResult`, dumped: `generations` |
 //! | `kobold` | KoboldAI's and KoboldCpp's `/api/v1/generate`: `results` |
 
-use super::table::Table;
+use super::table::TableReader;
 use crate::reader::entries;
 use crate::sessions::log::marked;
-use crate::source::head::{Certainty, Head};
-use deadloop_stream::take::Object;
+use crate::source::head::{FormatCertainty, SourceHead};
+use deadloop_stream::fields::Object;
 
-entries! { Table;
+entries! { TableReader;
     PROMPTFOO_ENTRY = PROMPTFOO, "promptfoo", "results of promptfoo (-o x.json)";
     BFCL_ENTRY = BFCL, "bfcl", "results of the Berkeley Function-Calling Leaderboard";
     MT_BENCH_ENTRY = MT_BENCH, "mt-bench", "answers of MT-bench: choices of turns";
@@ -110,9 +110,9 @@ pub(super) static NAMES: Columns = Columns {
 };
 
 impl Columns {
-    fn knows(&self, head: &Head) -> Certainty {
+    fn knows(&self, head: &SourceHead) -> FormatCertainty {
         let of = |object: &Object| self.marks.iter().any(|marks| marked(object, marks));
-        Certainty::Certain.when(head.any(of))
+        FormatCertainty::Certain.when(head.any(of))
     }
 }
 

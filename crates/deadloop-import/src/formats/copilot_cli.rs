@@ -7,19 +7,19 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::reader::{Out, keep_field, known_entry};
+use crate::reader::{Intake, keep_field, known_entry};
 use crate::sessions::conversation::written;
-use crate::sessions::run::{OneRun, Session};
+use crate::sessions::run_session::{RunReader, RunSession};
 use crate::sessions::spans::words;
-use crate::sessions::turn::{Turn, Usage};
+use crate::sessions::turn::{TurnData, Usage};
 use deadloop_corpus::Body;
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
 known_entry! { Copilot = known, "copilot-cli", "sessions of GitHub Copilot CLI: events.jsonl"; }
 
 fn known(object: &Object) -> bool {
-    let kind = take::word(object, "type");
+    let kind = fields::word(object, "type");
     let named = ["session.", "assistant.", "tool.execution_", "user.message"];
     let named = named.iter().any(|begin| kind.starts_with(begin));
     named && object.get("data").is_some_and(Value::is_object)
@@ -28,24 +28,24 @@ fn known(object: &Object) -> bool {
 /// The only session of a file.
 #[derive(Default)]
 struct Copilot {
-    session: Session,
+    session: RunSession,
     /// Ids of calls that a message requested and whose execution has not begun.
     asked: HashSet<String>,
 }
 
-impl OneRun for Copilot {
-    fn session(&mut self) -> &mut Session {
+impl RunReader for Copilot {
+    fn session(&mut self) -> &mut RunSession {
         &mut self.session
     }
 
-    fn record(&mut self, line: &mut Object, out: &mut Out) -> Result<(), WireFault> {
-        let kind = take::string(line, "type")?
-            .ok_or_else(|| take::missing("type", "an event of a session"))?;
-        let stamp = take::any(line, "timestamp");
+    fn record(&mut self, line: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+        let kind = fields::string(line, "type")?
+            .ok_or_else(|| fields::missing("type", "an event of a session"))?;
+        let stamp = fields::any(line, "timestamp");
         let t_ms = self.session.clock.at(stamp.as_ref());
-        let mut data = take::object(line, "data")?.unwrap_or_default();
+        let mut data = fields::object(line, "data")?.unwrap_or_default();
         self.event(&kind, &mut data, t_ms, out)?;
-        take::away(line, "id parentId");
+        fields::away(line, "id parentId");
         out.losses.rest("data", &data);
         Ok(())
     }
@@ -57,29 +57,30 @@ impl Copilot {
         kind: &str,
         data: &mut Object,
         t_ms: Option<f64>,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
         match kind {
             "session.start" | "session.resume" => self.begun(data)?,
             "session.model_change" => {
-                self.session.model = take::string(data, "newModel")?.or(self.session.model.take());
+                self.session.model =
+                    fields::string(data, "newModel")?.or(self.session.model.take());
             }
             "system.message" => {
-                let prompt = take::string(data, "content")?.unwrap_or_default();
+                let prompt = fields::string(data, "content")?.unwrap_or_default();
                 self.session.run.system(&prompt, t_ms);
             }
             "user.message" => {
-                let text = take::string(data, "content")?.unwrap_or_default();
+                let text = fields::string(data, "content")?.unwrap_or_default();
                 self.session.run.user(text, t_ms);
                 // The message again, with its attachments.
-                take::any(data, "transformedContent");
+                fields::any(data, "transformedContent");
             }
             "assistant.turn_start" => {
-                let response = take::label(data, "turnId");
-                self.session.run.turn(Turn {
+                let response = fields::label(data, "turnId");
+                self.session.run.turn(TurnData {
                     response,
                     t_ms,
-                    ..Turn::default()
+                    ..TurnData::default()
                 });
             }
             "assistant.message" => self.message(data, t_ms, out)?,
@@ -103,19 +104,19 @@ impl Copilot {
 
     fn begun(&mut self, data: &mut Object) -> Result<(), WireFault> {
         let session = &mut self.session;
-        session.id = take::label(data, "sessionId").or(session.id.take());
-        session.model = take::string(data, "selectedModel")?.or(session.model.take());
+        session.id = fields::label(data, "sessionId").or(session.id.take());
+        session.model = fields::string(data, "selectedModel")?.or(session.model.take());
         keep_field(&mut session.about, "version", data, "copilotVersion");
-        take::away(data, "version producer startTime context");
+        fields::away(data, "version producer startTime context");
         Ok(())
     }
 
     fn used(&mut self, data: &mut Object) -> Result<(), WireFault> {
-        self.session.model = take::string(data, "model")?.or(self.session.model.take());
+        self.session.model = fields::string(data, "model")?.or(self.session.model.take());
         let usage = Usage {
-            sent: take::count(data, "inputTokens")?,
-            wrote: take::count(data, "outputTokens")?,
-            cached: take::count(data, "cacheReadTokens")?,
+            sent: fields::count(data, "inputTokens")?,
+            wrote: fields::count(data, "outputTokens")?,
+            cached: fields::count(data, "cacheReadTokens")?,
         };
         self.session.run.used(usage);
         Ok(())
@@ -125,39 +126,40 @@ impl Copilot {
         &mut self,
         data: &mut Object,
         t_ms: Option<f64>,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
-        if let Some(thought) = take::string(data, "reasoningText")?.filter(|text| !text.is_empty())
+        if let Some(thought) =
+            fields::string(data, "reasoningText")?.filter(|text| !text.is_empty())
         {
             self.session.run.act(Body::Reasoning(thought), t_ms);
         }
-        let text = take::string(data, "content")?.unwrap_or_default();
+        let text = fields::string(data, "content")?.unwrap_or_default();
         self.session.run.add_answer(text, t_ms, out);
-        for request in take::list(data, "toolRequests")?.unwrap_or_default() {
-            let mut request = take::as_object("toolRequests[]", request)?;
-            let id = take::label(&mut request, "toolCallId");
+        for request in fields::list(data, "toolRequests")?.unwrap_or_default() {
+            let mut request = fields::as_object("toolRequests[]", request)?;
+            let id = fields::label(&mut request, "toolCallId");
             self.asked.extend(id.clone());
             let body = call(id, &mut request, "name")?;
             self.session.run.act(body, t_ms);
-            take::any(&mut request, "type");
+            fields::any(&mut request, "type");
             out.losses.rest("data.toolRequests[]", &request);
         }
-        if let Some(wrote) = take::count(data, "outputTokens")? {
+        if let Some(wrote) = fields::count(data, "outputTokens")? {
             self.session.run.used(Usage {
                 wrote: Some(wrote),
                 ..Usage::default()
             });
         }
-        take::away(data, "messageId reasoningOpaque encryptedContent");
+        fields::away(data, "messageId reasoningOpaque encryptedContent");
         Ok(())
     }
 
     /// Begins a tool. It is a call of its own if no message requested it.
     fn started(&mut self, data: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
-        let id = take::label(data, "toolCallId");
+        let id = fields::label(data, "toolCallId");
         if id.as_ref().is_some_and(|id| self.asked.remove(id)) {
             // The request has the same fields.
-            take::away(data, "toolName arguments");
+            fields::away(data, "toolName arguments");
             return Ok(());
         }
         let body = call(id, data, "toolName")?;
@@ -166,7 +168,7 @@ impl Copilot {
     }
 
     fn completed(&mut self, data: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
-        let success = take::any(data, "success");
+        let success = fields::any(data, "success");
         let error = success.and_then(|success| Some(!success.as_bool()?));
         let content = |value: Option<Value>, names: [&str; 2]| match value {
             Some(Value::Object(mut object)) => {
@@ -175,15 +177,15 @@ impl Copilot {
             }
             other => words(other),
         };
-        let given = content(take::any(data, "result"), ["content", "detailedContent"]);
-        let failure = content(take::any(data, "error"), ["message", "code"]);
+        let given = content(fields::any(data, "result"), ["content", "detailedContent"]);
+        let failure = content(fields::any(data, "error"), ["message", "code"]);
         let body = Body::ToolResult {
-            id: take::label(data, "toolCallId"),
+            id: fields::label(data, "toolCallId"),
             content: if given.is_empty() { failure } else { given },
             error,
         };
         self.session.run.push(body, t_ms);
-        take::away(data, "model interactionId toolTelemetry");
+        fields::away(data, "model interactionId toolTelemetry");
         Ok(())
     }
 }
@@ -191,8 +193,8 @@ impl Copilot {
 fn call(id: Option<String>, object: &mut Object, name: &str) -> Result<Body, WireFault> {
     Ok(Body::ToolCall {
         id,
-        name: take::string(object, name)?
-            .ok_or_else(|| take::missing(name, "the name of a tool"))?,
-        arguments: take::any(object, "arguments").map_or(Value::Null, written),
+        name: fields::string(object, name)?
+            .ok_or_else(|| fields::missing(name, "the name of a tool"))?,
+        arguments: fields::any(object, "arguments").map_or(Value::Null, written),
     })
 }

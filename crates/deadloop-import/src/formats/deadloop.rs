@@ -5,24 +5,24 @@
 use serde_json::Value;
 
 use super::table::has_more;
-use crate::reader::{By, Foreign, Out, Reader};
+use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader};
 use crate::responses::streams::{Streams, knows};
-use crate::source::cut::{Content, Record};
-use crate::source::head::Certainty;
+use crate::source::head::FormatCertainty;
+use crate::source::records::{RecordContent, SourceRecord};
 use deadloop_corpus::Entry;
+use deadloop_stream::fields::Object;
 use deadloop_stream::reader::families::events::ENTRY as FAMILY;
-use deadloop_stream::take::Object;
 use deadloop_stream::wire::WireFault;
 
-pub(crate) const ENTRY: Foreign = Foreign {
+pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "deadloop",
     help: "deadloop's own transcripts, or streams of their events",
-    by: By::Code {
+    by: FormatReader::Code {
         knows: |head| {
-            let transcripts = Certainty::Certain.when(head.any(is_transcript));
+            let transcripts = FormatCertainty::Certain.when(head.any(is_transcript));
             transcripts.max(knows(head, &FAMILY))
         },
-        reader: || Box::new(Own(Streams::new(&FAMILY))),
+        reader: || Box::new(DeadloopReader(Streams::new(&FAMILY))),
     },
     shape: None,
     whole_folder: false,
@@ -46,11 +46,11 @@ fn is_transcript(object: &Object) -> bool {
     id && (events || text || (parts && (marked || !has_more(object))))
 }
 
-struct Own(Streams);
+struct DeadloopReader(Streams);
 
-impl Reader for Own {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        if matches!(record.content, Content::Done) {
+impl RecordReader for DeadloopReader {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+        if matches!(record.content, RecordContent::Done) {
             return self.0.take(record, out);
         }
         let (place, object) = record.placed()?;
@@ -72,7 +72,7 @@ impl Reader for Own {
         self.0.gap();
     }
 
-    fn end(&mut self, out: &mut Out) {
+    fn end(&mut self, out: &mut Intake) {
         self.0.end(out);
     }
 }

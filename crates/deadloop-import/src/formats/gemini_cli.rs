@@ -5,12 +5,12 @@
 
 use serde_json::Value;
 
-use crate::reader::{Out, Reader, known_entry};
+use crate::reader::{Intake, RecordReader, known_entry};
 use crate::sessions::conversation::Conversation;
-use crate::sessions::turn::{Turn, Usage, more};
-use crate::source::cut::Record;
+use crate::sessions::turn::{TurnData, Usage, more};
+use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Place, RecordedEvent};
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::{WireFault, kind};
 
@@ -38,8 +38,8 @@ struct GeminiCli {
     logged: bool,
 }
 
-impl Reader for GeminiCli {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for GeminiCli {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.placed()?;
         self.record(&mut object, out)?;
         out.losses.rest("", &object);
@@ -47,7 +47,7 @@ impl Reader for GeminiCli {
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Out) {
+    fn end(&mut self, out: &mut Intake) {
         let Some(place) = self.place.take() else {
             return;
         };
@@ -71,13 +71,13 @@ impl Reader for GeminiCli {
 
 impl GeminiCli {
     /// Reads a document, a line, or an element of a list.
-    fn record(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+    fn record(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
         // The output of the model counts, even if the user went back before it.
-        if take::string(object, "$rewindTo")?.is_some() {
+        if fields::string(object, "$rewindTo")?.is_some() {
             out.losses.add("$rewindTo");
             return Ok(());
         }
-        if let Some(mut set) = take::object(object, "$set")? {
+        if let Some(mut set) = fields::object(object, "$set")? {
             return self.session(&mut set, out);
         }
         if object.contains_key("messageId") {
@@ -90,9 +90,9 @@ impl GeminiCli {
             let content = std::mem::take(object);
             return self.content(content, "[]", out);
         }
-        if let Some(history) = take::list(object, "history")? {
+        if let Some(history) = fields::list(object, "history")? {
             for content in history {
-                let content = take::as_object("history[]", content)?;
+                let content = fields::as_object("history[]", content)?;
                 self.content(content, "history[]", out)?;
             }
             return Ok(());
@@ -104,18 +104,18 @@ impl GeminiCli {
         self.message(message)
     }
 
-    fn session(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
-        let session = take::string(object, "sessionId")?;
+    fn session(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+        let session = fields::string(object, "sessionId")?;
         self.session = session.or(self.session.take());
-        let messages = take::list(object, "messages")?.unwrap_or_default();
+        let messages = fields::list(object, "messages")?.unwrap_or_default();
         let messages = messages
             .into_iter()
-            .map(|message| take::as_object("messages[]", message));
+            .map(|message| fields::as_object("messages[]", message));
         for message in messages.collect::<Result<Vec<_>, _>>()? {
             self.message(message)?;
         }
         // Data on a session besides its messages.
-        take::away(object, "projectHash startTime lastUpdated kind");
+        fields::away(object, "projectHash startTime lastUpdated kind");
         out.losses.rest("", object);
         object.clear();
         Ok(())
@@ -125,13 +125,13 @@ impl GeminiCli {
     fn message(&mut self, mut message: Object) -> Result<(), WireFault> {
         let known = message.get("type").is_some_and(Value::is_string);
         if !known {
-            return Err(take::missing(
+            return Err(fields::missing(
                 "type",
                 "a message of a chat (user, gemini, info, …)",
             ));
         }
         check(&message)?;
-        let id = take::string(&mut message, "id")?;
+        let id = fields::string(&mut message, "id")?;
         let same = self
             .messages
             .iter_mut()
@@ -143,7 +143,12 @@ impl GeminiCli {
         Ok(())
     }
 
-    fn content(&mut self, mut content: Object, path: &str, out: &mut Out) -> Result<(), WireFault> {
+    fn content(
+        &mut self,
+        mut content: Object,
+        path: &str,
+        out: &mut Intake,
+    ) -> Result<(), WireFault> {
         let mut calls = Vec::new();
         if let Some(Value::Array(parts)) = content.get_mut("parts") {
             parts.retain_mut(|part| match tool(part) {
@@ -208,7 +213,7 @@ fn check(message: &Object) -> Result<(), WireFault> {
     }
     match message.get("content") {
         None | Some(Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_)) => Ok(()),
-        Some(other) => Err(take::wrong("content", other, "a text or parts")),
+        Some(other) => Err(fields::wrong("content", other, "a text or parts")),
     }
 }
 
@@ -240,12 +245,12 @@ fn add_message(
     run: &mut Conversation,
     mut message: Object,
     clock: &mut EventClock,
-    out: &mut Out,
+    out: &mut Intake,
 ) -> Option<String> {
-    let stamp = take::any(&mut message, "timestamp");
+    let stamp = fields::any(&mut message, "timestamp");
     let t_ms = clock.at(stamp.as_ref());
-    let content = text(take::any(&mut message, "content").unwrap_or_default());
-    let kind = take::any(&mut message, "type");
+    let content = text(fields::any(&mut message, "content").unwrap_or_default());
+    let kind = fields::any(&mut message, "type");
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
     if kind != "gemini" {
         match kind {
@@ -273,15 +278,15 @@ fn add_message(
         let t_ms = clock.at(call.get("timestamp"));
         events.extend(called(&call).map(|body| RecordedEvent::at(body, t_ms)));
     }
-    let model = match take::any(&mut message, "model") {
+    let model = match fields::any(&mut message, "model") {
         Some(Value::String(model)) => Some(model),
         _ => None,
     };
     if !events.is_empty() {
-        run.turn(Turn {
+        run.turn(TurnData {
             usage,
             t_ms,
-            ..Turn::default()
+            ..TurnData::default()
         });
     }
     run.events.append(&mut events);

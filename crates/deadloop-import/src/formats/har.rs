@@ -7,13 +7,13 @@
 use serde_json::Value;
 
 use crate::paths;
-use crate::reader::{Out, Reader, known_entry};
+use crate::reader::{Intake, RecordReader, known_entry};
 use crate::responses::streams::Streams;
-use crate::source::cut::{Content, MOST_VALUES, Record};
+use crate::source::records::{MOST_VALUES, RecordContent, SourceRecord};
 use deadloop_corpus::Place;
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::reader::families;
-use deadloop_stream::reader::{Framed, Frames, object};
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::reader::{Frame, Frames, object};
 use deadloop_stream::wire::WireFault;
 
 known_entry! { Har = known, "har", "HTTP archives (.har) with exchanges of a model's API"; }
@@ -29,22 +29,22 @@ const EVENT: usize = 64 << 20;
 #[derive(Default)]
 struct Har;
 
-impl Reader for Har {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for Har {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut archive) = record.placed()?;
         let entries = paths::all(&mut archive, "log.entries[]");
         if entries.is_empty() {
-            return Err(take::missing("log.entries", "at least one exchange"));
+            return Err(fields::missing("log.entries", "at least one exchange"));
         }
         for entry in entries {
-            exchange(take::as_object("log.entries[]", entry)?, &place, out);
+            exchange(fields::as_object("log.entries[]", entry)?, &place, out);
         }
         Ok(())
     }
 }
 
 /// Reads the response of an exchange. A response of another API is counted as a loss.
-fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
+fn exchange(mut entry: Object, place: &Place, out: &mut Intake) {
     let body = paths::take(&mut entry, "response.content.text");
     let encoded = paths::take(&mut entry, "response.content.encoding");
     let sent = paths::take(&mut entry, "request.postData.text");
@@ -67,10 +67,10 @@ fn exchange(mut entry: Object, place: &Place, out: &mut Out) {
     for one in said.drain(..) {
         let object = match one {
             StreamItem::Done => {
-                let record = Record {
+                let record = SourceRecord {
                     place: place.clone(),
                     member: String::new(),
-                    content: Content::Done,
+                    content: RecordContent::Done,
                 };
                 // The end of a stream cannot fail.
                 let _ = streams.take(record, out);
@@ -119,9 +119,9 @@ fn body_objects(body: &str) -> Vec<StreamItem> {
     }
     let mut frames = Frames::new(true, EVENT);
     let mut found = Vec::new();
-    let mut take = |framed: Framed<'_>| match framed {
-        Framed::Done => found.push(StreamItem::Done),
-        Framed::Object(text) => {
+    let mut take = |framed: Frame<'_>| match framed {
+        Frame::Done => found.push(StreamItem::Done),
+        Frame::Object(text) => {
             let read = object(&text, MOST_VALUES);
             found.push(read.map_or(StreamItem::Broken, StreamItem::Object));
         }

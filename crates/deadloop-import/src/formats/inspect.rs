@@ -10,12 +10,12 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::paths;
-use crate::reader::{Out, Reader, head_entry, keep};
+use crate::reader::{Intake, RecordReader, head_entry, keep};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::log::marked;
-use crate::source::cut::Record;
+use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireFault;
 
@@ -38,8 +38,8 @@ struct Inspect {
     task: Option<Value>,
 }
 
-impl Reader for Inspect {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for Inspect {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, member) = (record.place.clone(), record.member.clone());
         let header = ["", "header.json", "_journal/start.json"].contains(&member.as_str());
         if !header && !is_sample(&member) {
@@ -53,14 +53,14 @@ impl Reader for Inspect {
             out.emit(sample);
             return Ok(());
         }
-        let header = take::object(&mut object, "eval")?;
-        let mut header = header.ok_or_else(|| take::missing("eval", "an evaluation log"))?;
-        self.model = take::string(&mut header, "model")?.unwrap_or_default();
-        self.task = take::any(&mut header, "task");
-        let samples = take::list(&mut object, "samples")?.unwrap_or_default();
+        let header = fields::object(&mut object, "eval")?;
+        let mut header = header.ok_or_else(|| fields::missing("eval", "an evaluation log"))?;
+        self.model = fields::string(&mut header, "model")?.unwrap_or_default();
+        self.task = fields::any(&mut header, "task");
+        let samples = fields::list(&mut object, "samples")?.unwrap_or_default();
         let mut found = Vec::new();
         for sample in samples {
-            let mut sample = take::as_object("samples[]", sample)?;
+            let mut sample = fields::as_object("samples[]", sample)?;
             found.push(self.sample(&mut sample, place.clone(), out)?);
             out.losses.rest("samples[]", &sample);
         }
@@ -72,20 +72,25 @@ impl Reader for Inspect {
 }
 
 impl Inspect {
-    fn sample(&self, sample: &mut Object, place: Place, out: &mut Out) -> Result<Entry, WireFault> {
-        let attachments = take::object(sample, "attachments")?.unwrap_or_default();
-        let id = match take::any(sample, "id") {
+    fn sample(
+        &self,
+        sample: &mut Object,
+        place: Place,
+        out: &mut Intake,
+    ) -> Result<Entry, WireFault> {
+        let attachments = fields::object(sample, "attachments")?.unwrap_or_default();
+        let id = match fields::any(sample, "id") {
             Some(Value::String(id)) => id,
             Some(other) => other.to_string(),
-            None => return Err(take::missing("id", "the id of a sample")),
+            None => return Err(fields::missing("id", "the id of a sample")),
         };
-        let epoch = take::count(sample, "epoch")?.unwrap_or(1);
+        let epoch = fields::count(sample, "epoch")?.unwrap_or(1);
         let mut replies = replies(sample);
         let mut clock = EventClock::default();
         let mut last = None;
         let mut conversation = Conversation::default();
-        for message in take::list(sample, "messages")?.unwrap_or_default() {
-            let mut message = take::as_object("messages[]", message)?;
+        for message in fields::list(sample, "messages")?.unwrap_or_default() {
+            let mut message = fields::as_object("messages[]", message)?;
             message
                 .values_mut()
                 .for_each(|value| attach(value, &attachments));
@@ -94,7 +99,7 @@ impl Inspect {
                 continue;
             }
             failed(&mut message);
-            let id = take::label(&mut message, "id");
+            let id = fields::label(&mut message, "id");
             let mut reply = id.and_then(|id| replies.remove(&id));
             let t_ms = reply
                 .as_ref()
@@ -109,8 +114,8 @@ impl Inspect {
         let mut sampled = conversation.entry(place);
         let transcript = &mut sampled.transcript;
         transcript.id = format!("{}/{id}/{epoch}", out.stem());
-        let mut output = take::object(sample, "output")?.unwrap_or_default();
-        let own = take::string(&mut output, "model")?.filter(|model| !model.is_empty());
+        let mut output = fields::object(sample, "output")?.unwrap_or_default();
+        let own = fields::string(&mut output, "model")?.filter(|model| !model.is_empty());
         // The header has the provider too, as `openai/gpt-5`.
         transcript.model = Some(self.model.clone())
             .filter(|model| !model.is_empty())
@@ -122,17 +127,17 @@ impl Inspect {
         transcript.events.extend(end);
         let meta = &mut transcript.meta;
         keep(meta, "task", self.task.clone());
-        keep(meta, "scores", scores(take::any(sample, "scores")));
-        keep(meta, "usage", take::any(&mut output, "usage"));
-        keep(meta, "seconds", take::any(&mut output, "time"));
+        keep(meta, "scores", scores(fields::any(sample, "scores")));
+        keep(meta, "usage", fields::any(&mut output, "usage"));
+        keep(meta, "seconds", fields::any(&mut output, "time"));
         for repeated in ["input", "target", "events", "store"] {
-            if take::any(sample, repeated).is_some() {
+            if fields::any(sample, repeated).is_some() {
                 out.losses.add(repeated);
             }
         }
         // The last message again.
-        take::any(&mut output, "choices");
-        take::any(&mut output, "completion");
+        fields::any(&mut output, "choices");
+        fields::any(&mut output, "completion");
         out.losses.rest("output", &output);
         Ok(sampled)
     }
@@ -170,7 +175,7 @@ fn attach(value: &mut Value, attachments: &Map<String, Value>) {
 
 /// Returns whether a message of the model was an example in the input.
 fn given(message: &mut Object) -> bool {
-    let source = take::any(message, "source");
+    let source = fields::any(message, "source");
     let role = message.get("role").and_then(Value::as_str);
     role == Some("assistant") && source.as_ref().and_then(Value::as_str) == Some("input")
 }
@@ -183,7 +188,7 @@ fn failed(message: &mut Object) {
     let what = error.get("message").cloned();
     message.remove("error");
     message.insert("is_error".to_owned(), Value::Bool(true));
-    let content = take::word(message, "content");
+    let content = fields::word(message, "content");
     if content.is_empty() {
         message.insert("content".to_owned(), what.unwrap_or_default());
     }
@@ -191,11 +196,11 @@ fn failed(message: &mut Object) {
 
 /// Returns the reason why a sample ended: an error, a limit, or the model's finish reason.
 fn reason(sample: &mut Object, output: &mut Object) -> Result<Option<String>, WireFault> {
-    if take::any(sample, "error").is_some() {
+    if fields::any(sample, "error").is_some() {
         return Ok(Some("error".to_owned()));
     }
-    if let Some(mut limit) = take::object(sample, "limit")? {
-        return take::string(&mut limit, "type");
+    if let Some(mut limit) = fields::object(sample, "limit")? {
+        return fields::string(&mut limit, "type");
     }
     let choice = output.get("choices").and_then(|choices| choices.get(0));
     let reason = choice.and_then(|choice| choice.get("stop_reason")?.as_str());

@@ -5,13 +5,13 @@
 
 use serde_json::Value;
 
-use crate::reader::{Out, Reader, keep, keep_field, known_entry};
+use crate::reader::{Intake, RecordReader, keep, keep_field, known_entry};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::spans::words;
-use crate::sessions::turn::Turn;
-use crate::source::cut::Record;
+use crate::sessions::turn::TurnData;
+use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Entry, Place};
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
 known_entry! { InterCode = known, "intercode", "results of InterCode: turn_history of actions and observations"; }
@@ -33,8 +33,8 @@ fn known(object: &Object) -> bool {
 #[derive(Default)]
 struct InterCode;
 
-impl Reader for InterCode {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for InterCode {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, object) = record.placed()?;
         let several: Vec<(String, Value)> = if is_run(&object) {
             vec![(String::new(), Value::Object(object))]
@@ -43,7 +43,7 @@ impl Reader for InterCode {
         };
         let mut found = Vec::new();
         for (number, run) in several {
-            let run = take::as_object("a run", run)?;
+            let run = fields::as_object("a run", run)?;
             found.push(one(run, number, &place, out)?);
         }
         found.into_iter().for_each(|entry| out.emit(entry));
@@ -51,22 +51,28 @@ impl Reader for InterCode {
     }
 }
 
-fn one(mut run: Object, number: String, place: &Place, out: &mut Out) -> Result<Entry, WireFault> {
-    let history = take::object(&mut run, "turn_history")?;
-    let mut history = history.ok_or_else(|| take::missing("turn_history", "a run of InterCode"))?;
-    let environment = take::string(&mut run, "environment")?.unwrap_or_default();
+fn one(
+    mut run: Object,
+    number: String,
+    place: &Place,
+    out: &mut Intake,
+) -> Result<Entry, WireFault> {
+    let history = fields::object(&mut run, "turn_history")?;
+    let mut history =
+        history.ok_or_else(|| fields::missing("turn_history", "a run of InterCode"))?;
+    let environment = fields::string(&mut run, "environment")?.unwrap_or_default();
     let tool = environment.trim_start_matches("ic_");
     let tool = if tool.is_empty() { "action" } else { tool };
     let mut events = Conversation::default();
-    events.user(words(take::any(&mut run, "query")), None);
+    events.user(words(fields::any(&mut run, "query")), None);
     let count = turns(&mut history, tool, &mut events)?;
-    let mut summary = take::object(&mut run, "summary")?.unwrap_or_default();
-    let most = take::count(&mut summary, "turns_max")?;
+    let mut summary = fields::object(&mut run, "summary")?.unwrap_or_default();
+    let most = fields::count(&mut summary, "turns_max")?;
     let reached = most.is_some_and(|most| count >= most);
     events.finish(reached.then(|| "limit".to_owned()));
     let mut entry = events.entry(place.clone());
     let transcript = &mut entry.transcript;
-    let task = take::label(&mut run, "task_id");
+    let task = fields::label(&mut run, "task_id");
     if !number.is_empty() {
         transcript.id = format!("{}/{number}", out.stem());
     }
@@ -87,7 +93,7 @@ fn one(mut run: Object, number: String, place: &Place, out: &mut Out) -> Result<
 
 /// Adds the turns of a run: a thought, the call of `tool`, and its result. Returns their number.
 fn turns(history: &mut Object, tool: &str, events: &mut Conversation) -> Result<u64, WireFault> {
-    let mut list = |name: &str| take::list(history, name).map(Option::unwrap_or_default);
+    let mut list = |name: &str| fields::list(history, name).map(Option::unwrap_or_default);
     let actions = list("actions")?;
     let [observations, valid, thoughts] = [
         list("observations")?,
@@ -96,7 +102,7 @@ fn turns(history: &mut Object, tool: &str, events: &mut Conversation) -> Result<
     ];
     let count = actions.len();
     for (at, action) in actions.into_iter().enumerate() {
-        events.turn(Turn::default());
+        events.turn(TurnData::default());
         if let Some(thought) = thoughts.get(at).and_then(Value::as_str) {
             events.push(Body::Answer(thought.to_owned()), None);
         }

@@ -4,12 +4,12 @@
 
 use serde_json::Value;
 
-use crate::reader::{Out, Reader, known_entry};
-use crate::sessions::spans::{Kind, Span, Traces, message, spoken, words};
+use crate::reader::{Intake, RecordReader, known_entry};
+use crate::sessions::spans::{SpanKind, TraceSpan, Traces, message, spoken, words};
 use crate::sessions::turn::Usage;
-use crate::source::cut::Record;
+use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::millis;
 use deadloop_stream::wire::WireFault;
 
@@ -31,26 +31,26 @@ struct Langfuse {
     traces: Traces,
 }
 
-impl Reader for Langfuse {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for Langfuse {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.placed()?;
-        let Some(all) = take::list(&mut object, "observations")? else {
+        let Some(all) = fields::list(&mut object, "observations")? else {
             return self.observation(object, &place, None, out);
         };
-        let trace = take::label(&mut object, "id").unwrap_or_default();
+        let trace = fields::label(&mut object, "id").unwrap_or_default();
         if all.is_empty() {
             return Err(WireFault::new("a trace of no observations", "at least one"));
         }
         for one in all {
-            let one = take::as_object("observations[]", one)?;
+            let one = fields::as_object("observations[]", one)?;
             self.observation(one, &place, Some(&trace), out)?;
         }
-        self.traces.trace(&trace, &place).name = take::any(&mut object, "name");
+        self.traces.trace(&trace, &place).name = fields::any(&mut object, "name");
         out.losses.rest("", &object);
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Out) {
+    fn end(&mut self, out: &mut Intake) {
         std::mem::take(&mut self.traces).end(out);
     }
 }
@@ -61,12 +61,12 @@ impl Langfuse {
         mut one: Object,
         place: &Place,
         trace: Option<&str>,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
-        let own = take::label(&mut one, "traceId");
+        let own = fields::label(&mut one, "traceId");
         let trace = trace.map(str::to_owned).or(own).unwrap_or_default();
         let span = span(&mut one)?;
-        take::away(
+        fields::away(
             &mut one,
             "endTime parentObservationId projectId createdAt updatedAt",
         );
@@ -77,25 +77,25 @@ impl Langfuse {
 }
 
 /// Converts an observation to a span. Input and output are read only for generations and tools.
-fn span(one: &mut Object) -> Result<Span, WireFault> {
-    let kind = take::string(one, "type")?
-        .ok_or_else(|| take::missing("type", "an observation of Langfuse"))?;
-    let level = take::any(one, "level");
+fn span(one: &mut Object) -> Result<TraceSpan, WireFault> {
+    let kind = fields::string(one, "type")?
+        .ok_or_else(|| fields::missing("type", "an observation of Langfuse"))?;
+    let level = fields::any(one, "level");
     let failed = level.as_ref().and_then(Value::as_str) == Some("ERROR");
-    let usage = ["usageDetails", "usage"].map(|name| take::any(one, name));
+    let usage = ["usageDetails", "usage"].map(|name| fields::any(one, name));
     let usage = usage.into_iter().flatten().next();
-    let mut span = Span {
-        name: take::string(one, "name")?.unwrap_or_default(),
-        began: take::any(one, "startTime").as_ref().and_then(millis),
-        order: take::label(one, "id").unwrap_or_default(),
-        model: take::string(one, "model")?,
-        ..Span::default()
+    let mut span = TraceSpan {
+        name: fields::string(one, "name")?.unwrap_or_default(),
+        began: fields::any(one, "startTime").as_ref().and_then(millis),
+        order: fields::label(one, "id").unwrap_or_default(),
+        model: fields::string(one, "model")?,
+        ..TraceSpan::default()
     };
-    let (input, output) = (take::any(one, "input"), take::any(one, "output"));
-    let said = take::any(one, "statusMessage");
+    let (input, output) = (fields::any(one, "input"), fields::any(one, "output"));
+    let said = fields::any(one, "statusMessage");
     match kind.to_uppercase().as_str() {
         "GENERATION" => {
-            span.kind = Kind::Model;
+            span.kind = SpanKind::Model;
             span.usage = Usage::taken(&mut match usage {
                 Some(Value::Object(usage)) => usage,
                 _ => Object::new(),
@@ -105,7 +105,7 @@ fn span(one: &mut Object) -> Result<Span, WireFault> {
             span.reason = failed.then(|| "error".to_owned());
         }
         "TOOL" => {
-            span.kind = Kind::Tool;
+            span.kind = SpanKind::Tool;
             span.arguments = input;
             span.error = Some(failed);
             span.result = Some(match output {

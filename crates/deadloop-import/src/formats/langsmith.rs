@@ -5,12 +5,12 @@
 
 use serde_json::Value;
 
-use crate::reader::{Out, Reader, known_entry};
-use crate::sessions::spans::{Kind, Span, Traces, message, spoken, words};
+use crate::reader::{Intake, RecordReader, known_entry};
+use crate::sessions::spans::{SpanKind, TraceSpan, Traces, message, spoken, words};
 use crate::sessions::turn::Usage;
-use crate::source::cut::Record;
+use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::millis;
 use deadloop_stream::wire::WireFault;
 
@@ -27,49 +27,51 @@ struct LangSmith {
     traces: Traces,
 }
 
-impl Reader for LangSmith {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for LangSmith {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, object) = record.placed()?;
         // Nested runs are taken with a list, so that deep nesting cannot overflow the stack.
         let mut open = vec![object];
         while let Some(mut run) = open.pop() {
-            let children = take::list(&mut run, "child_runs")?.unwrap_or_default();
+            let children = fields::list(&mut run, "child_runs")?.unwrap_or_default();
             for child in children.into_iter().rev() {
-                open.push(take::as_object("child_runs[]", child)?);
+                open.push(fields::as_object("child_runs[]", child)?);
             }
             self.run(run, &place, out)?;
         }
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Out) {
+    fn end(&mut self, out: &mut Intake) {
         std::mem::take(&mut self.traces).end(out);
     }
 }
 
 impl LangSmith {
-    fn run(&mut self, mut run: Object, place: &Place, out: &mut Out) -> Result<(), WireFault> {
-        let id = take::label(&mut run, "id").unwrap_or_default();
-        let trace = take::label(&mut run, "trace_id").unwrap_or_else(|| id.clone());
-        let parent = take::any(&mut run, "parent_run_id");
-        let kind = take::string(&mut run, "run_type")?
-            .ok_or_else(|| take::missing("run_type", "a run of LangSmith"))?;
-        let name = take::string(&mut run, "name")?.unwrap_or_default();
-        let inputs = take::any(&mut run, "inputs");
-        let outputs = take::any(&mut run, "outputs");
-        let failed = take::any(&mut run, "error");
-        let mut span = Span {
+    fn run(&mut self, mut run: Object, place: &Place, out: &mut Intake) -> Result<(), WireFault> {
+        let id = fields::label(&mut run, "id").unwrap_or_default();
+        let trace = fields::label(&mut run, "trace_id").unwrap_or_else(|| id.clone());
+        let parent = fields::any(&mut run, "parent_run_id");
+        let kind = fields::string(&mut run, "run_type")?
+            .ok_or_else(|| fields::missing("run_type", "a run of LangSmith"))?;
+        let name = fields::string(&mut run, "name")?.unwrap_or_default();
+        let inputs = fields::any(&mut run, "inputs");
+        let outputs = fields::any(&mut run, "outputs");
+        let failed = fields::any(&mut run, "error");
+        let mut span = TraceSpan {
             name: name.clone(),
-            began: take::any(&mut run, "start_time").as_ref().and_then(millis),
-            order: take::label(&mut run, "dotted_order").unwrap_or_else(|| id.clone()),
-            ..Span::default()
+            began: fields::any(&mut run, "start_time")
+                .as_ref()
+                .and_then(millis),
+            order: fields::label(&mut run, "dotted_order").unwrap_or_else(|| id.clone()),
+            ..TraceSpan::default()
         };
         match kind.as_str() {
             "llm" => model(&mut span, &mut run, inputs, outputs),
             "tool" => tool(&mut span, inputs, outputs, failed.as_ref()),
             _ => {}
         }
-        take::away(
+        fields::away(
             &mut run,
             "end_time extra session_id status events tags child_run_ids",
         );
@@ -85,8 +87,8 @@ impl LangSmith {
 }
 
 /// Fills the span of a model with its input and output, as LangChain's models or wrapped clients write them.
-fn model(span: &mut Span, run: &mut Object, inputs: Option<Value>, outputs: Option<Value>) {
-    span.kind = Kind::Model;
+fn model(span: &mut TraceSpan, run: &mut Object, inputs: Option<Value>, outputs: Option<Value>) {
+    span.kind = SpanKind::Model;
     span.input = messages(inputs);
     let extra = run.get("extra");
     let metadata = extra.and_then(|extra| extra.get("metadata"));
@@ -157,8 +159,13 @@ fn messages(value: Option<Value>) -> Vec<Object> {
 }
 
 /// Fills the span of a tool with its arguments and its result.
-fn tool(span: &mut Span, inputs: Option<Value>, outputs: Option<Value>, failed: Option<&Value>) {
-    span.kind = Kind::Tool;
+fn tool(
+    span: &mut TraceSpan,
+    inputs: Option<Value>,
+    outputs: Option<Value>,
+    failed: Option<&Value>,
+) {
+    span.kind = SpanKind::Tool;
     span.arguments = match inputs {
         Some(Value::Object(mut inputs)) if inputs.len() == 1 && inputs.contains_key("input") => {
             inputs.remove("input")
@@ -177,8 +184,8 @@ fn tool(span: &mut Span, inputs: Option<Value>, outputs: Option<Value>, failed: 
         .filter(|said| said.contains_key("content"));
     let (content, status) = match said {
         Some(mut said) => {
-            span.call = take::label(&mut said, "tool_call_id");
-            let status = take::any(&mut said, "status");
+            span.call = fields::label(&mut said, "tool_call_id");
+            let status = fields::any(&mut said, "status");
             (words(said.remove("content")), status)
         }
         None => (words(output), None),

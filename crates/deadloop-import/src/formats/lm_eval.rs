@@ -10,11 +10,11 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::reader::{Out, Reader, entry, keep, known_entry};
+use crate::reader::{Intake, RecordReader, entry, keep, known_entry};
 use crate::sessions::conversation::group_of;
-use crate::source::cut::Record;
+use crate::source::records::SourceRecord;
 use deadloop_corpus::RecordedEvent;
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
 known_entry! { LmEval = known, "lm-eval", "samples of lm-evaluation-harness: doc_id, arguments, resps"; }
@@ -29,19 +29,19 @@ struct LmEval {
     taken: HashSet<String>,
 }
 
-impl Reader for LmEval {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for LmEval {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.placed()?;
-        let id = take::any(&mut object, "doc_id");
-        let id = match id.ok_or_else(|| take::missing("doc_id", "a number"))? {
+        let id = fields::any(&mut object, "doc_id");
+        let id = match id.ok_or_else(|| fields::missing("doc_id", "a number"))? {
             Value::String(id) => id,
             Value::Number(id) => id.to_string(),
-            other => return Err(take::wrong("doc_id", &other, "a number")),
+            other => return Err(fields::wrong("doc_id", &other, "a number")),
         };
-        let resps = take::list(&mut object, "resps")?;
+        let resps = fields::list(&mut object, "resps")?;
         let resps =
-            resps.ok_or_else(|| take::missing("resps", "a list of answers for each request"))?;
-        let prompts = prompts(take::any(&mut object, "arguments"));
+            resps.ok_or_else(|| fields::missing("resps", "a list of answers for each request"))?;
+        let prompts = prompts(fields::any(&mut object, "arguments"));
         if !self.taken.insert(id.clone()) {
             out.losses.add("(the same document with another filter)");
             return Ok(());
@@ -67,7 +67,7 @@ impl Reader for LmEval {
             out.emit(entry);
         }
         for text in ["doc", "target", "filtered_resps"] {
-            if take::any(&mut object, text).is_some() {
+            if fields::any(&mut object, text).is_some() {
                 out.losses.add(text);
             }
         }
@@ -113,7 +113,7 @@ fn prompts(arguments: Option<Value>) -> Vec<String> {
 
 /// Takes the scores of the answer, and the hashes of document and prompt.
 fn scores(object: &mut Object) -> Result<Vec<(String, Value)>, WireFault> {
-    let metrics = take::list(object, "metrics")?.unwrap_or_default();
+    let metrics = fields::list(object, "metrics")?.unwrap_or_default();
     let metrics = metrics.iter().filter_map(Value::as_str).map(str::to_owned);
     let others = ["filter", "doc_hash", "prompt_hash", "target_hash"].map(str::to_owned);
     let names: Vec<String> = metrics.chain(others).collect();

@@ -7,16 +7,16 @@
 
 use serde_json::Value;
 
-use crate::reader::{Out, Reader, head_entry};
-use crate::sessions::run::Session;
-use crate::source::cut::{Record, Shape};
+use crate::reader::{Intake, RecordReader, head_entry};
+use crate::sessions::run_session::RunSession;
+use crate::source::records::{FileShape, SourceRecord};
 use deadloop_corpus::Body;
 use deadloop_stream::wire::WireFault;
 
-head_entry! { SPECSTORY_ENTRY: SpecStory = |head| head.text().is_some_and(is_specstory), Some(Shape::Text),
+head_entry! { SPECSTORY_ENTRY: SpecStory = |head| head.text().is_some_and(is_specstory), Some(FileShape::Text),
 "specstory", "histories of SpecStory (.specstory/history/*.md)"; }
 head_entry! { AIDER_ENTRY: Aider = |head| head.text().is_some_and(|text| text.trim_start().starts_with(STARTED)),
-Some(Shape::Text), "aider", "chat histories of aider (.aider.chat.history.md)"; }
+Some(FileShape::Text), "aider", "chat histories of aider (.aider.chat.history.md)"; }
 
 fn is_specstory(text: &str) -> bool {
     let mut lines = text.lines();
@@ -24,7 +24,7 @@ fn is_specstory(text: &str) -> bool {
 }
 
 /// Adds text of the model, with thinking split off.
-fn add_answer(session: &mut Session, text: &str, out: &Out) {
+fn add_answer(session: &mut RunSession, text: &str, out: &Intake) {
     let text = text.trim_matches('\n');
     if text.trim().is_empty() {
         return;
@@ -35,10 +35,10 @@ fn add_answer(session: &mut Session, text: &str, out: &Out) {
 #[derive(Default)]
 struct SpecStory;
 
-impl Reader for SpecStory {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for SpecStory {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, text) = record.text()?;
-        let mut session = Session::default();
+        let mut session = RunSession::default();
         session.at(place);
         let mut speaker: Option<String> = None;
         let mut said = String::new();
@@ -93,7 +93,7 @@ fn uncut<'a>(text: &'a str, tag: &str) -> &'a str {
 }
 
 /// Adds the part of one speaker.
-fn part(session: &mut Session, speaker: Option<&str>, said: &str, out: &Out) {
+fn part(session: &mut RunSession, speaker: Option<&str>, said: &str, out: &Intake) {
     let Some(speaker) = speaker else {
         return;
     };
@@ -146,7 +146,7 @@ fn bare(text: &str) -> String {
 }
 
 /// Adds a call, and its result from a block of code.
-fn tool(session: &mut Session, inside: &str) {
+fn tool(session: &mut RunSession, inside: &str) {
     let (tag, inside) = inside.split_once('>').unwrap_or((inside, ""));
     let name = tag.split_once("data-tool-name=\"");
     let name = name.and_then(|(_, name)| Some(name.split_once('"')?.0));
@@ -188,12 +188,12 @@ const STARTED: &str = "# aider chat started at ";
 #[derive(Default)]
 struct Aider;
 
-impl Reader for Aider {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for Aider {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, text) = record.text()?;
         let mut number = place.line;
         for part in text.split(STARTED).skip(1) {
-            let mut session = Session::default();
+            let mut session = RunSession::default();
             session.at(deadloop_corpus::Place::new(place.file.clone(), number));
             number += part.lines().count() as u64;
             let mut said = String::new();
@@ -270,7 +270,7 @@ const THINKS: (&str, &str) = (
 );
 
 /// Adds an answer of the model, and the thinking in it.
-fn answer(session: &mut Session, said: &str, out: &Out) {
+fn answer(session: &mut RunSession, said: &str, out: &Intake) {
     let mut rest = said;
     while let Some((before, inside)) = rest.split_once(THINKS.0) {
         add_answer(session, before, out);

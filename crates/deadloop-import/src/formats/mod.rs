@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use deadloop_corpus::read_text;
 
-use crate::reader::Foreign;
+use crate::reader::ForeignFormat;
 
 mod apis;
 mod autogen;
@@ -46,7 +46,7 @@ mod turn_log;
 /// Reads the format of a TOML file beside this one.
 macro_rules! rows {
     ($name:literal) => {
-        match Foreign::of_rows($name, include_str!(concat!($name, ".toml"))) {
+        match ForeignFormat::of_rows($name, include_str!(concat!($name, ".toml"))) {
             Ok(format) => format,
             Err(why) => unreachable!("{}: {why}", $name),
         }
@@ -54,7 +54,7 @@ macro_rules! rows {
 }
 
 /// All foreign formats.
-pub(crate) static FOREIGN: LazyLock<Vec<Foreign>> = LazyLock::new(|| {
+pub(crate) static FOREIGN: LazyLock<Vec<ForeignFormat>> = LazyLock::new(|| {
     vec![
         apis::OPENAI_CHAT_ENTRY,
         apis::OPENAI_RESPONSES_ENTRY,
@@ -129,10 +129,10 @@ pub(crate) static FOREIGN: LazyLock<Vec<Foreign>> = LazyLock::new(|| {
 ///
 /// # Errors
 /// The file cannot be read, or does not describe a format.
-pub(crate) fn of_file(path: &Path) -> Result<&'static Foreign, String> {
+pub(crate) fn of_file(path: &Path) -> Result<&'static ForeignFormat, String> {
     let fault = |why: String| format!("{}: {}", path.display(), why.trim_end());
     let text = read_text(path).map_err(|e| fault(e.to_string()))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let format = Foreign::of_rows(name.into_owned().leak(), &text).map_err(fault)?;
+    let format = ForeignFormat::of_rows(name.into_owned().leak(), &text).map_err(fault)?;
     Ok(Box::leak(Box::new(format)))
 }

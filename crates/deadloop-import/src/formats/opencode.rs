@@ -7,13 +7,13 @@
 
 use serde_json::Value;
 
-use crate::reader::{Out, Reader, keep_field, known_entry};
-use crate::sessions::run::Session;
+use crate::reader::{Intake, RecordReader, keep_field, known_entry};
+use crate::sessions::run_session::RunSession;
 use crate::sessions::spans::words;
-use crate::sessions::turn::{Turn, Usage, more};
-use crate::source::cut::Record;
+use crate::sessions::turn::{TurnData, Usage, more};
+use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Place};
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
 known_entry! { OpenCode = known, "opencode", "sessions of opencode, as `opencode export` writes them; its database (opencode.db)"; }
@@ -34,26 +34,26 @@ struct OpenCode {
     open: Option<SessionRecord>,
 }
 
-impl Reader for OpenCode {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for OpenCode {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.placed()?;
         if let Some(id) = object.get("session").cloned() {
             return self.row(id, object, place, out);
         }
         let mut told = SessionRecord::default();
         told.session.at(place);
-        let messages = take::need_list(&mut object, "messages", "a list of messages")?;
+        let messages = fields::need_list(&mut object, "messages", "a list of messages")?;
         for message in messages {
-            let message = take::as_object("messages[]", message)?;
+            let message = fields::as_object("messages[]", message)?;
             told.message(message, out)?;
         }
-        told.info = take::object(&mut object, "info")?.unwrap_or_default();
+        told.info = fields::object(&mut object, "info")?.unwrap_or_default();
         out.losses.rest("", &object);
         told.whole(out);
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Out) {
+    fn end(&mut self, out: &mut Intake) {
         if let Some(told) = self.open.take() {
             told.whole(out);
         }
@@ -67,7 +67,7 @@ impl OpenCode {
         id: Value,
         mut row: Object,
         place: Place,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
         let same = self
             .open
@@ -97,14 +97,14 @@ impl OpenCode {
 /// A session with its data.
 #[derive(Default)]
 struct SessionRecord {
-    session: Session,
+    session: RunSession,
     info: Object,
 }
 
 impl SessionRecord {
     /// Emits the session.
-    fn whole(mut self, out: &mut Out) {
-        self.session.id = take::label(&mut self.info, "id");
+    fn whole(mut self, out: &mut Intake) {
+        self.session.id = fields::label(&mut self.info, "id");
         for (theirs, ours) in [
             ("title", "title"),
             ("version", "version"),
@@ -116,39 +116,39 @@ impl SessionRecord {
         self.session.end(out);
     }
 
-    fn message(&mut self, mut message: Object, out: &mut Out) -> Result<(), WireFault> {
-        let mut info = take::object(&mut message, "info")?.unwrap_or_default();
-        let role = take::string(&mut info, "role")?
-            .ok_or_else(|| take::missing("role", "user or assistant"))?;
-        let time = take::object(&mut info, "time")?.unwrap_or_default();
+    fn message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
+        let mut info = fields::object(&mut message, "info")?.unwrap_or_default();
+        let role = fields::string(&mut info, "role")?
+            .ok_or_else(|| fields::missing("role", "user or assistant"))?;
+        let time = fields::object(&mut info, "time")?.unwrap_or_default();
         let t_ms = self.session.clock.at(time.get("created"));
-        let agent = take::string(&mut info, "agent")?.or(take::string(&mut info, "mode")?);
-        if let Some(model) = take::string(&mut info, "modelID")? {
+        let agent = fields::string(&mut info, "agent")?.or(fields::string(&mut info, "mode")?);
+        if let Some(model) = fields::string(&mut info, "modelID")? {
             self.session.model = Some(model);
         }
-        let parts = take::list(&mut message, "parts")?.unwrap_or_default();
+        let parts = fields::list(&mut message, "parts")?.unwrap_or_default();
         if role != "assistant" {
             self.add_user_message(parts, t_ms, out)?;
         } else {
-            for prompt in take::list(&mut info, "system")?.unwrap_or_default() {
+            for prompt in fields::list(&mut info, "system")?.unwrap_or_default() {
                 self.session.run.system(&words(Some(prompt)), t_ms);
             }
             for part in parts {
-                let part = take::as_object("parts[]", part)?;
+                let part = fields::as_object("parts[]", part)?;
                 self.part(part, (agent.as_deref(), t_ms), out)?;
             }
-            self.session.reason = match take::any(&mut info, "error") {
+            self.session.reason = match fields::any(&mut info, "error") {
                 Some(error)
                     if error.get("name").and_then(Value::as_str) == Some("MessageAbortedError") =>
                 {
                     Some("aborted".to_owned())
                 }
                 Some(_) => Some("error".to_owned()),
-                None => take::string(&mut info, "finish")?,
+                None => fields::string(&mut info, "finish")?,
             };
         }
         // Sums over the steps, and the place of the work.
-        take::away(
+        fields::away(
             &mut info,
             "id sessionID parentID providerID model tokens cost path",
         );
@@ -162,16 +162,16 @@ impl SessionRecord {
         &mut self,
         parts: Vec<Value>,
         t_ms: Option<f64>,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
         for part in parts {
-            let mut part = take::as_object("parts[]", part)?;
-            let made = take::any(&mut part, "synthetic") == Some(Value::Bool(true));
-            match take::string(&mut part, "text")? {
+            let mut part = fields::as_object("parts[]", part)?;
+            let made = fields::any(&mut part, "synthetic") == Some(Value::Bool(true));
+            match fields::string(&mut part, "text")? {
                 Some(text) if made => self.session.run.system(&text, t_ms),
                 Some(text) => self.session.run.user(text, t_ms),
                 None => {
-                    let kind = take::string(&mut part, "type")?.unwrap_or_default();
+                    let kind = fields::string(&mut part, "type")?.unwrap_or_default();
                     out.losses.add(&format!("messages[].parts[] ({kind})"));
                 }
             }
@@ -183,28 +183,28 @@ impl SessionRecord {
         &mut self,
         mut part: Object,
         (agent, t_ms): (Option<&str>, Option<f64>),
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
-        let time = take::object(&mut part, "time")?.unwrap_or_default();
+        let time = fields::object(&mut part, "time")?.unwrap_or_default();
         let own = self.session.clock.at(time.get("start")).or(t_ms);
-        let kind = take::string(&mut part, "type")?.unwrap_or_default();
+        let kind = fields::string(&mut part, "type")?.unwrap_or_default();
         match kind.as_str() {
-            "step-start" => self.session.run.turn(Turn {
+            "step-start" => self.session.run.turn(TurnData {
                 agent: agent.map(str::to_owned),
                 t_ms,
-                ..Turn::default()
+                ..TurnData::default()
             }),
             "step-finish" => {
-                let tokens = take::object(&mut part, "tokens")?.unwrap_or_default();
+                let tokens = fields::object(&mut part, "tokens")?.unwrap_or_default();
                 self.session.run.used(usage(&tokens));
-                take::away(&mut part, "cost reason");
+                fields::away(&mut part, "cost reason");
             }
             "reasoning" => {
-                let text = take::string(&mut part, "text")?.unwrap_or_default();
+                let text = fields::string(&mut part, "text")?.unwrap_or_default();
                 self.session.run.act(Body::Reasoning(text), own);
             }
             "text" => {
-                let text = take::string(&mut part, "text")?.unwrap_or_default();
+                let text = fields::string(&mut part, "text")?.unwrap_or_default();
                 self.session.run.add_answer(text, own, out);
             }
             "tool" => self.tool(&mut part, t_ms)?,
@@ -213,7 +213,7 @@ impl SessionRecord {
                 return Ok(());
             }
         }
-        take::away(
+        fields::away(
             &mut part,
             "id sessionID messageID snapshot synthetic metadata",
         );
@@ -223,22 +223,22 @@ impl SessionRecord {
 
     /// Adds a call, and its result if it has one.
     fn tool(&mut self, part: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
-        let id = take::label(part, "callID");
-        let name = take::string(part, "tool")?;
-        let mut state = take::object(part, "state")?.unwrap_or_default();
-        let time = take::object(&mut state, "time")?.unwrap_or_default();
+        let id = fields::label(part, "callID");
+        let name = fields::string(part, "tool")?;
+        let mut state = fields::object(part, "state")?.unwrap_or_default();
+        let time = fields::object(&mut state, "time")?.unwrap_or_default();
         let mut at = |name: &str| self.session.clock.at(time.get(name)).or(t_ms);
         let (began, ended) = (at("start"), at("end"));
         let call = Body::ToolCall {
             id: id.clone(),
-            name: name.ok_or_else(|| take::missing("tool", "the name of a tool"))?,
-            arguments: take::any(&mut state, "input").unwrap_or_default(),
+            name: name.ok_or_else(|| fields::missing("tool", "the name of a tool"))?,
+            arguments: fields::any(&mut state, "input").unwrap_or_default(),
         };
         self.session.run.act(call, began);
-        let status = take::string(&mut state, "status")?.unwrap_or_default();
+        let status = fields::string(&mut state, "status")?.unwrap_or_default();
         let (content, error) = match status.as_str() {
-            "completed" => (take::any(&mut state, "output"), false),
-            "error" => (take::any(&mut state, "error"), true),
+            "completed" => (fields::any(&mut state, "output"), false),
+            "error" => (fields::any(&mut state, "error"), true),
             // The tool was interrupted, so the call stays open.
             _ => return Ok(()),
         };

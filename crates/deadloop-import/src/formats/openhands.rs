@@ -6,19 +6,19 @@
 
 use serde_json::{Value, json};
 
-use crate::reader::{By, Foreign, Out};
+use crate::reader::{ForeignFormat, FormatReader, Intake};
 use crate::sessions::conversation::written;
-use crate::sessions::run::{OneRun, Session};
-use crate::sessions::turn::{Turn, Usage};
-use crate::source::head::{Certainty, Head};
+use crate::sessions::run_session::{RunReader, RunSession};
+use crate::sessions::turn::{TurnData, Usage};
+use crate::source::head::{FormatCertainty, SourceHead};
 use deadloop_corpus::Body;
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-pub(crate) const ENTRY: Foreign = Foreign {
+pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "openhands",
     help: "events of OpenHands: a trajectory, or a folder with a file for each event",
-    by: By::Code {
+    by: FormatReader::Code {
         knows,
         reader: || Box::<OpenHands>::default(),
     },
@@ -26,45 +26,45 @@ pub(crate) const ENTRY: Foreign = Foreign {
     whole_folder: true,
 };
 
-fn knows(head: &Head) -> Certainty {
+fn knows(head: &SourceHead) -> FormatCertainty {
     let text = |object: &Object, name| object.get(name).is_some_and(Value::is_string);
     let event = |object: &Object| {
         let server = text(object, "action") || text(object, "observation");
         text(object, "source") && text(object, "timestamp") && (server || text(object, "kind"))
     };
-    Certainty::Certain.when(head.any(event))
+    FormatCertainty::Certain.when(head.any(event))
 }
 
 /// The reader of a run of OpenHands.
 #[derive(Default)]
 struct OpenHands {
-    session: Session,
+    session: RunSession,
     /// The response that contained the last event of the model.
     response: Option<String>,
 }
 
-impl OneRun for OpenHands {
-    fn session(&mut self) -> &mut Session {
+impl RunReader for OpenHands {
+    fn session(&mut self) -> &mut RunSession {
         &mut self.session
     }
 
-    fn record(&mut self, event: &mut Object, out: &mut Out) -> Result<(), WireFault> {
-        let stamp = take::any(event, "timestamp");
-        let source = take::string(event, "source")?.unwrap_or_default();
-        take::any(event, "id");
+    fn record(&mut self, event: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+        let stamp = fields::any(event, "timestamp");
+        let source = fields::string(event, "source")?.unwrap_or_default();
+        fields::any(event, "id");
         let t_ms = self.session.clock.at(stamp.as_ref());
-        let said = match take::string(event, "kind")? {
+        let said = match fields::string(event, "kind")? {
             Some(kind) => self.sdk(&kind, (&source, t_ms), event, out)?,
             None => self.server((&source, t_ms), event, out)?,
         };
         let outside = |body: &Body| matches!(body, Body::ToolResult { .. } | Body::User(_));
         if !said.bodies.iter().all(outside) {
             self.response = said.response.clone();
-            self.session.run.turn(Turn {
+            self.session.run.turn(TurnData {
                 response: said.response,
                 usage: said.usage,
                 t_ms,
-                ..Turn::default()
+                ..TurnData::default()
             });
         }
         for body in said.bodies {
@@ -88,28 +88,28 @@ impl OpenHands {
         &mut self,
         (source, t_ms): (&str, Option<f64>),
         event: &mut Object,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<EventContent, WireFault> {
-        let mut call = take::object(event, "tool_call_metadata")?.unwrap_or_default();
-        let mut response = take::object(&mut call, "model_response")?.unwrap_or_default();
-        let id = take::string(&mut call, "tool_call_id")?;
-        let function = take::string(&mut call, "function_name")?;
+        let mut call = fields::object(event, "tool_call_metadata")?.unwrap_or_default();
+        let mut response = fields::object(&mut call, "model_response")?.unwrap_or_default();
+        let id = fields::string(&mut call, "tool_call_id")?;
+        let function = fields::string(&mut call, "function_name")?;
         let mut said = EventContent {
             bodies: Vec::new(),
-            response: take::string(&mut response, "id")?,
+            response: fields::string(&mut response, "id")?,
             usage: Usage::default(),
         };
         // The action in words, for people.
-        let message = take::string(event, "message")?;
-        if let Some(action) = take::string(event, "action")? {
-            let mut args = take::object(event, "args")?.unwrap_or_default();
+        let message = fields::string(event, "message")?;
+        if let Some(action) = fields::string(event, "action")? {
+            let mut args = fields::object(event, "args")?.unwrap_or_default();
             if source == "user" {
-                let text = take::string(&mut args, "content")?.or(message);
+                let text = fields::string(&mut args, "content")?.or(message);
                 self.session.run.user(text.unwrap_or_default(), t_ms);
                 return Ok(said);
             }
             if action == "system" {
-                let prompt = take::string(&mut args, "content")?.or(message);
+                let prompt = fields::string(&mut args, "content")?.or(message);
                 self.session.run.system(&prompt.unwrap_or_default(), t_ms);
                 return Ok(said);
             }
@@ -134,17 +134,17 @@ impl OpenHands {
         &mut self,
         id: Option<String>,
         event: &mut Object,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<Option<Body>, WireFault> {
-        let observation = take::string(event, "observation")?;
+        let observation = fields::string(event, "observation")?;
         let observation =
-            observation.ok_or_else(|| take::missing("action", "`action` or `observation`"))?;
-        let content = take::any(event, "content");
-        let mut extras = take::object(event, "extras")?.unwrap_or_default();
-        let success = take::any(event, "success");
+            observation.ok_or_else(|| fields::missing("action", "`action` or `observation`"))?;
+        let content = fields::any(event, "content");
+        let mut extras = fields::object(event, "extras")?.unwrap_or_default();
+        let success = fields::any(event, "success");
         let body = match observation.as_str() {
             "agent_state_changed" => {
-                let state = take::string(&mut extras, "agent_state")?;
+                let state = fields::string(&mut extras, "agent_state")?;
                 let over = |state: &String| {
                     matches!(
                         state.as_str(),
@@ -185,12 +185,12 @@ impl OpenHands {
         id: Option<String>,
         mut args: Object,
         bodies: &mut Vec<Body>,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
-        let thought = take::string(&mut args, "thought")?.filter(|text| !text.is_empty());
+        let thought = fields::string(&mut args, "thought")?.filter(|text| !text.is_empty());
         match action {
             "message" => {
-                let text = take::string(&mut args, "content")?.unwrap_or_default();
+                let text = fields::string(&mut args, "content")?.unwrap_or_default();
                 bodies.extend(out.split_thinking(text));
             }
             // A thought that was a call of a tool has a result.
@@ -205,7 +205,7 @@ impl OpenHands {
             _ => {
                 bodies.extend(thought.iter().flat_map(|text| out.split_thinking(text)));
                 if action == "finish" {
-                    let last = take::string(&mut args, "final_thought")?.unwrap_or_default();
+                    let last = fields::string(&mut args, "final_thought")?.unwrap_or_default();
                     bodies.extend(out.split_thinking(last));
                     self.session.reason = Some("finish".to_owned());
                 } else {
@@ -222,16 +222,16 @@ impl OpenHands {
     }
 
     /// Takes the model and the tokens from the response.
-    fn model(&mut self, response: &mut Object, out: &mut Out) -> Result<Usage, WireFault> {
-        if let Some(model) = take::string(response, "model")? {
+    fn model(&mut self, response: &mut Object, out: &mut Intake) -> Result<Usage, WireFault> {
+        if let Some(model) = fields::string(response, "model")? {
             self.session.model = Some(model);
         }
-        let mut usage = take::object(response, "usage")?.unwrap_or_default();
+        let mut usage = fields::object(response, "usage")?.unwrap_or_default();
         let used = Usage::taken(&mut usage);
         out.losses
             .rest("[].tool_call_metadata.model_response.usage", &usage);
         // The action has the same text.
-        take::any(response, "choices");
+        fields::any(response, "choices");
         out.losses
             .rest("[].tool_call_metadata.model_response", response);
         Ok(used)
@@ -243,22 +243,22 @@ impl OpenHands {
         kind: &str,
         from: (&str, Option<f64>),
         event: &mut Object,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<EventContent, WireFault> {
-        let response = take::string(event, "llm_response_id")?;
-        let id = take::string(event, "tool_call_id")?;
-        let name = take::string(event, "tool_name")?;
+        let response = fields::string(event, "llm_response_id")?;
+        let id = fields::string(event, "tool_call_id")?;
+        let name = fields::string(event, "tool_name")?;
         let bodies = match kind {
             "ActionEvent" => action(event, id, name.unwrap_or_default(), out)?,
             "ObservationEvent" => vec![observation(event, id, out)?],
             "AgentErrorEvent" => vec![Body::ToolResult {
                 id,
-                content: take::string(event, "error")?.unwrap_or_default(),
+                content: fields::string(event, "error")?.unwrap_or_default(),
                 error: Some(true),
             }],
             "MessageEvent" => self.message(from, event, out)?,
             "SystemPromptEvent" => {
-                let prompt = words(prompt(take::any(event, "system_prompt")), out);
+                let prompt = words(prompt(fields::any(event, "system_prompt")), out);
                 self.session.run.system(&prompt, from.1);
                 Vec::new()
             }
@@ -280,11 +280,11 @@ impl OpenHands {
         &mut self,
         (source, t_ms): (&str, Option<f64>),
         event: &mut Object,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<Vec<Body>, WireFault> {
-        let mut message = take::object(event, "llm_message")?.unwrap_or_default();
-        let text = words(take::any(&mut message, "content"), out);
-        take::any(&mut message, "role");
+        let mut message = fields::object(event, "llm_message")?.unwrap_or_default();
+        let text = words(fields::any(&mut message, "content"), out);
+        fields::any(&mut message, "role");
         let mut bodies = Vec::new();
         if source == "agent" {
             bodies.extend(thinking(&mut message)?);
@@ -302,19 +302,19 @@ fn action(
     event: &mut Object,
     id: Option<String>,
     name: String,
-    out: &mut Out,
+    out: &mut Intake,
 ) -> Result<Vec<Body>, WireFault> {
     let mut bodies = Vec::from_iter(thinking(event)?);
-    let thought = words(take::any(event, "thought"), out);
+    let thought = words(fields::any(event, "thought"), out);
     bodies.extend(out.split_thinking(thought));
-    let mut call = take::object(event, "tool_call")?.unwrap_or_default();
-    let arguments = take::any(&mut call, "arguments").map(written);
+    let mut call = fields::object(event, "tool_call")?.unwrap_or_default();
+    let arguments = fields::any(&mut call, "arguments").map(written);
     for repeated in ["id", "name"] {
-        take::any(&mut call, repeated);
+        fields::any(&mut call, repeated);
     }
     out.losses.rest("[].tool_call", &call);
     // The parsed arguments of the same call.
-    let action = take::any(event, "action");
+    let action = fields::any(event, "action");
     bodies.push(Body::ToolCall {
         id,
         name,
@@ -329,7 +329,7 @@ fn exit_code(extras: &mut Object) -> Option<i64> {
         let metadata = extras.get_mut("metadata")?.as_object_mut()?;
         metadata.remove("exit_code")
     };
-    let code = take::any(extras, "exit_code").or_else(|| inner(extras));
+    let code = fields::any(extras, "exit_code").or_else(|| inner(extras));
     code?.as_i64()
 }
 
@@ -342,13 +342,17 @@ fn prompt(block: Option<Value>) -> Option<Value> {
 }
 
 /// Reads the result of a tool.
-fn observation(event: &mut Object, id: Option<String>, out: &mut Out) -> Result<Body, WireFault> {
-    let mut observation = take::object(event, "observation")?.unwrap_or_default();
-    let flag = take::any(&mut observation, "is_error");
+fn observation(
+    event: &mut Object,
+    id: Option<String>,
+    out: &mut Intake,
+) -> Result<Body, WireFault> {
+    let mut observation = fields::object(event, "observation")?.unwrap_or_default();
+    let flag = fields::any(&mut observation, "is_error");
     let error = flag.as_ref().and_then(Value::as_bool);
     let content = ["content", "output"]
         .into_iter()
-        .find_map(|f| take::any(&mut observation, f));
+        .find_map(|f| fields::any(&mut observation, f));
     let content = words(content, out);
     out.losses.rest("[].observation", &observation);
     Ok(Body::ToolResult { id, content, error })
@@ -356,8 +360,8 @@ fn observation(event: &mut Object, id: Option<String>, out: &mut Out) -> Result<
 
 /// Reads the thinking of the model before an event of the SDK.
 fn thinking(object: &mut Object) -> Result<Option<Body>, WireFault> {
-    let content = take::string(object, "reasoning_content")?.filter(|text| !text.is_empty());
-    let blocks = take::list(object, "thinking_blocks")?.unwrap_or_default();
+    let content = fields::string(object, "reasoning_content")?.filter(|text| !text.is_empty());
+    let blocks = fields::list(object, "thinking_blocks")?.unwrap_or_default();
     let texts = blocks
         .iter()
         .filter_map(|block| block.get("thinking")?.as_str());
@@ -373,7 +377,7 @@ fn reasoning(response: &Object) -> Option<Body> {
 }
 
 /// Returns a text, or the joined texts of blocks. Other blocks count as losses.
-fn words(content: Option<Value>, out: &mut Out) -> String {
+fn words(content: Option<Value>, out: &mut Intake) -> String {
     match content {
         None => String::new(),
         Some(Value::String(text)) => text,

@@ -20,13 +20,13 @@
 use serde_json::{Map, Value};
 
 use crate::paths;
-use crate::reader::{Out, Reader, known_entry};
-use crate::sessions::spans::{Kind, Span, Traces, message, read_content, words};
+use crate::reader::{Intake, RecordReader, known_entry};
+use crate::sessions::spans::{SpanKind, TraceSpan, Traces, message, read_content, words};
 use crate::sessions::turn::Usage;
-use crate::source::cut::{self, Record};
+use crate::source::records::{self, SourceRecord};
 use deadloop_corpus::Place;
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::reasons::usual;
-use deadloop_stream::take::{self, Object};
 use deadloop_stream::time::millis;
 use deadloop_stream::wire::WireFault;
 
@@ -74,28 +74,28 @@ struct OpenTelemetry {
     traces: Traces,
 }
 
-impl Reader for OpenTelemetry {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for OpenTelemetry {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.placed()?;
         let whole = ["resourceSpans", "data"].iter();
         let whole = whole.filter(|name| object.contains_key(**name)).count() > 0;
         if !whole {
             if !known(&object) {
                 let expected = "an export of spans (resourceSpans), or a span with its context";
-                return Err(take::missing("resourceSpans", expected));
+                return Err(fields::missing("resourceSpans", expected));
             }
             self.span(object, &place, out);
             return Ok(());
         }
         for list in ["resourceSpans", "data"] {
             if let Some(value) = object.get(list).filter(|v| !v.is_array() && !v.is_object()) {
-                return Err(take::wrong(list, value, "an export of spans"));
+                return Err(fields::wrong(list, value, "an export of spans"));
             }
         }
         let mut found = 0;
         for list in &SPANS[1..] {
             for span in paths::all(&mut object, list) {
-                self.span(take::as_object("spans[]", span)?, &place, out);
+                self.span(fields::as_object("spans[]", span)?, &place, out);
                 found += 1;
             }
         }
@@ -109,38 +109,38 @@ impl Reader for OpenTelemetry {
         }
     }
 
-    fn end(&mut self, out: &mut Out) {
+    fn end(&mut self, out: &mut Intake) {
         std::mem::take(&mut self.traces).end(out);
     }
 }
 
 impl OpenTelemetry {
-    fn span(&mut self, mut span: Object, place: &Place, out: &mut Out) {
+    fn span(&mut self, mut span: Object, place: &Place, out: &mut Intake) {
         let trace = label(&mut span, &TRACE);
         let mut about = about(&mut span);
-        let status = take::any(&mut span, "status").unwrap_or_default();
+        let status = fields::any(&mut span, "status").unwrap_or_default();
         let codes = [status.get("code"), status.get("status_code")];
         let code = codes.into_iter().flatten().next().cloned();
-        let code = code.or_else(|| take::any(&mut span, "status_code"));
+        let code = code.or_else(|| fields::any(&mut span, "status_code"));
         let error = |code: &Value| {
             let word = code.as_str().unwrap_or_default();
             *code == 2 || matches!(word, "STATUS_CODE_ERROR" | "ERROR")
         };
         let failed = code.as_ref().is_some_and(error) || about.remove("error.type").is_some();
-        let mut made = Span {
+        let mut made = TraceSpan {
             name: text(&mut span, "name").unwrap_or_default(),
             began: paths::first(&mut span, &BEGAN).as_ref().and_then(millis),
             order: label(&mut span, &ID),
             agent: text(&mut about, "gen_ai.agent.name"),
-            ..Span::default()
+            ..TraceSpan::default()
         };
         events(&mut span, &mut about);
         match kind(&mut about) {
-            Kind::Model => model(&mut made, &mut about, failed),
-            Kind::Tool => tool(&mut made, &mut about, failed, &status),
-            Kind::Other => {}
+            SpanKind::Model => model(&mut made, &mut about, failed),
+            SpanKind::Tool => tool(&mut made, &mut about, failed, &status),
+            SpanKind::Other => {}
         }
-        if made.kind != Kind::Other {
+        if made.kind != SpanKind::Other {
             out.losses.rest("spans[].attributes", &about);
         }
         self.traces.push(trace, place, made);
@@ -157,7 +157,7 @@ fn label(span: &mut Object, places: &[&str]) -> String {
 
 /// Takes the attributes by full names, in any form. Fields of Braintrust are renamed to attributes.
 fn about(span: &mut Object) -> Object {
-    let mut about = match take::any(span, "attributes") {
+    let mut about = match fields::any(span, "attributes") {
         Some(Value::Array(list)) => attributes(list),
         Some(Value::Object(named)) => named,
         _ => Object::new(),
@@ -213,7 +213,7 @@ fn about(span: &mut Object) -> Object {
 }
 
 /// Returns the kind of a span, by the names of all conventions.
-fn kind(about: &mut Object) -> Kind {
+fn kind(about: &mut Object) -> SpanKind {
     const NAMES: [&str; 6] = [
         "gen_ai.operation.name",
         "openinference.span.kind",
@@ -222,18 +222,18 @@ fn kind(about: &mut Object) -> Kind {
         "mlflow.spanType",
         "kind",
     ];
-    let mut found = Kind::Other;
+    let mut found = SpanKind::Other;
     for name in NAMES {
         let word = about.remove(name).map(inside);
         let word = word.as_ref().and_then(Value::as_str).unwrap_or_default();
         let word = word.to_lowercase();
         let of = match word.as_str() {
             "chat" | "generate_content" | "text_completion" | "completion" | "llm"
-            | "chat_model" => Kind::Model,
-            "execute_tool" | "tool" => Kind::Tool,
-            _ => Kind::Other,
+            | "chat_model" => SpanKind::Model,
+            "execute_tool" | "tool" => SpanKind::Tool,
+            _ => SpanKind::Other,
         };
-        if found == Kind::Other {
+        if found == SpanKind::Other {
             found = of;
         }
     }
@@ -246,14 +246,14 @@ fn kind(about: &mut Object) -> Kind {
         .keys()
         .any(|key| said.iter().any(|name| key.starts_with(name)));
     match found {
-        Kind::Other if says => Kind::Model,
+        SpanKind::Other if says => SpanKind::Model,
         found => found,
     }
 }
 
 /// Adds the messages of events as attributes of the span, where newer conventions have them.
 fn events(span: &mut Object, about: &mut Object) {
-    let Some(Value::Array(events)) = take::any(span, "events") else {
+    let Some(Value::Array(events)) = fields::any(span, "events") else {
         return;
     };
     let (mut input, mut output) = (Vec::new(), Vec::new());
@@ -262,7 +262,7 @@ fn events(span: &mut Object, about: &mut Object) {
             continue;
         };
         let name = text(&mut event, "name").unwrap_or_default();
-        let mut fields = match take::any(&mut event, "attributes") {
+        let mut fields = match fields::any(&mut event, "attributes") {
             Some(Value::Array(list)) => attributes(list),
             Some(Value::Object(named)) => named,
             _ => Object::new(),
@@ -290,7 +290,7 @@ fn events(span: &mut Object, about: &mut Object) {
                 ("gen_ai.prompt", "input.value"),
                 ("gen_ai.completion", "output.value"),
             ];
-            take::rename(&mut fields, &names);
+            fields::rename(&mut fields, &names);
             about.extend(fields);
         }
     }
@@ -302,8 +302,8 @@ fn events(span: &mut Object, about: &mut Object) {
     }
 }
 
-fn model(span: &mut Span, about: &mut Object, failed: bool) {
-    span.kind = Kind::Model;
+fn model(span: &mut TraceSpan, about: &mut Object, failed: bool) {
+    span.kind = SpanKind::Model;
     let mut first = |names: &[&str]| names.iter().find_map(|name| about.remove(*name));
     let named = first(&[
         "gen_ai.response.model",
@@ -349,7 +349,7 @@ fn used(about: &mut Object) -> Usage {
 }
 
 /// Fills the input and the output of a span from lists of messages. Returns the finish reasons.
-fn listed_messages(span: &mut Span, about: &mut Object) -> Vec<String> {
+fn listed_messages(span: &mut TraceSpan, about: &mut Object) -> Vec<String> {
     let system = about.remove("gen_ai.system_instructions").map(inside);
     if let Some(Value::Array(parts)) = system {
         let prompt = serde_json::json!({"role": "system", "parts": parts});
@@ -381,7 +381,7 @@ fn listed_messages(span: &mut Span, about: &mut Object) -> Vec<String> {
 }
 
 /// Fills input and output from single values.
-fn values(span: &mut Span, about: &mut Object, reasons: &mut Vec<String>) {
+fn values(span: &mut TraceSpan, about: &mut Object, reasons: &mut Vec<String>) {
     let mut value = |names: [&str; 2]| {
         let found = names.map(|name| about.remove(name));
         found.into_iter().flatten().next().map(inside)
@@ -511,8 +511,8 @@ fn calls(fields: &mut Object) {
     }
 }
 
-fn tool(span: &mut Span, about: &mut Object, failed: bool, status: &Value) {
-    span.kind = Kind::Tool;
+fn tool(span: &mut TraceSpan, about: &mut Object, failed: bool, status: &Value) {
+    span.kind = SpanKind::Tool;
     let mut first = |names: &[&str]| names.iter().find_map(|name| about.remove(*name));
     let name = first(&["gen_ai.tool.name", "tool.name", "traceloop.entity.name"]);
     if let Some(Value::String(name)) = name {
@@ -552,7 +552,7 @@ fn number(value: &Value) -> Option<u64> {
 /// Parses a text as JSON. Other values, and other texts, stay as they are.
 fn inside(value: Value) -> Value {
     match value {
-        Value::String(text) => cut::inside(&text).unwrap_or(Value::String(text)),
+        Value::String(text) => records::inside(&text).unwrap_or(Value::String(text)),
         other => other,
     }
 }

@@ -7,16 +7,16 @@
 
 use std::collections::HashMap;
 
-use crate::reader::{Out, Reader, entry, head_entry};
+use crate::reader::{Intake, RecordReader, entry, head_entry};
 use crate::sessions::conversation::group_of;
-use crate::source::cut::{Record, Shape};
+use crate::source::records::{FileShape, SourceRecord};
 use deadloop_corpus::{Body, Place, RecordedEvent};
 use deadloop_stream::reasons::usual;
 use deadloop_stream::wire::WireFault;
 
-head_entry! { CAPTIONS_ENTRY: Captions = |head| head.text().is_some_and(is_captions), Some(Shape::Text),
+head_entry! { CAPTIONS_ENTRY: Captions = |head| head.text().is_some_and(is_captions), Some(FileShape::Text),
 "captions", "subtitles (.srt, .vtt): the text of all cues is one answer"; }
-head_entry! { VLLM_LOG_ENTRY: VllmLog = |head| head.text().is_some_and(has_output), Some(Shape::Text),
+head_entry! { VLLM_LOG_ENTRY: VllmLog = |head| head.text().is_some_and(has_output), Some(FileShape::Text),
 "vllm-log", "logs of vLLM's server that hold outputs (--enable-log-outputs)"; }
 
 fn has_output(text: &str) -> bool {
@@ -38,8 +38,8 @@ fn is_captions(text: &str) -> bool {
 #[derive(Default)]
 struct Captions;
 
-impl Reader for Captions {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for Captions {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, text) = record.text()?;
         let mut said = Vec::new();
         // The lines of a cue are between its times and an empty line.
@@ -57,7 +57,7 @@ impl Reader for Captions {
 }
 
 /// Creates a transcript of one answer, named after its file.
-fn answer(place: Place, text: &str, out: &Out) -> deadloop_corpus::Entry {
+fn answer(place: Place, text: &str, out: &Intake) -> deadloop_corpus::Entry {
     let events = out.split_thinking(text).map(RecordedEvent::new);
     let mut made = entry(place, events.collect());
     made.transcript.id = out.stem().to_owned();
@@ -67,8 +67,8 @@ fn answer(place: Place, text: &str, out: &Out) -> deadloop_corpus::Entry {
 #[derive(Default)]
 struct VllmLog;
 
-impl Reader for VllmLog {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for VllmLog {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, text) = record.text()?;
         let mut prompts: HashMap<&str, String> = HashMap::new();
         for (at, line) in text.lines().enumerate() {

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::reader::{Out, Reader, entry, keep, known_entry};
-use crate::source::cut::{Content, Record};
+use crate::reader::{Intake, RecordReader, entry, keep, known_entry};
+use crate::source::records::{RecordContent, SourceRecord};
 use deadloop_corpus::{Body, Place, RecordedEvent};
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::think::{ThinkSplitter, join};
 use deadloop_stream::wire::WireFault;
 
@@ -23,11 +23,11 @@ fn known(object: &Object) -> bool {
 /// The answers that have not ended, by id.
 #[derive(Default)]
 struct Sglang {
-    open: BTreeMap<String, Answer>,
+    open: BTreeMap<String, SglangAnswer>,
 }
 
 /// An answer so far.
-struct Answer {
+struct SglangAnswer {
     place: Place,
     last: Place,
     text: String,
@@ -49,24 +49,27 @@ const KEPT: [&str; 6] = [
     "weight_version",
 ];
 
-impl Reader for Sglang {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        if matches!(record.content, Content::Done) {
+impl RecordReader for Sglang {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+        if matches!(record.content, RecordContent::Done) {
             self.end(out);
             return Ok(());
         }
         let (place, mut object) = record.placed()?;
-        let text = take::string(&mut object, "text")?;
-        let text = text.ok_or_else(|| take::missing("text", "`text`, a string"))?;
-        let mut info = take::object(&mut object, "meta_info")?.unwrap_or_default();
-        let id = take::label(&mut info, "id").unwrap_or_default();
-        let index = take::count(&mut object, "index")?;
+        let text = fields::string(&mut object, "text")?;
+        let text = text.ok_or_else(|| fields::missing("text", "`text`, a string"))?;
+        let mut info = fields::object(&mut object, "meta_info")?.unwrap_or_default();
+        let id = fields::label(&mut info, "id").unwrap_or_default();
+        let index = fields::count(&mut object, "index")?;
         out.losses.rest("", &object);
         let id = index
             .filter(|n| *n > 0)
             .map_or(id.clone(), |n| format!("{id}/{n}"));
         let ended = id.is_empty() || info.get("finish_reason").is_some_and(|why| !why.is_null());
-        let mut answer = self.open.remove(&id).unwrap_or_else(|| Answer::new(&place));
+        let mut answer = self
+            .open
+            .remove(&id)
+            .unwrap_or_else(|| SglangAnswer::new(&place));
         answer.last = place;
         answer.add(text);
         answer.info = info;
@@ -82,7 +85,7 @@ impl Reader for Sglang {
         self.open.values_mut().for_each(|answer| answer.gaps += 1);
     }
 
-    fn end(&mut self, out: &mut Out) {
+    fn end(&mut self, out: &mut Intake) {
         for (id, answer) in std::mem::take(&mut self.open) {
             let expected = "a finish reason: taken as it is, marked meta.cut";
             out.warn(&answer.last, "the stream ends here", expected);
@@ -91,7 +94,7 @@ impl Reader for Sglang {
     }
 }
 
-impl Answer {
+impl SglangAnswer {
     fn new(place: &Place) -> Self {
         Self {
             place: place.clone(),
@@ -133,10 +136,10 @@ impl Answer {
         self.ends.push(self.text.len());
     }
 
-    fn emit(mut self, id: String, out: &mut Out) {
+    fn emit(mut self, id: String, out: &mut Intake) {
         let mut events = self.events(out);
         let mut meta = Object::new();
-        let finish = take::any(&mut self.info, "finish_reason");
+        let finish = fields::any(&mut self.info, "finish_reason");
         if let Some(mut finish) = finish {
             let reason = finish.get_mut("type").map(Value::take).unwrap_or(finish);
             let reason = reason.as_str().map(str::to_owned);
@@ -153,7 +156,7 @@ impl Answer {
             text.tokens = tokens;
         }
         for name in KEPT {
-            keep(&mut meta, name, take::any(&mut self.info, name));
+            keep(&mut meta, name, fields::any(&mut self.info, name));
         }
         if self.gaps > 0 {
             meta.insert("gaps".to_owned(), self.gaps.into());
@@ -166,7 +169,7 @@ impl Answer {
     }
 
     /// Returns the pieces of the text as events, split at tags.
-    fn events(&self, out: &Out) -> Vec<RecordedEvent> {
+    fn events(&self, out: &Intake) -> Vec<RecordedEvent> {
         let mut splitter = ThinkSplitter::new(out.options.think.clone());
         let mut events = Vec::new();
         let mut from = 0;

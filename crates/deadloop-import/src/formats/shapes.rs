@@ -4,15 +4,15 @@ use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::{Value, json};
 
 use crate::paths;
-use crate::reader::Out;
+use crate::reader::Intake;
 use crate::sessions::spans;
-use deadloop_stream::take::Object;
+use deadloop_stream::fields::Object;
 
 /// A conversion of a document to the shape that the paths of its format expect.
-pub(crate) type Shape = fn(&mut Object, &mut Out);
+pub(crate) type ShapeConversion = fn(&mut Object, &mut Intake);
 
 /// The conversions, by the value of `shape` in the file of a format.
-const SHAPES: [(&str, Shape); 10] = [
+const SHAPES: [(&str, ShapeConversion); 10] = [
     ("chatgpt", chatgpt),
     ("claude-ai", claude_ai),
     ("crush", crush),
@@ -26,7 +26,9 @@ const SHAPES: [(&str, Shape); 10] = [
 ];
 
 /// Reads the name of a conversion.
-pub(crate) fn named<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Shape>, D::Error> {
+pub(crate) fn named<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<ShapeConversion>, D::Error> {
     let name = String::deserialize(from)?;
     let found = SHAPES.iter().find(|(known, _)| *known == name);
     let names = SHAPES.map(|(name, _)| name).join(", ");
@@ -35,7 +37,7 @@ pub(crate) fn named<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Shape>,
 }
 
 /// Returns the nodes of a tree on the path to one node. The other nodes are counted as losses.
-fn chain(nodes: Value, last: Option<Value>, parent: &str, out: &mut Out) -> Vec<Value> {
+fn chain(nodes: Value, last: Option<Value>, parent: &str, out: &mut Intake) -> Vec<Value> {
     let Value::Object(mut nodes) = nodes else {
         return Vec::new();
     };
@@ -57,7 +59,7 @@ fn chain(nodes: Value, last: Option<Value>, parent: &str, out: &mut Out) -> Vec<
 }
 
 /// Takes the path through the tree that was shown last.
-fn chatgpt(object: &mut Object, out: &mut Out) {
+fn chatgpt(object: &mut Object, out: &mut Intake) {
     let nodes = object.remove("mapping").unwrap_or_default();
     let chain = chain(nodes, object.remove("current_node"), "parent", out);
     let messages = chain.into_iter().filter_map(|mut node| {
@@ -88,7 +90,7 @@ fn chatgpt(object: &mut Object, out: &mut Out) {
 }
 
 /// Removes one copy of each text, since newer exports have two.
-fn claude_ai(object: &mut Object, _: &mut Out) {
+fn claude_ai(object: &mut Object, _: &mut Intake) {
     let messages = object
         .get_mut("chat_messages")
         .and_then(Value::as_array_mut);
@@ -107,7 +109,7 @@ fn claude_ai(object: &mut Object, _: &mut Out) {
 }
 
 /// Takes the shown version of each message, with the steps of an answer as blocks.
-fn lm_studio(object: &mut Object, out: &mut Out) {
+fn lm_studio(object: &mut Object, out: &mut Intake) {
     let mut chain = Vec::new();
     for mut message in paths::all(object, "messages[]") {
         let at = message.get("currentlySelected").and_then(Value::as_u64);
@@ -160,7 +162,7 @@ fn lm_studio(object: &mut Object, out: &mut Out) {
 }
 
 /// Takes the path through the tree that was shown last, with thinking split off.
-fn open_webui(object: &mut Object, out: &mut Out) {
+fn open_webui(object: &mut Object, out: &mut Intake) {
     let history = paths::first(object, &["chat.history", "history"]).unwrap_or_default();
     let Value::Object(mut history) = history else {
         return;
@@ -199,7 +201,7 @@ fn details(content: &str) -> Option<(String, String)> {
 }
 
 /// Sets the role and the thinking. Discarded answers are counted as losses.
-fn sillytavern(object: &mut Object, out: &mut Out) {
+fn sillytavern(object: &mut Object, out: &mut Intake) {
     let flag = |name: &str| object.get(name) == Some(&Value::Bool(true));
     let role = match (flag("is_user"), flag("is_system")) {
         (true, _) => "user",
@@ -221,7 +223,7 @@ fn sillytavern(object: &mut Object, out: &mut Out) {
 
 /// Converts requests to messages: the rounds of the model, each with its calls and their results. The parts of a response
 /// repeat the rounds. Without rounds they are kept as they are.
-fn vscode(object: &mut Object, out: &mut Out) {
+fn vscode(object: &mut Object, out: &mut Intake) {
     let mut chain = Vec::new();
     for request in paths::all(object, "requests[]") {
         let Value::Object(mut request) = request else {
@@ -282,7 +284,7 @@ fn add_texts(part: &Value, text: &mut String) {
 }
 
 /// Converts messages of LangChain to OpenAI's fields.
-fn langgraph(object: &mut Object, _: &mut Out) {
+fn langgraph(object: &mut Object, _: &mut Intake) {
     let Some(Value::Array(messages)) = object.get_mut("messages") else {
         return;
     };
@@ -296,7 +298,7 @@ fn langgraph(object: &mut Object, _: &mut Out) {
 }
 
 /// Converts the parts of a message to blocks, and takes the finish reason.
-fn crush(object: &mut Object, _: &mut Out) {
+fn crush(object: &mut Object, _: &mut Intake) {
     let mut blocks = Vec::new();
     for mut part in paths::all(object, "parts[]") {
         let data = part.get_mut("data").map(Value::take).unwrap_or_default();
@@ -337,7 +339,7 @@ fn set_blocks(object: &mut Object, blocks: Vec<Value>) {
 }
 
 /// Removes counts of tokens that are all 0. Cursor writes them for unknown counts.
-fn cursor(object: &mut Object, _: &mut Out) {
+fn cursor(object: &mut Object, _: &mut Intake) {
     let bubble = object.get_mut("bubble").and_then(Value::as_object_mut);
     let counts = bubble
         .as_ref()
@@ -349,7 +351,7 @@ fn cursor(object: &mut Object, _: &mut Out) {
 }
 
 /// Converts the parts of a message to blocks, or the prompt and the answer of older databases to messages.
-fn llm(object: &mut Object, _: &mut Out) {
+fn llm(object: &mut Object, _: &mut Intake) {
     if object.contains_key("role") {
         let parts = paths::all(object, "parts[]");
         let blocks = parts.into_iter().map(llm_block).collect();

@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use crate::reader::{Out, Reader, known_entry};
+use crate::reader::{Intake, RecordReader, known_entry};
 use crate::sessions::conversation::Conversation;
-use crate::source::cut::Record;
-use deadloop_stream::take::{self, Object};
+use crate::source::records::SourceRecord;
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
 use super::table::{columns, name};
@@ -28,18 +28,18 @@ fn known(object: &Object) -> bool {
 #[derive(Default)]
 struct ShareGpt;
 
-impl Reader for ShareGpt {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for ShareGpt {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.placed()?;
         let mut conversation = Conversation::default();
         for field in MESSAGES {
-            for message in take::list(&mut object, field)?.unwrap_or_default() {
-                let message = take::as_object("conversations[]", message)?;
+            for message in fields::list(&mut object, field)?.unwrap_or_default() {
+                let message = fields::as_object("conversations[]", message)?;
                 conversation.message(message, "conversations[]", None, out)?;
             }
         }
         if conversation.turns() == 0 {
-            return Err(take::missing(
+            return Err(fields::missing(
                 "conversations",
                 "at least one message from gpt",
             ));

@@ -7,12 +7,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::reader::{Out, Reader, keep, keep_field, known_entry};
+use crate::reader::{Intake, RecordReader, keep, keep_field, known_entry};
 use crate::sessions::conversation::Conversation;
-use crate::sessions::turn::Turn;
-use crate::source::cut::{self, Record};
+use crate::sessions::turn::TurnData;
+use crate::source::records::{self, SourceRecord};
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireFault;
 
@@ -32,8 +32,8 @@ fn mini(object: &Object) -> bool {
 #[derive(Default)]
 struct SweAgent;
 
-impl Reader for SweAgent {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for SweAgent {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.placed()?;
         let run = if mini(&object) {
             messages(&mut object, out)?
@@ -55,17 +55,17 @@ impl Reader for SweAgent {
 }
 
 /// Reads the messages of mini-swe-agent.
-fn messages(object: &mut Object, out: &mut Out) -> Result<Conversation, WireFault> {
+fn messages(object: &mut Object, out: &mut Intake) -> Result<Conversation, WireFault> {
     let mut conversation = Conversation::default();
     let mut clock = EventClock::default();
     let mut asked = false;
-    for message in take::list(object, "messages")?.unwrap_or_default() {
-        let mut message = take::as_object("messages[]", message)?;
+    for message in fields::list(object, "messages")?.unwrap_or_default() {
+        let mut message = fields::as_object("messages[]", message)?;
         // The last message only ends the run.
         if message.get("role").and_then(Value::as_str) == Some("exit") {
             continue;
         }
-        let stamp = take::any(&mut message, "timestamp");
+        let stamp = fields::any(&mut message, "timestamp");
         let t_ms = clock.at(stamp.as_ref());
         extra(&mut message);
         let role = message.get("role").and_then(Value::as_str);
@@ -107,7 +107,7 @@ fn command(message: &Object) -> Option<String> {
 
 /// Reads the result of a command, which is a user message.
 fn observed(mut message: Object) -> Body {
-    let error = take::any(&mut message, "is_error").and_then(|error| error.as_bool());
+    let error = fields::any(&mut message, "is_error").and_then(|error| error.as_bool());
     let content = text(&Value::Object(message));
     Body::ToolResult {
         id: None,
@@ -138,9 +138,9 @@ fn extra(message: &mut Object) {
     }
 }
 
-fn steps(object: &mut Object, out: &mut Out) -> Result<Conversation, WireFault> {
+fn steps(object: &mut Object, out: &mut Intake) -> Result<Conversation, WireFault> {
     let mut run = Conversation::default();
-    let history = take::list(object, "history")?.unwrap_or_default();
+    let history = fields::list(object, "history")?.unwrap_or_default();
     for message in &history {
         let role = message.get("role").and_then(Value::as_str);
         if role == Some("system") {
@@ -148,12 +148,12 @@ fn steps(object: &mut Object, out: &mut Out) -> Result<Conversation, WireFault> 
         }
     }
     run.user(task(&history).unwrap_or_default(), None);
-    for step in take::need_list(object, "trajectory", "a list of steps")? {
-        let mut step = take::as_object("trajectory[]", step)?;
-        run.turn(Turn::default());
+    for step in fields::need_list(object, "trajectory", "a list of steps")? {
+        let mut step = fields::as_object("trajectory[]", step)?;
+        run.turn(TurnData::default());
         run.events.extend(events(&mut step, out)?);
         for repeated in ["query", "messages", "state"] {
-            if take::any(&mut step, repeated).is_some() {
+            if fields::any(&mut step, repeated).is_some() {
                 out.losses.add(&format!("trajectory[].{repeated}"));
             }
         }
@@ -166,19 +166,19 @@ fn steps(object: &mut Object, out: &mut Out) -> Result<Conversation, WireFault> 
 }
 
 /// Returns the events of a step.
-fn events(step: &mut Object, out: &Out) -> Result<Vec<RecordedEvent>, WireFault> {
+fn events(step: &mut Object, out: &Intake) -> Result<Vec<RecordedEvent>, WireFault> {
     let mut events = Vec::new();
-    for block in take::list(step, "thinking_blocks")?.unwrap_or_default() {
+    for block in fields::list(step, "thinking_blocks")?.unwrap_or_default() {
         let text = block.get("thinking").and_then(Value::as_str);
         events.extend(text.map(|text| RecordedEvent::new(Body::Reasoning(text.to_owned()))));
     }
-    let thought = take::string(step, "thought")?;
-    let response = take::string(step, "response")?.filter(|text| !text.is_empty());
+    let thought = fields::string(step, "thought")?;
+    let response = fields::string(step, "response")?.filter(|text| !text.is_empty());
     let text = response.or(thought).unwrap_or_default();
     events.extend(out.split_thinking(text).map(RecordedEvent::new));
-    let action = take::string(step, "action")?.unwrap_or_default();
-    let observation = take::string(step, "observation")?.unwrap_or_default();
-    let seconds = take::any(step, "execution_time");
+    let action = fields::string(step, "action")?.unwrap_or_default();
+    let observation = fields::string(step, "observation")?.unwrap_or_default();
+    let seconds = fields::any(step, "execution_time");
     if let Some(name) = action.split_whitespace().next() {
         events.push(RecordedEvent::new(Body::ToolCall {
             id: None,
@@ -220,9 +220,13 @@ fn text(message: &Value) -> String {
 }
 
 /// Adds the data besides the steps: the model, the reason of the end, the cost.
-fn about(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
-    let mut info = take::object(object, "info")?.unwrap_or_default();
-    let reason = take::string(&mut info, "exit_status")?;
+fn about(
+    transcript: &mut Transcript,
+    object: &mut Object,
+    out: &mut Intake,
+) -> Result<(), WireFault> {
+    let mut info = fields::object(object, "info")?.unwrap_or_default();
+    let reason = fields::string(&mut info, "exit_status")?;
     if reason.is_some() {
         transcript
             .events
@@ -230,9 +234,9 @@ fn about(transcript: &mut Transcript, object: &mut Object, out: &mut Out) -> Res
     }
     keep_field(&mut transcript.meta, "usage", &mut info, "model_stats");
     keep_field(&mut transcript.meta, "environment", object, "environment");
-    let config = match take::any(object, "replay_config") {
+    let config = match fields::any(object, "replay_config") {
         // The configuration is JSON in a string.
-        Some(Value::String(text)) => cut::inside(&text).unwrap_or(Value::Null),
+        Some(Value::String(text)) => records::inside(&text).unwrap_or(Value::Null),
         Some(other) => other,
         None => Value::Object(
             info.remove("config")

@@ -16,17 +16,17 @@ use super::columns::{Columns, NAMES};
 use crate::losses::Losses;
 use crate::options::ImportFields;
 use crate::paths;
-use crate::reader::{By, Foreign, Out, Reader, entry, keep};
+use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader, entry, keep};
 use crate::responses::envelope;
 use crate::sessions::conversation::{Conversation, group_of, written};
-use crate::sessions::run::arguments;
-use crate::source::cut::{self, Record, Shape};
-use crate::source::head::Certainty;
+use crate::sessions::run_session::arguments;
+use crate::source::head::FormatCertainty;
+use crate::source::records::{self, FileShape, SourceRecord};
 use deadloop_corpus::{Body, Place, RecordedEvent, Transcript};
 use deadloop_detect::harness::did_you_mean;
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::reader::families;
 use deadloop_stream::reasons::usual;
-use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;
 
 /// The names of texts that only data sets have. With an id, other texts may be deadloop's own.
@@ -47,25 +47,25 @@ const SHORT: usize = 200;
 /// The maximum number of columns in a message.
 const NAMED: usize = 40;
 
-pub(crate) const ENTRY: Foreign = Foreign {
+pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "table",
     help: "any JSON lines, CSV or Parquet by its columns (--text-field …); data sets of Hugging Face",
-    by: By::Code {
+    by: FormatReader::Code {
         knows: |head| {
             let messages = head.any(|object| messages_of(object).is_some());
             let asked = |object: &Object| NAMES.group.iter().any(|p| object.contains_key(*p));
             let pair = head.any(|object| asked(object) && holds_text(object));
             // Rows have every column, even an empty one.
-            let rows = matches!(head.shape, Shape::Csv | Shape::Table);
+            let rows = matches!(head.shape, FileShape::Csv | FileShape::Table);
             let column =
                 |object: &Object| NAMES.text.iter().any(|name| called(object, name).is_some());
             let text = head.any(holds_text) || (rows && head.any(column));
             match (messages || pair, text) {
-                (true, _) => Certainty::Likely,
-                (false, text) => Certainty::Fallback.when(text),
+                (true, _) => FormatCertainty::Likely,
+                (false, text) => FormatCertainty::Fallback.when(text),
             }
         },
-        reader: || Box::new(Table::new(&NAMES)),
+        reader: || Box::new(TableReader::new(&NAMES)),
     },
     shape: None,
     whole_folder: false,
@@ -74,7 +74,7 @@ pub(crate) const ENTRY: Foreign = Foreign {
 fn messages_of(object: &Object) -> Option<&'static str> {
     let speaks = |message: &Value| message.get("role").is_some();
     let list = |name: &&&str| {
-        let messages = take::get(object, name).and_then(Value::as_array);
+        let messages = fields::get(object, name).and_then(Value::as_array);
         messages.is_some_and(|messages| messages.iter().any(speaks))
     };
     MESSAGES.iter().find(list).copied()
@@ -140,7 +140,7 @@ fn foreign_role(object: &Object) -> Option<&str> {
     ];
     let named = ["role", "from", "sender"].iter();
     let role = named
-        .filter_map(|name| take::get(object, name)?.as_str())
+        .filter_map(|name| fields::get(object, name)?.as_str())
         .next()?;
     OTHERS
         .iter()
@@ -148,7 +148,7 @@ fn foreign_role(object: &Object) -> Option<&str> {
         .then_some(role)
 }
 
-pub(super) struct Table {
+pub(super) struct TableReader {
     columns: &'static Columns,
     /// The first record, and the names of its columns, for messages about missing columns.
     first: Option<Place>,
@@ -159,7 +159,7 @@ pub(super) struct Table {
     unfound: Vec<(&'static str, String)>,
 }
 
-impl Table {
+impl TableReader {
     pub(super) fn new(columns: &'static Columns) -> Self {
         Self {
             columns,
@@ -204,7 +204,7 @@ impl Table {
         &mut self,
         mut object: Object,
         place: &Place,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
         let lists = self.columns.records.iter();
         let list = lists.into_iter().find(|list| {
@@ -216,7 +216,7 @@ impl Table {
         };
         let model = paths::first(&mut object, self.columns.of_all);
         for record in paths::all(&mut object, list) {
-            let record = take::as_object(list, record)?;
+            let record = fields::as_object(list, record)?;
             self.one(record, model.clone(), place, out)?;
         }
         columns(&mut Map::new(), object, &mut out.losses);
@@ -228,7 +228,7 @@ impl Table {
         mut object: Object,
         model: Option<Value>,
         place: &Place,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
         if let Some(role) = foreign_role(&object) {
             let what = format!("[] (of the {role})");
@@ -240,11 +240,11 @@ impl Table {
         let asked = out.options.fields.clone();
         self.record_columns(&asked, &object, place);
         // Requested columns are taken before any is guessed.
-        let mut own = Parts::asked(&asked, &mut object)?;
+        let mut own = RecordParts::asked(&asked, &mut object)?;
         let messages = messages_of(&object).filter(|_| self.guesses() && asked.text.is_none());
         let said = match messages {
             Some(field) => {
-                let messages = take::list(&mut object, field)?.unwrap_or_default();
+                let messages = fields::list(&mut object, field)?.unwrap_or_default();
                 add_messages(transcript, messages, field, out)?;
                 true
             }
@@ -273,7 +273,7 @@ impl Table {
         names: &'static [&'static str],
         option: &'static str,
         object: &mut Object,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Option<Value> {
         if asked.is_some() || out.options.fields.named(option).is_some() {
             return asked;
@@ -295,7 +295,7 @@ impl Table {
         own: Option<Value>,
         transcript: &mut Transcript,
         object: &mut Object,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<bool, WireFault> {
         let several = self.columns.text.iter().find(|path| path.ends_with("[]"));
         if let Some(path) = several {
@@ -315,14 +315,14 @@ impl Table {
             }
             Some(Value::Array(items)) if items.iter().all(|item| item.get("role").is_some()) => {
                 let mut messages = match object.get("prompt") {
-                    Some(Value::Array(_)) => take::list(object, "prompt")?.unwrap_or_default(),
+                    Some(Value::Array(_)) => fields::list(object, "prompt")?.unwrap_or_default(),
                     _ => Vec::new(),
                 };
                 messages.extend(items);
                 add_messages(transcript, messages, field, out)?;
             }
             Some(Value::Array(items)) => transcript.events = turns(items, out),
-            Some(other) => return Err(take::wrong(field, &other, "a text")),
+            Some(other) => return Err(fields::wrong(field, &other, "a text")),
             // A cell without text is an output without text.
             None if asked
                 .text
@@ -347,10 +347,10 @@ impl Table {
     /// Adds thinking from its own column before the text, and the finish reason after it.
     fn thought(
         &self,
-        own: &mut Parts,
+        own: &mut RecordParts,
         transcript: &mut Transcript,
         object: &mut Object,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
         let names = self.columns.reasoning;
         match self.part(
@@ -368,7 +368,7 @@ impl Table {
             Some(other) if self.guesses() && out.options.fields.reasoning.is_none() => {
                 out.losses.value("(reasoning)", &other);
             }
-            Some(other) => return Err(take::wrong("reasoning", &other, "a text")),
+            Some(other) => return Err(fields::wrong("reasoning", &other, "a text")),
         }
         let count = paths::first(object, self.columns.tokens);
         let texts = transcript.events.iter_mut();
@@ -397,11 +397,11 @@ impl Table {
     /// Sets id, group, model, language and time.
     fn about(
         &self,
-        own: Parts,
+        own: RecordParts,
         model: Option<Value>,
         transcript: &mut Transcript,
         object: &mut Object,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
         let names = self.columns;
         if let Some(id) = self.part(own.id, names.id, "--id-field", object, out) {
@@ -411,15 +411,15 @@ impl Table {
         if let Some(named) = named.or(model) {
             transcript.model = match (named, out.options.fields.model.is_some()) {
                 (named @ (Value::String(_) | Value::Number(_)), _) => label("model", named)?,
-                (other, true) => return Err(take::wrong("model", &other, "a text")),
+                (other, true) => return Err(fields::wrong("model", &other, "a text")),
                 (other, false) => {
                     out.losses.value("model", &other);
                     String::new()
                 }
             };
         }
-        let lang = take::string(object, "lang")?;
-        transcript.lang = lang.or(take::string(object, "language")?);
+        let lang = fields::string(object, "lang")?;
+        transcript.lang = lang.or(fields::string(object, "language")?);
         let group = match own.group {
             Some(group) => Some(group),
             None if own.grouped => None,
@@ -451,7 +451,7 @@ const NAME: usize = 64;
 
 /// The requested parts, taken out of a record.
 #[derive(Default)]
-struct Parts {
+struct RecordParts {
     text: Option<Value>,
     reasoning: Option<Value>,
     finish: Option<Value>,
@@ -463,7 +463,7 @@ struct Parts {
     time: Option<Value>,
 }
 
-impl Parts {
+impl RecordParts {
     fn asked(fields: &ImportFields, object: &mut Object) -> Result<Self, WireFault> {
         let mut part = |path: &Option<String>, option: &str| match path {
             None => Ok(None),
@@ -516,7 +516,7 @@ fn label(name: &str, value: Value) -> Result<String, WireFault> {
     match value {
         Value::String(text) => Ok(text),
         Value::Number(number) => Ok(number.to_string()),
-        other => Err(take::wrong(name, &other, "a string or a number")),
+        other => Err(fields::wrong(name, &other, "a string or a number")),
     }
 }
 
@@ -531,7 +531,7 @@ fn plain(text: &str) -> Result<(), WireFault> {
     if !(trimmed.starts_with('{') && trimmed.ends_with('}')) {
         return Ok(());
     }
-    let Ok(Value::Object(inside)) = cut::inside(trimmed) else {
+    let Ok(Value::Object(inside)) = records::inside(trimmed) else {
         return Ok(());
     };
     if envelope::holds(&inside, &|object| families::recognize(object).is_some()) {
@@ -544,13 +544,13 @@ fn plain(text: &str) -> Result<(), WireFault> {
     }
 }
 
-impl Reader for Table {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for TableReader {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, object) = record.placed()?;
         self.records(object, &place, out)
     }
 
-    fn end(&mut self, out: &mut Out) {
+    fn end(&mut self, out: &mut Intake) {
         let Some(first) = self.first.take() else {
             return;
         };
@@ -580,12 +580,12 @@ fn add_messages(
     transcript: &mut Transcript,
     messages: Vec<Value>,
     field: &str,
-    out: &mut Out,
+    out: &mut Intake,
 ) -> Result<(), WireFault> {
     let path = format!("{field}[]");
     let mut conversation = Conversation::default();
     for message in messages {
-        let message = take::as_object(&path, message)?;
+        let message = fields::as_object(&path, message)?;
         conversation.message(message, &path, None, out)?;
     }
     if conversation.turns() == 0 {
@@ -602,7 +602,7 @@ fn add_messages(
 }
 
 /// Returns the answers of several turns. An answer that is not text is a call: the tool's name and arguments.
-fn turns(answers: Vec<Value>, out: &mut Out) -> Vec<RecordedEvent> {
+fn turns(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
     let mut run = Conversation::default();
     let several = answers.len() > 1;
     let mut open: Vec<Value> = answers.into_iter().rev().collect();
@@ -641,7 +641,7 @@ fn turns(answers: Vec<Value>, out: &mut Out) -> Vec<RecordedEvent> {
 }
 
 /// Takes the prompt, which gives the transcript its group and is not kept.
-fn prompt(names: &[&str], object: &mut Object, out: &mut Out) -> Option<Value> {
+fn prompt(names: &[&str], object: &mut Object, out: &mut Intake) -> Option<Value> {
     let mut asked = Vec::new();
     for name in names {
         if called(object, name).is_some_and(|(_, value)| value.is_string())
@@ -658,14 +658,14 @@ fn prompt(names: &[&str], object: &mut Object, out: &mut Out) -> Option<Value> {
 pub(super) fn name(transcript: &mut Transcript, object: &mut Object) -> Result<(), WireFault> {
     for field in ["id", "uuid", "conversation_id"] {
         if transcript.id.is_empty()
-            && let Some(id) = take::any(object, field)
+            && let Some(id) = fields::any(object, field)
         {
             transcript.id = label(field, id)?;
         }
     }
-    transcript.model = take::string(object, "model")?.unwrap_or_default();
-    let lang = take::string(object, "lang")?;
-    transcript.lang = lang.or(take::string(object, "language")?);
+    transcript.model = fields::string(object, "model")?.unwrap_or_default();
+    let lang = fields::string(object, "lang")?;
+    transcript.lang = lang.or(fields::string(object, "language")?);
     Ok(())
 }
 

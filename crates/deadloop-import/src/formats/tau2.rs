@@ -4,11 +4,11 @@
 
 use serde_json::Value;
 
-use crate::reader::{Out, Reader, keep, keep_field, known_entry};
+use crate::reader::{Intake, RecordReader, keep, keep_field, known_entry};
 use crate::sessions::conversation::Conversation;
-use crate::source::cut::Record;
+use crate::source::records::SourceRecord;
 use deadloop_corpus::{Entry, Place};
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireFault;
 
@@ -23,22 +23,22 @@ fn known(object: &Object) -> bool {
 #[derive(Default)]
 struct Tau2;
 
-impl Reader for Tau2 {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for Tau2 {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.placed()?;
-        let info = take::object(&mut object, "info")?.unwrap_or_default();
-        let runs = take::need_list(&mut object, "simulations", "a list of runs")?;
+        let info = fields::object(&mut object, "info")?.unwrap_or_default();
+        let runs = fields::need_list(&mut object, "simulations", "a list of runs")?;
         if runs.is_empty() {
             out.pass("simulations (none)");
             return Ok(());
         }
         let mut found = Vec::new();
         for run in runs {
-            let run = take::as_object("simulations[]", run)?;
+            let run = fields::as_object("simulations[]", run)?;
             found.push(simulation(run, &info, &place, out)?);
         }
         // The tasks and their right answers.
-        if take::any(&mut object, "tasks").is_some() {
+        if fields::any(&mut object, "tasks").is_some() {
             out.losses.add("tasks");
         }
         out.losses.rest("", &object);
@@ -51,25 +51,25 @@ fn simulation(
     mut run: Object,
     info: &Object,
     place: &Place,
-    out: &mut Out,
+    out: &mut Intake,
 ) -> Result<Entry, WireFault> {
-    let task = take::label(&mut run, "task_id");
-    let own = take::label(&mut run, "id");
-    let trial = take::count(&mut run, "trial")?.unwrap_or(0);
+    let task = fields::label(&mut run, "task_id");
+    let own = fields::label(&mut run, "id");
+    let trial = fields::count(&mut run, "trial")?.unwrap_or(0);
     let (mut conversation, mut clock) = (Conversation::default(), EventClock::default());
-    for message in take::list(&mut run, "messages")?.unwrap_or_default() {
-        let mut message = take::as_object("messages[]", message)?;
-        let several = take::list(&mut message, "tool_messages")?;
+    for message in fields::list(&mut run, "messages")?.unwrap_or_default() {
+        let mut message = fields::as_object("messages[]", message)?;
+        let several = fields::list(&mut message, "tool_messages")?;
         let all = match several {
             Some(several) => several,
             None => vec![Value::Object(message)],
         };
         for message in all {
-            let message = take::as_object("messages[]", message)?;
+            let message = fields::as_object("messages[]", message)?;
             add_message(&mut conversation, message, &mut clock, out)?;
         }
     }
-    let reason = take::string(&mut run, "termination_reason")?;
+    let reason = fields::string(&mut run, "termination_reason")?;
     conversation.finish(reason.as_deref().map(ended).map(str::to_owned));
     let mut entry = conversation.entry(place.clone());
     let transcript = &mut entry.transcript;
@@ -88,12 +88,12 @@ fn simulation(
     let domain = info.pointer("/environment_info/domain_name");
     keep(&mut transcript.meta, "env", domain.cloned());
     keep(&mut transcript.meta, "exit", reason.map(Value::from));
-    let mut reward = take::object(&mut run, "reward_info")?.unwrap_or_default();
+    let mut reward = fields::object(&mut run, "reward_info")?.unwrap_or_default();
     keep_field(&mut transcript.meta, "reward", &mut reward, "reward");
     if !reward.is_empty() {
         out.losses.add("simulations[].reward_info");
     }
-    take::away(&mut run, "timestamp start_time end_time duration seed");
+    fields::away(&mut run, "timestamp start_time end_time duration seed");
     out.losses.rest("simulations[]", &run);
     Ok(entry)
 }
@@ -103,15 +103,15 @@ fn add_message(
     run: &mut Conversation,
     mut message: Object,
     clock: &mut EventClock,
-    out: &mut Out,
+    out: &mut Intake,
 ) -> Result<(), WireFault> {
-    let stamp = take::any(&mut message, "timestamp");
+    let stamp = fields::any(&mut message, "timestamp");
     let t_ms = clock.at(stamp.as_ref());
-    take::away(&mut message, "turn_idx cost");
-    if take::any(&mut message, "raw_data").is_some() {
+    fields::away(&mut message, "turn_idx cost");
+    if fields::any(&mut message, "raw_data").is_some() {
         out.losses.add("messages[].raw_data");
     }
-    let role = take::word(&message, "role");
+    let role = fields::word(&message, "role");
     let of_user = message.get("requestor").and_then(Value::as_str) == Some("user");
     match role {
         "tool" if of_user => {
@@ -119,17 +119,17 @@ fn add_message(
             return Ok(());
         }
         "tool" => {
-            take::rename(
+            fields::rename(
                 &mut message,
                 &[("id", "tool_call_id"), ("error", "is_error")],
             );
-            take::any(&mut message, "requestor");
+            fields::any(&mut message, "requestor");
         }
         "user" => {
-            for _ in take::list(&mut message, "tool_calls")?.unwrap_or_default() {
+            for _ in fields::list(&mut message, "tool_calls")?.unwrap_or_default() {
                 out.losses.add("messages[] (a call of the user's tool)");
             }
-            take::any(&mut message, "usage");
+            fields::any(&mut message, "usage");
         }
         _ => {
             let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);

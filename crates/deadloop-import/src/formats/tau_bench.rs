@@ -4,10 +4,10 @@
 
 use serde_json::Value;
 
-use crate::reader::{Out, Reader, keep_field, known_entry};
+use crate::reader::{Intake, RecordReader, keep_field, known_entry};
 use crate::sessions::conversation::Conversation;
-use crate::source::cut::Record;
-use deadloop_stream::take::{self, Object};
+use crate::source::records::SourceRecord;
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
 known_entry! { TauBench = known, "tau-bench", "results of tau-bench: task_id, reward, traj"; }
@@ -20,17 +20,17 @@ fn known(object: &Object) -> bool {
 #[derive(Default)]
 struct TauBench;
 
-impl Reader for TauBench {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for TauBench {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.placed()?;
-        let task = take::label(&mut object, "task_id");
-        let task = task.ok_or_else(|| take::missing("task_id", "the number of a task"))?;
-        let trial = take::count(&mut object, "trial")?.unwrap_or(0);
+        let task = fields::label(&mut object, "task_id");
+        let task = task.ok_or_else(|| fields::missing("task_id", "the number of a task"))?;
+        let trial = fields::count(&mut object, "trial")?.unwrap_or(0);
         let mut run = Conversation::default();
-        for message in take::need_list(&mut object, "traj", "a list of messages")? {
-            let mut message = take::as_object("traj[]", message)?;
+        for message in fields::need_list(&mut object, "traj", "a list of messages")? {
+            let mut message = fields::as_object("traj[]", message)?;
             // The tool of a result, which its call has too.
-            take::any(&mut message, "name");
+            fields::any(&mut message, "name");
             run.message(message, "traj[]", None, out)?;
         }
         let mut entry = run.entry(place);

@@ -2,28 +2,28 @@
 //!
 //! The transcript is named after the file.
 
-use crate::reader::{By, Foreign, Out, Reader, entry};
-use crate::source::cut::{Record, Shape};
-use crate::source::head::Certainty;
+use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader, entry};
+use crate::source::head::FormatCertainty;
+use crate::source::records::{FileShape, SourceRecord};
 use deadloop_corpus::RecordedEvent;
 use deadloop_stream::wire::WireFault;
 
-pub(crate) const ENTRY: Foreign = Foreign {
+pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "text",
     help: "plain text, one answer a file, thinking in <think>…</think>; never guessed",
     // A text may be anything: a log, a page, user input.
-    by: By::Code {
-        knows: |_| Certainty::No,
-        reader: || Box::new(Text),
+    by: FormatReader::Code {
+        knows: |_| FormatCertainty::No,
+        reader: || Box::new(TextReader),
     },
-    shape: Some(Shape::Text),
+    shape: Some(FileShape::Text),
     whole_folder: false,
 };
 
-struct Text;
+struct TextReader;
 
-impl Reader for Text {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for TextReader {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, text) = record.text()?;
         let events = out.split_thinking(text).map(RecordedEvent::new);
         let mut entry = entry(place, events.collect());

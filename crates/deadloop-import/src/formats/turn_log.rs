@@ -5,12 +5,12 @@
 
 use serde_json::Value;
 
-use crate::reader::{Out, Reader, known_entry};
+use crate::reader::{Intake, RecordReader, known_entry};
 use crate::sessions::conversation::{Conversation, tool_call};
 use crate::sessions::spans::words;
-use crate::source::cut::Record;
+use crate::source::records::SourceRecord;
 use deadloop_corpus::Body;
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
 known_entry! { TurnLog = known, "turn-log", "conversations of turns with request, response, toolCalls, toolCallResults"; }
@@ -24,15 +24,15 @@ fn known(object: &Object) -> bool {
 #[derive(Default)]
 struct TurnLog;
 
-impl Reader for TurnLog {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for TurnLog {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.placed()?;
         let mut run = Conversation::default();
-        for turn in take::need_list(&mut object, "turns", "a list of turns")? {
-            let turn = take::as_object("turns[]", turn)?;
+        for turn in fields::need_list(&mut object, "turns", "a list of turns")? {
+            let turn = fields::as_object("turns[]", turn)?;
             exchange(&mut run, turn, out)?;
         }
-        let id = take::label(&mut object, "id");
+        let id = fields::label(&mut object, "id");
         let mut entry = run.entry(place);
         entry.transcript.id = id.unwrap_or_default();
         out.losses.rest("", &object);
@@ -42,16 +42,16 @@ impl Reader for TurnLog {
 }
 
 /// Adds a user message and everything after it.
-fn exchange(run: &mut Conversation, mut turn: Object, out: &mut Out) -> Result<(), WireFault> {
-    let mut request = take::object(&mut turn, "request")?.unwrap_or_default();
+fn exchange(run: &mut Conversation, mut turn: Object, out: &mut Intake) -> Result<(), WireFault> {
+    let mut request = fields::object(&mut turn, "request")?.unwrap_or_default();
     run.user(
-        take::string(&mut request, "message")?.unwrap_or_default(),
+        fields::string(&mut request, "message")?.unwrap_or_default(),
         None,
     );
-    let mut results = take::object(&mut turn, "toolCallResults")?.unwrap_or_default();
+    let mut results = fields::object(&mut turn, "toolCallResults")?.unwrap_or_default();
     let mut calls = Vec::new();
-    for call in take::list(&mut turn, "toolCalls")?.unwrap_or_default() {
-        let mut call = take::as_object("toolCalls[]", call)?;
+    for call in fields::list(&mut turn, "toolCalls")?.unwrap_or_default() {
+        let mut call = fields::as_object("toolCalls[]", call)?;
         let body = tool_call(&mut call)?;
         if let Body::ToolCall { id: Some(id), .. } = &body {
             calls.push(id.clone());
@@ -71,16 +71,16 @@ fn exchange(run: &mut Conversation, mut turn: Object, out: &mut Out) -> Result<(
         };
         run.push(body, None);
     }
-    let mut response = take::object(&mut turn, "response")?.unwrap_or_default();
-    let text = take::string(&mut response, "message")?.unwrap_or_default();
+    let mut response = fields::object(&mut turn, "response")?.unwrap_or_default();
+    let text = fields::string(&mut response, "message")?.unwrap_or_default();
     run.add_answer(text, None, out);
     // Summaries of earlier turns are kept where they were made.
-    if let Some(metadata) = take::any(&mut turn, "metadata")
+    if let Some(metadata) = fields::any(&mut turn, "metadata")
         && let Some(event) = run.last_turn()
     {
         event.rest.insert("metadata".to_owned(), metadata);
     }
-    take::any(&mut turn, "id");
+    fields::any(&mut turn, "id");
     out.losses.rest("turns[].request", &request);
     out.losses.rest("turns[].response", &response);
     out.losses.rest("turns[]", &turn);

@@ -1,17 +1,17 @@
-//! [`Choice`]: one answer of a response that has not ended.
+//! [`ResponseChoice`]: one answer of a response that has not ended.
 //!
 //! Texts are split at their tags, and calls of tools are joined from their pieces.
 
 use serde_json::Value;
 
-use crate::reader::Out;
+use crate::reader::Intake;
 use crate::sessions::conversation::written;
 use deadloop_corpus::{Body, RecordedEvent};
-use deadloop_stream::reader::content::{Call, Tokens};
+use deadloop_stream::reader::content::{CallPiece, TokenCounts};
 use deadloop_stream::think::{ThinkSplitter, join};
 
 /// An answer of a response.
-pub(crate) struct Choice {
+pub(crate) struct ResponseChoice {
     pub(crate) index: u64,
     events: Vec<RecordedEvent>,
     /// The splitter of tags in answers. `None` once thinking came in a field of its own.
@@ -21,9 +21,9 @@ pub(crate) struct Choice {
     pub(crate) finished: bool,
 }
 
-impl Choice {
+impl ResponseChoice {
     /// Creates an empty answer. `tags` says whether its text may hold `<think>`.
-    pub(crate) fn new(index: u64, out: &Out, tags: bool) -> Self {
+    pub(crate) fn new(index: u64, out: &Intake, tags: bool) -> Self {
         Self {
             index,
             events: Vec::new(),
@@ -34,7 +34,7 @@ impl Choice {
     }
 
     /// Adds the next event.
-    pub(crate) fn event(&mut self, event: RecordedEvent, t_ms: Option<f64>, out: &Out) {
+    pub(crate) fn event(&mut self, event: RecordedEvent, t_ms: Option<f64>, out: &Intake) {
         match (&event.body, &mut self.splitter) {
             (Body::Reasoning(text) | Body::Answer(text), _) if text.is_empty() => return,
             (Body::Answer(text), Some(splitter)) => {
@@ -60,7 +60,7 @@ impl Choice {
     }
 
     /// Adds a piece of a call to the call with the same key, or starts a call.
-    pub(crate) fn call(&mut self, call: Call, t_ms: Option<f64>, out: &Out) {
+    pub(crate) fn call(&mut self, call: CallPiece, t_ms: Option<f64>, out: &Intake) {
         let joins = |key: &String| !key.is_empty() && *key == call.key;
         let known = self.calls.iter().rfind(|(key, _)| joins(key));
         if let Some((_, at)) = known
@@ -108,7 +108,7 @@ impl Choice {
     }
 
     /// Returns the events. `shift` is the time from the request to its first object.
-    pub(crate) fn end(mut self, shift: f64, tokens: Option<Tokens>) -> Vec<RecordedEvent> {
+    pub(crate) fn end(mut self, shift: f64, tokens: Option<TokenCounts>) -> Vec<RecordedEvent> {
         let last = self.events.last().and_then(|event| event.t_ms);
         self.release(last);
         for (_, at) in &self.calls {
@@ -143,7 +143,7 @@ fn micros(t_ms: f64) -> Option<f64> {
 }
 
 /// Sets the token counts of texts that came in one piece each.
-fn count(events: &mut [RecordedEvent], tokens: Tokens) {
+fn count(events: &mut [RecordedEvent], tokens: TokenCounts) {
     let is = |wanted: bool| {
         move |event: &&RecordedEvent| match event.body {
             Body::Reasoning(_) => wanted,

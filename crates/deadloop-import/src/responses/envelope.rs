@@ -14,18 +14,18 @@
 
 use serde_json::Value;
 
-use crate::source::cut;
+use crate::source::records;
 
-use crate::reader::Out;
+use crate::reader::Intake;
 use crate::sessions::conversation::{Conversation, group_of};
-use deadloop_stream::Prompted;
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::PromptInfo;
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::millis;
 use deadloop_stream::wire::WireFault;
 
 /// An object without its envelope.
 #[derive(Debug, Default)]
-pub(crate) struct Opened {
+pub(crate) struct Payload {
     /// The object.
     pub(crate) object: Object,
     /// The id of the request.
@@ -112,7 +112,7 @@ fn parsed(text: &str) -> Option<Object> {
     if !text.trim_ascii_start().starts_with('{') {
         return None;
     }
-    match cut::inside(text) {
+    match records::inside(text) {
         Ok(Value::Object(object)) => Some(object),
         _ => None,
     }
@@ -122,9 +122,9 @@ fn parsed(text: &str) -> Option<Object> {
 pub(crate) fn open(
     object: Object,
     known: &dyn Fn(&Object) -> bool,
-    out: &mut Out,
-) -> Result<Opened, WireFault> {
-    let mut opened = Opened::default();
+    out: &mut Intake,
+) -> Result<Payload, WireFault> {
+    let mut opened = Payload::default();
     let mut object = object;
     for _ in 0..=DEPTH {
         if known(&object) {
@@ -184,7 +184,7 @@ fn unknown(object: &Object) -> WireFault {
     WireFault::new(what, EXPECTED)
 }
 
-impl Opened {
+impl Payload {
     /// Creates a result without an envelope. `rest` holds the fields that no API has.
     pub(crate) fn bare(rest: Option<&mut Object>) -> Self {
         let mut opened = Self::default();
@@ -201,22 +201,22 @@ impl Opened {
     }
 
     /// Takes the fields of the envelope itself.
-    fn note(&mut self, envelope: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+    fn note(&mut self, envelope: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
         if self.id.is_none() {
-            self.id = IDS.iter().find_map(|name| take::label(envelope, name));
+            self.id = IDS.iter().find_map(|name| fields::label(envelope, name));
         }
         if self.model.is_none() {
             let names = ["model", "modelId"];
-            self.model = names.iter().find_map(|name| take::label(envelope, name));
+            self.model = names.iter().find_map(|name| fields::label(envelope, name));
         }
         let since = time(envelope, &MILLIS, Value::as_f64);
         let since = since.or_else(|| time(envelope, &SECONDS, |s| Some(s.as_f64()? * 1e3)));
         self.since = self.since.or(since);
         self.at = self.at.or_else(|| time(envelope, &CLOCK, millis));
         if let Some(mut request) = request(envelope) {
-            let model = take::label(&mut request, "model");
+            let model = fields::label(&mut request, "model");
             self.model = self.model.take().or(model);
-            self.user = Prompted::in_request(&request);
+            self.user = PromptInfo::in_request(&request);
             self.group = prompt(&mut request, out)?;
             out.losses.rest("request", &request);
         }
@@ -228,7 +228,7 @@ impl Opened {
 fn request(envelope: &mut Object) -> Option<Object> {
     for name in REQUEST {
         let inside = match envelope.get(name) {
-            Some(Value::Object(_)) => take::any(envelope, name),
+            Some(Value::Object(_)) => fields::any(envelope, name),
             Some(Value::String(text)) => parsed(text).map(Value::Object),
             _ => None,
         };
@@ -241,7 +241,7 @@ fn request(envelope: &mut Object) -> Option<Object> {
         }
     }
     let messages = match envelope.get("messages")? {
-        Value::String(text) => cut::inside(text).ok()?,
+        Value::String(text) => records::inside(text).ok()?,
         list => list.clone(),
     };
     envelope.remove("messages");
@@ -265,17 +265,17 @@ fn time(object: &mut Object, names: &[&str], read: fn(&Value) -> Option<f64>) ->
 }
 
 /// Takes the prompt of a request, and returns its group.
-fn prompt(request: &mut Object, out: &mut Out) -> Result<Option<String>, WireFault> {
-    if let Some(text) = take::any(request, "prompt") {
+fn prompt(request: &mut Object, out: &mut Intake) -> Result<Option<String>, WireFault> {
+    if let Some(text) = fields::any(request, "prompt") {
         return Ok(text.as_str().map(group_of));
     }
     let mut conversation = Conversation::default();
-    let messages = match take::list(request, "messages")? {
+    let messages = match fields::list(request, "messages")? {
         Some(messages) => Some(messages),
-        None => take::list(request, "contents")?,
+        None => fields::list(request, "contents")?,
     };
     for message in messages.unwrap_or_default() {
-        let mut message = take::as_object("request.messages[]", message)?;
+        let mut message = fields::as_object("request.messages[]", message)?;
         if message.contains_key("parts") {
             message.entry("role").or_insert_with(|| "user".into());
         }

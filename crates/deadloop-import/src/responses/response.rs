@@ -1,18 +1,18 @@
-//! [`Response`]: a response in progress, with its answers.
+//! [`PartialResponse`]: a response in progress, with its answers.
 //!
 //! A response that ended without a finish reason is marked `meta.cut`. A response with unreadable chunks is marked
 //! `meta.gaps`.
 
 use serde_json::{Map, Value};
 
-use crate::reader::{Out, entry};
-use crate::responses::choice::Choice;
-use crate::responses::envelope::Opened;
+use crate::reader::{Intake, entry};
+use crate::responses::choice::ResponseChoice;
+use crate::responses::envelope::Payload;
 use deadloop_corpus::{Body, Place, RecordedEvent};
-use deadloop_stream::reader::content::{ObjectContent, ObjectPart, Tokens};
+use deadloop_stream::reader::content::{ObjectContent, ObjectPart, TokenCounts};
 
 /// A response that has not ended.
-pub(crate) struct Response {
+pub(crate) struct PartialResponse {
     /// The name in its chunks.
     pub(crate) name: Option<String>,
     /// The id of the recorder.
@@ -25,7 +25,7 @@ pub(crate) struct Response {
     pub(crate) place: Place,
     last: Place,
     pub(crate) meta: Map<String, Value>,
-    tokens: Option<Tokens>,
+    tokens: Option<TokenCounts>,
     /// The times of the response's first and last objects, and its duration.
     began: Option<f64>,
     at: Option<f64>,
@@ -35,10 +35,10 @@ pub(crate) struct Response {
     pub(crate) ended: bool,
     /// Whether each chunk has a name of its own.
     pub(crate) renamed: bool,
-    choices: Vec<Choice>,
+    choices: Vec<ResponseChoice>,
 }
 
-impl Response {
+impl PartialResponse {
     /// Creates the response that an object begins.
     pub(crate) fn new(said: &ObjectContent, place: &Place) -> Self {
         Self {
@@ -117,9 +117,9 @@ impl Response {
     pub(crate) fn add(
         &mut self,
         said: ObjectContent,
-        opened: Opened,
+        opened: Payload,
         place: &Place,
-        out: &Out,
+        out: &Intake,
         tags: bool,
     ) {
         self.last = place.clone();
@@ -166,18 +166,19 @@ impl Response {
         }
     }
 
-    fn choice(&mut self, index: u64, out: &Out, tags: bool) -> &mut Choice {
+    fn choice(&mut self, index: u64, out: &Intake, tags: bool) -> &mut ResponseChoice {
         let found = self.choices.iter().position(|choice| choice.index == index);
         let at = found.unwrap_or_else(|| {
             let after = self.choices.partition_point(|choice| choice.index < index);
-            self.choices.insert(after, Choice::new(index, out, tags));
+            self.choices
+                .insert(after, ResponseChoice::new(index, out, tags));
             after
         });
         &mut self.choices[at]
     }
 
     /// Emits each choice as a transcript.
-    pub(crate) fn emit(mut self, session: bool, out: &mut Out) {
+    pub(crate) fn emit(mut self, session: bool, out: &mut Intake) {
         if !self.ended && (session || !self.finished()) {
             let expected = "a finish reason or [DONE]: taken as it is, marked meta.cut";
             out.warn(&self.last, "the stream ends here", expected);

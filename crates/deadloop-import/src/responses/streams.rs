@@ -15,16 +15,16 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-use crate::reader::{Out, Reader};
-use crate::responses::envelope::{self, Opened};
-use crate::responses::response::Response;
-use crate::source::cut::{Content, Record};
-use crate::source::head::{Certainty, Head, Spoken};
+use crate::reader::{Intake, RecordReader};
+use crate::responses::envelope::{self, Payload};
+use crate::responses::response::PartialResponse;
+use crate::source::head::{FamilyMatch, FormatCertainty, SourceHead};
+use crate::source::records::{RecordContent, SourceRecord};
 use deadloop_corpus::Place;
+use deadloop_stream::fields::Object;
 use deadloop_stream::reader::content::ObjectContent;
 use deadloop_stream::reader::families::agent::is_replay;
 use deadloop_stream::reader::families::{self, Family};
-use deadloop_stream::take::Object;
 use deadloop_stream::wire::WireFault;
 
 /// The maximum number of finished responses that still wait for their usage.
@@ -37,17 +37,17 @@ const OPEN: usize = 1024;
 const WAITING: usize = 64;
 
 /// Returns the certainty that the first known object of a file is of this family.
-pub(crate) fn knows(head: &Head, family: &'static Family) -> Certainty {
+pub(crate) fn knows(head: &SourceHead, family: &'static Family) -> FormatCertainty {
     match head.family.get_or_init(|| spoken(head)) {
-        Some((of, true)) if of.name == family.name => Certainty::Certain,
+        Some((of, true)) if of.name == family.name => FormatCertainty::Certain,
         // Agents' sessions hold an API's responses, and are recognized by the data around them.
-        Some((of, false)) if of.name == family.name => Certainty::Enclosed,
-        _ => Certainty::No,
+        Some((of, false)) if of.name == family.name => FormatCertainty::Enclosed,
+        _ => FormatCertainty::No,
     }
 }
 
 /// Returns the family of the first object that some family recognizes.
-fn spoken(head: &Head) -> Option<Spoken> {
+fn spoken(head: &SourceHead) -> Option<FamilyMatch> {
     head.objects().find_map(|object| {
         if let Some(of) = families::recognize(object) {
             return Some((of, true));
@@ -70,14 +70,14 @@ pub(crate) struct Streams {
     /// Hashes of a session's events, since a reconnect replays its history.
     sent: HashSet<u64>,
     /// The open responses, the last used one last.
-    open: Vec<Response>,
-    waiting: Waiting,
+    open: Vec<PartialResponse>,
+    waiting: PendingChunks,
 }
 
 /// Chunks with unknown ids that do not begin a response.
 #[derive(Default)]
-struct Waiting {
-    chunks: Vec<(ObjectContent, Opened, Place)>,
+struct PendingChunks {
+    chunks: Vec<(ObjectContent, Payload, Place)>,
     /// Whether an id came twice, which shows that ids are names of responses.
     named: bool,
     /// Number of records that could not be read while chunks wait.
@@ -92,7 +92,7 @@ impl Streams {
             session: false,
             sent: HashSet::new(),
             open: Vec::new(),
-            waiting: Waiting::default(),
+            waiting: PendingChunks::default(),
         }
     }
 
@@ -109,7 +109,7 @@ impl Streams {
         &mut self,
         object: Object,
         place: &Place,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
         let known = |object: &_| (self.family.knows)(object);
         let mut opened = envelope::open(object, &known, out)?;
@@ -138,7 +138,13 @@ impl Streams {
     }
 
     /// Adds an object and the data of its envelope.
-    fn add_object(&mut self, said: ObjectContent, opened: Opened, place: &Place, out: &mut Out) {
+    fn add_object(
+        &mut self,
+        said: ObjectContent,
+        opened: Payload,
+        place: &Place,
+        out: &mut Intake,
+    ) {
         for (path, rest) in &said.rest {
             out.losses.rest(path, rest);
         }
@@ -148,7 +154,7 @@ impl Streams {
         let waits = self.waits(&said);
         if waits {
             let full = self.waiting.chunks.len() + 1 >= WAITING;
-            let settles = full || Response::is_end(&said);
+            let settles = full || PartialResponse::is_end(&said);
             self.waiting.chunks.push((said, opened, place.clone()));
             if settles {
                 self.settle(out);
@@ -177,13 +183,14 @@ impl Streams {
     /// Ends the waiting of chunks.
     ///
     /// They continue or begin one response, or begin one each if ids are names.
-    fn settle(&mut self, out: &mut Out) {
+    fn settle(&mut self, out: &mut Intake) {
         let chunks = std::mem::take(&mut self.waiting.chunks);
         let Some((first, ..)) = chunks.first() else {
             return;
         };
-        let goes_on =
-            |last: &&mut Response| !last.finished() && last.name.is_some() && last.may_be_by(first);
+        let goes_on = |last: &&mut PartialResponse| {
+            !last.finished() && last.name.is_some() && last.may_be_by(first)
+        };
         let mut renamed = self.waiting.named;
         if !renamed && let Some(last) = self.open.last_mut().filter(goes_on) {
             last.renamed = true;
@@ -205,7 +212,7 @@ impl Streams {
     }
 
     /// Adds an object to its response.
-    fn add(&mut self, said: ObjectContent, opened: Opened, place: &Place, out: &mut Out) {
+    fn add(&mut self, said: ObjectContent, opened: Payload, place: &Place, out: &mut Intake) {
         let at = self.response(&said, place, out);
         let mut response = self.open.remove(at);
         response.add(said, opened, place, out, self.family.tags);
@@ -217,11 +224,11 @@ impl Streams {
     }
 
     /// Returns the index in `open` of an object's response.
-    fn response(&mut self, said: &ObjectContent, place: &Place, out: &mut Out) -> usize {
+    fn response(&mut self, said: &ObjectContent, place: &Place, out: &mut Intake) -> usize {
         let found = if said.begins {
             None
         } else {
-            let named = |open: &Response| open.name.is_some() && open.name == said.response;
+            let named = |open: &PartialResponse| open.name.is_some() && open.name == said.response;
             let found = self.open.iter().rposition(named);
             found.or_else(|| self.open.iter().rposition(|open| open.is_of(said)))
         };
@@ -236,7 +243,7 @@ impl Streams {
         }
     }
 
-    fn begin(&mut self, said: &ObjectContent, place: &Place, out: &mut Out) -> usize {
+    fn begin(&mut self, said: &ObjectContent, place: &Place, out: &mut Intake) -> usize {
         if said.begins {
             // Chunks of this family have no name of a response, so one is open at a time.
             self.emit_all(|_| true, out);
@@ -247,7 +254,7 @@ impl Streams {
             .filter(|response| response.finished())
             .count();
         if finished > FINISHED
-            && let Some(at) = self.open.iter().position(Response::finished)
+            && let Some(at) = self.open.iter().position(PartialResponse::finished)
         {
             let response = self.open.remove(at);
             self.emit(response, out);
@@ -256,21 +263,21 @@ impl Streams {
             let response = self.open.remove(0);
             self.emit(response, out);
         }
-        self.open.push(Response::new(said, place));
+        self.open.push(PartialResponse::new(said, place));
         self.open.len() - 1
     }
 
     /// Ends the finished responses at `[DONE]`, or the last used one if none is finished.
-    fn done(&mut self, out: &mut Out) {
+    fn done(&mut self, out: &mut Intake) {
         self.settle(out);
         self.close(out);
         // Later chunks may be from another server.
         self.waiting.named &= !self.open.is_empty();
     }
 
-    fn close(&mut self, out: &mut Out) {
-        if !self.session && self.open.iter().any(Response::finished) {
-            return self.emit_all(Response::finished, out);
+    fn close(&mut self, out: &mut Intake) {
+        if !self.session && self.open.iter().any(PartialResponse::finished) {
+            return self.emit_all(PartialResponse::finished, out);
         }
         let last = self.open.len().saturating_sub(1);
         let from = if self.session { 0 } else { last };
@@ -281,17 +288,17 @@ impl Streams {
         self.emit_all(|response| response.ended, out);
     }
 
-    fn emit_all(&mut self, which: impl Fn(&Response) -> bool, out: &mut Out) {
+    fn emit_all(&mut self, which: impl Fn(&PartialResponse) -> bool, out: &mut Intake) {
         let (ready, open) = std::mem::take(&mut self.open).into_iter().partition(which);
         self.open = open;
-        let mut ready: Vec<Response> = ready;
+        let mut ready: Vec<PartialResponse> = ready;
         ready.sort_by(|one, other| one.place.cmp(&other.place));
         ready
             .into_iter()
             .for_each(|response| self.emit(response, out));
     }
 
-    fn emit(&self, mut response: Response, out: &mut Out) {
+    fn emit(&self, mut response: PartialResponse, out: &mut Intake) {
         if self.session
             && let Some(name) = response.name.take()
         {
@@ -303,17 +310,17 @@ impl Streams {
     }
 }
 
-impl Reader for Streams {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
-        if matches!(record.content, Content::Done) {
+impl RecordReader for Streams {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+        if matches!(record.content, RecordContent::Done) {
             self.done(out);
             return Ok(());
         }
         let place = record.place.clone();
-        if let Content::Line(text) = &record.content
+        if let RecordContent::Line(text) = &record.content
             && let Some(mut said) = self.family.quick.and_then(|quick| quick(text))
         {
-            let opened = Opened::bare(said.rest_of(""));
+            let opened = Payload::bare(said.rest_of(""));
             self.add_object(said, opened, &place, out);
             return Ok(());
         }
@@ -326,7 +333,7 @@ impl Reader for Streams {
         self.waiting.gaps += u64::from(!self.waiting.chunks.is_empty());
     }
 
-    fn end(&mut self, out: &mut Out) {
+    fn end(&mut self, out: &mut Intake) {
         self.settle(out);
         self.emit_all(|_| true, out);
     }

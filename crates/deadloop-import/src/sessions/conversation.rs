@@ -7,11 +7,11 @@
 
 use serde_json::Value;
 
-use crate::reader::Out;
-use crate::sessions::turn::{Turn, Usage};
+use crate::reader::Intake;
+use crate::sessions::turn::{TurnData, Usage};
 use deadloop_corpus::transcript::fingerprint::hash;
 use deadloop_corpus::{Body, RecordedEvent};
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
 /// A collector of the events of messages.
@@ -33,7 +33,7 @@ pub(crate) struct Conversation {
 
 /// The speaker of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum Speaker {
     System,
     User,
     Model,
@@ -41,15 +41,15 @@ enum Role {
 }
 
 /// The names of each role in recordings, separated by blanks.
-const ROLES: [(Role, &str); 4] = [
-    (Role::System, "system developer"),
-    (Role::User, "user human prompter"),
+const ROLES: [(Speaker, &str); 4] = [
+    (Speaker::System, "system developer"),
+    (Speaker::User, "user human prompter"),
     (
-        Role::Model,
+        Speaker::Model,
         "assistant gpt chatgpt model gemini bot bing bard ai agent thinking",
     ),
     (
-        Role::Tool,
+        Speaker::Tool,
         "tool function observation tool_response toolResult tool_result",
     ),
 ];
@@ -64,7 +64,7 @@ impl Conversation {
         mut message: Object,
         path: &str,
         t_ms: Option<f64>,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
         let kind = message.get("kind").and_then(Value::as_str);
         if let Some(kind @ ("tool_use" | "tool_call" | "tool_result")) = kind {
@@ -73,7 +73,7 @@ impl Conversation {
         }
         let (role, named) = role(&mut message)?;
         let content = content(&mut message, &named);
-        let mut said = Message {
+        let mut said = MessageEvents {
             events: Vec::new(),
             path,
             out,
@@ -81,12 +81,12 @@ impl Conversation {
         let mut told = None;
         let mut turn = None;
         match role {
-            Role::Model => {
+            Speaker::Model => {
                 said.model(&mut message, content)?;
                 turn = Some(said.turn(&mut message, t_ms)?);
             }
-            Role::Tool => said.tool_result(&mut message, content)?,
-            Role::User | Role::System => told = Some(said.message_text(content)?),
+            Speaker::Tool => said.tool_result(&mut message, content)?,
+            Speaker::User | Speaker::System => told = Some(said.message_text(content)?),
         }
         said.out.losses.rest(path, &message);
         let bodies = said.events;
@@ -101,7 +101,7 @@ impl Conversation {
         }
         bodies.into_iter().for_each(|body| self.push(body, t_ms));
         match (role, told) {
-            (Role::System, Some(text)) => self.system(&text, t_ms),
+            (Speaker::System, Some(text)) => self.system(&text, t_ms),
             (_, Some(text)) => self.user(text, t_ms),
             _ => {}
         }
@@ -121,7 +121,7 @@ impl Conversation {
     }
 
     /// Begins the turn of the next message, with data that the message does not have.
-    pub(crate) fn announce(&mut self, turn: Turn) {
+    pub(crate) fn announce(&mut self, turn: TurnData) {
         self.turn(turn);
         self.announced = true;
     }
@@ -141,7 +141,7 @@ pub(crate) fn group_of(prompt: &str) -> String {
 fn content(message: &mut Object, named: &str) -> Option<Value> {
     let content = CONTENT
         .into_iter()
-        .find_map(|name| take::any(message, name));
+        .find_map(|name| fields::any(message, name));
     match (content, named) {
         (Some(thought), "thinking") => {
             message.insert("thinking".to_owned(), thought);
@@ -152,7 +152,7 @@ fn content(message: &mut Object, named: &str) -> Option<Value> {
                 .get("message")
                 .is_some_and(|said| said.is_string() || said.is_array()) =>
         {
-            take::any(message, "message")
+            fields::any(message, "message")
         }
         (content, _) => content,
     }
@@ -164,13 +164,13 @@ const CONTENT: [&str; 5] = ["content", "value", "text", "parts", "mes"];
 const SPEAKER: [&str; 4] = ["role", "from", "sender", "source"];
 
 /// Takes the role of a message, and its name in the recording.
-fn role(message: &mut Object) -> Result<(Role, String), WireFault> {
+fn role(message: &mut Object) -> Result<(Speaker, String), WireFault> {
     const EXPECTED: &str = "`role` or `from` (system, user, assistant, tool, human, gpt, …)";
-    let named = take::first_string(message, &SPEAKER)?;
-    let named = named.ok_or_else(|| take::missing("role", EXPECTED))?;
+    let named = fields::first_string(message, &SPEAKER)?;
+    let named = named.ok_or_else(|| fields::missing("role", EXPECTED))?;
     if let Some(agent) = named.strip_prefix("assistant-subagent-") {
         message.insert("agent".to_owned(), agent.into());
-        return Ok((Role::Model, named));
+        return Ok((Speaker::Model, named));
     }
     let is = |name: &str| named.eq_ignore_ascii_case(name);
     let known = ROLES.iter().find(|(_, names)| names.split(' ').any(is));
@@ -231,18 +231,18 @@ fn is_result(block: &Value) -> bool {
 }
 
 /// The events of one message so far.
-struct Message<'a> {
+struct MessageEvents<'a> {
     events: Vec<Body>,
     path: &'a str,
-    out: &'a mut Out,
+    out: &'a mut Intake,
 }
 
-impl Message<'_> {
+impl MessageEvents<'_> {
     /// Adds a message of the model.
     fn model(&mut self, message: &mut Object, content: Option<Value>) -> Result<(), WireFault> {
         let mut thinking = None;
         for name in ["reasoning_content", "reasoning", "thinking"] {
-            let text = take::string(message, name)?;
+            let text = fields::string(message, name)?;
             thinking = thinking.or(text);
         }
         self.push(thinking.map(Body::Reasoning));
@@ -255,19 +255,19 @@ impl Message<'_> {
                 }
             }
             Some(Value::Object(block)) => self.block(Value::Object(block))?,
-            Some(other) => return Err(take::wrong("content", &other, "a string or blocks")),
+            Some(other) => return Err(fields::wrong("content", &other, "a string or blocks")),
         }
-        let calls = match take::list(message, "tool_calls")? {
+        let calls = match fields::list(message, "tool_calls")? {
             Some(calls) => Some(calls),
-            None => take::list(message, "toolCalls")?,
+            None => fields::list(message, "toolCalls")?,
         };
         for call in calls.unwrap_or_default() {
-            let mut call = take::as_object("tool_calls[]", call)?;
+            let mut call = fields::as_object("tool_calls[]", call)?;
             let body = tool_call(&mut call)?;
             self.push(Some(body));
             self.rest("tool_calls[]", &call);
         }
-        if let Some(mut call) = take::object(message, "function_call")? {
+        if let Some(mut call) = fields::object(message, "function_call")? {
             let body = tool_call(&mut call)?;
             self.push(Some(body));
         }
@@ -275,20 +275,20 @@ impl Message<'_> {
     }
 
     /// Takes the data on the turn: its tokens and its agent.
-    fn turn(&mut self, message: &mut Object, t_ms: Option<f64>) -> Result<Turn, WireFault> {
+    fn turn(&mut self, message: &mut Object, t_ms: Option<f64>) -> Result<TurnData, WireFault> {
         let mut usage = match message.get("usage") {
-            Some(Value::Object(_)) => take::object(message, "usage")?.unwrap_or_default(),
+            Some(Value::Object(_)) => fields::object(message, "usage")?.unwrap_or_default(),
             _ => Object::new(),
         };
         let agent = match message.get("agent") {
-            Some(Value::String(_)) => take::string(message, "agent")?,
+            Some(Value::String(_)) => fields::string(message, "agent")?,
             _ => None,
         };
-        let turn = Turn {
+        let turn = TurnData {
             agent,
             usage: Usage::taken(&mut usage),
             t_ms,
-            ..Turn::default()
+            ..TurnData::default()
         };
         self.rest("usage", &usage);
         Ok(turn)
@@ -319,7 +319,7 @@ impl Message<'_> {
                 self.text(text);
                 return Ok(());
             }
-            other => take::as_object("content[]", other)?,
+            other => fields::as_object("content[]", other)?,
         };
         let named = named_block(&mut block);
         let kind = match named {
@@ -328,7 +328,7 @@ impl Message<'_> {
                 block = inner;
                 kind.to_owned()
             }
-            None => take::string(&mut block, "type")?.unwrap_or_default(),
+            None => fields::string(&mut block, "type")?.unwrap_or_default(),
         };
         match kind.as_str() {
             "thinking" | "reasoning" => {
@@ -340,16 +340,16 @@ impl Message<'_> {
                 self.push(Some(body));
             }
             "tool_result" => {
-                let content = take::any(&mut block, "content");
+                let content = fields::any(&mut block, "content");
                 self.tool_result(&mut block, content)?;
             }
             // Gemini marks thoughts by a flag.
-            _ if take::any(&mut block, "thought") == Some(Value::Bool(true)) => {
-                let text = take::string(&mut block, "text")?;
+            _ if fields::any(&mut block, "thought") == Some(Value::Bool(true)) => {
+                let text = fields::string(&mut block, "text")?;
                 self.push(text.map(Body::Reasoning));
             }
             _ => {
-                if let Some(text) = take::string(&mut block, "text")? {
+                if let Some(text) = fields::string(&mut block, "text")? {
                     self.text(text);
                 } else if !kind.is_empty() {
                     self.out
@@ -372,7 +372,7 @@ impl Message<'_> {
             None => String::new(),
             Some(Value::String(text)) => text,
             Some(Value::Array(blocks)) => self.texts(blocks),
-            Some(Value::Object(mut fields)) => match take::any(&mut fields, "output") {
+            Some(Value::Object(mut fields)) => match fields::any(&mut fields, "output") {
                 Some(Value::String(text)) if fields.is_empty() => text,
                 Some(output) => {
                     fields.insert("output".to_owned(), output);
@@ -383,7 +383,7 @@ impl Message<'_> {
             Some(other) => other.to_string(),
         };
         let error = failed(message);
-        let id = take::first_string(message, &RESULT_IDS)?;
+        let id = fields::first_string(message, &RESULT_IDS)?;
         self.push(Some(Body::ToolResult { id, content, error }));
         Ok(())
     }
@@ -394,7 +394,7 @@ impl Message<'_> {
             None => return Ok(String::new()),
             Some(Value::String(text)) => return Ok(text),
             Some(Value::Array(blocks)) => blocks,
-            Some(other) => return Err(take::wrong("content", &other, "a string or blocks")),
+            Some(other) => return Err(fields::wrong("content", &other, "a string or blocks")),
         };
         let mut texts = Vec::new();
         for block in blocks {
@@ -437,7 +437,7 @@ const RESULT_IDS: [&str; 4] = [
 /// Takes the failure of a tool from a result: a flag, or a status of LangChain or the AI SDK.
 fn failed(message: &mut Object) -> Option<bool> {
     for name in ["is_error", "isError"] {
-        if let Some(Value::Bool(error)) = take::any(message, name) {
+        if let Some(Value::Bool(error)) = fields::any(message, name) {
             return Some(error);
         }
     }
@@ -453,14 +453,14 @@ fn failed(message: &mut Object) -> Option<bool> {
 /// Takes the first of these fields: a string, or the joined texts of blocks.
 fn first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, WireFault> {
     for name in names {
-        match take::any(block, name) {
+        match fields::any(block, name) {
             None => {}
             Some(Value::String(text)) => return Ok(Some(text)),
             Some(Value::Array(parts)) => {
                 let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
                 return Ok(Some(texts.collect()));
             }
-            Some(other) => return Err(take::wrong(name, &other, "a string")),
+            Some(other) => return Err(fields::wrong(name, &other, "a string")),
         }
     }
     Ok(None)
@@ -468,23 +468,23 @@ fn first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, Wire
 
 /// Takes a call in the format of OpenAI (`function`), Anthropic (`input`) or others (`args`).
 pub(crate) fn tool_call(call: &mut Object) -> Result<Body, WireFault> {
-    let id = take::first_string(call, &["id", "tool_call_id", "toolCallId", "call_id"])?;
-    take::any(call, "type");
+    let id = fields::first_string(call, &["id", "tool_call_id", "toolCallId", "call_id"])?;
+    fields::any(call, "type");
     // Inspect writes only the name in this field.
     let mut function = match call.get("function") {
         Some(Value::String(_)) => None,
-        _ => take::object(call, "function")?,
+        _ => fields::object(call, "function")?,
     };
     let part = function.as_mut().unwrap_or(call);
-    let name = take::first_string(
+    let name = fields::first_string(
         part,
         &["name", "function_name", "toolName", "tool_name", "function"],
     )?;
-    let name = name.ok_or_else(|| take::missing("name", "the name of the tool"))?;
+    let name = name.ok_or_else(|| fields::missing("name", "the name of the tool"))?;
     let arguments = ["arguments", "input", "args", "parameters"];
     let arguments = arguments
         .into_iter()
-        .find_map(|field| take::any(part, field));
+        .find_map(|field| fields::any(part, field));
     Ok(Body::ToolCall {
         id,
         name,

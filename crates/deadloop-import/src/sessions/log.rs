@@ -1,4 +1,4 @@
-//! [`Log`]: logs of chats and agents, each format as a table.
+//! [`LogFormat`]: logs of chats and agents, each format as a table.
 //!
 //! A table has the place of the records, their marks, and the events that a record becomes. One reader reads all
 //! formats. A format is a file `formats/<name>.toml`, or a file of the user.
@@ -10,22 +10,22 @@ use serde_json::Value;
 
 use crate::formats::shapes;
 use crate::paths;
-use crate::reader::{Out, Reader};
+use crate::reader::{Intake, RecordReader};
 use crate::sessions::conversation::{Conversation, written};
-use crate::sessions::run::Session;
+use crate::sessions::run_session::RunSession;
 use crate::sessions::spans::words;
 use crate::sessions::turn::Usage;
-use crate::source::cut::Record;
-use crate::source::head::{Certainty, Head};
+use crate::source::head::{FormatCertainty, SourceHead};
+use crate::source::records::SourceRecord;
 use deadloop_corpus::Body;
+use deadloop_stream::fields::{self, Object};
 use deadloop_stream::reasons::usual;
-use deadloop_stream::take::{self, Object};
 use deadloop_stream::wire::WireFault;
 
 /// A format of logs, as its TOML file describes it.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Log {
+pub(crate) struct LogFormat {
     /// The help on one line: the program and the kind of recording.
     pub(crate) help: String,
     /// Groups of marks. A record with all marks of a group ([`marked`]) is of the format.
@@ -38,7 +38,7 @@ pub(crate) struct Log {
     whole: bool,
     /// The function that converts a document with a tree or versions to the shape that the paths expect.
     #[serde(deserialize_with = "shapes::named")]
-    shape: Option<shapes::Shape>,
+    shape: Option<shapes::ShapeConversion>,
     /// The paths of the id of the run.
     id: Vec<String>,
     /// The paths of the model.
@@ -53,7 +53,7 @@ pub(crate) struct Log {
     unused: String,
     /// The rules for events. Every rule that holds for a record is applied, in order.
     #[serde(rename = "rule")]
-    rules: Vec<Rule>,
+    rules: Vec<LogRule>,
 }
 
 /// A rule: the marks of a record, and its events. Without an event, the record is data on the run.
@@ -61,7 +61,7 @@ pub(crate) struct Log {
 /// Texts are paths in the record. An empty path is the record itself.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Rule {
+struct LogRule {
     when: String,
     /// A message of a conversation, with its speaker in the role.
     message: Option<String>,
@@ -77,7 +77,7 @@ struct Rule {
     user: Option<String>,
     /// The summary of a compaction.
     compaction: Option<String>,
-    call: Option<Call>,
+    call: Option<CallRule>,
     result: Option<CallResult>,
     /// The end of the run, with a word for its reason.
     ended: Option<String>,
@@ -86,7 +86,7 @@ struct Rule {
 /// A call of a tool. A name that is no path is the name of the tool.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Call {
+struct CallRule {
     id: String,
     name: String,
     arguments: String,
@@ -129,7 +129,7 @@ fn split_mark(mark: &str) -> (&str, Option<&str>) {
     equal.map_or((mark, None), |at| (&mark[..at], Some(&mark[at + 1..])))
 }
 
-impl Log {
+impl LogFormat {
     /// Parses the file of a format.
     ///
     /// # Errors
@@ -143,33 +143,33 @@ impl Log {
     }
 
     /// Returns the certainty that a file is of this format.
-    pub(crate) fn knows(&self, head: &Head) -> Certainty {
+    pub(crate) fn knows(&self, head: &SourceHead) -> FormatCertainty {
         let of = |object: &Object| self.marks.iter().any(|marks| marked(object, marks));
         let sure = if self.likely {
-            Certainty::Likely
+            FormatCertainty::Likely
         } else {
-            Certainty::Certain
+            FormatCertainty::Certain
         };
         sure.when(head.any(of))
     }
 }
 
 /// A reader of a format of logs.
-pub(crate) struct Reading {
-    log: &'static Log,
-    session: Session,
+pub(crate) struct LogReader {
+    log: &'static LogFormat,
+    session: RunSession,
 }
 
-impl Reading {
-    pub(crate) fn new(log: &'static Log) -> Self {
+impl LogReader {
+    pub(crate) fn new(log: &'static LogFormat) -> Self {
         Self {
             log,
-            session: Session::default(),
+            session: RunSession::default(),
         }
     }
 
     /// Reads a document. Returns whether any of its records matched a rule.
-    fn document(&mut self, mut object: Object, out: &mut Out) -> Result<bool, WireFault> {
+    fn document(&mut self, mut object: Object, out: &mut Intake) -> Result<bool, WireFault> {
         if let Some(shape) = self.log.shape {
             shape(&mut object, out);
         }
@@ -192,7 +192,7 @@ impl Reading {
         self.about(&mut object)?;
         for record in paths::all(&mut object, list) {
             let Value::Object(mut record) = record else {
-                return Err(take::wrong(list, &record, "an object"));
+                return Err(fields::wrong(list, &record, "an object"));
             };
             let known = self.record(&mut record, out)?;
             if known {
@@ -206,7 +206,7 @@ impl Reading {
     }
 
     /// Takes the id of the document's run. Another id begins another run.
-    fn id(&mut self, object: &mut Object, out: &mut Out) -> Result<(), WireFault> {
+    fn id(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
         if let Some(id) = text_at(object, &self.log.id)? {
             let other = self.session.id.as_ref().is_some_and(|known| *known != id);
             if other && !self.log.whole {
@@ -233,9 +233,9 @@ impl Reading {
     }
 
     /// Applies the rules to a record. Returns whether one held.
-    fn record(&mut self, record: &mut Object, out: &mut Out) -> Result<bool, WireFault> {
+    fn record(&mut self, record: &mut Object, out: &mut Intake) -> Result<bool, WireFault> {
         let held = self.log.rules.iter();
-        let held: Vec<&Rule> = held.filter(|rule| marked(record, &rule.when)).collect();
+        let held: Vec<&LogRule> = held.filter(|rule| marked(record, &rule.when)).collect();
         self.about(record)?;
         let stamp = paths::first(record, &self.log.time);
         let t_ms = self.session.clock.at(stamp.as_ref());
@@ -274,17 +274,17 @@ impl Reading {
 
     fn apply(
         &mut self,
-        rule: &Rule,
+        rule: &LogRule,
         record: &mut Object,
         t_ms: Option<f64>,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
         match rule.message.as_deref() {
             None => {}
             Some("") => self.message(std::mem::take(record), "[]", t_ms, out)?,
             Some(path) => match paths::take(record, path) {
                 Some(Value::Object(message)) => self.message(message, path, t_ms, out)?,
-                Some(other) => return Err(take::wrong(path, &other, "a message")),
+                Some(other) => return Err(fields::wrong(path, &other, "a message")),
                 None => {}
             },
         }
@@ -293,7 +293,7 @@ impl Reading {
             let message = std::mem::take(record);
             self.message(message, "[]", t_ms, out)?;
             for result in found {
-                let mut result = take::as_object(results, result)?;
+                let mut result = fields::as_object(results, result)?;
                 result.insert("role".to_owned(), "tool".into());
                 self.message(result, results, t_ms, out)?;
             }
@@ -307,7 +307,7 @@ impl Reading {
         mut message: Object,
         path: &str,
         t_ms: Option<f64>,
-        out: &mut Out,
+        out: &mut Intake,
     ) -> Result<(), WireFault> {
         self.about(&mut message)?;
         let run = &mut self.session.run;
@@ -315,7 +315,7 @@ impl Reading {
     }
 
     /// Adds the events of a record that are not messages.
-    fn events(&mut self, rule: &Rule, record: &mut Object, t_ms: Option<f64>, out: &Out) {
+    fn events(&mut self, rule: &LogRule, record: &mut Object, t_ms: Option<f64>, out: &Intake) {
         let mut text = |path: &Option<String>| Some(words(paths::take(record, path.as_deref()?)));
         let run = &mut self.session.run;
         if let Some(text) = text(&rule.thought).filter(|text| !text.is_empty()) {
@@ -406,7 +406,7 @@ fn text_at(object: &mut Object, places: &[String]) -> Result<Option<String>, Wir
             Some(Value::String(text)) if text.is_empty() => {}
             Some(Value::String(text)) => return Ok(Some(text)),
             Some(Value::Number(number)) => return Ok(Some(number.to_string())),
-            Some(other) => return Err(take::wrong(path, &other, "a text")),
+            Some(other) => return Err(fields::wrong(path, &other, "a text")),
         }
     }
     Ok(None)
@@ -428,8 +428,8 @@ fn kind(object: &Object) -> String {
     named.unwrap_or("another record").to_owned()
 }
 
-impl Reader for Reading {
-    fn take(&mut self, record: Record, out: &mut Out) -> Result<(), WireFault> {
+impl RecordReader for LogReader {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, object) = record.placed()?;
         let taken = self.document(object, out);
         if self.log.whole || !matches!(taken, Ok(false)) {
@@ -444,7 +444,7 @@ impl Reader for Reading {
         taken.map(drop)
     }
 
-    fn end(&mut self, out: &mut Out) {
+    fn end(&mut self, out: &mut Intake) {
         self.session.end(out);
     }
 }

@@ -8,18 +8,18 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::source::cut;
+use crate::source::records;
 
-use crate::reader::{Out, keep};
+use crate::reader::{Intake, keep};
 use crate::sessions::conversation::written;
-use crate::sessions::run::Session;
-use crate::sessions::turn::{Turn, Usage};
+use crate::sessions::run_session::RunSession;
+use crate::sessions::turn::{TurnData, Usage};
 use deadloop_corpus::{Body, Place};
-use deadloop_stream::take::{self, Object};
+use deadloop_stream::fields::{self, Object};
 
 /// The kind of a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SpanKind {
     /// A call of a model.
     Model,
     /// A call of a tool.
@@ -31,8 +31,8 @@ pub(crate) enum Kind {
 
 /// A span, independent of the tool that wrote it.
 #[derive(Debug, Default)]
-pub(crate) struct Span {
-    pub(crate) kind: Kind,
+pub(crate) struct TraceSpan {
+    pub(crate) kind: SpanKind,
     /// The name of a tool.
     pub(crate) name: String,
     /// The start, in milliseconds since 1970.
@@ -59,9 +59,9 @@ pub(crate) struct Span {
 }
 
 /// Builds the run of a trace. A message that cannot be read is reported with the place of its trace and left out.
-fn run(mut spans: Vec<Span>, place: &Place, out: &mut Out) -> Session {
+fn run(mut spans: Vec<TraceSpan>, place: &Place, out: &mut Intake) -> RunSession {
     spans.sort_by(|a, b| {
-        let began = |span: &Span| span.began.unwrap_or(0.0);
+        let began = |span: &TraceSpan| span.began.unwrap_or(0.0);
         let time = began(a).total_cmp(&began(b));
         time.then_with(|| a.order.cmp(&b.order))
     });
@@ -69,9 +69,9 @@ fn run(mut spans: Vec<Span>, place: &Place, out: &mut Out) -> Session {
     trace.session.at(place.clone());
     for span in spans {
         match span.kind {
-            Kind::Model => trace.model(span, place, out),
-            Kind::Tool => trace.tool(span),
-            Kind::Other => out.losses.add("(spans of neither a model nor a tool)"),
+            SpanKind::Model => trace.model(span, place, out),
+            SpanKind::Tool => trace.tool(span),
+            SpanKind::Other => out.losses.add("(spans of neither a model nor a tool)"),
         }
     }
     let mut session = trace.session;
@@ -81,7 +81,7 @@ fn run(mut spans: Vec<Span>, place: &Place, out: &mut Out) -> Session {
 
 /// The content of a span's field: messages, in the shapes of the APIs that clients dump.
 #[derive(Debug, Default)]
-pub(crate) struct SpanSaid {
+pub(crate) struct SpanContent {
     pub(crate) messages: Vec<Object>,
     pub(crate) reason: Option<String>,
     pub(crate) model: Option<String>,
@@ -89,8 +89,8 @@ pub(crate) struct SpanSaid {
 }
 
 /// Reads a request or a response of an API, messages, a message, or a text of `role`.
-pub(crate) fn read_content(value: Value, role: &str) -> SpanSaid {
-    let mut said = SpanSaid::default();
+pub(crate) fn read_content(value: Value, role: &str) -> SpanContent {
+    let mut said = SpanContent::default();
     match value {
         Value::String(text) => said.messages.push(spoken(&text, role)),
         Value::Array(items) => {
@@ -101,19 +101,21 @@ pub(crate) fn read_content(value: Value, role: &str) -> SpanSaid {
             }
         }
         Value::Object(mut object) => {
-            said.model = take::label(&mut object, "model");
+            said.model = fields::label(&mut object, "model");
             if let Some(Value::Object(mut usage)) = object.remove("usage") {
                 said.usage = Usage::taken(&mut usage);
             }
             for name in ["finish_reason", "stop_reason"] {
-                let reason = take::label(&mut object, name);
+                let reason = fields::label(&mut object, name);
                 said.reason = said.reason.take().or(reason);
             }
             for list in ["choices", "messages", "message", "output"] {
                 if let Some(inner) = object.remove(list).filter(|inner| !inner.is_null()) {
                     let inside = match inner {
                         // Events of spans have a message as text.
-                        Value::String(text) => cut::inside(&text).unwrap_or(Value::String(text)),
+                        Value::String(text) => {
+                            records::inside(&text).unwrap_or(Value::String(text))
+                        }
                         other => other,
                     };
                     let inner = self::read_content(inside, role);
@@ -154,7 +156,7 @@ pub(crate) struct TraceSpans {
     pub(crate) name: Option<Value>,
     /// Whether the trace failed as a whole.
     pub(crate) failed: bool,
-    spans: Vec<Span>,
+    spans: Vec<TraceSpan>,
 }
 
 impl Traces {
@@ -175,12 +177,12 @@ impl Traces {
     }
 
     /// Adds a span to a trace.
-    pub(crate) fn push(&mut self, id: String, place: &Place, span: Span) {
+    pub(crate) fn push(&mut self, id: String, place: &Place, span: TraceSpan) {
         self.trace(&id, place).spans.push(span);
     }
 
     /// Emits every trace as a run.
-    pub(crate) fn end(self, out: &mut Out) {
+    pub(crate) fn end(self, out: &mut Intake) {
         for trace in self.traces {
             let mut session = run(trace.spans, &trace.place, out);
             session.reason = trace.failed.then(|| "error".to_owned());
@@ -193,7 +195,7 @@ impl Traces {
 
 #[derive(Default)]
 struct Trace {
-    session: Session,
+    session: RunSession,
     /// Number of times that each input text was used already.
     told: HashMap<String, u64>,
     /// Calls without a result: id and name.
@@ -203,11 +205,11 @@ struct Trace {
 }
 
 impl Trace {
-    fn model(&mut self, span: Span, place: &Place, out: &mut Out) {
+    fn model(&mut self, span: TraceSpan, place: &Place, out: &mut Intake) {
         let t_ms = self.session.clock.since(span.began);
         let mut seen: HashMap<String, u64> = HashMap::new();
         for message in span.input {
-            let role = take::word(&message, "role");
+            let role = fields::word(&message, "role");
             let key = format!("{role} {}", Value::Object(message.clone()));
             let result = matches!(role, "tool" | "function");
             let model = matches!(role, "assistant" | "ai" | "model");
@@ -227,11 +229,11 @@ impl Trace {
             *told = times.max(*told);
         }
         let before = self.session.run.events.len();
-        let turn = || Turn {
+        let turn = || TurnData {
             agent: span.agent.clone(),
             usage: span.usage,
             t_ms,
-            ..Turn::default()
+            ..TurnData::default()
         };
         let mut begun = false;
         for message in span.output {
@@ -263,7 +265,7 @@ impl Trace {
         message: Object,
         path: &str,
         t_ms: Option<f64>,
-        (place, out): (&Place, &mut Out),
+        (place, out): (&Place, &mut Intake),
     ) {
         let taken = self.session.run.message(message, path, t_ms, out);
         if let Err(fault) = taken {
@@ -275,7 +277,7 @@ impl Trace {
 
     /// Adds a result that only the next request records.
     fn result_of(&mut self, mut message: Object, t_ms: Option<f64>) {
-        let id = take::label(&mut message, "tool_call_id");
+        let id = fields::label(&mut message, "tool_call_id");
         if id.as_ref().is_some_and(|id| self.answered.contains(id)) {
             return;
         }
@@ -310,7 +312,7 @@ impl Trace {
         self.answered.push(id);
     }
 
-    fn tool(&mut self, span: Span) {
+    fn tool(&mut self, span: TraceSpan) {
         let t_ms = self.session.clock.since(span.began);
         let asked = |(id, name): &(String, String)| match &span.call {
             Some(call) => call == id,
@@ -423,7 +425,7 @@ fn parts(message: &mut Object) {
         let Value::Object(mut part) = part else {
             continue;
         };
-        let kind = take::word(&part, "type").to_owned();
+        let kind = fields::word(&part, "type").to_owned();
         match kind.as_str() {
             "tool_call_response" => {
                 call = part.remove("id");
@@ -433,8 +435,8 @@ fn parts(message: &mut Object) {
             "tool_call" => {
                 part.insert("type".to_owned(), "tool_use".into());
             }
-            "reasoning" => take::rename(&mut part, &[("content", "reasoning")]),
-            _ => take::rename(&mut part, &[("content", "text")]),
+            "reasoning" => fields::rename(&mut part, &[("content", "reasoning")]),
+            _ => fields::rename(&mut part, &[("content", "text")]),
         }
         blocks.push(Value::Object(part));
     }

@@ -1,13 +1,13 @@
-//! [`Turn`]: data on a turn; [`Usage`]: the tokens of a turn.
+//! [`TurnData`]: data on a turn; [`Usage`]: the tokens of a turn.
 
 use serde_json::{Map, Value};
 
 use crate::reader::keep;
-use deadloop_stream::take::Object;
+use deadloop_stream::fields::Object;
 
 /// The data on a turn besides its text and calls.
 #[derive(Debug, Default)]
-pub(crate) struct Turn {
+pub(crate) struct TurnData {
     /// The recording's name of the model's response. Pieces of one response are one turn.
     pub(crate) response: Option<String>,
     /// The agent, if there are several.

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deadloop_corpus::files::raws::ReadProgress;
+use deadloop_corpus::files::raw_records::ReadProgress;
 use deadloop_corpus::{Corpus, CorpusError, Place, open_file};
 
 /// The length and the time of a file, for detecting changes. For a database, they include those of its log.
@@ -43,7 +43,7 @@ pub(crate) fn beside(path: &Path, end: &str) -> Option<std::fs::Metadata> {
 }
 
 /// The files, in reading order.
-pub(crate) struct Files {
+pub(crate) struct SourceFiles {
     files: VecDeque<PathBuf>,
     /// Number of times that each file was read.
     read: HashMap<PathBuf, u64>,
@@ -59,7 +59,7 @@ pub(crate) struct Files {
 }
 
 /// A file to read.
-pub(crate) struct File {
+pub(crate) struct SourceFile {
     pub(crate) path: Arc<PathBuf>,
     /// The counter of bytes read.
     pub(crate) progress: ReadProgress,
@@ -73,7 +73,7 @@ pub(crate) struct File {
     folder_stem: String,
 }
 
-impl File {
+impl SourceFile {
     /// Returns the folder, and the number of times that it was read before. A folder that is read again counts as
     /// another one.
     pub(crate) fn folder(&self) -> (u64, PathBuf) {
@@ -120,7 +120,7 @@ impl File {
     }
 }
 
-impl Files {
+impl SourceFiles {
     /// Finds the files in `paths`: named files, all files in folders except hidden ones, and the transcripts of
     /// corpora.
     pub(crate) fn find(paths: &[PathBuf]) -> Result<Self, String> {
@@ -176,7 +176,7 @@ impl Files {
         self.total
     }
 
-    pub(crate) fn next(&mut self) -> Option<File> {
+    pub(crate) fn next(&mut self) -> Option<SourceFile> {
         let path = self.files.pop_front()?;
         let read = self.read.entry(path.clone()).or_default();
         let again = std::mem::replace(read, *read + 1);
@@ -188,7 +188,7 @@ impl Files {
         };
         let mut corpora = self.corpora.iter();
         let corpus = corpora.find(|(folder, _)| path.starts_with(folder));
-        Some(File {
+        Some(SourceFile {
             corpus: corpus.map(|(_, corpus)| Arc::clone(corpus)),
             named: self.named.contains(&path),
             again,

@@ -1,17 +1,17 @@
-//! [`Head`]: the beginning of a file, from which its format is recognized.
+//! [`SourceHead`]: the beginning of a file, from which its format is recognized.
 
 use std::cell::OnceCell;
 
 use serde_json::Value;
 
+use deadloop_stream::fields::Object;
 use deadloop_stream::reader::families::Family;
-use deadloop_stream::take::Object;
 
-use crate::source::cut::Shape;
+use crate::source::records::FileShape;
 
 /// The certainty that a file has a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Certainty {
+pub(crate) enum FormatCertainty {
     /// The file does not have the format.
     No,
     /// The file can be read as the format, if no other format knows it.
@@ -24,7 +24,7 @@ pub(crate) enum Certainty {
     Certain,
 }
 
-impl Certainty {
+impl FormatCertainty {
     /// Returns this certainty if `so` is true, otherwise `No`.
     pub(crate) fn when(self, so: bool) -> Self {
         if so { self } else { Self::No }
@@ -43,9 +43,9 @@ impl Certainty {
 }
 
 /// The beginning of a file.
-pub(crate) struct Head {
+pub(crate) struct SourceHead {
     /// The shape of the file.
-    pub(crate) shape: Shape,
+    pub(crate) shape: FileShape,
     /// Whether the file is a document with a list. `values` are its elements then.
     pub(crate) list: bool,
     /// The first records that are JSON.
@@ -59,13 +59,13 @@ pub(crate) struct Head {
     /// The format of a database, recognized by its tables.
     pub(crate) database: Option<&'static str>,
     /// The family of the first recognized object, computed on demand.
-    pub(crate) family: OnceCell<Option<Spoken>>,
+    pub(crate) family: OnceCell<Option<FamilyMatch>>,
 }
 
 /// A family of an API, and whether its object is bare rather than inside another.
-pub(crate) type Spoken = (&'static Family, bool);
+pub(crate) type FamilyMatch = (&'static Family, bool);
 
-impl Head {
+impl SourceHead {
     /// Iterates over the first records that are objects.
     pub(crate) fn objects(&self) -> impl Iterator<Item = &Object> {
         self.values.iter().filter_map(Value::as_object)
@@ -73,7 +73,7 @@ impl Head {
 
     /// Returns the beginning of a text.
     pub(crate) fn text(&self) -> Option<&str> {
-        (self.shape == Shape::Text).then(|| self.values.first()?.as_str())?
+        (self.shape == FileShape::Text).then(|| self.values.first()?.as_str())?
     }
 
     /// Returns whether `so` is true for one of the first records.

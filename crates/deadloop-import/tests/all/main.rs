@@ -8,7 +8,7 @@
 
 mod broken_runs;
 mod databases;
-mod found;
+mod found_recordings;
 mod import;
 #[path = "../../../deadloop-corpus/tests/all/kit/mod.rs"]
 mod kit;

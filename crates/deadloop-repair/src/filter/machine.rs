@@ -1,13 +1,13 @@
 //! Decides whether a text is left out. Undecided text waits.
 
 use crate::marks::is_blank;
-use crate::meaning::Pieces;
+use crate::meaning::MeaningParts;
 use crate::registry::{TextRepair, size};
 use deadloop_detect::harness::Params;
 
 /// The place in a text where a phrase must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Anchor {
+enum PhraseAnchor {
     Start,
     Whole,
     Any,
@@ -25,9 +25,9 @@ enum FilterDecision {
 }
 
 /// The filter of one text.
-pub(super) struct Machine {
+pub(super) struct FilterMachine {
     phrases: Vec<Vec<char>>,
-    anchor: Anchor,
+    anchor: PhraseAnchor,
     fold: bool,
     max_chars: usize,
     hold: usize,
@@ -52,7 +52,7 @@ pub(super) struct Machine {
     work: u64,
 }
 
-impl Machine {
+impl FilterMachine {
     pub(super) fn new(params: &Params) -> Self {
         let phrases: Vec<Vec<char>> = super::phrases(params)
             .iter()
@@ -60,9 +60,9 @@ impl Machine {
             .collect();
         let mut machine = Self {
             anchor: match params.text("anchor") {
-                "whole" => Anchor::Whole,
-                "any" => Anchor::Any,
-                _ => Anchor::Start,
+                "whole" => PhraseAnchor::Whole,
+                "any" => PhraseAnchor::Any,
+                _ => PhraseAnchor::Start,
             },
             fold: params.text("case") == "ignore",
             max_chars: size(params, "max_chars"),
@@ -105,7 +105,7 @@ impl Machine {
         a == b || (self.fold && a.eq_ignore_ascii_case(&b))
     }
 
-    fn char(&mut self, c: char, out: &mut Pieces) {
+    fn char(&mut self, c: char, out: &mut MeaningParts) {
         self.work += 1;
         match self.known {
             FilterDecision::Out => return,
@@ -116,8 +116,8 @@ impl Machine {
         self.chars += 1;
         if self.since > 0 || !is_blank(c) {
             match self.anchor {
-                Anchor::Any => self.anywhere(c),
-                Anchor::Start | Anchor::Whole => self.beginning(c),
+                PhraseAnchor::Any => self.anywhere(c),
+                PhraseAnchor::Start | PhraseAnchor::Whole => self.beginning(c),
             }
             self.since += 1;
             if !is_blank(c) {
@@ -161,15 +161,18 @@ impl Machine {
     }
 
     /// Decides as soon as further text cannot change the decision.
-    fn decide(&mut self, out: &mut Pieces) {
+    fn decide(&mut self, out: &mut MeaningParts) {
         let too_long = self.max_chars > 0 && self.body > self.max_chars;
         let another = match self.anchor {
-            Anchor::Start => self.found.is_none() && self.alive.is_empty(),
+            PhraseAnchor::Start => self.found.is_none() && self.alive.is_empty(),
             // The text is longer than every phrase that it begins with.
-            Anchor::Whole => self.alive.is_empty() && self.found.is_none_or(|n| self.body > n),
-            Anchor::Any => false,
+            PhraseAnchor::Whole => {
+                self.alive.is_empty() && self.found.is_none_or(|n| self.body > n)
+            }
+            PhraseAnchor::Any => false,
         };
-        let certain = self.anchor != Anchor::Whole && self.found.is_some() && self.max_chars == 0;
+        let certain =
+            self.anchor != PhraseAnchor::Whole && self.found.is_some() && self.max_chars == 0;
         if certain {
             self.known = FilterDecision::Out;
             self.text = String::new();
@@ -182,15 +185,15 @@ impl Machine {
     }
 }
 
-impl TextRepair for Machine {
-    fn push(&mut self, chunk: &str, out: &mut Pieces) {
+impl TextRepair for FilterMachine {
+    fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
         chunk.chars().for_each(|c| self.char(c, out));
     }
 
-    fn finish(&mut self, out: &mut Pieces) {
+    fn finish(&mut self, out: &mut MeaningParts) {
         let found = match self.anchor {
-            Anchor::Whole => self.found == Some(self.body),
-            Anchor::Start | Anchor::Any => self.found.is_some(),
+            PhraseAnchor::Whole => self.found == Some(self.body),
+            PhraseAnchor::Start | PhraseAnchor::Any => self.found.is_some(),
         };
         if !found {
             out.text(&std::mem::take(&mut self.text));

@@ -11,14 +11,14 @@
 
 use deadloop_detect::harness::{PHRASE_LISTS, Param, Params, Refusal, phrases};
 
-use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, repairer};
+use super::registry::{HOLD, RepairTarget, Repairer, RepairerFactory, StreamKind, repairer};
 
 mod machine;
 
 repairer! {
     "filter", version 1,
     "pseudo answers (\"好的，收到您的指令\") and confirmations (\"I'm done\") kept out of the context",
-    check, Text, Mends::Answer(2), Make::Text(|params| Box::new(machine::Machine::new(params)))
+    check, Text, RepairTarget::Answer(2), RepairerFactory::Text(|params| Box::new(machine::FilterMachine::new(params)))
 }
 
 static PARAMS: &[Param] = &[

@@ -11,12 +11,12 @@ use super::MOST_DEEP;
 
 /// An open object or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Frame {
+enum OpenBracket {
     Object,
     List,
 }
 
-impl Frame {
+impl OpenBracket {
     fn start(self) -> char {
         match self {
             Self::Object => '{',
@@ -34,7 +34,7 @@ impl Frame {
 
 /// The place of the next char in the JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum JsonPlace {
     /// A value is expected.
     Value,
     /// A name is expected, or the end of the object.
@@ -70,8 +70,8 @@ enum Escape {
 pub(super) struct Closer {
     keep: bool,
     hold: usize,
-    frames: Vec<Frame>,
-    place: Place,
+    frames: Vec<OpenBracket>,
+    place: JsonPlace,
     escape: Escape,
     /// The text that is not certain yet.
     held: String,
@@ -89,7 +89,7 @@ impl Closer {
             keep,
             hold,
             frames: Vec::new(),
-            place: Place::Value,
+            place: JsonPlace::Value,
             escape: Escape::None,
             held: String::new(),
             chars: 0,
@@ -105,18 +105,20 @@ impl Closer {
     /// Takes one char. Passes the text that is now certain to `out`.
     pub(super) fn char(&mut self, c: char, out: &mut impl FnMut(&str)) {
         match self.place {
-            Place::Ended => return,
-            Place::Done if c.is_whitespace() => self.certain(c, out),
-            Place::Done => self.place = Place::Ended,
-            Place::Deep => self.certain(c, out),
-            Place::InName | Place::InText => self.quoted(c, out),
-            Place::Scalar if is_end(c) => {
-                self.place = Place::After;
+            JsonPlace::Ended => return,
+            JsonPlace::Done if c.is_whitespace() => self.certain(c, out),
+            JsonPlace::Done => self.place = JsonPlace::Ended,
+            JsonPlace::Deep => self.certain(c, out),
+            JsonPlace::InName | JsonPlace::InText => self.quoted(c, out),
+            JsonPlace::Scalar if is_end(c) => {
+                self.place = JsonPlace::After;
                 self.commit(out);
                 self.between(c, out);
             }
-            Place::Scalar => self.hold(c),
-            Place::Value | Place::Name | Place::Colon | Place::After => self.between(c, out),
+            JsonPlace::Scalar => self.hold(c),
+            JsonPlace::Value | JsonPlace::Name | JsonPlace::Colon | JsonPlace::After => {
+                self.between(c, out)
+            }
         }
         if self.chars > self.hold {
             self.commit(out);
@@ -126,22 +128,22 @@ impl Closer {
     /// Takes the end of the text. Passes the rest, and the brackets and quotes that close it, to `out`. Returns whether
     /// an object, a list or a string was open.
     pub(super) fn finish(&mut self, out: &mut impl FnMut(&str)) -> bool {
-        let open = !self.frames.is_empty() || self.place == Place::InText;
+        let open = !self.frames.is_empty() || self.place == JsonPlace::InText;
         match self.place {
-            Place::InText if self.keep => {
+            JsonPlace::InText if self.keep => {
                 if self.escape != Escape::None {
                     self.held.truncate(self.begin);
                 }
                 self.held.push('"');
             }
-            Place::Scalar => self.end_scalar(),
-            Place::After | Place::Done | Place::Deep => {}
-            Place::Value if self.frames.is_empty() => {}
+            JsonPlace::Scalar => self.end_scalar(),
+            JsonPlace::After | JsonPlace::Done | JsonPlace::Deep => {}
+            JsonPlace::Value if self.frames.is_empty() => {}
             _ => self.held.clear(),
         }
         self.commit(out);
-        if self.place != Place::Deep {
-            let ends: String = self.frames.drain(..).rev().map(Frame::end).collect();
+        if self.place != JsonPlace::Deep {
+            let ends: String = self.frames.drain(..).rev().map(OpenBracket::end).collect();
             out(&ends);
         }
         open
@@ -179,13 +181,13 @@ impl Closer {
             }
             (Escape::None, '"') => {
                 return match self.place {
-                    Place::InName => self.place = Place::Colon,
+                    JsonPlace::InName => self.place = JsonPlace::Colon,
                     _ => self.value_ends(out),
                 };
             }
             _ => Escape::None,
         };
-        if self.place == Place::InText && self.keep && self.escape == Escape::None {
+        if self.place == JsonPlace::InText && self.keep && self.escape == Escape::None {
             self.commit(out);
         }
     }
@@ -195,53 +197,57 @@ impl Closer {
         match (self.place, c) {
             (_, c) if c.is_whitespace() && self.held.is_empty() => self.certain(c, out),
             (_, c) if c.is_whitespace() => self.hold(c),
-            (_, '{') => self.open(Frame::Object, out),
-            (_, '[') => self.open(Frame::List, out),
-            (_, '}') => self.end(Frame::Object, out),
-            (_, ']') => self.end(Frame::List, out),
-            (Place::After, ',') => {
+            (_, '{') => self.open(OpenBracket::Object, out),
+            (_, '[') => self.open(OpenBracket::List, out),
+            (_, '}') => self.end(OpenBracket::Object, out),
+            (_, ']') => self.end(OpenBracket::List, out),
+            (JsonPlace::After, ',') => {
                 self.hold(c);
                 self.place = self.expected();
             }
-            (Place::Name | Place::Colon, ':') => {
+            (JsonPlace::Name | JsonPlace::Colon, ':') => {
                 self.hold(c);
-                self.place = Place::Value;
+                self.place = JsonPlace::Value;
             }
             (place, '"') => {
                 self.hold(c);
                 let name = match place {
-                    Place::After => self.expected() == Place::Name,
-                    _ => place == Place::Name,
+                    JsonPlace::After => self.expected() == JsonPlace::Name,
+                    _ => place == JsonPlace::Name,
                 };
-                self.place = if name { Place::InName } else { Place::InText };
+                self.place = if name {
+                    JsonPlace::InName
+                } else {
+                    JsonPlace::InText
+                };
                 if !name && self.keep {
                     self.commit(out);
                 }
             }
-            (Place::After, _) if self.expected() == Place::Name => {
+            (JsonPlace::After, _) if self.expected() == JsonPlace::Name => {
                 self.hold(c);
-                self.place = Place::Name;
+                self.place = JsonPlace::Name;
             }
-            (Place::Value | Place::After, c) if !matches!(c, ',' | ':') => {
+            (JsonPlace::Value | JsonPlace::After, c) if !matches!(c, ',' | ':') => {
                 self.begin = self.held.len();
                 self.hold(c);
-                self.place = Place::Scalar;
+                self.place = JsonPlace::Scalar;
             }
             _ => self.hold(c),
         }
     }
 
     /// Returns the place after a comma.
-    fn expected(&self) -> Place {
+    fn expected(&self) -> JsonPlace {
         match self.frames.last() {
-            Some(Frame::Object) => Place::Name,
-            _ => Place::Value,
+            Some(OpenBracket::Object) => JsonPlace::Name,
+            _ => JsonPlace::Value,
         }
     }
 
-    fn open(&mut self, frame: Frame, out: &mut impl FnMut(&str)) {
+    fn open(&mut self, frame: OpenBracket, out: &mut impl FnMut(&str)) {
         if self.frames.len() == MOST_DEEP {
-            self.place = Place::Deep;
+            self.place = JsonPlace::Deep;
             return self.certain(frame.start(), out);
         }
         self.frames.push(frame);
@@ -251,7 +257,7 @@ impl Closer {
 
     /// Takes a closing bracket, which also closes everything open inside it. A bracket without an opening one is left
     /// out.
-    fn end(&mut self, frame: Frame, out: &mut impl FnMut(&str)) {
+    fn end(&mut self, frame: OpenBracket, out: &mut impl FnMut(&str)) {
         if !self.frames.contains(&frame) {
             return;
         }
@@ -267,9 +273,9 @@ impl Closer {
     fn value_ends(&mut self, out: &mut impl FnMut(&str)) {
         self.commit(out);
         self.place = if self.frames.is_empty() {
-            Place::Done
+            JsonPlace::Done
         } else {
-            Place::After
+            JsonPlace::After
         };
     }
 

@@ -1,12 +1,12 @@
 //! Cuts control text: everything from the first mark on is left out.
 
-use crate::marks::{MarkMatch, Marks};
+use crate::marks::{MarkList, MarkMatch};
 use deadloop_detect::harness::JsonScan;
 
 /// Passes text until a mark of control text comes. Strings are tracked, because a mark in a string may not count.
 #[derive(Clone, Debug)]
 pub(super) struct Cutter {
-    marks: Marks,
+    marks: MarkList,
     inside: bool,
     held: Vec<char>,
     scan: JsonScan,
@@ -19,7 +19,7 @@ impl Cutter {
     /// Returns a cutter. With `inside`, marks in strings count as well.
     pub(super) fn new(marks: &[String], inside: bool) -> Self {
         Self {
-            marks: Marks::new(marks, false),
+            marks: MarkList::new(marks, false),
             inside,
             held: Vec::new(),
             scan: JsonScan::default(),

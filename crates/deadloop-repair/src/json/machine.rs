@@ -2,19 +2,19 @@
 
 use serde::de::IgnoredAny;
 
-use crate::meaning::Pieces;
+use crate::meaning::MeaningParts;
 use crate::registry::{TextRepair, list, size};
 use deadloop_detect::harness::Params;
 
 use super::clean::clean;
 use super::closer::Closer;
 use super::cutter::Cutter;
-use super::fit::Fields;
+use super::fields::TypedFields;
 use super::tolerant;
 
 /// The parameter `mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+enum JsonMode {
     None,
     Strict,
     Control,
@@ -24,11 +24,11 @@ enum Mode {
 }
 
 /// The repairer of one text.
-pub(super) struct Machine {
-    mode: Mode,
+pub(super) struct JsonMachine {
+    mode: JsonMode,
     cutter: Cutter,
     closer: Closer,
-    fields: Fields,
+    fields: TypedFields,
     refuse_cut: bool,
     /// Whether arguments with a mark in a string are refused.
     refuse_inside: bool,
@@ -41,21 +41,21 @@ pub(super) struct Machine {
     work: u64,
 }
 
-impl Machine {
+impl JsonMachine {
     pub(super) fn new(params: &Params) -> Self {
         let hold = size(params, "hold");
         Self {
             mode: match params.text("mode") {
-                "none" => Mode::None,
-                "strict" => Mode::Strict,
-                "control" => Mode::Control,
-                "close" => Mode::Close,
-                "schema" => Mode::Schema,
-                _ => Mode::Tolerant,
+                "none" => JsonMode::None,
+                "strict" => JsonMode::Strict,
+                "control" => JsonMode::Control,
+                "close" => JsonMode::Close,
+                "schema" => JsonMode::Schema,
+                _ => JsonMode::Tolerant,
             },
             cutter: Cutter::new(&list(params, "control"), params.text("inside") != "keep"),
             closer: Closer::new(params.text("partial") == "keep", hold),
-            fields: Fields::new(params),
+            fields: TypedFields::new(params),
             refuse_cut: params.text("partial") == "refuse",
             refuse_inside: params.text("inside") == "refuse",
             hold,
@@ -66,24 +66,24 @@ impl Machine {
         }
     }
 
-    fn char(&mut self, c: char, out: &mut Pieces) {
+    fn char(&mut self, c: char, out: &mut MeaningParts) {
         self.work += 1;
         let (closer, work) = (&mut self.closer, &mut self.work);
         match self.mode {
-            Mode::None => out.text(c.encode_utf8(&mut [0; 4])),
-            Mode::Control => self
+            JsonMode::None => out.text(c.encode_utf8(&mut [0; 4])),
+            JsonMode::Control => self
                 .cutter
                 .char(c, work, &mut |c| out.text(c.encode_utf8(&mut [0; 4]))),
-            Mode::Close => {
+            JsonMode::Close => {
                 let mut pass = |part: &str| out.text(part);
                 self.cutter
                     .char(c, work, &mut |c| closer.char(c, &mut pass));
             }
-            Mode::Strict | Mode::Tolerant | Mode::Schema if self.chars < self.hold => {
+            JsonMode::Strict | JsonMode::Tolerant | JsonMode::Schema if self.chars < self.hold => {
                 self.text.push(c);
                 self.chars += 1;
             }
-            Mode::Strict | Mode::Tolerant | Mode::Schema => {
+            JsonMode::Strict | JsonMode::Tolerant | JsonMode::Schema => {
                 self.too_long = true;
                 self.text = String::new();
             }
@@ -102,11 +102,11 @@ impl Machine {
         }
         let json = match parses(&text) {
             true => text,
-            false if self.mode == Mode::Strict => return None,
+            false if self.mode == JsonMode::Strict => return None,
             false => self.mend(&text)?,
         };
         match self.mode {
-            Mode::Schema => self.fields.fit(&json),
+            JsonMode::Schema => self.fields.fit(&json),
             _ => Some(json),
         }
     }
@@ -145,24 +145,24 @@ fn parses(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-impl TextRepair for Machine {
-    fn push(&mut self, chunk: &str, out: &mut Pieces) {
+impl TextRepair for JsonMachine {
+    fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
         chunk.chars().for_each(|c| self.char(c, out));
     }
 
-    fn finish(&mut self, out: &mut Pieces) {
+    fn finish(&mut self, out: &mut MeaningParts) {
         let mut pass = |part: &str| out.text(part);
         match self.mode {
-            Mode::None => {}
-            Mode::Control => self
+            JsonMode::None => {}
+            JsonMode::Control => self
                 .cutter
                 .finish(&mut |c| pass(c.encode_utf8(&mut [0; 4]))),
-            Mode::Close => {
+            JsonMode::Close => {
                 let closer = &mut self.closer;
                 self.cutter.finish(&mut |c| closer.char(c, &mut pass));
                 self.closer.finish(&mut pass);
             }
-            Mode::Strict | Mode::Tolerant | Mode::Schema => {
+            JsonMode::Strict | JsonMode::Tolerant | JsonMode::Schema => {
                 if let Some(json) = self.whole() {
                     out.text(&json);
                 }
@@ -172,9 +172,9 @@ impl TextRepair for Machine {
 
     fn held(&self) -> usize {
         match self.mode {
-            Mode::None => 0,
-            Mode::Control | Mode::Close => self.cutter.held() + self.closer.held(),
-            Mode::Strict | Mode::Tolerant | Mode::Schema => self.chars,
+            JsonMode::None => 0,
+            JsonMode::Control | JsonMode::Close => self.cutter.held() + self.closer.held(),
+            JsonMode::Strict | JsonMode::Tolerant | JsonMode::Schema => self.chars,
         }
     }
 

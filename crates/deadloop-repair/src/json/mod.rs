@@ -13,22 +13,22 @@
 //! | closing open brackets and quotes | `closer` |
 //! | quotes, escapes and comments, prepared for the tolerant parser | `clean` |
 //! | the tolerant parser, and the output of its result | `tolerant` |
-//! | fitting arguments to the expected fields | `fit` |
+//! | fitting arguments to the expected fields | `fields` |
 
 use deadloop_detect::Value;
 use deadloop_detect::harness::{Param, Params, Refusal};
 
-use super::marks::Marks;
-use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list, repairer};
+use super::marks::MarkList;
+use super::registry::{HOLD, RepairTarget, Repairer, RepairerFactory, StreamKind, list, repairer};
 
 mod clean;
 mod closer;
 mod cutter;
-mod fit;
+mod fields;
 mod machine;
 mod tolerant;
 
-use fit::Type;
+use fields::JsonType;
 
 /// The deepest nesting of lists and objects that is repaired. Deeper text passes unchanged or is rejected.
 pub const MOST_DEEP: usize = 120;
@@ -36,7 +36,7 @@ pub const MOST_DEEP: usize = 120;
 repairer! {
     "json", version 2,
     "arguments from JSON that is cut, has control text in it, or breaks the syntax",
-    check, Arguments, Mends::Arguments, Make::Text(|params| Box::new(machine::Machine::new(params)))
+    check, Arguments, RepairTarget::Arguments, RepairerFactory::Text(|params| Box::new(machine::JsonMachine::new(params)))
 }
 
 static PARAMS: &[Param] = &[
@@ -69,7 +69,7 @@ static PARAMS: &[Param] = &[
 
 /// Rejects marks that cannot be told apart, unknown types, and parameters that the mode cannot follow.
 fn check(params: &Params) -> Result<(), Refusal> {
-    if let Some(reason) = Marks::refuse(&list(params, "control"), false) {
+    if let Some(reason) = MarkList::refuse(&list(params, "control"), false) {
         return Refusal::err("control", reason);
     }
     let waits = matches!(params.text("mode"), "strict" | "tolerant" | "schema");
@@ -82,10 +82,10 @@ fn check(params: &Params) -> Result<(), Refusal> {
         return Ok(());
     };
     for (name, kind) in fields {
-        if kind.as_text().and_then(Type::from_name).is_none() {
+        if kind.as_text().and_then(JsonType::from_name).is_none() {
             let reason = format!(
                 "{name} = {kind}: expected one of: {}",
-                Type::NAMES.join(", ")
+                JsonType::NAMES.join(", ")
             );
             return Refusal::err("fields", reason);
         }

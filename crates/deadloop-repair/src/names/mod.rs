@@ -8,15 +8,17 @@
 //! | parameters, and the handling of each char | here |
 //! | presets and their sources | `presets.toml` |
 
-use deadloop_detect::harness::{Nearest, Param, Params, Spec};
+use deadloop_detect::harness::{NearestName, Param, Params, Spec};
 
-use super::meaning::Pieces;
-use super::registry::{Make, Mends, Repairer, StreamKind, TextRepair, list, repairer, size};
+use super::meaning::MeaningParts;
+use super::registry::{
+    RepairTarget, Repairer, RepairerFactory, StreamKind, TextRepair, list, repairer, size,
+};
 
 repairer! {
     "names", version 1,
     "the name of a tool from one with control text behind it, or misspelt",
-    Spec::PLAIN.check, Name, Mends::Name, Make::Text(|params| Box::new(Machine::new(params)))
+    Spec::PLAIN.check, Name, RepairTarget::Name, RepairerFactory::Text(|params| Box::new(NameMachine::new(params)))
 }
 
 static PARAMS: &[Param] = &[
@@ -33,8 +35,8 @@ static PARAMS: &[Param] = &[
 const LONGEST: usize = 256;
 
 /// The repairer of one name.
-struct Machine {
-    known: Nearest,
+struct NameMachine {
+    known: NearestName,
     cut: bool,
     name: String,
     chars: usize,
@@ -43,11 +45,11 @@ struct Machine {
     work: u64,
 }
 
-impl Machine {
+impl NameMachine {
     fn new(params: &Params) -> Self {
         let fold = params.text("case") == "ignore";
         Self {
-            known: Nearest::new(list(params, "known"), fold, size(params, "edits")),
+            known: NearestName::new(list(params, "known"), fold, size(params, "edits")),
             cut: params.text("cut") == "mark",
             name: String::new(),
             chars: 0,
@@ -57,8 +59,8 @@ impl Machine {
     }
 }
 
-impl TextRepair for Machine {
-    fn push(&mut self, chunk: &str, out: &mut Pieces) {
+impl TextRepair for NameMachine {
+    fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
         for c in chunk.chars() {
             self.work += 1;
             self.ended |= self.cut && c == '<';
@@ -73,7 +75,7 @@ impl TextRepair for Machine {
         }
     }
 
-    fn finish(&mut self, out: &mut Pieces) {
+    fn finish(&mut self, out: &mut MeaningParts) {
         if self.chars > LONGEST {
             return;
         }

@@ -14,13 +14,15 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use deadloop_detect::harness::{Param, Params, Spec};
 
-use super::meaning::Delivered;
-use super::registry::{EventRepair, Make, Mends, Repairer, StreamKind, repairer, size};
+use super::meaning::Delivery;
+use super::registry::{
+    EventRepair, RepairTarget, Repairer, RepairerFactory, StreamKind, repairer, size,
+};
 
 repairer! {
     "replay", version 1,
     "events after a reconnect, each once and in order, and the end mark",
-    Spec::PLAIN.check, Events, Mends::Nothing, Make::Events(|params| Box::new(Machine::new(params)))
+    Spec::PLAIN.check, Events, RepairTarget::Nothing, RepairerFactory::Events(|params| Box::new(EventMachine::new(params)))
 }
 
 static PARAMS: &[Param] = &[
@@ -41,15 +43,15 @@ static PARAMS: &[Param] = &[
 
 /// The criterion by which two events are equal: the parameter `by`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+enum EventIdentity {
     Id,
     Hash,
     Position,
 }
 
 /// The repairer of one row of events.
-struct Machine {
-    by: By,
+struct EventMachine {
+    by: EventIdentity,
     window: usize,
     wait: usize,
     always: bool,
@@ -60,18 +62,18 @@ struct Machine {
     /// The place of the next event to pass.
     next: u64,
     /// The events that came too early, by their places.
-    waiting: BTreeMap<u64, Delivered>,
+    waiting: BTreeMap<u64, Delivery>,
     /// The end mark that came.
-    done: Option<Delivered>,
+    done: Option<Delivery>,
 }
 
-impl Machine {
+impl EventMachine {
     fn new(params: &Params) -> Self {
         Self {
             by: match params.text("by") {
-                "hash" => By::Hash,
-                "position" => By::Position,
-                _ => By::Id,
+                "hash" => EventIdentity::Hash,
+                "position" => EventIdentity::Position,
+                _ => EventIdentity::Id,
             },
             window: size(params, "window"),
             wait: size(params, "wait"),
@@ -98,7 +100,7 @@ impl Machine {
         true
     }
 
-    fn place(&mut self, place: u64, event: Delivered, out: &mut Vec<Delivered>) {
+    fn place(&mut self, place: u64, event: Delivery, out: &mut Vec<Delivery>) {
         if place < self.next {
             return;
         }
@@ -110,7 +112,7 @@ impl Machine {
     }
 
     /// Passes the events before which no event is missing.
-    fn in_order(&mut self, out: &mut Vec<Delivered>) {
+    fn in_order(&mut self, out: &mut Vec<Delivery>) {
         while let Some(event) = self.waiting.remove(&self.next) {
             out.push(event);
             self.next = self.next.saturating_add(1);
@@ -118,7 +120,7 @@ impl Machine {
     }
 
     /// Gives up the missing event and passes the first waiting one.
-    fn skip(&mut self, out: &mut Vec<Delivered>) {
+    fn skip(&mut self, out: &mut Vec<Delivery>) {
         if let Some((place, event)) = self.waiting.pop_first() {
             out.push(event);
             self.next = place.saturating_add(1);
@@ -127,39 +129,39 @@ impl Machine {
     }
 }
 
-impl EventRepair for Machine {
-    fn push(&mut self, event: Delivered, out: &mut Vec<Delivered>) {
+impl EventRepair for EventMachine {
+    fn push(&mut self, event: Delivery, out: &mut Vec<Delivery>) {
         if event.done && self.always {
             self.done.get_or_insert(event);
             return;
         }
         match (self.by, &event.id, event.position) {
-            (By::Position, _, Some(place)) => self.place(place, event, out),
-            (By::Id, Some(id), _) => {
+            (EventIdentity::Position, _, Some(place)) => self.place(place, event, out),
+            (EventIdentity::Id, Some(id), _) => {
                 let key = xxh3_128(id.as_bytes());
                 if self.is_new(key) {
                     out.push(event);
                 }
             }
-            (By::Hash, ..) => {
+            (EventIdentity::Hash, ..) => {
                 let key = xxh3_128(event.text.as_bytes());
                 if self.is_new(key) {
                     out.push(event);
                 }
             }
             // Without an id or a place it cannot be compared.
-            (By::Id | By::Position, ..) => out.push(event),
+            (EventIdentity::Id | EventIdentity::Position, ..) => out.push(event),
         }
     }
 
-    fn finish(&mut self, out: &mut Vec<Delivered>) {
+    fn finish(&mut self, out: &mut Vec<Delivery>) {
         while !self.waiting.is_empty() {
             self.skip(out);
         }
         if self.always {
-            let mark = || Delivered {
+            let mark = || Delivery {
                 done: true,
-                ..Delivered::default()
+                ..Delivery::default()
             };
             out.push(self.done.take().unwrap_or_else(mark));
         }

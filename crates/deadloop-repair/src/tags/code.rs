@@ -4,7 +4,7 @@
 
 /// A stretch of the stream, as far as it is certain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum CodePiece {
     /// A char outside of code.
     Plain(char),
     /// Code, with its backticks.
@@ -23,7 +23,7 @@ const FENCE: usize = 3;
 
 /// The code spans and fences of the text outside of actions.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Code {
+pub(super) struct CodeScanner {
     /// Whether the line has only blanks so far.
     begun: bool,
     /// Inside a fence, the number of backticks at the beginning of the line. The inner value is `None` if other text
@@ -40,9 +40,9 @@ pub(super) struct Code {
     run: usize,
 }
 
-impl Code {
+impl CodeScanner {
     /// Takes one char.
-    pub(super) fn char(&mut self, c: char) -> Option<Piece> {
+    pub(super) fn char(&mut self, c: char) -> Option<CodePiece> {
         if self.fence.is_some() {
             return Some(self.in_fence(c));
         }
@@ -51,7 +51,7 @@ impl Code {
         }
         if c != '`' {
             self.passed(c);
-            return Some(Piece::Plain(c));
+            return Some(CodePiece::Plain(c));
         }
         self.first = !self.begun;
         self.passed(c);
@@ -70,10 +70,10 @@ impl Code {
     }
 
     /// Returns the text that is held back at the end of the stream.
-    pub(super) fn end(&mut self) -> Option<Piece> {
+    pub(super) fn end(&mut self) -> Option<CodePiece> {
         match self.held.is_empty() {
             true => None,
-            false if self.open > 0 && self.run == self.open => Some(Piece::Code(self.taken())),
+            false if self.open > 0 && self.run == self.open => Some(CodePiece::Code(self.taken())),
             false => Some(self.unclosed()),
         }
     }
@@ -83,7 +83,7 @@ impl Code {
         if self.held.is_empty() { 0 } else { self.chars }
     }
 
-    fn in_fence(&mut self, c: char) -> Piece {
+    fn in_fence(&mut self, c: char) -> CodePiece {
         let ticks = self.fence.flatten();
         self.fence = match (c, ticks) {
             // The line of closing backticks belongs to the fence.
@@ -95,21 +95,21 @@ impl Code {
             _ => Some(None),
         };
         self.begun = c != '\n';
-        Piece::Code(c.to_string())
+        CodePiece::Code(c.to_string())
     }
 
-    fn in_span(&mut self, c: char) -> Option<Piece> {
+    fn in_span(&mut self, c: char) -> Option<CodePiece> {
         if c == '`' {
             self.run += 1;
         } else if self.open == 0 && self.first && self.run >= FENCE {
             self.fence = Some((c == '\n').then_some(0));
             self.held.push(c);
             self.passed(c);
-            return Some(Piece::Code(self.taken()));
+            return Some(CodePiece::Code(self.taken()));
         } else if self.open == 0 {
             (self.open, self.run) = (self.run, 0);
         } else if self.run == self.open {
-            return Some(Piece::Then(self.taken(), c));
+            return Some(CodePiece::Then(self.taken(), c));
         } else {
             self.run = 0;
         }
@@ -124,11 +124,11 @@ impl Code {
         std::mem::take(&mut self.held)
     }
 
-    fn unclosed(&mut self) -> Piece {
+    fn unclosed(&mut self) -> CodePiece {
         let held = self.taken();
         let ticks = held.bytes().take_while(|byte| *byte == b'`').count();
         let (ticks, rest) = held.split_at(ticks);
-        Piece::Open(ticks.to_owned(), rest.to_owned())
+        CodePiece::Open(ticks.to_owned(), rest.to_owned())
     }
 }
 
@@ -138,7 +138,7 @@ mod tests {
 
     /// Returns the text with code in brackets.
     fn bracketed(text: &str) -> String {
-        let (mut code, mut told) = (Code::default(), String::new());
+        let (mut code, mut told) = (CodeScanner::default(), String::new());
         let mut left: Vec<char> = text.chars().rev().collect();
         loop {
             let piece = match left.pop() {
@@ -150,13 +150,13 @@ mod tests {
             };
             match piece {
                 None => {}
-                Some(Piece::Plain(c)) => told.push(c),
-                Some(Piece::Code(text)) => told += &format!("[{text}]"),
-                Some(Piece::Then(text, c)) => {
+                Some(CodePiece::Plain(c)) => told.push(c),
+                Some(CodePiece::Code(text)) => told += &format!("[{text}]"),
+                Some(CodePiece::Then(text, c)) => {
                     told += &format!("[{text}]");
                     left.push(c);
                 }
-                Some(Piece::Open(ticks, rest)) => {
+                Some(CodePiece::Open(ticks, rest)) => {
                     told += &ticks;
                     left.extend(rest.chars().rev());
                 }

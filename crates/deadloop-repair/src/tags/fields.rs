@@ -1,12 +1,12 @@
 //! The fields of an action: the tags inside it.
 
 use super::lexer::{Lexeme, Lexer};
-use super::machine::Stray;
-use super::tag::{Names, Role};
+use super::machine::StrayRule;
+use super::tag::{KnownTags, TagRole};
 
 /// The content of an action, split into fields and other text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Inside {
+pub(super) struct ActionContent {
     /// The names of the fields and their values, without blanks around the values.
     pub(super) fields: Vec<(String, String)>,
     /// The text outside of the fields.
@@ -18,8 +18,14 @@ pub(super) struct Inside {
 }
 
 /// Splits the content of an action. With `ends`, a field without a closing tag ends at the next field, or with the
-/// action. With [`Stray::Keep`] tags without a partner are text.
-pub(super) fn split(body: &str, names: &Names, ends: bool, stray: Stray, work: &mut u64) -> Inside {
+/// action. With [`StrayRule::Keep`] tags without a partner are text.
+pub(super) fn split(
+    body: &str,
+    names: &KnownTags,
+    ends: bool,
+    stray: StrayRule,
+    work: &mut u64,
+) -> ActionContent {
     let mut lexemes = Vec::new();
     let mut lexer = Lexer::default();
     body.chars()
@@ -27,10 +33,10 @@ pub(super) fn split(body: &str, names: &Names, ends: bool, stray: Stray, work: &
     lexer.finish(&mut |lexeme| lexemes.push(lexeme));
     *work += body.len() as u64;
 
-    let mut reader = Reader {
-        keep: stray == Stray::Keep,
+    let mut reader = ContentReader {
+        keep: stray == StrayRule::Keep,
         open: None,
-        inside: Inside::default(),
+        inside: ActionContent::default(),
     };
     for lexeme in lexemes {
         let written = match lexeme {
@@ -41,10 +47,10 @@ pub(super) fn split(body: &str, names: &Names, ends: bool, stray: Stray, work: &
             Lexeme::Tag(written) => written,
         };
         match names.tag(&written, work).map(|tag| (tag.role, tag.closing)) {
-            Some((Role::Field(field), true)) if reader.is(field) => reader.close(names),
-            Some((Role::Field(_), true)) => reader.stray(&written),
-            Some((Role::Field(field), false)) => reader.opens(field, written, ends, names),
-            Some((Role::Action(_), _)) | None => reader.tag(&written),
+            Some((TagRole::Field(field), true)) if reader.is(field) => reader.close(names),
+            Some((TagRole::Field(_), true)) => reader.stray(&written),
+            Some((TagRole::Field(field), false)) => reader.opens(field, written, ends, names),
+            Some((TagRole::Action(_), _)) | None => reader.tag(&written),
         }
     }
     if ends {
@@ -56,20 +62,20 @@ pub(super) fn split(body: &str, names: &Names, ends: bool, stray: Stray, work: &
 }
 
 /// An open field: its index, its opening tag, and its text so far.
-struct Open {
+struct OpenField {
     field: usize,
     tag: String,
     value: String,
 }
 
 /// The state of reading an action's content.
-struct Reader {
+struct ContentReader {
     keep: bool,
-    open: Option<Open>,
-    inside: Inside,
+    open: Option<OpenField>,
+    inside: ActionContent,
 }
 
-impl Reader {
+impl ContentReader {
     fn is(&self, field: usize) -> bool {
         self.open.as_ref().is_some_and(|open| open.field == field)
     }
@@ -95,19 +101,19 @@ impl Reader {
     }
 
     /// Begins a field. Without `ends`, an open field cannot end at another field, so the tag is text of the open field.
-    fn opens(&mut self, field: usize, tag: String, ends: bool, names: &Names) {
+    fn opens(&mut self, field: usize, tag: String, ends: bool, names: &KnownTags) {
         if self.open.is_some() && !ends {
             self.inside.torn = true;
             return self.add(&tag);
         }
         self.close(names);
         let value = String::new();
-        self.open = Some(Open { field, tag, value });
+        self.open = Some(OpenField { field, tag, value });
     }
 
-    fn close(&mut self, names: &Names) {
+    fn close(&mut self, names: &KnownTags) {
         if let Some(open) = self.open.take() {
-            let name = names.name(Role::Field(open.field)).to_owned();
+            let name = names.name(TagRole::Field(open.field)).to_owned();
             self.inside
                 .fields
                 .push((name, open.value.trim().to_owned()));

@@ -18,12 +18,12 @@ pub(super) struct Lexer {
     held: String,
     /// The length of `held` in chars.
     chars: usize,
-    place: Place,
+    place: LexerState,
 }
 
 /// The place of the last char in a tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum LexerState {
     /// Outside of tags.
     #[default]
     Text,
@@ -45,26 +45,26 @@ impl Lexer {
     pub(super) fn char(&mut self, c: char, out: &mut impl FnMut(Lexeme)) {
         if c == '<' {
             self.release(out);
-            self.hold(c, Place::Open);
+            self.hold(c, LexerState::Open);
             return;
         }
         let next = match (self.place, c) {
-            (Place::Text, _) => Place::Text,
-            (Place::Open, '/') => Place::Slash,
-            (Place::Open | Place::Slash, c) if is_first(c) => Place::Name,
-            (Place::Name, c) if is_inner(c) => Place::Name,
-            (Place::Name, c) if c.is_whitespace() => Place::Attributes,
-            (Place::Attributes, c) if c != '>' => Place::Attributes,
-            (Place::Name | Place::Attributes, '>') => {
+            (LexerState::Text, _) => LexerState::Text,
+            (LexerState::Open, '/') => LexerState::Slash,
+            (LexerState::Open | LexerState::Slash, c) if is_first(c) => LexerState::Name,
+            (LexerState::Name, c) if is_inner(c) => LexerState::Name,
+            (LexerState::Name, c) if c.is_whitespace() => LexerState::Attributes,
+            (LexerState::Attributes, c) if c != '>' => LexerState::Attributes,
+            (LexerState::Name | LexerState::Attributes, '>') => {
                 self.held.push(c);
-                self.place = Place::Text;
+                self.place = LexerState::Text;
                 self.chars = 0;
                 return out(Lexeme::Tag(std::mem::take(&mut self.held)));
             }
-            _ => Place::Text,
+            _ => LexerState::Text,
         };
         self.hold(c, next);
-        if self.place == Place::Text || self.chars > LONGEST {
+        if self.place == LexerState::Text || self.chars > LONGEST {
             self.release(out);
         }
     }
@@ -79,14 +79,14 @@ impl Lexer {
         self.chars
     }
 
-    fn hold(&mut self, c: char, place: Place) {
+    fn hold(&mut self, c: char, place: LexerState) {
         self.held.push(c);
         self.chars += 1;
         self.place = place;
     }
 
     fn release(&mut self, out: &mut impl FnMut(Lexeme)) {
-        self.place = Place::Text;
+        self.place = LexerState::Text;
         self.chars = 0;
         if !self.held.is_empty() {
             out(Lexeme::Text(std::mem::take(&mut self.held)));

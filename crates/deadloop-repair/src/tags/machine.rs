@@ -4,19 +4,19 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::meaning::{Action, Pieces};
+use crate::meaning::{Action, MeaningParts};
 use crate::registry::{TextRepair, size};
 use deadloop_detect::harness::Params;
 
-use super::code::{Code, Piece};
+use super::code::{CodePiece, CodeScanner};
 use super::fields::split;
 use super::lexer::{Lexeme, Lexer};
-use super::needs::Needs;
-use super::tag::{Names, Role, Tag};
+use super::requirements::ActionRequirements;
+use super::tag::{KnownTags, Tag, TagRole};
 
 /// The end of an action without a closing tag: the parameter `close`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Close {
+enum UnclosedRule {
     Refuse,
     Next,
     End,
@@ -24,7 +24,7 @@ enum Close {
 
 /// The tag whose number counts, the opening or the closing one: the parameter `numbers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Numbers {
+enum NumberRule {
     First,
     Second,
     Refuse,
@@ -32,7 +32,7 @@ enum Numbers {
 
 /// The treatment of known tags without a partner: the parameter `stray`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stray {
+pub(super) enum StrayRule {
     Keep,
     Drop,
     /// Such tags are left out, and so is an action that contains one.
@@ -41,7 +41,7 @@ pub(super) enum Stray {
 
 /// A part of the text that waits. The first part is an opening tag.
 #[derive(Clone, Debug)]
-enum Part {
+enum PendingPart {
     Text(String),
     /// A tag that opens an action, and the index of the part that closes it.
     Open(Tag, Option<usize>),
@@ -49,64 +49,64 @@ enum Part {
 }
 
 /// The repairer of one text.
-pub(super) struct Machine {
-    names: Names,
-    close: Close,
+pub(super) struct TagMachine {
+    names: KnownTags,
+    close: UnclosedRule,
     last: bool,
-    numbers: Numbers,
-    stray: Stray,
-    needs: Needs,
+    numbers: NumberRule,
+    stray: StrayRule,
+    needs: ActionRequirements,
     /// Whether a whole action waits for the next tag, in case its closing tag came too early: the parameter `settle`.
     later: bool,
     max_open: usize,
 
     /// The tracker of code, if the parameter `code` is `text`.
-    code: Option<Code>,
+    code: Option<CodeScanner>,
     lexer: Lexer,
-    parts: Vec<Part>,
+    parts: Vec<PendingPart>,
     /// The length of all parts in chars.
     chars: usize,
-    /// The indices of the parts that are open tags, by [`Key`].
-    open: BTreeMap<Key, VecDeque<usize>>,
+    /// The indices of the parts that are open tags, by [`TagKey`].
+    open: BTreeMap<TagKey, VecDeque<usize>>,
     /// The last action, with `settle = "later"`. While it waits, no tag is open.
-    waits: Option<Waiting>,
+    waits: Option<PendingAction>,
     work: u64,
 }
 
 /// The common part of an opening tag and its closing tag: their role and, if numbers must agree, their number.
-type Key = (Role, Option<u32>);
+type TagKey = (TagRole, Option<u32>);
 
 /// An action that is whole and has not been passed on yet.
-struct Waiting {
-    key: Key,
+struct PendingAction {
+    key: TagKey,
     action: Action,
     chars: usize,
 }
 
-impl Machine {
+impl TagMachine {
     pub(super) fn new(params: &Params) -> Self {
         Self {
-            names: Names::new(params),
+            names: KnownTags::new(params),
             close: match params.text("close") {
-                "next" => Close::Next,
-                "end" => Close::End,
-                _ => Close::Refuse,
+                "next" => UnclosedRule::Next,
+                "end" => UnclosedRule::End,
+                _ => UnclosedRule::Refuse,
             },
             last: params.text("pair") == "last",
             numbers: match params.text("numbers") {
-                "first" => Numbers::First,
-                "second" => Numbers::Second,
-                _ => Numbers::Refuse,
+                "first" => NumberRule::First,
+                "second" => NumberRule::Second,
+                _ => NumberRule::Refuse,
             },
             stray: match params.text("stray") {
-                "drop" => Stray::Drop,
-                "refuse" => Stray::Refuse,
-                _ => Stray::Keep,
+                "drop" => StrayRule::Drop,
+                "refuse" => StrayRule::Refuse,
+                _ => StrayRule::Keep,
             },
-            needs: Needs::new(params),
+            needs: ActionRequirements::new(params),
             later: params.text("settle") == "later",
             max_open: size(params, "max_open"),
-            code: (params.text("code") == "text").then(Code::default),
+            code: (params.text("code") == "text").then(CodeScanner::default),
             lexer: Lexer::default(),
             parts: Vec::new(),
             chars: 0,
@@ -117,7 +117,7 @@ impl Machine {
     }
 
     /// Takes a char. Checks first whether it is code.
-    fn char(&mut self, c: char, out: &mut Pieces) {
+    fn char(&mut self, c: char, out: &mut MeaningParts) {
         self.work += 1;
         let outside = self.parts.is_empty();
         match self.code.as_mut() {
@@ -134,15 +134,15 @@ impl Machine {
         }
     }
 
-    fn piece(&mut self, piece: Piece, out: &mut Pieces) {
+    fn piece(&mut self, piece: CodePiece, out: &mut MeaningParts) {
         match piece {
-            Piece::Plain(c) => self.plain(c, out),
-            Piece::Code(code) => self.pass_code(&code, out),
-            Piece::Then(code, c) => {
+            CodePiece::Plain(c) => self.plain(c, out),
+            CodePiece::Code(code) => self.pass_code(&code, out),
+            CodePiece::Then(code, c) => {
                 self.pass_code(&code, out);
                 self.char(c, out);
             }
-            Piece::Open(ticks, rest) => {
+            CodePiece::Open(ticks, rest) => {
                 ticks.chars().for_each(|c| self.plain(c, out));
                 rest.chars().for_each(|c| self.char(c, out));
             }
@@ -150,47 +150,47 @@ impl Machine {
     }
 
     /// Passes on code as text. The text that the lexer holds is not a tag, because a backtick came before its end.
-    fn pass_code(&mut self, code: &str, out: &mut Pieces) {
+    fn pass_code(&mut self, code: &str, out: &mut MeaningParts) {
         let mut lexer = std::mem::take(&mut self.lexer);
         lexer.finish(&mut |lexeme| self.lexeme(lexeme, out));
         self.lexer = lexer;
         self.text(code, out);
     }
 
-    fn plain(&mut self, c: char, out: &mut Pieces) {
+    fn plain(&mut self, c: char, out: &mut MeaningParts) {
         let mut lexer = std::mem::take(&mut self.lexer);
         lexer.char(c, &mut |lexeme| self.lexeme(lexeme, out));
         self.lexer = lexer;
     }
 
-    fn lexeme(&mut self, lexeme: Lexeme, out: &mut Pieces) {
+    fn lexeme(&mut self, lexeme: Lexeme, out: &mut MeaningParts) {
         match lexeme {
             Lexeme::Text(text) => self.text(&text, out),
             Lexeme::Tag(written) => match self.names.tag(&written, &mut self.work) {
                 Some(tag) => match tag.role {
                     // `split` finds the fields once the action is whole.
-                    Role::Field(_) => self.text(&written, out),
-                    Role::Action(_) if tag.closing => self.closing(tag, out),
-                    Role::Action(_) => self.opening(tag, out),
+                    TagRole::Field(_) => self.text(&written, out),
+                    TagRole::Action(_) if tag.closing => self.closing(tag, out),
+                    TagRole::Action(_) => self.opening(tag, out),
                 },
                 None => self.text(&written, out),
             },
         }
     }
 
-    fn text(&mut self, text: &str, out: &mut Pieces) {
+    fn text(&mut self, text: &str, out: &mut MeaningParts) {
         if self.parts.is_empty() {
             return out.text(text);
         }
         match self.parts.last_mut() {
-            Some(Part::Text(last)) => last.push_str(text),
-            _ => self.parts.push(Part::Text(text.to_owned())),
+            Some(PendingPart::Text(last)) => last.push_str(text),
+            _ => self.parts.push(PendingPart::Text(text.to_owned())),
         }
         self.grown(text, out);
     }
 
     /// Counts text that was added. Text that is too long for an action stops waiting.
-    fn grown(&mut self, added: &str, out: &mut Pieces) {
+    fn grown(&mut self, added: &str, out: &mut MeaningParts) {
         self.chars += added.chars().count();
         if self.chars > self.max_open {
             self.settle(false, out);
@@ -199,30 +199,30 @@ impl Machine {
 
     /// Takes a known tag without a partner, outside of actions. If it closes the waiting action a second time, that
     /// action is in doubt and is dropped.
-    fn stray(&mut self, tag: &Tag, out: &mut Pieces) {
+    fn stray(&mut self, tag: &Tag, out: &mut MeaningParts) {
         let key = self.key(tag);
-        let doubled = |waiting: &mut Waiting| tag.closing && waiting.key == key;
+        let doubled = |waiting: &mut PendingAction| tag.closing && waiting.key == key;
         if self.waits.take_if(doubled).is_none() {
             self.release(out);
         }
-        if self.stray == Stray::Keep {
+        if self.stray == StrayRule::Keep {
             out.text(&tag.written);
         }
     }
 
     /// Passes on the waiting action.
-    fn release(&mut self, out: &mut Pieces) {
+    fn release(&mut self, out: &mut MeaningParts) {
         if let Some(waiting) = self.waits.take() {
             out.action(waiting.action);
         }
     }
 
-    fn opening(&mut self, tag: Tag, out: &mut Pieces) {
+    fn opening(&mut self, tag: Tag, out: &mut MeaningParts) {
         self.release(out);
         let written = tag.written.clone();
         match self.close {
-            Close::Next if !self.parts.is_empty() => self.settle(true, out),
-            Close::End if !self.parts.is_empty() => return self.text(&written, out),
+            UnclosedRule::Next if !self.parts.is_empty() => self.settle(true, out),
+            UnclosedRule::End if !self.parts.is_empty() => return self.text(&written, out),
             _ => {}
         }
         let key = self.key(&tag);
@@ -230,19 +230,19 @@ impl Machine {
             .entry(key)
             .or_default()
             .push_back(self.parts.len());
-        self.parts.push(Part::Open(tag, None));
+        self.parts.push(PendingPart::Open(tag, None));
         self.grown(&written, out);
     }
 
-    fn closing(&mut self, tag: Tag, out: &mut Pieces) {
+    fn closing(&mut self, tag: Tag, out: &mut MeaningParts) {
         if self.parts.is_empty() {
             return self.stray(&tag, out);
         }
         let partner = self.partner(&tag);
         let (at, written) = (self.parts.len(), tag.written.clone());
-        self.parts.push(Part::Closing(tag));
+        self.parts.push(PendingPart::Closing(tag));
         if let Some(partner) = partner
-            && let Some(Part::Open(_, end)) = self.parts.get_mut(partner)
+            && let Some(PendingPart::Open(_, end)) = self.parts.get_mut(partner)
         {
             *end = Some(at);
         }
@@ -264,27 +264,27 @@ impl Machine {
         }
     }
 
-    fn key(&self, tag: &Tag) -> Key {
-        let number = tag.number.filter(|_| self.numbers == Numbers::Refuse);
+    fn key(&self, tag: &Tag) -> TagKey {
+        let number = tag.number.filter(|_| self.numbers == NumberRule::Refuse);
         (tag.role, number)
     }
 
     /// Ends the wait of all parts. A tag with a partner is an action, and so is the first tag if `ends` is set, so that
     /// it may end with the text. Everything else is text.
-    fn settle(&mut self, ends: bool, out: &mut Pieces) {
+    fn settle(&mut self, ends: bool, out: &mut MeaningParts) {
         let parts = std::mem::take(&mut self.parts);
         self.chars = 0;
         self.open.clear();
-        let ends = ends && self.close != Close::Refuse;
+        let ends = ends && self.close != UnclosedRule::Refuse;
         let mut at = 0;
         while let Some(part) = parts.get(at) {
             self.work += 1;
             let end = match part {
-                Part::Text(text) => {
+                PendingPart::Text(text) => {
                     out.text(text);
                     None
                 }
-                Part::Open(tag, end) => {
+                PendingPart::Open(tag, end) => {
                     let end = end.or((ends && at == 0).then_some(parts.len()));
                     match end {
                         Some(end) => self.act(tag, &parts[at + 1..end], parts.get(end), out),
@@ -292,7 +292,7 @@ impl Machine {
                     }
                     end
                 }
-                Part::Closing(tag) => {
+                PendingPart::Closing(tag) => {
                     self.stray(tag, out);
                     None
                 }
@@ -301,30 +301,36 @@ impl Machine {
         }
     }
 
-    fn act(&mut self, tag: &Tag, inside: &[Part], closing: Option<&Part>, out: &mut Pieces) {
+    fn act(
+        &mut self,
+        tag: &Tag,
+        inside: &[PendingPart],
+        closing: Option<&PendingPart>,
+        out: &mut MeaningParts,
+    ) {
         let (mut body, mut torn) = (String::new(), false);
         for part in inside {
             match part {
-                Part::Text(text) => body.push_str(text),
-                Part::Open(tag, _) | Part::Closing(tag) => {
+                PendingPart::Text(text) => body.push_str(text),
+                PendingPart::Open(tag, _) | PendingPart::Closing(tag) => {
                     torn = true;
-                    if self.stray == Stray::Keep {
+                    if self.stray == StrayRule::Keep {
                         body.push_str(&tag.written);
                     }
                 }
             }
         }
         let second = match closing {
-            Some(Part::Closing(closing)) => closing.number,
+            Some(PendingPart::Closing(closing)) => closing.number,
             _ => None,
         };
         let number = match self.numbers {
-            Numbers::Second => second.or(tag.number),
-            Numbers::First | Numbers::Refuse => tag.number.or(second),
+            NumberRule::Second => second.or(tag.number),
+            NumberRule::First | NumberRule::Refuse => tag.number.or(second),
         };
-        let ends = self.close != Close::Refuse;
+        let ends = self.close != UnclosedRule::Refuse;
         let read = split(&body, &self.names, ends, self.stray, &mut self.work);
-        if self.stray == Stray::Refuse && (torn || read.torn) {
+        if self.stray == StrayRule::Refuse && (torn || read.torn) {
             return;
         }
         let mut fields = tag.attributes.clone();
@@ -340,7 +346,7 @@ impl Machine {
         }
         self.release(out);
         if self.later {
-            self.waits = Some(Waiting {
+            self.waits = Some(PendingAction {
                 key: self.key(tag),
                 chars: body.chars().count(),
                 action,
@@ -351,13 +357,13 @@ impl Machine {
     }
 }
 
-impl TextRepair for Machine {
-    fn push(&mut self, chunk: &str, out: &mut Pieces) {
+impl TextRepair for TagMachine {
+    fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
         chunk.chars().for_each(|c| self.char(c, out));
     }
 
-    fn finish(&mut self, out: &mut Pieces) {
-        while let Some(piece) = self.code.as_mut().and_then(Code::end) {
+    fn finish(&mut self, out: &mut MeaningParts) {
+        while let Some(piece) = self.code.as_mut().and_then(CodeScanner::end) {
             self.piece(piece, out);
         }
         let mut lexer = std::mem::take(&mut self.lexer);
@@ -368,7 +374,7 @@ impl TextRepair for Machine {
 
     fn held(&self) -> usize {
         let waits = self.waits.as_ref().map_or(0, |waiting| waiting.chars);
-        let code = self.code.as_ref().map_or(0, Code::held);
+        let code = self.code.as_ref().map_or(0, CodeScanner::held);
         self.chars + waits + code + self.lexer.held()
     }
 

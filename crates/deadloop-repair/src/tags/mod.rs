@@ -12,24 +12,24 @@
 //! | recognition of known tags, their numbers and attributes | `tag` |
 //! | from tags and text to actions | `machine` |
 //! | the fields of an action | `fields` |
-//! | checks of a whole action | `needs` |
+//! | checks of a whole action | `requirements` |
 
 use deadloop_detect::Value;
 use deadloop_detect::harness::{Param, Params, Refusal};
 
-use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list, repairer};
+use super::registry::{HOLD, RepairTarget, Repairer, RepairerFactory, StreamKind, list, repairer};
 
 mod code;
 mod fields;
 mod lexer;
 mod machine;
-mod needs;
+mod requirements;
 mod tag;
 
 repairer! {
     "tags", version 3,
     "actions and visible text from tags that are not closed, misspelt, miscounted or in another case",
-    check, Tags, Mends::Answer(1), Make::Text(|params| Box::new(machine::Machine::new(params)))
+    check, Tags, RepairTarget::Answer(1), RepairerFactory::Text(|params| Box::new(machine::TagMachine::new(params)))
 }
 
 static PARAMS: &[Param] = &[
@@ -103,16 +103,16 @@ fn check(params: &Params) -> Result<(), Refusal> {
         }
     }
     let odd = |(action, needed): &(String, Vec<String>)| {
-        let is_known = |field: &String| field == needs::NUMBER || fields.contains(field);
+        let is_known = |field: &String| field == requirements::NUMBER || fields.contains(field);
         !tags.contains(action) || !needed.iter().all(is_known)
     };
-    match needs::fields(params).iter().find(|row| odd(row)) {
+    match requirements::fields(params).iter().find(|row| odd(row)) {
         Some((action, needed)) => refused(
             "need",
             format!(
                 "{action} = {needed:?}: expected one of `tags`, and a list of some of: {}, {}",
                 fields.join(", "),
-                needs::NUMBER
+                requirements::NUMBER
             ),
         ),
         None => Ok(()),

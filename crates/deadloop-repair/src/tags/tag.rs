@@ -6,13 +6,13 @@ use regex::Regex;
 
 use crate::registry::{list, size};
 use deadloop_detect::Value;
-use deadloop_detect::harness::{Nearest, Params};
+use deadloop_detect::harness::{NearestName, Params};
 
 use super::lexer::{is_first, is_inner};
 
 /// The role of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Role {
+pub(super) enum TagRole {
     /// An action, by its index among the known ones.
     Action(usize),
     /// A field, by its index among the known ones.
@@ -22,7 +22,7 @@ pub(super) enum Role {
 /// A known tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tag {
-    pub(super) role: Role,
+    pub(super) role: TagRole,
     pub(super) closing: bool,
     /// The number after the name.
     pub(super) number: Option<u32>,
@@ -34,7 +34,7 @@ pub(super) struct Tag {
 
 /// The treatment of attributes: the parameter `attributes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Attributes {
+enum AttributeRule {
     Refuse,
     Drop,
     Fields,
@@ -42,19 +42,19 @@ enum Attributes {
 
 /// The names of tags in a setting.
 #[derive(Clone, Debug)]
-pub(super) struct Names {
+pub(super) struct KnownTags {
     /// The names of actions, then of fields, then aliases.
-    nearest: Nearest,
+    nearest: NearestName,
     /// The number of names of actions.
     actions: usize,
     /// The number of names of fields.
     fields: usize,
     /// For each alias, the index of the name that it replaces.
     aliases: Vec<usize>,
-    attributes: Attributes,
+    attributes: AttributeRule,
 }
 
-impl Names {
+impl KnownTags {
     pub(super) fn new(params: &Params) -> Self {
         let (tags, fields) = (list(params, "tags"), list(params, "fields"));
         let (actions, inner) = (tags.len(), fields.len());
@@ -73,23 +73,23 @@ impl Names {
         }
         let fold = params.text("case") == "ignore";
         Self {
-            nearest: Nearest::new(known, fold, size(params, "edits")),
+            nearest: NearestName::new(known, fold, size(params, "edits")),
             actions,
             fields: inner,
             aliases,
             attributes: match params.text("attributes") {
-                "drop" => Attributes::Drop,
-                "fields" => Attributes::Fields,
-                _ => Attributes::Refuse,
+                "drop" => AttributeRule::Drop,
+                "fields" => AttributeRule::Fields,
+                _ => AttributeRule::Refuse,
             },
         }
     }
 
     /// Returns the name of an action or field.
-    pub(super) fn name(&self, role: Role) -> &str {
+    pub(super) fn name(&self, role: TagRole) -> &str {
         let at = match role {
-            Role::Action(at) => at,
-            Role::Field(at) => self.actions + at,
+            TagRole::Action(at) => at,
+            TagRole::Field(at) => self.actions + at,
         };
         self.nearest.known().get(at).map_or("", String::as_str)
     }
@@ -104,12 +104,12 @@ impl Names {
         };
         let end = inner.find(char::is_whitespace);
         let (name, rest) = inner.split_at(end.unwrap_or(inner.len()));
-        if end.is_some() && self.attributes == Attributes::Refuse {
+        if end.is_some() && self.attributes == AttributeRule::Refuse {
             return None;
         }
         let (role, number) = self.role(name, work)?;
         let attributes = match self.attributes {
-            Attributes::Fields if !closing => self.read(rest, work),
+            AttributeRule::Fields if !closing => self.read(rest, work),
             _ => Vec::new(),
         };
         Some(Tag {
@@ -122,7 +122,7 @@ impl Names {
     }
 
     /// Returns the role of a name, and the number at its end. `None` if the name is unknown.
-    fn role(&self, name: &str, work: &mut u64) -> Option<(Role, Option<u32>)> {
+    fn role(&self, name: &str, work: &mut u64) -> Option<(TagRole, Option<u32>)> {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let digits = &name[stem.len()..];
         let number = match digits {
@@ -134,8 +134,8 @@ impl Names {
             at = *self.aliases.get(stands_for)?;
         }
         let role = match at.checked_sub(self.actions) {
-            None => Role::Action(at),
-            Some(field) => Role::Field(field),
+            None => TagRole::Action(at),
+            Some(field) => TagRole::Field(field),
         };
         Some((role, number))
     }
@@ -152,7 +152,8 @@ impl Names {
         for found in pattern.captures_iter(text) {
             let value = (2..=4).find_map(|group| found.get(group));
             let name = found.get(1).map_or("", |name| name.as_str());
-            if let (Some((role @ Role::Field(_), _)), Some(value)) = (self.role(name, work), value)
+            if let (Some((role @ TagRole::Field(_), _)), Some(value)) =
+                (self.role(name, work), value)
             {
                 fields.push((self.name(role).to_owned(), value.as_str().trim().to_owned()));
             }
@@ -165,6 +166,6 @@ impl Names {
 pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(is_first)
         && text.chars().all(is_inner)
-        && text.chars().count() <= Nearest::LONGEST
+        && text.chars().count() <= NearestName::LONGEST
         && !text.ends_with(|c: char| c.is_ascii_digit())
 }

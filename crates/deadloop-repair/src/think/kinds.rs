@@ -1,10 +1,10 @@
-//! [`Kinds`]: the marks of thinking, and their meanings.
+//! [`MarkKinds`]: the marks of thinking, and their meanings.
 
-use crate::marks::{MarkMatch, Marks};
+use crate::marks::{MarkList, MarkMatch};
 
 /// The meaning of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MarkKind {
     /// An opening tag of the pair with this index.
     Open(usize),
     /// A closing tag. The index counts the different closing tags, which several pairs may share.
@@ -15,14 +15,14 @@ pub(super) enum Kind {
 
 /// All marks of a setting.
 #[derive(Clone, Debug)]
-pub(super) struct Kinds {
-    marks: Marks,
-    kinds: Vec<Kind>,
+pub(super) struct MarkKinds {
+    marks: MarkList,
+    kinds: Vec<MarkKind>,
     /// For each pair, the index of its closing tag among the different ones.
     closes: Vec<usize>,
 }
 
-impl Kinds {
+impl MarkKinds {
     /// Returns the marks: `tags` of blocks, and marks of a `tool` that end thinking. With `fold`, the case of ASCII
     /// letters does not count.
     ///
@@ -37,20 +37,20 @@ impl Kinds {
                 None => (tag.clone(), slashed(tag)),
             };
             texts.push(open);
-            kinds.push(Kind::Open(pair));
+            kinds.push(MarkKind::Open(pair));
             let known = closing.iter().position(|other| *other == close);
             closes.push(known.unwrap_or(closing.len()));
             if known.is_none() {
                 closing.push(close);
             }
         }
-        kinds.extend((0..closing.len()).map(Kind::Close));
-        kinds.extend(tool.iter().map(|_| Kind::Tool));
+        kinds.extend((0..closing.len()).map(MarkKind::Close));
+        kinds.extend(tool.iter().map(|_| MarkKind::Tool));
         texts.extend(closing.into_iter().chain(tool.iter().cloned()));
-        match Marks::refuse(&texts, fold) {
+        match MarkList::refuse(&texts, fold) {
             Some(reason) => Err(reason),
             None => Ok(Self {
-                marks: Marks::new(&texts, fold),
+                marks: MarkList::new(&texts, fold),
                 kinds,
                 closes,
             }),
@@ -60,7 +60,7 @@ impl Kinds {
     /// Returns no marks.
     pub(super) fn none() -> Self {
         Self {
-            marks: Marks::default(),
+            marks: MarkList::default(),
             kinds: Vec::new(),
             closes: Vec::new(),
         }
@@ -77,8 +77,8 @@ impl Kinds {
     }
 
     /// Returns the meaning of the mark with this index.
-    pub(super) fn kind(&self, mark: usize) -> Kind {
-        self.kinds.get(mark).copied().unwrap_or(Kind::Tool)
+    pub(super) fn kind(&self, mark: usize) -> MarkKind {
+        self.kinds.get(mark).copied().unwrap_or(MarkKind::Tool)
     }
 
     /// Returns whether a closing tag closes blocks of this pair.

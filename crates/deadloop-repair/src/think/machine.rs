@@ -3,15 +3,15 @@
 //! Chars that may begin a mark are held back until they are certain.
 
 use crate::marks::{MarkMatch, is_blank};
-use crate::meaning::Pieces;
+use crate::meaning::MeaningParts;
 use crate::registry::{TextRepair, list, size};
 use deadloop_detect::harness::Params;
 
-use super::kinds::{Kind, Kinds};
+use super::kinds::{MarkKind, MarkKinds};
 
 /// Which blocks are reasoning: the parameter `blocks`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Blocks {
+enum BlockRule {
     First,
     Row,
     All,
@@ -27,7 +27,7 @@ enum LeadingText {
 
 /// The side that the next char belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum CharSide {
     Answer,
     /// A block of thinking: of the pair with this index, or `None` if the prompt opened it.
     Block(Option<usize>),
@@ -35,7 +35,7 @@ enum Side {
 
 /// The tag that the text waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wait {
+enum AwaitedTag {
     Nothing,
     /// A closing tag, which makes all text so far reasoning.
     Orphan,
@@ -44,9 +44,9 @@ enum Wait {
 }
 
 /// The splitter of one text.
-pub(super) struct Machine {
-    kinds: Kinds,
-    blocks: Blocks,
+pub(super) struct ThinkMachine {
+    kinds: MarkKinds,
+    blocks: BlockRule,
     before: LeadingText,
     drop_stray: bool,
     keep_unclosed: bool,
@@ -54,10 +54,10 @@ pub(super) struct Machine {
     trim_around: bool,
     hold: usize,
 
-    side: Side,
+    side: CharSide,
     seen: LeadingText,
     blocks_seen: bool,
-    wait: Wait,
+    wait: AwaitedTag,
     /// The chars that may be the beginning of a mark.
     held: Vec<char>,
     /// The waiting text. Text of a block begins with the opening tag.
@@ -75,18 +75,18 @@ pub(super) struct Machine {
     work: u64,
 }
 
-impl Machine {
+impl ThinkMachine {
     pub(super) fn new(params: &Params) -> Self {
         let fold = params.text("case") == "ignore";
-        let kinds = Kinds::new(&list(params, "tags"), &list(params, "tool"), fold);
+        let kinds = MarkKinds::new(&list(params, "tags"), &list(params, "tool"), fold);
         let open = params.text("start") == "open";
         let keep_unclosed = params.text("unclosed") == "text";
         Self {
-            kinds: kinds.unwrap_or_else(|_| Kinds::none()),
+            kinds: kinds.unwrap_or_else(|_| MarkKinds::none()),
             blocks: match params.text("blocks") {
-                "all" => Blocks::All,
-                "row" => Blocks::Row,
-                _ => Blocks::First,
+                "all" => BlockRule::All,
+                "row" => BlockRule::Row,
+                _ => BlockRule::First,
             },
             before: match params.text("before") {
                 "nothing" => LeadingText::Nothing,
@@ -99,16 +99,16 @@ impl Machine {
             trim_around: params.text("trim") == "both",
             hold: size(params, "hold"),
             side: if open {
-                Side::Block(None)
+                CharSide::Block(None)
             } else {
-                Side::Answer
+                CharSide::Answer
             },
             seen: LeadingText::Nothing,
             blocks_seen: false,
             wait: match (open, params.text("orphan")) {
-                (true, _) if keep_unclosed => Wait::End,
-                (false, "split") => Wait::Orphan,
-                _ => Wait::Nothing,
+                (true, _) if keep_unclosed => AwaitedTag::End,
+                (false, "split") => AwaitedTag::Orphan,
+                _ => AwaitedTag::Nothing,
             },
             held: Vec::new(),
             waiting: String::new(),
@@ -121,7 +121,7 @@ impl Machine {
         }
     }
 
-    fn char(&mut self, c: char, out: &mut Pieces) {
+    fn char(&mut self, c: char, out: &mut MeaningParts) {
         self.work += 1;
         if self.held.is_empty() && !self.kinds.lead(c) {
             return self.plain(c, out);
@@ -142,24 +142,26 @@ impl Machine {
         }
     }
 
-    fn mark(&mut self, mark: usize, text: &str, out: &mut Pieces) {
+    fn mark(&mut self, mark: usize, text: &str, out: &mut MeaningParts) {
         match (self.side, self.kinds.kind(mark)) {
-            (Side::Answer, Kind::Open(pair)) if self.counts() => self.open(pair, text, out),
-            (Side::Answer, Kind::Close(_)) if self.wait == Wait::Orphan => {
-                self.side = Side::Block(None);
+            (CharSide::Answer, MarkKind::Open(pair)) if self.counts() => self.open(pair, text, out),
+            (CharSide::Answer, MarkKind::Close(_)) if self.wait == AwaitedTag::Orphan => {
+                self.side = CharSide::Block(None);
                 self.close(out);
             }
             // The prompt has opened the block, and the model repeats the tag.
-            (Side::Block(None), Kind::Open(_)) if self.seen <= LeadingText::Blanks => {}
-            (Side::Block(Some(pair)), Kind::Close(close)) if self.kinds.closes(close, pair) => {
+            (CharSide::Block(None), MarkKind::Open(_)) if self.seen <= LeadingText::Blanks => {}
+            (CharSide::Block(Some(pair)), MarkKind::Close(close))
+                if self.kinds.closes(close, pair) =>
+            {
                 self.close(out);
             }
-            (Side::Block(None), Kind::Close(_)) => self.close(out),
-            (Side::Block(_), Kind::Tool) => {
+            (CharSide::Block(None), MarkKind::Close(_)) => self.close(out),
+            (CharSide::Block(_), MarkKind::Tool) => {
                 self.close(out);
                 text.chars().for_each(|c| self.plain(c, out));
             }
-            (_, Kind::Tool) => text.chars().for_each(|c| self.plain(c, out)),
+            (_, MarkKind::Tool) => text.chars().for_each(|c| self.plain(c, out)),
             _ if self.drop_stray => {}
             _ => text.chars().for_each(|c| self.plain(c, out)),
         }
@@ -169,19 +171,19 @@ impl Machine {
     fn counts(&self) -> bool {
         match (self.blocks_seen, self.blocks) {
             (false, _) => self.seen <= self.before,
-            (true, Blocks::First) => false,
-            (true, Blocks::Row) => self.seen <= LeadingText::Blanks,
-            (true, Blocks::All) => true,
+            (true, BlockRule::First) => false,
+            (true, BlockRule::Row) => self.seen <= LeadingText::Blanks,
+            (true, BlockRule::All) => true,
         }
     }
 
-    fn open(&mut self, pair: usize, text: &str, out: &mut Pieces) {
+    fn open(&mut self, pair: usize, text: &str, out: &mut MeaningParts) {
         self.release(out);
-        self.side = Side::Block(Some(pair));
+        self.side = CharSide::Block(Some(pair));
         self.seen = LeadingText::Nothing;
         self.skip = self.trim_around;
         if self.keep_unclosed {
-            self.wait = Wait::End;
+            self.wait = AwaitedTag::End;
             self.opening = text.len();
             self.waiting.push_str(text);
             self.waiting_chars = text.chars().count();
@@ -189,7 +191,7 @@ impl Machine {
     }
 
     /// Ends a block. The text that waited for its end is reasoning.
-    fn close(&mut self, out: &mut Pieces) {
+    fn close(&mut self, out: &mut MeaningParts) {
         let block = std::mem::take(&mut self.waiting);
         let mut block = block.get(self.opening..).unwrap_or("");
         if self.trim_around {
@@ -197,20 +199,20 @@ impl Machine {
         }
         out.reasoning(block);
         self.forget();
-        self.side = Side::Answer;
+        self.side = CharSide::Answer;
         self.seen = LeadingText::Nothing;
         self.blocks_seen = true;
         self.skip = self.trim_after;
     }
 
     /// Ends the wait. The waiting text is part of the answer.
-    fn release(&mut self, out: &mut Pieces) {
+    fn release(&mut self, out: &mut MeaningParts) {
         out.text(&std::mem::take(&mut self.waiting));
         self.forget();
     }
 
     fn forget(&mut self) {
-        self.wait = Wait::Nothing;
+        self.wait = AwaitedTag::Nothing;
         self.waiting_chars = 0;
         self.opening = 0;
         self.blanks.clear();
@@ -219,7 +221,7 @@ impl Machine {
     }
 
     /// Takes a char that is not part of a mark.
-    fn plain(&mut self, c: char, out: &mut Pieces) {
+    fn plain(&mut self, c: char, out: &mut MeaningParts) {
         self.work += 1;
         let blank = is_blank(c);
         self.seen = self.seen.max(if blank {
@@ -227,7 +229,7 @@ impl Machine {
         } else {
             LeadingText::Text
         });
-        if self.wait != Wait::Nothing {
+        if self.wait != AwaitedTag::Nothing {
             return self.waits(c, out);
         }
         if blank && self.skip {
@@ -237,12 +239,12 @@ impl Machine {
         let mut text = [0; 4];
         let text = c.encode_utf8(&mut text);
         match self.side {
-            Side::Answer => out.text(text),
-            Side::Block(_) if blank && self.trim_around && self.blank_chars < self.hold => {
+            CharSide::Answer => out.text(text),
+            CharSide::Block(_) if blank && self.trim_around && self.blank_chars < self.hold => {
                 self.blanks.push(c);
                 self.blank_chars += 1;
             }
-            Side::Block(_) => {
+            CharSide::Block(_) => {
                 out.reasoning(&self.blanks);
                 self.blanks.clear();
                 self.blank_chars = 0;
@@ -251,7 +253,7 @@ impl Machine {
         }
     }
 
-    fn waits(&mut self, c: char, out: &mut Pieces) {
+    fn waits(&mut self, c: char, out: &mut MeaningParts) {
         self.waiting.push(c);
         self.waiting_chars += 1;
         if self.waiting_chars > self.hold {
@@ -260,9 +262,9 @@ impl Machine {
     }
 
     /// Gives up waiting. The waiting text is part of the answer, and so is the rest of its block.
-    fn give_up(&mut self, out: &mut Pieces) {
-        if self.wait == Wait::End {
-            self.side = Side::Answer;
+    fn give_up(&mut self, out: &mut MeaningParts) {
+        if self.wait == AwaitedTag::End {
+            self.side = CharSide::Answer;
             self.seen = LeadingText::Text;
             self.blocks_seen = true;
         }
@@ -270,12 +272,12 @@ impl Machine {
     }
 }
 
-impl TextRepair for Machine {
-    fn push(&mut self, chunk: &str, out: &mut Pieces) {
+impl TextRepair for ThinkMachine {
+    fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
         chunk.chars().for_each(|c| self.char(c, out));
     }
 
-    fn finish(&mut self, out: &mut Pieces) {
+    fn finish(&mut self, out: &mut MeaningParts) {
         for c in std::mem::take(&mut self.held) {
             self.plain(c, out);
         }

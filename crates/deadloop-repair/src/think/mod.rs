@@ -12,7 +12,7 @@
 
 use deadloop_detect::harness::{Param, Params, Refusal};
 
-use super::registry::{HOLD, Make, Mends, Repairer, StreamKind, list, repairer};
+use super::registry::{HOLD, RepairTarget, Repairer, RepairerFactory, StreamKind, list, repairer};
 
 mod kinds;
 mod machine;
@@ -20,7 +20,7 @@ mod machine;
 repairer! {
     "think", version 1,
     "reasoning told from the answer, where the tags are missing, doubled, late or in another case",
-    check, Think, Mends::Answer(0), Make::Text(|params| Box::new(machine::Machine::new(params)))
+    check, Think, RepairTarget::Answer(0), RepairerFactory::Text(|params| Box::new(machine::ThinkMachine::new(params)))
 }
 
 static PARAMS: &[Param] = &[
@@ -52,7 +52,7 @@ static PARAMS: &[Param] = &[
 fn check(params: &Params) -> Result<(), Refusal> {
     let fold = params.text("case") == "ignore";
     let refuse = |param, reason| Err(Refusal { param, reason });
-    if let Err(reason) = kinds::Kinds::new(&list(params, "tags"), &list(params, "tool"), fold) {
+    if let Err(reason) = kinds::MarkKinds::new(&list(params, "tags"), &list(params, "tool"), fold) {
         return refuse("tags", reason);
     }
     if params.text("start") == "open" && params.text("orphan") == "split" {

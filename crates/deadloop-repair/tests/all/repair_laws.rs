@@ -5,16 +5,16 @@
 use crate::repairing;
 
 use deadloop_detect::Value;
-use deadloop_detect::harness::{Mark, Params};
+use deadloop_detect::harness::{ParamRole, Params};
 use deadloop_repair::json::MOST_DEEP;
-use deadloop_repair::meaning::{Delivered, Pieces};
-use deadloop_repair::registry::{Make, REPAIRERS, Repairer};
+use deadloop_repair::meaning::{Delivery, MeaningParts};
+use deadloop_repair::registry::{REPAIRERS, Repairer, RepairerFactory};
 use proptest::prelude::*;
 use repairing::{below, preset, settings, streamed, text};
 
 /// Those that read text.
 fn of_text() -> impl Iterator<Item = &'static Repairer> {
-    let of_text = |r: &&'static Repairer| matches!(r.make, Make::Text(_));
+    let of_text = |r: &&'static Repairer| matches!(r.make, RepairerFactory::Text(_));
     REPAIRERS.iter().copied().filter(of_text)
 }
 
@@ -30,7 +30,7 @@ fn the_registry_keeps_what_it_says() {
             repairer.name
         );
         for param in repairer.params {
-            assert_eq!(param.mark, Mark::Structural);
+            assert_eq!(param.mark, ParamRole::Structural);
             assert_eq!(
                 param.domain.check(&param.default.into()),
                 Ok(()),
@@ -216,22 +216,22 @@ proptest! {
         let (repairer, params) = preset("replay", "in-order");
         let mut state = seed;
         // Delivered in any order, some of them twice, the mark anywhere.
-        let mut events: Vec<Delivered> = (0..count).map(event).collect();
+        let mut events: Vec<Delivery> = (0..count).map(event).collect();
         (0..3).for_each(|_| events.push(event(below(&mut state, count))));
-        events.push(Delivered { done: true, ..Delivered::default() });
+        events.push(Delivery { done: true, ..Delivery::default() });
         for i in 0..events.len() {
             let j = below(&mut state, events.len());
             events.swap(i, j);
         }
         let given = delivered(repairer, &params, &events);
-        let mut expected: Vec<Delivered> = (0..count).map(event).collect();
-        expected.push(Delivered { done: true, ..Delivered::default() });
+        let mut expected: Vec<Delivery> = (0..count).map(event).collect();
+        expected.push(Delivery { done: true, ..Delivery::default() });
         prop_assert_eq!(given, expected);
     }
 }
 
-fn event(place: usize) -> Delivered {
-    Delivered {
+fn event(place: usize) -> Delivery {
+    Delivery {
         id: Some(format!("e{place}")),
         position: Some(place as u64),
         text: format!("part {place}"),
@@ -239,7 +239,7 @@ fn event(place: usize) -> Delivered {
     }
 }
 
-fn delivered(repairer: &Repairer, params: &Params, events: &[Delivered]) -> Vec<Delivered> {
+fn delivered(repairer: &Repairer, params: &Params, events: &[Delivery]) -> Vec<Delivery> {
     let mut machine = repairer.events(params).unwrap();
     let mut given = Vec::new();
     for event in events {
@@ -279,7 +279,7 @@ fn work_is_linear() {
                 let work = |chars: usize| {
                     let text: String = unit.chars().cycle().take(chars).collect();
                     let mut machine = repairer.text(&params).unwrap();
-                    let mut pieces = Pieces::default();
+                    let mut pieces = MeaningParts::default();
                     machine.push(&text, &mut pieces);
                     machine.finish(&mut pieces);
                     machine.work()
@@ -310,7 +310,7 @@ fn what_waits_is_bounded() {
             for unit in adversaries() {
                 let text: String = unit.chars().cycle().take(8_000).collect();
                 let (mut machine, mut pieces) =
-                    (repairer.text(&params).unwrap(), Pieces::default());
+                    (repairer.text(&params).unwrap(), MeaningParts::default());
                 let held = text.chars().map(|c| {
                     machine.push(c.encode_utf8(&mut [0; 4]), &mut pieces);
                     machine.held()

@@ -9,25 +9,25 @@ use deadloop_detect::{Channel, ChannelLengths, Chars};
 
 use crate::record::Moment;
 
-mod adding;
+mod running_counts;
 
 /// The text events of a transcript by channel, and its other events.
 pub(crate) struct Arrivals<'a> {
     chunks: Option<NonZeroU64>,
-    lanes: [Lane<'a>; Channel::LANES.len()],
-    others: Vec<Other>,
+    lanes: [ChannelArrivals<'a>; Channel::LANES.len()],
+    others: Vec<EventArrival>,
 }
 
 /// The text of one channel, in pieces, with the arrival of each.
 #[derive(Default)]
-struct Lane<'a> {
+struct ChannelArrivals<'a> {
     pieces: Vec<Cow<'a, str>>,
-    arrived: Vec<Arrived>,
+    arrived: Vec<TextArrival>,
     timed: bool,
 }
 
 /// The arrival of one text event.
-struct Arrived {
+struct TextArrival {
     /// The number of the event.
     event: u64,
     /// The position after the last char.
@@ -43,7 +43,7 @@ struct Arrived {
 }
 
 /// An event that is not text of the model: a call, a result or a turn.
-struct Other {
+struct EventArrival {
     /// The index of the event in the stream that detectors of runs read.
     nth: u64,
     /// Whether the event was recorded. An inferred turn, for example, was not.
@@ -145,20 +145,20 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    fn lane(&self, channel: Channel) -> Option<&Lane<'a>> {
+    fn lane(&self, channel: Channel) -> Option<&ChannelArrivals<'a>> {
         let index = Channel::LANES.iter().position(|c| *c == channel)?;
         self.lanes.get(index)
     }
 
-    fn lane_mut(&mut self, channel: Channel) -> Option<&mut Lane<'a>> {
+    fn lane_mut(&mut self, channel: Channel) -> Option<&mut ChannelArrivals<'a>> {
         let index = Channel::LANES.iter().position(|c| *c == channel)?;
         self.lanes.get_mut(index)
     }
 }
 
-impl Lane<'_> {
+impl ChannelArrivals<'_> {
     /// Returns the event that holds char number `at`, counted from 1.
-    fn holding(&self, at: Chars) -> Option<&Arrived> {
+    fn holding(&self, at: Chars) -> Option<&TextArrival> {
         self.arrived
             .get(self.arrived.partition_point(|a| a.end < at))
     }

@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use deadloop_detect::harness::{Located, read_toml};
+use deadloop_detect::harness::{LocatedValue, read_toml};
 use deadloop_detect::{SettingsError, Value};
 use serde::Deserialize;
 
@@ -36,17 +36,17 @@ pub struct BudgetGrid {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct BudgetGridFile {
     #[serde(default)]
-    budget: Vec<Table>,
+    budget: Vec<BudgetGridTable>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
-    preset: Option<Located<String>>,
+struct BudgetGridTable {
+    preset: Option<LocatedValue<String>>,
     #[serde(default)]
-    params: BTreeMap<Located<String>, Located<Value>>,
+    params: BTreeMap<LocatedValue<String>, LocatedValue<Value>>,
 }
 
 impl BudgetGrid {
@@ -56,7 +56,7 @@ impl BudgetGrid {
     /// Returns an error with its line if the text is not TOML, if a name or a value is unknown or out of bounds, or if
     /// the grid has more than a million settings or no possible one.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let wire: Wire = read_toml(text)?;
+        let wire: BudgetGridFile = read_toml(text)?;
         let mut grid = Self::default();
         let mut seen = HashSet::new();
         for table in &wire.budget {
@@ -91,7 +91,7 @@ fn too_many() -> String {
     format!("more than {MOST} settings; expected fewer values")
 }
 
-impl Table {
+impl BudgetGridTable {
     /// Returns the setting to which the table's values are applied.
     fn base(&self, text: &str) -> Result<Budget, SettingsError> {
         let Some(name) = &self.preset else {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// An event that takes room in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Item {
+pub(super) struct PromptItem {
     /// The chars of the event, or of the whole text if the recording has cut it.
     pub(super) chars: u64,
     /// Whether the event is a prompt or a definition, which no policy removes.
@@ -26,7 +26,7 @@ pub struct Prompt {
 /// The lengths of a run's events and prompts. No text is kept, so an event takes some 16 bytes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Lengths {
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<PromptItem>,
     pub(super) prompts: Vec<Prompt>,
 }
 
@@ -48,7 +48,7 @@ impl Lengths {
             }
             let chars = chars(event);
             if chars > 0 {
-                lengths.items.push(Item {
+                lengths.items.push(PromptItem {
                     chars,
                     system: matches!(event.body, Body::System),
                 });

@@ -36,7 +36,7 @@ impl Default for Limit {
 
 /// The effect of a limit on a run. The place of each effect is the index of the next turn, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LimitAsked {
+pub struct LimitEffect {
     /// The number of questions at which the user agreed.
     pub confirmations: u64,
     /// The number of questions, including a refused one.
@@ -49,7 +49,7 @@ pub struct LimitAsked {
     pub met: Option<u64>,
 }
 
-impl LimitAsked {
+impl LimitEffect {
     /// Returns the turns from the first warning to the first question or stop. `None` if either did not happen.
     pub fn lead(&self) -> Option<u64> {
         self.met?.checked_sub(self.warned?)
@@ -59,8 +59,8 @@ impl LimitAsked {
 impl Limit {
     /// Computes the effect of the limit on a run of `turns` turns. The time grows with the number of questions, not
     /// with the number of turns.
-    pub fn ask(&self, turns: u64) -> LimitAsked {
-        let mut asked = LimitAsked::default();
+    pub fn ask(&self, turns: u64) -> LimitEffect {
+        let mut asked = LimitEffect::default();
         let mut limit = self.limit.max(1);
         let warned = self.first_warning(limit);
         asked.warned = Some(warned).filter(|at| *at < turns);

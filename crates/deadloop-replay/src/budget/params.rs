@@ -5,7 +5,7 @@ use deadloop_detect::harness::{Param, Params, Refusal, Spec, short_hash};
 
 deadloop_detect::words! {
     /// The ways to count tokens.
-    pub enum Counter {
+    pub enum TokenCounter {
         /// Chars divided by 4, rounded up for each event.
         Quarter = "chars/4",
         /// Chars divided by 3.3, rounded up for each event.
@@ -15,7 +15,7 @@ deadloop_detect::words! {
     }
 }
 
-impl Counter {
+impl TokenCounter {
     /// Returns the chars of a token, for estimates.
     pub fn chars(self) -> f64 {
         match self {
@@ -53,7 +53,7 @@ impl Policy {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
     /// The way to count tokens.
-    pub counter: Counter,
+    pub counter: TokenCounter,
     /// The model's context window, in tokens.
     pub window: u64,
     /// The share of the window, less the tools' definitions, above which the policy acts.
@@ -83,7 +83,7 @@ pub static SPEC: Spec = Spec {
 
 /// The parameters of a budget, in the order in which they are written.
 const PARAMS: &[Param] = &[
-    Param::word("counter", Counter::Quarter.name(), &Counter::NAMES)
+    Param::word("counter", TokenCounter::Quarter.name(), &TokenCounter::NAMES)
         .doc("how tokens are counted: estimated from chars event by event, or as the recording says"),
     Param::count("window", 128_000, 100..=100_000_000).unit("tokens").doc("what the model takes"),
     Param::number("threshold", 0.85, 0.05..=1.0)
@@ -116,7 +116,7 @@ impl Budget {
     /// Returns the setting with these parameters, which must be checked.
     pub(crate) fn from_params(params: &Params) -> Self {
         Self {
-            counter: Counter::named(params.text("counter")).unwrap_or(Counter::Quarter),
+            counter: TokenCounter::named(params.text("counter")).unwrap_or(TokenCounter::Quarter),
             window: params.count("window"),
             threshold: params.float("threshold"),
             reserve: params.float("reserve"),

@@ -25,7 +25,7 @@ pub struct BudgetPreset {
 }
 
 #[derive(Deserialize)]
-struct Wire {
+struct BudgetPresetFile {
     preset: Vec<BudgetPreset>,
 }
 
@@ -36,7 +36,7 @@ pub fn presets() -> &'static [BudgetPreset] {
         reason = "a constant; every test would see it fail"
     )]
     static ALL: LazyLock<Vec<BudgetPreset>> = LazyLock::new(|| {
-        let read: Wire = toml::from_str(include_str!("presets.toml")).expect("presets");
+        let read: BudgetPresetFile = toml::from_str(include_str!("presets.toml")).expect("presets");
         read.preset
     });
     &ALL

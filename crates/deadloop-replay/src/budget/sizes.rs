@@ -2,8 +2,8 @@
 //!
 //! The sums, by one counter, are searched by [`play`](super::play()).
 
-use super::lengths::{Item, Lengths, Prompt};
-use super::params::Counter;
+use super::lengths::{Lengths, Prompt, PromptItem};
+use super::params::TokenCounter;
 
 /// The tokens of a run by one counter. Positions are numbers of items, which are the events that take room.
 #[derive(Clone, Debug, Default)]
@@ -24,9 +24,9 @@ pub struct RunSizes {
 
 impl RunSizes {
     /// Measures a run. A system event after the beginning counts as an ordinary event.
-    pub fn new(lengths: &Lengths, counter: Counter) -> Self {
+    pub fn new(lengths: &Lengths, counter: TokenCounter) -> Self {
         let tokens = match counter {
-            Counter::Recorded => recorded(&lengths.items, &lengths.prompts),
+            TokenCounter::Recorded => recorded(&lengths.items, &lengths.prompts),
             _ => estimated(&lengths.items, counter.chars()),
         };
         let mut sizes = Self {
@@ -73,8 +73,8 @@ fn running(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
 }
 
 /// Returns the tokens of each event: its chars divided by the chars of a token, rounded up.
-fn estimated(items: &[Item], chars: f64) -> Vec<u64> {
-    let of = |item: &Item| (item.chars as f64 / chars).ceil() as u64;
+fn estimated(items: &[PromptItem], chars: f64) -> Vec<u64> {
+    let of = |item: &PromptItem| (item.chars as f64 / chars).ceil() as u64;
     items.iter().map(of).collect()
 }
 
@@ -83,8 +83,8 @@ fn estimated(items: &[Item], chars: f64) -> Vec<u64> {
 /// the events between are estimated and scaled by the ratio of recorded to estimated tokens so far. A prompt that
 /// shrinks shows that the recording left something out. Later prompts are then compared with that prompt, not with
 /// the longest.
-fn recorded(items: &[Item], prompts: &[Prompt]) -> Vec<u64> {
-    let estimates = estimated(items, Counter::Recorded.chars());
+fn recorded(items: &[PromptItem], prompts: &[Prompt]) -> Vec<u64> {
+    let estimates = estimated(items, TokenCounter::Recorded.chars());
     let mut tokens = vec![0; items.len()];
     let (mut from, mut total, mut ratio) = (0, 0_u64, 1.0);
     let (mut guessed, mut gone) = (0_u64, 0_u64);
@@ -117,7 +117,7 @@ fn recorded(items: &[Item], prompts: &[Prompt]) -> Vec<u64> {
 
 /// Spreads tokens over events by their chars. Each event takes its share of the remaining tokens, so that the sum is
 /// exact.
-fn spread(tokens: u64, items: &[Item], to: &mut [u64]) {
+fn spread(tokens: u64, items: &[PromptItem], to: &mut [u64]) {
     let mut chars: u64 = items.iter().map(|item| item.chars).sum();
     let mut left = tokens;
     for (item, to) in items.iter().zip(to) {
@@ -132,8 +132,8 @@ fn spread(tokens: u64, items: &[Item], to: &mut [u64]) {
 mod tests {
     use super::*;
 
-    fn items(chars: &[u64]) -> Vec<Item> {
-        let item = |chars: &u64| Item {
+    fn items(chars: &[u64]) -> Vec<PromptItem> {
+        let item = |chars: &u64| PromptItem {
             chars: *chars,
             system: false,
         };

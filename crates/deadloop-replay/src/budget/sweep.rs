@@ -8,30 +8,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::lengths::Lengths;
-use super::params::{Budget, Counter, Policy};
-use super::play::{Played, play, quiet};
+use super::params::{Budget, Policy, TokenCounter};
+use super::simulation::{SimulatedRun, play, quiet};
 use super::sizes::RunSizes;
 use super::tally::BudgetTally;
-use crate::each::Interrupted;
+use crate::corpus_pass::Interruption;
 
 /// The runs of a corpus, measured by each counter that a setting uses.
 #[derive(Debug, Default)]
-pub struct Field {
-    counters: Vec<Counter>,
+pub struct MeasuredRuns {
+    counters: Vec<TokenCounter>,
     /// The sizes by run, then by counter.
     runs: Vec<Vec<RunSizes>>,
 }
 
 /// A group of settings with the same counter, window, reserve and tool definitions.
 #[derive(Clone, Debug)]
-pub struct Stage {
+pub struct BudgetStage {
     /// The shared values, as the setting whose policy never acts.
     pub never: Budget,
     /// The settings of the group. Settings that differ only in the price of cached tokens are here once.
     pub plays: Vec<Budget>,
 }
 
-impl Stage {
+impl BudgetStage {
     /// Groups settings into stages, in the order in which they first occur.
     pub fn stages(budgets: &[Budget]) -> Vec<Self> {
         let mut stages: Vec<Self> = Vec::new();
@@ -71,10 +71,10 @@ pub struct StageTallies {
     pub plays: Vec<Vec<BudgetTally>>,
 }
 
-impl Field {
+impl MeasuredRuns {
     /// Measures runs with all counters that `budgets` name, in the given order.
     pub fn new(lengths: &[Lengths], budgets: &[Budget]) -> Self {
-        let mut counters: Vec<Counter> = Vec::new();
+        let mut counters: Vec<TokenCounter> = Vec::new();
         for budget in budgets {
             if !counters.contains(&budget.counter) {
                 counters.push(budget.counter);
@@ -100,7 +100,7 @@ impl Field {
     }
 
     /// Plays each run under a setting.
-    pub fn played(&self, budget: &Budget) -> Vec<Played> {
+    pub fn played(&self, budget: &Budget) -> Vec<SimulatedRun> {
         let view = self.view(budget);
         self.runs
             .par_iter()
@@ -109,7 +109,7 @@ impl Field {
     }
 
     /// Plays each run without a guard in an endless window, with the tool definitions of a setting.
-    pub fn free(&self, budget: &Budget) -> Vec<Played> {
+    pub fn free(&self, budget: &Budget) -> Vec<SimulatedRun> {
         self.played(&Budget {
             policy: Policy::Never,
             window: u64::MAX >> 12,
@@ -120,7 +120,7 @@ impl Field {
 }
 
 /// The runs of one source, those with the longest prompts first.
-struct Ranked {
+struct RankedRuns {
     runs: Vec<usize>,
     /// Tokens of the last prompt of each run.
     peaks: Vec<u64>,
@@ -128,8 +128,8 @@ struct Ranked {
     quiet: Vec<BudgetTally>,
 }
 
-impl Ranked {
-    fn new(mut runs: Vec<usize>, peak: impl Fn(usize) -> u64, free: &[Played]) -> Self {
+impl RankedRuns {
+    fn new(mut runs: Vec<usize>, peak: impl Fn(usize) -> u64, free: &[SimulatedRun]) -> Self {
         runs.sort_by_key(|run| (std::cmp::Reverse(peak(*run)), *run));
         let mut sum = BudgetTally::default();
         let mut quiet = vec![sum];
@@ -147,21 +147,21 @@ impl Ranked {
 }
 
 /// A stage that is being played.
-struct Playing<'a> {
-    field: &'a Field,
-    sources: Vec<Ranked>,
-    free: Vec<Played>,
+struct StageSimulation<'a> {
+    field: &'a MeasuredRuns,
+    sources: Vec<RankedRuns>,
+    free: Vec<SimulatedRun>,
     cancel: &'a AtomicBool,
 }
 
-impl Playing<'_> {
+impl StageSimulation<'_> {
     /// Returns a setting's tallies by source. `None` if the sweep was cancelled.
     fn tallies(&self, budget: &Budget) -> Option<Vec<BudgetTally>> {
         if self.cancel.load(Ordering::Relaxed) {
             return None;
         }
         let (view, quiet) = (self.field.view(budget), quiet(budget));
-        let of = |ranked: &Ranked| {
+        let of = |ranked: &RankedRuns| {
             let loud = ranked.peaks.partition_point(|peak| *peak > quiet);
             let mut tally = ranked.quiet[loud];
             for run in &ranked.runs[..loud] {
@@ -180,20 +180,20 @@ impl Playing<'_> {
 /// # Errors
 /// Returns an error if the sweep was cancelled.
 pub fn sweep(
-    field: &Field,
-    stage: &Stage,
+    field: &MeasuredRuns,
+    stage: &BudgetStage,
     sources: &[u32],
     count: usize,
     cancel: &AtomicBool,
-) -> Result<StageTallies, Interrupted> {
+) -> Result<StageTallies, Interruption> {
     let free = field.free(&stage.never);
     let view = field.view(&stage.never);
     let peak = |run: usize| field.runs[run][view].peak(stage.never.tools);
     let of = |source: usize| {
         let own = (0..field.runs.len()).filter(|run| sources[*run] as usize == source);
-        Ranked::new(own.collect(), peak, &free)
+        RankedRuns::new(own.collect(), peak, &free)
     };
-    let playing = Playing {
+    let playing = StageSimulation {
         sources: (0..count).map(of).collect(),
         field,
         free,
@@ -205,6 +205,6 @@ pub fn sweep(
         .map(|one| playing.tallies(one))
         .collect();
     let never = playing.tallies(&stage.never);
-    let (never, plays) = never.zip(plays).ok_or(Interrupted)?;
+    let (never, plays) = never.zip(plays).ok_or(Interruption)?;
     Ok(StageTallies { never, plays })
 }

@@ -2,11 +2,11 @@
 
 use std::ops::AddAssign;
 
-use super::play::Played;
+use super::simulation::SimulatedRun;
 
 /// Sums of tokens over runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bill {
+pub struct TokenSums {
     /// The number of runs.
     pub runs: u64,
     /// Tokens of prompts that were not in the cache.
@@ -17,9 +17,9 @@ pub struct Bill {
     pub written: u64,
 }
 
-impl Bill {
+impl TokenSums {
     /// Adds a run.
-    pub fn add(&mut self, played: &Played) {
+    pub fn add(&mut self, played: &SimulatedRun) {
         *self += Self {
             runs: 1,
             fresh: played.fresh,
@@ -39,7 +39,7 @@ impl Bill {
     }
 }
 
-impl AddAssign for Bill {
+impl AddAssign for TokenSums {
     fn add_assign(&mut self, other: Self) {
         self.runs += other.runs;
         self.fresh += other.fresh;
@@ -63,19 +63,19 @@ pub struct BudgetTally {
     pub turns: u64,
     /// The number of acts of the policy.
     pub summaries: u64,
-    /// The number of useless acts ([`Played::useless`]).
+    /// The number of useless acts ([`SimulatedRun::useless`]).
     pub useless: u64,
-    /// The number of acts that were thrash ([`Played::thrash`]).
+    /// The number of acts that were thrash ([`SimulatedRun::thrash`]).
     pub thrash: u64,
     /// The tokens of the runs that do not overflow.
-    pub own: Bill,
+    pub own: TokenSums,
     /// The tokens of the same runs without a guard, in an endless window.
-    pub own_free: Bill,
+    pub own_free: TokenSums,
 }
 
 impl BudgetTally {
     /// Adds a run. `free` is the same run without a guard, in an endless window.
-    pub fn add(&mut self, played: &Played, free: &Played) {
+    pub fn add(&mut self, played: &SimulatedRun, free: &SimulatedRun) {
         self.runs += 1;
         self.overflow += u64::from(played.overflow.is_some());
         self.acted += u64::from(played.first.is_some());

@@ -17,7 +17,7 @@ use super::{StartError, command_line, lock, ready};
 
 /// The answer of a repairing program. Fields that the program left out are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Repaired {
+pub struct MenderAnswer {
     /// The fields of its answer.
     pub fields: serde_json::Map<String, Json>,
 }
@@ -61,7 +61,11 @@ impl Mender {
     /// # Errors
     /// Returns an error if the program died, sent an invalid answer, or took too long. The error includes the end of
     /// the program's stderr. The next transcript gets a new process.
-    pub fn mend(&self, transcript: &Transcript, cancel: &AtomicBool) -> Result<Repaired, String> {
+    pub fn mend(
+        &self,
+        transcript: &Transcript,
+        cancel: &AtomicBool,
+    ) -> Result<MenderAnswer, String> {
         let stop = || cancel.load(Ordering::Relaxed);
         let script = Script::new(transcript, None, None)?;
         let idle = lock(&self.idle).pop();
@@ -96,7 +100,7 @@ fn describe_halt(halt: &Halt) -> String {
     }
 }
 
-fn read(line: &[u8], asked: &str) -> Result<Repaired, String> {
+fn read(line: &[u8], asked: &str) -> Result<MenderAnswer, String> {
     let value: Json =
         serde_json::from_slice(line).map_err(|e| format!("its answer is no JSON: {e}"))?;
     let Json::Object(fields) = value else {
@@ -107,7 +111,7 @@ fn read(line: &[u8], asked: &str) -> Result<Repaired, String> {
     }
     match fields.get("transcript").and_then(Json::as_str) {
         Some(of) if of != asked => Err(format!("its answer is of {of:?}, {asked:?} was asked")),
-        _ => Ok(Repaired { fields }),
+        _ => Ok(MenderAnswer { fields }),
     }
 }
 

@@ -21,10 +21,10 @@ use deadloop_detect::Channel;
 use deadloop_detect::harness::Program;
 use rayon::prelude::*;
 
-use crate::each::Interrupted;
+use crate::corpus_pass::Interruption;
 use crate::engine::decide_with;
 use crate::plan::Plan;
-use crate::readings::Listener;
+use crate::plan_meters::Listener;
 use crate::record::Record;
 
 mod mender;
@@ -32,10 +32,10 @@ mod process;
 mod protocol;
 mod script;
 
-pub use mender::{Mender, Repaired};
+pub use mender::{Mender, MenderAnswer};
 use process::{Halt, Process};
 pub use protocol::Ready;
-use protocol::{Answer, ProgramMessage, line};
+use protocol::{ProgramMessage, ProgramReply, line};
 pub(crate) use script::ProgramAlarm;
 use script::Script;
 
@@ -52,7 +52,7 @@ pub(crate) type ProgramAnswer = Result<Option<ProgramAlarm>, String>;
 /// The running programs of a plan. Dropping the value kills them all.
 #[derive(Default)]
 pub struct Programs {
-    pools: Vec<Pool>,
+    pools: Vec<ProcessPool>,
     /// The number of idle processes.
     kept: AtomicUsize,
     /// Set when a program has failed too often.
@@ -60,15 +60,15 @@ pub struct Programs {
 }
 
 /// The processes of one program of the plan, as many as threads need.
-struct Pool {
+struct ProcessPool {
     listener: Listener,
     ready: Ready,
     idle: Mutex<Vec<Process>>,
-    errors: Mutex<Errors>,
+    errors: Mutex<ProgramErrors>,
 }
 
 #[derive(Default)]
-struct Errors {
+struct ProgramErrors {
     count: u64,
     /// The last error, with its transcript.
     last: String,
@@ -101,7 +101,7 @@ impl Programs {
         let stop = || cancel.load(Ordering::Relaxed);
         let start = |listener: &Listener| match ready(&listener.program, &stop) {
             Ok((process, ready)) => {
-                let pool = Pool {
+                let pool = ProcessPool {
                     listener: listener.clone(),
                     ready,
                     idle: Mutex::default(),
@@ -130,7 +130,7 @@ impl Programs {
 
     /// Returns the reason to end the run, if a program has failed on more transcripts than it may.
     pub fn failure(&self) -> Option<String> {
-        let too_many = |pool: &Pool| {
+        let too_many = |pool: &ProcessPool| {
             let (errors, max) = (lock(&pool.errors), pool.listener.program.max_errors);
             (errors.count > max).then(|| {
                 let command = command_line(&pool.listener.program);
@@ -159,7 +159,7 @@ impl Programs {
         transcript: &Transcript,
         chunks: Option<NonZeroU64>,
         cancel: &AtomicBool,
-    ) -> Result<Record, Interrupted> {
+    ) -> Result<Record, Interruption> {
         let said = self.ask(plan, transcript, chunks, cancel)?;
         Ok(decide_with(plan, transcript, chunks, &said))
     }
@@ -173,14 +173,14 @@ impl Programs {
         transcript: &Transcript,
         chunks: Option<NonZeroU64>,
         cancel: &AtomicBool,
-    ) -> Result<Vec<ProgramAnswer>, Interrupted> {
+    ) -> Result<Vec<ProgramAnswer>, Interruption> {
         if self.is_empty() {
             return Ok(Vec::new());
         }
         let stop = || cancel.load(Ordering::Relaxed) || self.failing.load(Ordering::Relaxed);
         let wanted = plan.asks(transcript.work());
         let mut scripts: BTreeMap<Option<Channel>, Result<Script, String>> = BTreeMap::new();
-        let ask = |(i, pool): (usize, &Pool)| {
+        let ask = |(i, pool): (usize, &ProcessPool)| {
             if !wanted.contains(&i) {
                 return Ok(Ok(None));
             }
@@ -192,7 +192,7 @@ impl Programs {
             };
             match answer {
                 Ok(heard) => Ok(Ok(heard)),
-                Err(Halt::Interrupted) => Err(Interrupted),
+                Err(Halt::Interrupted) => Err(Interruption),
                 Err(Halt::Failed(what) | Halt::Ended(what)) => {
                     Ok(Err(self.count_error(pool, &transcript.id, &what)))
                 }
@@ -206,7 +206,7 @@ impl Programs {
     /// that depends on timing, it must not affect the result.
     fn question(
         &self,
-        pool: &Pool,
+        pool: &ProcessPool,
         script: &Script,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<ProgramAlarm>, Halt> {
@@ -226,7 +226,7 @@ impl Programs {
     /// Sends a transcript to a process, and keeps the process if its answer is valid.
     fn put(
         &self,
-        pool: &Pool,
+        pool: &ProcessPool,
         mut process: Process,
         script: &Script,
         stop: &dyn Fn() -> bool,
@@ -246,7 +246,7 @@ impl Programs {
     }
 
     /// Keeps an idle process, or ends it if enough are kept.
-    fn keep(&self, pool: &Pool, process: Process) {
+    fn keep(&self, pool: &ProcessPool, process: Process) {
         if self.kept.fetch_add(1, Ordering::Relaxed) < KEPT {
             lock(&pool.idle).push(process);
         } else {
@@ -255,7 +255,7 @@ impl Programs {
     }
 
     /// Counts an error and returns its message.
-    fn count_error(&self, pool: &Pool, transcript: &str, what: &str) -> String {
+    fn count_error(&self, pool: &ProcessPool, transcript: &str, what: &str) -> String {
         let mut errors = lock(&pool.errors);
         errors.count += 1;
         errors.last = format!("{transcript}: {what}");
@@ -272,9 +272,9 @@ fn ready(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, Ready),
     line(&ProgramMessage::hello(&program.params), &mut hello).map_err(Halt::Failed)?;
     let mut process = Process::start(&program.command).map_err(Halt::Failed)?;
     let answer = process.ask([hello].into(), START, stop);
-    let ready = answer.and_then(|line| match Answer::read(&line) {
-        Ok(Answer::Ready(ready)) => Ok(ready),
-        Ok(Answer::Verdict { .. }) => Err(Halt::Failed("its answer is no ready".into())),
+    let ready = answer.and_then(|line| match ProgramReply::read(&line) {
+        Ok(ProgramReply::Ready(ready)) => Ok(ready),
+        Ok(ProgramReply::Verdict { .. }) => Err(Halt::Failed("its answer is no ready".into())),
         Err(what) => Err(Halt::Failed(what)),
     });
     match ready {
@@ -289,16 +289,18 @@ fn ready(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, Ready),
 
 /// Reads the alarm from a program's answer line.
 fn verdict(line: &[u8], script: &Script) -> Result<Option<ProgramAlarm>, String> {
-    match Answer::read(line)? {
-        Answer::Ready(_) => Err("its answer is no verdict".into()),
-        Answer::Verdict {
+    match ProgramReply::read(line)? {
+        ProgramReply::Ready(_) => Err("its answer is no verdict".into()),
+        ProgramReply::Verdict {
             transcript: Some(of),
             ..
         } if of != script.transcript => Err(format!(
             "its verdict is of {of:?}, {:?} was asked",
             script.transcript
         )),
-        Answer::Verdict { alarm, .. } => alarm.map(|cry| script.convert_alarm(&cry)).transpose(),
+        ProgramReply::Verdict { alarm, .. } => {
+            alarm.map(|cry| script.convert_alarm(&cry)).transpose()
+        }
     }
 }
 

@@ -27,20 +27,20 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub(super) struct Process {
     child: Child,
     killed: bool,
-    to: Sender<Sending>,
-    from: Receiver<Line>,
-    stderr: Arc<Tail>,
+    to: Sender<OutgoingLines>,
+    from: Receiver<StdoutMessage>,
+    stderr: Arc<StderrTail>,
 }
 
 /// Lines to send, for the writing thread.
-struct Sending {
+struct OutgoingLines {
     blocks: Arc<[Vec<u8>]>,
     /// Set when the answer has arrived. The rest is not sent.
     over: Arc<AtomicBool>,
 }
 
 /// A message from the thread that reads stdout.
-enum Line {
+enum StdoutMessage {
     Whole {
         line: Vec<u8>,
         /// Whether more output arrived together with this line.
@@ -64,7 +64,7 @@ pub(super) enum Halt {
 
 /// The end of the program's stderr.
 #[derive(Default)]
-struct Tail {
+struct StderrTail {
     bytes: Mutex<VecDeque<u8>>,
     /// Set once stderr is closed.
     closed: AtomicBool,
@@ -87,7 +87,7 @@ impl Process {
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (to, sendings) = channel();
         let (lines, from) = sync_channel(MAX_LINES);
-        let stderr = Arc::new(Tail::default());
+        let stderr = Arc::new(StderrTail::default());
         // From here on, an error drops the process and so kills it.
         let process = Self {
             child,
@@ -120,7 +120,7 @@ impl Process {
         }
         self.stderr.forget();
         let over = Arc::new(AtomicBool::new(false));
-        let sending = Sending {
+        let sending = OutgoingLines {
             blocks,
             over: Arc::clone(&over),
         };
@@ -136,15 +136,15 @@ impl Process {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match self.from.recv_timeout(left.min(LOOK)) {
-                Ok(Line::Whole { line, more: false }) => return Ok(line),
-                Ok(Line::Whole { more: true, .. }) => {
+                Ok(StdoutMessage::Whole { line, more: false }) => return Ok(line),
+                Ok(StdoutMessage::Whole { more: true, .. }) => {
                     return Err(Halt::Failed("it gave more than one answer".into()));
                 }
-                Ok(Line::TooLong) => {
+                Ok(StdoutMessage::TooLong) => {
                     let what = format!("its answer is longer than {MAX_LINE} bytes");
                     return Err(Halt::Failed(what));
                 }
-                Ok(Line::End) | Err(RecvTimeoutError::Disconnected) => {
+                Ok(StdoutMessage::End) | Err(RecvTimeoutError::Disconnected) => {
                     return Err(Halt::Ended(self.end()));
                 }
                 Err(RecvTimeoutError::Timeout) if stop() => return Err(Halt::Interrupted),
@@ -158,9 +158,9 @@ impl Process {
     }
 
     /// Returns the error for a line, or for the end of the output, that arrives before the next transcript is sent.
-    fn unasked(&mut self, line: Line) -> Halt {
+    fn unasked(&mut self, line: StdoutMessage) -> Halt {
         match line {
-            Line::End => Halt::Ended(format!("{} before it was asked", self.end())),
+            StdoutMessage::End => Halt::Ended(format!("{} before it was asked", self.end())),
             _ => Halt::Failed(
                 "it spoke before it was asked: a second answer to the last transcript?".into(),
             ),
@@ -216,8 +216,8 @@ impl Drop for Process {
 }
 
 /// Writes the lines to stdin until the sender is gone or the pipe is closed.
-fn write(mut stdin: ChildStdin, sendings: Receiver<Sending>) {
-    for Sending { blocks, over } in sendings {
+fn write(mut stdin: ChildStdin, sendings: Receiver<OutgoingLines>) {
+    for OutgoingLines { blocks, over } in sendings {
         for block in blocks.iter() {
             if over.load(Ordering::Relaxed) {
                 break;
@@ -230,19 +230,19 @@ fn write(mut stdin: ChildStdin, sendings: Receiver<Sending>) {
 }
 
 /// Reads lines, which end only at `\n`, until the output ends or the receiver is gone.
-fn read(stdout: ChildStdout, lines: SyncSender<Line>) {
+fn read(stdout: ChildStdout, lines: SyncSender<StdoutMessage>) {
     let mut stdout = BufReader::new(stdout);
     loop {
         let mut line = Vec::new();
         let read = (&mut stdout).take(MAX_LINE).read_until(b'\n', &mut line);
         let whole = read.is_ok() && line.pop_if(|last| *last == b'\n').is_some();
         let heard = match whole {
-            true => Line::Whole {
+            true => StdoutMessage::Whole {
                 line,
                 more: !stdout.buffer().is_empty(),
             },
-            false if line.len() as u64 == MAX_LINE => Line::TooLong,
-            false => Line::End,
+            false if line.len() as u64 == MAX_LINE => StdoutMessage::TooLong,
+            false => StdoutMessage::End,
         };
         if lines.send(heard).is_err() || !whole {
             return;
@@ -250,7 +250,7 @@ fn read(stdout: ChildStdout, lines: SyncSender<Line>) {
     }
 }
 
-impl Tail {
+impl StderrTail {
     fn keep(&self, mut stderr: ChildStderr) {
         let mut chunk = [0; 4096];
         while let Ok(n @ 1..) = stderr.read(&mut chunk) {

@@ -39,7 +39,7 @@ pub(super) fn line(message: &impl Serialize, to: &mut Vec<u8>) -> Result<(), Str
 /// The answers of a program.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub(super) enum Answer {
+pub(super) enum ProgramReply {
     /// The answer to `hello`.
     Ready(Ready),
     /// The answer to a transcript. Without a name it is about the transcript that was started last.
@@ -102,7 +102,7 @@ impl RawAlarm {
 /// The number of chars that an error quotes from an invalid line.
 const QUOTED: usize = 200;
 
-impl Answer {
+impl ProgramReply {
     /// Reads a line. An object with `alarm` but without `type` is a verdict too, because the contract shows an alarm
     /// in this form.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {

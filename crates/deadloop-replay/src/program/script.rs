@@ -19,12 +19,12 @@ pub(super) struct Script {
     pub(super) transcript: String,
     pub(super) blocks: Arc<[Vec<u8>]>,
     /// The range of each sent event in its channel. `None` if the event is not counted.
-    stretches: Vec<Option<Stretch>>,
+    stretches: Vec<Option<EventRange>>,
 }
 
 /// The range of an event in its channel. For text, it is the start and end in chars. For a call, a result or a turn,
 /// it is the count before the event and after it.
-struct Stretch {
+struct EventRange {
     channel: Channel,
     from: u64,
     to: u64,
@@ -32,7 +32,7 @@ struct Stretch {
     event: Option<usize>,
 }
 
-impl Stretch {
+impl EventRange {
     /// Returns the range of the next event, given the counts of the events before it.
     fn from_event(event: &RecordedEvent, seen: &mut ChannelLengths, others: usize) -> Option<Self> {
         let (channel, count) = match (text_of(event), &event.body) {
@@ -88,7 +88,7 @@ impl Script {
         let mut seen = ChannelLengths::default();
         let mut others = 0;
         for event in events.iter() {
-            let stretch = Stretch::from_event(event, &mut seen, others);
+            let stretch = EventRange::from_event(event, &mut seen, others);
             let text = text_of(event).map(|(channel, _)| channel);
             others += usize::from(text.is_none());
             let other = channel.is_some_and(|wanted| text.is_some_and(|text| text != wanted));
@@ -122,7 +122,7 @@ impl Script {
             .stretches
             .get(event)
             .ok_or_else(|| format!("it alarmed at event {event} of {sent}, counted from 0"))?;
-        let Stretch {
+        let EventRange {
             channel,
             from,
             to,

@@ -4,7 +4,7 @@
 //! that text waits until it is certain. This module measures the wait.
 
 use deadloop_detect::harness::Params;
-use deadloop_repair::meaning::{Meaning, Piece, Pieces};
+use deadloop_repair::meaning::{Meaning, MeaningPart, MeaningParts};
 use deadloop_repair::registry::Repairer;
 use serde::{Deserialize, Serialize};
 
@@ -28,16 +28,16 @@ pub(crate) fn mend_and_wait(
     text: &str,
 ) -> Option<(Meaning, Delay)> {
     let mut machine = repairer.text(params)?;
-    let (mut pieces, mut delay) = (Pieces::default(), Delay::default());
+    let (mut pieces, mut delay) = (MeaningParts::default(), Delay::default());
     let (mut read, mut given) = (0, 0);
     let mut known = pieces.extent();
-    let mut note = |pieces: &Pieces, read: u64| {
+    let mut note = |pieces: &MeaningParts, read: u64| {
         if pieces.extent() == known {
             return;
         }
         known = pieces.extent();
         if delay.first_text.is_none() {
-            let is_text = |part: &Piece| matches!(part, Piece::Text(_));
+            let is_text = |part: &MeaningPart| matches!(part, MeaningPart::Text(_));
             delay.first_text = pieces.parts().iter().any(is_text).then_some(read);
         }
         delay.longest_silence = delay.longest_silence.max(read - given);

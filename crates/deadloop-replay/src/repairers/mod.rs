@@ -19,7 +19,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadloop_detect::harness::{Domain, Located, Params, Program, read_toml};
+use deadloop_detect::harness::{Domain, LocatedValue, Params, Program, read_toml};
 use deadloop_detect::{SettingsError, Value};
 use deadloop_repair::registry::{REPAIRERS, Repairer, StreamKind};
 use serde::Deserialize;
@@ -28,10 +28,10 @@ use sha2::{Digest, Sha256};
 use crate::grid::{cells, params_toml, product, swept};
 
 mod delay;
-mod mending;
+mod variant_run;
 
 pub use delay::Delay;
-pub use mending::{Arrived, Out, VariantOutput, question, written};
+pub use variant_run::{ArrivedStream, OutputContent, VariantOutput, question, written};
 
 /// The default grid.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
@@ -46,12 +46,12 @@ pub struct Variant {
     /// Whether the variant is a preset, a program or no repair. Such variants are shown beside the chosen one.
     pub shown: bool,
     /// The kind of repair.
-    pub made: Mending,
+    pub made: RepairMethod,
 }
 
 /// The kinds of repair.
 #[derive(Clone, Debug)]
-pub enum Mending {
+pub enum RepairMethod {
     /// No repair: the stream as it is, of the kind that the repairer reads.
     Nothing(&'static Repairer),
     /// A repairer of deadloop, with its parameters.
@@ -65,37 +65,37 @@ impl Variant {
     /// its streams.
     pub fn repairer(&self) -> &str {
         match &self.made {
-            Mending::Nothing(repairer) | Mending::Of(repairer, _) => repairer.name,
-            Mending::Program(_, stream) => repairer_of(*stream).map_or("command", |r| r.name),
+            RepairMethod::Nothing(repairer) | RepairMethod::Of(repairer, _) => repairer.name,
+            RepairMethod::Program(_, stream) => repairer_of(*stream).map_or("command", |r| r.name),
         }
     }
 
     /// Returns the kind of streams that the variant reads.
     pub fn stream(&self) -> StreamKind {
         match &self.made {
-            Mending::Nothing(repairer) | Mending::Of(repairer, _) => repairer.stream,
-            Mending::Program(_, stream) => *stream,
+            RepairMethod::Nothing(repairer) | RepairMethod::Of(repairer, _) => repairer.stream,
+            RepairMethod::Program(_, stream) => *stream,
         }
     }
 
     /// Returns the parameters that differ from the defaults, in the form `a=1; b=2`.
     pub fn params(&self) -> String {
         match &self.made {
-            Mending::Nothing(_) => String::new(),
-            Mending::Program(program, _) => program.command.join(" "),
-            Mending::Of(repairer, params) => differing(repairer, params),
+            RepairMethod::Nothing(_) => String::new(),
+            RepairMethod::Program(program, _) => program.command.join(" "),
+            RepairMethod::Of(repairer, params) => differing(repairer, params),
         }
     }
 
     /// Returns the TOML of a grid that has only this repairer. Empty for the stream without repair.
     pub fn toml(&self) -> String {
         match &self.made {
-            Mending::Nothing(_) => String::new(),
-            Mending::Program(program, stream) => format!(
+            RepairMethod::Nothing(_) => String::new(),
+            RepairMethod::Program(program, stream) => format!(
                 "[[repairer]]\nname = \"command\"\ncommand = {}\nstream = \"{stream}\"\n",
                 Value::List(program.command.iter().cloned().map(Value::Text).collect())
             ),
-            Mending::Of(repairer, params) => {
+            RepairMethod::Of(repairer, params) => {
                 let name = repairer.name;
                 let head = format!("[[repairer]]\nname = \"{name}\"\n[repairer.params]\n");
                 head + &params_toml(repairer, params)
@@ -120,20 +120,20 @@ fn differing(repairer: &Repairer, params: &Params) -> String {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+struct RepairGridFile {
     #[serde(default)]
-    repairer: Vec<Table>,
+    repairer: Vec<RepairerTable>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
-    name: Located<String>,
+struct RepairerTable {
+    name: LocatedValue<String>,
     preset: Option<String>,
     #[serde(default)]
     presets: bool,
     #[serde(default)]
-    params: BTreeMap<Located<String>, Located<Value>>,
+    params: BTreeMap<LocatedValue<String>, LocatedValue<Value>>,
     #[serde(default)]
     command: Vec<String>,
     stream: Option<String>,
@@ -156,7 +156,7 @@ impl RepairGrid {
     /// Returns an error with its line if the text is not TOML, if a name or a value is unknown or out of bounds, if
     /// there are too many variants, or if a table has no possible variant.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let wire: Wire = read_toml(text)?;
+        let wire: RepairGridFile = read_toml(text)?;
         if wire.repairer.is_empty() {
             let what = "no [[repairer]]; expected one and more";
             return Err(SettingsError::at(text, 0..0, what));
@@ -187,7 +187,7 @@ impl RepairGrid {
         let idle = idle.map(|repairer| Variant {
             name: format!("{}/none", repairer.name),
             shown: true,
-            made: Mending::Nothing(repairer),
+            made: RepairMethod::Nothing(repairer),
         });
         let mut all: Vec<Variant> = idle.collect();
         let mut known = BTreeSet::new();
@@ -214,7 +214,7 @@ impl From<Vec<Variant>> for RepairGrid {
     }
 }
 
-impl Table {
+impl RepairerTable {
     /// Returns an error at this table.
     fn error(&self, text: &str, what: impl Into<String>) -> SettingsError {
         SettingsError::at(text, self.name.span(), what)
@@ -245,7 +245,7 @@ impl Table {
         let of = |end: &str, shown: bool, params: Params| Variant {
             name: format!("{name}/{end}"),
             shown,
-            made: Mending::Of(repairer, params),
+            made: RepairMethod::Of(repairer, params),
         };
         let preset = |name: &str| repairer.preset(name).map_err(|e| self.error(text, e));
         let mut all = Vec::new();
@@ -286,7 +286,7 @@ impl Table {
         text: &str,
     ) -> Result<(Vec<Params>, usize), SettingsError> {
         // The schema of these files allows no ranges.
-        let is_range = |(name, item): &(&Located<String>, &Located<Value>)| {
+        let is_range = |(name, item): &(&LocatedValue<String>, &LocatedValue<Value>)| {
             let is_table = matches!(item.get_ref(), Value::Table(_));
             let param = repairer.param(name.get_ref());
             is_table && param.is_some_and(|param| !matches!(param.domain, Domain::Free))
@@ -340,7 +340,7 @@ impl Table {
         Ok(Variant {
             name: format!("command/{stem}"),
             shown: true,
-            made: Mending::Program(
+            made: RepairMethod::Program(
                 Program {
                     command: self.command.clone(),
                     params: Value::Table(params),
@@ -382,10 +382,10 @@ mod tests {
     #[test]
     fn a_variant_is_read_again_from_its_table() {
         for variant in variants_of(DEFAULT_GRID) {
-            if let Mending::Of(_, params) = &variant.made {
+            if let RepairMethod::Of(_, params) = &variant.made {
                 let toml = variant.toml();
                 let again = variants_of(&toml);
-                let same = |v: &Variant| matches!(&v.made, Mending::Of(_, p) if p == params);
+                let same = |v: &Variant| matches!(&v.made, RepairMethod::Of(_, p) if p == params);
                 assert!(again.iter().any(same), "{toml}");
             }
         }

@@ -3,7 +3,7 @@
 //! They are used if the user names no settings or grid. `tune`, its simulations and embedding programs take them from
 //! here, so that all of them search the same grids.
 
-use deadloop_detect::harness::{DETECTORS, Detector, Member, Params, Preset, Unfit};
+use deadloop_detect::harness::{DETECTORS, Detector, InvalidValue, Member, Params, Preset};
 use deadloop_detect::{
     RECOMMENDED, RECOMMENDED_AGENTS, Response, Setting, Settings, SettingsError, Unit,
 };
@@ -112,7 +112,7 @@ pub fn presets_in(unit: Unit) -> Result<Vec<(String, Setting)>, String> {
 ///
 /// # Errors
 /// Returns an error if a shipped file is invalid. A test reads them all.
-pub fn all_presets() -> Result<Vec<(String, Setting)>, Unfit> {
+pub fn all_presets() -> Result<Vec<(String, Setting)>, InvalidValue> {
     let mut all = Vec::new();
     for detector in DETECTORS.iter().copied() {
         for preset in detector.presets()? {
@@ -136,7 +136,7 @@ fn preset_setting(detector: &'static Detector, preset: &Preset) -> Setting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_detect::harness::{Mark, Measuring};
+    use deadloop_detect::harness::{Measurement, ParamRole};
     use std::collections::BTreeSet;
 
     /// Checks that each detector of loops that ends streams is searched by default, in its unit.
@@ -144,9 +144,9 @@ mod tests {
     fn no_detector_is_left_out_of_the_default_search() {
         for detector in DETECTORS.iter().copied() {
             let unit = match detector.measure {
-                Measuring::Program(_) => continue,
-                Measuring::Text(_) => Unit::Chars,
-                Measuring::Run(channel, _) => channel.unit(),
+                Measurement::Program(_) => continue,
+                Measurement::Text(_) => Unit::Chars,
+                Measurement::Run(channel, _) => channel.unit(),
             };
             let (grids, _) = default_grids(unit).unwrap();
             let mut members = grids.iter().flat_map(|grid| &grid.members);
@@ -191,7 +191,7 @@ mod tests {
         for (nth, member) in settings.guard().members.iter().enumerate() {
             let lists = grids.iter().flat_map(|grid| &grid.members[nth].values);
             for (param, values) in lists {
-                let Mark::Threshold(threshold) = param.mark else {
+                let ParamRole::Threshold(threshold) = param.mark else {
                     continue;
                 };
                 let here = threshold.number(member.params.get(param.name).unwrap());

@@ -9,15 +9,15 @@ use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use std::sync::atomic::AtomicBool;
 
 use deadloop_replay::budget::{
-    Bill, Budget, BudgetTally, Counter, Field, Lengths, Limit, Played, Policy, RunSizes, Stage,
-    play, sweep, trace,
+    Budget, BudgetStage, BudgetTally, Lengths, Limit, MeasuredRuns, Policy, RunSizes, SimulatedRun,
+    TokenCounter, TokenSums, play, sweep, trace,
 };
 use deadloop_replay::corpus as deadloop_corpus;
 use deadloop_replay::detect::{Context, ContextBudget, Room};
 use serde_json::{Value, json};
 
-fn bill(played: &Played) -> Bill {
-    let mut bill = Bill::default();
+fn bill(played: &SimulatedRun) -> TokenSums {
+    let mut bill = TokenSums::default();
     bill.add(played);
     bill
 }
@@ -87,7 +87,7 @@ fn text_of(event: &RecordedEvent) -> String {
     }
 }
 
-fn pieces(run: &Transcript, counter: Counter) -> Vec<Piece> {
+fn pieces(run: &Transcript, counter: TokenCounter) -> Vec<Piece> {
     let piece = |(who, event): (i64, &RecordedEvent)| {
         let count = |text: &str| text.chars().count() as u64;
         let chars = match &event.body {
@@ -106,9 +106,9 @@ fn pieces(run: &Transcript, counter: Counter) -> Vec<Piece> {
 }
 
 /// As "Context budgets" of `reports/METHOD.md` has it, turn by turn.
-fn slow(run: &Transcript, b: &Budget) -> Played {
+fn slow(run: &Transcript, b: &Budget) -> SimulatedRun {
     let all = pieces(run, b.counter);
-    let mut out = Played::default();
+    let mut out = SimulatedRun::default();
     let (mut prompt, mut before): (Vec<Piece>, Option<Vec<Piece>>) = (Vec::new(), None);
     let (mut last, mut number) = (None, 0);
     let mut turn = 0_u64;
@@ -183,7 +183,7 @@ fn slow(run: &Transcript, b: &Budget) -> Played {
 
 fn setting(draw: &mut Draw) -> Budget {
     Budget {
-        counter: draw.pick(&[Counter::Quarter, Counter::Third]),
+        counter: draw.pick(&[TokenCounter::Quarter, TokenCounter::Third]),
         window: draw.pick(&[100, 150, 200, 400, 1000]),
         threshold: draw.pick(&[0.05, 0.3, 0.5, 0.85, 0.95, 1.0]),
         reserve: draw.pick(&[0.0, 0.1, 0.3]),
@@ -224,7 +224,7 @@ fn definitions_of_tools_are_fresh_once() {
     let line = r#"{"id":"a","events":[{"type":"turn"},{"type":"turn"},{"type":"answer","text":"12345678"},{"type":"turn"}]}"#;
     let run = &recorded_runs(&[serde_json::from_str(line).unwrap()])[0];
     let budget = Budget {
-        counter: Counter::Quarter,
+        counter: TokenCounter::Quarter,
         tools: 60,
         window: 1000,
         ..Budget::default()
@@ -322,9 +322,9 @@ fn a_sweep_adds_up_what_each_setting_makes_of_each_run() {
     let sources: Vec<u32> = (0..60).map(|_| draw.below(3) as u32).collect();
     let mut budgets: Vec<Budget> = (0..300).map(|_| setting(&mut draw)).collect();
     budgets.retain(|b| b.policy != Policy::Never);
-    let field = Field::new(&lengths, &budgets);
+    let field = MeasuredRuns::new(&lengths, &budgets);
     let mut plays = 0;
-    for stage in Stage::stages(&budgets) {
+    for stage in BudgetStage::stages(&budgets) {
         let swept = sweep(&field, &stage, &sources, 3, &AtomicBool::new(false)).unwrap();
         let free = field.free(&stage.never);
         for (budget, swept) in stage.plays.iter().zip(&swept.plays) {
@@ -409,7 +409,7 @@ fn the_reference_says_the_same_of_every_run() {
         let share = |name: &str| p[name].as_f64().unwrap();
         let count = |name: &str| expect[name].as_u64();
         let budget = Budget {
-            counter: [Counter::Third, Counter::Quarter][usize::from(share("per") == 4.0)],
+            counter: [TokenCounter::Third, TokenCounter::Quarter][usize::from(share("per") == 4.0)],
             window: p["window"].as_u64().unwrap(),
             threshold: share("threshold"),
             tools: p["tools"].as_u64().unwrap(),

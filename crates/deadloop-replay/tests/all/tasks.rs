@@ -1,7 +1,7 @@
 //! `task` in a `[[model]]` table: a replay sees each transcript through the guard that a live stream at the same task has.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
-use deadloop_detect::{Guards, Settings, TextChannel, Work};
+use deadloop_detect::{Guards, ModelTask, Settings, TextChannel};
 use deadloop_replay::{Plan, decide};
 use serde_json::{Value, json};
 
@@ -67,7 +67,7 @@ fn each_task_has_its_guard_in_a_replay_and_live() {
         let unit = UNIT.chars().count() as u64;
         assert_eq!(live.div_ceil(unit), copies, "{model} {task}");
         assert_eq!(stops, [live], "{model} {task}");
-        let named = Work {
+        let named = ModelTask {
             model,
             task: task.as_str().unwrap_or(""),
         };

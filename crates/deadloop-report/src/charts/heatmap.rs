@@ -1,9 +1,9 @@
 //! Heatmaps: the objective over pairs of the most effective parameters.
 
-use super::{Area, ChartEntry, mesh};
+use super::{ChartArea, ChartEntry, mesh};
 use crate::data::{Objective, ReportData, Score, brief};
 use crate::draw::{DrawError, Ink, Picture, STEPS, elide, measure, words};
-use crate::grid::{Grid, Worth};
+use crate::grid::{ObjectiveSummary, ScoreGrid};
 use crate::numbers::{decimal, percent};
 use deadloop_score::measure::RECALL;
 use plotters::prelude::*;
@@ -30,11 +30,11 @@ const HEAD: i32 = 30;
 struct Map<'d> {
     x: usize,
     y: usize,
-    fields: Vec<Vec<Worth<'d>>>,
+    fields: Vec<Vec<ObjectiveSummary<'d>>>,
 }
 
 /// The lowest and highest objective drawn.
-struct Range {
+struct ObjectiveRange {
     low: f64,
     high: f64,
     objective: Objective,
@@ -43,7 +43,7 @@ struct Range {
 }
 
 fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
-    let grid = Grid::new(data).filter(|grid| grid.dimensions.len() > 1);
+    let grid = ScoreGrid::new(data).filter(|grid| grid.dimensions.len() > 1);
     let Some(grid) = &grid else {
         return Ok(None);
     };
@@ -53,10 +53,10 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
     };
     let mut titles = Vec::new();
     let size = (SIZE.0 * maps.len() as u32, SIZE.1);
-    let draw = |area: &Area<'_>| {
+    let draw = |area: &ChartArea<'_>| {
         let (head, maps_area) = area.split_vertically(HEAD);
         for (part, map) in maps_area.split_evenly((1, maps.len())).iter().zip(&maps) {
-            Field {
+            HeatmapPainter {
                 area: part,
                 grid,
                 map,
@@ -72,7 +72,7 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
 }
 
 /// Returns the pairs of the parameters with the largest effect. The parameter with longer values is the vertical one.
-fn maps<'d>(grid: &Grid<'d>) -> Vec<Map<'d>> {
+fn maps<'d>(grid: &ScoreGrid<'d>) -> Vec<Map<'d>> {
     let mut order = grid.by_effect();
     order.truncate(PARAMETERS);
     let longest = |at: usize| {
@@ -106,7 +106,7 @@ fn maps<'d>(grid: &Grid<'d>) -> Vec<Map<'d>> {
     pairs.take(PAIRS).map(map).collect()
 }
 
-fn range(data: &ReportData, maps: &[Map<'_>]) -> Option<Range> {
+fn range(data: &ReportData, maps: &[Map<'_>]) -> Option<ObjectiveRange> {
     let values = || {
         maps.iter()
             .flat_map(|map| map.fields.iter().flatten())
@@ -114,7 +114,7 @@ fn range(data: &ReportData, maps: &[Map<'_>]) -> Option<Range> {
     };
     let low = values().reduce(f64::min)?;
     let high = values().reduce(f64::max)?;
-    Some(Range {
+    Some(ObjectiveRange {
         low,
         high,
         objective: data.run.objective,
@@ -122,7 +122,7 @@ fn range(data: &ReportData, maps: &[Map<'_>]) -> Option<Range> {
     })
 }
 
-impl Range {
+impl ObjectiveRange {
     fn ink(&self, value: f64) -> (Ink, Ink) {
         let spread = (self.high - self.low).max(f64::MIN_POSITIVE);
         let above = if self.objective.0.more_is_better {
@@ -139,7 +139,11 @@ impl Range {
 }
 
 /// Draws the ramp of the objective, and the key of marked settings on the maps.
-fn legend(area: &Area<'_>, grid: &Grid<'_>, range: &Range) -> Result<(), DrawError> {
+fn legend(
+    area: &ChartArea<'_>,
+    grid: &ScoreGrid<'_>,
+    range: &ObjectiveRange,
+) -> Result<(), DrawError> {
     let objective = range.objective;
     let (mut worst, mut best) = (range.low, range.high);
     if !objective.0.more_is_better {
@@ -174,15 +178,15 @@ fn legend(area: &Area<'_>, grid: &Grid<'_>, range: &Range) -> Result<(), DrawErr
 }
 
 /// A map being drawn.
-struct Field<'a, 's, 'd> {
-    area: &'a Area<'s>,
-    grid: &'a Grid<'d>,
+struct HeatmapPainter<'a, 's, 'd> {
+    area: &'a ChartArea<'s>,
+    grid: &'a ScoreGrid<'d>,
     map: &'a Map<'d>,
-    range: &'a Range,
+    range: &'a ObjectiveRange,
     data: &'a ReportData,
 }
 
-impl Field<'_, '_, '_> {
+impl HeatmapPainter<'_, '_, '_> {
     /// Draws the map, and adds a title for each of its fields.
     fn draw(&self, titles: &mut Vec<String>) -> Result<(), DrawError> {
         let Map { x, y, fields } = self.map;

@@ -1,6 +1,6 @@
 //! The chart of latency: the share of loops found, by distance from onset.
 
-use super::{Area, ChartEntry, PLOT, legend, mesh, percent_labels};
+use super::{ChartArea, ChartEntry, PLOT, legend, mesh, percent_labels};
 use crate::data::ReportData;
 use crate::draw::{DrawError, Picture, elide};
 use crate::numbers::{percent, plain};
@@ -50,7 +50,7 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
     let longest = longest.fold(least, f64::max);
     let inside = marks.iter().copied().filter(|at| *at <= longest);
     let marks: Vec<f64> = inside.collect();
-    let draw = |area: &Area<'_>| {
+    let draw = |area: &ChartArea<'_>| {
         let mut chart = ChartBuilder::on(area)
             .margin(10)
             .margin_right(32)

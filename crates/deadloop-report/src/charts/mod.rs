@@ -1,14 +1,14 @@
 //! The charts, one per file, listed in [`CHARTS`].
 //!
-//! Titles and readings are written in chars. [`RunInfo::told`](crate::data::RunInfo::told) converts them to the unit of
-//! the run. A chart has one size, which the page scales. A chart without data is left out.
+//! Titles and readings are written in chars. [`RunInfo::in_unit`](crate::data::RunInfo::in_unit) converts them to the
+//! unit of the run. A chart has one size, which the page scales. A chart without data is left out.
 
 mod heatmap;
 mod latency;
 mod operating;
 
 use crate::data::ReportData;
-pub(crate) use crate::draw::Area;
+pub(crate) use crate::draw::ChartArea;
 use crate::draw::{DrawError, Ink, Picture, words};
 pub(crate) use operating::{Plane, planes};
 use plotters::chart::{MeshStyle, SeriesLabelPosition, SeriesLabelStyle};

@@ -2,9 +2,9 @@
 //!
 //! Each dot is a setting. All models have a plane, and so have the models with the most loops.
 
-use super::{Area, ChartEntry, PLOT, mesh, percent_labels};
+use super::{ChartArea, ChartEntry, PLOT, mesh, percent_labels};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
-use crate::draw::{Axis, DrawError, Ink, Picture, elide, measure, words};
+use crate::draw::{ChartAxis, DrawError, Ink, Picture, elide, measure, words};
 use crate::numbers::{decimal, percent, plain};
 use crate::series::ink;
 use crate::visible::visible;
@@ -54,7 +54,7 @@ pub(crate) struct Dot {
 }
 
 /// A dot with the rate of wrong alarms and the height of its setting, and its distance in pixels from that place.
-struct Spot {
+struct PlacedDot {
     at: (f64, f64),
     aside: (i32, i32),
     dot: Dot,
@@ -127,18 +127,18 @@ fn plane(
 
 /// Draws the dots, the line, the limit and the marks. Returns the dots with their places.
 fn drawn(
-    area: &Area<'_>,
+    area: &ChartArea<'_>,
     data: &ReportData,
     places: &[(usize, (f64, f64))],
     points: &[Point],
-) -> Result<Vec<Spot>, DrawError> {
+) -> Result<Vec<PlacedDot>, DrawError> {
     let rates = places.iter().map(|(_, at)| at.0).chain(data.run.limit);
     let mut chart = ChartBuilder::on(area)
         .margin(10)
         .margin_right(32)
         .x_label_area_size(44)
         .y_label_area_size(62)
-        .build_cartesian_2d(Axis::rates(rates), 0.0..1.0)?;
+        .build_cartesian_2d(ChartAxis::rates(rates), 0.0..1.0)?;
     mesh(&mut chart.configure_mesh())
         .x_label_formatter(&|x| plain(*x, 3))
         .y_label_formatter(&percent_labels)
@@ -171,7 +171,7 @@ fn drawn(
         chart.draw_series(DashedLineSeries::new(ends, 6, 4, style))?;
     }
     let muted = Ink::Muted.color().filled();
-    let dot = |spot: &Spot| EmptyElement::at(spot.at) + Circle::new(spot.aside, 3, muted);
+    let dot = |spot: &PlacedDot| EmptyElement::at(spot.at) + Circle::new(spot.aside, 3, muted);
     chart.draw_series(spots.iter().map(dot))?;
     // The first point is drawn last, on top. Letters identify points without colours.
     let marks = ('A'..).zip(points).zip(asides);
@@ -227,7 +227,7 @@ fn key_entries(data: &ReportData, points: &[Point]) -> Vec<KeyEntry> {
 }
 
 /// Draws the key in columns below the plane.
-fn key(area: &Area<'_>, entries: Vec<KeyEntry>, columns: i32) -> Result<(), DrawError> {
+fn key(area: &ChartArea<'_>, entries: Vec<KeyEntry>, columns: i32) -> Result<(), DrawError> {
     let left = words(13, Ink::Text).pos(Pos::new(HPos::Left, VPos::Center));
     let (width, row) = (PLOT.0 as i32 / columns, KEY_ROW as i32);
     for (at, (letter, ink, name)) in (0..).zip(entries) {
@@ -265,12 +265,12 @@ fn spots(
     pixel: impl Fn(&(f64, f64)) -> (i32, i32),
     places: &[(usize, (f64, f64))],
     half: i32,
-) -> Vec<Spot> {
+) -> Vec<PlacedDot> {
     let mut apart = APART;
     loop {
         let cell = |pixel: i32| (f64::from(pixel) / apart).round() as i32;
         let room = (f64::from(2 * half - MARKS) / apart) as i32;
-        let mut spots: BTreeMap<(i32, i32), Spot> = BTreeMap::new();
+        let mut spots: BTreeMap<(i32, i32), PlacedDot> = BTreeMap::new();
         for (setting, at) in places {
             let (x, y) = pixel(at);
             let (mut column, row, mut aside) = (cell(x), cell(y), (0, 0));
@@ -286,7 +286,7 @@ fn spots(
                 setting: *setting,
                 settings: 0,
             };
-            let spot = spots.entry((column, row)).or_insert(Spot {
+            let spot = spots.entry((column, row)).or_insert(PlacedDot {
                 at: *at,
                 aside,
                 dot: first,

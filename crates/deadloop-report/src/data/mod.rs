@@ -3,18 +3,18 @@
 //! An undefined number is `None`. A latency that is never reached is infinite.
 
 mod choice;
-mod naming;
 mod outcome;
 mod run;
 mod score;
+mod setting_names;
 mod short_names;
 
 pub use choice::{ChoiceFigures, ChoiceRow};
 pub use deadloop_score::Verdict;
-pub(crate) use naming::{Difference, Differences, member, parameter_subject, short};
 pub use outcome::OutcomeRow;
 pub use run::{Objective, RunInfo};
 pub use score::Score;
+pub(crate) use setting_names::{Difference, Differences, member, parameter_subject, short};
 pub use short_names::{NamedGuard, brief, short_name};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -22,7 +22,7 @@ use std::sync::{Arc, OnceLock};
 use deadloop_score::choose::{Advice, Ruling};
 use deadloop_score::measure::F1;
 use deadloop_score::replay::detect::Setting;
-use deadloop_score::{ExcerptsHead, Opened};
+use deadloop_score::{ExcerptsHead, OpenCase};
 
 /// The name of the rows of all models together.
 pub const ALL_MODELS: &str = "*";
@@ -47,9 +47,9 @@ pub struct ReportData {
     /// The number of idle rows per setting that were dropped. Rows are dropped only if there is a single setting.
     pub idle: BTreeMap<usize, u64>,
     /// Scores of the named and chosen settings by a field of the transcripts.
-    pub by: Vec<By>,
+    pub by: Vec<FieldScore>,
     /// The opened transcripts, and counts of the others. `None` if no outcomes were written.
-    pub opened: Option<(ExcerptsHead, Vec<Opened>)>,
+    pub opened: Option<(ExcerptsHead, Vec<OpenCase>)>,
     /// Whether letters and digits of the transcripts are hidden.
     pub redacted: bool,
     /// The results of `repair` or `budget` in the manifest. Empty for other commands.
@@ -108,7 +108,7 @@ impl SettingRow {
 
 /// The scores of a setting on the transcripts with one value of a field.
 #[derive(Debug, Clone)]
-pub struct By {
+pub struct FieldScore {
     /// The field, as given in `--by`: `lang`, `meta.source`.
     pub field: String,
     /// The value. `None` for transcripts without one.

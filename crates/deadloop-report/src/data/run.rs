@@ -4,7 +4,7 @@ use super::Score;
 use crate::numbers::writer;
 use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
 use deadloop_score::replay::detect::Unit;
-use deadloop_score::{Constraint, MeasureUnit, Metric, Worth, measures, wrong_rate};
+use deadloop_score::{Constraint, MeasureUnit, Metric, Stakes, measures, wrong_rate};
 use std::borrow::Cow;
 
 /// The facts about a run.
@@ -23,7 +23,7 @@ pub struct RunInfo {
     /// The names and versions of programs, as they report them.
     pub versions: Vec<(String, String)>,
     /// The share of production responses that loop, and the cost of a wrong alarm.
-    pub worth: Worth,
+    pub worth: Stakes,
     /// The seed of every random draw.
     pub seed: Option<u64>,
     /// The unit of loops and healthy output.

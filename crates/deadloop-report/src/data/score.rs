@@ -1,7 +1,7 @@
 //! The scores of a setting, with additions for the report.
 
 use crate::numbers::Estimate;
-use deadloop_score::{Metric, Scores, Worth};
+use deadloop_score::{Metric, Scores, Stakes};
 
 /// The scores of a setting on a model's transcripts.
 #[derive(Debug, Clone, Default)]
@@ -13,7 +13,7 @@ pub struct Score {
     /// Counts, measures, intervals.
     pub scores: Scores,
     /// The costs of errors.
-    pub worth: Worth,
+    pub worth: Stakes,
     /// Whether the estimates are within all limits of the run.
     pub meets: bool,
     /// The mean recall and mean rate of wrong alarms over models, if computed.

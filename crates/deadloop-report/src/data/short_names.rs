@@ -3,7 +3,7 @@
 use super::ALL_MODELS;
 use std::sync::LazyLock;
 
-use deadloop_score::choose::{Changed, changes, described};
+use deadloop_score::choose::{ParamChange, changes, described};
 use deadloop_score::replay::detect::Setting;
 use deadloop_score::replay::detect::harness::{DETECTORS, Member, Params};
 use deadloop_score::replay::shipped::all_presets;
@@ -48,7 +48,7 @@ pub fn short_name(own: &Setting, named: &[NamedGuard]) -> String {
 }
 
 /// Returns the name of the known guard that is nearest to a setting, and the differences from it.
-pub(super) fn nearest(own: &Setting, named: &[NamedGuard]) -> (String, Vec<Changed>) {
+pub(super) fn nearest(own: &Setting, named: &[NamedGuard]) -> (String, Vec<ParamChange>) {
     let detectors = |setting: &Setting| setting.members.iter().map(|m| m.detector.name).collect();
     let family: Vec<&str> = detectors(own);
     let shipped = SHIPPED
@@ -74,8 +74,8 @@ fn read_by(base: &Setting, own: &Setting) -> Setting {
 }
 
 /// Joins changes: `periodic: 4 copies of the unit in a row, without periodic-2`. With `several` members each is named.
-fn joined(changes: &[Changed], several: bool) -> String {
-    let part = |(last, change): (&str, &Changed)| {
+fn joined(changes: &[ParamChange], several: bool) -> String {
+    let part = |(last, change): (&str, &ParamChange)| {
         let lead = if several && last != change.guard {
             format!("{}: ", change.guard)
         } else {

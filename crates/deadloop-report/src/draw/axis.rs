@@ -9,13 +9,13 @@ const GAP: f64 = 0.02;
 
 /// A scale for rates: a strip for 0, and a logarithmic scale beside it.
 #[derive(Debug, Clone)]
-pub(crate) struct Axis {
+pub(crate) struct ChartAxis {
     low: f64,
     high: f64,
     ticks: Vec<f64>,
 }
 
-impl Axis {
+impl ChartAxis {
     /// Returns a scale for rates that can include 0. The strip for 0 has -1 at its left end, and the other rates begin at
     /// any lower positive value.
     pub(crate) fn rates(rates: impl Iterator<Item = f64>) -> Self {
@@ -48,7 +48,7 @@ impl Axis {
     }
 }
 
-impl Ranged for Axis {
+impl Ranged for ChartAxis {
     type FormatOption = DefaultFormatting;
     type ValueType = f64;
 
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn zero_has_a_strip_beside_rising_rates() {
-        let axis = Axis::rates([0.0, 0.12, 700.0].into_iter());
+        let axis = ChartAxis::rates([0.0, 0.12, 700.0].into_iter());
         let ticks = axis.ticks.iter().map(|at| format!("{at:.1}"));
         assert_eq!(
             ticks.collect::<Vec<_>>().join(" "),

@@ -12,9 +12,9 @@ mod picture;
 mod text;
 mod theme;
 
-pub(crate) use axis::Axis;
+pub(crate) use axis::ChartAxis;
 pub use picture::Picture;
-pub(crate) use picture::{Area, words};
+pub(crate) use picture::{ChartArea, words};
 pub(crate) use text::{elide, measure};
 pub(crate) use theme::{Ink, STEPS, chart_css, variables_css};
 

@@ -9,7 +9,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{IntoFont, TextStyle};
 
 /// The drawing area of a chart.
-pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(crate) type ChartArea<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// A drawn chart.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ impl Picture {
     pub(crate) fn new(
         (name, caption): (&str, &str),
         size: (u32, u32),
-        draw: impl FnOnce(&Area<'_>) -> Result<(), DrawError>,
+        draw: impl FnOnce(&ChartArea<'_>) -> Result<(), DrawError>,
     ) -> Result<Self, DrawError> {
         let mut svg = String::new();
         let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();

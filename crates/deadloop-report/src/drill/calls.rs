@@ -5,7 +5,7 @@
 use super::text::hide;
 use crate::numbers::count;
 use crate::visible::in_lines;
-use deadloop_score::{Called, Calls};
+use deadloop_score::{CallRecord, RunCalls};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(super) struct CallsView {
     boxes: Vec<Box>,
     /// The starts of turns in thousandths of the strip.
     turns: Vec<f64>,
-    rows: Vec<Row>,
+    rows: Vec<CallRow>,
 }
 
 /// A call on the strip: its place, width, tint and title.
@@ -35,7 +35,7 @@ struct Box {
 
 /// Adjacent equal calls with equal results.
 #[derive(Debug, Clone, Default, Serialize)]
-struct Row {
+struct CallRow {
     /// The numbers of the calls: `12` or `12–26`.
     at: String,
     turn: String,
@@ -50,17 +50,17 @@ struct Row {
 }
 
 /// Prepares the calls of a run. With `by_turns`, the strip has `length` turns, else `length` calls.
-pub(super) fn calls_view(calls: &Calls, by_turns: bool, length: u64) -> CallsView {
+pub(super) fn calls_view(calls: &RunCalls, by_turns: bool, length: u64) -> CallsView {
     let tints = tints(calls);
-    let tint = |call: &Called| {
+    let tint = |call: &CallRecord| {
         tints
             .get(&call.same)
             .map_or(String::new(), |n| format!("c{n}"))
     };
     let thousandths =
         |n: u64| (n.min(length) as f64 / length.max(1) as f64 * 10_000.0).round() / 10.0;
-    let place = |call: &Called| if by_turns { call.turn } else { call.at };
-    let one = |call: &Called| Box {
+    let place = |call: &CallRecord| if by_turns { call.turn } else { call.at };
+    let one = |call: &CallRecord| Box {
         at: thousandths(place(call) - 1),
         width: (1000.0 / length.max(1) as f64).max(0.5),
         tint: tint(call),
@@ -86,7 +86,7 @@ pub(super) fn calls_view(calls: &Calls, by_turns: bool, length: u64) -> CallsVie
 }
 
 /// Returns the tints of the most frequently repeated calls. Other calls have no tint.
-fn tints(calls: &Calls) -> BTreeMap<u64, usize> {
+fn tints(calls: &RunCalls) -> BTreeMap<u64, usize> {
     let mut times: BTreeMap<u64, usize> = BTreeMap::new();
     for call in &calls.list {
         *times.entry(call.same).or_default() += 1;
@@ -97,7 +97,7 @@ fn tints(calls: &Calls) -> BTreeMap<u64, usize> {
     tinted.map(|(n, (first, _))| (first, n)).collect()
 }
 
-fn summary(calls: &Calls) -> String {
+fn summary(calls: &RunCalls) -> String {
     let (of, turns) = (count(calls.of), count(calls.turns));
     let s = |n: u64| if n == 1 { "" } else { "s" };
     let all = format!("{of} call{} in {turns} turn{}", s(calls.of), s(calls.turns));
@@ -114,17 +114,18 @@ fn summary(calls: &Calls) -> String {
 }
 
 /// Returns a row for each stretch of equal calls with equal results.
-fn rows(calls: &Calls, tint: &dyn Fn(&Called) -> String) -> Vec<Row> {
-    let alike = |a: &Called, b: &Called| a.same == b.same && a.pair == b.pair && a.pair.is_some();
+fn rows(calls: &RunCalls, tint: &dyn Fn(&CallRecord) -> String) -> Vec<CallRow> {
+    let alike =
+        |a: &CallRecord, b: &CallRecord| a.same == b.same && a.pair == b.pair && a.pair.is_some();
     let stretches = calls.list.chunk_by(alike);
     // Arguments are kept only with the first of equal calls.
     let said = calls.list.iter().filter(|call| !call.arguments.is_empty());
     let said: BTreeMap<u64, &str> = said
         .map(|call| (call.same, call.arguments.as_str()))
         .collect();
-    let row = |stretch: &[Called]| {
+    let row = |stretch: &[CallRecord]| {
         let (Some(first), Some(last)) = (stretch.first(), stretch.last()) else {
-            return Row::default();
+            return CallRow::default();
         };
         let times = stretch.len();
         let mut again = Vec::new();
@@ -153,7 +154,7 @@ fn rows(calls: &Calls, tint: &dyn Fn(&Called) -> String) -> Vec<Row> {
                 format!("{}–{}", count(from), count(to))
             }
         };
-        Row {
+        CallRow {
             at: span(first.at, last.at),
             turn: span(first.turn, last.turn),
             tint: tint(first),
@@ -173,7 +174,7 @@ fn line(text: &str) -> String {
 }
 
 /// Hides the texts of calls.
-pub(super) fn redact(calls: &mut Calls) {
+pub(super) fn redact(calls: &mut RunCalls) {
     for call in &mut calls.list {
         for text in [&mut call.name, &mut call.arguments, &mut call.result] {
             *text = hide(text);
@@ -185,8 +186,8 @@ pub(super) fn redact(calls: &mut Calls) {
 mod tests {
     use super::*;
 
-    fn called(at: u64, same: u64, pair: u64) -> Called {
-        Called {
+    fn called(at: u64, same: u64, pair: u64) -> CallRecord {
+        CallRecord {
             at,
             turn: at.div_ceil(2),
             same,
@@ -198,7 +199,7 @@ mod tests {
                 String::new()
             },
             chars: 3,
-            ..Called::default()
+            ..CallRecord::default()
         }
     }
 
@@ -212,7 +213,7 @@ mod tests {
             called(5, 1, 1),
             called(6, 6, 6),
         ];
-        let calls = Calls {
+        let calls = RunCalls {
             of: 6,
             turns: 3,
             list,

@@ -7,16 +7,16 @@
 //! | `drill/text.rs` | the text with its copies in two tints, and redaction |
 
 mod calls;
-mod open;
 mod text;
+mod transcript_panel;
 
 use crate::data::{OutcomeRow, ReportData};
 use crate::numbers::count;
 use deadloop_score::Group;
-use open::Open;
 use serde::Serialize;
 use std::collections::BTreeMap;
 pub(crate) use text::redact;
+use transcript_panel::TranscriptPanel;
 
 /// The transcripts of one group.
 #[derive(Debug, Clone, Serialize)]
@@ -25,7 +25,7 @@ pub(crate) struct Drill {
     name: &'static str,
     title: &'static str,
     note: String,
-    opened: Vec<Open>,
+    opened: Vec<TranscriptPanel>,
 }
 
 /// Returns every group with an opened transcript.
@@ -43,10 +43,10 @@ pub(crate) fn drill(data: &ReportData) -> Vec<Drill> {
         }
     }
     let of_group = |group: Group| {
-        let opened: Vec<Open> = opened
+        let opened: Vec<TranscriptPanel> = opened
             .iter()
             .filter(|one| one.group == group)
-            .filter_map(|one| Open::new(data, one, rows.get(one.transcript.as_str())?))
+            .filter_map(|one| TranscriptPanel::new(data, one, rows.get(one.transcript.as_str())?))
             .collect();
         let (name, title, reading) = words(group);
         let all = head.all.get(&group).copied().unwrap_or(0);

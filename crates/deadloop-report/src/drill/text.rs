@@ -4,19 +4,19 @@ use super::calls;
 use crate::data::ReportData;
 use crate::numbers::count;
 use crate::visible::in_lines;
-use deadloop_score::Part;
+use deadloop_score::ExcerptPart;
 use serde::Serialize;
 
 /// A part of the text, ready for the page.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct TextView {
     place: String,
-    runs: Vec<RunInfo>,
+    runs: Vec<StyledRun>,
 }
 
 /// A run of text with one look.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(super) struct RunInfo {
+pub(super) struct StyledRun {
     /// The marks right before the run.
     pins: Vec<String>,
     /// The tint: `a` and `b` in turn for copies, else empty.
@@ -25,7 +25,7 @@ pub(super) struct RunInfo {
 }
 
 /// Prepares a part of the text.
-pub(super) fn text_view(part: &Part) -> TextView {
+pub(super) fn text_view(part: &ExcerptPart) -> TextView {
     let place = match part.channel.as_str() {
         // The positions of calls and turns are no chars of their text.
         channel @ ("tools" | "turns") => format!("{channel}, as text"),
@@ -43,8 +43,8 @@ pub(super) fn text_view(part: &Part) -> TextView {
 }
 
 /// Cuts the text into runs at copies and marks.
-fn runs(part: &Part) -> Vec<RunInfo> {
-    let mut runs: Vec<RunInfo> = Vec::new();
+fn runs(part: &ExcerptPart) -> Vec<StyledRun> {
+    let mut runs: Vec<StyledRun> = Vec::new();
     let mut copy = 0;
     for (at, c) in (part.from..).zip(part.text.chars()) {
         while part.copies.get(copy).is_some_and(|range| range[1] <= at) {
@@ -66,7 +66,7 @@ fn runs(part: &Part) -> Vec<RunInfo> {
             .filter(|run| run.tint == tint && pins.is_empty() && !starts)
         {
             Some(run) => run.text.push_str(&in_lines(c)),
-            None => runs.push(RunInfo {
+            None => runs.push(StyledRun {
                 pins,
                 tint,
                 text: in_lines(c).into_owned(),
@@ -123,10 +123,10 @@ fn hidden_quotes(sentence: &str, mark: char) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_score::{Called, Calls, Group, Opened};
+    use deadloop_score::{CallRecord, Group, OpenCase, RunCalls};
 
-    fn part(text: &str) -> Part {
-        Part {
+    fn part(text: &str) -> ExcerptPart {
+        ExcerptPart {
             channel: "answer".into(),
             from: 10,
             of: 99,
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn redaction_keeps_the_structure() {
         let mut data = ReportData::default();
-        let opened = Opened {
+        let opened = OpenCase {
             transcript: "t".into(),
             group: Group::Miss,
             setting: String::new(),
@@ -170,13 +170,13 @@ mod tests {
             unlabelled_loop: false,
             lang: None,
             remedy: "ignore = ['^Ab$'] lets it pass: 3 -> 1.".into(),
-            calls: Some(Calls {
-                list: vec![Called {
+            calls: Some(RunCalls {
+                list: vec![CallRecord {
                     arguments: "{\"q\":7}".into(),
                     result: "Ok".into(),
-                    ..Called::default()
+                    ..CallRecord::default()
                 }],
-                ..Calls::default()
+                ..RunCalls::default()
             }),
         };
         data.opened = Some((Default::default(), vec![opened]));

@@ -2,7 +2,7 @@
 
 use crate::data::{Difference, ReportData};
 use crate::visible::visible;
-use deadloop_score::choose::SavedAt1;
+use deadloop_score::choose::SavedMean;
 use deadloop_score::measure::SAVED;
 use serde::Serialize;
 
@@ -79,7 +79,7 @@ fn here(command: &str) -> Option<String> {
 }
 
 /// Formats the quality of a grid as `saved_at_1 of checkpoint: 61.2 % (58.9 to 63.1)`.
-fn saved_at_1(one: &SavedAt1) -> String {
+fn saved_at_1(one: &SavedMean) -> String {
     let write = |value| deadloop_score::format_value(&SAVED, value);
     let bare = |value| write(Some(value)).replace(" %", "");
     let ends = one.lo.zip(one.hi);

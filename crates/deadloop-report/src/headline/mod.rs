@@ -1,16 +1,16 @@
 //! The top of the page: the measurement, the verdict, the figures.
 
 mod advice;
-mod next;
+mod next_step;
 
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
 use crate::numbers::{Estimate, UNDEFINED, chars, count, decimal, percent, range};
 use deadloop_score::choose::{Advice, Figures, within};
 use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED};
 use deadloop_score::replay::detect::Unit;
-use deadloop_score::words::{capital, spared, wrong_and_transient};
+use deadloop_score::sentences::{capital, spared, wrong_and_transient};
 use deadloop_score::{Count, Metric};
-use next::{next, subject};
+use next_step::{next, subject};
 use serde::Serialize;
 
 /// The top of the page.
@@ -25,14 +25,14 @@ pub(crate) struct Headline {
     /// The next command for a run without an advice.
     pub(crate) next: Option<String>,
     /// The figures behind the verdict.
-    pub(crate) figures: Vec<Figure>,
+    pub(crate) figures: Vec<HeadlineFigure>,
     /// The setting in use, if the run has cells of a grid.
-    pub(crate) current: Option<InUse>,
+    pub(crate) current: Option<SettingInUse>,
 }
 
 /// The setting in use.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct InUse {
+pub(crate) struct SettingInUse {
     /// The name and the id.
     pub(crate) name: String,
     /// The setting as TOML of a settings file.
@@ -41,16 +41,16 @@ pub(crate) struct InUse {
 
 /// A figure of several settings.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Figure {
+pub(crate) struct HeadlineFigure {
     /// The name of the figure.
     pub(crate) name: &'static str,
     /// The name, the figure and its interval for each setting.
-    pub(crate) values: Vec<Value>,
+    pub(crate) values: Vec<FigureValue>,
 }
 
 /// A figure of one setting.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Value {
+pub(crate) struct FigureValue {
     /// The name of the setting.
     pub(crate) of: String,
     /// The role: `current`, `chosen`, `best`, or empty.
@@ -62,7 +62,7 @@ pub(crate) struct Value {
 }
 
 /// The figures of a setting, and its name.
-struct Line {
+struct SettingFigures {
     of: String,
     role: &'static str,
     ended: Estimate,
@@ -106,14 +106,14 @@ pub(crate) fn headline(data: &ReportData) -> Headline {
 }
 
 /// Returns the setting in use. `None` unless cells of a grid are compared with it.
-fn in_use(data: &ReportData) -> Option<InUse> {
+fn in_use(data: &ReportData) -> Option<SettingInUse> {
     let at = data.in_use()?;
     let is_cell = |setting: &crate::data::SettingRow| setting.role == Role::Cell;
     if !data.settings.iter().any(is_cell) {
         return None;
     }
     let (name, id) = (in_use_is(data, at), &data.settings.get(at)?.id);
-    Some(InUse {
+    Some(SettingInUse {
         name: format!("{} ({id})", capital(&name)),
         toml: data.toml(at)?.to_owned(),
     })
@@ -183,8 +183,8 @@ fn most(data: &ReportData, of: fn(&Score) -> u64) -> u64 {
     data.together().map(of).max().unwrap_or(0)
 }
 
-fn lines(data: &ReportData) -> Vec<Line> {
-    let of_score = |score: &Score, of: String, role| Line {
+fn lines(data: &ReportData) -> Vec<SettingFigures> {
+    let of_score = |score: &Score, of: String, role| SettingFigures {
         role,
         ended: score.estimate(&ENDED),
         saved: score.estimate(&SAVED),
@@ -206,7 +206,7 @@ fn lines(data: &ReportData) -> Vec<Line> {
     let current = data
         .in_use()
         .and_then(|at| Some(of_score(together(at)?, data.describe(at), "current")));
-    let mut lines: Vec<Line> = current.into_iter().collect();
+    let mut lines: Vec<SettingFigures> = current.into_iter().collect();
     let others = data.leading().iter();
     let others = others.filter(|at| data.in_use() != Some(**at));
     let others = others.filter_map(|at| Some(of_score(together(*at)?, data.describe(*at), "")));
@@ -219,7 +219,7 @@ fn lines(data: &ReportData) -> Vec<Line> {
 
 /// Returns the lines of the setting in use and, if it ships, of the file. Intervals are those of the tables if they
 /// belong to the same figure.
-fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
+fn advised(data: &ReportData, advice: &Advice) -> Vec<SettingFigures> {
     let line = |run: &Figures, of: String, (role, at): (&'static str, Option<usize>)| {
         let score = at.and_then(|at| data.score(at, ALL_MODELS));
         let with_ends = |measure: Metric, value| match score.map(|score| score.estimate(measure)) {
@@ -229,7 +229,7 @@ fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
                 ..Estimate::default()
             },
         };
-        Line {
+        SettingFigures {
             of,
             role,
             ended: with_ends(&ENDED, run.ended),
@@ -264,7 +264,7 @@ fn advised(data: &ReportData, advice: &Advice) -> Vec<Line> {
         .collect()
 }
 
-fn verdict(data: &ReportData, lines: &[Line]) -> Option<String> {
+fn verdict(data: &ReportData, lines: &[SettingFigures]) -> Option<String> {
     if !data.has_labels() {
         return Some(unlabelled(data));
     }
@@ -305,10 +305,10 @@ fn unlabelled(data: &ReportData) -> String {
 }
 
 /// A figure of a line as text, and its interval.
-type Shown<'f> = &'f dyn Fn(&Line) -> (String, String);
+type Shown<'f> = &'f dyn Fn(&SettingFigures) -> (String, String);
 
-fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
-    let is_empty = |line: &Line| line.ended.value.is_none() && line.fa.value.is_none();
+fn figures(data: &ReportData, lines: &[SettingFigures]) -> Vec<HeadlineFigure> {
+    let is_empty = |line: &SettingFigures| line.ended.value.is_none() && line.fa.value.is_none();
     if lines.iter().all(is_empty) {
         return Vec::new();
     }
@@ -316,7 +316,7 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
         let ends = range(at, write).replace(UNDEFINED, "");
         (write(at.value), ends)
     };
-    let wrong = |line: &Line| {
+    let wrong = |line: &SettingFigures| {
         let (text, ends) = ranged(line.fa, decimal);
         let alarms = wrong_and_transient(line.alarms[0], line.alarms[1]);
         let range = match (text.as_str(), ends.as_str()) {
@@ -326,7 +326,7 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
         };
         (text, range)
     };
-    let pays = |line: &Line| {
+    let pays = |line: &SettingFigures| {
         let pays = line.ended.value.and(line.pays).map(from_share);
         (pays.unwrap_or_else(|| UNDEFINED.into()), String::new())
     };
@@ -356,9 +356,9 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
         (soon, &|line| ranged(line.within, percent)),
         (delay, &|line| ranged(line.delay, chars)),
     ];
-    let value = |line: &Line, shown: Shown<'_>| {
+    let value = |line: &SettingFigures, shown: Shown<'_>| {
         let (text, range) = shown(line);
-        Value {
+        FigureValue {
             of: match line.role {
                 "best" => "best in-sample".into(),
                 _ => line.of.clone(),
@@ -368,11 +368,11 @@ fn figures(data: &ReportData, lines: &[Line]) -> Vec<Figure> {
             range,
         }
     };
-    let figure = |(name, shown): (&'static str, Shown<'_>)| Figure {
+    let figure = |(name, shown): (&'static str, Shown<'_>)| HeadlineFigure {
         name,
         values: lines.iter().map(|line| value(line, shown)).collect(),
     };
-    let is_there = |figure: &Figure| {
+    let is_there = |figure: &HeadlineFigure| {
         let mut values = figure.values.iter();
         values.any(|value| value.text != UNDEFINED)
     };

@@ -3,13 +3,15 @@
 mod outcomes;
 mod run;
 
-use crate::data::{ALL_MODELS, By, ChoiceFigures, ChoiceRow, ReportData, Role, Score, SettingRow};
+use crate::data::{
+    ALL_MODELS, ChoiceFigures, ChoiceRow, FieldScore, ReportData, Role, Score, SettingRow,
+};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::tables::polars::prelude::{IdxCa, IdxSize, NamedFrom};
 use deadloop_score::tables::{cell, cell_text, floats, ints, texts};
 use deadloop_score::{
-    BY_MODEL, Constraint, DataFrame, FileError, Manifest, NEVER, Results, Scores, TOTAL, measures,
-    read_excerpts, read_text_if_named, wrong_rate,
+    BY_MODEL, Constraint, DataFrame, FileError, Manifest, NEVER, ResultFolder, Scores, TOTAL,
+    measures, read_excerpts, read_text_if_named, wrong_rate,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -47,8 +49,8 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
             ..ReportData::default()
         });
     }
-    let results = Results::read(dir)?;
-    let scores = Frame::new(&results);
+    let results = ResultFolder::read(dir)?;
+    let scores = ScoreFrame::new(&results);
     let mut data = ReportData {
         run: run::run(
             &results.manifest,
@@ -60,7 +62,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         advice: results.manifest.advice.clone(),
         ..ReportData::default()
     };
-    let mut settings = Settings::new(&scores, &results.manifest);
+    let mut settings = SettingIndex::new(&scores, &results.manifest);
     let choices = results.choice.as_ref();
     let chosen: BTreeSet<&str> = choices
         .into_iter()
@@ -82,14 +84,14 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
 }
 
 /// The rows of scores.parquet in the unit of choice.
-struct Frame<'r> {
+struct ScoreFrame<'r> {
     frame: &'r DataFrame,
     /// The index, setting, field and value of each row.
-    keys: Vec<Key<'r>>,
+    keys: Vec<ScoreKey<'r>>,
 }
 
 #[derive(Clone, Copy)]
-struct Key<'r> {
+struct ScoreKey<'r> {
     at: usize,
     setting: &'r str,
     by: &'r str,
@@ -97,10 +99,10 @@ struct Key<'r> {
 }
 
 /// A row with its rate of wrong alarms and its height in the plane.
-type PlanePoint<'r> = (f64, f64, Key<'r>);
+type PlanePoint<'r> = (f64, f64, ScoreKey<'r>);
 
-impl<'r> Frame<'r> {
-    fn new(results: &'r Results) -> Self {
+impl<'r> ScoreFrame<'r> {
+    fn new(results: &'r ResultFolder) -> Self {
         let frame = &results.scores;
         let unit = results.manifest.judge.unit.name();
         let names = texts(frame, "setting").zip(texts(frame, "by"));
@@ -108,7 +110,7 @@ impl<'r> Frame<'r> {
         let mut keys = Vec::new();
         for (at, (((setting, by), value), own)) in rows.enumerate() {
             if let (Some(setting), Some(by), true) = (setting, by, own == Some(unit)) {
-                keys.push(Key {
+                keys.push(ScoreKey {
                     at,
                     setting,
                     by,
@@ -119,7 +121,7 @@ impl<'r> Frame<'r> {
         Self { frame, keys }
     }
 
-    fn total(&self) -> impl Iterator<Item = Key<'r>> {
+    fn total(&self) -> impl Iterator<Item = ScoreKey<'r>> {
         self.keys.iter().copied().filter(|key| key.by == TOTAL)
     }
 
@@ -140,7 +142,7 @@ impl<'r> Frame<'r> {
 
     /// Returns the rows to keep: all models together for every setting, and `named` settings for every model and field.
     /// For the models with the most loops, the cells that make a line are kept too.
-    fn rows(&self, data: &ReportData, named: &dyn Fn(&str) -> bool) -> Vec<Key<'r>> {
+    fn rows(&self, data: &ReportData, named: &dyn Fn(&str) -> bool) -> Vec<ScoreKey<'r>> {
         let models = self.keys.iter().filter(|key| key.by == BY_MODEL);
         let loops: Vec<Option<i64>> = ints(self.frame, "loops").collect();
         let [rates, heights] = [data.run.wrong(), data.run.height()]
@@ -168,8 +170,8 @@ impl<'r> Frame<'r> {
             .take(CURVES)
             .map(|(_, model)| *model)
             .collect();
-        let is_kept = |key: &&Key<'r>| key.by == TOTAL || named(key.setting);
-        let mut kept: Vec<Key<'r>> = self.keys.iter().filter(is_kept).copied().collect();
+        let is_kept = |key: &&ScoreKey<'r>| key.by == TOTAL || named(key.setting);
+        let mut kept: Vec<ScoreKey<'r>> = self.keys.iter().filter(is_kept).copied().collect();
         for (_, (_, mut cells)) in cells
             .into_iter()
             .filter(|(model, _)| curved.contains(model))
@@ -190,10 +192,10 @@ impl<'r> Frame<'r> {
     /// Reads the scores of some rows: those by setting and model, and those by the other fields.
     fn read(
         &self,
-        rows: &[Key<'r>],
+        rows: &[ScoreKey<'r>],
         data: &ReportData,
-        (settings, means): (&mut Settings, &BTreeMap<String, BTreeMap<String, f64>>),
-    ) -> (Vec<Score>, Vec<By>) {
+        (settings, means): (&mut SettingIndex, &BTreeMap<String, BTreeMap<String, f64>>),
+    ) -> (Vec<Score>, Vec<FieldScore>) {
         let places: Vec<IdxSize> = rows.iter().map(|key| key.at as IdxSize).collect();
         let frame = self
             .frame
@@ -224,7 +226,7 @@ impl<'r> Frame<'r> {
             if [TOTAL, BY_MODEL].contains(&key.by) {
                 scores.push(score);
             } else {
-                by.push(By {
+                by.push(FieldScore {
                     field: key.by.to_owned(),
                     value: key.value.map(str::to_owned),
                     score,
@@ -245,14 +247,14 @@ impl<'r> Frame<'r> {
 }
 
 /// The settings by id, in the order of the scores.
-struct Settings {
+struct SettingIndex {
     list: Vec<SettingRow>,
     index: HashMap<String, usize>,
     names: BTreeMap<String, Vec<String>>,
 }
 
-impl Settings {
-    fn new(scores: &Frame<'_>, manifest: &Manifest) -> Self {
+impl SettingIndex {
+    fn new(scores: &ScoreFrame<'_>, manifest: &Manifest) -> Self {
         let mut settings = Self {
             list: Vec::new(),
             index: HashMap::new(),
@@ -327,7 +329,7 @@ const IN_USE: [&str; 2] = ["in use", "current"];
 const CHOSEN: &str = "chosen";
 
 /// Reads the rows of choice.csv.
-fn choice_rows(table: &DataFrame, settings: &mut Settings) -> Vec<ChoiceRow> {
+fn choice_rows(table: &DataFrame, settings: &mut SettingIndex) -> Vec<ChoiceRow> {
     let text = |name| -> Vec<Option<Arc<str>>> {
         <cell::Text as cell::CellType>::read(table, name).collect()
     };

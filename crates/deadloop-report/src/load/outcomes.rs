@@ -1,6 +1,6 @@
 //! The reader of outcomes.parquet.
 
-use super::{LoadError, Settings};
+use super::{LoadError, SettingIndex};
 use crate::data::{OutcomeRow, ReportData, Verdict};
 use deadloop_score::{OutcomeLine, read_outcomes};
 use std::collections::BTreeSet;
@@ -38,7 +38,7 @@ const PART: usize = 1 << 14;
 pub(super) fn read(
     dir: &Path,
     single: bool,
-    settings: &mut Settings,
+    settings: &mut SettingIndex,
     data: &mut ReportData,
 ) -> Result<(), LoadError> {
     let frame = read_outcomes(dir, &COLUMNS)?.unwrap_or_default();
@@ -64,7 +64,7 @@ pub(super) fn read(
     Ok(())
 }
 
-fn row(line: OutcomeLine, at: usize, settings: &mut Settings) -> Result<OutcomeRow, LoadError> {
+fn row(line: OutcomeLine, at: usize, settings: &mut SettingIndex) -> Result<OutcomeRow, LoadError> {
     let name = line.verdict.as_deref().unwrap_or_default();
     let verdict = Verdict::named(name).ok_or_else(|| LoadError::Row {
         file: "outcomes.parquet",

@@ -1,6 +1,6 @@
 //! Single transcripts: unlabelled alarms, errors.
 
-use super::{Cell, Column, Row, Table, number, words};
+use super::{PageCell, PageColumn, PageRow, PageTable, number, words};
 use crate::data::{OutcomeRow, ReportData, Verdict};
 use crate::numbers::count;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The maximum number of rows of a table.
 const ROWS: usize = 200;
 /// The cells of an outcome.
-type CellsOf<'d> = &'d dyn Fn(&OutcomeRow) -> Vec<Cell>;
+type CellsOf<'d> = &'d dyn Fn(&OutcomeRow) -> Vec<PageCell>;
 
 /// Lists the outcomes that are `kept`: transcript, model, setting, then more cells. It notes how many were left out.
 fn listed(
@@ -16,14 +16,14 @@ fn listed(
     title: &str,
     text: &str,
     kept: impl Fn(&&OutcomeRow) -> bool,
-    more: (Vec<Column>, CellsOf<'_>),
-) -> Option<Table> {
+    more: (Vec<PageColumn>, CellsOf<'_>),
+) -> Option<PageTable> {
     let list: Vec<&OutcomeRow> = data.outcomes.iter().filter(kept).collect();
-    let row = |row: &&OutcomeRow| Row {
+    let row = |row: &&OutcomeRow| PageRow {
         cells: [
-            Cell::transcript(&row.transcript),
-            Cell::model(&row.model),
-            Cell::text(data.describe(row.setting)),
+            PageCell::transcript(&row.transcript),
+            PageCell::model(&row.model),
+            PageCell::text(data.describe(row.setting)),
         ]
         .into_iter()
         .chain(more.1(row))
@@ -37,11 +37,11 @@ fn listed(
     }
     let columns = ["transcript", "model", "setting"].map(words).into_iter();
     let rows = list.iter().take(ROWS).map(row).collect();
-    Table::new(title, note, columns.chain(more.0).collect(), rows)
+    PageTable::new(title, note, columns.chain(more.0).collect(), rows)
 }
 
 /// Lists unlabelled transcripts with an alarm, under every setting.
-pub(super) fn fired(data: &ReportData) -> Option<Table> {
+pub(super) fn fired(data: &ReportData) -> Option<PageTable> {
     let columns = vec![
         words("channel"),
         number("alarm at"),
@@ -52,8 +52,8 @@ pub(super) fn fired(data: &ReportData) -> Option<Table> {
     let cells = |row: &OutcomeRow| {
         vec![
             optional(&row.channel),
-            Cell::position(row.alarm_at),
-            Cell::position(row.length),
+            PageCell::position(row.alarm_at),
+            PageCell::position(row.length),
             optional(&row.alarm_kind),
             optional(&row.detector),
         ]
@@ -68,7 +68,7 @@ pub(super) fn fired(data: &ReportData) -> Option<Table> {
 }
 
 /// Lists transcripts on which a detector failed, under every setting.
-pub(super) fn errors(data: &ReportData) -> Option<Table> {
+pub(super) fn errors(data: &ReportData) -> Option<PageTable> {
     listed(
         data,
         "Errors",
@@ -78,6 +78,6 @@ pub(super) fn errors(data: &ReportData) -> Option<Table> {
     )
 }
 
-fn optional(text: &Option<Arc<str>>) -> Cell {
-    Cell::text(text.as_deref().unwrap_or("–"))
+fn optional(text: &Option<Arc<str>>) -> PageCell {
+    PageCell::text(text.as_deref().unwrap_or("–"))
 }

@@ -1,9 +1,9 @@
 //! The table of choices: the setting of each model, its figures, the reason.
 
 use deadloop_score::Metric;
-use deadloop_score::words::wrong_and_transient;
+use deadloop_score::sentences::wrong_and_transient;
 
-use super::{Cell, Column, Row, Table, number, words};
+use super::{PageCell, PageColumn, PageRow, PageTable, number, words};
 use crate::data::{ALL_MODELS, ChoiceRow, ReportData};
 use crate::numbers::writer;
 
@@ -14,7 +14,7 @@ const ALIKE: usize = 13;
 
 /// Builds the table. The whole file is first, then the models with a setting of their own, those with the most loops
 /// first. Of the models with the setting of all models, those with the most loops follow.
-pub(super) fn table(data: &ReportData) -> Option<Table> {
+pub(super) fn table(data: &ReportData) -> Option<PageTable> {
     let mut choices: Vec<&ChoiceRow> = data.choices.iter().collect();
     // With one model its row would repeat that of the file.
     let single = choices.iter().filter(|choice| choice.model != ALL_MODELS);
@@ -34,7 +34,7 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
         .iter()
         .map(|choice| row(data, choice, &shown))
         .collect();
-    let mut table = Table::new(
+    let mut table = PageTable::new(
         "What each model gets",
         note(data),
         columns(data, &shown),
@@ -74,7 +74,7 @@ fn note(data: &ReportData) -> String {
     )
 }
 
-fn columns(data: &ReportData, shown: &[Metric]) -> Vec<Column> {
+fn columns(data: &ReportData, shown: &[Metric]) -> Vec<PageColumn> {
     let unit = data.run.unit;
     let first = [words("model"), words("in use → gets")];
     let figures = shown.iter().map(|measure| number(measure.title_in(unit)));
@@ -85,27 +85,27 @@ fn columns(data: &ReportData, shown: &[Metric]) -> Vec<Column> {
         .collect()
 }
 
-fn row(data: &ReportData, choice: &ChoiceRow, shown: &[Metric]) -> Row {
-    let mut cells = vec![Cell::model(&choice.model), gets(data, choice)];
+fn row(data: &ReportData, choice: &ChoiceRow, shown: &[Metric]) -> PageRow {
+    let mut cells = vec![PageCell::model(&choice.model), gets(data, choice)];
     cells.extend(shown.iter().map(|measure| figure(choice, measure)));
     cells.extend([
-        Cell::count(choice.loops),
-        Cell::text(choice.reason.as_str()),
+        PageCell::count(choice.loops),
+        PageCell::text(choice.reason.as_str()),
     ]);
     let role = if choice.model == ALL_MODELS {
         "chosen"
     } else {
         ""
     };
-    Row { cells, role }
+    PageRow { cells, role }
 }
 
 /// Formats a measure in use and of the file, once if the figures are equal. The second line has the alarms behind a
 /// rate, and the in-sample figures if they differ.
-fn figure(choice: &ChoiceRow, measure: Metric) -> Cell {
+fn figure(choice: &ChoiceRow, measure: Metric) -> PageCell {
     let write = writer(measure);
     let [now, file, inside] = [&choice.in_use, &choice.held_out, &choice.in_sample];
-    let mut cell = Cell::figure(file.value(measure), write);
+    let mut cell = PageCell::figure(file.value(measure), write);
     if now != file {
         cell.text = format!("{} → {}", write(now.value(measure)), cell.text);
     }
@@ -126,7 +126,7 @@ fn figure(choice: &ChoiceRow, measure: Metric) -> Cell {
 }
 
 /// Formats the names of the setting in use and of the one in the file. The second line has the latter's short name.
-fn gets(data: &ReportData, choice: &ChoiceRow) -> Cell {
+fn gets(data: &ReportData, choice: &ChoiceRow) -> PageCell {
     let text = if choice.setting == data.in_use() || choice.in_use_is == choice.gets {
         choice.in_use_is.clone()
     } else {
@@ -134,5 +134,5 @@ fn gets(data: &ReportData, choice: &ChoiceRow) -> Cell {
     };
     let small = choice.setting.map(|at| data.describe(at));
     let small = small.filter(|small| !text.ends_with(small.as_str()));
-    Cell::text(text).with(small.unwrap_or_default())
+    PageCell::text(text).with(small.unwrap_or_default())
 }

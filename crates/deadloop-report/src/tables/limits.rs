@@ -1,6 +1,6 @@
 //! The table of limits on wrong alarms and their costs, held out.
 
-use super::{Cell, Row, Table, number, words};
+use super::{PageCell, PageRow, PageTable, number, words};
 use crate::data::ReportData;
 use crate::numbers::{chars, count, decimal, percent, writer};
 use deadloop_score::Metric;
@@ -8,7 +8,7 @@ use deadloop_score::choose::{Figures, Rung};
 use deadloop_score::measure::DELAY;
 
 /// Builds the table. `None` if there is no advice.
-pub(super) fn table(data: &ReportData) -> Option<Table> {
+pub(super) fn table(data: &ReportData) -> Option<PageTable> {
     let advice = data.advice.as_ref()?;
     let objective = data.run.objective.0;
     let unit = data.run.unit;
@@ -29,7 +29,7 @@ pub(super) fn table(data: &ReportData) -> Option<Table> {
     let note = "For each limit, the best setting that keeps it. The figures are held out: each fold is scored with the setting chosen on the \
                 other folds. Below them are the in-sample figures of the row's setting on all transcripts. “Would ship”: the rule by \
                 which the row would replace the best ready guard, or the setting in use where none is better.";
-    Table::new("What a limit costs", note, columns, rows)
+    PageTable::new("What a limit costs", note, columns, rows)
 }
 
 /// Returns the measure that the limits of the rows are about.
@@ -40,25 +40,26 @@ fn limited(data: &ReportData) -> Metric {
 }
 
 /// Builds the row of a limit.
-fn row(data: &ReportData, rung: &Rung, limited: Metric) -> Row {
+fn row(data: &ReportData, rung: &Rung, limited: Metric) -> PageRow {
     let objective = data.run.objective.0;
     let figure = |of: fn(&Figures) -> Option<f64>, write: fn(Option<f64>) -> String| {
-        Cell::figure(of(&rung.held_out), write)
+        PageCell::figure(of(&rung.held_out), write)
             .with(format!("in-sample {}", write(of(&rung.in_sample))))
     };
     let counted = |of: fn(&Figures) -> u64| {
-        Cell::count(of(&rung.held_out)).with(format!("in-sample {}", count(of(&rung.in_sample))))
+        PageCell::count(of(&rung.held_out))
+            .with(format!("in-sample {}", count(of(&rung.in_sample))))
     };
     let at = data.settings.iter().position(|one| one.id == rung.setting);
     let breaks = rung.breaks_its_limit(limited, data.run.unit);
     let is = |setting: Option<usize>| at.is_some() && at == setting;
-    Row {
+    PageRow {
         cells: vec![
-            Cell {
+            PageCell {
                 text: rung.name(limited),
                 small: String::from(if breaks { "above it, held out" } else { "" }),
                 sort: Some(rung.at_most),
-                ..Cell::default()
+                ..PageCell::default()
             },
             figure(|of| of.ended, percent),
             figure(|of| of.objective, writer(objective)),
@@ -66,8 +67,8 @@ fn row(data: &ReportData, rung: &Rung, limited: Metric) -> Row {
             counted(|of| of.wrong),
             figure(|of| of.rate, decimal),
             counted(|of| of.transient),
-            Cell::text(rung.ships.map_or("no", |ship| ship.name())),
-            Cell::text(at.map_or_else(|| rung.setting.clone(), |at| data.describe(at))),
+            PageCell::text(rung.ships.map_or("no", |ship| ship.name())),
+            PageCell::text(at.map_or_else(|| rung.setting.clone(), |at| data.describe(at))),
         ],
         role: match (is(data.chosen()), is(data.in_use())) {
             (true, _) => "chosen",

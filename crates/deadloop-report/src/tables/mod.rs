@@ -19,33 +19,33 @@ const FOLDED: usize = 300;
 
 /// A table of the page.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Table {
+pub(crate) struct PageTable {
     /// Its heading.
     pub(crate) title: String,
     /// The explanation above the table.
     pub(crate) note: String,
     /// Its columns.
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: Vec<PageColumn>,
     /// Its rows.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<PageRow>,
     /// The number of first rows that stay first in any sorting.
     pub(crate) pinned: usize,
     /// The folded rows and their title.
-    pub(crate) folded: Option<Folded>,
+    pub(crate) folded: Option<FoldedRows>,
 }
 
 /// Rows that most readers do not need.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Folded {
+pub(crate) struct FoldedRows {
     /// The title of the closed fold.
     pub(crate) title: String,
     /// The rows.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<PageRow>,
 }
 
 /// A column of a table: its heading and alignment.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Column {
+pub(crate) struct PageColumn {
     /// Its name.
     pub(crate) name: Cow<'static, str>,
     /// Whether it has numbers, which are aligned to the right.
@@ -54,16 +54,16 @@ pub(crate) struct Column {
 
 /// A row of a table.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct PageRow {
     /// A cell for each column.
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) cells: Vec<PageCell>,
     /// The role: `current`, `chosen`, `best`, `never`, or empty.
     pub(crate) role: &'static str,
 }
 
 /// A cell of a table, with what a click on it does.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(crate) struct Cell {
+pub(crate) struct PageCell {
     /// The visible text.
     pub(crate) text: String,
     /// The key of sorting, if it is not the text. Always finite.
@@ -78,23 +78,23 @@ pub(crate) struct Cell {
 
 /// The tables of a report. Each has its place on the page.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Tables {
+pub(crate) struct PageTables {
     /// The choices of models, or without a choice their scores.
-    pub(crate) models: Option<Table>,
+    pub(crate) models: Option<PageTable>,
     /// The costs of limits on wrong alarms.
-    pub(crate) limits: Option<Table>,
+    pub(crate) limits: Option<PageTable>,
     /// The setting in use, the chosen one, named settings and `never`, side by side.
-    pub(crate) settings: Option<Table>,
+    pub(crate) settings: Option<PageTable>,
     /// The scores by kind, onset and channel of the loop.
-    pub(crate) breakdowns: Vec<Table>,
+    pub(crate) breakdowns: Vec<PageTable>,
     /// The scores by fields of the transcripts.
-    pub(crate) fields: Vec<Table>,
+    pub(crate) fields: Vec<PageTable>,
     /// The alarms on transcripts without a label.
-    pub(crate) fired: Option<Table>,
+    pub(crate) fired: Option<PageTable>,
     /// The transcripts on which a detector failed.
-    pub(crate) errors: Option<Table>,
+    pub(crate) errors: Option<PageTable>,
     /// The two tables of `repair` or `budget`.
-    pub(crate) summary: Vec<Table>,
+    pub(crate) summary: Vec<PageTable>,
 }
 
 /// A table for a terminal.
@@ -112,7 +112,7 @@ pub struct TextTable {
 
 /// Builds the tables of a summary of `repair` or `budget` for a terminal, without the parameters in words.
 pub fn summary_tables(summary: &serde_json::Map<String, serde_json::Value>) -> Vec<TextTable> {
-    let text = |table: Table| {
+    let text = |table: PageTable| {
         let shown: Vec<bool> = table
             .columns
             .iter()
@@ -120,7 +120,7 @@ pub fn summary_tables(summary: &serde_json::Map<String, serde_json::Value>) -> V
             .collect();
         let kept = |at: &usize| shown[*at];
         let columns: Vec<usize> = (0..shown.len()).filter(kept).collect();
-        let row = |row: &Row| {
+        let row = |row: &PageRow| {
             columns
                 .iter()
                 .map(|at| row.cells[*at].text.clone())
@@ -141,8 +141,8 @@ pub fn summary_tables(summary: &serde_json::Map<String, serde_json::Value>) -> V
 }
 
 /// Builds every table.
-pub(crate) fn tables(data: &ReportData) -> Tables {
-    Tables {
+pub(crate) fn tables(data: &ReportData) -> PageTables {
+    PageTables {
         models: choice::table(data).or_else(|| settings::by_model(data)),
         limits: limits::table(data),
         settings: settings::side_by_side(data),
@@ -154,12 +154,12 @@ pub(crate) fn tables(data: &ReportData) -> Tables {
     }
 }
 
-impl Table {
+impl PageTable {
     fn new(
         title: &str,
         note: impl Into<String>,
-        columns: Vec<Column>,
-        rows: Vec<Row>,
+        columns: Vec<PageColumn>,
+        rows: Vec<PageRow>,
     ) -> Option<Self> {
         let (title, note) = (title.to_owned(), note.into());
         (!rows.is_empty()).then_some(Self {
@@ -183,28 +183,28 @@ impl Table {
             let out = numbers::count(out as u64);
             title += &format!("; the other {out} are in {file}");
         }
-        self.folded = (!rest.is_empty()).then_some(Folded { title, rows: rest });
+        self.folded = (!rest.is_empty()).then_some(FoldedRows { title, rows: rest });
         self
     }
 }
 
 /// Makes a column of words.
-fn words(name: impl Into<Cow<'static, str>>) -> Column {
-    Column {
+fn words(name: impl Into<Cow<'static, str>>) -> PageColumn {
+    PageColumn {
         name: name.into(),
         number: false,
     }
 }
 
 /// Makes a column of numbers.
-fn number(name: impl Into<Cow<'static, str>>) -> Column {
-    Column {
+fn number(name: impl Into<Cow<'static, str>>) -> PageColumn {
+    PageColumn {
         name: name.into(),
         number: true,
     }
 }
 
-impl Cell {
+impl PageCell {
     /// Makes a cell of text.
     fn text(text: impl Into<String>) -> Self {
         let text = text.into();

@@ -1,7 +1,7 @@
 //! Tables of settings: side by side, by model, and by field.
 
-use super::{Cell, Column, Row, Table, number, role, words};
-use crate::data::{ALL_MODELS, By, ReportData, Role, Score};
+use super::{PageCell, PageColumn, PageRow, PageTable, number, role, words};
+use crate::data::{ALL_MODELS, FieldScore, ReportData, Role, Score};
 use crate::numbers::{chars, count, decimal, percent, writer};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Count, Metric, measures};
@@ -12,7 +12,7 @@ const SHOWN: usize = 25;
 const NAMED: usize = 3;
 
 /// Builds the table of the setting in use, the chosen one, other named settings and `never`, for all models together.
-pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
+pub(super) fn side_by_side(data: &ReportData) -> Option<PageTable> {
     if !data.has_labels() {
         return would_cut(data);
     }
@@ -49,11 +49,11 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<Table> {
     );
     let mut columns = columns(data, "setting");
     columns.extend([number("recall, models"), number("wrong alarms, models")]);
-    Table::new("Settings side by side", note, columns, rows)
+    PageTable::new("Settings side by side", note, columns, rows)
 }
 
 /// Builds the table of alarms by setting, for a corpus without labels.
-fn would_cut(data: &ReportData) -> Option<Table> {
+fn would_cut(data: &ReportData) -> Option<PageTable> {
     // Without labels, the only known size of a corpus is in chars.
     let rated = data.run.unit == Unit::Chars;
     let row = |(at, [cut, of]): (usize, [u64; 2])| {
@@ -61,14 +61,14 @@ fn would_cut(data: &ReportData) -> Option<Table> {
         let name = data.describe(at);
         let small = if name == id { "" } else { id };
         let rate = (data.run.chars > 0).then(|| cut as f64 * 1e6 / data.run.chars as f64);
-        Row {
+        PageRow {
             cells: [
-                Cell::text(name.as_str()).with(small),
-                Cell::count(cut),
-                Cell::count(of),
+                PageCell::text(name.as_str()).with(small),
+                PageCell::count(cut),
+                PageCell::count(of),
             ]
             .into_iter()
-            .chain(rated.then(|| Cell::figure(rate, decimal)))
+            .chain(rated.then(|| PageCell::figure(rate, decimal)))
             .collect(),
             role: role(data, at),
         }
@@ -84,14 +84,16 @@ fn would_cut(data: &ReportData) -> Option<Table> {
         "Transcripts that each setting would have cut{rate}. Nothing is labelled: whether rightly, only a label can tell."
     );
     let rows = data.cuts().into_iter().map(row).collect();
-    Table::new("What each setting would cut", note, columns, rows)
+    PageTable::new("What each setting would cut", note, columns, rows)
 }
 
 /// Adds the means over models to a row.
-fn with_means(mut row: Row, score: &Score) -> Row {
+fn with_means(mut row: PageRow, score: &Score) -> PageRow {
     let [recall, fa] = score.macro_means;
-    row.cells
-        .extend([Cell::figure(recall, percent), Cell::figure(fa, decimal)]);
+    row.cells.extend([
+        PageCell::figure(recall, percent),
+        PageCell::figure(fa, decimal),
+    ]);
     row
 }
 
@@ -100,10 +102,11 @@ pub(super) const OF_LOOPS: [&str; 3] = ["channel", "kind", "onset"];
 
 /// Builds a table for each wanted field. It has a row for each value and each of the first named settings and the
 /// chosen one.
-pub(super) fn by_field(data: &ReportData, wanted: impl Fn(&str) -> bool) -> Vec<Table> {
+pub(super) fn by_field(data: &ReportData, wanted: impl Fn(&str) -> bool) -> Vec<PageTable> {
     let shown = &data.leading()[..data.leading().len().min(NAMED)];
-    let is_shown =
-        |by: &&By| shown.contains(&by.score.setting) || data.chosen() == Some(by.score.setting);
+    let is_shown = |by: &&FieldScore| {
+        shown.contains(&by.score.setting) || data.chosen() == Some(by.score.setting)
+    };
     let mut fields: Vec<&str> = data.by.iter().map(|by| by.field.as_str()).collect();
     fields.dedup();
     let table = |field: &str| {
@@ -112,12 +115,12 @@ pub(super) fn by_field(data: &ReportData, wanted: impl Fn(&str) -> bool) -> Vec<
             .iter()
             .filter(|by| by.field == field)
             .filter(is_shown);
-        let name = |by: &By| {
-            Cell::text(by.value.as_deref().unwrap_or("–")).with(data.describe(by.score.setting))
+        let name = |by: &FieldScore| {
+            PageCell::text(by.value.as_deref().unwrap_or("–")).with(data.describe(by.score.setting))
         };
         let rows = rows.map(|by| row(data, &by.score, name(by))).collect();
         let title = format!("By {field}");
-        let table = Table::new(&title, "All models together.", columns(data, "value"), rows)?;
+        let table = PageTable::new(&title, "All models together.", columns(data, "value"), rows)?;
         Some(table.cut(SHOWN, "more rows", "scores.parquet"))
     };
     fields
@@ -128,7 +131,7 @@ pub(super) fn by_field(data: &ReportData, wanted: impl Fn(&str) -> bool) -> Vec<
 }
 
 /// Formats the name of a setting, with its id on the second line.
-fn label(data: &ReportData, score: &Score) -> Cell {
+fn label(data: &ReportData, score: &Score) -> PageCell {
     let setting = &data.settings[score.setting];
     let name = data.describe(score.setting);
     let id = if name == setting.id { "" } else { &setting.id };
@@ -138,7 +141,7 @@ fn label(data: &ReportData, score: &Score) -> Cell {
         "never" => (setting.id.clone(), "no guard at all".to_owned()),
         _ => (name, id.to_owned()),
     };
-    Cell::text(name).with(small)
+    PageCell::text(name).with(small)
 }
 
 /// Returns the measures in tables of settings.
@@ -147,7 +150,7 @@ fn shown_measures(unit: Unit) -> impl Iterator<Item = Metric> {
 }
 
 /// Returns the columns. The counts of wrong alarms and transient stops come before the rate of wrong alarms.
-fn columns(data: &ReportData, first: &'static str) -> Vec<Column> {
+fn columns(data: &ReportData, first: &'static str) -> Vec<PageColumn> {
     let unit = data.run.unit;
     let measures = shown_measures(unit).flat_map(|measure| {
         let counts = measure
@@ -162,30 +165,30 @@ fn columns(data: &ReportData, first: &'static str) -> Vec<Column> {
         .collect()
 }
 
-fn row(data: &ReportData, score: &Score, first: Cell) -> Row {
+fn row(data: &ReportData, score: &Score, first: PageCell) -> PageRow {
     let measures = shown_measures(data.run.unit).flat_map(|measure| {
         let counts = [
             score.scores.tally.wrong(),
             score.scores.tally.get(Count::TransientStop),
         ];
-        let counts = measure.is_wrong_rate().then(|| counts.map(Cell::count));
-        let figure = Cell::interval(score.estimate(measure), writer(measure));
+        let counts = measure.is_wrong_rate().then(|| counts.map(PageCell::count));
+        let figure = PageCell::interval(score.estimate(measure), writer(measure));
         counts.into_iter().flatten().chain([figure])
     });
     let lead = [first, loops(score)].into_iter();
-    let median = Cell::figure(score.scores.latency.p50, chars);
-    Row {
+    let median = PageCell::figure(score.scores.latency.p50, chars);
+    PageRow {
         cells: lead.chain(measures).chain([median]).collect(),
         role: role(data, score.setting),
     }
 }
 
 /// Formats the number of loops, with the numbers found, stopped earlier and missed on the second line.
-fn loops(score: &Score) -> Cell {
+fn loops(score: &Score) -> PageCell {
     let of = |what| score.scores.tally.get(what);
     let (found, earlier) = (of(Count::Hit), of(Count::Earlier));
     let missed = score.loops() - found - earlier;
-    Cell::count(score.loops()).with(format!(
+    PageCell::count(score.loops()).with(format!(
         "{} found, {} stopped earlier, {} missed",
         count(found),
         count(earlier),
@@ -194,7 +197,7 @@ fn loops(score: &Score) -> Cell {
 }
 
 /// Builds the table of each model under the first named settings, for a run without a choice.
-pub(super) fn by_model(data: &ReportData) -> Option<Table> {
+pub(super) fn by_model(data: &ReportData) -> Option<PageTable> {
     let named = data.leading();
     let shown = &named[..named.len().min(NAMED)];
     let of_model = |score: &&Score| {
@@ -210,7 +213,7 @@ pub(super) fn by_model(data: &ReportData) -> Option<Table> {
         (std::cmp::Reverse(loops.get(model)), model, place)
     });
     let describe = |score: &&Score| {
-        let first = Cell::model(&score.model).with(data.describe(score.setting));
+        let first = PageCell::model(&score.model).with(data.describe(score.setting));
         row(data, score, first)
     };
     let rows = scores.iter().map(describe).collect();
@@ -224,6 +227,6 @@ pub(super) fn by_model(data: &ReportData) -> Option<Table> {
             data.leading_by()
         );
     }
-    let table = Table::new("Models", note, columns(data, "model"), rows)?;
+    let table = PageTable::new("Models", note, columns(data, "model"), rows)?;
     Some(table.cut(SHOWN, "more rows", "scores.parquet"))
 }

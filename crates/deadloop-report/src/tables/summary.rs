@@ -1,6 +1,6 @@
 //! The two tables of `repair` and of `budget`, from the summary in the manifest.
 
-use super::{Cell, Column, Row, Table};
+use super::{PageCell, PageColumn, PageRow, PageTable};
 use crate::numbers::{UNDEFINED, decimal};
 use serde_json::{Map, Value};
 
@@ -36,14 +36,14 @@ const TABLES: [(&str, &str, &str); 4] = [
 const SHOWN: usize = 60;
 
 /// A field of a row: its column, its value, and whether it is a parameter.
-type Field = (String, Value, bool);
+type SummaryField = (String, Value, bool);
 
 /// Builds the tables of the lists that a summary has, with the columns of words first.
-pub(super) fn tables(summary: &Map<String, Value>) -> Vec<Table> {
+pub(super) fn tables(summary: &Map<String, Value>) -> Vec<PageTable> {
     let table = |(list, title, note): (&str, &str, &str)| {
         let rows = summary.get(list)?.as_array()?.iter();
-        let rows: Vec<Vec<Field>> = rows.filter_map(Value::as_object).map(fields).collect();
-        let of = |row: &[Field], name: &str| {
+        let rows: Vec<Vec<SummaryField>> = rows.filter_map(Value::as_object).map(fields).collect();
+        let of = |row: &[SummaryField], name: &str| {
             let field = row.iter().find(|(own, ..)| own == name);
             field.map_or(Value::Null, |(_, value, _)| value.clone())
         };
@@ -58,23 +58,23 @@ pub(super) fn tables(summary: &Map<String, Value>) -> Vec<Table> {
         }
         let is_number = |name: &str| rows.iter().all(|row| !of(row, name).is_string());
         names.sort_by_key(|name| is_number(name));
-        let column = |name: &&str| Column {
+        let column = |name: &&str| PageColumn {
             name: (*name).to_owned().into(),
             number: is_number(name),
         };
         let columns = names.iter().map(column).collect();
-        let row = |row: &Vec<Field>| Row {
+        let row = |row: &Vec<SummaryField>| PageRow {
             cells: names.iter().map(|name| cell(&of(row, name))).collect(),
             role: "",
         };
         let rows = rows.iter().map(row).collect();
-        Some(Table::new(title, note, columns, rows)?.cut(SHOWN, "more rows", "manifest.json"))
+        Some(PageTable::new(title, note, columns, rows)?.cut(SHOWN, "more rows", "manifest.json"))
     };
     TABLES.into_iter().filter_map(table).collect()
 }
 
 /// Returns the fields of a row. Parameters are flattened, and costs are named by their price.
-fn fields(row: &Map<String, Value>) -> Vec<Field> {
+fn fields(row: &Map<String, Value>) -> Vec<SummaryField> {
     let field = |(name, value): (&String, &Value)| match value {
         Value::Object(params) => {
             let params = params.iter();
@@ -94,13 +94,13 @@ fn fields(row: &Map<String, Value>) -> Vec<Field> {
     row.iter().flat_map(field).collect()
 }
 
-fn cell(value: &Value) -> Cell {
+fn cell(value: &Value) -> PageCell {
     match value {
-        Value::String(text) => Cell::text(text.as_str()),
-        Value::Null => Cell::text(UNDEFINED),
+        Value::String(text) => PageCell::text(text.as_str()),
+        Value::Null => PageCell::text(UNDEFINED),
         value => match value.as_u64() {
-            Some(n) => Cell::count(n),
-            None => Cell::figure(value.as_f64(), decimal),
+            Some(n) => PageCell::count(n),
+            None => PageCell::figure(value.as_f64(), decimal),
         },
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | runs without their texts, and their measures | [`Runs`] |
+//! | runs without their texts, and their measures | [`CorpusRuns`] |
 //! | settings swept over runs, window by window | [`SweptStage`] |
 
 use deadloop_replay::budget::{BudgetGrid, BudgetPreset};
@@ -12,15 +12,15 @@ use deadloop_score::budget::{LimitRow, limit_grid, limit_rows, write_limits};
 mod runs;
 mod stages;
 
-use runs::Measured;
-pub use runs::Runs;
+pub use runs::CorpusRuns;
+use runs::LengthSubject;
 pub use stages::SweptStage;
 use stages::{stages, write_rows};
 
 use crate::failure::{Code, RunResult};
-use crate::replay::Done;
+use crate::replay::RunOutcome;
 use crate::replay::request::Request;
-use crate::replay::subject_run::{Answered, Answers, ask};
+use crate::replay::subject_run::{AnsweredRun, Answers, ask};
 use crate::words::several;
 
 /// The budgets to simulate.
@@ -34,9 +34,9 @@ pub struct Budgets<'a> {
 /// The finished simulation of budgets on a corpus, with its tables written.
 pub struct BudgetRun {
     /// The folder, the surveyed corpus and the manifest.
-    pub run: Answered<Vec<Case>>,
+    pub run: AnsweredRun<Vec<Case>>,
     /// The runs.
-    pub runs: Runs,
+    pub runs: CorpusRuns,
     /// The settings by stage, with their counts.
     pub stages: Vec<SweptStage>,
     /// The effect of each limit on turns.
@@ -47,12 +47,12 @@ pub struct BudgetRun {
 ///
 /// # Errors
 /// Returns an error if the corpus is not whole or has no run, the folder holds another result, or the host stops it.
-pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<Done<BudgetRun>> {
+pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<RunOutcome<BudgetRun>> {
     let Budgets { grid, presets } = *asked;
     let names: Vec<&str> = presets.iter().map(|preset| preset.name.as_str()).collect();
     let more = vec![format!("{:?} {names:?}", request.grid)];
-    ask(request, &Measured, more)?.then(|Answers { mut run, said }| {
-        let runs = Runs::new(&run.surveyed.cases, said, &grid.budgets);
+    ask(request, &LengthSubject, more)?.then(|Answers { mut run, said }| {
+        let runs = CorpusRuns::new(&run.surveyed.cases, said, &grid.budgets);
         if runs.limits.is_empty() {
             let of = several(runs.turnless, "transcript");
             let what = format!(

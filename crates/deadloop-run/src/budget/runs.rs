@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::Channel;
-use deadloop_replay::budget::{Budget, Field, Lengths};
-use deadloop_replay::{Interrupted, Subject};
+use deadloop_replay::budget::{Budget, Lengths, MeasuredRuns};
+use deadloop_replay::{Interruption, Subject};
 use deadloop_score::budget::LimitCase;
 use deadloop_score::{Case, Class, Span};
 
@@ -13,9 +13,9 @@ use deadloop_score::{Case, Class, Span};
 const NONE: &str = "-";
 
 /// The subject that measures the events of a transcript. Budgets are simulated on these lengths.
-pub(super) struct Measured;
+pub(super) struct LengthSubject;
 
-impl Subject for Measured {
+impl Subject for LengthSubject {
     type Reply = Lengths;
 
     /// Returns a constant: the lengths are the same for every setting.
@@ -23,27 +23,27 @@ impl Subject for Measured {
         "lengths".to_owned()
     }
 
-    fn compute(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Lengths, Interrupted> {
+    fn compute(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Lengths, Interruption> {
         Ok(Lengths::from_transcript(transcript))
     }
 }
 
 /// The runs of a corpus: the transcripts that have a turn, in corpus order.
 #[derive(Default)]
-pub struct Runs {
+pub struct CorpusRuns {
     /// The source of each run, as an index of `names`.
     pub(super) sources: Vec<u32>,
     /// The names of the sources, in order.
     pub names: Vec<String>,
     /// The lengths of the runs, on which settings are simulated.
-    pub(super) field: Field,
+    pub(super) field: MeasuredRuns,
     /// The turns of each run, as input of limits.
     pub limits: Vec<LimitCase>,
     /// The number of transcripts without a turn.
     pub turnless: u64,
 }
 
-impl Runs {
+impl CorpusRuns {
     /// Collects the runs among all transcripts. `budgets` name the token counters.
     pub(super) fn new(cases: &[Case], lengths: Vec<Lengths>, budgets: &[Budget]) -> Self {
         let mut found = Self::default();
@@ -65,7 +65,7 @@ impl Runs {
             at.unwrap_or(0) as u32
         };
         found.sources = found.limits.iter().map(number).collect();
-        found.field = Field::new(&kept, budgets);
+        found.field = MeasuredRuns::new(&kept, budgets);
         found
     }
 }

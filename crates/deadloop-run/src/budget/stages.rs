@@ -3,19 +3,19 @@
 use std::path::Path;
 
 use deadloop_replay::budget::{
-    Budget, BudgetGrid, BudgetPreset, BudgetTally, Policy, Stage, StageTallies, sweep,
+    Budget, BudgetGrid, BudgetPreset, BudgetStage, BudgetTally, Policy, StageTallies, sweep,
 };
 use deadloop_score::budget::{BudgetRow, BudgetTable, CountError};
 use deadloop_score::{FileError, rank};
 
-use super::runs::Runs;
+use super::runs::CorpusRuns;
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 
 /// A simulated stage with its settings and counts.
 pub struct SweptStage {
     /// Its settings.
-    pub stage: Stage,
+    pub stage: BudgetStage,
     /// The names of the presets equal to each setting.
     pub names: Vec<Vec<&'static str>>,
     /// The prices of cached tokens that the grid lists for this stage.
@@ -40,11 +40,11 @@ impl SweptStage {
 
 /// Simulates each stage, presets included.
 pub(super) fn stages(
-    found: &Runs,
+    found: &CorpusRuns,
     (grid, named): (&BudgetGrid, &[&'static BudgetPreset]),
     host: &dyn Host,
 ) -> RunResult<Vec<SweptStage>> {
-    let of = |mut stage: Stage| {
+    let of = |mut stage: BudgetStage| {
         let mut names = vec![Vec::new(); stage.plays.len()];
         for preset in named {
             let own = preset.within(&stage.never);
@@ -77,7 +77,10 @@ pub(super) fn stages(
             stage,
         })
     };
-    Stage::stages(&grid.budgets).into_iter().map(of).collect()
+    BudgetStage::stages(&grid.budgets)
+        .into_iter()
+        .map(of)
+        .collect()
 }
 
 /// Returns the prices of cached tokens that the grid lists for a stage.
@@ -97,7 +100,7 @@ fn caches(grid: &BudgetGrid, never: &Budget) -> Vec<f64> {
 }
 
 /// Returns the counter's errors against the recorded tokens: of all runs, then by source.
-fn errors(found: &Runs, never: &Budget) -> Vec<Option<CountError>> {
+fn errors(found: &CorpusRuns, never: &Budget) -> Vec<Option<CountError>> {
     let mut all: Vec<Vec<f64>> = vec![Vec::new(); found.names.len() + 1];
     for (run, source) in found.sources.iter().enumerate() {
         for (own, recorded) in found.field.run(run, never).errors(never.tools) {
@@ -133,7 +136,7 @@ fn total(tallies: &[BudgetTally]) -> BudgetTally {
 /// Writes `budgets.parquet`: the settings of each stage at each price of cached tokens, the one without a guard
 /// first. Returns the number of settings.
 pub(super) fn write_rows(
-    found: &Runs,
+    found: &CorpusRuns,
     stages: &[SweptStage],
     dir: &Path,
     csv: bool,

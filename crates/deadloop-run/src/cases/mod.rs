@@ -9,7 +9,8 @@ use deadloop_corpus::Transcript;
 use deadloop_detect::Settings;
 use deadloop_replay::{Plan, PlanGuards, Stop, Subject, text_of};
 use deadloop_score::{
-    Case, CaseInput, Expect, Fired, LabelsFile, Marks, Pinned, alarm_words, parse_pinned,
+    Case, CaseEntry, CaseInput, CaseMarks, Expectation, FiredAlarm, LabelsFile, alarm_words,
+    parse_pinned,
 };
 use rayon::prelude::*;
 
@@ -25,27 +26,27 @@ pub struct PinnedCase {
     /// The file.
     pub file: String,
     /// The case.
-    pub pinned: Pinned,
+    pub pinned: CaseEntry,
 }
 
 /// An expectation, compared with the answer of the settings.
-pub struct Checked<'a> {
+pub struct CheckedCase<'a> {
     /// The case.
     pub case: &'a PinnedCase,
     /// The expectation.
-    pub expect: &'a Expect,
+    pub expect: &'a Expectation,
     /// The name of the settings, or their id if the expectation names them.
     pub settings: String,
     /// The answer of the settings.
     pub said: PinnedAnswer,
     /// The places in the text.
-    pub marks: Marks,
+    pub marks: CaseMarks,
     /// The text around the alarm, or around its expected place.
     pub around: String,
 }
 
 /// The alarm, `None` without one, or the error of the detector.
-pub type PinnedAnswer = Result<Option<Fired>, String>;
+pub type PinnedAnswer = Result<Option<FiredAlarm>, String>;
 
 /// The result of an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,10 +61,10 @@ pub enum PinFinding {
     Mended,
 }
 
-impl Checked<'_> {
+impl CheckedCase<'_> {
     /// Returns whether the answer meets the expectation.
     pub fn holds(&self) -> bool {
-        let holds = |said: &Option<Fired>| self.expect.holds(&self.marks, *said);
+        let holds = |said: &Option<FiredAlarm>| self.expect.holds(&self.marks, *said);
         self.said.as_ref().is_ok_and(holds)
     }
 
@@ -125,7 +126,7 @@ pub fn check<'a>(
     general: &Settings,
     corpus: Option<&Path>,
     host: &dyn Host,
-) -> RunResult<Vec<Checked<'a>>> {
+) -> RunResult<Vec<CheckedCase<'a>>> {
     let found = inputs(cases, corpus)?;
     // Each settings file runs once over all the texts that are checked with it.
     let mut groups: BTreeMap<String, (&Settings, Vec<usize>)> = BTreeMap::new();
@@ -153,7 +154,7 @@ pub fn check<'a>(
             let said = said.get(&(id.clone(), i)).cloned();
             let said = said.unwrap_or_else(|| Err("it was not run".into()));
             let (transcript, marks) = &found[i];
-            checked.push(Checked {
+            checked.push(CheckedCase {
                 case,
                 expect,
                 settings: if expect.settings.is_some() {
@@ -171,7 +172,7 @@ pub fn check<'a>(
 }
 
 /// Returns the text of each case with its marks, from the text or from the label of the corpus.
-fn inputs(cases: &[PinnedCase], corpus: Option<&Path>) -> RunResult<Vec<(Transcript, Marks)>> {
+fn inputs(cases: &[PinnedCase], corpus: Option<&Path>) -> RunResult<Vec<(Transcript, CaseMarks)>> {
     let wanted = cases.iter().filter_map(|case| match &case.pinned.input {
         CaseInput::Transcript(id) => Some(id.as_str()),
         CaseInput::Text(..) | CaseInput::Run(..) | CaseInput::Recording(..) => None,
@@ -204,7 +205,7 @@ fn inputs(cases: &[PinnedCase], corpus: Option<&Path>) -> RunResult<Vec<(Transcr
 fn recorded(
     wanted: &BTreeSet<&str>,
     path: &Path,
-) -> RunResult<BTreeMap<String, (Transcript, Marks)>> {
+) -> RunResult<BTreeMap<String, (Transcript, CaseMarks)>> {
     let corpus = open(path)?;
     let labels = corpus.labels_csv().map(|path| LabelsFile::read(path).0);
     let mut found = BTreeMap::new();
@@ -212,7 +213,7 @@ fn recorded(
         let entry = entry.map_err(|problem| Code::Usage.error(problem))?;
         if wanted.contains(entry.transcript.id.as_str()) {
             let (case, _) = Case::from_entry(&entry, labels.as_ref(), &[]);
-            let marks = Marks::of_loop(&case);
+            let marks = CaseMarks::of_loop(&case);
             found.insert(entry.transcript.id.clone(), (entry.transcript, marks));
         }
     }
@@ -254,8 +255,8 @@ pub fn answers(
     }
 }
 
-fn fired(stop: &Stop) -> Fired {
-    Fired {
+fn fired(stop: &Stop) -> FiredAlarm {
+    FiredAlarm {
         channel: stop.channel,
         at: stop.exact.seen.count(stop.channel),
         seen: stop.exact.seen,
@@ -267,7 +268,7 @@ fn fired(stop: &Stop) -> Fired {
 const CONTEXT: usize = 60;
 
 /// Returns the text around the alarm, else around its expected place, else around the start.
-fn around(transcript: &Transcript, marks: &Marks, said: &PinnedAnswer) -> String {
+fn around(transcript: &Transcript, marks: &CaseMarks, said: &PinnedAnswer) -> String {
     let fired = said.as_ref().ok().copied().flatten();
     let channel = fired.map(|f| f.channel).or(marks.channel);
     let texts = transcript.events.iter().filter_map(text_of);

@@ -2,7 +2,7 @@
 
 use deadloop_corpus::{Class, Entry};
 use deadloop_detect::{Settings, Unit};
-use deadloop_score::{Case, Fired, Pinned, Span, Truth, alarm_words, parse_pinned};
+use deadloop_score::{Case, CaseEntry, FiredAlarm, Span, Truth, alarm_words, parse_pinned};
 use serde_json::{Map, Value, json};
 
 use crate::cases::answers;
@@ -45,7 +45,7 @@ pub fn recorded_case(
     );
     let read = parse_pinned(&text)
         .map_err(|e| Code::Unexpected.error(format!("the case cannot be read again: {e}")))?;
-    let again = match read.first().and_then(Pinned::transcript) {
+    let again = match read.first().and_then(CaseEntry::transcript) {
         Some(transcript) => alarm(&transcript)?,
         None => None,
     };
@@ -93,7 +93,7 @@ fn label(class: Class, span: Option<&Span>) -> Value {
 }
 
 /// Returns the expectation that follows from the label, or from the current alarm if there is no label.
-fn expected(case: &Case, span: Option<&Span>, fired: Option<Fired>) -> String {
+fn expected(case: &Case, span: Option<&Span>, fired: Option<FiredAlarm>) -> String {
     let todo = |wrong: bool, what: &str| {
         if wrong {
             format!(", todo = \"{what}\"")
@@ -123,7 +123,7 @@ fn expected(case: &Case, span: Option<&Span>, fired: Option<Fired>) -> String {
         (
             _,
             _,
-            Some(Fired {
+            Some(FiredAlarm {
                 at, channel, kind, ..
             }),
         ) => {
@@ -134,7 +134,7 @@ fn expected(case: &Case, span: Option<&Span>, fired: Option<Fired>) -> String {
 }
 
 /// Returns how far behind the onset an alarm inside the loop is, in the unit of the label.
-fn latency(span: &Span, fired: Fired) -> Option<u64> {
+fn latency(span: &Span, fired: FiredAlarm) -> Option<u64> {
     let at = match span.channel.unit() {
         Unit::Chars if fired.channel != span.channel => return None,
         Unit::Chars => fired.at,
@@ -147,7 +147,7 @@ fn latency(span: &Span, fired: Fired) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::Alone;
+    use crate::host::SilentHost;
     use deadloop_corpus::Place;
 
     /// What was said of a recording holds of the case that is made of it, whatever the model thought, answered and was
@@ -181,7 +181,7 @@ mod tests {
             if !problems.is_empty() {
                 continue;
             }
-            let host = Alone::default();
+            let host = SilentHost::default();
             let text = recorded_case(&entry, &case, &settings, &host).unwrap();
             let holds = |text: &str| {
                 let pinned = parse_pinned(text).unwrap().remove(0);
@@ -191,7 +191,7 @@ mod tests {
                     .remove(0)
                     .unwrap();
                 let expect = &pinned.expect[0];
-                let marks = deadloop_score::Marks::of_loop(&case);
+                let marks = deadloop_score::CaseMarks::of_loop(&case);
                 (
                     expect.holds(&marks, said),
                     expect.todo.is_some(),

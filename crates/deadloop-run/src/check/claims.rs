@@ -6,7 +6,7 @@ use deadloop_corpus::{Selection, parse_where};
 use deadloop_detect::{Channel, Kind, Settings, Unit};
 use deadloop_replay::{Job, Plan, PlanGuards, run};
 use deadloop_score::{
-    Case, Constraint, Evidence, GoalError, Interval, JudgeOptions, PoissonCache, Tally, Worth,
+    Case, Constraint, Evidence, GoalError, Interval, JudgeOptions, PoissonCache, Stakes, Tally,
     units, wrong_rate,
 };
 use serde::Serialize;
@@ -31,13 +31,13 @@ deadloop_detect::words! {
 
 /// A claim: a limit on a measure, for all transcripts or for those whose fields have the given values.
 #[derive(Debug)]
-pub struct Claim {
+pub struct GuardClaim {
     line: String,
     limit: Constraint,
     wheres: Vec<(String, String)>,
 }
 
-impl Claim {
+impl GuardClaim {
     fn parse(line: &str) -> Result<Self, String> {
         let (limit, fields) = line.split_once(" where ").unwrap_or((line, ""));
         let bare = |text: String| text.trim().trim_matches('"').to_owned();
@@ -100,7 +100,7 @@ impl Claim {
         let open = verdict == ClaimVerdict::Open;
         JudgedClaim {
             claim: self.line.clone(),
-            value: self.limit.metric.value(tally, &Worth::default()),
+            value: self.limit.metric.value(tally, &Stakes::default()),
             lo: interval.map(|of| of.lo),
             hi: interval.map(|of| of.hi),
             verdict,
@@ -132,7 +132,7 @@ pub struct JudgedClaim {
 /// # Errors
 /// Returns an error if the file cannot be read or holds no claim, or if a line is not a claim about a share or a rate
 /// of wrong alarms.
-pub fn read_claims(path: &Path) -> RunResult<Vec<Claim>> {
+pub fn read_claims(path: &Path) -> RunResult<Vec<GuardClaim>> {
     let file = path.display();
     let text =
         std::fs::read_to_string(path).map_err(|e| Code::Usage.error(format!("{file}: {e}")))?;
@@ -143,7 +143,7 @@ pub fn read_claims(path: &Path) -> RunResult<Vec<Claim>> {
             continue;
         }
         let bad = |what: String| Code::Usage.error(format!("{file}:{}: {what}", at + 1));
-        let claim = Claim::parse(line).map_err(bad)?;
+        let claim = GuardClaim::parse(line).map_err(bad)?;
         if claim.limit.metric.counts(&Tally::default()).is_none() {
             return Err(bad(format!(
                 "{line}: expected a share, as ended>=0.9, or a rate of wrong alarms, as fa_per_mchar<=1"
@@ -162,7 +162,7 @@ pub fn read_claims(path: &Path) -> RunResult<Vec<Claim>> {
 /// # Errors
 /// Returns an error if the corpus is not whole, a program does not start, or the host stopped it.
 pub fn judge_claims(
-    claims: &[Claim],
+    claims: &[GuardClaim],
     settings: &Settings,
     corpus: &Path,
     host: &dyn Host,

@@ -1,10 +1,10 @@
 //! Clean labels on text that plainly repeats.
 
 use deadloop_detect::Channel;
-use deadloop_finder::choose::{Found, FoundSpan, find};
+use deadloop_finder::selection::{FoundSpan, TextFindings, find};
 use deadloop_score::Class;
 
-use super::{CorpusCheck, Exhibit, Find, Severity};
+use super::{CheckedTranscript, CorpusCheck, Find, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "clean-repeats",
@@ -18,7 +18,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
 /// The lowest confidence with which the finder contradicts a label.
 const SURE: f64 = 0.9;
 
-fn repeats(exhibit: &Exhibit<'_>) -> Option<String> {
+fn repeats(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     if exhibit.case.class() != Some(Class::Clean) {
         return None;
     }
@@ -29,7 +29,7 @@ fn repeats(exhibit: &Exhibit<'_>) -> Option<String> {
 }
 
 /// Describes the longest repetition, if the finder is sure of one.
-fn describe_repetition(channel: Channel, text: &[char], found: &Found) -> Option<String> {
+fn describe_repetition(channel: Channel, text: &[char], found: &TextFindings) -> Option<String> {
     let sure = found.class != Class::Clean && found.confidence >= SURE;
     let end = |span: &FoundSpan| span.end.unwrap_or(text.len());
     let spans = found.spans.iter().filter(|_| sure);

@@ -1,6 +1,6 @@
 //! Times that run backwards.
 
-use super::{CorpusCheck, Exhibit, Find, Severity};
+use super::{CheckedTranscript, CorpusCheck, Find, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "clock-backwards",
@@ -11,7 +11,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     find: Find::Text(backwards),
 };
 
-fn backwards(exhibit: &Exhibit<'_>) -> Option<String> {
+fn backwards(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     let events = exhibit.entry.transcript.events.iter().enumerate();
     let times: Vec<(usize, f64)> = events.filter_map(|(i, e)| Some((i, e.t_ms?))).collect();
     let pair = times.windows(2).find(|pair| pair[1].1 < pair[0].1)?;

@@ -7,7 +7,7 @@ use deadloop_score::Span;
 
 /// The copies claimed by a label: the first one begins at `start`, the second at `onset`.
 #[derive(Clone, Copy)]
-pub(super) struct Claim {
+pub(super) struct ClaimedCopies {
     pub(super) start: usize,
     pub(super) onset: usize,
     pub(super) end: usize,
@@ -15,7 +15,7 @@ pub(super) struct Claim {
     pub(super) period: usize,
 }
 
-impl Claim {
+impl ClaimedCopies {
     /// Returns the claim of a span in a text of `length` chars. `None` if the span names neither a first copy nor a
     /// period. An error if the first copy would begin before the text.
     pub(super) fn from_span(span: &Span, length: usize) -> Option<Result<Self, String>> {

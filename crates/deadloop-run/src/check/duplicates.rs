@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
 use deadloop_corpus::{Cluster, Corpus, Entry, Shingles, Sketch, alike, clusters};
-use deadloop_replay::{Interrupted, each};
+use deadloop_replay::{Interruption, each};
 use deadloop_score::Case;
 
-use super::{CheckSeen, CorpusCheck, Find, Finding, Glance, Severity};
+use super::{CheckSeen, CorpusCheck, Find, Finding, Severity, TranscriptFindings};
 use crate::failure::{Code, RunResult};
 use crate::host::{Host, watched};
 use crate::words;
@@ -62,7 +62,7 @@ pub(super) fn sketch(entry: &Entry, case: &Case) -> Option<Sketch> {
 pub(super) fn near_duplicates(
     corpus: &Corpus,
     cases: &[Case],
-    glances: &mut [Glance],
+    glances: &mut [TranscriptFindings],
     host: &dyn Host,
 ) -> RunResult<Vec<Cluster>> {
     let mut sketches: Vec<Option<Sketch>> = glances.iter_mut().map(|g| g.sketch.take()).collect();
@@ -109,7 +109,7 @@ fn texts(
             ControlFlow::Continue(())
         })
     })
-    .map_err(|Interrupted| Code::Interrupted.error("interrupted while texts were compared"))?;
+    .map_err(|Interruption| Code::Interrupted.error("interrupted while texts were compared"))?;
     Ok(texts)
 }
 

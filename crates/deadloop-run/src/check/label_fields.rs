@@ -3,7 +3,7 @@
 use deadloop_score::LABEL_COLUMNS;
 use serde_json::Value;
 
-use super::{CorpusCheck, Exhibit, Find, Severity};
+use super::{CheckedTranscript, CorpusCheck, Find, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "label-fields",
@@ -14,7 +14,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     find: Find::Text(unknown),
 };
 
-fn unknown(exhibit: &Exhibit<'_>) -> Option<String> {
+fn unknown(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     let labels = exhibit.entry.labels.as_ref()?.as_array()?.iter();
     let mut names = labels
         .filter_map(Value::as_object)

@@ -1,6 +1,6 @@
 //! Labels whose `earliest` lies after their onset.
 
-use super::{CorpusCheck, Exhibit, Find, Severity};
+use super::{CheckedTranscript, CorpusCheck, Find, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "late-earliest",
@@ -11,7 +11,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     find: Find::Text(late),
 };
 
-fn late(exhibit: &Exhibit<'_>) -> Option<String> {
+fn late(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     let spans = &exhibit.case.truth.as_ref()?.spans;
     let span = spans.iter().find(|span| span.earliest > span.onset)?;
     Some(format!(

@@ -1,7 +1,7 @@
 //! Near-copies that lead into a loop whose label has no `earliest`.
 
-use super::copies::{Claim, likeness, verbatim_likeness};
-use super::{CorpusCheck, Exhibit, Find, Severity};
+use super::copies::{ClaimedCopies, likeness, verbatim_likeness};
+use super::{CheckedTranscript, CorpusCheck, Find, Severity};
 use deadloop_score::Class;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -23,13 +23,13 @@ const COPIES: usize = 2;
 /// The minimum number of chars of a lead-in.
 const CHARS: usize = 100;
 
-fn lead_in(exhibit: &Exhibit<'_>) -> Option<String> {
+fn lead_in(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     let spans = &exhibit.case.truth.as_ref()?.spans;
     let unmarked =
         |span: &&deadloop_score::Span| span.class == Class::Loop && span.earliest == span.onset;
     spans.iter().filter(unmarked).find_map(|span| {
         let text = exhibit.text(span.channel);
-        let claim = Claim::from_span(span, text.len())?.ok()?;
+        let claim = ClaimedCopies::from_span(span, text.len())?.ok()?;
         let first = &text[claim.start..claim.onset];
         let mut from = claim.start;
         while let Some(before) = from.checked_sub(claim.period)

@@ -14,7 +14,7 @@ use deadloop_detect::Channel;
 use deadloop_score::Case;
 use serde_json::{Value, json};
 
-use crate::corpus::survey::{SurveyRequest, Surveyed, survey_with, unopened};
+use crate::corpus::survey::{CorpusSurvey, SurveyRequest, survey_with, unopened};
 use crate::failure::RunResult;
 use crate::host::Host;
 
@@ -25,8 +25,9 @@ mod copies;
 mod counted_once;
 mod counts;
 mod duplicates;
+mod endless_loops;
 mod evidence;
-mod finished;
+mod fatal_problems;
 mod gaps;
 mod label_fields;
 mod late_earliest;
@@ -36,17 +37,16 @@ mod one_class;
 mod onset;
 mod order;
 mod pairs;
+mod split_groups;
 mod too_few;
-mod torn;
-mod whole;
 mod wordless;
 
 pub use counts::CorpusCounts;
 
 /// The registry, worst first.
 static CHECKS: [&CorpusCheck; 25] = [
-    &whole::ENTRY,
-    &torn::ENTRY,
+    &fatal_problems::ENTRY,
+    &split_groups::ENTRY,
     &duplicates::ACROSS_SPLITS,
     &duplicates::ACROSS_GROUPS,
     &counted_once::ENTRY,
@@ -54,7 +54,7 @@ static CHECKS: [&CorpusCheck; 25] = [
     &lead_in::ENTRY,
     &late_earliest::ENTRY,
     &clean::ENTRY,
-    &finished::ENTRY,
+    &endless_loops::ENTRY,
     &clock::ENTRY,
     &pairs::UNPAIRED,
     &too_few::FOR_A_CLAIM,
@@ -102,7 +102,7 @@ pub struct CorpusCheck {
 /// The input of a check.
 enum Find {
     /// A function of one transcript with its text, on any thread.
-    Text(fn(&Exhibit<'_>) -> Option<String>),
+    Text(fn(&CheckedTranscript<'_>) -> Option<String>),
     /// A function of the whole corpus, without texts.
     Corpus(fn(&CheckSeen) -> Vec<Finding>),
 }
@@ -129,7 +129,7 @@ impl Finding {
 }
 
 /// A transcript with its text and its label.
-struct Exhibit<'a> {
+struct CheckedTranscript<'a> {
     entry: &'a Entry,
     case: &'a Case,
     /// The reasoning, decoded only if a check reads it: chars take four times the memory of the text.
@@ -137,7 +137,7 @@ struct Exhibit<'a> {
     answer: OnceCell<Vec<char>>,
 }
 
-impl Exhibit<'_> {
+impl CheckedTranscript<'_> {
     /// Returns the text of a channel. Empty for a channel that is not text.
     fn text(&self, channel: Channel) -> &[char] {
         let said = &self.entry.transcript;
@@ -152,7 +152,7 @@ impl Exhibit<'_> {
 }
 
 /// The findings and the sketch of one transcript.
-struct Glance {
+struct TranscriptFindings {
     place: Place,
     sketch: Option<Sketch>,
     /// The findings of the text checks, by their index in the registry.
@@ -162,8 +162,8 @@ struct Glance {
 }
 
 /// Runs the text checks on one transcript.
-fn glance(entry: &Entry, case: &Case) -> Glance {
-    let exhibit = Exhibit {
+fn glance(entry: &Entry, case: &Case) -> TranscriptFindings {
+    let exhibit = CheckedTranscript {
         entry,
         case,
         reasoning: OnceCell::new(),
@@ -183,7 +183,7 @@ fn glance(entry: &Entry, case: &Case) -> Glance {
             counted[1] += n;
         }
     }
-    Glance {
+    TranscriptFindings {
         place: entry.place.clone(),
         sketch: duplicates::sketch(entry, case),
         found: found.collect(),
@@ -196,7 +196,7 @@ pub struct CheckSeen {
     /// The cases of the corpus.
     pub cases: Vec<Case>,
     /// The glance at each case.
-    glances: Vec<Glance>,
+    glances: Vec<TranscriptFindings>,
     /// The problems that keep the corpus from being scored.
     pub problems: Vec<Problem>,
     /// The near-duplicates, by the indices of their cases.
@@ -254,7 +254,7 @@ impl CheckSeen {
 ///
 /// # Errors
 /// Returns an error if the corpus cannot be opened, the machine could not read all of it, or the host stopped it.
-pub fn check_corpus(path: &Path, host: &dyn Host) -> RunResult<(Surveyed, CheckSeen)> {
+pub fn check_corpus(path: &Path, host: &dyn Host) -> RunResult<(CorpusSurvey, CheckSeen)> {
     let (corpus, mut faults) = Corpus::open_damaged(path).map_err(unopened)?;
     if let Some(fault) = faults.iter().position(CorpusError::is_of_machine) {
         return Err(unopened(faults.swap_remove(fault)));

@@ -1,11 +1,11 @@
 //! Loops whose copies differ in numbers that do not count on.
 
 use deadloop_detect::Channel;
-use deadloop_finder::choose::find;
-use deadloop_finder::views::Numbers;
+use deadloop_finder::selection::find;
+use deadloop_finder::views::NumberChange;
 use deadloop_score::Class;
 
-use super::{CorpusCheck, Exhibit, Find, Severity};
+use super::{CheckedTranscript, CorpusCheck, Find, Severity};
 use crate::words::count;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -17,14 +17,14 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     find: Find::Text(folded),
 };
 
-fn folded(exhibit: &Exhibit<'_>) -> Option<String> {
+fn folded(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     if exhibit.case.class() != Some(Class::Loop) {
         return None;
     }
     Channel::TEXT.into_iter().find_map(|channel| {
         let found = find(&exhibit.text(channel).iter().collect::<String>());
         let last = found.spans.last().filter(|span| span.end.is_none())?;
-        (last.numbers == Numbers::Data).then(|| {
+        (last.numbers == NumberChange::Data).then(|| {
             format!(
                 "copies of {} chars in {channel} from {} on, whose numbers differ",
                 count(last.period as u64),

@@ -1,7 +1,7 @@
 //! Onsets contradicted by the text.
 
-use super::copies::{Claim, likeness};
-use super::{CorpusCheck, Exhibit, Find, Severity};
+use super::copies::{ClaimedCopies, likeness};
+use super::{CheckedTranscript, CorpusCheck, Find, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "onset-contradicted",
@@ -17,11 +17,11 @@ const A_COPY: f64 = 0.5;
 /// The minimum number of chars that are compared: a copy of one char proves little.
 const LEAST_CHARS: usize = 40;
 
-fn contradicted(exhibit: &Exhibit<'_>) -> Option<String> {
+fn contradicted(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     let spans = &exhibit.case.truth.as_ref()?.spans;
     spans.iter().find_map(|span| {
         let text = exhibit.text(span.channel);
-        match Claim::from_span(span, text.len()) {
+        match ClaimedCopies::from_span(span, text.len()) {
             _ if text.is_empty() => None,
             Some(Err(what)) => Some(what),
             Some(Ok(claim)) => no_copy(text, claim).or_else(|| copy_before(text, claim)),
@@ -31,7 +31,7 @@ fn contradicted(exhibit: &Exhibit<'_>) -> Option<String> {
 }
 
 /// Reports a text at the onset that is unlike the first copy.
-fn no_copy(text: &[char], claim: Claim) -> Option<String> {
+fn no_copy(text: &[char], claim: ClaimedCopies) -> Option<String> {
     let until = (claim.onset + claim.period.max(LEAST_CHARS)).min(claim.end);
     let first = &text[claim.start..claim.onset];
     let like = likeness(first, &text[claim.onset..until]);
@@ -46,7 +46,7 @@ fn no_copy(text: &[char], claim: Claim) -> Option<String> {
 }
 
 /// Reports an exact copy right before the first copy.
-fn copy_before(text: &[char], claim: Claim) -> Option<String> {
+fn copy_before(text: &[char], claim: ClaimedCopies) -> Option<String> {
     let before = claim.start.checked_sub(claim.period)?;
     let first = &text[claim.start..claim.onset];
     let same = claim.period >= LEAST_CHARS && &text[before..claim.start] == first;

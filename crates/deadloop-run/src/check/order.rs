@@ -2,7 +2,7 @@
 
 use deadloop_corpus::disorders;
 
-use super::{CorpusCheck, Exhibit, Find, Severity};
+use super::{CheckedTranscript, CorpusCheck, Find, Severity};
 use crate::words;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -14,7 +14,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     find: Find::Text(order),
 };
 
-fn order(exhibit: &Exhibit<'_>) -> Option<String> {
+fn order(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     let found = disorders(&exhibit.entry.transcript);
     let found: Vec<_> = found
         .into_iter()

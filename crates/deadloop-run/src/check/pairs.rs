@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use deadloop_corpus::{Body, RecordedEvent};
 use serde_json::Value;
 
-use super::{CorpusCheck, Exhibit, Find, Severity};
+use super::{CheckedTranscript, CorpusCheck, Find, Severity};
 use crate::words;
 
 pub(super) static UNPAIRED: CorpusCheck = CorpusCheck {
@@ -14,7 +14,9 @@ pub(super) static UNPAIRED: CorpusCheck = CorpusCheck {
     title: "results without a call, second results, calls with the id of an open call",
     why: "guards skip such results, and of two open calls with one id only one gets its result, so they count fewer repetitions than there were",
     advice: "inspect the recording: parts may be missing, or two runs may be mixed",
-    find: Find::Text(|exhibit| Pairs::from_events(&exhibit.entry.transcript.events).unpaired()),
+    find: Find::Text(|exhibit| {
+        CallPairCounts::from_events(&exhibit.entry.transcript.events).unpaired()
+    }),
 };
 
 pub(super) static UNSAID: CorpusCheck = CorpusCheck {
@@ -28,7 +30,7 @@ pub(super) static UNSAID: CorpusCheck = CorpusCheck {
 
 /// The counts of unpaired and incomplete calls and results of a run.
 #[derive(Default)]
-struct Pairs {
+struct CallPairCounts {
     /// Results whose id belongs to no call, or that come before any call.
     strays: u64,
     /// Further results of a call that already has one.
@@ -44,7 +46,7 @@ struct Pairs {
     results: u64,
 }
 
-impl Pairs {
+impl CallPairCounts {
     fn from_events(events: &[RecordedEvent]) -> Self {
         let mut found = Self::default();
         let mut open: HashMap<&str, u64> = HashMap::new();
@@ -108,8 +110,8 @@ impl Pairs {
     }
 }
 
-fn unsaid(exhibit: &Exhibit<'_>) -> Option<String> {
-    let pairs = Pairs::from_events(&exhibit.entry.transcript.events);
+fn unsaid(exhibit: &CheckedTranscript<'_>) -> Option<String> {
+    let pairs = CallPairCounts::from_events(&exhibit.entry.transcript.events);
     let unknown = if pairs.unknown == pairs.results {
         "of them all"
     } else {
@@ -171,7 +173,7 @@ mod tests {
             call("a"),
             result("a", Some(true)),
         ];
-        assert_eq!(Pairs::from_events(&fits).unpaired(), None);
+        assert_eq!(CallPairCounts::from_events(&fits).unpaired(), None);
         let odd = [
             result("x", None),
             call("a"),
@@ -181,7 +183,7 @@ mod tests {
             result("a", None),
             call("b"),
         ];
-        let found = Pairs::from_events(&odd);
+        let found = CallPairCounts::from_events(&odd);
         assert_eq!(
             found.unpaired().as_deref(),
             Some(

@@ -2,8 +2,8 @@
 
 use deadloop_score::Class;
 
-use super::copies::Claim;
-use super::{CorpusCheck, Exhibit, Find, Severity};
+use super::copies::ClaimedCopies;
+use super::{CheckedTranscript, CorpusCheck, Find, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "wordless-loop",
@@ -17,11 +17,11 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
 /// The maximum number of chars of the repeated text that are shown.
 const SHOWN: usize = 24;
 
-fn wordless(exhibit: &Exhibit<'_>) -> Option<String> {
+fn wordless(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     let truth = exhibit.case.truth.as_ref()?;
     let span = truth.first_loop().filter(|s| s.class == Class::Loop)?;
     let text = exhibit.text(span.channel);
-    let claim = Claim::from_span(span, text.len())?.ok()?;
+    let claim = ClaimedCopies::from_span(span, text.len())?.ok()?;
     let unit = &text[claim.start..claim.onset];
     let words = unit.iter().any(|char| char.is_alphabetic());
     (!words).then(|| {

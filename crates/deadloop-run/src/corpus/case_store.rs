@@ -1,9 +1,9 @@
 //! [`CaseStore`]: a growable store of cases, plain or packed.
 
-use deadloop_score::{Case, Cases, PackedCases};
+use deadloop_score::{Case, CaseSet, PackedCases};
 
 /// A store to which cases are added one by one, in the order of the corpus.
-pub trait CaseStore: Cases + Default {
+pub trait CaseStore: CaseSet + Default {
     /// Adds a case.
     fn keep(&mut self, case: Case);
 

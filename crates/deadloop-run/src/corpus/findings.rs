@@ -7,21 +7,21 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadloop_corpus::{
-    Corpus, CorpusHasher, Cost, Draw, Entry, Ids, Place, Problem, Raw, RecordDigest, Selection,
-    Transcript,
+    Corpus, CorpusHasher, Cost, Entry, Ids, Place, Problem, RawRecord, RecordDigest, SampleDraw,
+    Selection, Transcript,
 };
-use deadloop_replay::Misfit;
-use deadloop_score::{Case, Cases, LabelsFile, Names};
+use deadloop_replay::InvalidTranscript;
+use deadloop_score::{Case, CaseSet, LabelsFile, SharedNames};
 
 use crate::corpus::case_store::CaseStore;
 use crate::corpus::excluded_names::ExcludedNames;
 use crate::corpus::places::Places;
 use crate::corpus::stamps::Stamps;
-use crate::corpus::survey::{SurveyRequest, Surveyed, refuse_machine};
+use crate::corpus::survey::{CorpusSurvey, SurveyRequest, refuse_machine};
 use crate::failure::RunResult;
 
 /// A record, as it comes from a thread or a part.
-pub(crate) struct Found<T> {
+pub(crate) struct FoundRecord<T> {
     /// The case and its place, or the reason why the record cannot be read.
     pub(crate) case: Result<(Case, Place), Problem>,
     /// Whether the filters select the record.
@@ -38,7 +38,7 @@ pub(crate) struct Found<T> {
     pub(crate) entry: Option<Box<Entry>>,
 }
 
-/// Turns an entry into a [`Found`], on any thread.
+/// Turns an entry into a [`FoundRecord`], on any thread.
 pub(crate) struct Finder<'a> {
     /// The corpus's labels.csv.
     pub(crate) labels: Option<&'a LabelsFile>,
@@ -51,21 +51,21 @@ pub(crate) struct Finder<'a> {
 }
 
 /// A function that returns why a subject refuses a transcript, if it does.
-pub(crate) type Refuses<'a> = &'a (dyn Fn(&Transcript) -> Option<Misfit> + Sync);
+pub(crate) type Refuses<'a> = &'a (dyn Fn(&Transcript) -> Option<InvalidTranscript> + Sync);
 
 impl Finder<'_> {
     /// Returns the findings on one record.
     pub(crate) fn find<T>(
         &self,
         entry: Result<Entry, Problem>,
-        raw: Option<Raw>,
+        raw: Option<RawRecord>,
         look: impl Fn(&Entry, &Case) -> T,
-    ) -> Found<T> {
+    ) -> FoundRecord<T> {
         let digest = raw.map(|raw| raw.digest());
         let entry = match entry {
             Ok(entry) => entry,
             Err(problem) => {
-                return Found {
+                return FoundRecord {
                     case: Err(problem),
                     meant: false,
                     seen: None,
@@ -78,14 +78,14 @@ impl Finder<'_> {
         };
         let id = entry.transcript.id.as_str();
         let (case, mut problems) = Case::from_entry(&entry, self.labels, self.wanted.by);
-        if let Some(Misfit { what, expected }) = (self.refuses)(&entry.transcript) {
+        if let Some(InvalidTranscript { what, expected }) = (self.refuses)(&entry.transcript) {
             let what = format!("transcript {id:?}: {what}");
             problems.push(Problem::new(entry.place.clone(), what, &expected));
         }
         let bad = self.labels.is_some_and(|file| file.is_bad(id)) || !problems.is_empty();
         let meant = self.wanted.selection.matches(&entry);
         let asked = self.wanted.entry == Some(id);
-        Found {
+        FoundRecord {
             meant,
             seen: (meant && !bad && !self.full.load(Ordering::Relaxed))
                 .then(|| look(&entry, &case)),
@@ -99,7 +99,7 @@ impl Finder<'_> {
 }
 
 /// The files beside the transcripts, read against all ids.
-pub(crate) struct Sides<'a> {
+pub(crate) struct SideRecords<'a> {
     /// The bad rows of splits.csv.
     pub(crate) bad_splits: Vec<Problem>,
     /// The search for splits that belong to no transcript.
@@ -118,7 +118,7 @@ pub(crate) struct Findings<C, T> {
     /// The result of the look at each case.
     seen: Vec<T>,
     places: Places,
-    names: Names,
+    names: SharedNames,
     problems: Vec<Problem>,
     filtered: u64,
     left_out: ExcludedNames,
@@ -134,7 +134,7 @@ impl<C: CaseStore, T> Findings<C, T> {
             cases: C::default(),
             seen: Vec::new(),
             places: Places::default(),
-            names: Names::default(),
+            names: SharedNames::default(),
             problems,
             filtered: 0,
             left_out: ExcludedNames::default(),
@@ -143,7 +143,7 @@ impl<C: CaseStore, T> Findings<C, T> {
     }
 
     /// Adds the next record, in the order of the corpus.
-    pub(crate) fn take(&mut self, found: Found<T>) {
+    pub(crate) fn take(&mut self, found: FoundRecord<T>) {
         if let Some(digest) = found.digest {
             self.hasher.push(digest);
         }
@@ -180,7 +180,7 @@ impl<C: CaseStore, T> Findings<C, T> {
     ///
     /// # Errors
     /// Returns an error if memory or file handles ran out on the way.
-    pub(crate) fn end(&mut self, sides: &Sides<'_>) -> RunResult {
+    pub(crate) fn end(&mut self, sides: &SideRecords<'_>) -> RunResult {
         refuse_machine(&self.problems)?;
         self.problems.extend(sides.bad_splits.iter().cloned());
         let orphans = [
@@ -205,8 +205,8 @@ impl<C: CaseStore, T> Findings<C, T> {
         corpus: Corpus,
         (stamps, side): (Stamps, &str),
         selection: &Selection,
-    ) -> (Surveyed<C>, Vec<T>) {
-        let mut surveyed = Surveyed {
+    ) -> (CorpusSurvey<C>, Vec<T>) {
+        let mut surveyed = CorpusSurvey {
             name: corpus.card().and_then(|card| card.name.clone()),
             corpus,
             cases: self.cases,
@@ -248,14 +248,14 @@ fn of_the_unread(what: &str, rows: Vec<Problem>) -> Vec<Problem> {
 }
 
 /// Returns which cases are left by `--limit`, then `--sample`. `None` if neither is set.
-fn narrowed(cases: &impl Cases, selection: &Selection) -> Option<Vec<bool>> {
+fn narrowed(cases: &impl CaseSet, selection: &Selection) -> Option<Vec<bool>> {
     if selection.limit.is_none() && selection.sample.is_none() {
         return None;
     }
     let most = selection.limit.unwrap_or(usize::MAX);
     let mut kept: Vec<bool> = (0..cases.number()).map(|i| i < most).collect();
     if let Some(sample) = selection.sample {
-        let mut draw = Draw::new(sample);
+        let mut draw = SampleDraw::new(sample);
         let among = 0..cases.number().min(most);
         among.for_each(|i| cases.on(i, |case| draw.offer(&case.id)));
         let drawn = draw.finish();

@@ -4,7 +4,7 @@ use deadloop_corpus::Entry;
 use deadloop_detect::harness::did_you_mean;
 use deadloop_score::Case;
 
-use crate::corpus::survey::Surveyed;
+use crate::corpus::survey::CorpusSurvey;
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
 use crate::visible::visible;
@@ -12,7 +12,7 @@ use crate::visible::visible;
 /// The maximum number of ids suggested for an unknown one.
 const SUGGESTED: usize = 10;
 
-impl Surveyed {
+impl CorpusSurvey {
     /// Returns the transcript requested by [`SurveyRequest::entry`](crate::SurveyRequest::entry), and its label. With
     /// `skips`, bad lines of the corpus are counted and left out.
     ///

@@ -10,16 +10,16 @@ use deadloop_replay::IdFilter;
 /// The places of transcripts, in the order of the corpus. An id has at most one place.
 #[derive(Debug, Default)]
 pub struct Places {
-    files: Vec<Lines>,
+    files: Vec<LineSet>,
     numbers: HashMap<Arc<PathBuf>, usize>,
     number: usize,
 }
 
 /// The set lines of one file.
 #[derive(Debug, Default)]
-struct Lines(Vec<u64>);
+struct LineSet(Vec<u64>);
 
-impl Lines {
+impl LineSet {
     fn has(&self, line: u64) -> bool {
         let (word, bit) = split(line);
         self.0.get(word).is_some_and(|bits| bits >> bit & 1 == 1)
@@ -54,7 +54,7 @@ impl Places {
         let next = self.files.len();
         let nth = *self.numbers.entry(Arc::clone(&place.file)).or_insert(next);
         if nth == next {
-            self.files.push(Lines::default());
+            self.files.push(LineSet::default());
         }
         self.files[nth].add(place.line);
         self.number += 1;
@@ -70,10 +70,10 @@ impl Places {
     #[must_use]
     pub fn only(&self, kept: impl IntoIterator<Item = bool>) -> Self {
         let mut kept = kept.into_iter();
-        let mut files: Vec<Lines> = Vec::new();
+        let mut files: Vec<LineSet> = Vec::new();
         let mut number = 0;
         for lines in &self.files {
-            let mut some = Lines::default();
+            let mut some = LineSet::default();
             for line in lines.all().filter(|_| kept.next() == Some(true)) {
                 some.add(line);
                 number += 1;

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadloop_corpus::{
-    Corpus, CorpusError, Cost, Entry, Problem, Raw, Selection, fields, read_file,
+    Corpus, CorpusError, Cost, Entry, Problem, RawRecord, Selection, fields, read_file,
 };
-use deadloop_replay::{Interrupted, each};
+use deadloop_replay::{Interruption, each};
 use deadloop_score::{Case, LabelsFile, write_text};
 
 use crate::corpus::case_store::{CaseStore, drop_unkept};
-use crate::corpus::findings::{Finder, Findings, Refuses, Sides};
+use crate::corpus::findings::{Finder, Findings, Refuses, SideRecords};
 use crate::corpus::places::Places;
 use crate::corpus::stamps::Stamps;
 use crate::failure::{Code, Failure, RunResult};
@@ -27,7 +27,7 @@ use crate::words;
 const NAMED_OF: usize = 1000;
 
 /// A surveyed corpus.
-pub struct Surveyed<C = Vec<Case>> {
+pub struct CorpusSurvey<C = Vec<Case>> {
     /// The corpus, to be read again. Without files if it is not on this machine.
     pub corpus: Corpus,
     /// The name from its card.
@@ -92,7 +92,7 @@ pub fn refuse_machine(problems: &[Problem]) -> RunResult {
 }
 
 /// Reads the whole corpus once.
-pub fn survey(wanted: SurveyRequest<'_>) -> RunResult<Surveyed> {
+pub fn survey(wanted: SurveyRequest<'_>) -> RunResult<CorpusSurvey> {
     let corpus = open(wanted.path)?;
     survey_with(corpus, wanted, |_, _| ()).map(|(surveyed, _)| surveyed)
 }
@@ -102,7 +102,7 @@ pub fn survey_with<T: Send>(
     corpus: Corpus,
     wanted: SurveyRequest<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
-) -> RunResult<(Surveyed, Vec<T>)> {
+) -> RunResult<(CorpusSurvey, Vec<T>)> {
     survey_into(corpus, wanted, &|_| None, look)
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn survey_into<C: CaseStore, T: Send>(
     wanted: SurveyRequest<'_>,
     refuses: Refuses<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
-) -> RunResult<(Surveyed<C>, Vec<T>)> {
+) -> RunResult<(CorpusSurvey<C>, Vec<T>)> {
     let stamps = Stamps::from_corpus(&corpus);
     let labels = corpus.labels_csv().map(LabelsFile::read);
     let (labels, problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
@@ -124,7 +124,8 @@ pub(crate) fn survey_into<C: CaseStore, T: Send>(
         full: &full,
         refuses,
     };
-    let find = |entry: Result<Entry, Problem>, raw: Option<Raw>| finder.find(entry, raw, &look);
+    let find =
+        |entry: Result<Entry, Problem>, raw: Option<RawRecord>| finder.find(entry, raw, &look);
     let mut found = Findings::new(problems);
     watched(wanted.host, "reading", |watch| {
         each(&corpus, watch, find, |record| {
@@ -136,8 +137,8 @@ pub(crate) fn survey_into<C: CaseStore, T: Send>(
             ControlFlow::Continue(())
         })
     })
-    .map_err(|Interrupted| Code::Interrupted.error("interrupted while the corpus was read"))?;
-    found.end(&Sides {
+    .map_err(|Interruption| Code::Interrupted.error("interrupted while the corpus was read"))?;
+    found.end(&SideRecords {
         bad_splits: corpus.bad_splits(),
         strays: &|ids| corpus.stray_splits(ids),
         orphans: &|ids| {
@@ -166,14 +167,14 @@ pub(crate) fn side_files(corpus: &Corpus) -> RunResult<String> {
     })
 }
 
-impl Surveyed {
+impl CorpusSurvey {
     /// Returns the ids of the selected transcripts.
     pub fn ids(&self) -> HashSet<Arc<str>> {
         self.cases.iter().map(|case| case.id.clone()).collect()
     }
 }
 
-impl<C: CaseStore> Surveyed<C> {
+impl<C: CaseStore> CorpusSurvey<C> {
     /// Drops the cases whose flag in `kept` is not set, and their items of `seen`.
     pub(crate) fn narrow<T>(&mut self, seen: &mut Vec<T>, kept: &[bool]) {
         self.filtered += kept.iter().filter(|kept| !**kept).count() as u64;
@@ -304,7 +305,7 @@ fn lines(problems: &[Problem]) -> String {
 
 /// Leaves out the transcripts of the sealed split. `seen` has an item for each case.
 pub(crate) fn drop_sealed<C: CaseStore, T>(
-    surveyed: &mut Surveyed<C>,
+    surveyed: &mut CorpusSurvey<C>,
     mut seen: Vec<T>,
     sealed: Option<&str>,
 ) -> Vec<T> {
@@ -325,7 +326,7 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     use super::*;
-    use crate::Alone;
+    use crate::SilentHost;
 
     /// What is beyond the limit is read, since it may be bad, and no longer looked at.
     #[test]
@@ -335,7 +336,7 @@ mod tests {
         let line = |n: usize| format!("{{\"id\":\"t{n}\",\"answer\":\"Number {n}.\"}}\n");
         let lines: String = (0..5000).map(line).collect();
         std::fs::write(&path, &lines).expect("a file");
-        let (looked, host) = (AtomicUsize::new(0), Alone::default());
+        let (looked, host) = (AtomicUsize::new(0), SilentHost::default());
         let surveyed = |limit: Option<usize>| {
             looked.store(0, Ordering::Relaxed);
             let wanted = SurveyRequest {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use deadloop_detect::Chars;
 use regex::Regex;
 
-use super::near::FactSight;
+use super::near_misses::FactSight;
 
 /// The maximum number of chars before the first copy at which a copy of another length may begin.
 const SLACK: u64 = 16;
@@ -121,7 +121,7 @@ mod tests {
     use deadloop_detect::Settings;
     use deadloop_detect::TextChannel;
 
-    use crate::explain::near::sights;
+    use crate::explain::near_misses::sights;
 
     /// Returns the copies that the fact of a periodic detector counts, as text.
     fn marked(text: &str, params: &str) -> Vec<String> {

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use deadloop_detect::Channel;
-use deadloop_score::{Part, Span};
+use deadloop_score::{ExcerptPart, Span};
 use serde::Serialize;
 
 use super::copies::{copies, even};
-use super::near::FactSight;
+use super::near_misses::FactSight;
 
 /// A part of a channel's text.
 #[derive(Clone, Debug, Serialize)]
@@ -111,11 +111,11 @@ impl ExcerptSource<'_> {
 
 impl Excerpt {
     /// Returns the first `chars` chars, with up to `copies` of the copies.
-    pub fn part(&self, chars: usize, copies: usize) -> Part {
+    pub fn part(&self, chars: usize, copies: usize) -> ExcerptPart {
         let copies = self.copies.iter().take(copies);
         let end = self.from + chars as u64;
         let marks = self.marks.iter().filter(|mark| mark.at < end);
-        Part {
+        ExcerptPart {
             channel: self.channel.to_string(),
             from: self.from,
             of: self.of,

@@ -2,26 +2,27 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | from a transcript and settings to the explanation | [`Question`], [`Explained`] |
+//! | from a transcript and settings to the explanation | [`ExplainRequest`], [`Explanation`] |
 //! | facts against thresholds, and the meaning of "near" | [`FactSight`] |
 //! | the copies of a unit | `copies` |
 //! | the shown text | [`ExcerptSource`], [`Excerpt`] |
-//! | the reason for an alarm, in a line | [`ExplainedSetting::why`] |
+//! | short descriptions of labels and alarms | `words` |
 
 mod calls;
 mod copies;
 mod excerpt;
-mod explained;
-mod loose;
-mod near;
-mod question;
+mod explain_request;
+mod explanation;
+mod loose_thresholds;
+mod near_misses;
 mod words;
 
 pub use calls::EqualCalls;
 pub use excerpt::{Excerpt, ExcerptMark, ExcerptSource};
-pub use explained::{
-    Explained, ExplainedAlarm, ExplainedLabel, ExplainedReading, ExplainedSetting, Head, Seat,
+pub use explain_request::ExplainRequest;
+pub use explanation::{
+    ExplainedAlarm, ExplainedLabel, ExplainedReading, ExplainedSetting, ExplainedTranscript,
+    Explanation, MemberReadings,
 };
-pub use near::{AskedOf, FactSight};
-pub use question::Question;
+pub use near_misses::{AskedOf, FactSight};
 pub use words::NO_GUARD;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use deadloop_detect::harness::ThresholdSide;
 
-use super::explained::{ExplainedLabel, ExplainedSetting};
-use super::near::{AskedOf, FactSight};
+use super::explanation::{ExplainedLabel, ExplainedSetting};
+use super::near_misses::{AskedOf, FactSight};
 use crate::visible::visible;
 use crate::words::count;
 

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, SystemTime};
 
-use deadloop_score::{Cases, CorpusInfo, FORMAT, Manifest};
+use deadloop_score::{CaseSet, CorpusInfo, FORMAT, Manifest};
 
-use crate::corpus::survey::Surveyed;
+use crate::corpus::survey::CorpusSurvey;
 use crate::replay::request::Request;
 
 /// Returns the manifest of a request on a surveyed corpus.
-pub(crate) fn manifest<C: Cases>(request: &Request<'_>, surveyed: &Surveyed<C>) -> Manifest {
+pub(crate) fn manifest<C: CaseSet>(request: &Request<'_>, surveyed: &CorpusSurvey<C>) -> Manifest {
     let mut chars = 0;
     surveyed.cases.each(|_, case| {
         let length = case.timeline.length();

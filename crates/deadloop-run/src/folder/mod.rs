@@ -93,7 +93,7 @@ pub const REPORT_FILES: [(&str, &str); 2] = [
 ];
 
 /// The state of a result folder.
-pub enum State {
+pub enum FolderState {
     /// A folder that is empty or holds unfinished work.
     Free,
     /// A folder with the finished result of the same inputs.
@@ -120,21 +120,21 @@ impl Folder {
     }
 
     /// Returns whether the folder holds results of `inputs`. Refuses a folder that holds anything else.
-    pub fn state(&self, inputs: &str) -> RunResult<State> {
+    pub fn state(&self, inputs: &str) -> RunResult<FolderState> {
         // A journal marks interrupted work. Whose work it was is checked when the journal is opened.
         if self.force || is_named(&self.journal()) {
-            return Ok(State::Free);
+            return Ok(FolderState::Free);
         }
         if let Ok(manifest) = Manifest::read(&self.path)
             && manifest.inputs == inputs
         {
             self.whole(&manifest)?;
-            return Ok(State::Done(Box::new(manifest)));
+            return Ok(FolderState::Done(Box::new(manifest)));
         }
         let mut entries = std::fs::read_dir(&self.path)?;
         let other = entries.find_map(|entry| Some(entry.ok()?.file_name()));
         match other {
-            None => Ok(State::Free),
+            None => Ok(FolderState::Free),
             Some(name) => {
                 let what = " and is not the result of these inputs";
                 Err(occupied(&self.path, Path::new(&name), what))

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use deadloop_detect::Value;
-use deadloop_detect::harness::{DETECTORS, Detector, Example, Mark, Param, Preset, Spec};
+use deadloop_detect::harness::{DETECTORS, Detector, Example, Param, ParamRole, Preset, Spec};
 use deadloop_import::import_formats;
 use deadloop_repair::registry::REPAIRERS;
 use deadloop_replay::budget;
@@ -16,7 +16,7 @@ use crate::failure::{Code, RunResult};
 use crate::folder::{REPORT_FILES, result_files};
 
 /// A page: its path below the folder of the reference, its depth in the contents, and its text.
-pub struct Leaf {
+pub struct ReferencePage {
     /// The path, with `/`.
     pub path: String,
     /// The depth in the contents: 0 or 1.
@@ -30,12 +30,12 @@ pub struct Leaf {
 ///
 /// # Errors
 /// Returns an error if the presets that ship with a detector cannot be read.
-pub fn leaves(commands: Vec<Leaf>) -> RunResult<Vec<Leaf>> {
+pub fn leaves(commands: Vec<ReferencePage>) -> RunResult<Vec<ReferencePage>> {
     let mut all = commands;
     all.extend(detectors()?);
     all.extend(repairers()?);
     all.extend([budgets(), formats(), measures(), files(), disk()]);
-    let line = |leaf: &Leaf| {
+    let line = |leaf: &ReferencePage| {
         let title = leaf.text.lines().next().unwrap_or_default();
         let title = title.trim_start_matches("# ");
         format!("{}- [{title}]({})\n", "  ".repeat(leaf.depth), leaf.path)
@@ -46,8 +46,8 @@ pub fn leaves(commands: Vec<Leaf>) -> RunResult<Vec<Leaf>> {
 }
 
 /// Creates a page of the reference.
-pub fn leaf(path: impl Into<String>, depth: usize, text: String) -> Leaf {
-    Leaf {
+pub fn leaf(path: impl Into<String>, depth: usize, text: String) -> ReferencePage {
+    ReferencePage {
         path: path.into(),
         depth,
         text,
@@ -55,7 +55,7 @@ pub fn leaf(path: impl Into<String>, depth: usize, text: String) -> Leaf {
 }
 
 /// Returns the page on the formats on disk and their versions.
-fn disk() -> Leaf {
+fn disk() -> ReferencePage {
     let rows = [
         (
             "a corpus: `*.jsonl`, also `.gz` and `.zst`, `labels.csv`, `splits.csv`",
@@ -135,7 +135,7 @@ pub fn head(names: &[&str]) -> String {
     )
 }
 
-fn detectors() -> RunResult<Vec<Leaf>> {
+fn detectors() -> RunResult<Vec<ReferencePage>> {
     let mut text = format!(
         "# Detectors\n\nA guard is one or more of these, each with its parameters. Without \
          parameters it runs with its defaults.\n\n{}",
@@ -157,7 +157,7 @@ fn detectors() -> RunResult<Vec<Leaf>> {
     Ok(pages)
 }
 
-fn repairers() -> RunResult<Vec<Leaf>> {
+fn repairers() -> RunResult<Vec<ReferencePage>> {
     let mut text = format!(
         "# Repairers\n\nThey mend faulty streams. How they compare: [Faulty streams](../docs/faults.md).\n\n{}",
         head(&["repairer", "does", "reads", "presets"])
@@ -178,7 +178,7 @@ fn repairers() -> RunResult<Vec<Leaf>> {
     Ok(pages)
 }
 
-fn budgets() -> Leaf {
+fn budgets() -> ReferencePage {
     let mut text = described(&budget::SPEC, "", &[]);
     text += &format!(
         "\n## Presets\n\nThe first is the one in use where `--preset` names none.\n\n{}",
@@ -246,8 +246,8 @@ fn example(detector: &Detector) -> String {
 
 fn parameter(param: &Param) -> String {
     let mark = match param.mark {
-        Mark::Structural => "S",
-        Mark::Threshold(_) => "T",
+        ParamRole::Structural => "S",
+        ParamRole::Threshold(_) => "T",
     };
     row([
         format!("`{}`", param.name).as_str(),
@@ -291,7 +291,7 @@ fn grid(detector: &Detector) -> String {
     }
 }
 
-fn formats() -> Leaf {
+fn formats() -> ReferencePage {
     let mut text = format!(
         "# Formats of import\n\n`deadloop import` tells the format of each file by its content; `--from` names it.\n\n{}",
         head(&["`--from`", "what it reads"])
@@ -301,7 +301,7 @@ fn formats() -> Leaf {
     leaf("formats.md", 0, text)
 }
 
-fn measures() -> Leaf {
+fn measures() -> ReferencePage {
     let mut text = format!(
         "# Measures\n\nColumns of `scores.parquet`; `--constraint` and `--objective` take their names. [How the numbers are \
          made](../reports/METHOD.md) has the rest.\n\n{}",
@@ -325,7 +325,7 @@ fn measures() -> Leaf {
     leaf("measures.md", 0, text)
 }
 
-fn files() -> Leaf {
+fn files() -> ReferencePage {
     let mut text = format!(
         "# Result files\n\nWhat `replay`, `sweep`, `tune`, `repair` and `budget` leave in the folder of `--out`. The same \
          inputs give the same bytes in every file but `manifest.json`.\n\n{}",

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use deadloop_corpus::{Corpus, Selection, text_hash};
-use deadloop_score::proposing::{BY, Proposal};
+use deadloop_score::proposals::{BY, Proposal};
 use deadloop_score::{LabelRow, LabelsFile};
 
 use crate::failure::{Code, RunResult};

@@ -2,10 +2,10 @@
 //!
 //! The folder has a temporary name until it is whole, and is joined with an existing corpus.
 
-mod carried;
+mod carried_files;
 mod labels;
 mod target;
 
-pub use carried::Carried;
+pub use carried_files::CarriedFiles;
 pub use labels::ImportedLabels;
-pub use target::{JoinedCorpus, Rejected, Sources, Target, sources_of};
+pub use target::{ImportTarget, JoinedCorpus, RejectedLines, SourceStamps, sources_of};

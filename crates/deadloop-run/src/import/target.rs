@@ -5,15 +5,15 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{
-    Corpus, CorpusWriter, Effort, Entry, FolderClaim, Problem, Unfinished, UnfinishedFolder, claim,
-    is_named, read_file, unfinished_folder,
+    Corpus, CorpusWriter, Effort, Entry, FolderClaim, Problem, UnfinishedFile, UnfinishedFolder,
+    claim, is_named, read_file, unfinished_folder,
 };
 use deadloop_import::source::files::FileStamp;
 use deadloop_score::write_labels;
 
 use serde_json::Value;
 
-use super::carried::Carried;
+use super::carried_files::CarriedFiles;
 use super::labels::ImportedLabels;
 use crate::corpus::survey::rejected_row;
 use crate::failure::{Code, Failure, RunResult};
@@ -21,7 +21,7 @@ use crate::host::Host;
 use crate::option::{FORCE, OUT, RESUME};
 
 /// The target folder under its temporary name.
-pub struct Target {
+pub struct ImportTarget {
     out: PathBuf,
     new: UnfinishedFolder,
     /// Whether an existing folder is replaced.
@@ -40,7 +40,7 @@ const IMPORTED: &str = "imported.jsonl.zst";
 /// The newly read transcripts, before they are joined with the existing ones.
 const NEW: &str = "new.jsonl.zst";
 
-impl Target {
+impl ImportTarget {
     /// Creates the folder under a temporary name. `over` allows an existing folder of the final name.
     pub fn prepare(out: &Path, over: bool, host: &dyn Host) -> RunResult<Self> {
         let refuse = |what: String| Code::Usage.at(OUT, format!("{}: {what}", out.display()));
@@ -109,10 +109,10 @@ impl Target {
     }
 
     /// Writes the list of source files with their stamps: the files read now, and those not read again.
-    pub fn sources(&self, read: &Sources, before: &Sources) -> RunResult {
+    pub fn sources(&self, read: &SourceStamps, before: &SourceStamps) -> RunResult {
         let mut all = before.clone();
         all.extend(read.clone());
-        let file = Unfinished::create(&self.new.path().join(SOURCES), false)?;
+        let file = UnfinishedFile::create(&self.new.path().join(SOURCES), false)?;
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(["file", "bytes", "modified"])?;
         for (path, stamp) in &all {
@@ -127,15 +127,15 @@ impl Target {
     }
 
     /// Returns the writer of rejected lines.
-    pub fn rejected(&self) -> Rejected {
-        Rejected {
+    pub fn rejected(&self) -> RejectedLines {
+        RejectedLines {
             path: self.new.path().join(REJECTED),
             file: None,
         }
     }
 
     /// Copies the rejected lines of files that were not read again.
-    pub fn keep_rejected(&self, read: &Sources) -> RunResult {
+    pub fn keep_rejected(&self, read: &SourceStamps) -> RunResult {
         let (old, new) = (self.out.join(REJECTED), self.new.path().join(REJECTED));
         if !old.is_file() {
             return Ok(());
@@ -155,7 +155,7 @@ impl Target {
             }
         }
         if !lines.is_empty() {
-            let mut file = Unfinished::create(&new, true)?;
+            let mut file = UnfinishedFile::create(&new, true)?;
             file.write_all(&lines)?;
             file.finish()?;
         }
@@ -186,14 +186,14 @@ impl Target {
             "models".into(),
             models.map(toml::Value::Table).collect::<Vec<_>>().into(),
         );
-        let mut file = Unfinished::create(&self.new.path().join(CARD), false)?;
+        let mut file = UnfinishedFile::create(&self.new.path().join(CARD), false)?;
         file.write_all(toml::to_string(&card)?.as_bytes())?;
         Ok(file.finish()?)
     }
 
     /// Copies the card of a corpus.
     pub fn copy_card(&self, card: &Path) -> RunResult {
-        let mut file = Unfinished::create(&self.new.path().join(CARD), false)?;
+        let mut file = UnfinishedFile::create(&self.new.path().join(CARD), false)?;
         file.write_all(&read_file(card)?)?;
         Ok(file.finish()?)
     }
@@ -201,7 +201,7 @@ impl Target {
     /// Writes the labels found by [`ImportedLabels::find`].
     pub fn label(
         &self,
-        carried: &Carried,
+        carried: &CarriedFiles,
         proposes: bool,
         host: &dyn Host,
     ) -> RunResult<ImportedLabels> {
@@ -223,7 +223,7 @@ impl Target {
     }
 
     /// Writes the carried splits, if there are any, together with the existing splits of other transcripts.
-    pub fn split(&self, carried: &Carried) -> RunResult {
+    pub fn split(&self, carried: &CarriedFiles) -> RunResult {
         if carried.splits.is_empty() {
             return Ok(());
         }
@@ -242,7 +242,7 @@ impl Target {
                 .cloned()
                 .map(|[id, split]| (id, split)),
         );
-        let file = Unfinished::create(&self.new.path().join(SPLITS), false)?;
+        let file = UnfinishedFile::create(&self.new.path().join(SPLITS), false)?;
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(["transcript", "split"])?;
         for (transcript, split) in &splits {
@@ -304,15 +304,15 @@ fn bad(problem: Problem) -> Failure {
 }
 
 /// Source files with their stamps when they were read.
-pub type Sources = BTreeMap<PathBuf, FileStamp>;
+pub type SourceStamps = BTreeMap<PathBuf, FileStamp>;
 
 /// Reads the list of files that a corpus was made of. `None` if it has no list.
-pub fn sources_of(corpus: &Path) -> RunResult<Option<Sources>> {
+pub fn sources_of(corpus: &Path) -> RunResult<Option<SourceStamps>> {
     let path = corpus.join(SOURCES);
     if !path.exists() {
         return Ok(None);
     }
-    let mut sources = Sources::new();
+    let mut sources = SourceStamps::new();
     for row in csv::Reader::from_path(&path)?.into_deserialize() {
         let (file, bytes, modified): (PathBuf, u64, u64) = row?;
         sources.insert(file, FileStamp { bytes, modified });
@@ -321,12 +321,12 @@ pub fn sources_of(corpus: &Path) -> RunResult<Option<Sources>> {
 }
 
 /// The writer of `rejected.jsonl`, which is created with the first rejected line.
-pub struct Rejected {
+pub struct RejectedLines {
     path: PathBuf,
-    file: Option<BufWriter<Unfinished>>,
+    file: Option<BufWriter<UnfinishedFile>>,
 }
 
-impl Rejected {
+impl RejectedLines {
     /// Adds a rejected line.
     ///
     /// # Errors
@@ -334,7 +334,7 @@ impl Rejected {
     pub fn add(&mut self, problem: &Problem) -> RunResult {
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(BufWriter::new(Unfinished::create(&self.path, false)?)),
+            none => none.insert(BufWriter::new(UnfinishedFile::create(&self.path, false)?)),
         };
         Ok(writeln!(file, "{}", rejected_row(problem))?)
     }

@@ -12,8 +12,8 @@ use std::path::Path;
 
 use deadloop_corpus::{Corpus, Entry, Problem};
 use deadloop_detect::{Channel, Unit};
-use deadloop_replay::{Interrupted, each};
-use deadloop_score::proposing::Reading;
+use deadloop_replay::{Interruption, each};
+use deadloop_score::proposals::FinderReading;
 use deadloop_score::{Manifest, OutcomeLine, Verdict, read_outcomes};
 use serde::Serialize;
 
@@ -107,12 +107,12 @@ impl Dispute {
 
     /// Returns whether the finder agrees with the detectors: something repeats at their alarm, or it sees no loop
     /// where no detector alarmed.
-    fn agrees(&self, reading: &Reading) -> bool {
+    fn agrees(&self, reading: &FinderReading) -> bool {
         match (&self.alarm, reading) {
-            (Some(_), Reading::Loop(_)) => true,
-            (Some(_), Reading::Passing(..)) => self.label == "clean",
-            (Some(_), Reading::Nothing) => false,
-            (None, reading) => !matches!(reading, Reading::Loop(_)),
+            (Some(_), FinderReading::Loop(_)) => true,
+            (Some(_), FinderReading::Passing(..)) => self.label == "clean",
+            (Some(_), FinderReading::Nothing) => false,
+            (None, reading) => !matches!(reading, FinderReading::Loop(_)),
         }
     }
 }
@@ -190,11 +190,11 @@ fn readings(
     corpus: &Corpus,
     open: &BTreeMap<String, Dispute>,
     host: &dyn Host,
-) -> RunResult<HashMap<String, Reading>> {
+) -> RunResult<HashMap<String, FinderReading>> {
     let look = |entry: Result<Entry, Problem>, _| {
         let transcript = entry.ok()?.transcript;
         let one = open.get(&transcript.id)?;
-        let reading = Reading::new(&transcript, one.alarm());
+        let reading = FinderReading::new(&transcript, one.alarm());
         Some((transcript.id, reading))
     };
     let mut found = HashMap::new();
@@ -204,6 +204,6 @@ fn readings(
             ControlFlow::Continue(())
         })
     })
-    .map_err(|Interrupted| Code::Interrupted.error("interrupted"))?;
+    .map_err(|Interruption| Code::Interrupted.error("interrupted"))?;
     Ok(found)
 }

@@ -32,7 +32,7 @@ Each answer is saved at once; z takes it back.
 
 /// The meaning of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Press {
+pub enum KeyCommand {
     /// A key that the session handles.
     Session(Key),
     /// A key that only changes the view.
@@ -53,7 +53,7 @@ pub enum ViewChange {
 }
 
 /// Returns the meaning of a key by its name. Browsers' names of keys are included.
-pub fn named(name: &str) -> Option<Press> {
+pub fn named(name: &str) -> Option<KeyCommand> {
     let key = match name {
         "Enter" | "enter" => Key::Accept,
         "l" => Key::Answer(Class::Loop),
@@ -67,13 +67,13 @@ pub fn named(name: &str) -> Option<Press> {
         "z" => Key::Undo,
         "s" => Key::Skip,
         "q" => Key::Quit,
-        "v" => return Some(Press::Sight(ViewChange::Whole)),
-        " " | "PageDown" => return Some(Press::Sight(ViewChange::Down)),
-        "b" | "PageUp" => return Some(Press::Sight(ViewChange::Up)),
-        "?" => return Some(Press::Sight(ViewChange::Help)),
+        "v" => return Some(KeyCommand::Sight(ViewChange::Whole)),
+        " " | "PageDown" => return Some(KeyCommand::Sight(ViewChange::Down)),
+        "b" | "PageUp" => return Some(KeyCommand::Sight(ViewChange::Up)),
+        "?" => return Some(KeyCommand::Sight(ViewChange::Help)),
         _ => return None,
     };
-    Some(Press::Session(key))
+    Some(KeyCommand::Session(key))
 }
 
 #[cfg(test)]

@@ -2,32 +2,33 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | from a transcript to rows of a labels.csv | [`deadloop_score::proposing`] |
+//! | from a transcript to rows of a labels.csv | [`deadloop_score::proposals`] |
 //! | from a corpus to rows of a labels.csv | [`proposed`] |
 //! | keys and their meanings | [`named`], [`KEYS`] |
-//! | a review as keys in and rows out | [`Session`] |
-//! | a review under way: transcripts loaded, answers saved | [`Sitting`] |
+//! | a review as keys in and rows out | [`ReviewSession`] |
+//! | a review under way: transcripts loaded, answers saved | [`InteractiveReview`] |
 //! | the labels of a file or a corpus | [`labels_of`] |
 //! | two reviewers' answers in one file | [`merged`] |
-//! | the disputes between detectors and labels | [`disputes`] |
+//! | the disputes between detectors and labels | [`disputes()`] |
 
 mod disputes;
 mod excerpts;
+mod interactive_review;
 mod keys;
-mod labelled;
-mod merging;
+mod labellings;
 mod proposals;
+mod reviewer_merge;
 mod rows;
 mod session;
-mod sitting;
 
 pub use disputes::{Dispute, disputes};
 pub use excerpts::excerpts;
-pub use keys::{HELP, KEYS, Press, ViewChange, named};
-pub use labelled::labels_of;
-pub use merging::{Merged, merged};
+pub use interactive_review::{InteractiveReview, Review, ReviewView};
+pub use keys::{HELP, KEYS, KeyCommand, ViewChange, named};
+pub use labellings::labels_of;
 pub use proposals::{
-    Proposed, loop_rate, narrowed, of_class, proposed, proposed_json, uncertain, write_proposals,
+    CorpusProposals, loop_rate, narrowed, of_class, proposed, proposed_json, uncertain,
+    write_proposals,
 };
-pub use session::{Effect, Key, Session};
-pub use sitting::{Review, ReviewSight, Sitting};
+pub use reviewer_merge::{MergeCounts, merged};
+pub use session::{Key, KeyEffect, ReviewSession};

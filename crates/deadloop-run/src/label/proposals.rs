@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use deadloop_corpus::{Corpus, Draw, Entry, Ids, Problem, Selection};
-use deadloop_replay::{Interrupted, each};
-use deadloop_score::proposing::{DOUBTFUL, Proposal, propose};
+use deadloop_corpus::{Corpus, Entry, Ids, Problem, SampleDraw, Selection};
+use deadloop_replay::{Interruption, each};
+use deadloop_score::proposals::{DOUBTFUL, Proposal, propose};
 use deadloop_score::{Class, LabelRow, write_labels};
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ use crate::failure::{Code, RunResult};
 use crate::host::{Host, watched};
 
 /// The proposals for a corpus.
-pub struct Proposed {
+pub struct CorpusProposals {
     /// A proposal for every selected transcript, in the order of the corpus.
     pub proposals: Vec<Proposal>,
     /// The problems of records that cannot be read.
@@ -32,7 +32,7 @@ pub fn proposed(
     selection: &Selection,
     unlabelled: bool,
     host: &dyn Host,
-) -> RunResult<Proposed> {
+) -> RunResult<CorpusProposals> {
     let look = |entry: Result<Entry, Problem>, _| {
         let entry = entry?;
         let is_wanted = selection.matches(&entry) && !(unlabelled && entry.labels.is_some());
@@ -55,8 +55,8 @@ pub fn proposed(
             ControlFlow::Continue(())
         })
     })
-    .map_err(|Interrupted| Code::Interrupted.error("interrupted; no labels were written"))?;
-    Ok(Proposed {
+    .map_err(|Interruption| Code::Interrupted.error("interrupted; no labels were written"))?;
+    Ok(CorpusProposals {
         proposals: narrowed(found, selection, Proposal::transcript),
         problems,
         empty: ids.is_empty(),
@@ -67,7 +67,7 @@ pub fn proposed(
 pub fn narrowed<T>(mut found: Vec<T>, selection: &Selection, id: impl Fn(&T) -> &str) -> Vec<T> {
     found.truncate(selection.limit.unwrap_or(usize::MAX));
     if let Some(sample) = selection.sample {
-        let mut draw = Draw::new(sample);
+        let mut draw = SampleDraw::new(sample);
         found.iter().for_each(|one| draw.offer(id(one)));
         let drawn = draw.finish();
         found.retain(|one| drawn.contains(id(one)));

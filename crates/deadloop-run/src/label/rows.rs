@@ -1,6 +1,6 @@
 //! The main row, confidence and history of one transcript's labels.
 
-use deadloop_score::proposing::confidence;
+use deadloop_score::proposals::confidence;
 use deadloop_score::{Class, LabelRow, REVIEW};
 
 /// Returns the row that a review is about: the loop, else the longest repetition, else the first.

@@ -27,7 +27,7 @@ pub enum Key {
 
 /// The effect of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum KeyEffect {
     /// The rows changed and must be saved.
     Save,
     /// Only the view changed.
@@ -39,7 +39,7 @@ pub enum Effect {
 }
 
 /// A transcript to review.
-struct Item {
+struct ReviewItem {
     id: String,
     /// The rows that stay if the reviewer skips it.
     rows: Vec<LabelRow>,
@@ -47,14 +47,14 @@ struct Item {
 }
 
 /// A review under way.
-pub struct Session {
+pub struct ReviewSession {
     /// The author of new rows.
     by: String,
     /// All rows by transcript, to be saved.
     rows: BTreeMap<String, Vec<LabelRow>>,
     /// The transcripts in the order of the file.
     order: Vec<String>,
-    items: Vec<Item>,
+    items: Vec<ReviewItem>,
     at: usize,
     /// The main row of the current item with the reviewer's changes, if the item has one.
     draft: Option<LabelRow>,
@@ -62,7 +62,7 @@ pub struct Session {
     answered: Vec<(usize, Vec<LabelRow>)>,
 }
 
-impl Session {
+impl ReviewSession {
     /// Creates a review of all rows without an answer, the most uncertain transcript first. With `again`, answered
     /// rows are included. Transcripts without a confidence come last.
     pub fn new(
@@ -83,12 +83,12 @@ impl Session {
             let answered = by_id[*id].iter().all(|row| row.by.starts_with(REVIEW));
             (again || !answered) && only.is_none_or(|only| only.contains(*id))
         };
-        let item = |id: &String| Item {
+        let item = |id: &String| ReviewItem {
             id: id.clone(),
             rows: by_id[id].clone(),
             confidence: sure(&by_id[id]),
         };
-        let mut items: Vec<Item> = order.iter().filter(open).map(item).collect();
+        let mut items: Vec<ReviewItem> = order.iter().filter(open).map(item).collect();
         items.sort_by(|a, b| a.confidence.total_cmp(&b.confidence));
         let mut session = Self {
             by: format!("{REVIEW}:{reviewer}"),
@@ -152,15 +152,15 @@ impl Session {
     }
 
     /// Handles a key.
-    pub fn press(&mut self, key: Key) -> Effect {
+    pub fn press(&mut self, key: Key) -> KeyEffect {
         if self.current().is_none() && !matches!(key, Key::Undo | Key::Quit) {
-            return Effect::Nothing("all were looked at");
+            return KeyEffect::Nothing("all were looked at");
         }
         match key {
             Key::Answer(class) => self.answer(class),
             Key::Accept => match self.class() {
                 Some(class) => self.answer(class),
-                None => Effect::Nothing("nothing is proposed here"),
+                None => KeyEffect::Nothing("nothing is proposed here"),
             },
             Key::Chars(by) => self.shift(by),
             Key::Copies(by) => {
@@ -171,9 +171,9 @@ impl Session {
             Key::Skip => {
                 self.at += 1;
                 self.begin();
-                Effect::Show
+                KeyEffect::Show
             }
-            Key::Quit => Effect::Quit,
+            Key::Quit => KeyEffect::Quit,
         }
     }
 
@@ -184,29 +184,29 @@ impl Session {
 
     /// Moves the onset. It stays after the start of the text and before the end of the span. The length of the first
     /// copy stays.
-    fn shift(&mut self, by: i64) -> Effect {
+    fn shift(&mut self, by: i64) -> KeyEffect {
         let Some(row) = self.draft.as_mut() else {
-            return Effect::Nothing("there is no onset to move");
+            return KeyEffect::Nothing("there is no onset to move");
         };
         let period = row.period.unwrap_or(0);
         let moved = row.onset.and_then(|onset| onset.checked_add_signed(by));
         let fits = |at: &u64| *at >= period && row.end.is_none_or(|end| *at < end);
         let Some(onset) = moved.filter(fits) else {
-            return Effect::Nothing("the onset cannot go there");
+            return KeyEffect::Nothing("the onset cannot go there");
         };
         row.onset = Some(onset);
         row.start = Some(onset - period);
         row.earliest = row.earliest.filter(|at| *at < onset);
-        Effect::Show
+        KeyEffect::Show
     }
 
-    fn answer(&mut self, class: Class) -> Effect {
+    fn answer(&mut self, class: Class) -> KeyEffect {
         let Some(item) = self.items.get(self.at) else {
-            return Effect::Nothing("all were looked at");
+            return KeyEffect::Nothing("all were looked at");
         };
         let draft = self.draft.clone();
         if class == Class::Loop && draft.as_ref().is_none_or(|row| row.onset.is_none()) {
-            return Effect::Nothing("a loop needs an onset, and none is known here");
+            return KeyEffect::Nothing("a loop needs an onset, and none is known here");
         }
         let answer = |row: LabelRow, class| LabelRow {
             class,
@@ -229,20 +229,20 @@ impl Session {
         self.answered.push((self.at, item.rows.clone()));
         self.at += 1;
         self.begin();
-        Effect::Save
+        KeyEffect::Save
     }
 
-    fn undo(&mut self) -> Effect {
+    fn undo(&mut self) -> KeyEffect {
         let Some((at, rows)) = self.answered.pop() else {
-            return Effect::Nothing("nothing was answered yet");
+            return KeyEffect::Nothing("nothing was answered yet");
         };
         let Some(item) = self.items.get(at) else {
-            return Effect::Nothing("nothing was answered yet");
+            return KeyEffect::Nothing("nothing was answered yet");
         };
         self.rows.insert(item.id.clone(), rows);
         self.at = at;
         self.begin();
-        Effect::Save
+        KeyEffect::Save
     }
 }
 
@@ -272,14 +272,14 @@ mod tests {
         }
     }
 
-    fn session() -> Session {
+    fn session() -> ReviewSession {
         let rows = vec![
             span("sure", Class::Loop, 50, 0.9),
             clean("doubt", 0.6),
             span("half", Class::Loop, 500, 0.7),
             span("half", Class::Transient, 100, 0.99),
         ];
-        Session::new(rows, "ann", None, false)
+        ReviewSession::new(rows, "ann", None, false)
     }
 
     fn rows_for<'r>(rows: &'r [LabelRow], id: &str) -> Vec<&'r LabelRow> {
@@ -291,7 +291,7 @@ mod tests {
         let mut session = session();
         let order: Vec<&str> = session.next(9).collect();
         assert_eq!(order, ["doubt", "half", "sure"]);
-        assert_eq!(session.press(Key::Answer(Class::Clean)), Effect::Save);
+        assert_eq!(session.press(Key::Answer(Class::Clean)), KeyEffect::Save);
         let rows = session.rows();
         let ids: Vec<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
         assert_eq!(ids, ["sure", "doubt", "half", "half"]);
@@ -306,7 +306,7 @@ mod tests {
         let mut session = session();
         session.press(Key::Skip);
         for key in [Key::Chars(-1), Key::Chars(-1), Key::Copies(2)] {
-            assert_eq!(session.press(key), Effect::Show);
+            assert_eq!(session.press(key), KeyEffect::Show);
         }
         assert_eq!(session.current_rows()[0].onset, Some(518));
         assert_eq!(session.current_rows().len(), 2);
@@ -342,36 +342,36 @@ mod tests {
         session.press(Key::Skip);
         session.press(Key::Answer(Class::Clean));
         assert_eq!(session.current(), None);
-        assert_eq!(session.press(Key::Undo), Effect::Save);
+        assert_eq!(session.press(Key::Undo), KeyEffect::Save);
         assert_eq!(session.current(), Some("sure"));
         session.press(Key::Undo);
         assert_eq!(session.current(), Some("doubt"));
         assert_eq!(session.rows(), before);
-        assert!(matches!(session.press(Key::Undo), Effect::Nothing(_)));
+        assert!(matches!(session.press(Key::Undo), KeyEffect::Nothing(_)));
     }
 
     #[test]
     fn what_was_answered_is_not_asked_again() {
         let mut first = session();
         first.press(Key::Answer(Class::Clean));
-        let second = Session::new(first.rows(), "bob", None, false);
+        let second = ReviewSession::new(first.rows(), "bob", None, false);
         let left: Vec<&str> = second.next(9).collect();
         assert_eq!(left, ["half", "sure"]);
         let only = BTreeSet::from(["sure".to_owned()]);
         assert_eq!(
-            Session::new(first.rows(), "bob", Some(&only), false).current(),
+            ReviewSession::new(first.rows(), "bob", Some(&only), false).current(),
             Some("sure")
         );
-        let again = Session::new(first.rows(), "bob", None, true);
+        let again = ReviewSession::new(first.rows(), "bob", None, true);
         assert_eq!(again.next(9).count(), 3);
     }
 
     #[test]
     fn a_proposal_is_accepted_with_the_onset_as_it_was_moved() {
         let mut session = session();
-        assert_eq!(session.press(Key::Accept), Effect::Save);
+        assert_eq!(session.press(Key::Accept), KeyEffect::Save);
         session.press(Key::Chars(7));
-        assert_eq!(session.press(Key::Accept), Effect::Save);
+        assert_eq!(session.press(Key::Accept), KeyEffect::Save);
         let rows = session.rows();
         let doubt = rows_for(&rows, "doubt")[0];
         assert_eq!(
@@ -392,11 +392,14 @@ mod tests {
         let mut session = session();
         assert!(matches!(
             session.press(Key::Answer(Class::Loop)),
-            Effect::Nothing(_)
+            KeyEffect::Nothing(_)
         ));
-        assert!(matches!(session.press(Key::Chars(1)), Effect::Nothing(_)));
+        assert!(matches!(
+            session.press(Key::Chars(1)),
+            KeyEffect::Nothing(_)
+        ));
         session.suggest(Some(span("doubt", Class::Loop, 30, 0.4)));
-        assert_eq!(session.press(Key::Chars(1)), Effect::Show);
+        assert_eq!(session.press(Key::Chars(1)), KeyEffect::Show);
         session.press(Key::Answer(Class::Loop));
         assert_eq!(rows_for(&session.rows(), "doubt")[0].onset, Some(31));
     }
@@ -411,7 +414,10 @@ mod tests {
             Key::Chars(i64::MIN),
             Key::Chars(i64::MAX),
         ] {
-            assert!(matches!(session.press(key), Effect::Nothing(_)), "{key:?}");
+            assert!(
+                matches!(session.press(key), KeyEffect::Nothing(_)),
+                "{key:?}"
+            );
         }
         session.press(Key::Copies(-2));
         let row = session.current_rows()[0];

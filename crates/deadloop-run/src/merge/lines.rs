@@ -8,12 +8,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deadloop_corpus::{Cost, Place, Problem, RecordDigest, Unfinished, unpack_zstd};
+use deadloop_corpus::{Cost, Place, Problem, RecordDigest, UnfinishedFile, unpack_zstd};
 use deadloop_score::{Case, FileError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::corpus::findings::Found;
+use crate::corpus::findings::FoundRecord;
 use crate::failure::{Code, Failure, RunResult};
 
 /// The compression level. It is fast, since lines are read once, and the files still take a twentieth of the JSON.
@@ -25,7 +25,7 @@ const MAX_LINE: u64 = 1 << 30;
 /// The result of a shard for one record of the corpus.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Line<S> {
+pub(super) struct ShardLine<S> {
     /// The index of its file in the whole corpus, from 0, and its line there.
     pub(super) at: (usize, u64),
     /// The digest of its bytes: 64 hexadecimal digits.
@@ -33,10 +33,10 @@ pub(super) struct Line<S> {
     /// The case for scoring. `None` if the record cannot be read.
     case: Option<Case>,
     /// The reason why it cannot be read.
-    unreadable: Option<Wrong>,
+    unreadable: Option<StoredProblem>,
     /// The problems of its labels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    problems: Vec<Wrong>,
+    problems: Vec<StoredProblem>,
     /// Whether its labels are bad, here or in labels.csv.
     bad: bool,
     /// Whether the filters select it.
@@ -48,7 +48,7 @@ pub(super) struct Line<S> {
 /// A problem as it is stored.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wrong {
+pub(super) struct StoredProblem {
     file: PathBuf,
     line: u64,
     what: String,
@@ -61,9 +61,9 @@ pub(super) struct Wrong {
 #[serde(rename_all = "snake_case")]
 pub(super) enum NamesLine {
     /// A bad row of labels.csv.
-    BadLabel(Wrong),
+    BadLabel(StoredProblem),
     /// A bad row of splits.csv.
-    BadSplit(Wrong),
+    BadSplit(StoredProblem),
     /// An id in labels.csv, and the first line with it.
     Label(String, u64),
     /// An id in splits.csv, and the first line with it.
@@ -76,7 +76,7 @@ const COSTS: [(Cost, &str); 3] = [
     (Cost::Machine, "machine"),
 ];
 
-impl Wrong {
+impl StoredProblem {
     pub(super) fn from_problem(problem: &Problem) -> Self {
         let cost = COSTS.iter().find(|(cost, _)| *cost == problem.cost);
         Self {
@@ -99,14 +99,14 @@ impl Wrong {
     }
 }
 
-impl<S> Line<S> {
+impl<S> ShardLine<S> {
     /// Converts the findings on a record of the file with index `file`.
-    pub(super) fn from_found(file: usize, found: Found<Option<S>>) -> Self {
+    pub(super) fn from_found(file: usize, found: FoundRecord<Option<S>>) -> Self {
         let (case, unreadable, line) = match found.case {
             Ok((case, place)) => (Some(case), None, place.line),
             Err(problem) => (
                 None,
-                Some(Wrong::from_problem(&problem)),
+                Some(StoredProblem::from_problem(&problem)),
                 problem.place.line,
             ),
         };
@@ -115,7 +115,11 @@ impl<S> Line<S> {
             digest: found.digest.map(|digest| digest.to_string()),
             case,
             unreadable,
-            problems: found.problems.iter().map(Wrong::from_problem).collect(),
+            problems: found
+                .problems
+                .iter()
+                .map(StoredProblem::from_problem)
+                .collect(),
             bad: found.bad,
             meant: found.meant,
             decided: found.seen.flatten(),
@@ -123,10 +127,10 @@ impl<S> Line<S> {
     }
 
     /// Converts the line back, with the current path of its file. `None` if the line contradicts itself.
-    pub(super) fn found(self, file: &Arc<PathBuf>) -> Option<Found<Option<S>>> {
+    pub(super) fn found(self, file: &Arc<PathBuf>) -> Option<FoundRecord<Option<S>>> {
         let place = Place::new(Arc::clone(file), self.at.1);
         let digest = self.digest.as_deref().map(str::parse::<RecordDigest>);
-        Some(Found {
+        Some(FoundRecord {
             case: match (self.case, self.unreadable) {
                 (Some(case), None) => Ok((case, place)),
                 (None, Some(wrong)) => Err(wrong.problem()),
@@ -134,7 +138,11 @@ impl<S> Line<S> {
             },
             meant: self.meant,
             seen: (self.meant && !self.bad).then_some(self.decided),
-            problems: self.problems.into_iter().map(Wrong::problem).collect(),
+            problems: self
+                .problems
+                .into_iter()
+                .map(StoredProblem::problem)
+                .collect(),
             bad: self.bad,
             digest: digest.transpose().ok()?,
             entry: None,
@@ -143,16 +151,16 @@ impl<S> Line<S> {
 }
 
 /// A writer of lines. The file gets its name by [`finish`](Self::finish).
-pub(super) struct Writer {
+pub(super) struct LineWriter {
     path: PathBuf,
-    packed: zstd::Encoder<'static, Unfinished>,
+    packed: zstd::Encoder<'static, UnfinishedFile>,
     /// The number of lines so far.
     pub(super) lines: u64,
 }
 
-impl Writer {
+impl LineWriter {
     pub(super) fn create(path: &Path) -> RunResult<Self> {
-        let file = Unfinished::create(path, true).map_err(FileError::from)?;
+        let file = UnfinishedFile::create(path, true).map_err(FileError::from)?;
         let packed = zstd::Encoder::new(file, ZSTD_LEVEL).map_err(|e| FileError::at(path, e))?;
         Ok(Self {
             path: path.into(),
@@ -177,14 +185,14 @@ impl Writer {
 }
 
 /// A reader of lines, with one line in memory at a time.
-pub(super) struct Reader {
+pub(super) struct LineReader {
     path: PathBuf,
     lines: Box<dyn BufRead>,
     number: u64,
     text: String,
 }
 
-impl Reader {
+impl LineReader {
     pub(super) fn open(path: &Path) -> RunResult<Self> {
         let opened = File::open(path).and_then(unpack_zstd);
         let packed = opened.map_err(|e| Code::Usage.because(FileError::at(path, e)))?;

@@ -1,4 +1,4 @@
-//! [`Part`]: `part.json`, the description of a part.
+//! [`PartManifest`]: `part.json`, the description of a part.
 //!
 //! The file is written last, so a folder with such a file is complete.
 
@@ -28,9 +28,9 @@ pub(super) const NAMES: &str = "names.jsonl.zst";
 /// The description of a part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Part {
+pub(crate) struct PartManifest {
     /// The fields that all parts of one corpus share.
-    pub(super) whole: Whole,
+    pub(super) whole: SharedFields,
     /// The shard as `I/N`.
     pub(super) shard: String,
     /// The number of lines of the records.
@@ -42,7 +42,7 @@ pub(crate) struct Part {
 /// The fields that all parts of one corpus share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Whole {
+pub(crate) struct SharedFields {
     /// The version of deadloop.
     pub(super) deadloop: String,
     /// The versions of the detectors.
@@ -128,7 +128,7 @@ impl ShardCorpus {
     }
 }
 
-impl Whole {
+impl SharedFields {
     pub(super) fn new(
         request: &Request<'_>,
         subject: &impl Subject,
@@ -176,7 +176,7 @@ impl Whole {
     }
 }
 
-impl Part {
+impl PartManifest {
     /// Reads the part in a folder. `None` if the folder has no part.
     ///
     /// # Errors

@@ -6,20 +6,20 @@
 
 use deadloop_detect::harness::Params;
 use deadloop_detect::{Event, TextChannel};
-use deadloop_repair::meaning::{Piece, Pieces};
-use deadloop_repair::registry::{Mends, REPAIRERS, Repairer, StreamKind, TextRepair};
+use deadloop_repair::meaning::{MeaningPart, MeaningParts};
+use deadloop_repair::registry::{REPAIRERS, RepairTarget, Repairer, StreamKind, TextRepair};
 use deadloop_stream::StreamFormat;
 use serde_json::{Value as Json, json};
 
-use deadloop_replay::repairers::{Mending, RepairGrid};
+use deadloop_replay::repairers::{RepairGrid, RepairMethod};
 
 /// A repairer with its parameters.
-type Chosen = (&'static Repairer, Params);
+type RepairerChoice = (&'static Repairer, Params);
 
 /// Creates a machine for the answer of one stream. `None` if the repairer does not mend answers.
-fn stage((repairer, params): &Chosen) -> Option<Box<dyn TextRepair>> {
+fn stage((repairer, params): &RepairerChoice) -> Option<Box<dyn TextRepair>> {
     match repairer.mends {
-        Mends::Answer(_) => repairer.text(params),
+        RepairTarget::Answer(_) => repairer.text(params),
         _ => None,
     }
 }
@@ -27,7 +27,7 @@ fn stage((repairer, params): &Chosen) -> Option<Box<dyn TextRepair>> {
 /// Lists the repairers that mend a live stream, for errors.
 fn expected() -> String {
     let mut known: Vec<&Repairer> = REPAIRERS.to_vec();
-    known.retain(|repairer| repairer.mends != Mends::Nothing);
+    known.retain(|repairer| repairer.mends != RepairTarget::Nothing);
     known.sort_by_key(|repairer| repairer.mends);
     let names: Vec<&str> = known.iter().map(|repairer| repairer.name).collect();
     match names.split_last() {
@@ -39,19 +39,19 @@ fn expected() -> String {
 /// Returns the repairers that a stream in this format never reaches: those of events after a reconnect, and for plain
 /// text those of calls.
 pub fn idle(repairers: &[&'static Repairer], format: Option<StreamFormat>) -> Vec<&'static str> {
-    let of_calls = |mends| matches!(mends, Mends::Name | Mends::Arguments);
+    let of_calls = |mends| matches!(mends, RepairTarget::Name | RepairTarget::Arguments);
     let text = format == Some(StreamFormat::Text);
-    let idle = repairers
-        .iter()
-        .filter(|repairer| repairer.mends == Mends::Nothing || (text && of_calls(repairer.mends)));
+    let idle = repairers.iter().filter(|repairer| {
+        repairer.mends == RepairTarget::Nothing || (text && of_calls(repairer.mends))
+    });
     idle.map(|repairer| repairer.name).collect()
 }
 
 /// A repair of one stream.
 pub struct LiveRepair {
     stages: Vec<Box<dyn TextRepair>>,
-    names: Option<Chosen>,
-    json: Option<Chosen>,
+    names: Option<RepairerChoice>,
+    json: Option<RepairerChoice>,
     splits: bool,
     /// All repairers of the file, even if they mend nothing here.
     all: Vec<&'static Repairer>,
@@ -68,20 +68,23 @@ impl LiveRepair {
     /// too. A repairer of events is allowed, but idle in a text: see [`idle`].
     pub fn parse(text: &str) -> Result<Self, String> {
         let all = RepairGrid::parse(text).map_err(|e| e.to_string())?.variants;
-        if let Some(other) = all.iter().find(|v| matches!(&v.made, Mending::Program(..))) {
+        if let Some(other) = all
+            .iter()
+            .find(|v| matches!(&v.made, RepairMethod::Program(..)))
+        {
             return Err(format!(
                 "1: {} mends no live text; expected {}",
                 other.name,
                 expected()
             ));
         }
-        let (mut own, mut named) = (Vec::<Chosen>::new(), Vec::new());
+        let (mut own, mut named) = (Vec::<RepairerChoice>::new(), Vec::new());
         for variant in &all {
-            let Mending::Of(repairer, params) = &variant.made else {
+            let RepairMethod::Of(repairer, params) = &variant.made else {
                 continue;
             };
             named.push(*repairer);
-            if repairer.mends != Mends::Nothing {
+            if repairer.mends != RepairTarget::Nothing {
                 if own.iter().any(|(known, _)| known.name == repairer.name) {
                     let name = repairer.name;
                     return Err(format!("1: several variants of {name}; expected one"));
@@ -94,11 +97,11 @@ impl LiveRepair {
             return Err(what);
         }
         own.sort_by_key(|(repairer, _)| repairer.mends);
-        let of = |mends: Mends| own.iter().find(|(r, _)| r.mends == mends).cloned();
+        let of = |mends: RepairTarget| own.iter().find(|(r, _)| r.mends == mends).cloned();
         Ok(Self {
             stages: own.iter().filter_map(stage).collect(),
-            names: of(Mends::Name),
-            json: of(Mends::Arguments),
+            names: of(RepairTarget::Name),
+            json: of(RepairTarget::Arguments),
             splits: own
                 .iter()
                 .any(|(repairer, _)| repairer.stream == StreamKind::Think),
@@ -127,7 +130,7 @@ impl LiveRepair {
     pub fn push(&mut self, event: &Event<'_>) {
         match event {
             Event::Text(TextChannel::Answer, text) => {
-                let given = self.through(0, vec![Piece::Text((*text).to_owned())]);
+                let given = self.through(0, vec![MeaningPart::Text((*text).to_owned())]);
                 self.emit(given);
             }
             Event::Text(TextChannel::Reasoning, text) => {
@@ -138,7 +141,7 @@ impl LiveRepair {
                 name,
                 arguments,
             } => {
-                let mend = |by: &Option<Chosen>, text: &str| match by {
+                let mend = |by: &Option<RepairerChoice>, text: &str| match by {
                     None => text.to_owned(),
                     Some((repairer, params)) => {
                         let meaning = repairer.mend(params, text);
@@ -165,7 +168,7 @@ impl LiveRepair {
     /// Ends the stream and writes the rest.
     pub fn finish(&mut self) {
         for at in 0..self.stages.len() {
-            let mut pieces = Pieces::default();
+            let mut pieces = MeaningParts::default();
             self.stages[at].finish(&mut pieces);
             let given = self.through(at + 1, pieces.take());
             self.emit(given);
@@ -178,13 +181,13 @@ impl LiveRepair {
     }
 
     /// Passes parts through the stages from index `from` on, and returns the output.
-    fn through(&mut self, from: usize, mut parts: Vec<Piece>) -> Vec<Piece> {
+    fn through(&mut self, from: usize, mut parts: Vec<MeaningPart>) -> Vec<MeaningPart> {
         for stage in self.stages.iter_mut().skip(from) {
             let mut next = Vec::new();
             for part in parts {
                 match part {
-                    Piece::Text(text) => {
-                        let mut pieces = Pieces::default();
+                    MeaningPart::Text(text) => {
+                        let mut pieces = MeaningParts::default();
                         stage.push(&text, &mut pieces);
                         next.extend(pieces.take());
                     }
@@ -196,12 +199,12 @@ impl LiveRepair {
         parts
     }
 
-    fn emit(&mut self, parts: Vec<Piece>) {
+    fn emit(&mut self, parts: Vec<MeaningPart>) {
         for part in parts {
             self.line(&match part {
-                Piece::Reasoning(text) => json!({"type": "reasoning", "text": text}),
-                Piece::Text(text) => json!({"type": "answer", "text": text}),
-                Piece::Action(action) => {
+                MeaningPart::Reasoning(text) => json!({"type": "reasoning", "text": text}),
+                MeaningPart::Text(text) => json!({"type": "answer", "text": text}),
+                MeaningPart::Action(action) => {
                     let fields: serde_json::Map<String, Json> = action
                         .fields
                         .into_iter()

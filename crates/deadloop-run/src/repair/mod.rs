@@ -2,34 +2,34 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a variant on a stream: result and verdict | `work` |
-//! | real arguments that are not JSON | `broken` |
+//! | a variant on a stream: result and verdict | `variant_programs` |
+//! | real arguments that are not JSON | `broken_arguments` |
 //! | a live stream, repaired as it arrives | `live` |
 //! | a repairer explained step by step | `steps` |
 
 use deadloop_replay::repairers::Variant;
 use deadloop_score::Case;
-use deadloop_score::repairs::{MendedStream, ScoredRepairs, repair_rows, write_repairs};
+use deadloop_score::repairs::{ScoredRepairs, StreamVerdicts, repair_rows, write_repairs};
 
-mod broken;
+mod broken_arguments;
 mod live;
 mod steps;
-mod work;
+mod variant_programs;
 
-use broken::{Broken, write_broken};
+use broken_arguments::{BrokenCalls, write_broken};
 pub use live::{LiveRepair, idle};
 pub use steps::{lines as step_lines, steps};
-use work::{Work, mend};
+use variant_programs::{VariantPrograms, mend};
 
 use crate::failure::{Code, RunResult};
-use crate::replay::Done;
+use crate::replay::RunOutcome;
 use crate::replay::request::Request;
-use crate::replay::subject_run::{Answered, Answers, ask};
+use crate::replay::subject_run::{AnsweredRun, Answers, ask};
 
 /// A finished run of repairers over a corpus, with its tables written.
 pub struct RepairRun {
     /// The folder, the surveyed corpus and the manifest.
-    pub run: Answered<Vec<Case>>,
+    pub run: AnsweredRun<Vec<Case>>,
     /// The variants, in the order of tables.
     pub variants: Vec<Variant>,
     /// The number of streams with a known truth.
@@ -50,17 +50,17 @@ pub fn repair(
     request: &Request<'_>,
     variants: Vec<Variant>,
     refused: usize,
-) -> RunResult<Done<RepairRun>> {
-    let work = Work::start(variants, request.host)?;
+) -> RunResult<RunOutcome<RepairRun>> {
+    let work = VariantPrograms::start(variants, request.host)?;
     ask(request, &work, Vec::new())?.then(|Answers { mut run, said }| {
         let (streams, calls): (Vec<_>, Vec<_>) = said
             .into_iter()
             .map(|one| (one.stream, one.calls))
             .unzip();
         let streams = run.surveyed.cases.iter().zip(streams);
-        let (cases, outcomes): (Vec<&Case>, Vec<MendedStream>) =
+        let (cases, outcomes): (Vec<&Case>, Vec<StreamVerdicts>) =
             streams.filter_map(|(case, stream)| Some((case, stream?))).unzip();
-        if outcomes.is_empty() && calls.iter().all(Broken::is_whole) {
+        if outcomes.is_empty() && calls.iter().all(BrokenCalls::is_whole) {
             let what = format!(
                 "{}: no stream in it whose truth is known, and no arguments that are no JSON; make some with deadloop synth (kind = \"fault\")",
                 request.corpus.display()

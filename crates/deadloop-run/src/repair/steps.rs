@@ -1,8 +1,8 @@
 //! Explains a repairer step by step: each output with its char, and the verdict.
 
 use deadloop_corpus::Transcript;
-use deadloop_repair::meaning::{Action, Piece, Pieces};
-use deadloop_replay::repairers::{Arrived, Mending, RepairGrid, Variant};
+use deadloop_repair::meaning::{Action, MeaningPart, MeaningParts};
+use deadloop_replay::repairers::{ArrivedStream, RepairGrid, RepairMethod, Variant};
 use deadloop_score::repairs::{KnownStream, before_and_gold};
 use serde_json::{Value as Json, json};
 
@@ -21,7 +21,7 @@ pub fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
         "nobody knows what was meant by it (no meta.gold); expected a transcript that deadloop synth damaged",
     )?;
     let explained = |variant: &Variant| {
-        let Mending::Of(..) = &variant.made else {
+        let RepairMethod::Of(..) = &variant.made else {
             return None;
         };
         let came = mend(variant, &stream, || Err("no program is asked".into()))?;
@@ -57,14 +57,16 @@ pub fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
 
 /// Returns the outputs, each with the number of chars read by then. Text that passes char by char is one step.
 fn given(variant: &Variant, stream: &KnownStream) -> Vec<Json> {
-    let (Mending::Of(repairer, params), Arrived::Text(text)) = (&variant.made, &stream.arrived)
+    let (RepairMethod::Of(repairer, params), ArrivedStream::Text(text)) =
+        (&variant.made, &stream.arrived)
     else {
         return Vec::new();
     };
     let Some(mut machine) = repairer.text(params) else {
         return Vec::new();
     };
-    let (mut pieces, mut steps, mut read) = (Pieces::default(), Vec::<Step>::new(), 0_u64);
+    let (mut pieces, mut steps, mut read) =
+        (MeaningParts::default(), Vec::<RepairStep>::new(), 0_u64);
     for c in text.chars() {
         machine.push(c.encode_utf8(&mut [0; 4]), &mut pieces);
         read += 1;
@@ -106,19 +108,19 @@ fn written(action: &Action) -> String {
     format!("{}{number}{fields}{content}", action.name)
 }
 
-struct Step {
+struct RepairStep {
     /// The number of chars that had been read at the end of the step.
     to: u64,
     kind: &'static str,
     what: String,
 }
 
-fn add(steps: &mut Vec<Step>, parts: Vec<Piece>, read: u64) {
+fn add(steps: &mut Vec<RepairStep>, parts: Vec<MeaningPart>, read: u64) {
     for part in parts {
         let (kind, what) = match part {
-            Piece::Text(text) => ("text", text),
-            Piece::Reasoning(text) => ("reasoning", text),
-            Piece::Action(action) => ("action", written(&action)),
+            MeaningPart::Text(text) => ("text", text),
+            MeaningPart::Reasoning(text) => ("reasoning", text),
+            MeaningPart::Action(action) => ("action", written(&action)),
         };
         match steps.last_mut() {
             // The text passed at once, so it belongs to the same step.
@@ -126,7 +128,7 @@ fn add(steps: &mut Vec<Step>, parts: Vec<Piece>, read: u64) {
                 step.what.push_str(&what);
                 step.to = read;
             }
-            _ => steps.push(Step {
+            _ => steps.push(RepairStep {
                 to: read,
                 kind,
                 what,

@@ -1,7 +1,7 @@
 //! [`replay`]: the guards of a plan over a corpus, into a result folder.
 
 pub(crate) mod notice;
-pub(crate) mod opening;
+pub(crate) mod opened_transcripts;
 mod own_limits;
 pub mod programs;
 pub(crate) mod request;
@@ -15,12 +15,12 @@ use std::path::Path;
 use deadloop_corpus::Entry;
 use deadloop_detect::harness::DETECTORS;
 use deadloop_detect::{Settings, Unit};
-use deadloop_replay::{Decided, Entered, Plan, PlanGuards, Programs, Record};
+use deadloop_replay::{BlockDecision, JournalEntry, Plan, PlanGuards, Programs, Record};
 use deadloop_score::choose::FEWEST_LOOPS;
 use deadloop_score::{
     AnyEvidence, Case, JudgeOptions, Manifest, Mismatch, PackedCases, PackedEvidence,
-    PackedRecords, Resampling, Scored, Scoring, Worth, macro_means, unpacked, write_outcomes,
-    write_scores,
+    PackedRecords, Resampling, ScoringRequest, ScoringResult, Stakes, macro_means, unpacked,
+    write_outcomes, write_scores,
 };
 
 use crate::failure::{Code, Failure, RunResult};
@@ -28,13 +28,13 @@ use crate::folder::Folder;
 use crate::merge::{self, PartSummary};
 use crate::replay::notice::noticed;
 use crate::replay::own_limits::OwnLimits;
-use crate::replay::programs::Errors;
+use crate::replay::programs::DetectorErrors;
 use crate::replay::request::Request;
-use crate::replay::subject_run::{Answered, AskOutcome, Opened};
+use crate::replay::subject_run::{AnsweredRun, AskOutcome, OpenRun};
 use crate::replay::units::{of_choice_first, other_unit};
 
 /// The outcome of a request.
-pub enum Done<R> {
+pub enum RunOutcome<R> {
     /// The folder holds the result of the same request already.
     Already(Folder, Box<Manifest>),
     /// The part of one shard was written, or existed already.
@@ -43,24 +43,24 @@ pub enum Done<R> {
     Ran(Box<R>),
 }
 
-impl<R> Done<R> {
+impl<R> RunOutcome<R> {
     /// Applies `make` to a finished run.
     ///
     /// # Errors
     /// Returns the errors of `make`.
-    pub(crate) fn then<T>(self, make: impl FnOnce(R) -> RunResult<T>) -> RunResult<Done<T>> {
+    pub(crate) fn then<T>(self, make: impl FnOnce(R) -> RunResult<T>) -> RunResult<RunOutcome<T>> {
         Ok(match self {
-            Self::Already(folder, manifest) => Done::Already(folder, manifest),
-            Self::Part(part) => Done::Part(part),
-            Self::Ran(run) => Done::Ran(Box::new(make(*run)?)),
+            Self::Already(folder, manifest) => RunOutcome::Already(folder, manifest),
+            Self::Part(part) => RunOutcome::Part(part),
+            Self::Ran(run) => RunOutcome::Ran(Box::new(make(*run)?)),
         })
     }
 }
 
 /// A finished replay, before scoring.
-pub struct Replayed {
+pub struct ReplayRun {
     /// The folder, the surveyed corpus and the manifest.
-    pub run: Answered<PackedCases>,
+    pub run: AnsweredRun<PackedCases>,
     /// The records of every setting, one for each transcript.
     pub records: PackedRecords,
     /// The options for judging alarms.
@@ -68,7 +68,7 @@ pub struct Replayed {
     /// The units of the score tables, the unit of choice first.
     units: Vec<Unit>,
     /// The cost of errors.
-    pub worth: Worth,
+    pub worth: Stakes,
     /// The failure if the detectors failed on every transcript, so that nothing could be scored.
     failed: Option<Failure>,
 }
@@ -79,7 +79,11 @@ pub struct Replayed {
 /// # Errors
 /// Returns an error if the corpus is not whole, nothing is selected, the folder holds another result, a program
 /// fails, or the host stops the run.
-pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResult<Done<Replayed>> {
+pub fn replay(
+    request: &Request<'_>,
+    plan: &Plan,
+    current: &Settings,
+) -> RunResult<RunOutcome<ReplayRun>> {
     let start = || programs::start(plan, request.host);
     let chunks = request.judging.chunks;
     if let Some(shard) = request.shard {
@@ -88,10 +92,10 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
             programs,
             chunks,
         };
-        return merge::write(request, shard, &guards(&start()?)).map(Done::Part);
+        return merge::write(request, shard, &guards(&start()?)).map(RunOutcome::Part);
     }
     let look = |entry: &Entry, _: &Case| own_limits::own_limit(entry);
-    let (mut opened, limits) = Opened::open(request, plan.fingerprint(), &|_| None, look)?;
+    let (mut opened, limits) = OpenRun::open(request, plan.fingerprint(), &|_| None, look)?;
     let cases: &mut PackedCases = &mut opened.surveyed.cases;
     alter(cases, plan);
     let judge = request.judging.options_for(cases)?;
@@ -108,14 +112,14 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
         programs: &programs,
         chunks,
     };
-    let (mut records, mut errors) = (PackedRecords::default(), Errors::default());
-    let mut keep = |Entered { transcript, said }: Entered<Vec<Decided>>| {
+    let (mut records, mut errors) = (PackedRecords::default(), DetectorErrors::default());
+    let mut keep = |JournalEntry { transcript, said }: JournalEntry<Vec<BlockDecision>>| {
         errors.add(&transcript, &said);
         records.push(&said);
     };
     let more = vec![format!("{judge:?} {worth:?} {chunks:?}")];
     let mut run = match opened.ask(&guards, more, &mut keep)? {
-        AskOutcome::Already(folder, manifest) => return Ok(Done::Already(folder, manifest)),
+        AskOutcome::Already(folder, manifest) => return Ok(RunOutcome::Already(folder, manifest)),
         AskOutcome::Answered(run) => *run,
     };
     for remark in own_limits::remarks(current, &OwnLimits::from_limits(&limits)) {
@@ -124,7 +128,7 @@ pub fn replay(request: &Request<'_>, plan: &Plan, current: &Settings) -> RunResu
     errors.report(request.host);
     describe(&mut run.manifest, plan, (judge, worth));
     run.manifest.chunks = chunks.map(u64::from);
-    Ok(Done::Ran(Box::new(Replayed {
+    Ok(RunOutcome::Ran(Box::new(ReplayRun {
         units: of_choice_first(&run.surveyed.cases, judge.unit),
         failed: errors.on_all().map(|what| Code::Unexpected.error(what)),
         run,
@@ -142,7 +146,7 @@ fn alter(cases: &mut PackedCases, plan: &Plan) {
 }
 
 /// Adds the fields of guards to a manifest.
-fn describe(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOptions, Worth)) {
+fn describe(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOptions, Stakes)) {
     let versions = DETECTORS.iter();
     manifest.detectors = versions
         .map(|d| (d.name.into(), u64::from(d.version)))
@@ -157,7 +161,7 @@ fn describe(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOptions,
         .collect();
 }
 
-impl Replayed {
+impl ReplayRun {
     /// Returns the labels and records in packed form, for tables that are made case by case.
     ///
     /// # Errors
@@ -181,8 +185,8 @@ impl Replayed {
         reported: &'a [usize],
         by: &'a [String],
         csv: bool,
-    ) -> Scoring<'a, E> {
-        Scoring {
+    ) -> ScoringRequest<'a, E> {
+        ScoringRequest {
             evidence,
             judge: &self.judge,
             units: &self.units,
@@ -205,7 +209,7 @@ impl Replayed {
         reported: &[usize],
         by: &[String],
         csv: bool,
-    ) -> RunResult<Scored> {
+    ) -> RunResult<ScoringResult> {
         let scoring = self.scoring(evidence, reported, by, csv);
         let dir = self.run.folder.path();
         let scored = write_scores(dir, &scoring)?;
@@ -225,7 +229,7 @@ impl Replayed {
     }
 
     /// Records in the manifest what the tables left out, and the means over models.
-    pub fn note(&mut self, scored: Scored, means: MacroMeans) {
+    pub fn note(&mut self, scored: ScoringResult, means: MacroMeans) {
         self.run.manifest.models_left_out = scored.left_out;
         self.run.manifest.macro_means = means;
     }
@@ -237,7 +241,7 @@ impl Replayed {
         }
     }
 
-    /// Ends the run as [`Answered::finish`] does.
+    /// Ends the run as [`AnsweredRun::finish`] does.
     ///
     /// # Errors
     /// Returns `result` if it is an error, or an error if the detectors failed on every transcript or a file cannot

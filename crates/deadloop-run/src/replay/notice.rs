@@ -5,9 +5,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use deadloop_detect::{Kind, Work};
+use deadloop_detect::{Kind, ModelTask};
 use deadloop_replay::Plan;
-use deadloop_score::{Case, Cases, Class};
+use deadloop_score::{Case, CaseSet, Class};
 
 /// Makes labels of class `fault` the truth for the detectors of a plan.
 pub fn notice(cases: &mut [Case], plan: &Plan) {
@@ -17,7 +17,7 @@ pub fn notice(cases: &mut [Case], plan: &Plan) {
 }
 
 /// Returns the kinds of faults that a plan's detectors notice. `None` if no label is of a fault.
-pub(crate) fn noticed(cases: &(impl Cases + ?Sized), plan: &Plan) -> Option<Vec<Kind>> {
+pub(crate) fn noticed(cases: &(impl CaseSet + ?Sized), plan: &Plan) -> Option<Vec<Kind>> {
     if !cases.any(|case| case.class() == Some(Class::Fault)) {
         return None;
     }
@@ -28,7 +28,7 @@ pub(crate) fn noticed(cases: &(impl Cases + ?Sized), plan: &Plan) -> Option<Vec<
     let guards = plan.blocks().iter().flat_map(|block| {
         let guards = works.iter().map(|(model, task)| {
             let task = task.as_deref().unwrap_or("");
-            block.guard(Work { model, task })
+            block.guard(ModelTask { model, task })
         });
         guards.collect::<Vec<_>>()
     });

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use deadloop_replay::{Decided, Plan, Programs, Record, StartError, Subject};
+use deadloop_replay::{BlockDecision, Plan, Programs, Record, StartError, Subject};
 use deadloop_score::ProgramInfo;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -64,7 +64,7 @@ fn digest(word: &str) -> Option<String> {
 
 /// Reports the number of transcripts on which a detector failed, with the first error.
 pub fn tell_errors(records: &[Record], host: &dyn Host) {
-    let mut errors = Errors::default();
+    let mut errors = DetectorErrors::default();
     records
         .iter()
         .for_each(|record| errors.add(&record.transcript, &record.blocks));
@@ -73,7 +73,7 @@ pub fn tell_errors(records: &[Record], host: &dyn Host) {
 
 /// The errors of detectors, as far as they are reported.
 #[derive(Debug, Default)]
-pub(crate) struct Errors {
+pub(crate) struct DetectorErrors {
     records: usize,
     failed: usize,
     /// The first transcript with an error, and the error.
@@ -84,9 +84,9 @@ pub(crate) struct Errors {
     begin: Option<String>,
 }
 
-impl Errors {
+impl DetectorErrors {
     /// Adds a record, in the order of the corpus.
-    pub(crate) fn add(&mut self, transcript: &str, blocks: &[Decided]) {
+    pub(crate) fn add(&mut self, transcript: &str, blocks: &[BlockDecision]) {
         let errors = || blocks.iter().filter_map(|block| block.error.as_ref());
         if self.records == 0 {
             self.begin = blocks.first().and_then(|block| block.error.clone());

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use deadloop_corpus::{Selection, Shard};
 use deadloop_detect::{Settings, Unit};
-use deadloop_score::{Cases, JudgeOptions, Worth, mean_clean, units};
+use deadloop_score::{CaseSet, JudgeOptions, Stakes, mean_clean, units};
 
 use crate::failure::{Code, RunResult};
 use crate::folder::Folder;
 use crate::host::Host;
-use crate::merge::Parts;
+use crate::merge::ShardParts;
 use crate::option::{SPLIT, UNIT};
 
 /// The split on which choices are scored but never made.
@@ -34,7 +34,7 @@ pub struct Request<'a> {
     /// The seed of every random draw.
     pub seed: u64,
     /// The options for judging alarms.
-    pub judging: Judging,
+    pub judging: JudgingOptions,
     /// The fields of a further breakdown.
     pub by: &'a [String],
     /// Whether these are the default fields. Then transcripts without them cause no warning.
@@ -50,7 +50,7 @@ pub struct Request<'a> {
     /// The only shard to run, if there is one. The folder then gets a part.
     pub shard: Option<Shard>,
     /// The parts to merge, in place of reading a corpus.
-    pub parts: Option<Arc<Parts>>,
+    pub parts: Option<Arc<ShardParts>>,
     /// The files that are read besides the corpus.
     pub read: Vec<&'a Path>,
     /// Further inputs that the result depends on.
@@ -80,7 +80,7 @@ impl<'a> Request<'a> {
             selection: Selection::default(),
             skip_bad: false,
             seed: 1,
-            judging: Judging::default(),
+            judging: JudgingOptions::default(),
             by: &[],
             by_default: false,
             csv: false,
@@ -129,7 +129,7 @@ impl<'a> Request<'a> {
 
 /// The options for judging alarms (`reports/METHOD.md`).
 #[derive(Clone, Debug, Default)]
-pub struct Judging {
+pub struct JudgingOptions {
     /// The unit of loops and healthy output. `None` for the unit of the labels.
     pub unit: Option<Unit>,
     /// All other options. Their unit is [`unit`](Self::unit), if it is set.
@@ -140,10 +140,15 @@ pub struct Judging {
     pub chunks: Option<NonZeroU64>,
 }
 
-impl Judging {
+impl JudgingOptions {
     /// Returns the cost of a wrong alarm in `unit`, and production's loop rate.
-    pub fn worth(&self, settings: &Settings, cases: &(impl Cases + ?Sized), unit: Unit) -> Worth {
-        Worth {
+    pub fn worth(
+        &self,
+        settings: &Settings,
+        cases: &(impl CaseSet + ?Sized),
+        unit: Unit,
+    ) -> Stakes {
+        Stakes {
             loop_rate: self.loop_rate.or(settings.deployment_loop_rate),
             response: mean_clean(cases, unit),
         }
@@ -153,7 +158,7 @@ impl Judging {
     ///
     /// # Errors
     /// Returns an error if the labels have several units and none is set.
-    pub fn options_for(&self, cases: &(impl Cases + ?Sized)) -> RunResult<JudgeOptions> {
+    pub fn options_for(&self, cases: &(impl CaseSet + ?Sized)) -> RunResult<JudgeOptions> {
         let found = units(cases);
         let unit = match (self.unit, found.as_slice()) {
             (Some(unit), _) => unit,

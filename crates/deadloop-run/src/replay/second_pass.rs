@@ -5,17 +5,17 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use deadloop_corpus::{Entry, Place, Problem};
-use deadloop_replay::{IdFilter, Interrupted, each_at};
-use deadloop_score::{Case, Cases};
+use deadloop_replay::{IdFilter, Interruption, each_at};
+use deadloop_score::{Case, CaseSet};
 
 use crate::failure::{Code, RunResult};
 use crate::host::{Host, watched};
-use crate::replay::Replayed;
+use crate::replay::ReplayRun;
 
 /// Another pass over the corpus of a finished run.
 pub struct SecondPass<'a> {
     /// The run.
-    pub done: &'a Replayed,
+    pub done: &'a ReplayRun,
     /// The label of the progress bar.
     pub what: &'static str,
     /// The error message of an interrupted pass.
@@ -32,7 +32,7 @@ impl SecondPass<'_> {
     /// Returns an error if the host stops the pass or `sink` fails.
     pub fn each<T: Send>(
         &self,
-        cases: &(impl Cases + Sync + ?Sized),
+        cases: &(impl CaseSet + Sync + ?Sized),
         of: impl Fn(&Entry, (usize, &Case)) -> T + Sync,
         sink: impl FnMut(usize, T) -> RunResult,
     ) -> RunResult {
@@ -45,7 +45,7 @@ impl SecondPass<'_> {
     /// Returns the errors of [`each`](Self::each).
     pub fn some<T: Send>(
         &self,
-        cases: &(impl Cases + Sync + ?Sized),
+        cases: &(impl CaseSet + Sync + ?Sized),
         wanted: &dyn Fn(usize) -> bool,
         of: impl Fn(&Entry, (usize, &Case)) -> T + Sync,
         mut sink: impl FnMut(usize, T) -> RunResult,
@@ -73,6 +73,6 @@ impl SecondPass<'_> {
             })
         });
         failed?;
-        read.map_err(|Interrupted| Code::Interrupted.error(self.interrupted))
+        read.map_err(|Interruption| Code::Interrupted.error(self.interrupted))
     }
 }

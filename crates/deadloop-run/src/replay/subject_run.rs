@@ -7,41 +7,41 @@ use std::path::Path;
 use std::time::Instant;
 
 use deadloop_corpus::{Entry, Transcript};
-use deadloop_replay::{Entered, Job, Journal, JournalError, RunError, Subject, run_into};
-use deadloop_score::{Case, Ended, Manifest};
+use deadloop_replay::{Job, Journal, JournalEntry, JournalError, RunError, Subject, run_into};
+use deadloop_score::{Case, Manifest, ResultFailure};
 use serde::de::DeserializeOwned;
 
 use crate::corpus::case_store::CaseStore;
 use crate::corpus::findings::Refuses;
-use crate::corpus::survey::{SurveyRequest, Surveyed, drop_sealed, open, survey_into};
+use crate::corpus::survey::{CorpusSurvey, SurveyRequest, drop_sealed, open, survey_into};
 use crate::failure::{Code, Failure, RunResult};
 use crate::folder::manifest::{manifest, now};
-use crate::folder::{Folder, State, fingerprint};
+use crate::folder::{Folder, FolderState, fingerprint};
 use crate::host::watched;
 use crate::merge;
-use crate::replay::Done;
+use crate::replay::RunOutcome;
 use crate::replay::programs::ProgramIdentity;
 use crate::replay::request::Request;
 
 /// A request with its writable folder and its surveyed corpus.
-pub(crate) struct Opened<'a, C, S> {
+pub(crate) struct OpenRun<'a, C, S> {
     request: &'a Request<'a>,
     /// The fingerprint of the subject.
     subject: String,
     folder: Folder,
     /// The surveyed corpus, which the caller may still alter.
-    pub(crate) surveyed: Surveyed<C>,
+    pub(crate) surveyed: CorpusSurvey<C>,
     /// The subject's answer for each transcript, if the request merges parts.
     known: Option<Vec<Option<S>>>,
     began: Instant,
 }
 
 /// A request whose selected transcripts all have an answer.
-pub struct Answered<C> {
+pub struct AnsweredRun<C> {
     /// The folder of the results.
     pub folder: Folder,
     /// The surveyed corpus.
-    pub surveyed: Surveyed<C>,
+    pub surveyed: CorpusSurvey<C>,
     /// The manifest of the folder. The caller adds the chosen setting.
     pub manifest: Manifest,
     journal: Option<Journal>,
@@ -52,13 +52,13 @@ pub struct Answered<C> {
 /// The subject's answers, and the run that made them.
 pub struct Answers<T> {
     /// The folder, the surveyed corpus and the manifest.
-    pub run: Answered<Vec<Case>>,
+    pub run: AnsweredRun<Vec<Case>>,
     /// The subject's answer for each case, in corpus order.
     pub said: Vec<T>,
 }
 
 /// Runs a subject on every selected transcript. `more` lists further inputs that the result depends on, beside the
-/// request and the subject. The caller writes the tables and ends the run by [`Answered::finish`].
+/// request and the subject. The caller writes the tables and ends the run by [`AnsweredRun::finish`].
 ///
 /// # Errors
 /// Returns an error if the corpus is not whole or changes, nothing is selected, the subject refuses a transcript, the
@@ -67,29 +67,29 @@ pub fn ask<S: Subject>(
     request: &Request<'_>,
     subject: &S,
     more: Vec<String>,
-) -> RunResult<Done<Answers<S::Reply>>> {
+) -> RunResult<RunOutcome<Answers<S::Reply>>> {
     if let Some(shard) = request.shard {
-        return merge::write(request, shard, subject).map(Done::Part);
+        return merge::write(request, shard, subject).map(RunOutcome::Part);
     }
     let refuses = |transcript: &Transcript| subject.refuses(transcript);
-    let (opened, _) = Opened::open(request, subject.fingerprint(), &refuses, |_, _| ())?;
+    let (opened, _) = OpenRun::open(request, subject.fingerprint(), &refuses, |_, _| ())?;
     let mut said = Vec::new();
     let asked = opened.ask(subject, more, &mut |entered| said.push(entered.said))?;
     Ok(match asked {
-        AskOutcome::Already(folder, manifest) => Done::Already(folder, manifest),
-        AskOutcome::Answered(run) => Done::Ran(Box::new(Answers { run: *run, said })),
+        AskOutcome::Already(folder, manifest) => RunOutcome::Already(folder, manifest),
+        AskOutcome::Answered(run) => RunOutcome::Ran(Box::new(Answers { run: *run, said })),
     })
 }
 
-/// The outcome of [`Opened::ask`].
+/// The outcome of [`OpenRun::ask`].
 pub(crate) enum AskOutcome<C> {
     /// The folder holds the result of the same request already.
     Already(Folder, Box<Manifest>),
     /// Every selected transcript has an answer, and an earlier result is removed.
-    Answered(Box<Answered<C>>),
+    Answered(Box<AnsweredRun<C>>),
 }
 
-impl<'a, C: CaseStore, S: DeserializeOwned> Opened<'a, C, S> {
+impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
     /// Checks that the folder is writable and surveys the corpus. Also returns the result of `look` for each
     /// transcript read here. `subject` is the fingerprint that parts must have.
     ///
@@ -143,7 +143,7 @@ impl<'a, C: CaseStore, S: DeserializeOwned> Opened<'a, C, S> {
         self,
         subject: &impl Subject<Reply = S>,
         more: Vec<String>,
-        keep: &mut dyn FnMut(Entered<S>),
+        keep: &mut dyn FnMut(JournalEntry<S>),
     ) -> RunResult<AskOutcome<C>> {
         let Self {
             request,
@@ -159,7 +159,7 @@ impl<'a, C: CaseStore, S: DeserializeOwned> Opened<'a, C, S> {
         };
         let inputs = inputs(request, (&surveyed.hash, &asked), more);
         let inputs = fingerprint(&[inputs, programs.inputs].concat());
-        if let State::Done(manifest) = folder.state(&inputs)? {
+        if let FolderState::Done(manifest) = folder.state(&inputs)? {
             return Ok(AskOutcome::Already(folder, manifest));
         }
         surveyed.accept(request.skip_bad, request.host)?;
@@ -178,7 +178,7 @@ impl<'a, C: CaseStore, S: DeserializeOwned> Opened<'a, C, S> {
             programs: programs.described,
             ..manifest(request, &surveyed)
         };
-        Ok(AskOutcome::Answered(Box::new(Answered {
+        Ok(AskOutcome::Answered(Box::new(AnsweredRun {
             folder,
             surveyed,
             manifest,
@@ -213,9 +213,9 @@ fn inputs(
 /// Runs the subject on this machine, with the folder's journal.
 fn run<S: Subject, C: CaseStore>(
     request: &Request<'_>,
-    (surveyed, subject): (&Surveyed<C>, &S),
+    (surveyed, subject): (&CorpusSurvey<C>, &S),
     (folder, inputs): (&Folder, &str),
-    keep: &mut dyn FnMut(Entered<S::Reply>),
+    keep: &mut dyn FnMut(JournalEntry<S::Reply>),
 ) -> RunResult<Option<Journal>> {
     let job = Job {
         corpus: &surveyed.corpus,
@@ -228,7 +228,7 @@ fn run<S: Subject, C: CaseStore>(
         JournalError::Io(..) => Code::Unexpected.because(e),
     })?;
     let (mut next, mut other) = (0, false);
-    let mut checked = |entered: Entered<S::Reply>| {
+    let mut checked = |entered: JournalEntry<S::Reply>| {
         let is_its = |case: &Case| case.id == entered.transcript;
         other |= next >= surveyed.cases.number() || !surveyed.cases.on(next, is_its);
         next += 1;
@@ -247,10 +247,10 @@ fn run<S: Subject, C: CaseStore>(
 
 /// Passes the answers of merged parts to `keep`, as [`run`] would.
 fn put_together<S: Subject, C: CaseStore>(
-    surveyed: &Surveyed<C>,
+    surveyed: &CorpusSurvey<C>,
     subject: &S,
     known: Vec<Option<S::Reply>>,
-    keep: &mut dyn FnMut(Entered<S::Reply>),
+    keep: &mut dyn FnMut(JournalEntry<S::Reply>),
 ) -> RunResult {
     for (i, said) in known.into_iter().enumerate() {
         let transcript = surveyed.cases.on(i, |case| case.id.clone());
@@ -262,7 +262,7 @@ fn put_together<S: Subject, C: CaseStore>(
             let what = "a part has records of another plan; make the parts anew";
             return Err(Code::Usage.error(what));
         }
-        keep(Entered { transcript, said });
+        keep(JournalEntry { transcript, said });
     }
     Ok(())
 }
@@ -281,7 +281,7 @@ pub fn failed(error: RunError) -> Failure {
 }
 
 /// Refuses a corpus that has changed during the run.
-fn unchanged<C>(surveyed: &Surveyed<C>) -> RunResult {
+fn unchanged<C>(surveyed: &CorpusSurvey<C>) -> RunResult {
     let Some(file) = surveyed.stamps.changed() else {
         return Ok(());
     };
@@ -292,7 +292,7 @@ fn unchanged<C>(surveyed: &Surveyed<C>) -> RunResult {
     Err(Code::Usage.error(what))
 }
 
-impl<C> Answered<C> {
+impl<C> AnsweredRun<C> {
     /// Ends a run that cannot have a result: removes the journal and returns the failure.
     pub(crate) fn given_up(self, why: Failure) -> Failure {
         let removed = self.journal.map_or(Ok(()), Journal::remove);
@@ -319,7 +319,7 @@ impl<C> Answered<C> {
             numbered,
             ..
         } = self;
-        manifest.ended = result.as_ref().err().map(|failure| Ended {
+        manifest.ended = result.as_ref().err().map(|failure| ResultFailure {
             exit: numbered(failure.code()),
             reason: failure.chain(),
         });

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use deadloop_detect::{Channel, Unit};
-use deadloop_score::{Cases, LabelRow, units};
+use deadloop_score::{CaseSet, LabelRow, units};
 
 use crate::corpus::survey::open;
 use crate::failure::{Code, Failure, RunResult};
@@ -30,7 +30,7 @@ pub fn first_unit(path: &Path) -> RunResult<Unit> {
 }
 
 /// Returns the units of the labels, the unit of choice first.
-pub(crate) fn of_choice_first(cases: &impl Cases, unit: Unit) -> Vec<Unit> {
+pub(crate) fn of_choice_first(cases: &impl CaseSet, unit: Unit) -> Vec<Unit> {
     let others = units(cases).into_iter().filter(|other| *other != unit);
     std::iter::once(unit).chain(others).collect()
 }

@@ -3,7 +3,7 @@
 //! Channels and events are in order, with a mark where each label begins and ends. Long text is folded. In a run,
 //! turns and calls are numbered, and results are folded to a few lines.
 
-mod folded;
+mod marked_text;
 pub mod outline;
 mod run;
 
@@ -16,8 +16,8 @@ use deadloop_score::LabelRow;
 use crate::visible::{visible, visible_lines};
 use crate::words;
 
-use folded::{Pin, folded};
-use run::Numbers;
+use marked_text::{TextMark, folded};
+use run::RunNumbering;
 
 /// Renders a transcript and its labels for reading. Around each mark and at both ends of a long text `context` chars are
 /// shown, or all if it is `None`.
@@ -27,7 +27,7 @@ pub fn transcript(entry: &Entry, labels: &[LabelRow], context: Option<usize>) ->
         page.push_str(&format!("label      {}\n", describe_label(row)));
     }
     let mut seen = [0, 0];
-    let mut numbers = Numbers::new(&entry.transcript, labels);
+    let mut numbers = RunNumbering::new(&entry.transcript, labels);
     for (number, block) in blocks(&entry.transcript.events) {
         page.extend(numbers.made(number));
         let part = match block {
@@ -124,7 +124,7 @@ fn of_text(
                 .and_then(|position| usize::try_from(position).ok())
                 .and_then(|position| position.checked_sub(from))
                 .filter(|at| *at <= length);
-            pins.extend(inside.map(|at| Pin::new(at, name)));
+            pins.extend(inside.map(|at| TextMark::new(at, name)));
         }
     }
     let count = |n: usize| words::count(n as u64);
@@ -142,7 +142,7 @@ const RESULT: usize = 160;
 
 fn of_event<'a>(
     event: &'a RecordedEvent,
-    numbers: &mut Numbers<'a>,
+    numbers: &mut RunNumbering<'a>,
     context: Option<usize>,
 ) -> String {
     let text = |text: &str, context| folded(text, Vec::new(), context);

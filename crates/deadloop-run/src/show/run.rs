@@ -10,12 +10,12 @@ use crate::visible::visible;
 use crate::words;
 
 /// The turns and calls of a transcript in words, numbered in the order of its events.
-pub(super) struct Numbers<'a> {
+pub(super) struct RunNumbering<'a> {
     numbers: blocks::RunNumbers<'a>,
     labels: &'a [LabelRow],
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> RunNumbering<'a> {
     pub(super) fn new(transcript: &'a Transcript, labels: &'a [LabelRow]) -> Self {
         Self {
             numbers: blocks::RunNumbers::new(transcript),

@@ -6,14 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_corpus::{
-    Corpus, CorpusWriter, FolderClaim, LABEL_COLUMNS, Place, Problem, Selection, Unfinished,
+    Corpus, CorpusWriter, FolderClaim, LABEL_COLUMNS, Place, Problem, Selection, UnfinishedFile,
     WriteError, claim, is_named, parse_where,
 };
 use deadloop_score::{Class, write_text};
-use deadloop_synth::recorded::LabelRows;
-use deadloop_synth::runs::Run;
+use deadloop_synth::recordings::LabelRows;
+use deadloop_synth::runs::RealRun;
 use deadloop_synth::spec::{CleanSource, CorpusSpec, SourcePlace};
-use deadloop_synth::stock::{CleanText, Real, Stock};
+use deadloop_synth::stock::{CleanText, RealStream, Stock};
 use deadloop_synth::transcript::SynthTranscript;
 use deadloop_synth::{Synth as Maker, SynthJob};
 use rayon::prelude::*;
@@ -53,7 +53,7 @@ pub fn make(
     step: &dyn Fn(u64, u64),
 ) -> RunResult<MadeCorpus> {
     let spec = CorpusSpec::read(path).map_err(usage)?;
-    let folder = Folder::prepare(out, &spec, force, host)?;
+    let folder = CorpusFolder::prepare(out, &spec, force, host)?;
     let stock = stock(path, &spec, host)?;
     let maker = Maker::new(&spec, &stock);
     let jobs = maker.jobs();
@@ -121,13 +121,13 @@ fn named(file: &str) -> String {
 }
 
 /// The folder of the new corpus.
-struct Folder<'a> {
+struct CorpusFolder<'a> {
     path: &'a Path,
     force: bool,
     _claim: FolderClaim,
 }
 
-impl<'a> Folder<'a> {
+impl<'a> CorpusFolder<'a> {
     /// Creates the folder. Refuses a folder whose files would mix with the new ones.
     fn prepare(path: &'a Path, spec: &CorpusSpec, force: bool, host: &dyn Host) -> RunResult<Self> {
         let inner = path.join("transcripts");
@@ -168,7 +168,7 @@ impl<'a> Folder<'a> {
     }
 
     fn table<R: AsRef<[String]>>(&self, name: &str, header: &[&str], rows: &[R]) -> RunResult {
-        let file = Unfinished::create(&self.path.join(name), self.force).map_err(refused)?;
+        let file = UnfinishedFile::create(&self.path.join(name), self.force).map_err(refused)?;
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(header)?;
         for row in rows {
@@ -214,8 +214,8 @@ fn stock(path: &Path, spec: &CorpusSpec, host: &dyn Host) -> RunResult<Stock> {
 #[derive(Default)]
 struct SourceContent {
     texts: Vec<CleanText>,
-    real: BTreeMap<String, Real>,
-    runs: Vec<Run>,
+    real: BTreeMap<String, RealStream>,
+    runs: Vec<RealRun>,
     recorded: Vec<SynthTranscript>,
 }
 
@@ -261,8 +261,9 @@ fn corpus_texts(
         if wanted.contains(entry.transcript.id.as_str()) {
             said.texts.extend(CleanText::from_entry(&entry));
             let id = entry.transcript.id.clone();
-            said.real.insert(id, Real::from_entry(&entry));
-            said.runs.extend(Run::from_entry(&entry).filter(|_| runs));
+            said.real.insert(id, RealStream::from_entry(&entry));
+            said.runs
+                .extend(RealRun::from_entry(&entry).filter(|_| runs));
             if recordings {
                 said.recorded.push(rows.recorded(entry));
             }

@@ -1,24 +1,24 @@
 //! Doubtful labels: good guards and the offline finder contradict them.
 
 use deadloop_corpus::Entry;
-use deadloop_score::choose::{ChooseOptions, Contradicted, contradicted, limit_doubt};
+use deadloop_score::choose::{ChooseOptions, ContradictedLabel, contradicted, limit_doubt};
 use deadloop_score::{Case, Evidence};
 
 use crate::failure::RunResult;
 use crate::host::Host;
-use crate::replay::Replayed;
+use crate::replay::ReplayRun;
 use crate::replay::second_pass::SecondPass;
 
 /// Returns for each case whether its label is in doubt. Empty if no label is contradicted. The ready guards serve as
 /// good guards. Only transcripts with a contradicted label are read.
 pub(super) fn doubted(
-    done: &Replayed,
+    done: &ReplayRun,
     evidence: &Evidence<'_>,
     options: &ChooseOptions,
     host: &dyn Host,
 ) -> RunResult<Vec<bool>> {
     let ready = options.ready.iter().map(|ready| ready.cell);
-    let found: Vec<Contradicted> = contradicted(evidence, ready, &options.judge);
+    let found: Vec<ContradictedLabel> = contradicted(evidence, ready, &options.judge);
     let wanted = |case: usize| !found[case].is_empty();
     if !(0..found.len()).any(wanted) {
         return Ok(Vec::new());

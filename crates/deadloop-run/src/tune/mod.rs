@@ -2,32 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_detect::harness::Per;
+use deadloop_detect::harness::TextScope;
 use deadloop_detect::{Guards, Settings, Unit};
 use deadloop_replay::{Grid, Plan};
 use deadloop_score::choose::{Choices, ChooseOptions, Ruling, choose};
 use deadloop_score::{
-    Constraint, Evidence, ExcerptsHead, JudgeOptions, Metric, Scored, settings_toml, write_choice,
-    write_text,
+    Constraint, Evidence, ExcerptsHead, JudgeOptions, Metric, ScoringResult, settings_toml,
+    write_choice, write_text,
 };
 
 use crate::failure::{Code, RunResult};
-use crate::replay::opening::{Focus, Opening};
+use crate::replay::opened_transcripts::{Focus, OpeningOptions};
 use crate::replay::request::Request;
-use crate::replay::{Done, Replayed, name, replay};
+use crate::replay::{ReplayRun, RunOutcome, name, replay};
 
 mod doubt;
 mod plan;
 mod remedies;
 
 pub use plan::TunePlan;
-use remedies::{Remedies, Tried};
+use remedies::{Remedies, RemedyTrials};
 
 /// The way to run settings with guards on calls or turns.
 const IN_PROCESS: &str = "Let the agent load settings.toml in its own process (docs/agents.md): watch and proxy see one response, without the results of tools.";
 
 /// The options of a choice.
-pub struct Tuning {
+pub struct TuneOptions {
     /// The unit of choice.
     pub unit: Unit,
     /// The settings in use.
@@ -45,10 +45,10 @@ pub struct Tuning {
     /// The measure to optimize.
     pub objective: Metric,
     /// The unit that counts as one text in a run of an agent, if the user chose it.
-    pub per: Option<Per>,
+    pub per: Option<TextScope>,
 }
 
-impl Tuning {
+impl TuneOptions {
     /// Returns the limits: the user's, or the default.
     pub fn limits(&self) -> Vec<Constraint> {
         if self.constraints.is_empty() {
@@ -58,7 +58,7 @@ impl Tuning {
         }
     }
 
-    fn options(&self, request: &Request<'_>, plan: &TunePlan, done: &Replayed) -> ChooseOptions {
+    fn options(&self, request: &Request<'_>, plan: &TunePlan, done: &ReplayRun) -> ChooseOptions {
         ChooseOptions {
             constraints: self.limits(),
             given: !self.constraints.is_empty(),
@@ -77,10 +77,10 @@ impl Tuning {
     }
 }
 
-/// A finished choice. Its folder holds all files but the manifest and the report, which [`Replayed::finish`] writes.
-pub struct Tuned {
+/// A finished choice. Its folder holds all files but the manifest and the report, which [`ReplayRun::finish`] writes.
+pub struct TuneResult {
     /// The run.
-    pub done: Replayed,
+    pub done: ReplayRun,
     /// The plan.
     pub plan: TunePlan,
     /// The options of the choice.
@@ -90,7 +90,7 @@ pub struct Tuned {
     /// The counts of the transcripts that the report opens.
     pub head: ExcerptsHead,
     /// The tables of scores that were written.
-    pub scored: Scored,
+    pub scored: ScoringResult,
 }
 
 /// Replays the plan over the corpus of `request`, chooses a setting, and writes the files. `next` returns the next
@@ -100,10 +100,10 @@ pub struct Tuned {
 /// Returns the errors of [`replay`], or an error if a file cannot be written or the host stops it.
 pub fn tune(
     request: &Request<'_>,
-    tuning: &Tuning,
+    tuning: &TuneOptions,
     plan: TunePlan,
     next: impl FnOnce(&Choices, bool) -> Vec<String>,
-) -> RunResult<Done<Tuned>> {
+) -> RunResult<RunOutcome<TuneResult>> {
     replay(request, &plan.plan, &tuning.settings)?.then(|mut done| {
         let mut options = tuning.options(request, &plan, &done);
         let (cases, records) = done.unpacked(&plan.plan);
@@ -117,7 +117,7 @@ pub fn tune(
             host: request.host,
         };
         let file = written(&choices);
-        let Tried {
+        let RemedyTrials {
             sentences: mut to_do,
             of_cases,
         } = remedies.tried(&choices, &file)?;
@@ -130,7 +130,7 @@ pub fn tune(
         } else if tuning.unit != Unit::Chars && choices.advice.verdict == Ruling::Ship {
             to_do.push(IN_PROCESS.to_owned());
         }
-        let work = Work {
+        let work = ChoiceInput {
             request,
             plan: &plan,
             options: &options,
@@ -146,7 +146,7 @@ pub fn tune(
         let dir = done.run.folder.path();
         write_choice(dir, &choices, &options)?;
         write_text(&dir.join("settings.toml"), &written(&choices))?;
-        Ok(Tuned {
+        Ok(TuneResult {
             choices,
             head,
             scored,
@@ -158,7 +158,7 @@ pub fn tune(
 }
 
 /// The input for the files of a choice.
-struct Work<'a> {
+struct ChoiceInput<'a> {
     request: &'a Request<'a>,
     plan: &'a TunePlan,
     options: &'a ChooseOptions,
@@ -167,9 +167,9 @@ struct Work<'a> {
     remedies: BTreeMap<usize, String>,
 }
 
-impl Work<'_> {
+impl ChoiceInput<'_> {
     /// Puts the limits and the names of settings into the manifest.
-    fn describe(&self, done: &mut Replayed, choices: &Choices) {
+    fn describe(&self, done: &mut ReplayRun, choices: &Choices) {
         let (plan, manifest): (&Plan, _) = (&self.plan.plan, &mut done.run.manifest);
         manifest.constraints = self
             .options
@@ -190,10 +190,10 @@ impl Work<'_> {
     /// Writes the tables and the excerpts.
     fn write(
         &self,
-        done: &mut Replayed,
+        done: &mut ReplayRun,
         choices: &Choices,
         in_use: &Settings,
-    ) -> RunResult<(Scored, ExcerptsHead)> {
+    ) -> RunResult<(ScoringResult, ExcerptsHead)> {
         let ready = self.plan.ready.iter().map(|ready| ready.cell);
         let mut reported: Vec<usize> = choices.worth_reporting().into_iter().chain(ready).collect();
         reported.sort_unstable();
@@ -201,7 +201,7 @@ impl Work<'_> {
         let (request, evidence) = (self.request, self.evidence);
         let scored = done.score(evidence, &reported, request.by, request.csv)?;
         let chosen = choices.cells();
-        let head = Opening {
+        let head = OpeningOptions {
             evidence,
             focus: self.focus(&chosen, in_use),
             chunks: request.judging.chunks,

@@ -1,13 +1,13 @@
 //! The plan of a choice: every cell of the grids, the ready guards, and the setting in use.
 
-use deadloop_detect::harness::Per;
+use deadloop_detect::harness::TextScope;
 use deadloop_detect::{Response, Settings, Unit};
 use deadloop_replay::shipped::{Scope, all_presets, default_grids, recommended};
 use deadloop_replay::{Grid, Plan};
-use deadloop_score::InUse;
+use deadloop_score::SettingsInUse;
 use deadloop_score::choose::{GridCells, ReadyGuard};
 
-use super::Tuning;
+use super::TuneOptions;
 use crate::failure::{Code, RunResult};
 use crate::option::ALSO;
 
@@ -26,7 +26,7 @@ pub struct TunePlan {
     /// The cell of the settings in use.
     pub in_use: usize,
     /// The file of the settings in use. Its parts outside the choice stay.
-    pub file: InUse,
+    pub file: SettingsInUse,
 }
 
 impl TunePlan {
@@ -35,7 +35,7 @@ impl TunePlan {
     /// # Errors
     /// Returns an error if a grid warns or is impossible, a guard of `also` does not stop, or the settings in use are
     /// not TOML.
-    pub fn new(tuning: &Tuning) -> RunResult<Self> {
+    pub fn new(tuning: &TuneOptions) -> RunResult<Self> {
         let (grids, text) = grids(tuning)?;
         let mut plan = Plan::default();
         let mut ranges = Vec::new();
@@ -82,7 +82,7 @@ impl TunePlan {
             short,
             in_use,
             plan,
-            file: InUse {
+            file: SettingsInUse {
                 rest: without_guards(&tuning.text)?,
                 text: tuning.text.clone(),
                 kept: tuning.settings.part(|m| !scope.has(m)),
@@ -98,7 +98,7 @@ impl TunePlan {
 
 /// Returns the searched grids with their text: the user's, or the default grids of all detectors that count in the
 /// unit.
-fn grids(tuning: &Tuning) -> RunResult<(Vec<Grid>, String)> {
+fn grids(tuning: &TuneOptions) -> RunResult<(Vec<Grid>, String)> {
     let (grids, text) = match &tuning.grid {
         Some((grid, text)) => (vec![grid.clone()], text.clone()),
         None => default_grids(tuning.unit)
@@ -117,7 +117,7 @@ fn grids(tuning: &Tuning) -> RunResult<(Vec<Grid>, String)> {
 }
 
 /// Returns the ready guards that deadloop ships, with their names in tables and in sentences.
-fn shipped(unit: Unit, per: Option<Per>) -> RunResult<Vec<(&'static str, String, Settings)>> {
+fn shipped(unit: Unit, per: Option<TextScope>) -> RunResult<Vec<(&'static str, String, Settings)>> {
     let unexpected = |e: String| Code::Unexpected.error(e);
     let settings = Settings::parse(&recommended(unit)).map_err(|e| unexpected(e.to_string()))?;
     let known_as = if unit == Unit::Chars {

@@ -16,7 +16,7 @@ use deadloop_score::{Case, Count, Evidence, Tally, Verdict, exact_glob};
 
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
-use crate::replay::Replayed;
+use crate::replay::ReplayRun;
 use crate::replay::second_pass::SecondPass;
 use crate::words::several;
 
@@ -29,14 +29,14 @@ const LINES: (usize, usize) = (2_000, 3);
 
 /// A tool or a line at which clean transcripts are stopped, with its counts.
 #[derive(Default)]
-struct Culprit {
+struct AlarmCause {
     cases: Vec<usize>,
     groups: BTreeSet<String>,
 }
 
 /// The remedies that were tried.
 #[derive(Default)]
-pub(super) struct Tried {
+pub(super) struct RemedyTrials {
     /// A sentence for each remedy, and one for all remedies together.
     pub(super) sentences: Vec<String>,
     /// The sentence of the remedy for a case.
@@ -45,14 +45,14 @@ pub(super) struct Tried {
 
 /// The results of a setting on the corpus.
 #[derive(Clone, Copy, PartialEq)]
-struct Reached {
+struct RemedyResult {
     /// The number of stopped clean transcripts.
     wrong: u64,
     /// The number of loops ended inside the loop or before.
     ended: u64,
 }
 
-impl Reached {
+impl RemedyResult {
     fn new(tally: &Tally) -> Self {
         Self {
             wrong: tally.get(Count::FalseAlarm),
@@ -63,7 +63,7 @@ impl Reached {
 
 /// The search for remedies for the wrong alarms of a settings file.
 pub(super) struct Remedies<'a> {
-    pub(super) done: &'a Replayed,
+    pub(super) done: &'a ReplayRun,
     pub(super) evidence: &'a Evidence<'a>,
     pub(super) host: &'a dyn Host,
 }
@@ -73,14 +73,14 @@ impl Remedies<'_> {
     ///
     /// # Errors
     /// Returns an error if the settings cannot be read or the host stops the pass.
-    pub(super) fn tried(&self, choices: &Choices, file: &str) -> RunResult<Tried> {
-        let mut culprits: Vec<(String, Culprit)> = self.culprits(choices)?.into_iter().collect();
+    pub(super) fn tried(&self, choices: &Choices, file: &str) -> RunResult<RemedyTrials> {
+        let mut culprits: Vec<(String, AlarmCause)> = self.culprits(choices)?.into_iter().collect();
         culprits.retain(|(_, culprit)| culprit.groups.len() >= GROUPS);
-        let stopped = |culprit: &Culprit| culprit.cases.len();
+        let stopped = |culprit: &AlarmCause| culprit.cases.len();
         culprits.sort_by(|(a, x), (b, y)| stopped(y).cmp(&stopped(x)).then_with(|| a.cmp(b)));
         culprits.truncate(TRIED);
         if culprits.is_empty() {
-            return Ok(Tried::default());
+            return Ok(RemedyTrials::default());
         }
         let names: Vec<String> = culprits.iter().map(|(name, _)| name.clone()).collect();
         let alone = names
@@ -91,7 +91,7 @@ impl Remedies<'_> {
             .collect::<RunResult<_>>()?;
         let reached = self.reached(&settings)?;
         let helps =
-            |then: &Reached| then.wrong < reached[0].wrong && then.ended >= reached[0].ended;
+            |then: &RemedyResult| then.wrong < reached[0].wrong && then.ended >= reached[0].ended;
         let tried = names.iter().zip(&reached[1..]);
         let mut sentences: Vec<String> = tried
             .clone()
@@ -114,7 +114,7 @@ impl Remedies<'_> {
                 format_change(reached[0], all, self.is_text())
             ));
         }
-        Ok(Tried {
+        Ok(RemedyTrials {
             sentences,
             of_cases,
         })
@@ -124,7 +124,12 @@ impl Remedies<'_> {
         self.done.judge.unit == Unit::Chars
     }
 
-    fn sentence(&self, name: &str, (now, then): (Reached, Reached), helps: bool) -> String {
+    fn sentence(
+        &self,
+        name: &str,
+        (now, then): (RemedyResult, RemedyResult),
+        helps: bool,
+    ) -> String {
         let told = format_change(now, then, self.is_text());
         match (self.is_text(), helps) {
             (true, true) => {
@@ -168,7 +173,7 @@ impl Remedies<'_> {
     }
 
     /// Returns the tools or lines at which the file stops clean transcripts.
-    fn culprits(&self, choices: &Choices) -> RunResult<BTreeMap<String, Culprit>> {
+    fn culprits(&self, choices: &Choices) -> RunResult<BTreeMap<String, AlarmCause>> {
         let cells = choices.cells();
         let stop = |i: usize| -> Option<&Stop> {
             let case = &self.evidence.cases[i];
@@ -180,7 +185,7 @@ impl Remedies<'_> {
             trial.decided.stop(&place.at).filter(|_| is_wrong)
         };
         let stops: Vec<Option<&Stop>> = (0..self.evidence.cases.len()).map(stop).collect();
-        let mut culprits: BTreeMap<String, Culprit> = BTreeMap::new();
+        let mut culprits: BTreeMap<String, AlarmCause> = BTreeMap::new();
         let found = |entry: &Entry, (i, case): (usize, &Case)| {
             let stop = stops[i]?;
             let name = if self.is_text() {
@@ -208,7 +213,7 @@ impl Remedies<'_> {
     }
 
     /// Returns the results of each of the settings on the corpus.
-    fn reached(&self, tried: &[Settings]) -> RunResult<Vec<Reached>> {
+    fn reached(&self, tried: &[Settings]) -> RunResult<Vec<RemedyResult>> {
         let mut plan = Plan::default();
         let cells: Vec<usize> = tried.iter().map(|s| plan.add_settings(s)).collect();
         let mut records: Vec<Option<Record>> = vec![None; self.evidence.cases.len()];
@@ -222,8 +227,9 @@ impl Remedies<'_> {
         let pairs = pairs.filter_map(|(case, record)| record.map(|record| (case.clone(), record)));
         let (cases, records): (Vec<Case>, Vec<Record>) = pairs.unzip();
         let evidence = Evidence::new(&plan, &cases, &records)?;
-        let reached =
-            |cell: usize| Reached::new(&evidence.tally(cell, &evidence.all(), &self.done.judge));
+        let reached = |cell: usize| {
+            RemedyResult::new(&evidence.tally(cell, &evidence.all(), &self.done.judge))
+        };
         Ok(cells.into_iter().map(reached).collect())
     }
 
@@ -239,7 +245,7 @@ impl Remedies<'_> {
 }
 
 /// Formats results like `53 -> 0 clean runs stopped, 40 -> 40 loops ended`.
-fn format_change(now: Reached, then: Reached, is_text: bool) -> String {
+fn format_change(now: RemedyResult, then: RemedyResult, is_text: bool) -> String {
     let what = if is_text {
         "clean transcript"
     } else {

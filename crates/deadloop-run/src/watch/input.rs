@@ -19,9 +19,9 @@ pub trait Input {
 }
 
 /// An input that a separate thread reads, so that a silence is noticed.
-pub struct Piped(Receiver<io::Result<Vec<u8>>>);
+pub struct ThreadedInput(Receiver<io::Result<Vec<u8>>>);
 
-impl Piped {
+impl ThreadedInput {
     /// Reads the input that `open` returns. The thread is never joined, since a read may block for ever.
     pub fn new<R: Read>(open: impl FnOnce() -> R + Send + 'static) -> Self {
         // One piece waits while the next is read, so a slow reader slows the stream down.
@@ -40,7 +40,7 @@ impl Piped {
     }
 }
 
-impl Input for Piped {
+impl Input for ThreadedInput {
     fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         match self.0.recv_timeout(TICK) {
             Ok(piece) => piece.map(Some),

@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use deadloop_corpus::{Problem, StreamFormat};
-use deadloop_detect::{Alarm, Blind, Feeds};
-use deadloop_stream::{RefusedCall, ResponseCounts, Step, ToldEvent, Watched};
+use deadloop_detect::{Alarm, BlindMember, Feeds};
+use deadloop_stream::{RefusedCall, ResponseCounts, ResponseEvent, WatchStep, WatchedResponse};
 
 use crate::repair::LiveRepair;
 
@@ -17,16 +17,16 @@ mod input;
 mod parts;
 mod record;
 
-pub use input::{Input, Piped};
-pub use parts::{Think, WatchParts};
-pub use record::{Recording, WatchRecord};
+pub use input::{Input, ThreadedInput};
+pub use parts::{WatchParts, WatchThink};
+pub use record::{StreamRecording, WatchRecord};
 
 /// The model of a stream that does not name one.
 pub const UNNAMED: &str = "unknown";
 
 /// The state of a watched stream so far.
 #[derive(Clone, Debug, Default)]
-pub struct WatchSeen {
+pub struct WatchState {
     /// Bytes read.
     pub bytes: u64,
     /// The counts of the judged events.
@@ -50,19 +50,19 @@ pub struct WatchSeen {
     /// The alarm that would abort the stream.
     pub alarm: Option<Alarm>,
     /// The guards that this stream can never feed, with `--strict`.
-    pub blind: Vec<Blind>,
+    pub blind: Vec<BlindMember>,
 }
 
-/// A [`WatchSeen`], shared by the reading thread and the thread that waits for Ctrl-C.
+/// A [`WatchState`], shared by the reading thread and the thread that waits for Ctrl-C.
 #[derive(Debug, Default)]
-pub struct Shared {
-    seen: Mutex<WatchSeen>,
+pub struct SharedWatch {
+    seen: Mutex<WatchState>,
     stopped: AtomicBool,
 }
 
-impl Shared {
+impl SharedWatch {
     /// Returns a copy of the current state.
-    pub fn seen(&self) -> WatchSeen {
+    pub fn seen(&self) -> WatchState {
         self.lock().clone()
     }
 
@@ -76,14 +76,14 @@ impl Shared {
         self.stopped.load(Ordering::SeqCst)
     }
 
-    fn lock(&self) -> MutexGuard<'_, WatchSeen> {
+    fn lock(&self) -> MutexGuard<'_, WatchState> {
         // If a thread panicked, the counts are still right.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// An event to report while the stream goes on.
-pub enum News<'a> {
+pub enum WatchNews<'a> {
     /// A line that could not be read.
     Problem(&'a Problem),
     /// An alarm that only warns or observes.
@@ -91,29 +91,29 @@ pub enum News<'a> {
     /// A call that must not be run.
     Refused(&'a RefusedCall),
     /// Guards that this stream can never feed.
-    Blind(&'a [Blind]),
+    Blind(&'a [BlindMember]),
 }
 
 /// A function that returns the guards of a model that a stream can never feed.
-pub type BlindOf = Box<dyn Fn(Option<&str>, Feeds) -> Vec<Blind> + Send>;
+pub type BlindMembersFn = Box<dyn Fn(Option<&str>, Feeds) -> Vec<BlindMember> + Send>;
 
 /// A stream with its guard and its state so far.
-pub struct Watching<'a> {
-    watched: Watched,
+pub struct StreamWatch<'a> {
+    watched: WatchedResponse,
     /// The repairers of the stream, whose output replaces the copy.
     mender: Option<LiveRepair>,
     record: Option<WatchRecord>,
     /// The search for blind guards, until it has run.
-    blind: Option<BlindOf>,
+    blind: Option<BlindMembersFn>,
     /// Whether a blind guard ends the watch.
     strict: bool,
     began: Instant,
-    shared: &'a Shared,
+    shared: &'a SharedWatch,
 }
 
-impl<'a> Watching<'a> {
+impl<'a> StreamWatch<'a> {
     /// Creates a watch. `shared` is updated before anything is copied.
-    pub fn new(watched: Watched, shared: &'a Shared) -> Self {
+    pub fn new(watched: WatchedResponse, shared: &'a SharedWatch) -> Self {
         Self {
             watched,
             mender: None,
@@ -138,7 +138,7 @@ impl<'a> Watching<'a> {
     }
 
     /// Sets the search for guards that the stream can never feed. With `strict` they end the watch.
-    pub(crate) fn looking_for_blind(mut self, blind: BlindOf, strict: bool) -> Self {
+    pub(crate) fn looking_for_blind(mut self, blind: BlindMembersFn, strict: bool) -> Self {
         self.blind = Some(blind);
         self.strict = strict;
         self
@@ -153,7 +153,7 @@ impl<'a> Watching<'a> {
         mut self,
         mut input: impl Input,
         mut copy: impl Write,
-        told: impl Fn(News<'_>),
+        told: impl Fn(WatchNews<'_>),
     ) -> io::Result<()> {
         let mut named = 0;
         loop {
@@ -163,14 +163,14 @@ impl<'a> Watching<'a> {
             let problems = self.watched.problems();
             problems[named..]
                 .iter()
-                .for_each(|problem| told(News::Problem(problem)));
+                .for_each(|problem| told(WatchNews::Problem(problem)));
             named = problems.len();
             step.warnings
                 .iter()
-                .for_each(|alarm| told(News::Warning(alarm)));
+                .for_each(|alarm| told(WatchNews::Warning(alarm)));
             step.refused
                 .iter()
-                .for_each(|refused| told(News::Refused(refused)));
+                .for_each(|refused| told(WatchNews::Refused(refused)));
             let (stop, kept) = (step.decision.stops(), step.kept);
             self.note(step);
             if self.is_blind(&told) {
@@ -195,10 +195,10 @@ impl<'a> Watching<'a> {
     }
 
     /// Handles a read: bytes, an empty slice at the end, or `None` after a silence.
-    fn step(&mut self, came: Option<&[u8]>) -> Step {
+    fn step(&mut self, came: Option<&[u8]>) -> WatchStep {
         let now = since(self.began);
         let (mender, record) = (&mut self.mender, &mut self.record);
-        let each = |told: &ToldEvent<'_>| {
+        let each = |told: &ResponseEvent<'_>| {
             if let Some(record) = &mut *record {
                 record.push(told, now);
             }
@@ -214,7 +214,7 @@ impl<'a> Watching<'a> {
     }
 
     /// Updates the shared state.
-    fn note(&self, step: Step) {
+    fn note(&self, step: WatchStep) {
         let (watched, mut seen) = (&self.watched, self.shared.lock());
         seen.bytes = watched.bytes();
         seen.heard = watched.counts();
@@ -236,7 +236,7 @@ impl<'a> Watching<'a> {
 
     /// Searches once for guards that the stream can never feed, as soon as the stream's kind is known. Returns
     /// whether they end the watch.
-    fn is_blind(&mut self, told: &impl Fn(News<'_>)) -> bool {
+    fn is_blind(&mut self, told: &impl Fn(WatchNews<'_>)) -> bool {
         let heard = self.watched.counts() != ResponseCounts::default();
         let (Some(feeds), true) = (self.watched.feeds(), heard) else {
             return false;
@@ -248,7 +248,7 @@ impl<'a> Watching<'a> {
         if blind.is_empty() {
             return false;
         }
-        told(News::Blind(&blind));
+        told(WatchNews::Blind(&blind));
         self.shared.lock().blind = blind;
         self.strict
     }
@@ -294,18 +294,18 @@ mod tests {
     }
 
     /// Returns the observations on a stream in pieces of `size` bytes, and its copy.
-    fn watch(bytes: &[u8], size: usize) -> (WatchSeen, Vec<u8>) {
-        let shared = Shared::default();
+    fn watch(bytes: &[u8], size: usize) -> (WatchState, Vec<u8>) {
+        let shared = SharedWatch::default();
         let reader = StreamReader::new("x", None, ThinkOptions::default());
         let guard = Guard::new(Settings::default().guard()).unwrap();
-        let watched = Watched::with(guard, reader);
+        let watched = WatchedResponse::with(guard, reader);
         let mut copy = Vec::new();
         let pipe = Pipe {
             bytes,
             size,
             interrupt: false,
         };
-        Watching::new(watched, &shared)
+        StreamWatch::new(watched, &shared)
             .run(pipe, &mut copy, |_| ())
             .unwrap();
         (shared.seen(), copy)

@@ -1,22 +1,22 @@
 //! The parts of a watch: guards, think rules, repairers, record.
 
 use deadloop_corpus::{StreamFormat, StreamReader, ThinkOptions, ThinkRules};
-use deadloop_detect::{Guards, Settings, Work};
-use deadloop_stream::{Prompted, Watched};
+use deadloop_detect::{Guards, ModelTask, Settings};
+use deadloop_stream::{PromptInfo, WatchedResponse};
 
 use crate::repair::LiveRepair;
 
-use super::{BlindOf, Shared, UNNAMED, WatchRecord, Watching};
+use super::{BlindMembersFn, SharedWatch, StreamWatch, UNNAMED, WatchRecord};
 
 /// The rules for separating thinking from the answer: those of the settings, changed by options.
-pub struct Think {
+pub struct WatchThink {
     /// The rules of the settings.
     pub rules: ThinkRules,
     /// The words of options, which change the rules.
     pub words: Vec<String>,
 }
 
-impl Think {
+impl WatchThink {
     /// Returns the rules for a model.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ pub struct WatchParts {
     /// The guards.
     pub guards: Guards,
     /// The think rules, with checked words.
-    pub think: Think,
+    pub think: WatchThink,
     /// The repairers of the stream, if there are any.
     pub mender: Option<LiveRepair>,
     /// The record of the events, if one is kept.
@@ -51,37 +51,37 @@ impl WatchParts {
         model: Option<String>,
         from: Option<StreamFormat>,
         strict: bool,
-        shared: &'a Shared,
-    ) -> Watching<'a> {
+        shared: &'a SharedWatch,
+    ) -> StreamWatch<'a> {
         let (guards, think, settings) = (self.guards, self.think, self.settings);
         let task = self.task;
-        let asked = Prompted {
+        let asked = PromptInfo {
             task: task.clone(),
-            ..Prompted::default()
+            ..PromptInfo::default()
         };
         let said = model.clone().unwrap_or_else(|| UNNAMED.to_owned());
         // The words were checked before.
         let options = think.options_for(&said).unwrap_or_default();
         let reader = StreamReader::new("stdin", from, options);
-        let work = Work {
+        let work = ModelTask {
             model: &said,
             task: &task,
         };
         let guard = guards.guard(work);
         let watched = match model {
-            Some(_) => Watched::with(guard, reader),
+            Some(_) => WatchedResponse::with(guard, reader),
             None => {
                 let by_model = move |model: &str| think.options_for(model).unwrap_or_default();
-                let watched = Watched::with(guard, reader.splitting_by(by_model));
+                let watched = WatchedResponse::with(guard, reader.splitting_by(by_model));
                 watched.by_model(guards).answering(asked)
             }
         };
-        let blind: BlindOf = Box::new(move |named, feeds| {
+        let blind: BlindMembersFn = Box::new(move |named, feeds| {
             let model = model.as_deref().or(named).unwrap_or(UNNAMED);
-            let work = Work { model, task: &task };
+            let work = ModelTask { model, task: &task };
             settings.for_model(work).blind(feeds)
         });
-        Watching::new(watched, shared)
+        StreamWatch::new(watched, shared)
             .mending(self.mender)
             .recording(self.record)
             .looking_for_blind(blind, strict)

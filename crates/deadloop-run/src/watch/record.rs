@@ -7,7 +7,7 @@ use deadloop_corpus::{
     Body, CorpusWriter, Entry, Place, RecordedEvent, Transcript, UNTIL, WriteError,
 };
 use deadloop_detect::{Event, TextChannel};
-use deadloop_stream::ToldEvent;
+use deadloop_stream::ResponseEvent;
 use serde_json::{Map, Value};
 
 /// The events of a stream with their times, and the file for them.
@@ -15,12 +15,12 @@ use serde_json::{Map, Value};
 /// A transcript is one line with its model before its events, so it is written only when the stream is over.
 pub struct WatchRecord {
     file: CorpusWriter,
-    recording: Recording,
+    recording: StreamRecording,
 }
 
 /// The events of a stream with their times.
 #[derive(Debug, Default)]
-pub struct Recording {
+pub struct StreamRecording {
     events: Vec<RecordedEvent>,
     /// The call whose arguments are arriving: the times of the first and the last piece, and the arguments so far.
     call: Option<(u64, u64, String)>,
@@ -36,12 +36,12 @@ impl WatchRecord {
     pub fn create(path: &Path) -> Result<Self, WriteError> {
         Ok(Self {
             file: CorpusWriter::create(path, false)?,
-            recording: Recording::default(),
+            recording: StreamRecording::default(),
         })
     }
 
     /// Takes an event that the guard was pushed at `now`.
-    pub fn push(&mut self, told: &ToldEvent<'_>, now: u64) {
+    pub fn push(&mut self, told: &ResponseEvent<'_>, now: u64) {
         self.recording.push(told, now);
     }
 
@@ -64,9 +64,9 @@ impl WatchRecord {
     }
 }
 
-impl Recording {
+impl StreamRecording {
     /// Takes an event that the guard received at `now`. Derived events are dropped, since a replay derives them again.
-    pub fn push(&mut self, told: &ToldEvent<'_>, now: u64) {
+    pub fn push(&mut self, told: &ResponseEvent<'_>, now: u64) {
         self.silent = !told.goes_on && matches!(told.event, Event::Silence(_));
         if told.derived {
             return;

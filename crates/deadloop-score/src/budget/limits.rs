@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use deadloop_replay::budget::{Limit, LimitAsked};
+use deadloop_replay::budget::{Limit, LimitEffect};
 
 use crate::files::store::{FileError, write_csv};
 use deadloop_tables::{Schema, schema};
@@ -65,7 +65,7 @@ pub struct LimitRow {
 }
 
 impl LimitRow {
-    fn add(&mut self, case: &LimitCase, asked: &LimitAsked) {
+    fn add(&mut self, case: &LimitCase, asked: &LimitEffect) {
         self.runs += 1;
         self.turns += case.turns;
         self.ask += u64::from(asked.questions > 0);

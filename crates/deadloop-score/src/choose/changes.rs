@@ -8,11 +8,11 @@ use deadloop_replay::detect::harness::{Detector, Member, Param};
 use deadloop_replay::detect::{Setting, Value};
 
 use super::explanation::{subject, where_rules_end};
-use super::{Changed, Choices};
+use super::{Choices, ParamChange};
 
 /// Returns the parameters that `settings.toml` changes: first for all models, then for each model with a table of its
 /// own.
-pub(super) fn of_choices(plan: &Plan, choices: &Choices) -> Vec<Changed> {
+pub(super) fn of_choices(plan: &Plan, choices: &Choices) -> Vec<ParamChange> {
     let all = &choices.all;
     let (old, new) = (plan.setting(choices.in_use), plan.setting(all.cell));
     let mut changed = changes("*", &old, &new);
@@ -31,14 +31,14 @@ pub(super) fn of_choices(plan: &Plan, choices: &Choices) -> Vec<Changed> {
 ///
 /// Guards of one detector are compared in order. A guard that only one side has is a change of `detector`, followed by
 /// its values that are not defaults.
-pub fn changes(model: &str, from: &Setting, to: &Setting) -> Vec<Changed> {
+pub fn changes(model: &str, from: &Setting, to: &Setting) -> Vec<ParamChange> {
     let (old, new) = (guards(from), guards(to));
     let mut all = Vec::new();
     let names = old
         .keys()
         .chain(new.keys().filter(|name| !old.contains_key(*name)));
     for name in names {
-        let of = |param: &str, from: Option<String>, to: Option<String>| Changed {
+        let of = |param: &str, from: Option<String>, to: Option<String>| ParamChange {
             model: model.to_owned(),
             guard: column_name(name),
             param: param.to_owned(),
@@ -74,7 +74,7 @@ pub fn changes(model: &str, from: &Setting, to: &Setting) -> Vec<Changed> {
     all
 }
 
-impl Changed {
+impl ParamChange {
     /// Returns the description of the parameter. `None` for the channel, and for a guard that is added or removed.
     pub fn param(&self) -> Option<&'static Param> {
         let detector = match self.guard.rsplit_once('-') {
@@ -87,7 +87,7 @@ impl Changed {
 
 /// Formats the change as an instruction: `change periodic: copies of the unit in a row (min_copies): 3 -> 4`, `remove
 /// checkpoint`, `add periodic`, and `set …: 4` for a parameter of a guard that is added.
-impl fmt::Display for Changed {
+impl fmt::Display for ParamChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { guard, param, .. } = self;
         let of = match self.model.as_str() {

@@ -10,23 +10,23 @@ use deadloop_replay::corpus::Transcript;
 use deadloop_replay::detect::Channel;
 
 use crate::judge::{JudgeOptions, Verdict};
-use crate::proposing::sees_loop;
+use crate::proposals::sees_loop;
 use crate::tally::Evidence;
 use crate::truth::{Case, Class};
 
 /// A channel and a position in it.
-type Place = (Channel, u64);
+type ChannelPosition = (Channel, u64);
 
 /// The places at which good guards contradict an unconfirmed label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contradicted {
+pub struct ContradictedLabel {
     /// Alarms outside the labelled loops.
-    pub alarms: BTreeSet<Place>,
+    pub alarms: BTreeSet<ChannelPosition>,
     /// The onset, middle and end of labelled loops in which no good guard alarms.
-    pub loops: BTreeSet<Place>,
+    pub loops: BTreeSet<ChannelPosition>,
 }
 
-impl Contradicted {
+impl ContradictedLabel {
     /// Returns whether no guard contradicts the label.
     pub fn is_empty(&self) -> bool {
         self.alarms.is_empty() && self.loops.is_empty()
@@ -39,7 +39,7 @@ impl Contradicted {
     }
 
     /// Returns whether `sees_loop`, which checks for a loop at one of some places, contradicts the label too.
-    pub fn is_doubted_by(&self, sees_loop: impl Fn(&BTreeSet<Place>) -> bool) -> bool {
+    pub fn is_doubted_by(&self, sees_loop: impl Fn(&BTreeSet<ChannelPosition>) -> bool) -> bool {
         !self.alarms.is_empty() && sees_loop(&self.alarms)
             || !self.loops.is_empty() && !sees_loop(&self.loops)
     }
@@ -70,10 +70,10 @@ pub fn contradicted(
     evidence: &Evidence<'_>,
     cells: impl Iterator<Item = usize>,
     judge: &JudgeOptions,
-) -> Vec<Contradicted> {
+) -> Vec<ContradictedLabel> {
     let cells: BTreeSet<usize> = cells.collect();
     let of = |i: usize| {
-        let mut found = Contradicted::default();
+        let mut found = ContradictedLabel::default();
         let Some(truth) = evidence.cases[i]
             .truth
             .as_ref()

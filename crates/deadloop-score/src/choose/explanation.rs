@@ -1,9 +1,9 @@
 //! [`explained`]: an explanation of a setting in plain sentences, from the registry's texts.
 
-use deadloop_replay::detect::harness::{Domain, Mark, Member, Param};
+use deadloop_replay::detect::harness::{Domain, Member, Param, ParamRole};
 use deadloop_replay::detect::{Setting, Value};
 
-use crate::words::thousands;
+use crate::sentences::thousands;
 
 /// Describes each guard of a setting: one line for the guard, then one for each parameter that matters.
 ///
@@ -52,8 +52,8 @@ fn matters(param: &Param, member: &Member) -> bool {
     let is_default = *value == Value::from(param.default);
     let is_off = is_default && matches!(value, Value::Int(0)) && param.doc.contains("0: ");
     match param.mark {
-        Mark::Threshold(_) => !is_off,
-        Mark::Structural => !is_default,
+        ParamRole::Threshold(_) => !is_off,
+        ParamRole::Structural => !is_default,
     }
 }
 

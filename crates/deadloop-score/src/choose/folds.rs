@@ -40,7 +40,7 @@ pub(crate) fn dealt<S: Ord + Copy>(
             *name,
         )
     });
-    let mut dealt = Dealt {
+    let mut dealt = FoldContents {
         strata: vec![BTreeMap::new(); k.max(1)],
         sizes: vec![0; k.max(1)],
     };
@@ -87,12 +87,12 @@ fn first(link: &mut [usize], mut at: usize) -> usize {
 }
 
 /// The contents of each fold so far.
-struct Dealt<S> {
+struct FoldContents<S> {
     strata: Vec<BTreeMap<S, usize>>,
     sizes: Vec<usize>,
 }
 
-impl<S: Ord + Copy> Dealt<S> {
+impl<S: Ord + Copy> FoldContents<S> {
     fn deal(&mut self, strata: &[S], members: &[usize]) -> usize {
         let held = |fold: &usize| -> usize {
             let of = |i: &usize| self.strata[*fold].get(&strata[*i]).copied().unwrap_or(0);

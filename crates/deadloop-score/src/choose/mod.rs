@@ -22,7 +22,7 @@ use deadloop_replay::detect::Unit;
 
 use crate::constraint::Constraint;
 use crate::judge::JudgeOptions;
-use crate::measure::{Metric, SAVED, Worth, wrong_rate};
+use crate::measure::{Metric, SAVED, Stakes, wrong_rate};
 use crate::tally::{Evidence, Tally};
 use crate::truth::{Class, CopyKey};
 
@@ -33,21 +33,21 @@ mod explanation;
 mod folds;
 mod ready;
 mod search;
+mod sentences;
 mod test;
 mod verdict;
-mod words;
 
 pub use changes::changes;
-pub use doubt::{Contradicted, contradicted, limit_doubt};
+pub use doubt::{ContradictedLabel, contradicted, limit_doubt};
 pub use explanation::{described, explained, in_words, subject};
 pub use folds::folds;
-pub use search::{Rung, SavedAt1};
+pub use search::{Rung, SavedMean};
+pub use sentences::format_value;
 pub use test::{PairedTest, Ship};
-pub use verdict::{Advice, Changed, Choice, Choices, Figures, Provenance, Ruling, within};
-pub use words::format_value;
+pub use verdict::{Advice, Choice, Choices, Figures, ParamChange, Provenance, Ruling, within};
 
-use search::{Climb, Search};
-use verdict::Part;
+use search::{CellSearch, RungSearch};
+use verdict::Pick;
 
 /// Number of folds of groups.
 const FOLDS: usize = 5;
@@ -103,7 +103,7 @@ pub struct ChooseOptions {
     /// The options for judging alarms.
     pub judge: JudgeOptions,
     /// The mean clean response, and the share of responses that loop.
-    pub worth: Worth,
+    pub worth: Stakes,
     /// Number of bootstrap replicates.
     pub replicates: usize,
 }
@@ -165,7 +165,7 @@ impl Default for ChooseOptions {
             objective: &SAVED,
             seed: 1,
             judge: JudgeOptions::default(),
-            worth: Worth::default(),
+            worth: Stakes::default(),
             replicates: 2000,
         }
     }
@@ -250,14 +250,14 @@ impl Chooser<'_> {
     fn choices(self) -> Choices {
         let every = self.evidence.all();
         let sample = self.sample(&every);
-        let search = Search::new(&self, &sample);
+        let search = CellSearch::new(&self, &sample);
         let incumbent = Candidate::ready(self.in_use);
         let winner = self.winner(&sample, &incumbent, &self.options.ready);
         let climb = search.climb(&self, &sample, winner.candidate(), true);
         let all = self.searched(&sample, winner, (&search, &climb));
         let models = self.models(all.candidate());
         let (all, models) = self.undominated(&sample, (all, models));
-        let rungs = Search::rungs(&self, climb);
+        let rungs = CellSearch::rungs(&self, climb);
         let saved_at_1 = search.saved_at_1(&self, &sample);
         self.conclude(&sample, (all, models), rungs, saved_at_1)
     }
@@ -301,25 +301,30 @@ impl Chooser<'_> {
     }
 
     /// Returns a ready guard that replaces the incumbent, or the incumbent. This is step 1, on some transcripts.
-    fn winner(&self, sample: &Sample, incumbent: &Candidate, ready: &[ReadyGuard]) -> Part {
+    fn winner(&self, sample: &Sample, incumbent: &Candidate, ready: &[ReadyGuard]) -> Pick {
         let won = self.best_ready(sample, incumbent, ready);
-        won.map_or_else(|| Part::Kept(incumbent.clone()), Part::Won)
+        won.map_or_else(|| Pick::Kept(incumbent.clone()), Pick::Won)
     }
 
     /// Returns a cell of the grids that replaces the winner of step 1, or the winner. This is step 2, on some
     /// transcripts.
-    fn searched(&self, sample: &Sample, winner: Part, (search, climb): (&Search, &Climb)) -> Part {
+    fn searched(
+        &self,
+        sample: &Sample,
+        winner: Pick,
+        (search, climb): (&CellSearch, &RungSearch),
+    ) -> Pick {
         let won = search
             .best(self, sample, climb)
             .filter(|_| self.options.ships_grid);
-        won.map_or(winner, Part::Won)
+        won.map_or(winner, Pick::Won)
     }
 
     /// Chooses for each model with enough labels, or with wrong alarms surely over the limit. This is step 3.
     ///
     /// The incumbent is the setting of all models. The setting in use is a ready guard here, since it may suit a model
     /// better.
-    fn models(&self, all: &Candidate) -> Vec<(String, Part)> {
+    fn models(&self, all: &Candidate) -> Vec<(String, Pick)> {
         let models = self.evidence.models();
         let is_alone = models.len() == 1;
         let mut ready = self.options.ready.clone();
@@ -333,11 +338,11 @@ impl Chooser<'_> {
             let is_tried = sample.loops >= MODEL_LOOPS || self.options.is_surely_over(&now);
             let part = if is_tried && !is_alone {
                 let winner = self.winner(&sample, all, &ready);
-                let search = Search::new(self, &sample);
+                let search = CellSearch::new(self, &sample);
                 let climb = search.climb(self, &sample, winner.candidate(), false);
                 self.searched(&sample, winner, (&search, &climb))
             } else {
-                Part::Kept(all.clone())
+                Pick::Kept(all.clone())
             };
             (model.to_owned(), part)
         };

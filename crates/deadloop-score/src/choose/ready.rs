@@ -6,7 +6,7 @@
 //! of `scripts/advice`. If the incumbent breaks the limit too, a ready guard with no more wrong alarms is a candidate
 //! as well, ranked last: rejecting it would keep the worse guard.
 
-use super::verdict::{Part, Provenance, Won};
+use super::verdict::{Pick, Provenance, Replacement};
 use super::{Candidate, Chooser, ReadyGuard, Sample, Ship};
 use crate::tally::Tally;
 
@@ -27,7 +27,7 @@ impl Chooser<'_> {
         sample: &Sample,
         incumbent: &Candidate,
         ready: &[ReadyGuard],
-    ) -> Option<Won> {
+    ) -> Option<Replacement> {
         if !sample.is_enough_for_safer() {
             return None;
         }
@@ -51,7 +51,7 @@ impl Chooser<'_> {
             let (test, tally) = self.test(sample, &candidate, incumbent);
             let is_within = !self.options.given || self.options.is_within(&tally);
             let by = self.ships(sample, (&test, &tally), is_within)?;
-            Some(Won {
+            Some(Replacement {
                 candidate,
                 source: Provenance::Ready,
                 name: guard.name.clone(),
@@ -67,14 +67,14 @@ impl Chooser<'_> {
     pub(super) fn undominated(
         &self,
         sample: &Sample,
-        (all, models): (Part, Vec<(String, Part)>),
-    ) -> (Part, Vec<(String, Part)>) {
-        if !models.iter().any(|(_, part)| matches!(part, Part::Won(_))) {
+        (all, models): (Pick, Vec<(String, Pick)>),
+    ) -> (Pick, Vec<(String, Pick)>) {
+        if !models.iter().any(|(_, part)| matches!(part, Pick::Won(_))) {
             return (all, models);
         }
         let model_of = |i: usize| &*self.evidence.cases[i].model;
         let standing = |tally: &Tally| (self.merit(tally), tally.wrong());
-        let of_model = |(model, part): &(String, Part)| -> Tally {
+        let of_model = |(model, part): &(String, Pick)| -> Tally {
             let pick = sample.pick.iter().copied();
             let pick: Vec<usize> = pick.filter(|i| model_of(*i) == model).collect();
             self.sum(part.candidate(), &pick)
@@ -102,7 +102,7 @@ impl Chooser<'_> {
             } else {
                 Ship::Better
             };
-            Part::Won(Won {
+            Pick::Won(Replacement {
                 candidate: candidate.clone(),
                 source: Provenance::Ready,
                 name: guard.name.clone(),
@@ -110,7 +110,7 @@ impl Chooser<'_> {
                 test,
             })
         };
-        let kept = |(model, _)| (model, Part::Kept(candidate.clone()));
+        let kept = |(model, _)| (model, Pick::Kept(candidate.clone()));
         (all, models.into_iter().map(kept).collect())
     }
 }

@@ -13,9 +13,9 @@ use deadloop_replay::detect::{Unit, Value};
 use serde::{Deserialize, Serialize};
 
 use super::candidates::CellCounts;
-use super::verdict::{Figures, Provenance, Won};
+use super::verdict::{Figures, Provenance, Replacement};
 use super::{Candidate, Chooser, FOLDS, PairedTest, Sample, Ship};
-use crate::intervals::{ByGroup, Resampling, percentile};
+use crate::intervals::{GroupSums, Resampling, percentile};
 use crate::measure::{Measure, MeasureUnit, SAVED, wrong_rate};
 use crate::tally::{Count, Tally};
 
@@ -86,7 +86,7 @@ fn short(number: f64) -> String {
 /// The rates run from 0 to 1 per million chars or per thousand calls. At each rate the best setting is chosen on the
 /// other folds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SavedAt1 {
+pub struct SavedMean {
     /// The detectors of the grid.
     pub grid: String,
     /// The mean.
@@ -99,7 +99,7 @@ pub struct SavedAt1 {
 
 /// The figures of a cell on some transcripts.
 #[derive(Clone, Copy)]
-struct Standing {
+struct CellFigures {
     cell: usize,
     /// The objective, signed so that more is better.
     merit: f64,
@@ -111,16 +111,16 @@ struct Standing {
 }
 
 /// The figures of every cell of the grids on a sample.
-pub(super) struct Search {
+pub(super) struct CellSearch {
     /// First on all transcripts, then without each fold.
-    standings: Vec<Vec<Standing>>,
+    standings: Vec<Vec<CellFigures>>,
     /// The measure of the ladder.
     rate: &'static Measure,
     bound: f64,
 }
 
 /// A rung that was tried.
-struct Tried {
+struct RungTrial {
     at_most: f64,
     candidate: Candidate,
     test: PairedTest,
@@ -130,14 +130,14 @@ struct Tried {
 }
 
 /// The rungs tried against the winner of step 1.
-pub(super) struct Climb {
+pub(super) struct RungSearch {
     /// The winner's rate of wrong alarms.
     own: f64,
     now: Tally,
-    tried: Vec<Tried>,
+    tried: Vec<RungTrial>,
 }
 
-impl Search {
+impl CellSearch {
     /// Counts every cell on a sample.
     pub(super) fn new(chooser: &Chooser<'_>, sample: &Sample) -> Self {
         let options = chooser.options;
@@ -149,7 +149,7 @@ impl Search {
             counts.each(chooser, without, |cell, tally| {
                 let value = |metric: &Measure| metric.value(tally, &options.worth);
                 let merit = value(options.objective).map(|x| options.objective.sign() * x);
-                standings.push(Standing {
+                standings.push(CellFigures {
                     cell,
                     merit: merit.unwrap_or(f64::NEG_INFINITY),
                     saved: value(&SAVED).unwrap_or(0.0),
@@ -177,12 +177,12 @@ impl Search {
         sample: &Sample,
         winner: &Candidate,
         all_rungs: bool,
-    ) -> Climb {
+    ) -> RungSearch {
         let now = chooser.sum(winner, &sample.pick);
         let own = self.rate.value(&now, &chooser.options.worth).unwrap_or(0.0);
-        let mut all: Vec<Tried> = Vec::new();
+        let mut all: Vec<RungTrial> = Vec::new();
         if self.standings[0].is_empty() || sample.loops == 0 {
-            return Climb {
+            return RungSearch {
                 own,
                 now,
                 tried: all,
@@ -212,7 +212,7 @@ impl Search {
                 .options
                 .objective
                 .value(&tally, &chooser.options.worth);
-            all.push(Tried {
+            all.push(RungTrial {
                 at_most,
                 candidate,
                 test,
@@ -220,7 +220,7 @@ impl Search {
                 merit: merit.map_or(f64::NEG_INFINITY, |x| chooser.options.objective.sign() * x),
             });
         }
-        Climb {
+        RungSearch {
             own,
             now,
             tried: all,
@@ -233,8 +233,8 @@ impl Search {
         &self,
         chooser: &Chooser<'_>,
         sample: &Sample,
-        climb: &Climb,
-    ) -> Option<Won> {
+        climb: &RungSearch,
+    ) -> Option<Replacement> {
         if text_lacking(chooser, sample, &climb.now).is_some() || !sample.is_enough() {
             return None;
         }
@@ -245,7 +245,7 @@ impl Search {
                 .iter()
                 .filter(|tried| tried.by.is_some() && tried.at_most <= top)
         };
-        let within: Vec<&Tried> = passed()
+        let within: Vec<&RungTrial> = passed()
             .filter(|tried| tried.at_most <= self.bound)
             .collect();
         // Ties go to the lowest rung.
@@ -254,7 +254,7 @@ impl Search {
             .rev()
             .max_by(|a, b| a.merit.total_cmp(&b.merit));
         let tried = best.or_else(|| passed().next())?;
-        Some(Won {
+        Some(Replacement {
             candidate: tried.candidate.clone(),
             source: Provenance::Grid,
             name: "a setting of the grid".to_owned(),
@@ -324,7 +324,7 @@ impl Search {
         near: &Distances<'_>,
     ) -> Option<usize> {
         let may =
-            |s: &&Standing| s.rate <= at_most && s.meets_others && s.merit > f64::NEG_INFINITY;
+            |s: &&CellFigures| s.rate <= at_most && s.meets_others && s.merit > f64::NEG_INFINITY;
         let within = || self.standings[nth].iter().filter(may);
         let best = within().map(|s| s.merit).max_by(f64::total_cmp)?;
         let point = chooser.options.objective.point(best);
@@ -338,10 +338,10 @@ impl Search {
     }
 
     /// Returns the held-out cost of each limit, one row for each rung with figures of its own.
-    pub(super) fn rungs(chooser: &Chooser<'_>, climb: Climb) -> Vec<Rung> {
+    pub(super) fn rungs(chooser: &Chooser<'_>, climb: RungSearch) -> Vec<Rung> {
         let options = chooser.options;
         let every = chooser.evidence.all();
-        let row = |tried: Tried| {
+        let row = |tried: RungTrial| {
             let held_out = chooser.sum(&tried.candidate, &every);
             let cell = tried.candidate.cell;
             let in_sample = chooser.evidence.tally(cell, &every, &options.judge);
@@ -361,7 +361,7 @@ impl Search {
     }
 
     /// Returns `saved_at_1` of the grids. Grids with the same name count as one.
-    pub(super) fn saved_at_1(&self, chooser: &Chooser<'_>, sample: &Sample) -> Vec<SavedAt1> {
+    pub(super) fn saved_at_1(&self, chooser: &Chooser<'_>, sample: &Sample) -> Vec<SavedMean> {
         if sample.loops == 0 {
             return Vec::new();
         }
@@ -423,14 +423,14 @@ fn saved_interval(
     sample: &Sample,
     tallies: &[Tally],
     grid: &str,
-) -> SavedAt1 {
+) -> SavedMean {
     let options = chooser.options;
     let value = |tally: &Tally| SAVED.value(tally, &options.worth);
     let counts = [Count::Saved, Count::LoopChars].into();
     let groups = sample.pick.iter().zip(tallies);
     let groups =
         groups.map(|(i, tally)| (chooser.evidence.cases[*i].cluster(), [tally.only(&counts)]));
-    let drawn = ByGroup::<1>::new(groups).draw(Resampling {
+    let drawn = GroupSums::<1>::new(groups).draw(Resampling {
         replicates: options.replicates,
         seed: options.seed,
     });
@@ -439,7 +439,7 @@ fn saved_interval(
         .filter_map(|[tally]| value(&tally))
         .collect();
     let interval = percentile(&mut values);
-    SavedAt1 {
+    SavedMean {
         grid: grid.to_owned(),
         value: value(&tallies.iter().copied().sum()),
         lo: interval.map(|i| i.lo),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{Candidate, ChooseOptions, Chooser, Sample};
-use crate::intervals::{ByGroup, Resampling, quantile};
+use crate::intervals::{GroupSums, Resampling, quantile};
 use crate::tally::{Count, Tally};
 
 deadloop_replay::detect::words! {
@@ -57,7 +57,7 @@ impl PairedTest {
         let groups = pairs
             .iter()
             .map(|(group, new, old)| (*group, [new.only(&counts), old.only(&counts)]));
-        let drawn = ByGroup::new(groups).draw(Resampling {
+        let drawn = GroupSums::new(groups).draw(Resampling {
             replicates: options.replicates,
             seed: options.seed,
         });

@@ -1,12 +1,12 @@
-//! [`Choices`]: the verdict, and the figures of the written file. Its sentences are made in `words`.
+//! [`Choices`]: the verdict, and the figures of the written file. Its sentences are made in `sentences`.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::search::{Rung, SavedAt1};
+use super::search::{Rung, SavedMean};
 use super::test::{PairedTest, Ship};
-use super::{Candidate, ChooseOptions, Chooser, Sample, changes, words};
+use super::{Candidate, ChooseOptions, Chooser, Sample, changes, sentences};
 use deadloop_replay::detect::Unit;
 
 use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, WITHIN_5, WITHIN_1000, wrong_rate};
@@ -39,7 +39,7 @@ deadloop_replay::detect::words! {
 }
 
 /// A guard that replaces another.
-pub(super) struct Won {
+pub(super) struct Replacement {
     pub(super) candidate: Candidate,
     pub(super) source: Provenance,
     pub(super) name: String,
@@ -48,14 +48,14 @@ pub(super) struct Won {
 }
 
 /// The choice for some transcripts.
-pub(super) enum Part {
+pub(super) enum Pick {
     /// The incumbent, which stays.
     Kept(Candidate),
     /// A guard that replaces the incumbent.
-    Won(Won),
+    Won(Replacement),
 }
 
-impl Part {
+impl Pick {
     /// Returns the chosen setting.
     pub(super) fn candidate(&self) -> &Candidate {
         match self {
@@ -67,7 +67,7 @@ impl Part {
 
 /// A parameter that differs between the setting in use and the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Changed {
+pub struct ParamChange {
     /// The model, or `*` for every model without a setting of its own.
     pub model: String,
     /// The guard: its detector, numbered if several guards have it.
@@ -228,11 +228,11 @@ pub struct Advice {
     /// Number of labels in doubt, which the choice leaves out.
     pub doubted: u64,
     /// The parameters that the file changes.
-    pub changes: Vec<Changed>,
+    pub changes: Vec<ParamChange>,
     /// The cost of each limit.
     pub limits: Vec<Rung>,
     /// The quality of each grid.
-    pub saved_at_1: Vec<SavedAt1>,
+    pub saved_at_1: Vec<SavedMean>,
     /// Advice about wrong alarms.
     pub to_do: Vec<String>,
     /// The next commands to type.
@@ -260,17 +260,17 @@ impl Chooser<'_> {
     pub(super) fn conclude(
         self,
         sample: &Sample,
-        (all, models): (Part, Vec<(String, Part)>),
+        (all, models): (Pick, Vec<(String, Pick)>),
         limits: Vec<Rung>,
-        saved_at_1: Vec<SavedAt1>,
+        saved_at_1: Vec<SavedMean>,
     ) -> Choices {
         let picks = self.evidence.models();
         let by_folds = models
             .iter()
             .any(|(_, part)| part.candidate().without.is_some());
         let name = match &all {
-            Part::Kept(_) => &self.options.in_use_is,
-            Part::Won(won) => &won.name,
+            Pick::Kept(_) => &self.options.in_use_is,
+            Pick::Won(won) => &won.name,
         };
         let otherwise = (Provenance::All, name.clone());
         let models: Vec<Choice> = models
@@ -299,7 +299,7 @@ impl Chooser<'_> {
             folds: Vec::new(),
         };
         choices.advice.changes = changes::of_choices(self.evidence.plan, &choices);
-        words::add_sentences(&mut choices, &self, sample);
+        sentences::add_sentences(&mut choices, &self, sample);
         choices.folds = self.folds;
         choices
     }
@@ -340,14 +340,14 @@ impl Chooser<'_> {
         &self,
         model: &str,
         pick: &[usize],
-        part: Part,
+        part: Pick,
         otherwise: (Provenance, String),
     ) -> Choice {
         let candidate = part.candidate().clone();
         let cell = candidate.cell;
         let (source, name, ships, test) = match part {
-            Part::Won(won) => (won.source, won.name, Some(won.by), Some(won.test)),
-            Part::Kept(_) => (otherwise.0, otherwise.1, None, None),
+            Pick::Won(won) => (won.source, won.name, Some(won.by), Some(won.test)),
+            Pick::Kept(_) => (otherwise.0, otherwise.1, None, None),
         };
         Choice {
             model: model.to_owned(),

@@ -3,8 +3,8 @@
 use deadloop_tables::{CsvWriter, Schema, schema};
 use serde::{Deserialize, Serialize};
 
-use super::pairs::Pair;
-use super::side::{SideSeen, Spot, merit, owned};
+use super::pairs::TranscriptPair;
+use super::side::{JudgedSpan, SideOutcome, merit, owned};
 use crate::judge::Verdict;
 
 /// A transcript that the two sides treat differently.
@@ -18,15 +18,15 @@ pub struct Flip {
     pub class: Option<String>,
     /// The loop.
     #[serde(flatten)]
-    pub span: Spot,
+    pub span: JudgedSpan,
     /// The kind of the difference: the verdict, or the alarm alone.
     pub change: Change,
     /// The direction: NEW is better, worse or neither.
     pub direction: Direction,
     /// The alarm and the verdict of BASE.
-    pub base: SideSeen,
+    pub base: SideOutcome,
     /// The alarm and the verdict of NEW.
-    pub new: SideSeen,
+    pub new: SideOutcome,
     /// The command that explains the difference, filled in by callers that have the settings' paths.
     pub explain: Option<String>,
 }
@@ -83,7 +83,7 @@ pub(crate) fn flip_schema() -> Schema<Flip> {
 }
 
 /// Returns the columns of one side.
-fn side_columns(side: &str, said: fn(&Flip) -> &SideSeen) -> Schema<Flip> {
+fn side_columns(side: &str, said: fn(&Flip) -> &SideOutcome) -> Schema<Flip> {
     let name = |of: &str| format!("{side}_{of}");
     let whose = side.to_uppercase();
     let about = |of: &str| format!("{whose}: {of}.");
@@ -97,12 +97,12 @@ fn side_columns(side: &str, said: fn(&Flip) -> &SideSeen) -> Schema<Flip> {
 }
 
 /// Returns the flips of all pairs, in the order of the corpus.
-pub(crate) fn flips(pairs: &[Pair]) -> Vec<Flip> {
+pub(crate) fn flips(pairs: &[TranscriptPair]) -> Vec<Flip> {
     pairs.iter().filter_map(flip).collect()
 }
 
-fn flip(pair: &Pair) -> Option<Flip> {
-    let Pair { base, new, .. } = pair;
+fn flip(pair: &TranscriptPair) -> Option<Flip> {
+    let TranscriptPair { base, new, .. } = pair;
     let change = if base.verdict != new.verdict {
         Change::Flip
     } else if base.alarm_at != new.alarm_at
@@ -132,7 +132,7 @@ fn flip(pair: &Pair) -> Option<Flip> {
     })
 }
 
-fn direction(base: &SideSeen, new: &SideSeen) -> Direction {
+fn direction(base: &SideOutcome, new: &SideOutcome) -> Direction {
     let (Some(a), Some(b)) = (merit(base.verdict), merit(new.verdict)) else {
         return Direction::Neutral;
     };

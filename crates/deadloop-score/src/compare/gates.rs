@@ -5,12 +5,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::flips::{Change, Flip};
-use super::rows::{Row, Test};
+use super::rows::{Row, SignificanceTest};
 use super::significance::FEWEST;
-use super::subject::Role;
-use super::{Bearing, CompareOptions};
+use super::subject::MeasureRole;
+use super::{CompareOptions, Effect};
 use crate::measure::{FPR, MeasureUnit};
-use crate::words::{self, exposure};
+use crate::sentences::{self, exposure};
 
 /// A condition on NEW.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ deadloop_replay::detect::words! {
 
 deadloop_replay::detect::words! {
     /// A condition under which the gate fails.
-    pub enum Fails {
+    pub enum FailCondition {
         /// The verdict `regressed`.
         Regressed = "regressed",
         /// The verdict `inconclusive`.
@@ -55,14 +55,14 @@ deadloop_replay::detect::words! {
     }
 }
 
-impl Fails {
-    fn on(self, verdict: Bearing) -> bool {
+impl FailCondition {
+    fn on(self, verdict: Effect) -> bool {
         matches!(
             (self, verdict),
-            (Self::Regressed, Bearing::Regressed)
-                | (Self::Inconclusive, Bearing::Inconclusive)
-                | (Self::Equivalent, Bearing::Equivalent)
-                | (Self::Improved, Bearing::Improved)
+            (Self::Regressed, Effect::Regressed)
+                | (Self::Inconclusive, Effect::Inconclusive)
+                | (Self::Equivalent, Effect::Equivalent)
+                | (Self::Improved, Effect::Improved)
         )
     }
 }
@@ -70,68 +70,71 @@ impl Fails {
 /// Returns the verdict on NEW as a whole, and its reasons. The verdict depends on two measures of all models together:
 /// ended loops and wrong alarms. NEW regressed if one of them did. NEW improved if one of them did and wrong alarms are
 /// not worse by more than noise. Other measures and single models do not count.
-pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Bearing, Vec<String>) {
+pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Effect, Vec<String>) {
     let rows = || {
         rows.iter().filter(|row| {
-            matches!(row.measured.role, Role::Primary | Role::Guard) && row.model == "*"
+            matches!(row.measured.role, MeasureRole::Primary | MeasureRole::Guard)
+                && row.model == "*"
         })
     };
     let of = |standing| rows().filter(move |row| row.verdict == Some(standing));
     let told = |rows: &mut dyn Iterator<Item = &Row>| rows.map(Row::line).collect::<Vec<_>>();
-    let regressed = told(&mut of(Bearing::Regressed));
+    let regressed = told(&mut of(Effect::Regressed));
     if !regressed.is_empty() {
-        return (Bearing::Regressed, regressed);
+        return (Effect::Regressed, regressed);
     }
-    let improved = told(&mut of(Bearing::Improved));
+    let improved = told(&mut of(Effect::Improved));
     let worse = told(&mut rows().filter(|row| row.is_worse_guard()));
     match (improved.is_empty(), worse.is_empty()) {
-        (false, true) => return (Bearing::Improved, improved),
-        (false, false) => return (Bearing::Inconclusive, [improved, worse].concat()),
+        (false, true) => return (Effect::Improved, improved),
+        (false, false) => return (Effect::Inconclusive, [improved, worse].concat()),
         _ => {}
     }
-    let open = told(&mut of(Bearing::Inconclusive));
+    let open = told(&mut of(Effect::Inconclusive));
     if open.is_empty() && rows().any(|row| row.verdict.is_some()) {
         let flipped = flips.iter().filter(|f| f.change == Change::Flip).count();
         let same = format!("{flipped} verdicts changed, and no metric by more than noise");
-        return (Bearing::Equivalent, vec![same]);
+        return (Effect::Equivalent, vec![same]);
     }
-    (Bearing::Inconclusive, open)
+    (Effect::Inconclusive, open)
 }
 
 /// Returns the gates of a comparison on a corpus.
 pub(crate) fn gates(
-    verdict: Bearing,
+    verdict: Effect,
     rows: &[Row],
     flips: &[Flip],
     options: &CompareOptions,
 ) -> Vec<Gate> {
     let mut gates = vec![corpus(verdict, rows, flips, options)];
-    if options.fail_on.contains(&Fails::Inferior) {
+    if options.fail_on.contains(&FailCondition::Inferior) {
         gates.extend(inferior(verdict, rows, options.margin));
     }
     gates
 }
 
-fn corpus(verdict: Bearing, rows: &[Row], flips: &[Flip], options: &CompareOptions) -> Gate {
+fn corpus(verdict: Effect, rows: &[Row], flips: &[Flip], options: &CompareOptions) -> Gate {
     let gate = |passed, why: String| Gate {
         gate: GateName::Corpus,
         passed,
         why,
     };
     let scored = |row: &Row| {
-        row.measured.is_exact() && row.measured.role != Role::Told && row.difference.is_some()
+        row.measured.is_exact()
+            && row.measured.role != MeasureRole::Told
+            && row.difference.is_some()
     };
     if !rows.iter().any(scored) {
         let nothing = "no transcript is labelled a loop or clean, so nothing can be said";
         return gate(None, nothing.into());
     }
     let flipped = flips.iter().filter(|f| f.change == Change::Flip).count();
-    if options.fail_on.contains(&Fails::Flips) && flipped > 0 {
+    if options.fail_on.contains(&FailCondition::Flips) && flipped > 0 {
         return gate(Some(false), format!("{flipped} verdicts changed"));
     }
     let fails = options.fail_on.iter().any(|f| f.on(verdict));
     let why = match (fails, verdict) {
-        (false, Bearing::Regressed) => "regressed, which does not fail it here",
+        (false, Effect::Regressed) => "regressed, which does not fail it here",
         _ => verdict.name(),
     };
     gate(Some(!fails), why.into())
@@ -140,9 +143,9 @@ fn corpus(verdict: Bearing, rows: &[Row], flips: &[Flip], options: &CompareOptio
 /// Checks non-inferiority: the upper bound of the difference is at most the margin. If NEW has no more wrong alarms
 /// than BASE, the bound counts only if enough groups differ, and if the verdict is not `improved`. Otherwise every
 /// change that removes only a few alarms would fail.
-fn inferior(verdict: Bearing, rows: &[Row], margin: f64) -> Option<Gate> {
+fn inferior(verdict: Effect, rows: &[Row], margin: f64) -> Option<Gate> {
     let of_all = |row: &&Row| row.model == "*";
-    let row = (rows.iter().filter(of_all)).find(|row| row.measured.role == Role::Guard)?;
+    let row = (rows.iter().filter(of_all)).find(|row| row.measured.role == MeasureRole::Guard)?;
     let gate = |passed, why: String| {
         Some(Gate {
             gate: GateName::WrongAlarms,
@@ -164,7 +167,7 @@ fn inferior(verdict: Bearing, rows: &[Row], margin: f64) -> Option<Gate> {
     let why = format!("{d:+.2} per {per}, at most {hi_told} (95 %), allowed {margin_told}");
     let more = match () {
         () if hi <= margin => "",
-        () if d <= 0.0 && verdict == Bearing::Improved => "; NEW has no more of them, and improved",
+        () if d <= 0.0 && verdict == Effect::Improved => "; NEW has no more of them, and improved",
         () if d <= 0.0 && row.differ < FEWEST => {
             "; NEW has no more of them, and too few groups differ for a bound"
         }
@@ -183,7 +186,7 @@ fn apart(a: f64, b: f64) -> [String; 2] {
 impl Row {
     /// Returns whether the row is a guard metric whose estimate is worse by more than noise.
     fn is_worse_guard(&self) -> bool {
-        self.measured.role == Role::Guard && self.difference.is_some_and(|d| d > self.noise)
+        self.measured.role == MeasureRole::Guard && self.difference.is_some_and(|d| d > self.noise)
     }
 
     /// Formats the row as a line: the metric, both values, the difference and its certainty.
@@ -201,8 +204,8 @@ impl Row {
         });
         let sure = match (self.test, self.p) {
             (_, Some(p)) => format!(", p {}", p_shown(p)),
-            (Test::SignFlip, None) => ", too few to tell".into(),
-            (Test::Interval, None) => String::new(),
+            (SignificanceTest::SignFlip, None) => ", too few to tell".into(),
+            (SignificanceTest::Interval, None) => String::new(),
         };
         let value = |x: Option<f64>| x.map_or("n/a".into(), |x| self.format_value(x, false));
         let d = self
@@ -222,7 +225,7 @@ impl Row {
             MeasureUnit::PerMillion => (x, 2, ""),
             MeasureUnit::Share => (100.0 * x, 1, " %"),
         };
-        words::group(&if signed {
+        sentences::group(&if signed {
             format!("{x:+.decimals$}{unit}")
         } else {
             format!("{x:.decimals$}{unit}")

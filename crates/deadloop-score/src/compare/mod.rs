@@ -29,13 +29,13 @@ use serde::{Deserialize, Serialize, Serializer};
 
 pub(crate) use flips::flip_schema;
 pub use flips::{Change, Direction, Flip, flips_csv};
-pub use gates::{Fails, Gate, GateName, p_shown};
+pub use gates::{FailCondition, Gate, GateName, p_shown};
 pub use pairs::NotComparable;
-pub use rows::{Row, Test};
-pub use side::{Side, SideError, SideSeen, Spot};
+pub use rows::{Row, SignificanceTest};
+pub use side::{JudgedSpan, Side, SideError, SideOutcome};
 pub use significance::sign_flips;
 
-use pairs::Pair;
+use pairs::TranscriptPair;
 
 use crate::intervals::Resampling;
 use crate::measure::Measure;
@@ -43,7 +43,7 @@ use crate::tally::{Count, Tally};
 
 deadloop_replay::detect::words! {
     /// The verdict on a difference.
-    pub enum Bearing {
+    pub enum Effect {
         /// Better, by more than chance and noise.
         Improved = "improved",
         /// Worse, by more than chance and noise.
@@ -68,7 +68,7 @@ pub struct CompareOptions {
     /// calls or turns.
     pub margin: f64,
     /// The verdicts that fail the comparison.
-    pub fail_on: Vec<Fails>,
+    pub fail_on: Vec<FailCondition>,
     /// The unit in which both sides were judged.
     pub unit: Unit,
 }
@@ -80,7 +80,7 @@ impl Default for CompareOptions {
             alpha: 0.05,
             noise: Noise::default(),
             margin: 0.5,
-            fail_on: vec![Fails::Regressed, Fails::Inferior],
+            fail_on: vec![FailCondition::Regressed, FailCondition::Inferior],
             unit: Unit::Chars,
         }
     }
@@ -140,7 +140,7 @@ pub struct Comparison {
     /// The alarms of BASE and NEW in healthy text.
     pub healthy: [HealthyAlarms; 2],
     /// The verdict on NEW.
-    pub verdict: Bearing,
+    pub verdict: Effect,
     /// The reasons for the verdict, a line each.
     pub why: Vec<String>,
     /// The gates for NEW.
@@ -186,7 +186,7 @@ pub fn compare(
         ..options.clone()
     };
     // Estimates, intervals and tests count equal texts once.
-    let once: Vec<&Pair> = pairs.iter().filter(|pair| pair.first).collect();
+    let once: Vec<&TranscriptPair> = pairs.iter().filter(|pair| pair.first).collect();
     let rows = rows::rows(&once, options);
     let flips = flips::flips(&pairs);
     let sides = pairs::sum(&once);

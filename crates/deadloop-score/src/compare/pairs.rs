@@ -20,7 +20,7 @@ pub struct NotComparable {
 
 /// A transcript on both sides.
 #[derive(Clone, Debug)]
-pub(crate) struct Pair {
+pub(crate) struct TranscriptPair {
     pub(crate) base: OutcomeLine,
     pub(crate) new: OutcomeLine,
     /// The transcript's counts on each side.
@@ -30,7 +30,7 @@ pub(crate) struct Pair {
 }
 
 /// Adds up the counts of all pairs, side by side.
-pub(crate) fn sum(pairs: &[&Pair]) -> [Tally; 2] {
+pub(crate) fn sum(pairs: &[&TranscriptPair]) -> [Tally; 2] {
     [0, 1].map(|side| pairs.iter().map(|pair| pair.adds[side]).sum())
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn sum(pairs: &[&Pair]) -> [Tally; 2] {
 const NAMED: usize = 5;
 
 /// Returns the transcripts of both sides, in the order of BASE.
-pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<Pair>, NotComparable> {
+pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<TranscriptPair>, NotComparable> {
     let mut problems = judged_apart(base, new);
     for (whose, side, other) in [("BASE", base, new), ("NEW", new, base)] {
         let only = join(&side.rows, &other.rows, KEY, JoinType::Anti);
@@ -50,8 +50,8 @@ pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<Pair>, NotComparable>
     let other = join(&ids, &new.rows, KEY, JoinType::Inner);
     let sides = OutcomeLine::read(&own).into_iter();
     let sides = sides.zip(OutcomeLine::read(&other));
-    let mut both: Vec<Pair> = sides
-        .map(|(base, new)| Pair {
+    let mut both: Vec<TranscriptPair> = sides
+        .map(|(base, new)| TranscriptPair {
             adds: [base.tally(), new.tally()],
             base,
             new,
@@ -59,7 +59,7 @@ pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<Pair>, NotComparable>
         })
         .collect();
     count_once(&mut both);
-    let of: [(&str, Part); 3] = [
+    let of: [(&str, PairedField); 3] = [
         ("with another text", |row| row.text.as_deref()),
         ("of another model", |row| row.model.as_deref()),
         ("in another group", |row| Some(row.cluster())),
@@ -77,22 +77,22 @@ pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<Pair>, NotComparable>
 }
 
 /// A part of a row that must be equal on both sides.
-type Part = fn(&OutcomeLine) -> Option<&str>;
+type PairedField = fn(&OutcomeLine) -> Option<&str>;
 
 /// The column that identifies the rows of a side.
 const KEY: &str = "transcript";
 
 /// Marks the first of the copies on both sides. Filters may have left out the original.
-fn count_once(both: &mut [Pair]) {
+fn count_once(both: &mut [TranscriptPair]) {
     let original = |row: &OutcomeLine| row.copy_of.clone().or(row.transcript.clone());
     let mut firsts: BTreeMap<Option<Arc<str>>, Option<Arc<str>>> = BTreeMap::new();
-    for Pair { base, .. } in both.iter() {
+    for TranscriptPair { base, .. } in both.iter() {
         let first = firsts
             .entry(original(base))
             .or_insert(base.transcript.clone());
         *first = base.transcript.clone().min(first.take());
     }
-    for Pair { base, first, .. } in both {
+    for TranscriptPair { base, first, .. } in both {
         *first = firsts.get(&original(base)) == Some(&base.transcript);
     }
 }
@@ -128,7 +128,7 @@ fn judged_apart(base: &Side, new: &Side) -> Vec<String> {
 }
 
 fn differ(
-    both: &[Pair],
+    both: &[TranscriptPair],
     what: &str,
     of: fn(&OutcomeLine) -> Option<&str>,
     problems: &mut Vec<String>,
@@ -141,7 +141,7 @@ fn differ(
     note(problems, what, changed.collect());
 }
 
-fn relabelled(both: &[Pair], problems: &mut Vec<String>) {
+fn relabelled(both: &[TranscriptPair], problems: &mut Vec<String>) {
     let label = |row: &OutcomeLine| -> Value {
         let json = row.label.as_deref().map(serde_json::from_str);
         json.and_then(Result::ok).unwrap_or_default()
@@ -176,7 +176,7 @@ fn parted(a: &Value, b: &Value) -> String {
     fields.collect::<Vec<_>>().join(", ")
 }
 
-fn failed(both: &[Pair], problems: &mut Vec<String>) {
+fn failed(both: &[TranscriptPair], problems: &mut Vec<String>) {
     for (side, of) in [("BASE", 0), ("NEW", 1)] {
         let rows = both.iter().map(|pair| [&pair.base, &pair.new][of]);
         let errors = rows.filter_map(|row| Some(format!("{} ({})", row.id(), row.error.as_ref()?)));

@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::pairs::{Pair, sum};
+use super::pairs::{TranscriptPair, sum};
 use super::significance::{FEWEST, sign_flips};
-use super::subject::{Measured, Role, measured};
-use super::{Bearing, CompareOptions};
-use crate::intervals::{ByGroup, Interval, percentile};
+use super::subject::{ComparedMeasure, MeasureRole, measured};
+use super::{CompareOptions, Effect};
+use crate::intervals::{GroupSums, Interval, percentile};
 use crate::tally::Tally;
 
 deadloop_replay::detect::words! {
     /// The test that separates a difference from chance.
-    pub enum Test {
+    pub enum SignificanceTest {
         /// The exact permutation of the signs of the groups' net flips: transcripts of one group flip together, so
         /// twelve flips in one group are one observation.
         SignFlip = "sign-flip",
@@ -42,7 +42,7 @@ pub struct Row {
     /// The upper end of the interval whose lower end is `lo`.
     pub hi: Option<f64>,
     /// The test of the difference.
-    pub test: Test,
+    pub test: SignificanceTest,
     /// The number of transcripts that count: loops or clean ones. The whole row counts equal texts once.
     pub n: u64,
     /// The transcripts that are right on BASE and wrong on NEW.
@@ -58,14 +58,14 @@ pub struct Row {
     /// The largest difference that is noise.
     pub noise: f64,
     /// The verdict. `None` if n/a on a side, or if more of the metric is neither better nor worse.
-    pub verdict: Option<Bearing>,
+    pub verdict: Option<Effect>,
     #[serde(skip)]
-    pub(crate) measured: Measured,
+    pub(crate) measured: ComparedMeasure,
 }
 
 /// Returns the rows of all models together, then of each model with a difference.
-pub(crate) fn rows(pairs: &[&Pair], options: &CompareOptions) -> Vec<Row> {
-    let mut models: BTreeMap<&str, Vec<&Pair>> = BTreeMap::new();
+pub(crate) fn rows(pairs: &[&TranscriptPair], options: &CompareOptions) -> Vec<Row> {
+    let mut models: BTreeMap<&str, Vec<&TranscriptPair>> = BTreeMap::new();
     for pair in pairs {
         let model = pair.base.model.as_deref().unwrap_or_default();
         models.entry(model).or_default().push(*pair);
@@ -88,9 +88,9 @@ pub(crate) fn rows(pairs: &[&Pair], options: &CompareOptions) -> Vec<Row> {
 
 /// Returns the rows of one model. Intervals are of the paired bootstrap over groups: a drawn group counts on both sides,
 /// and replicates in which a difference is n/a are left out.
-fn of_model(model: &str, pairs: &[&Pair], options: &CompareOptions) -> Vec<Row> {
+fn of_model(model: &str, pairs: &[&TranscriptPair], options: &CompareOptions) -> Vec<Row> {
     let measured = measured(options.unit, &options.noise);
-    let clusters = ByGroup::new(pairs.iter().map(|pair| (pair.base.cluster(), pair.adds)));
+    let clusters = GroupSums::new(pairs.iter().map(|pair| (pair.base.cluster(), pair.adds)));
     let mut drawn: [Vec<f64>; 7] = Default::default();
     for sides in clusters.draw(options.resampling).tallies() {
         for (values, measured) in drawn.iter_mut().zip(&measured) {
@@ -106,19 +106,22 @@ fn of_model(model: &str, pairs: &[&Pair], options: &CompareOptions) -> Vec<Row> 
 }
 
 fn of_measure(
-    measured: Measured,
+    measured: ComparedMeasure,
     interval: Option<Interval>,
-    pairs: &[&Pair],
-    clusters: &ByGroup<'_, 2>,
+    pairs: &[&TranscriptPair],
+    clusters: &GroupSums<'_, 2>,
 ) -> Row {
     let sides = sum(pairs);
     let difference = measured.difference(&sides);
     let touched = |[base, new]: &&[Tally; 2]| measured.terms(base) != measured.terms(new);
     let ([n, b, c], nets) = discordant(&measured, pairs);
     let (test, differ) = if measured.is_exact() {
-        (Test::SignFlip, nets.len())
+        (SignificanceTest::SignFlip, nets.len())
     } else {
-        (Test::Interval, clusters.each().filter(touched).count())
+        (
+            SignificanceTest::Interval,
+            clusters.each().filter(touched).count(),
+        )
     };
     let tested = difference.filter(|_| measured.is_exact() && differ >= FEWEST);
     let [base, new] = sides.each_ref().map(|side| measured.value(side));
@@ -145,7 +148,7 @@ fn of_measure(
 
 /// Counts the transcripts that count, those that are right on BASE alone, and those that are right on NEW alone. Returns
 /// the flips for the better less those for the worse too, of each group with a flip.
-fn discordant(measured: &Measured, pairs: &[&Pair]) -> ([u64; 3], Vec<i64>) {
+fn discordant(measured: &ComparedMeasure, pairs: &[&TranscriptPair]) -> ([u64; 3], Vec<i64>) {
     let (mut n, mut b, mut c) = (0, 0, 0);
     let mut groups: BTreeMap<&str, i64> = BTreeMap::new();
     for pair in pairs {
@@ -167,28 +170,28 @@ fn discordant(measured: &Measured, pairs: &[&Pair]) -> ([u64; 3], Vec<i64>) {
 
 /// Returns the verdict of a row. A difference beyond chance and noise is an improvement or a regression. An interval
 /// inside the noise is equivalence. The test of flips decides on chance, or without one an interval on one side of 0.
-fn bearing(row: &Row, alpha: f64) -> Option<Bearing> {
+fn bearing(row: &Row, alpha: f64) -> Option<Effect> {
     let d = row
         .difference
-        .filter(|_| row.measured.role != Role::Beside)?;
+        .filter(|_| row.measured.role != MeasureRole::Beside)?;
     let sure = match row.test {
-        Test::SignFlip => row.p.is_some_and(|p| p <= alpha),
-        Test::Interval => row
+        SignificanceTest::SignFlip => row.p.is_some_and(|p| p <= alpha),
+        SignificanceTest::Interval => row
             .lo
             .zip(row.hi)
             .is_some_and(|(lo, hi)| lo > 0.0 || hi < 0.0),
     };
     if sure && d.abs() > row.noise {
         return Some(if (d > 0.0) == row.more_is_better {
-            Bearing::Improved
+            Effect::Improved
         } else {
-            Bearing::Regressed
+            Effect::Regressed
         });
     }
     let inside = row.lo? >= -row.noise && row.hi? <= row.noise;
     Some(if inside {
-        Bearing::Equivalent
+        Effect::Equivalent
     } else {
-        Bearing::Inconclusive
+        Effect::Inconclusive
     })
 }

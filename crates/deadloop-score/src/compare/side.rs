@@ -40,7 +40,7 @@ pub struct Side {
 
 /// The judged span, or the first one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Spot {
+pub struct JudgedSpan {
     /// The kind of the loop.
     pub kind: Option<String>,
     /// The channel of the loop. Without a span, the alarm's.
@@ -64,7 +64,7 @@ pub(super) fn merit(verdict: Verdict) -> Option<u8> {
 
 /// The alarm and the verdict of a setting on a transcript.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SideSeen {
+pub struct SideOutcome {
     /// The verdict.
     pub verdict: Verdict,
     /// The position of the alarm, in chars of `alarm_channel`.
@@ -166,7 +166,7 @@ impl Side {
     }
 
     /// Returns the alarm of the setting on one transcript, and the span by which it was judged.
-    pub fn judged_alarm(&self, transcript: &str) -> Option<(SideSeen, Spot)> {
+    pub fn judged_alarm(&self, transcript: &str) -> Option<(SideOutcome, JudgedSpan)> {
         let own = texts(&self.rows, "transcript").map(|id| id == Some(transcript));
         let rows = OutcomeLine::read(&filtered(&self.rows, own.collect()));
         rows.first().map(|row| (row.seen(), row.spot()))
@@ -344,8 +344,8 @@ impl OutcomeLine {
     }
 
     /// Returns the span that was judged.
-    pub(super) fn spot(&self) -> Spot {
-        Spot {
+    pub(super) fn spot(&self) -> JudgedSpan {
+        JudgedSpan {
             kind: owned(&self.kind),
             channel: owned(&self.channel),
             onset: self.onset,
@@ -354,12 +354,12 @@ impl OutcomeLine {
     }
 
     /// Returns the positions of the alarm.
-    pub(super) fn seen(&self) -> SideSeen {
+    pub(super) fn seen(&self) -> SideOutcome {
         let seen = [
             (Channel::Tools, self.alarm_calls),
             (Channel::Turns, self.alarm_turns),
         ];
-        SideSeen {
+        SideOutcome {
             verdict: self.verdict(),
             alarm_at: self.alarm_at,
             alarm_channel: owned(&self.alarm_channel),

@@ -3,12 +3,14 @@
 use deadloop_replay::detect::Unit;
 
 use super::Noise;
-use crate::measure::{DELAY, ENDED, FPR, Metric, RECALL, SAVED, Worth, transient_rate, wrong_rate};
+use crate::measure::{
+    DELAY, ENDED, FPR, Metric, RECALL, SAVED, Stakes, transient_rate, wrong_rate,
+};
 use crate::tally::{Count, Tally};
 
 /// The role of a measure in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum MeasureRole {
     /// The purpose of a guard.
     Primary,
     /// The cost that must not rise.
@@ -21,18 +23,18 @@ pub(crate) enum Role {
 
 /// A measure in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Measured {
+pub(crate) struct ComparedMeasure {
     pub(crate) metric: Metric,
-    pub(crate) role: Role,
+    pub(crate) role: MeasureRole,
     /// The largest difference that is noise.
     pub(crate) noise: f64,
 }
 
 /// Returns the measures for a unit. The primary one is loops ended, the guard is the rate of wrong alarms. The others
 /// have no effect on the verdict.
-pub(crate) fn measured(unit: Unit, noise: &Noise) -> [Measured; 7] {
-    use Role::{Beside, Guard, Primary, Told};
-    let all: [(Metric, Role); 7] = [
+pub(crate) fn measured(unit: Unit, noise: &Noise) -> [ComparedMeasure; 7] {
+    use MeasureRole::{Beside, Guard, Primary, Told};
+    let all: [(Metric, MeasureRole); 7] = [
         (&ENDED, Primary),
         (&RECALL, Told),
         (&FPR, Told),
@@ -41,17 +43,17 @@ pub(crate) fn measured(unit: Unit, noise: &Noise) -> [Measured; 7] {
         (&DELAY, Told),
         (&SAVED, Told),
     ];
-    all.map(|(metric, role)| Measured {
+    all.map(|(metric, role)| ComparedMeasure {
         metric,
         role,
         noise: noise.tolerance(metric.name),
     })
 }
 
-impl Measured {
+impl ComparedMeasure {
     /// Returns the value. `None` if n/a. No compared measure depends on the costs of errors.
     pub(crate) fn value(&self, tally: &Tally) -> Option<f64> {
-        self.metric.value(tally, &Worth::default())
+        self.metric.value(tally, &Stakes::default())
     }
 
     /// Returns NEW - BASE. `None` if the measure is n/a on a side.
@@ -61,13 +63,13 @@ impl Measured {
 
     /// Returns whether each transcript is either right or wrong by the measure, so that the test of flips applies.
     pub(crate) fn is_exact(&self) -> bool {
-        self.role == Role::Guard || [&ENDED, &RECALL, &FPR].contains(&self.metric)
+        self.role == MeasureRole::Guard || [&ENDED, &RECALL, &FPR].contains(&self.metric)
     }
 
     /// Returns whether a transcript is right by the measure. `None` if it does not count: loops count for measures of
     /// loops, clean transcripts for `fpr`, both for the rate of wrong alarms.
     pub(crate) fn right(&self, tally: &Tally) -> Option<bool> {
-        let (fpr, rate) = (self.metric == &FPR, self.role == Role::Guard);
+        let (fpr, rate) = (self.metric == &FPR, self.role == MeasureRole::Guard);
         let counts = ((fpr || rate) && tally.clean() > 0) || (!fpr && tally.loops() > 0);
         counts.then(|| {
             if fpr || rate {

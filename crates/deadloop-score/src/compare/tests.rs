@@ -86,7 +86,7 @@ fn compared(base: &Side, new: &Side) -> Comparison {
     compare(base, new, &CompareOptions::default()).unwrap()
 }
 
-fn verdict(comparison: &Comparison) -> (Bearing, Option<bool>) {
+fn verdict(comparison: &Comparison) -> (Effect, Option<bool>) {
     (comparison.verdict, comparison.passed())
 }
 
@@ -112,7 +112,7 @@ fn quiet(hit: impl Fn(usize) -> Option<u64>) -> Side {
 #[test]
 fn the_same_is_equivalent_and_passes() {
     let same = compared(&quiet(even), &quiet(even));
-    assert_eq!(verdict(&same), (Bearing::Equivalent, Some(true)));
+    assert_eq!(verdict(&same), (Effect::Equivalent, Some(true)));
     assert_eq!((same.flips.len(), same.loops, same.clean), (0, 40, 40));
     assert!(same.rows.iter().all(|row| row.p.is_none()));
 }
@@ -124,12 +124,12 @@ fn more_hits_are_an_improvement_and_fewer_a_regression() {
     let recall = row(&better, "recall");
     assert_eq!((recall.b, recall.c, recall.n), (0, 20, 40));
     assert_eq!(recall.p, Some(sign_flips(&[1; 20])));
-    assert_eq!(verdict(&better), (Bearing::Improved, Some(true)));
+    assert_eq!(verdict(&better), (Effect::Improved, Some(true)));
     // Every group gains one of two.
     let (lo, hi) = (recall.lo.unwrap(), recall.hi.unwrap());
     assert!(lo <= 0.5 && 0.5 <= hi, "{lo} {hi}");
     let worse = compared(&many, &few);
-    assert_eq!(verdict(&worse), (Bearing::Regressed, Some(false)));
+    assert_eq!(verdict(&worse), (Effect::Regressed, Some(false)));
     assert_eq!(worse.flipped().count(), 20);
     let mut directions = worse.flipped().map(|flip| flip.direction);
     assert!(directions.all(|direction| direction == Direction::Worse));
@@ -141,8 +141,8 @@ fn fewer_than_six_flips_are_too_few_to_tell_and_all_named() {
     let five = compared(&quiet(even), &quiet(more));
     let recall = row(&five, "recall");
     assert_eq!((recall.c, recall.p), (5, None));
-    assert_eq!(recall.verdict, Some(Bearing::Inconclusive));
-    assert_eq!(five.verdict, Bearing::Inconclusive);
+    assert_eq!(recall.verdict, Some(Effect::Inconclusive));
+    assert_eq!(five.verdict, Effect::Inconclusive);
     assert_eq!(five.flipped().count(), 5);
 }
 
@@ -151,12 +151,12 @@ fn a_better_primary_does_not_pass_with_a_worse_guard() {
     let base = quiet(even);
     let one = side(40, every, |i| i == 3);
     let doubtful = compared(&base, &one);
-    assert_eq!(row(&doubtful, "recall").verdict, Some(Bearing::Improved));
-    assert_eq!(verdict(&doubtful), (Bearing::Inconclusive, Some(false)));
+    assert_eq!(row(&doubtful, "recall").verdict, Some(Effect::Improved));
+    assert_eq!(verdict(&doubtful), (Effect::Inconclusive, Some(false)));
     let many = side(40, every, |i| i.is_multiple_of(2));
-    assert_eq!(compared(&base, &many).verdict, Bearing::Regressed);
+    assert_eq!(compared(&base, &many).verdict, Effect::Regressed);
     let lenient = CompareOptions {
-        fail_on: vec![Fails::Regressed],
+        fail_on: vec![FailCondition::Regressed],
         ..CompareOptions::default()
     };
     assert_eq!(compare(&base, &one, &lenient).unwrap().passed(), Some(true));
@@ -168,14 +168,14 @@ fn an_effect_within_the_noise_is_none() {
     let moved = compared(&base, &later);
     let delay = row(&moved, "delay");
     assert_eq!(delay.difference, Some(5.0));
-    assert_eq!(delay.verdict, Some(Bearing::Equivalent));
-    assert_eq!((moved.verdict, moved.moved), (Bearing::Equivalent, 40));
+    assert_eq!(delay.verdict, Some(Effect::Equivalent));
+    assert_eq!((moved.verdict, moved.moved), (Effect::Equivalent, 40));
     let mut strict = CompareOptions::default();
     *strict.noise.named("delay").unwrap() = 1.0;
     let strict = compare(&base, &later, &strict).unwrap();
-    assert_eq!(row(&strict, "delay").verdict, Some(Bearing::Regressed));
+    assert_eq!(row(&strict, "delay").verdict, Some(Effect::Regressed));
     // Delay is told and decides nothing.
-    assert_eq!(strict.verdict, Bearing::Equivalent);
+    assert_eq!(strict.verdict, Effect::Equivalent);
 }
 
 #[test]
@@ -219,9 +219,9 @@ fn copies_are_one_observation() {
         side
     };
     let apart = compared(&alone(true), &alone(false));
-    assert_eq!(apart.verdict, Bearing::Regressed);
+    assert_eq!(apart.verdict, Effect::Regressed);
     let same = compared(&copied(true), &copied(false));
-    assert_eq!(same.verdict, Bearing::Inconclusive);
+    assert_eq!(same.verdict, Effect::Inconclusive);
     let recall = row(&same, "recall");
     assert_eq!((recall.base, recall.new), (Some(1.0), Some(0.0)));
     assert_eq!((recall.n, recall.b, recall.differ), (1, 1, 1));
@@ -261,7 +261,7 @@ fn estimate_interval_and_test_count_the_same_texts() {
         assert!(lo <= d && d <= hi, "{metric}: {d} is not in {lo} to {hi}");
         assert_eq!((row.b, row.c), (6, 1), "{metric}");
         // Six for the worse and one for the better: p 0.125.
-        assert_eq!(row.verdict, Some(Bearing::Inconclusive), "{metric}");
+        assert_eq!(row.verdict, Some(Effect::Inconclusive), "{metric}");
     }
     let rate = row(&compared, "fa_per_mchar").difference.unwrap();
     let want = 5.0 * 1e6 / (61.0 * 50_000.0);

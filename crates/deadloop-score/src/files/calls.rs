@@ -1,6 +1,6 @@
 //! The calls of an agent's run, for a report.
 //!
-//! The numbers of calls and chars are bounded. Equal calls share one text. [`Opened`](super::excerpts::Opened)
+//! The numbers of calls and chars are bounded. Equal calls share one text. [`OpenCase`](super::excerpts::OpenCase)
 //! transcripts hold these calls.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -20,18 +20,18 @@ const ALL: usize = 12_000;
 
 /// The calls of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Calls {
+pub struct RunCalls {
     /// The number of calls in the whole run.
     pub of: u64,
     /// The number of turns in the whole run.
     pub turns: u64,
     /// The calls around the requested one, in order.
-    pub list: Vec<Called>,
+    pub list: Vec<CallRecord>,
 }
 
 /// A call and its result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Called {
+pub struct CallRecord {
     /// The number of the call, from 1.
     pub at: u64,
     /// The number of the call's turn, from 1.
@@ -52,12 +52,12 @@ pub struct Called {
     pub error: bool,
 }
 
-impl Calls {
+impl RunCalls {
     /// Returns the calls of a run, from a little before call `near` (from 1) on. `None` if the run has no calls.
     pub fn from_events(events: &[RecordedEvent], near: u64) -> Option<Self> {
-        let mut reading = Read::default();
+        let mut reading = CallsReader::default();
         stream(events).for_each(|(_, event)| reading.event(event));
-        let Read {
+        let CallsReader {
             mut list, turns, ..
         } = reading;
         let of = list.len() as u64;
@@ -78,13 +78,14 @@ impl Calls {
                 room -= call.result.chars().count();
             }
         }
-        let list: Vec<Called> = list.into_iter().map(|(call, _)| call).collect();
+        let list: Vec<CallRecord> = list.into_iter().map(|(call, _)| call).collect();
         (of > 0).then_some(Self { of, turns, list })
     }
 
     /// Counts the chars of all arguments and results.
     pub fn chars(&self) -> usize {
-        let texts = |call: &Called| call.arguments.chars().count() + call.result.chars().count();
+        let texts =
+            |call: &CallRecord| call.arguments.chars().count() + call.result.chars().count();
         self.list.iter().map(texts).sum()
     }
 
@@ -100,9 +101,9 @@ impl Calls {
 
 /// The state of reading a run.
 #[derive(Default)]
-struct Read {
+struct CallsReader {
     /// The calls with their arguments and results, both cut.
-    list: Vec<(Called, [String; 2])>,
+    list: Vec<(CallRecord, [String; 2])>,
     turns: u64,
     /// The first call with a name and canonical arguments.
     keys: HashMap<(String, String), u64>,
@@ -112,7 +113,7 @@ struct Read {
     open: HashMap<Option<String>, VecDeque<usize>>,
 }
 
-impl Read {
+impl CallsReader {
     fn event(&mut self, event: Arriving<'_>) {
         match event {
             Arriving::Turn { .. } => self.turns += 1,
@@ -123,12 +124,12 @@ impl Read {
             } => {
                 let at = self.list.len() as u64 + 1;
                 let key = (name.to_owned(), arguments.canonical());
-                let called = Called {
+                let called = CallRecord {
                     at,
                     turn: self.turns.max(1),
                     same: *self.keys.entry(key).or_insert(at),
                     name: cut(name, CHARS[0]),
-                    ..Called::default()
+                    ..CallRecord::default()
                 };
                 let open = self.open.entry(id.map(str::to_owned)).or_default();
                 open.push_back(self.list.len());
@@ -202,7 +203,7 @@ mod tests {
             result("a", "nobody asked"),
             call("d", r#"{"x":9}"#),
         ];
-        let calls = Calls::from_events(&events, 1).unwrap();
+        let calls = RunCalls::from_events(&events, 1).unwrap();
         let shown: Vec<_> = calls
             .list
             .iter()
@@ -236,12 +237,12 @@ mod tests {
         let events: Vec<RecordedEvent> = (0..5000)
             .map(|n| call("a", &format!("{{\"n\":{n}}}")))
             .collect();
-        let calls = Calls::from_events(&events, 2000).unwrap();
+        let calls = RunCalls::from_events(&events, 2000).unwrap();
         let (first, last) = (calls.list[0].at, calls.list.last().unwrap().at);
         assert_eq!((calls.of, first, last), (5000, 1901, 2300));
         assert!(calls.chars() <= ALL);
         assert_eq!(
-            Calls::from_events(&events, 4990)
+            RunCalls::from_events(&events, 4990)
                 .unwrap()
                 .list
                 .last()
@@ -254,6 +255,6 @@ mod tests {
     #[test]
     fn a_text_is_no_run() {
         let text = RecordedEvent::new(Body::Answer("hello".into()));
-        assert_eq!(Calls::from_events(&[text], 1), None);
+        assert_eq!(RunCalls::from_events(&[text], 1), None);
     }
 }

@@ -26,13 +26,13 @@ pub fn write_choice(
     let in_use = choices.advice.in_use_is.as_str();
     let verdict = choices.advice.verdict.name();
     let rows = std::iter::once(&choices.all).chain(&choices.models);
-    let row = |choice| Row {
+    let row = |choice| ChoiceData {
         choice,
         in_use,
         verdict,
         options,
     };
-    let rows: Vec<Row<'_>> = rows.map(row).collect();
+    let rows: Vec<ChoiceData<'_>> = rows.map(row).collect();
     write_csv(
         dir,
         "choice",
@@ -41,14 +41,14 @@ pub fn write_choice(
 }
 
 /// The data of a row.
-pub(crate) struct Row<'a> {
+pub(crate) struct ChoiceData<'a> {
     choice: &'a Choice,
     in_use: &'a str,
     verdict: &'static str,
     options: &'a ChooseOptions,
 }
 
-impl Row<'_> {
+impl ChoiceData<'_> {
     fn value(&self, metric: Metric, tally: &Tally) -> Option<f64> {
         metric.value(tally, &self.options.worth)
     }
@@ -60,8 +60,8 @@ impl Row<'_> {
 }
 
 /// Returns the columns of `choice.csv` for the unit of choice.
-pub(crate) fn choice_schema<'a>(unit: Unit) -> Schema<Row<'a>> {
-    let mut list = schema![Row<'a>;
+pub(crate) fn choice_schema<'a>(unit: Unit) -> Schema<ChoiceData<'a>> {
+    let mut list = schema![ChoiceData<'a>;
         ("model", Text, "The model; `*`: the whole file.", |row| &row.choice.model),
         ("verdict", Text, "The verdict of the choice: ship, keep or collect.", |row| row.verdict),
         ("in_use", Text, "The name of the setting in use.", |row| row.in_use),
@@ -92,13 +92,13 @@ pub(crate) fn choice_schema<'a>(unit: Unit) -> Schema<Row<'a>> {
     ] {
         let of = metric.unit.words();
         let about = |whose| format!("{} of {whose}: {}.", metric.name, metric.meaning);
-        list.extend(schema![Row<'a>;
+        list.extend(schema![ChoiceData<'a>;
             (format!("in_use_{}", metric.name), Float[of], about("the setting in use"), |row| row.value(metric, &row.choice.in_use)),
             (format!("held_out_{}", metric.name), Float[of], about("the file, held out"), |row| row.value(metric, &row.choice.held_out)),
             (format!("in_sample_{}", metric.name), Float[of], about("the file, in-sample"), |row| row.value(metric, &row.choice.in_sample)),
         ]);
     }
-    list.extend(schema![Row<'a>;
+    list.extend(schema![ChoiceData<'a>;
         ("in_use_wrong", Int["alarms"], "Wrong alarms of the setting in use.", |row| row.choice.in_use.wrong()),
         ("held_out_wrong", Int["alarms"], "Wrong alarms of the file, held out.", |row| row.choice.held_out.wrong()),
         ("in_sample_wrong", Int["alarms"], "Wrong alarms of the file, in-sample.", |row| row.choice.in_sample.wrong()),

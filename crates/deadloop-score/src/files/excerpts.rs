@@ -1,14 +1,14 @@
 //! `cases.jsonl`: the transcripts that a report opens, worst first.
 //!
-//! The first line is [`ExcerptsHead`]. Each further line is an [`Opened`] transcript with the text around its onset and
-//! alarm. With `--no-excerpts` the list has no texts.
+//! The first line is [`ExcerptsHead`]. Each further line is an [`OpenCase`]: a transcript with the text around its
+//! onset and alarm. With `--no-excerpts` the list has no texts.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::calls::Calls;
+use super::calls::RunCalls;
 use super::store::{FileError, read_text_if_named, write_text};
 
 /// The file's name.
@@ -83,7 +83,7 @@ impl ExcerptsHead {
 
 /// An opened transcript.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Opened {
+pub struct OpenCase {
     /// The transcript's id.
     pub transcript: String,
     /// The group for which it is opened.
@@ -95,7 +95,7 @@ pub struct Opened {
     /// The reason why the setting alarms, or the nearest it came to an alarm.
     pub why: String,
     /// The parts of the text, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ExcerptPart>,
     /// The verdict of the offline finder at a wrong alarm. Empty in other groups.
     #[serde(default)]
     pub looks_like: String,
@@ -104,7 +104,7 @@ pub struct Opened {
     pub unlabelled_loop: bool,
     /// The calls of an agent's run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub calls: Option<Calls>,
+    pub calls: Option<RunCalls>,
     /// The language tag of the transcript.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lang: Option<String>,
@@ -115,7 +115,7 @@ pub struct Opened {
 
 /// A part of a channel's text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct ExcerptPart {
     /// The channel.
     pub channel: String,
     /// The position of its first char in the channel, from 0.
@@ -131,7 +131,11 @@ pub struct Part {
 }
 
 /// Writes `cases.jsonl`.
-pub fn write_excerpts(dir: &Path, head: &ExcerptsHead, opened: &[Opened]) -> Result<(), FileError> {
+pub fn write_excerpts(
+    dir: &Path,
+    head: &ExcerptsHead,
+    opened: &[OpenCase],
+) -> Result<(), FileError> {
     let path = dir.join(NAME);
     let lines = opened.iter().map(serde_json::to_string);
     let lines = std::iter::once(serde_json::to_string(head)).chain(lines);
@@ -143,7 +147,7 @@ pub fn write_excerpts(dir: &Path, head: &ExcerptsHead, opened: &[Opened]) -> Res
 }
 
 /// Reads the file. `None` if there is no such file.
-pub fn read_excerpts(dir: &Path) -> Result<Option<(ExcerptsHead, Vec<Opened>)>, FileError> {
+pub fn read_excerpts(dir: &Path) -> Result<Option<(ExcerptsHead, Vec<OpenCase>)>, FileError> {
     let path = dir.join(NAME);
     let Some(text) = read_text_if_named(&path)? else {
         return Ok(None);

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::store::{FileError, write_text};
 use crate::choose::Advice;
 use crate::judge::JudgeOptions;
-use crate::measure::Worth;
+use crate::measure::Stakes;
 
 /// The request of a run, its results in short, and the machine that it ran on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ pub struct Manifest {
     #[serde(default)]
     pub chunks: Option<u64>,
     /// The costs of errors, and the share of production responses that loop.
-    pub worth: Worth,
+    pub worth: Stakes,
     /// The limits of the choice, as text.
     pub constraints: Vec<String>,
     /// The measure that the choice maximizes or minimizes.
@@ -59,7 +59,7 @@ pub struct Manifest {
     pub advice: Option<Advice>,
     /// The failure that ended the run without a choice or scores. The same request ends the same way again.
     #[serde(default)]
-    pub ended: Option<Ended>,
+    pub ended: Option<ResultFailure>,
     /// The summary that the command printed with `--json`. The same request prints it again.
     #[serde(default)]
     pub summary: serde_json::Map<String, serde_json::Value>,
@@ -89,7 +89,7 @@ pub struct Manifest {
 
 /// A failure that is also a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct ResultFailure {
     /// The exit code.
     pub exit: u8,
     /// The reason, as printed.

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::sweep::{Scoring, never};
+use super::sweep::{ScoringRequest, never};
 use crate::tally::{AnyEvidence, Tally};
-use crate::truth::Cases;
+use crate::truth::CaseSet;
 
 /// The number of rows above which models with too few labels have no rows of their own. The row `*` counts them.
 pub const MAX_ROWS: usize = 250_000;
@@ -19,7 +19,7 @@ pub(super) type Slice = (String, Vec<usize>);
 
 /// Returns all models together (`*`) and the models with rows of their own. The second list has the names of the other
 /// models.
-pub(super) fn slices<E: AnyEvidence>(scoring: &Scoring<'_, E>) -> (Vec<Slice>, Vec<String>) {
+pub(super) fn slices<E: AnyEvidence>(scoring: &ScoringRequest<'_, E>) -> (Vec<Slice>, Vec<String>) {
     let models = scoring.evidence.by_model();
     let ranked = models
         .iter()
@@ -59,7 +59,7 @@ fn with_rows(mut models: Vec<(u64, Reverse<&str>)>, cells: usize, enough: u64) -
         .collect()
 }
 
-fn loops<E: AnyEvidence>(scoring: &Scoring<'_, E>, pick: &[usize]) -> u64 {
+fn loops<E: AnyEvidence>(scoring: &ScoringRequest<'_, E>, pick: &[usize]) -> u64 {
     let mut quiet = Tally::default();
     for i in pick {
         quiet += scoring

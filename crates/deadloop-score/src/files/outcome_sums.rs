@@ -1,8 +1,8 @@
 //! [`OutcomeSums`]: outcomes added up for scores and their intervals.
 
-use crate::intervals::{Cache, Sample, bounds};
+use crate::intervals::{Cache, GroupedSample, bounds};
 use crate::judge::Outcome;
-use crate::measure::Worth;
+use crate::measure::Stakes;
 use crate::scores::Scores;
 use crate::tally::{Latencies, Tally};
 
@@ -11,7 +11,7 @@ use crate::tally::{Latencies, Tally};
 pub(super) struct OutcomeSums {
     tally: Tally,
     latencies: Latencies,
-    groups: Sample,
+    groups: GroupedSample,
 }
 
 impl OutcomeSums {
@@ -23,7 +23,7 @@ impl OutcomeSums {
     }
 
     /// Returns the scores. Their intervals take transcripts as independent.
-    pub(super) fn scores(&mut self, worth: &Worth, known: &mut Cache) -> Scores {
+    pub(super) fn scores(&mut self, worth: &Stakes, known: &mut Cache) -> Scores {
         let latencies = std::mem::take(&mut self.latencies).sorted();
         let quantiles = latencies.of_loops(&self.tally);
         self.latencies = latencies;
@@ -32,7 +32,7 @@ impl OutcomeSums {
 
     /// Returns the scores with intervals over groups. `means` adds intervals of measures that are neither shares nor
     /// rates.
-    pub(super) fn over_groups(mut self, worth: &Worth, known: &mut Cache, means: bool) -> Scores {
+    pub(super) fn over_groups(mut self, worth: &Stakes, known: &mut Cache, means: bool) -> Scores {
         let mut scores = self.scores(worth, known);
         let intervals = bounds(self.groups, worth, known, means);
         scores.intervals = intervals;

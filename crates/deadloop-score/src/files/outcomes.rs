@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::store::{FileError, TableWriter};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
-use crate::tally::{AnyEvidence, Trial};
-use crate::truth::{Case, Cases, Span, Truth, copies};
+use crate::tally::{AnyEvidence, BlockTrial};
+use crate::truth::{Case, CaseSet, Span, Truth, copies};
 
 deadloop_tables::table_row! {
     /// A row of `outcomes.parquet`: a transcript under a setting. Positions and lengths are in the row's unit.
@@ -178,7 +178,7 @@ pub(crate) fn outcome_rows(
     let block = &plan.blocks()[place.block];
     let row = |i| {
         evidence.on_trial(place.block, i, |trial| {
-            let Trial { case, decided, .. } = trial;
+            let BlockTrial { case, decided, .. } = trial;
             let stop = decided.stop(&place.at);
             let members = block.guard(case.work()).member_names();
             let seen = RowInput {

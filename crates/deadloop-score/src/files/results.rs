@@ -9,12 +9,12 @@ use super::choice::choice_schema;
 use super::manifest::Manifest;
 use super::store::{FileError, read_csv, read_parquet};
 use crate::judge::JudgeOptions;
-use crate::measure::{Metric, Worth, measures};
+use crate::measure::{Metric, Stakes, measures};
 use crate::tally::{AnyEvidence, Tally};
 
 /// The files of a run. A file that the command did not write is `None`.
 #[derive(Clone, Debug)]
-pub struct Results {
+pub struct ResultFolder {
     /// `manifest.json`.
     pub manifest: Manifest,
     /// `scores.parquet`.
@@ -23,7 +23,7 @@ pub struct Results {
     pub choice: Option<DataFrame>,
 }
 
-impl Results {
+impl ResultFolder {
     /// Reads the results in a folder.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ pub fn macro_means(
     evidence: &impl AnyEvidence,
     cell: usize,
     judge: &JudgeOptions,
-    worth: &Worth,
+    worth: &Stakes,
 ) -> BTreeMap<String, f64> {
     let models = evidence.by_model();
     let tallies: Vec<Tally> = models

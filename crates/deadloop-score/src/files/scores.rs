@@ -10,8 +10,8 @@ use deadloop_tables::{ColumnDoc, DataFrame, Schema, SchemaField, Type, floats, i
 
 use crate::intervals::{Interval, PoissonCache};
 use crate::measure::{
-    BREAK_EVEN, DELAY, MEASURES, Measure, Metric, SAVED, TRANSIENT_PER_KCALL, TRANSIENT_PER_KTURN,
-    TRANSIENT_PER_MCHAR, Worth, wrong_rate,
+    BREAK_EVEN, DELAY, MEASURES, Measure, Metric, SAVED, Stakes, TRANSIENT_PER_KCALL,
+    TRANSIENT_PER_KTURN, TRANSIENT_PER_MCHAR, wrong_rate,
 };
 use crate::scores::Scores;
 use crate::tally::{Count, Quantiles, Tally};
@@ -63,9 +63,9 @@ pub(super) struct ScoreRow {
 
 /// The parameters that vary among the settings of a plan, as `guard.parameter`, in the order of its blocks. A parameter
 /// that is a number in one block and a word in another is a column of text.
-pub(super) struct Params(Vec<(String, Type)>);
+pub(super) struct ParamColumns(Vec<(String, Type)>);
 
-impl Params {
+impl ParamColumns {
     pub(super) fn from_plan(plan: &Plan) -> Self {
         let mut found: Vec<(String, Type, Value, bool)> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -165,7 +165,7 @@ fn has_column(measure: Metric) -> bool {
 }
 
 /// Returns the columns of scores.parquet for a run that counts in these units.
-pub(super) fn columns(params: &Params, units: &[Unit]) -> Schema<ScoreRow> {
+pub(super) fn columns(params: &ParamColumns, units: &[Unit]) -> Schema<ScoreRow> {
     let keys = schema![ScoreRow;
         ("setting", Text, "The setting: the name that it has in every run; `never`: no guard at all.", |row| &row.setting.id),
         ("by", Text, "The field of the slice: total, model, kind, onset, channel, lang, source, or one of --by.", |row| &*row.by),
@@ -237,7 +237,7 @@ fn bounds(measure: Metric) -> Option<[String; 2]> {
 
 /// Returns the columns of a table in chars, for the reference.
 pub(crate) fn described() -> Vec<ColumnDoc> {
-    let params = Params(vec![("*".into(), Type::Text)]);
+    let params = ParamColumns(vec![("*".into(), Type::Text)]);
     columns(&params, &[Unit::Chars]).described()
 }
 
@@ -252,7 +252,7 @@ fn sentence(text: &str) -> String {
 impl Scores {
     /// Reads the scores of each row of a frame of scores.parquet. A measure without a column is computed from the
     /// counts. It is `None` if it needs a count without a column.
-    pub fn read(frame: &DataFrame, worth: &Worth) -> Vec<Self> {
+    pub fn read(frame: &DataFrame, worth: &Stakes) -> Vec<Self> {
         let rows = frame.height();
         let count = |name: &str| column(ints(frame, name), rows);
         let number = |name: &str| column(floats(frame, name), rows);
@@ -338,9 +338,9 @@ mod tests {
     /// What is written is read: every measure that has a column or takes no other count, those of an empty row too.
     #[test]
     fn every_measure_is_written_and_read() {
-        let worth = Worth {
+        let worth = Stakes {
             response: 700.0,
-            ..Worth::default()
+            ..Stakes::default()
         };
         let latency = Quantiles {
             p50: Some(10.0),
@@ -362,7 +362,7 @@ mod tests {
                 scores: Scores::new(&tally, latency, &worth, &mut cache),
             };
             let rows = [row(some()), row(Tally::default())];
-            let frame = columns(&Params(Vec::new()), &[unit]).frame(&rows);
+            let frame = columns(&ParamColumns(Vec::new()), &[unit]).frame(&rows);
             assert_eq!(frame.width(), 45);
             for (written, read) in rows.iter().zip(Scores::read(&frame, &worth)) {
                 for measure in MEASURES {

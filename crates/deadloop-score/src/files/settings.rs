@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 
 use crate::choose::{Choice, Choices, ChooseOptions, format_value, within};
 use crate::measure::{DELAY, ENDED, Metric, wrong_rate};
+use crate::sentences::wrong_and_transient;
 use crate::tally::{Count, Tally};
-use crate::words::wrong_and_transient;
 
 /// The settings file in use, and its parts that the choice leaves alone.
 #[derive(Clone, Debug, Default)]
-pub struct InUse {
+pub struct SettingsInUse {
     /// The text as given.
     pub text: String,
     /// The tables that are not guards (`[think]`, …) as TOML, to be written after the guards that ship.
@@ -42,7 +42,7 @@ fn rate(options: &ChooseOptions) -> String {
 pub fn settings_toml(
     plan: &Plan,
     choices: &Choices,
-    in_use: &InUse,
+    in_use: &SettingsInUse,
     options: &ChooseOptions,
 ) -> String {
     let mut text = told_first(choices, options);
@@ -213,7 +213,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadloop_replay::detect::Work;
+    use deadloop_replay::detect::ModelTask;
 
     /// A settings file with guards of tasks that ships as one setting keeps them all, in their order.
     #[test]
@@ -236,7 +236,7 @@ mod tests {
         let written = Settings::parse(&written).unwrap();
         for model in ["a", "b", "c", "ab"] {
             for task in ["", "code", "chat", "x"] {
-                let work = Work { model, task };
+                let work = ModelTask { model, task };
                 assert_eq!(
                     written.for_model(work),
                     settings.for_model(work),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::outcome_sums::OutcomeSums;
 use super::scores::{BY_MODEL, RowSetting, ScoreRow, TOTAL};
-use super::sweep::Scoring;
+use super::sweep::ScoringRequest;
 use crate::intervals::Cache;
 use crate::judge::Outcome;
 use crate::tally::AnyEvidence;
@@ -14,25 +14,25 @@ use crate::truth::{Case, Span};
 use deadloop_replay::detect::{Channel, Unit};
 
 /// The value of a slice, after the number that orders the values of its field.
-type Value = (u64, String);
+type SliceValue = (u64, String);
 
 /// The value of a transcript, or of its span.
-type ValueOf<'a> = dyn Fn(&Case, Option<&Span>) -> Option<Value> + 'a;
+type ValueOf<'a> = dyn Fn(&Case, Option<&Span>) -> Option<SliceValue> + 'a;
 
 /// A field by which scores are sliced, and the value of a case. A case without a value is in the slice of such cases,
 /// if the field has one.
-struct Field<'a> {
+struct SliceField<'a> {
     name: &'a str,
     value: Box<ValueOf<'a>>,
     /// Whether cases without a value are a slice of their own.
     others: bool,
 }
 
-impl<'a> Field<'a> {
+impl<'a> SliceField<'a> {
     fn new(
         name: &'a str,
         others: bool,
-        value: impl Fn(&Case, Option<&Span>) -> Option<Value> + 'a,
+        value: impl Fn(&Case, Option<&Span>) -> Option<SliceValue> + 'a,
     ) -> Self {
         let value = Box::new(value);
         Self {
@@ -45,34 +45,34 @@ impl<'a> Field<'a> {
 
 /// Returns the fields of a run: total and model, the loop's kind, onset and channel, language and source, then those in
 /// `more`, the names of [`Case::by`], in its order.
-fn fields(unit: Unit, more: &[String]) -> Vec<Field<'_>> {
+fn fields(unit: Unit, more: &[String]) -> Vec<SliceField<'_>> {
     let shared = |name: &Option<Arc<str>>| Some((0, name.as_deref()?.to_owned()));
     let channel = move |case: &Case, span: Option<&Span>| {
         let channel = span.map_or_else(|| longest(case, unit), |span| Some(span.channel));
         Some((0, channel?.name().to_owned()))
     };
     let mut list = vec![
-        Field::new(TOTAL, true, |_, _| None),
-        Field::new(BY_MODEL, false, |case, _| Some((0, case.model.to_string()))),
-        Field::new("kind", false, |_, span| {
+        SliceField::new(TOTAL, true, |_, _| None),
+        SliceField::new(BY_MODEL, false, |case, _| Some((0, case.model.to_string()))),
+        SliceField::new("kind", false, |_, span| {
             Some((0, span?.kind?.name().to_owned()))
         }),
-        Field::new("onset", false, |_, span| {
+        SliceField::new("onset", false, |_, span| {
             Some(onset_bucket(span?.channel, span?.onset.count()))
         }),
-        Field::new("channel", false, channel),
-        Field::new("lang", true, move |case, _| shared(&case.lang)),
-        Field::new("source", true, move |case, _| shared(&case.source)),
+        SliceField::new("channel", false, channel),
+        SliceField::new("lang", true, move |case, _| shared(&case.lang)),
+        SliceField::new("source", true, move |case, _| shared(&case.source)),
     ];
     let known: Vec<&str> = list.iter().map(|field| field.name).collect();
     let asked = more.iter().enumerate();
     let asked = asked.filter(|(_, name)| !known.contains(&name.as_str()));
     let asked = asked.map(|(i, name)| {
-        Field::new(name, true, move |case, _| {
+        SliceField::new(name, true, move |case, _| {
             Some((0, case.by.get(i)?.clone()?))
         })
     });
-    let asked: Vec<Field<'_>> = asked.collect();
+    let asked: Vec<SliceField<'_>> = asked.collect();
     list.extend(asked);
     list
 }
@@ -86,7 +86,7 @@ fn onset_ends(unit: Unit) -> [u64; 6] {
 }
 
 /// Returns the bucket of an onset, such as `1000-1999`.
-fn onset_bucket(channel: Channel, onset: u64) -> Value {
+fn onset_bucket(channel: Channel, onset: u64) -> SliceValue {
     let ends = onset_ends(channel.unit());
     let at = ends.partition_point(|end| *end <= onset);
     let from = at.checked_sub(1).map_or(0, |before| ends[before]);
@@ -120,7 +120,7 @@ type HasRows<'a> = &'a dyn Fn(&str) -> bool;
 /// Returns the rows of a cell: all transcripts, then each value of each field. Kind, onset and channel are those of the
 /// judged span. A transcript without a span has its longest channel. `models` selects the models that have rows.
 pub(super) fn rows<E: AnyEvidence>(
-    scoring: &Scoring<'_, E>,
+    scoring: &ScoringRequest<'_, E>,
     (cell, setting): (usize, &Rc<RowSetting>),
     (groups, models): (&[u64], HasRows<'_>),
     known: &mut Cache,
@@ -133,7 +133,7 @@ pub(super) fn rows<E: AnyEvidence>(
     } else {
         2
     };
-    let mut all: Vec<BTreeMap<Option<Value>, OutcomeSums>> = Vec::new();
+    let mut all: Vec<BTreeMap<Option<SliceValue>, OutcomeSums>> = Vec::new();
     all.resize_with(few, BTreeMap::new);
     evidence.each_judged(cell, &evidence.every(), judge, |i, case, outcome| {
         let span = span_of(case, &outcome, judge.unit);

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use deadloop_replay::corpus::{Unfinished, WriteError, if_named, open_file, read_text};
+use deadloop_replay::corpus::{UnfinishedFile, WriteError, if_named, open_file, read_text};
 use deadloop_tables::{ColumnDoc, CsvWriter, DataFrame, ParquetWriter};
 
 /// An error in writing or reading a file of a run.
@@ -51,7 +51,7 @@ const GROUP_ROWS: usize = 1 << 14;
 /// A table being written frame by frame: `<name>.parquet`, and `<name>.csv` if requested. Both are renamed when whole.
 pub(crate) struct TableWriter {
     path: PathBuf,
-    file: Unfinished,
+    file: UnfinishedFile,
     parquet: ParquetWriter,
     csv: Option<CsvFile>,
     /// Rows that are not written yet.
@@ -59,7 +59,7 @@ pub(crate) struct TableWriter {
     rows: usize,
 }
 
-type CsvFile = (PathBuf, CsvWriter<Unfinished>);
+type CsvFile = (PathBuf, CsvWriter<UnfinishedFile>);
 
 impl TableWriter {
     pub(crate) fn create(
@@ -200,6 +200,6 @@ pub(crate) fn read_table(
 }
 
 /// Creates a temporary file in the folder of `path`, to be renamed to `path`.
-pub(super) fn beside(path: &Path) -> Result<Unfinished, FileError> {
-    Ok(Unfinished::create(path, true)?)
+pub(super) fn beside(path: &Path) -> Result<UnfinishedFile, FileError> {
+    Ok(UnfinishedFile::create(path, true)?)
 }

@@ -10,24 +10,24 @@ use deadloop_tables::Schema;
 
 use super::models::{Slice, slices};
 use super::outcome_sums::OutcomeSums;
-use super::scores::{BY_MODEL, Params, RowSetting, ScoreRow, TOTAL, columns};
+use super::scores::{BY_MODEL, ParamColumns, RowSetting, ScoreRow, TOTAL, columns};
 use super::settings::setting_toml;
 use super::slices::rows as reported_rows;
 use super::store::{FileError, TableWriter};
 use crate::intervals::{Cache, Resampling};
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, judge};
-use crate::measure::Worth;
+use crate::measure::Stakes;
 use crate::pareto::{FrontPoint, front};
 use crate::scores::Scores;
 use crate::tally::{AnyEvidence, Evidence, LatencySheet, Sheet};
-use crate::truth::{Case, Cases, group_numbers};
+use crate::truth::{Case, CaseSet, group_numbers};
 
 /// The number of rows above which scores.csv is not written.
 pub const CSV_ROWS: usize = 200_000;
 
 /// The input and options of scoring.
 #[derive(Clone, Copy, Debug)]
-pub struct Scoring<'a, E = Evidence<'a>> {
+pub struct ScoringRequest<'a, E = Evidence<'a>> {
     /// The run.
     pub evidence: &'a E,
     /// The options by which alarms are judged, in the unit of choice.
@@ -35,7 +35,7 @@ pub struct Scoring<'a, E = Evidence<'a>> {
     /// The units with rows, that of choice first.
     pub units: &'a [Unit],
     /// The costs of errors.
-    pub worth: &'a Worth,
+    pub worth: &'a Stakes,
     /// The loops that a model needs to have rows of its own in a very large sweep.
     pub enough: u64,
     /// The settings reported in full, with intervals over groups.
@@ -50,7 +50,7 @@ pub struct Scoring<'a, E = Evidence<'a>> {
 
 /// The result of writing scores.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Scored {
+pub struct ScoringResult {
     /// The number of rows written.
     pub rows: usize,
     /// The models without rows of their own.
@@ -68,20 +68,20 @@ pub struct Scored {
 /// Memory is bounded by the tallies of one block for all models, about 0.4 kB a row of the block.
 pub fn write_scores<E: AnyEvidence>(
     dir: &Path,
-    scoring: &Scoring<'_, E>,
-) -> Result<Scored, FileError> {
+    scoring: &ScoringRequest<'_, E>,
+) -> Result<ScoringResult, FileError> {
     let evidence = scoring.evidence;
     let plan = evidence.plan();
     let (slices, left_out) = slices(scoring);
     let rows = (plan.cells() + 1) * slices.len() * scoring.units.len();
-    let params = Params::from_plan(plan);
+    let params = ParamColumns::from_plan(plan);
     let columns = columns(&params, scoring.units);
     let with_csv = scoring.csv && rows <= CSV_ROWS;
     let names = slices.iter().enumerate().map(|(nth, (name, _))| match nth {
         0 => (TOTAL.into(), None),
         _ => (BY_MODEL.into(), Some(name.as_str().into())),
     });
-    let mut sweep = Sweep {
+    let mut sweep = SweepWriter {
         scoring: *scoring,
         names: names.collect(),
         slices,
@@ -110,7 +110,7 @@ pub fn write_scores<E: AnyEvidence>(
         sweep.never(&judge)?;
     }
     sweep.flush()?;
-    Ok(Scored {
+    Ok(ScoringResult {
         rows: sweep.writer.finish()?,
         left_out,
         front: sweep.front,
@@ -128,12 +128,12 @@ pub(crate) fn never(case: &Case, options: &JudgeOptions) -> Outcome {
 /// The rows buffered before they become a frame, a bound on memory.
 const MOST_ROWS: usize = 1 << 14;
 
-struct Sweep<'a, E> {
-    scoring: Scoring<'a, E>,
+struct SweepWriter<'a, E> {
+    scoring: ScoringRequest<'a, E>,
     slices: Vec<Slice>,
     /// The field and value of each slice.
     names: Vec<(Rc<str>, Option<Rc<str>>)>,
-    params: Params,
+    params: ParamColumns,
     columns: Schema<ScoreRow>,
     writer: TableWriter,
     rows: Vec<ScoreRow>,
@@ -146,14 +146,14 @@ struct Sweep<'a, E> {
 }
 
 /// The tallies of one slice for a block.
-struct Painted {
+struct SliceTallies {
     sheet: Sheet,
     latencies: LatencySheet,
     /// The scores of each distinct tally, once computed.
     known: Vec<Option<Scores>>,
 }
 
-impl<'a, E: AnyEvidence> Sweep<'a, E> {
+impl<'a, E: AnyEvidence> SweepWriter<'a, E> {
     /// Adds the rows of a block. If `of_choice`, the unit is that of choice, and the front is updated.
     fn block(
         &mut self,
@@ -165,13 +165,13 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
         let evidence = self.scoring.evidence;
         let paint = |(_, pick): &Slice| {
             let (sheet, latencies) = evidence.painted(index, pick, judge);
-            Painted {
+            SliceTallies {
                 known: vec![None; sheet.merged_cells()],
                 sheet,
                 latencies,
             }
         };
-        let mut painted: Vec<Painted> = self.slices.iter().map(paint).collect();
+        let mut painted: Vec<SliceTallies> = self.slices.iter().map(paint).collect();
         let mut ids = block.ids();
         for nth in 0..block.len() {
             let (at, cell) = (block.at(nth), block.first() + nth);
@@ -207,8 +207,8 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
     }
 
     /// Returns the scores of a cell, computed once for all cells with the same tally.
-    fn known(&mut self, painted: &mut Painted, at: &[u16]) -> Scores {
-        let Painted {
+    fn known(&mut self, painted: &mut SliceTallies, at: &[u16]) -> Scores {
+        let SliceTallies {
             sheet,
             latencies,
             known,
@@ -233,7 +233,7 @@ impl<'a, E: AnyEvidence> Sweep<'a, E> {
 
     /// Adds the rows of a reported setting.
     fn reported(&mut self, of: (usize, &Rc<RowSetting>), judge: &JudgeOptions) {
-        let scoring = Scoring {
+        let scoring = ScoringRequest {
             judge,
             ..self.scoring
         };

@@ -9,10 +9,11 @@
 use std::collections::BTreeSet;
 
 use crate::intervals::{
-    Draws, Groups, Interval, PoissonCache, Replicates, Resampling, percentile, poisson, wilson_of,
+    Draws, GroupTallies, Interval, PoissonCache, Replicates, Resampling, percentile, poisson,
+    wilson_of,
 };
 use crate::judge::Outcome;
-use crate::measure::{Certainty, MEASURES, Metric, Worth};
+use crate::measure::{MEASURES, Metric, Stakes, UncertaintyMethod};
 use crate::tally::{Count, Tally};
 use crate::truth::{Case, group_numbers};
 
@@ -26,10 +27,10 @@ pub type Intervals = [Option<Interval>; MEASURES.len()];
 pub fn bootstrap(
     cases: &[Case],
     outcomes: &[Outcome],
-    worth: &Worth,
+    worth: &Stakes,
     resampling: Resampling,
 ) -> Intervals {
-    let mut sample = Sample::default();
+    let mut sample = GroupedSample::default();
     for (group, outcome) in group_numbers(cases).into_iter().zip(outcomes) {
         sample.add(group, outcome);
     }
@@ -57,8 +58,14 @@ impl Cache {
 
 /// Returns the intervals of the measures that have columns for them. `means` includes measures that are neither shares
 /// nor rates, which always need resampling. Shares and rates are resampled only if some group has several transcripts.
-pub(crate) fn bounds(sample: Sample, worth: &Worth, known: &mut Cache, means: bool) -> Intervals {
-    let wanted = |m: Metric| m.bounds.is_some() && (means || m.certainty != Certainty::Resampled);
+pub(crate) fn bounds(
+    sample: GroupedSample,
+    worth: &Stakes,
+    known: &mut Cache,
+    means: bool,
+) -> Intervals {
+    let wanted =
+        |m: Metric| m.bounds.is_some() && (means || m.certainty != UncertaintyMethod::Resampled);
     sample.intervals(wanted, worth, known)
 }
 
@@ -71,13 +78,13 @@ fn wider(a: Interval, b: Interval) -> Interval {
 
 /// The outcomes of a sample, added up by group.
 #[derive(Debug, Default)]
-pub(crate) struct Sample {
-    groups: Groups,
+pub(crate) struct GroupedSample {
+    groups: GroupTallies,
     /// The sum of all groups.
     whole: Tally,
 }
 
-impl Sample {
+impl GroupedSample {
     /// Adds the outcome of a case of a group.
     pub(crate) fn add(&mut self, group: u64, outcome: &Outcome) {
         let tally = Tally::from_outcome(outcome);
@@ -89,12 +96,13 @@ impl Sample {
     fn intervals(
         mut self,
         wanted: impl Fn(Metric) -> bool,
-        worth: &Worth,
+        worth: &Stakes,
         known: &mut Cache,
     ) -> Intervals {
         self.groups.sort();
         let clustered = self.groups.has_larger();
-        let is_drawn = |m: &Metric| wanted(m) && (clustered || m.certainty == Certainty::Resampled);
+        let is_drawn =
+            |m: &Metric| wanted(m) && (clustered || m.certainty == UncertaintyMethod::Resampled);
         let drawn: Vec<Metric> = MEASURES.into_iter().filter(is_drawn).collect();
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); drawn.len()];
         if !drawn.is_empty() {
@@ -134,7 +142,7 @@ impl Sample {
         if n == 0 {
             return None;
         }
-        let is_share = measure.certainty == Certainty::Share;
+        let is_share = measure.certainty == UncertaintyMethod::Share;
         let rarer = |k: u64, n: u64, of_all: bool| if of_all { n.saturating_sub(k) } else { k };
         let misses = is_share && 2 * k > n;
         let (mut groups, mut with, mut members, mut squares) = (0_u64, 0_u64, 0.0, 0.0);
@@ -152,8 +160,8 @@ impl Sample {
             (with, _) => some / with as f64,
         };
         match measure.certainty {
-            Certainty::Share => wilson_of(k as f64 / each, n as f64 / each),
-            Certainty::Rate => {
+            UncertaintyMethod::Share => wilson_of(k as f64 / each, n as f64 / each),
+            UncertaintyMethod::Rate => {
                 let Interval { lo, hi } = poisson(with);
                 let per = |events: f64| measure.scale() * each * events / n as f64;
                 Some(Interval {
@@ -161,7 +169,7 @@ impl Sample {
                     hi: per(hi),
                 })
             }
-            Certainty::Resampled => None,
+            UncertaintyMethod::Resampled => None,
         }
     }
 

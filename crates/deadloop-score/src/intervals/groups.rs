@@ -1,20 +1,20 @@
-//! [`Groups`]: the sums of the transcripts of each group, packed.
+//! [`GroupTallies`]: the sums of the transcripts of each group, packed.
 //!
 //! A transcript takes some ten bytes. If every transcript is its own group there are as many tallies as transcripts,
 //! and nearly all their counts are 0.
 
 use crate::tally::Tally;
-use crate::truth::{Bytes, Pile, put_number};
+use crate::truth::{ByteReader, StringPool, put_number};
 
 /// The tallies of groups, which are identified by number. A group's weights depend on its number alone.
 #[derive(Debug, Default)]
-pub(crate) struct Groups {
-    tallies: Pile,
+pub(crate) struct GroupTallies {
+    tallies: StringPool,
     /// The group of each transcript, and the place of its tally.
     order: Vec<(u64, u32)>,
 }
 
-impl Groups {
+impl GroupTallies {
     /// Adds a transcript to its group.
     pub(crate) fn add(&mut self, group: u64, tally: &Tally) {
         let place = u32::try_from(self.tallies.len()).unwrap_or(u32::MAX);
@@ -52,7 +52,7 @@ impl Groups {
     }
 }
 
-fn add_to(sum: &mut Tally, bytes: &mut Bytes<'_>) {
+fn add_to(sum: &mut Tally, bytes: &mut ByteReader<'_>) {
     for _ in 0..bytes.size() {
         let count = bytes.size();
         *sum.slot(count) += bytes.number().cast_signed();

@@ -6,13 +6,13 @@ mod groups;
 mod random;
 mod resample;
 
-pub(crate) use bootstrap::{Cache, Sample, bounds};
+pub(crate) use bootstrap::{Cache, GroupedSample, bounds};
 pub use bootstrap::{Intervals, bootstrap};
 pub use closed::{
     Interval, PoissonCache, poisson, poisson_lower, poisson_upper, proportion_lower, wilson,
 };
 pub(crate) use closed::{binomial_at_least, poisson_at_least, wilson_of};
-pub(crate) use groups::Groups;
+pub(crate) use groups::GroupTallies;
 pub(crate) use random::Random;
-pub(crate) use resample::{ByGroup, Draws, Replicates, percentile, quantile};
+pub(crate) use resample::{Draws, GroupSums, Replicates, percentile, quantile};
 pub use resample::{POISSON_1, Resampling, Weights};

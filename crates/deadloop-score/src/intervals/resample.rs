@@ -195,9 +195,9 @@ impl<const N: usize> Replicates<N> {
 
 /// The sums of groups by name, `N` each.
 #[derive(Debug)]
-pub(crate) struct ByGroup<'a, const N: usize>(BTreeMap<&'a str, [Tally; N]>);
+pub(crate) struct GroupSums<'a, const N: usize>(BTreeMap<&'a str, [Tally; N]>);
 
-impl<'a, const N: usize> ByGroup<'a, N> {
+impl<'a, const N: usize> GroupSums<'a, N> {
     /// Sums pieces of evidence by group.
     pub(crate) fn new(pieces: impl IntoIterator<Item = (&'a str, [Tally; N])>) -> Self {
         let mut groups: BTreeMap<&str, [Tally; N]> = BTreeMap::new();

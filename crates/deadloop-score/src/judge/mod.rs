@@ -1,13 +1,15 @@
 //! Verdicts on records ([`judge`], [`Verdict`]) and on repairs of streams.
 
-mod hearing;
-mod mended;
+mod alarm_verdict;
 mod options;
-mod repaired;
+mod repair_result;
+mod repair_verdict;
 mod verdict;
 
-pub use hearing::judge;
-pub use mended::{Fate, MeantText, MendedArguments, MendedEvents, judge_arguments, judge_events};
+pub use alarm_verdict::judge;
 pub use options::{JudgeOptions, ReadChannels, Transient};
-pub use repaired::{Came, before_and_gold, judge_repair};
+pub use repair_result::{RepairResult, before_and_gold, judge_repair};
+pub use repair_verdict::{
+    ArgumentsVerdict, EventsVerdict, ExpectedText, RepairVerdict, judge_arguments, judge_events,
+};
 pub use verdict::{Outcome, Verdict};

@@ -28,7 +28,7 @@ pub struct Measure {
     /// The formula.
     pub formula: Formula,
     /// The method for the interval of the measure.
-    pub certainty: Certainty,
+    pub certainty: UncertaintyMethod,
     /// The prefix of its columns of bounds: `recall` has `recall_lo` and `recall_hi`.
     pub bounds: Option<&'static str>,
     /// The tables for people that have the measure.
@@ -60,7 +60,7 @@ impl MeasureUnit {
 
 deadloop_replay::detect::words! {
     /// The method for the uncertainty of a measure.
-    pub enum Certainty {
+    pub enum UncertaintyMethod {
         /// A share of things counted one by one: Wilson.
         Share = "share",
         /// Events per exposure: exact Poisson.

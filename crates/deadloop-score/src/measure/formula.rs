@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Certainty, Measure};
+use super::entry::{Measure, UncertaintyMethod};
 use crate::intervals::{Interval, PoissonCache, wilson};
 use crate::tally::{Count, Tally};
 
@@ -12,7 +12,7 @@ pub struct Formula {
     /// The ratios.
     pub ratios: &'static [Ratio],
     /// The rule that joins the ratios.
-    pub joined: Joined,
+    pub joined: RatioRule,
 }
 
 /// A ratio: `scale` times a sum of counts over a sum of counts.
@@ -35,13 +35,13 @@ pub struct Term(pub Count, pub Times);
 pub enum Times {
     /// A number.
     Number(f64),
-    /// A number times [`Worth::response`].
+    /// A number times [`Stakes::response`].
     Responses(f64),
 }
 
 deadloop_replay::detect::words! {
     /// The rule that joins ratios to one score. The script of the report's page implements both rules too.
-    pub enum Joined {
+    pub enum RatioRule {
         /// The value of the only ratio.
         Alone = "alone",
         /// The share of loops from which the guard pays: b / (a + b). It is n/a if a is not above 0.
@@ -51,7 +51,7 @@ deadloop_replay::detect::words! {
 
 /// The cost of a wrong alarm, and the share of production's responses that loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Worth {
+pub struct Stakes {
     /// The share of production's responses that loop, between 0 and 1, if given. No measure depends on it.
     #[serde(default)]
     pub loop_rate: Option<f64>,
@@ -102,13 +102,13 @@ pub(super) const fn of_clean(num: &'static [Term]) -> Ratio {
 pub(super) const fn alone(ratio: &'static [Ratio]) -> Formula {
     Formula {
         ratios: ratio,
-        joined: Joined::Alone,
+        joined: RatioRule::Alone,
     }
 }
 
 impl Ratio {
     /// Returns the numerator, without the scale, and the denominator.
-    pub(super) fn parts(&self, tally: &Tally, worth: &Worth) -> (f64, f64) {
+    pub(super) fn parts(&self, tally: &Tally, worth: &Stakes) -> (f64, f64) {
         let sum = |terms: &[Term]| {
             let term = |Term(count, times): &Term| match times {
                 Times::Number(x) => x * tally[*count] as f64,
@@ -120,7 +120,7 @@ impl Ratio {
     }
 
     /// Returns the value of the ratio. `None` if the denominator is 0.
-    pub(super) fn value(&self, tally: &Tally, worth: &Worth) -> Option<f64> {
+    pub(super) fn value(&self, tally: &Tally, worth: &Stakes) -> Option<f64> {
         self.divided(self.parts(tally, worth))
     }
 
@@ -130,7 +130,7 @@ impl Ratio {
     }
 }
 
-impl Joined {
+impl RatioRule {
     /// Joins the values of the ratios to a score. `None` if the score is n/a.
     pub(super) fn join(self, values: &[f64]) -> Option<f64> {
         match (self, values) {
@@ -154,7 +154,7 @@ impl Formula {
 
 impl Measure {
     /// Returns the value for a tally. `None` if it is n/a.
-    pub fn value(&self, tally: &Tally, worth: &Worth) -> Option<f64> {
+    pub fn value(&self, tally: &Tally, worth: &Stakes) -> Option<f64> {
         self.formula.value(|ratio| ratio.value(tally, worth))
     }
 
@@ -167,8 +167,8 @@ impl Measure {
     /// Returns the interval of `k` of `n`, or of `k` events in `n` units.
     pub fn interval_of(&self, k: u64, n: u64, cache: &mut PoissonCache) -> Option<Interval> {
         match self.certainty {
-            Certainty::Share => wilson(k, n),
-            Certainty::Rate => {
+            UncertaintyMethod::Share => wilson(k, n),
+            UncertaintyMethod::Rate => {
                 let Interval { lo, hi } = cache.get(k);
                 let per = |events: f64| self.scale() * events / n as f64;
                 (n > 0).then(|| Interval {
@@ -176,13 +176,13 @@ impl Measure {
                     hi: per(hi),
                 })
             }
-            Certainty::Resampled => None,
+            UncertaintyMethod::Resampled => None,
         }
     }
 
     /// Returns `k` of `n` for a share, or `k` events in `n` units for a rate. `None` for other measures.
     pub fn counts(&self, tally: &Tally) -> Option<(u64, u64)> {
-        if self.certainty == Certainty::Resampled {
+        if self.certainty == UncertaintyMethod::Resampled {
             return None;
         }
         let sum = |terms: &[Term]| terms.iter().map(|Term(count, _)| tally.get(*count)).sum();

@@ -6,23 +6,23 @@
 //! | the fields of an entry | [`Measure`] |
 //! | formulas, values, intervals | [`Formula`], [`Measure::value`], [`Measure::interval`] |
 //! | a measure by its name | [`metric`] |
-//! | a guard's savings at a rate of loops, in a sentence | [`spared_at`] |
+//! | a guard's savings at a rate of loops, in a sentence | `spared_at` |
 //!
 //! The columns of scores.parquet and choice.csv, the reader of those files, constraints and objectives, the
 //! report's tables and headings follow from the entry of a measure.
 //! **To add one:** write a `Measure` in a file of `table/` and name it in [`MEASURES`].
 //!
-//! A formula is one ratio of sums of counts, or a combination of two ([`Joined`]). Quantiles of the latency are not
+//! A formula is one ratio of sums of counts, or a combination of two ([`RatioRule`]). Quantiles of the latency are not
 //! measures: `latency_p90<=1000` is read as `within_1000>=0.9`.
 
 mod entry;
 mod formula;
 mod names;
-mod spared;
+mod savings;
 mod table;
 
-pub use entry::{Certainty, Measure, MeasureUnit, Metric, TableVisibility};
-pub use formula::{Formula, Joined, Ratio, Term, Times, Worth};
+pub use entry::{Measure, MeasureUnit, Metric, TableVisibility, UncertaintyMethod};
+pub use formula::{Formula, Ratio, RatioRule, Stakes, Term, Times};
 pub use names::{GoalError, metric};
-pub(crate) use spared::spared_at;
+pub(crate) use savings::spared_at;
 pub use table::*;

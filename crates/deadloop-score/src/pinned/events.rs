@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 use toml::Value;
 
-use super::Marks;
+use super::CaseMarks;
 use super::text::MOST;
 
 /// The maximum number of events of a run, so that a mistyped `times` is an error and not an hour.
@@ -26,7 +26,7 @@ const MOST_EVENTS: usize = 1_000_000;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Step {
+struct EventStep {
     user: Option<String>,
     answer: Option<String>,
     reasoning: Option<String>,
@@ -49,7 +49,7 @@ struct Step {
 struct EventBuilder {
     events: Vec<Json>,
     bytes: usize,
-    marks: Marks,
+    marks: CaseMarks,
     calls: u64,
     turns: u64,
     chars: [u64; 2],
@@ -58,7 +58,7 @@ struct EventBuilder {
 }
 
 /// Builds the events of a list of steps, and finds the marks.
-pub(super) fn read(steps: Vec<Value>) -> Result<(Vec<RecordedEvent>, Marks), String> {
+pub(super) fn read(steps: Vec<Value>) -> Result<(Vec<RecordedEvent>, CaseMarks), String> {
     let mut made = EventBuilder::default();
     for step in steps {
         made.step(step, None)?;
@@ -87,7 +87,7 @@ impl EventBuilder {
             let marked = ["onset", "alarm"].map(|mark| table.remove(mark) == Some(true.into()));
             return self.event(json(Value::Table(table))?, marked, n);
         }
-        let step: Step = Value::Table(table)
+        let step: EventStep = Value::Table(table)
             .try_into()
             .map_err(|e: toml::de::Error| e.message().to_owned())?;
         match step.repeat {
@@ -104,7 +104,7 @@ impl EventBuilder {
         }
     }
 
-    fn short(&mut self, step: Step, n: Option<usize>) -> Result<(), String> {
+    fn short(&mut self, step: EventStep, n: Option<usize>) -> Result<(), String> {
         let marked = [step.onset, step.alarm];
         let text = |kind: &str, text: String| json!({"type": kind, "text": text});
         let one = match (step.user, step.answer, step.reasoning, step.turn, step.call) {
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use deadloop_replay::corpus::Body;
 
-    fn parse(steps: &str) -> Result<(Vec<RecordedEvent>, Marks), String> {
+    fn parse(steps: &str) -> Result<(Vec<RecordedEvent>, CaseMarks), String> {
         let table: toml::Table = toml::from_str(&format!("events = {steps}")).expect("TOML");
         read(table["events"].as_array().expect("a list").clone())
     }

@@ -12,10 +12,10 @@
 //! - `text` is a string or a list of parts (see [`text`]). `⟦onset⟧` and `⟦alarm⟧` mark positions.
 //! - `events` is a list of the steps of a run (see [`events`]). `onset = true` and `alarm = true` mark calls.
 //! - `transcript` is a line of a corpus with its labels, or the id of a transcript of a corpus.
-//! - `expect` is a table, or a list of them (see [`Expect`]).
+//! - `expect` is a table, or a list of them (see [`Expectation`]).
 
 mod events;
-mod expect;
+mod expectation;
 mod text;
 
 use deadloop_replay::corpus::{Body, Entry, Place, RecordedEvent, Transcript};
@@ -25,13 +25,13 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::{Spanned, Value};
 
-pub use expect::{Expect, Fired, Marks, alarm_words};
+pub use expectation::{CaseMarks, Expectation, FiredAlarm, alarm_words};
 
 use crate::truth::Case;
 
 /// A case of a file.
 #[derive(Clone, Debug)]
-pub struct Pinned {
+pub struct CaseEntry {
     /// The name of the case.
     pub name: String,
     /// The line of its name in the file.
@@ -41,25 +41,25 @@ pub struct Pinned {
     /// The watched input.
     pub input: CaseInput,
     /// The expected alarms.
-    pub expect: Vec<Expect>,
+    pub expect: Vec<Expectation>,
 }
 
 /// The input of a case.
 #[derive(Clone, Debug)]
 pub enum CaseInput {
     /// A text: its pieces and its marks.
-    Text(Vec<(Channel, String)>, Marks),
+    Text(Vec<(Channel, String)>, CaseMarks),
     /// A run: its events and the marks on its calls.
-    Run(Vec<RecordedEvent>, Marks),
+    Run(Vec<RecordedEvent>, CaseMarks),
     /// A transcript with its labels.
-    Recording(Box<Transcript>, Marks),
+    Recording(Box<Transcript>, CaseMarks),
     /// The id of a transcript of a corpus.
     Transcript(String),
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct CaseFile {
     #[serde(default)]
     case: Vec<CaseTable>,
 }
@@ -82,15 +82,15 @@ struct CaseTable {
 ///
 /// # Errors
 /// Returns the first mistake with its line.
-pub fn parse_pinned(file: &str) -> Result<Vec<Pinned>, SettingsError> {
-    let wire: File = read_toml(file)?;
+pub fn parse_pinned(file: &str) -> Result<Vec<CaseEntry>, SettingsError> {
+    let wire: CaseFile = read_toml(file)?;
     wire.case
         .into_iter()
         .map(|case| pinned(case, file))
         .collect()
 }
 
-fn pinned(case: CaseTable, file: &str) -> Result<Pinned, SettingsError> {
+fn pinned(case: CaseTable, file: &str) -> Result<CaseEntry, SettingsError> {
     let at = |span, what: String| SettingsError::at(file, span, what);
     let name = case.name.span();
     let input = match (case.text, case.events, case.transcript) {
@@ -127,11 +127,11 @@ fn pinned(case: CaseTable, file: &str) -> Result<Pinned, SettingsError> {
     };
     let expect = several(case.expect.into_inner())
         .and_then(|tables| {
-            let read = |table| Expect::read(table, marks);
+            let read = |table| Expectation::read(table, marks);
             tables.into_iter().map(read).collect::<Result<Vec<_>, _>>()
         })
         .map_err(|what| at(span, format!("expect: {what}")))?;
-    Ok(Pinned {
+    Ok(CaseEntry {
         line: at(name, String::new()).line,
         name: case.name.into_inner(),
         model: match (case.model, &input) {
@@ -145,13 +145,13 @@ fn pinned(case: CaseTable, file: &str) -> Result<Pinned, SettingsError> {
 }
 
 /// Parses a transcript in the format of a corpus, and finds the positions of its labels.
-fn recording(line: &str) -> Result<(Transcript, Marks), String> {
+fn recording(line: &str) -> Result<(Transcript, CaseMarks), String> {
     let entry = Entry::of_line(line.trim().as_bytes(), Place::whole("transcript"), None);
     let (entry, _) = entry.map_err(|e| format!("{}; expected {}", e.what, e.expected))?;
     let (case, problems) = Case::from_entry(&entry, None, &[]);
     match problems.first() {
         Some(e) => Err(format!("{}; expected {}", e.what, e.expected)),
-        None => Ok((entry.transcript, Marks::of_loop(&case))),
+        None => Ok((entry.transcript, CaseMarks::of_loop(&case))),
     }
 }
 
@@ -168,7 +168,7 @@ fn several<T: DeserializeOwned>(value: Value) -> Result<Vec<T>, String> {
     }
 }
 
-impl Pinned {
+impl CaseEntry {
     /// Returns the text or the run as a transcript. `None` if the case names one of a corpus.
     pub fn transcript(&self) -> Option<Transcript> {
         let event = |(channel, text): &(Channel, String)| {
@@ -202,14 +202,14 @@ mod tests {
     use super::*;
     use deadloop_replay::detect::{ChannelLengths, Kind};
 
-    fn one(text: &str) -> Result<Pinned, String> {
+    fn one(text: &str) -> Result<CaseEntry, String> {
         let file = format!("[[case]]\nname = \"n\"\n{text}\n");
         let read = parse_pinned(&file).map(|mut all| all.remove(0));
         read.map_err(|e| e.to_string())
     }
 
-    fn fired(at: u64) -> Option<Fired> {
-        Some(Fired {
+    fn fired(at: u64) -> Option<FiredAlarm> {
+        Some(FiredAlarm {
             channel: Channel::Reasoning,
             at,
             seen: ChannelLengths::default(),
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn what_is_expected_follows_from_what_is_said() {
         let quiet = one("text = \"a\"\nexpect = { alarm = false, todo = \"known\" }").unwrap();
-        let (marks, expect) = (Marks::default(), &quiet.expect[0]);
+        let (marks, expect) = (CaseMarks::default(), &quiet.expect[0]);
         assert!(expect.holds(&marks, None) && !expect.holds(&marks, fired(1)));
         assert_eq!(expect.todo.as_deref(), Some("known"));
         let exact = one("text = \"ab⟦alarm⟧c\"\nexpect = [{}, { alarm = 3 }]").unwrap();
@@ -271,7 +271,7 @@ mod tests {
             panic!("a run");
         };
         assert_eq!(events.len(), 3);
-        let told = |channel, calls: u64| Fired {
+        let told = |channel, calls: u64| FiredAlarm {
             channel,
             at: 99,
             seen: ChannelLengths::default().plus(Channel::Tools, calls),

@@ -15,7 +15,7 @@ use deadloop_replay::detect::{Channel, Chars};
 use serde::Deserialize;
 use toml::Value;
 
-use super::Marks;
+use super::CaseMarks;
 
 const ONSET: &str = "⟦onset⟧";
 const ALARM: &str = "⟦alarm⟧";
@@ -25,7 +25,7 @@ pub(super) const MOST: usize = 50_000_000;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Part {
+struct CaseTextPart {
     literal: Option<String>,
     repeat: Option<String>,
     times: Option<usize>,
@@ -38,20 +38,20 @@ struct Part {
     channel: Option<String>,
 }
 
-type Pieces = Vec<(Channel, String)>;
+type ChannelTexts = Vec<(Channel, String)>;
 
 /// Reads the pieces of a text and its marks. Neighbouring pieces of one channel are joined.
-pub(super) fn read(value: Value) -> Result<(Pieces, Marks), String> {
+pub(super) fn read(value: Value) -> Result<(ChannelTexts, CaseMarks), String> {
     let items = match value {
         Value::Array(items) => items,
         one => vec![one],
     };
-    let (mut pieces, mut marks): (Pieces, Marks) = Default::default();
+    let (mut pieces, mut marks): (ChannelTexts, CaseMarks) = Default::default();
     for item in items {
         let part = match item {
-            Value::String(literal) => Part {
+            Value::String(literal) => CaseTextPart {
                 literal: Some(literal),
-                ..Part::default()
+                ..CaseTextPart::default()
             },
             table => table
                 .try_into()
@@ -71,12 +71,12 @@ pub(super) fn read(value: Value) -> Result<(Pieces, Marks), String> {
     Ok((pieces, marks))
 }
 
-fn length(pieces: &Pieces, channel: Channel) -> u64 {
+fn length(pieces: &ChannelTexts, channel: Channel) -> u64 {
     let own = pieces.iter().filter(|(c, _)| *c == channel);
     own.map(|(_, text)| Chars::count(text).0).sum()
 }
 
-impl Marks {
+impl CaseMarks {
     /// Stores the marks of a text and returns the text without them.
     ///
     /// `before` is the number of chars of the channel before the text. All marks are in the channel of the first.
@@ -95,7 +95,7 @@ impl Marks {
     }
 }
 
-impl Part {
+impl CaseTextPart {
     fn channel(&self) -> Result<Channel, String> {
         match self.channel.as_deref() {
             None | Some("reasoning") => Ok(Channel::Reasoning),

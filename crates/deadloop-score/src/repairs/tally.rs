@@ -1,30 +1,32 @@
 //! [`RepairTally`]: counts of the verdicts on the repairs of one variant.
 
-use crate::judge::Fate;
+use crate::judge::RepairVerdict;
 
 /// Number of streams with each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RepairTally([u64; Fate::ALL.len()]);
+pub struct RepairTally([u64; RepairVerdict::ALL.len()]);
 
 impl RepairTally {
     /// Counts one verdict.
-    pub fn add(&mut self, verdict: Fate) {
+    pub fn add(&mut self, verdict: RepairVerdict) {
         self.0[verdict as usize] += 1;
     }
 
     /// Returns the number of streams with a verdict.
-    pub fn count(&self, verdict: Fate) -> u64 {
+    pub fn count(&self, verdict: RepairVerdict) -> u64 {
         self.0[verdict as usize]
     }
 
     /// Returns the number of damaged streams.
     pub fn damaged(&self) -> u64 {
-        let damaged = Fate::ALL.iter().filter(|verdict| verdict.is_of_damaged());
+        let damaged = RepairVerdict::ALL
+            .iter()
+            .filter(|verdict| verdict.is_of_damaged());
         damaged.map(|verdict| self.count(*verdict)).sum()
     }
 
     /// Returns the number of harmed streams: damaged ones with a wrong repair, and intact ones with changes.
     pub fn harm(&self) -> u64 {
-        self.count(Fate::Wrong) + self.count(Fate::FalseRepair)
+        self.count(RepairVerdict::Wrong) + self.count(RepairVerdict::FalseRepair)
     }
 }

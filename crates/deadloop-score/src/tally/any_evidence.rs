@@ -7,13 +7,13 @@ use deadloop_replay::Plan;
 
 use crate::judge::{JudgeOptions, Outcome};
 use crate::tally::sheet::{LatencySheet, Sheet, tallies_and_latencies};
-use crate::tally::{Evidence, Tally, Trial};
-use crate::truth::{Case, Cases};
+use crate::tally::{BlockTrial, Evidence, Tally};
+use crate::truth::{Case, CaseSet};
 
 /// Cases and records of a run: [`Evidence`] or [`PackedEvidence`](crate::PackedEvidence).
 pub trait AnyEvidence: Copy + Debug {
     /// The container of the cases.
-    type Cases: Cases + ?Sized;
+    type Cases: CaseSet + ?Sized;
 
     /// Returns the settings.
     fn plan(&self) -> &Plan;
@@ -22,7 +22,7 @@ pub trait AnyEvidence: Copy + Debug {
     fn cases(&self) -> &Self::Cases;
 
     /// Calls `look` with one case and the decisions of one block on it.
-    fn on_trial<T>(&self, block: usize, case: usize, look: impl FnOnce(Trial<'_>) -> T) -> T;
+    fn on_trial<T>(&self, block: usize, case: usize, look: impl FnOnce(BlockTrial<'_>) -> T) -> T;
 
     /// Returns the number of boxes of one case in the grid of a block.
     fn boxes(&self, block: usize, case: usize) -> usize {
@@ -90,7 +90,7 @@ impl AnyEvidence for Evidence<'_> {
         self.cases
     }
 
-    fn on_trial<T>(&self, block: usize, case: usize, look: impl FnOnce(Trial<'_>) -> T) -> T {
+    fn on_trial<T>(&self, block: usize, case: usize, look: impl FnOnce(BlockTrial<'_>) -> T) -> T {
         look(self.trial(block, case))
     }
 

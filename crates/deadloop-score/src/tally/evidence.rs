@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deadloop_replay::{Plan, Record};
 
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, judge};
-use crate::tally::{Tally, Trial};
+use crate::tally::{BlockTrial, Tally};
 use crate::truth::Case;
 
 /// Cases and the records of one run over them, in the same order.
@@ -75,8 +75,8 @@ impl<'a> Evidence<'a> {
     }
 
     /// Returns one case with the decisions of one block on it.
-    pub fn trial(&self, block: usize, case: usize) -> Trial<'a> {
-        Trial {
+    pub fn trial(&self, block: usize, case: usize) -> BlockTrial<'a> {
+        BlockTrial {
             case: &self.cases[case],
             decided: &self.records[case].blocks[block],
             watch: self.watch(block, case),

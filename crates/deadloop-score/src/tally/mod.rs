@@ -17,4 +17,4 @@ pub use evidence::{Evidence, Mismatch};
 pub use latency::{Latencies, Quantiles, RANKS, rank};
 pub use packed::{PackedEvidence, PackedRecords, unpacked};
 pub(crate) use paint::{Canvas, Painter};
-pub use sheet::{LatencySheet, Sheet, Trial, tallies, tallies_and_latencies};
+pub use sheet::{BlockTrial, LatencySheet, Sheet, tallies, tallies_and_latencies};

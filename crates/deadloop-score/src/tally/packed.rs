@@ -6,23 +6,23 @@ use std::collections::BTreeMap;
 
 use deadloop_replay::detect::Channel;
 use deadloop_replay::detect::harness::Cursor;
-use deadloop_replay::{Decided, Moment, Plan, Record, Region, Stop};
+use deadloop_replay::{BlockDecision, Moment, Plan, Record, Region, Stop};
 
 use crate::judge::{JudgeOptions, ReadChannels};
 use crate::tally::sheet::{LatencySheet, Sheet, changes, summed};
-use crate::tally::{AnyEvidence, Mismatch, Tally, Trial};
+use crate::tally::{AnyEvidence, BlockTrial, Mismatch, Tally};
 use crate::truth::{
-    Bytes, Case, Cases, PackedCases, Pile, put_float, put_kind, put_list, put_maybe, put_number,
-    put_option, put_place, put_seen, put_text, take_kind, take_place, take_seen,
+    ByteReader, Case, CaseSet, PackedCases, StringPool, put_float, put_kind, put_list, put_maybe,
+    put_number, put_option, put_place, put_seen, put_text, take_kind, take_place, take_seen,
 };
 
 /// Packed records: the decisions of every block on each case, in the order of the cases.
 #[derive(Clone, Debug, Default)]
-pub struct PackedRecords(Pile);
+pub struct PackedRecords(StringPool);
 
 impl PackedRecords {
     /// Adds the decisions of all blocks on the next case.
-    pub fn push(&mut self, blocks: &[Decided]) {
+    pub fn push(&mut self, blocks: &[BlockDecision]) {
         self.0.push(|to| {
             let mut one = Vec::new();
             for decided in blocks {
@@ -41,7 +41,7 @@ impl PackedRecords {
     }
 
     /// Returns the decisions of one block on a case.
-    pub fn decided(&self, case: usize, block: usize) -> Decided {
+    pub fn decided(&self, case: usize, block: usize) -> BlockDecision {
         let mut bytes = self.0.at(case);
         for _ in 0..block {
             let length = bytes.size();
@@ -51,7 +51,7 @@ impl PackedRecords {
     }
 
     /// Returns the decisions of each block on a case.
-    pub fn all(&self, case: usize, blocks: usize) -> Vec<Decided> {
+    pub fn all(&self, case: usize, blocks: usize) -> Vec<BlockDecision> {
         let mut bytes = self.0.at(case);
         (0..blocks).map(|_| take_next(&mut bytes)).collect()
     }
@@ -108,11 +108,11 @@ impl AnyEvidence for PackedEvidence<'_> {
         self.cases
     }
 
-    fn on_trial<T>(&self, block: usize, case: usize, look: impl FnOnce(Trial<'_>) -> T) -> T {
+    fn on_trial<T>(&self, block: usize, case: usize, look: impl FnOnce(BlockTrial<'_>) -> T) -> T {
         let decided = self.records.decided(case, block);
         self.cases.on(case, |case| {
             let guard = self.plan.blocks()[block].guard(case.work());
-            look(Trial {
+            look(BlockTrial {
                 case,
                 decided: &decided,
                 watch: ReadChannels::new(|channel| guard.watches(channel)),
@@ -132,7 +132,7 @@ impl AnyEvidence for PackedEvidence<'_> {
         options: &JudgeOptions,
     ) -> (Sheet, LatencySheet) {
         let mut base = Tally::default();
-        let mut boxes: BTreeMap<(Vec<u16>, Vec<u16>), Sum> = BTreeMap::new();
+        let mut boxes: BTreeMap<(Vec<u16>, Vec<u16>), BoxSum> = BTreeMap::new();
         for case in pick {
             self.on_trial(block, *case, |trial| {
                 let (own, changed) = changes(trial, options);
@@ -161,14 +161,14 @@ impl AnyEvidence for PackedEvidence<'_> {
 
 /// The sum of equal boxes: their changes, and the number of hits at each latency.
 #[derive(Default)]
-struct Sum {
+struct BoxSum {
     tally: Tally,
     hits: BTreeMap<u64, u32>,
 }
 
 /// Packs the decisions of one block. Nothing is written if they are empty.
-fn put_decided(decided: &Decided, to: &mut Vec<u8>) {
-    if *decided == Decided::default() {
+fn put_decided(decided: &BlockDecision, to: &mut Vec<u8>) {
+    if *decided == BlockDecision::default() {
         return;
     }
     put_list(&decided.stops, put_stop, to);
@@ -181,8 +181,8 @@ fn put_decided(decided: &Decided, to: &mut Vec<u8>) {
     put_list(&decided.details, put_detail, to);
 }
 
-fn take_decided(from: &mut Bytes<'_>) -> Decided {
-    Decided {
+fn take_decided(from: &mut ByteReader<'_>) -> BlockDecision {
+    BlockDecision {
         stops: from.list(take_stop),
         regions: from.list(take_region),
         error: from.option(|from| from.text().to_owned()),
@@ -191,9 +191,9 @@ fn take_decided(from: &mut Bytes<'_>) -> Decided {
 }
 
 /// Unpacks the decisions of one block, which follow their length.
-fn take_next(from: &mut Bytes<'_>) -> Decided {
+fn take_next(from: &mut ByteReader<'_>) -> BlockDecision {
     let length = from.size();
-    take_decided(&mut Bytes(from.some(length)))
+    take_decided(&mut ByteReader(from.some(length)))
 }
 
 fn put_region(region: &Region, to: &mut Vec<u8>) {
@@ -203,8 +203,8 @@ fn put_region(region: &Region, to: &mut Vec<u8>) {
     }
 }
 
-fn take_region(from: &mut Bytes<'_>) -> Region {
-    let end = |from: &mut Bytes<'_>| u16::try_from(from.number()).unwrap_or(u16::MAX);
+fn take_region(from: &mut ByteReader<'_>) -> Region {
+    let end = |from: &mut ByteReader<'_>| u16::try_from(from.number()).unwrap_or(u16::MAX);
     Region {
         stop: from.size(),
         lo: from.list(end),
@@ -220,7 +220,7 @@ fn put_stop(stop: &Stop, to: &mut Vec<u8>) {
     put_moment(&stop.delivered, to);
 }
 
-fn take_stop(from: &mut Bytes<'_>) -> Stop {
+fn take_stop(from: &mut ByteReader<'_>) -> Stop {
     Stop {
         channel: take_place(&Channel::ALL, from),
         kind: take_kind(from),
@@ -238,7 +238,7 @@ fn put_moment(moment: &Moment, to: &mut Vec<u8>) {
     put_maybe(moment.tokens, to);
 }
 
-fn take_moment(from: &mut Bytes<'_>) -> Moment {
+fn take_moment(from: &mut ByteReader<'_>) -> Moment {
     Moment {
         place: Cursor {
             event: from.number(),

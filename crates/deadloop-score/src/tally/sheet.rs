@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use deadloop_replay::{Decided, Region};
+use deadloop_replay::{BlockDecision, Region};
 
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, Verdict, judge};
 use crate::tally::{Canvas, Count, Painter, Quantiles, RANKS, Tally, rank};
@@ -13,16 +13,16 @@ use crate::truth::Case;
 
 /// A transcript with the decisions of one block on it.
 #[derive(Clone, Copy, Debug)]
-pub struct Trial<'a> {
+pub struct BlockTrial<'a> {
     /// The case with its label.
     pub case: &'a Case,
     /// The decisions of the block's settings.
-    pub decided: &'a Decided,
+    pub decided: &'a BlockDecision,
     /// The channels that the settings read of this transcript.
     pub watch: ReadChannels,
 }
 
-impl Trial<'_> {
+impl BlockTrial<'_> {
     /// Judges the setting with the `at[i]`-th value along each axis `i`.
     pub fn outcome(&self, at: &[u16], options: &JudgeOptions) -> Outcome {
         match self.decided.error {
@@ -60,11 +60,11 @@ struct Stroke<'a> {
 /// merged cell and changed count. The cost never grows with cells times transcripts.
 pub fn tallies<'a>(
     shape: &[usize],
-    trials: impl IntoIterator<Item = Trial<'a>>,
+    trials: impl IntoIterator<Item = BlockTrial<'a>>,
     options: &JudgeOptions,
     counts: &[Count],
 ) -> Sheet {
-    let mut draft = Draft::default();
+    let mut draft = TallyDraft::default();
     for trial in trials {
         draft.add(trial, options);
     }
@@ -79,10 +79,10 @@ pub fn tallies<'a>(
 /// two each), in order of latency, and 40 bytes for each merged cell.
 pub fn tallies_and_latencies<'a>(
     shape: &[usize],
-    trials: impl IntoIterator<Item = Trial<'a>>,
+    trials: impl IntoIterator<Item = BlockTrial<'a>>,
     options: &JudgeOptions,
 ) -> (Sheet, LatencySheet) {
-    let mut draft = Draft::default();
+    let mut draft = TallyDraft::default();
     for trial in trials {
         draft.add(trial, options);
     }
@@ -92,15 +92,15 @@ pub fn tallies_and_latencies<'a>(
 }
 
 #[derive(Default)]
-struct Draft<'a> {
+struct TallyDraft<'a> {
     base: Tally,
     changes: Vec<(usize, i64)>,
     strokes: Vec<Stroke<'a>>,
 }
 
-impl<'a> Draft<'a> {
-    fn add(&mut self, trial: Trial<'a>, options: &JudgeOptions) {
-        let Trial {
+impl<'a> TallyDraft<'a> {
+    fn add(&mut self, trial: BlockTrial<'a>, options: &JudgeOptions) {
+        let BlockTrial {
             case,
             decided,
             watch,
@@ -187,9 +187,9 @@ pub(crate) fn summed(
     changes: &[(Region, Tally)],
     hits: &[(Region, u64, u32)],
 ) -> (Sheet, LatencySheet) {
-    let mut draft = Draft {
+    let mut draft = TallyDraft {
         base,
-        ..Draft::default()
+        ..TallyDraft::default()
     };
     for (region, tally) in changes {
         let from = draft.changes.len();
@@ -212,13 +212,16 @@ pub(crate) fn summed(
 }
 
 /// A box, its changes, and its latency if it is a hit.
-pub(crate) type Changed<'a> = (&'a Region, Tally, Option<u64>);
+pub(crate) type BoxChange<'a> = (&'a Region, Tally, Option<u64>);
 
 /// Returns the contribution of one transcript: the tally without an alarm, and the change of each box.
 ///
 /// [`tallies_and_latencies`] adds the same numbers.
-pub(crate) fn changes<'a>(trial: Trial<'a>, options: &JudgeOptions) -> (Tally, Vec<Changed<'a>>) {
-    let mut draft = Draft::default();
+pub(crate) fn changes<'a>(
+    trial: BlockTrial<'a>,
+    options: &JudgeOptions,
+) -> (Tally, Vec<BoxChange<'a>>) {
+    let mut draft = TallyDraft::default();
     draft.add(trial, options);
     let change = |stroke: &Stroke<'a>| {
         let mut tally = Tally::default();
@@ -288,8 +291,8 @@ impl LatencySheet {
         strokes.retain(|s| s.hit.is_some());
         strokes.sort_by_key(|s| s.hit);
         let canvas = sheet.canvas.clone();
-        let mut queues: Vec<Queue> = (0..canvas.len())
-            .map(|i| Queue::new(&sheet.merged(i)))
+        let mut queues: Vec<LatencyQueue> = (0..canvas.len())
+            .map(|i| LatencyQueue::new(&sheet.merged(i)))
             .collect();
         for stroke in &strokes {
             let (latency, hits) = stroke
@@ -303,13 +306,13 @@ impl LatencySheet {
         }
         Self {
             canvas,
-            quantiles: queues.iter().map(Queue::quantiles).collect(),
+            quantiles: queues.iter().map(LatencyQueue::quantiles).collect(),
         }
     }
 }
 
 /// The hits of one cell, arriving in order of latency. The hit that reaches a rank is its quantile.
-struct Queue {
+struct LatencyQueue {
     arrived: u32,
     /// The next rank to reach.
     next: u32,
@@ -317,7 +320,7 @@ struct Queue {
     found: [f64; RANKS.len()],
 }
 
-impl Queue {
+impl LatencyQueue {
     fn new(tally: &Tally) -> Self {
         let small = |q, n| rank(q, n).map_or(0, |k| u32::try_from(k).unwrap_or(u32::MAX));
         let ranks = RANKS.map(|q| small(q, tally.loops()));

@@ -1,9 +1,9 @@
-//! [`Cases`]: the cases of a corpus, packed or not.
+//! [`CaseSet`]: the cases of a corpus, packed or not.
 
 use crate::truth::Case;
 
 /// Cases in order, read one at a time. A packed case is unpacked only while it is read.
-pub trait Cases {
+pub trait CaseSet {
     /// Returns the number of cases.
     fn number(&self) -> usize;
 
@@ -21,7 +21,7 @@ pub trait Cases {
     }
 }
 
-impl Cases for [Case] {
+impl CaseSet for [Case] {
     fn number(&self) -> usize {
         self.len()
     }
@@ -31,7 +31,7 @@ impl Cases for [Case] {
     }
 }
 
-impl Cases for [&Case] {
+impl CaseSet for [&Case] {
     fn number(&self) -> usize {
         self.len()
     }
@@ -41,7 +41,7 @@ impl Cases for [&Case] {
     }
 }
 
-impl Cases for Vec<Case> {
+impl CaseSet for Vec<Case> {
     fn number(&self) -> usize {
         self.len()
     }

@@ -4,14 +4,14 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use deadloop_replay::corpus::{CopyKeys, Entry, Place, Problem, RecordedEvent, field, text_hash};
-use deadloop_replay::detect::{Channel, Kind, Unit, Work};
+use deadloop_replay::detect::{Channel, Kind, ModelTask, Unit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cmp::Ordering;
 
 use crate::truth::{
-    Cases, Class, Label, LabelsFile, PlacedLabel, Span, Timeline, Truth, Wire, class_of, clock,
-    push,
+    CaseSet, Class, Label, LabelsFile, PlacedLabel, Span, Timeline, Truth, WireLabel, class_of,
+    clock, push,
 };
 
 /// A transcript for scoring: its names, its lengths and its label.
@@ -114,9 +114,9 @@ mod names {
 
 /// The set of names that cases share, such as models and groups.
 #[derive(Debug, Default)]
-pub struct Names(HashSet<Arc<str>>);
+pub struct SharedNames(HashSet<Arc<str>>);
 
-impl Names {
+impl SharedNames {
     /// Returns the shared copy of a name.
     fn once(&mut self, name: Arc<str>) -> Arc<str> {
         match self.0.get(&name) {
@@ -175,7 +175,7 @@ impl Case {
 
     /// Replaces the names by shared copies, so that cases with the same `names` store each name once.
     #[must_use]
-    pub fn sharing(mut self, names: &mut Names) -> Self {
+    pub fn sharing(mut self, names: &mut SharedNames) -> Self {
         self.model = names.once(self.model);
         let own = [
             &mut self.task,
@@ -192,8 +192,8 @@ impl Case {
     }
 
     /// Returns the model and the task.
-    pub fn work(&self) -> Work<'_> {
-        Work {
+    pub fn work(&self) -> ModelTask<'_> {
+        ModelTask {
             model: &self.model,
             task: self.task.as_deref().unwrap_or(""),
         }
@@ -241,7 +241,7 @@ impl Case {
 }
 
 /// Returns the mean length of the clean cases, in `unit`. 0 without clean cases.
-pub fn mean_clean(cases: &(impl Cases + ?Sized), unit: Unit) -> f64 {
+pub fn mean_clean(cases: &(impl CaseSet + ?Sized), unit: Unit) -> f64 {
     let (mut n, mut sum) = (0_u64, 0_u64);
     cases.each(|_, case| {
         if case.class_in(unit) == Some(Class::Clean) {
@@ -253,7 +253,7 @@ pub fn mean_clean(cases: &(impl Cases + ?Sized), unit: Unit) -> f64 {
 }
 
 /// Returns the units of the channels that labels name, in the order of [`Unit::ALL`]. Chars if no label names one.
-pub fn units(cases: &(impl Cases + ?Sized)) -> Vec<Unit> {
+pub fn units(cases: &(impl CaseSet + ?Sized)) -> Vec<Unit> {
     let mut named = BTreeSet::new();
     cases.each(|_, case| {
         let channels = case.truth.iter().flat_map(|truth| &truth.channels);
@@ -284,7 +284,7 @@ pub(crate) fn inside(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<PlacedLa
             return Vec::new();
         }
     };
-    let read = |label: &Value| match Wire::deserialize_from(label) {
+    let read = |label: &Value| match WireLabel::deserialize_from(label) {
         Ok(wire) => wire
             .check(place, problems)
             .map(|label| (place.clone(), label)),
@@ -301,7 +301,7 @@ pub(crate) fn inside(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<PlacedLa
     labels.iter().filter_map(read).collect()
 }
 
-impl Wire {
+impl WireLabel {
     fn deserialize_from(label: &Value) -> Result<Self, serde_json::Error> {
         serde::Deserialize::deserialize(label)
     }
@@ -568,7 +568,7 @@ mod tests {
     #[test]
     fn names_that_cases_have_in_common_are_in_memory_once() {
         let one = || entry(Value::Null, &[(Channel::Answer, "x")]);
-        let mut names = Names::default();
+        let mut names = SharedNames::default();
         let [a, b] = [one(), one()].map(|entry| {
             let (case, _) = Case::from_entry(&entry, None, &[]);
             case.clone().sharing(&mut names)

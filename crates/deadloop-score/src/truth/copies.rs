@@ -6,7 +6,7 @@ use deadloop_replay::corpus::COPIED_CHARS;
 use deadloop_replay::detect::Unit;
 
 use crate::intervals::Random;
-use crate::truth::{Case, Cases, CopyKey};
+use crate::truth::{Case, CaseSet, CopyKey};
 
 /// The number of calls from which folds treat a run with equal calls as a copy.
 const COPIED_CALLS: u64 = 3;
@@ -25,7 +25,7 @@ pub(crate) fn kept_together(case: &Case) -> impl Iterator<Item = CopyKey> {
 /// Returns the number of each case's group. Groups that share a text are joined, as in folds.
 ///
 /// Joined groups have the lowest of the numbers of their names.
-pub(crate) fn group_numbers(cases: &(impl Cases + ?Sized)) -> Vec<u64> {
+pub(crate) fn group_numbers(cases: &(impl CaseSet + ?Sized)) -> Vec<u64> {
     let mut numbers = Vec::with_capacity(cases.number());
     let mut shared: Vec<(CopyKey, u64)> = Vec::new();
     cases.each(|_, case| {
@@ -59,7 +59,7 @@ pub(crate) fn group_numbers(cases: &(impl Cases + ?Sized)) -> Vec<u64> {
 }
 
 /// Maps each case that is a copy to the id of its original.
-pub(crate) fn copies(cases: &(impl Cases + ?Sized), unit: Unit) -> BTreeMap<String, String> {
+pub(crate) fn copies(cases: &(impl CaseSet + ?Sized), unit: Unit) -> BTreeMap<String, String> {
     let id = |i: usize| cases.on(i, |case| case.id.to_string());
     let originals = originals(cases, unit).into_iter().enumerate();
     let copies = originals.filter(|(i, original)| i != original);
@@ -69,7 +69,7 @@ pub(crate) fn copies(cases: &(impl Cases + ?Sized), unit: Unit) -> BTreeMap<Stri
 /// Returns for each case the index of the first of its copies, by id, if things are counted in `unit`.
 ///
 /// Copies are transcripts with the same [`Case::copy_key`]. A case without copies is its own.
-fn originals(cases: &(impl Cases + ?Sized), unit: Unit) -> Vec<usize> {
+fn originals(cases: &(impl CaseSet + ?Sized), unit: Unit) -> Vec<usize> {
     let mut originals: Vec<usize> = (0..cases.number()).collect();
     let mut keys: Vec<(CopyKey, usize)> = Vec::with_capacity(cases.number());
     cases.each(|i, case| keys.push((case.copy_key(unit), i)));

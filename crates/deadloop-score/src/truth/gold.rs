@@ -1,11 +1,11 @@
 //! [`KnownStream`]: a stream to repair, and its truth from `meta.gold`.
 
-use deadloop_repair::meaning::{Action, Delivered, Meaning};
+use deadloop_repair::meaning::{Action, Delivery, Meaning};
 use deadloop_repair::registry::StreamKind;
-use deadloop_replay::Misfit;
+use deadloop_replay::InvalidTranscript;
 use deadloop_replay::corpus::Transcript;
 use deadloop_replay::detect::Fault;
-use deadloop_replay::repairers::Arrived;
+use deadloop_replay::repairers::ArrivedStream;
 use serde_json::Value as Json;
 
 /// A stream whose truth is known.
@@ -18,7 +18,7 @@ pub struct KnownStream {
     /// The kind of stream.
     pub kind: StreamKind,
     /// The stream as it arrived.
-    pub arrived: Arrived,
+    pub arrived: ArrivedStream,
     /// The truth.
     pub gold: Gold,
 }
@@ -31,7 +31,7 @@ pub enum Gold {
     /// The intact arguments or name.
     Text(String),
     /// The intact events.
-    Events(Vec<Delivered>),
+    Events(Vec<Delivery>),
 }
 
 impl KnownStream {
@@ -39,7 +39,7 @@ impl KnownStream {
     ///
     /// # Errors
     /// Returns the part of `meta` that cannot be read, and the expected content.
-    pub fn from_transcript(transcript: &Transcript) -> Result<Option<Self>, Misfit> {
+    pub fn from_transcript(transcript: &Transcript) -> Result<Option<Self>, InvalidTranscript> {
         let meta = |name: &str| transcript.meta.get(name);
         let kind = meta("stream").and_then(Json::as_str);
         let (Some(gold), Some(kind)) = (meta("gold"), kind.and_then(StreamKind::named)) else {
@@ -47,12 +47,12 @@ impl KnownStream {
         };
         let fault = match meta("fault").and_then(Json::as_str) {
             None => None,
-            Some(name) => Some(Fault::named(name).ok_or_else(|| Misfit {
+            Some(name) => Some(Fault::named(name).ok_or_else(|| InvalidTranscript {
                 what: format!("meta.fault {name:?}"),
                 expected: format!("one of: {}", Fault::NAMES.join(", ")),
             })?),
         };
-        let bad = || Misfit {
+        let bad = || InvalidTranscript {
             what: format!("meta.gold of a stream of {kind} that cannot be read"),
             expected: "what deadloop synth writes".to_owned(),
         };
@@ -66,7 +66,7 @@ impl KnownStream {
             }
             StreamKind::Events => rows(gold).map(Gold::Events),
         };
-        let arrived = Arrived::from_transcript(transcript, kind).ok_or_else(bad)?;
+        let arrived = ArrivedStream::from_transcript(transcript, kind).ok_or_else(bad)?;
         let gold = gold.ok_or_else(bad)?;
         Ok(Some(Self {
             fault,
@@ -88,7 +88,7 @@ impl KnownStream {
     /// Returns the truth for a repairer of this kind of stream. For a text of another kind it is the unchanged text.
     pub(crate) fn gold_for(&self, kind: StreamKind) -> Gold {
         match (&self.gold, &self.arrived) {
-            (Gold::Meaning(_), Arrived::Text(text)) if self.kind != kind => {
+            (Gold::Meaning(_), ArrivedStream::Text(text)) if self.kind != kind => {
                 Gold::Meaning(Meaning {
                     text: text.clone(),
                     ..Meaning::default()
@@ -126,20 +126,20 @@ fn meaning(gold: &Json) -> Option<Meaning> {
     })
 }
 
-fn rows(gold: &Json) -> Option<Vec<Delivered>> {
+fn rows(gold: &Json) -> Option<Vec<Delivery>> {
     let row = |row: &Json| {
-        Some(Delivered {
+        Some(Delivery {
             id: row.get(0)?.as_str().map(str::to_owned),
             position: row.get(1)?.as_u64(),
             text: row.get(2)?.as_str()?.to_owned(),
             done: false,
         })
     };
-    let rows: Option<Vec<Delivered>> = gold.get("events")?.as_array()?.iter().map(row).collect();
+    let rows: Option<Vec<Delivery>> = gold.get("events")?.as_array()?.iter().map(row).collect();
     let mut rows = rows?;
-    rows.push(Delivered {
+    rows.push(Delivery {
         done: true,
-        ..Delivered::default()
+        ..Delivery::default()
     });
     Some(rows)
 }

@@ -131,7 +131,7 @@ pub(crate) struct Label {
 
 /// A label as written, in JSON or in a row of labels.csv. Unknown JSON fields stay with the transcript.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct Wire {
+pub(crate) struct WireLabel {
     pub(crate) class: String,
     pub(crate) kind: Option<String>,
     pub(crate) channel: Option<String>,
@@ -150,7 +150,7 @@ pub(crate) struct Wire {
     pub(crate) onset_told: bool,
 }
 
-impl Wire {
+impl WireLabel {
     /// Checks the label without the transcript. Every problem is pushed, not only the first.
     pub(crate) fn check(&self, place: &Place, problems: &mut Vec<Problem>) -> Option<Label> {
         let before = problems.len();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use csv::StringRecord;
 use deadloop_replay::corpus::{CsvRow, Ids, Place, Problem, csv_rows, read_file};
 
-use crate::truth::{Label, LabelRow, PlacedLabel, Wire, push};
+use crate::truth::{Label, LabelRow, PlacedLabel, WireLabel, push};
 
 /// The columns that labels.csv has, here in any order.
 pub use deadloop_replay::corpus::LABEL_COLUMNS;
@@ -211,10 +211,10 @@ impl Cells<'_> {
         None
     }
 
-    fn wire(&self, place: &Place, problems: &mut Vec<Problem>) -> Wire {
+    fn wire(&self, place: &Place, problems: &mut Vec<Problem>) -> WireLabel {
         let mut number = |column| self.number(column, place, problems);
         let onset = number("onset");
-        Wire {
+        WireLabel {
             start: number("start"),
             onset,
             onset_told: onset.is_none() && self.text("onset").is_some(),
@@ -224,7 +224,7 @@ impl Cells<'_> {
             class: self.text("class").unwrap_or_default(),
             kind: self.text("kind"),
             channel: self.text("channel"),
-            ..Wire::default()
+            ..WireLabel::default()
         }
     }
 }

@@ -16,20 +16,20 @@ mod stretches;
 mod test_cases;
 mod timeline;
 
-pub use case_set::Cases;
+pub use case_set::CaseSet;
 pub(crate) use cases::inside;
-pub use cases::{Case, CopyKey, Names, mean_clean, units};
+pub use cases::{Case, CopyKey, SharedNames, mean_clean, units};
 pub(crate) use copies::kept_together;
 pub(crate) use copies::{copies, group_numbers};
 pub use gold::{Gold, KnownStream};
 pub(crate) use json::SpanJson;
 pub use label::{Class, REVIEW, Span, Truth};
-pub(crate) use label::{Label, PlacedLabel, Wire, class_of, push};
+pub(crate) use label::{Label, PlacedLabel, WireLabel, class_of, push};
 pub use labels_csv::{LABEL_COLUMNS, LabelsFile, orphans};
 pub use packed::PackedCases;
 pub(crate) use packed::{
-    Bytes, Pile, put_float, put_kind, put_list, put_maybe, put_number, put_option, put_place,
-    put_seen, put_text, take_kind, take_place, take_seen,
+    ByteReader, StringPool, put_float, put_kind, put_list, put_maybe, put_number, put_option,
+    put_place, put_seen, put_text, take_kind, take_place, take_seen,
 };
 pub use rows::{LabelRow, write_labels};
 pub(crate) use stretches::Stretches;

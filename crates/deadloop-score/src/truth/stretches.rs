@@ -5,7 +5,7 @@
 use deadloop_replay::detect::Channel;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::truth::{Bytes, put_number};
+use crate::truth::{ByteReader, put_number};
 
 /// Channels and lengths in order. As JSON a list of pairs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,7 +26,7 @@ impl Stretches {
     }
 
     /// Unpacks the bytes of [`put`](Self::put).
-    pub(crate) fn take(from: &mut Bytes<'_>) -> Self {
+    pub(crate) fn take(from: &mut ByteReader<'_>) -> Self {
         let length = from.size();
         Self(from.some(length).into())
     }

@@ -5,7 +5,7 @@ use deadloop_replay::detect::{Channel, Chars, Event as Arriving, Unit};
 use deadloop_replay::{ChannelLengths, EventTokens, TokenSum, text_of};
 use serde::{Deserialize, Serialize};
 
-use crate::truth::{Bytes, Stretches};
+use crate::truth::{ByteReader, Stretches};
 
 /// The lengths of a transcript's channels and the order in which they were filled.
 ///
@@ -18,7 +18,7 @@ pub struct Timeline {
 
 /// The recorded time and tokens of a position, if any.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Clock {
+pub(crate) struct PositionTime {
     pub(crate) t_ms: Option<f64>,
     pub(crate) tokens: Option<u64>,
 }
@@ -50,7 +50,7 @@ impl Timeline {
     }
 
     /// Unpacks the bytes of [`put`](Self::put).
-    pub(crate) fn take(from: &mut Bytes<'_>) -> Self {
+    pub(crate) fn take(from: &mut ByteReader<'_>) -> Self {
         let stretches = Stretches::take(from);
         Self { stretches }
     }
@@ -131,11 +131,11 @@ fn add(stretches: &mut Vec<(Channel, u64)>, channel: Channel, units: u64) {
 /// Tokens are summed over all channels; those of the event itself are counted by share. They are known only if every
 /// event with generated output (text, a tool call) has a count. In a run whose turns have token counts, they are the
 /// tokens of the turns before its own.
-pub(crate) fn clock(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock {
+pub(crate) fn clock(events: &[RecordedEvent], channel: Channel, at: u64) -> PositionTime {
     let by_events = clock_of_events(events, channel, at);
     match TokenSum::from_events(events) {
         None => by_events,
-        Some(spent) => Clock {
+        Some(spent) => PositionTime {
             tokens: spent_before(spent, events, channel, at),
             ..by_events
         },
@@ -170,7 +170,7 @@ fn around(before: Option<u64>, event: &RecordedEvent) -> Option<EventTokens> {
     Some(EventTokens { before, own })
 }
 
-fn clock_of_events(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock {
+fn clock_of_events(events: &[RecordedEvent], channel: Channel, at: u64) -> PositionTime {
     let mut own = 0;
     let mut tokens = Some(0);
     for event in events {
@@ -180,10 +180,10 @@ fn clock_of_events(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock
         if c == channel && at < own + n {
             if !made {
                 let t_ms = event.t_ms;
-                return Clock { t_ms, tokens };
+                return PositionTime { t_ms, tokens };
             }
             let counted = around(tokens, event);
-            return Clock {
+            return PositionTime {
                 t_ms: event.t_ms,
                 tokens: counted.map(|counted| counted.at(at - own, n)),
             };
@@ -195,7 +195,7 @@ fn clock_of_events(events: &[RecordedEvent], channel: Channel, at: u64) -> Clock
             tokens = around(tokens, event).map(EventTokens::through);
         }
     }
-    Clock::default()
+    PositionTime::default()
 }
 
 /// Returns the channel that an event adds to, the amount, and whether the model made it. Such an event may have tokens.
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!((at.t_ms, at.tokens), (Some(4.0), Some(6)));
         // Of an event with three tokens for three chars, one is before the second char.
         assert_eq!(clock(&events, Channel::Reasoning, 5).tokens, Some(4));
-        assert_eq!(clock(&events, Channel::Answer, 5), Clock::default());
+        assert_eq!(clock(&events, Channel::Answer, 5), PositionTime::default());
     }
 
     #[test]

@@ -12,8 +12,8 @@ use deadloop_score::measure::{RECALL, SAVED};
 use deadloop_score::replay::detect::{Channel, Kind, Setting, Settings};
 use deadloop_score::replay::{Grid, Plan, Record};
 use deadloop_score::{
-    Case, Evidence, InUse, JudgeOptions, MEASURES, Outcome, POISSON_1, ReadChannels, Resampling,
-    Tally, Weights, Worth, bootstrap, judge, settings_toml,
+    Case, Evidence, JudgeOptions, MEASURES, Outcome, POISSON_1, ReadChannels, Resampling,
+    SettingsInUse, Stakes, Tally, Weights, bootstrap, judge, settings_toml,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -316,7 +316,7 @@ fn a_model_gets_its_own_where_it_is_better_there_and_the_file_loads() {
     let choices = chosen(&world, 5, &[], &options);
     let of: Vec<usize> = choices.models.iter().map(|c| c.cell).collect();
     assert_eq!(of, [2, 5], "{}", choices.advice.reason);
-    let in_use = InUse {
+    let in_use = SettingsInUse {
         text: "# mine\n[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nmin_matches = 8\n"
             .into(),
         rest: String::new(),
@@ -495,7 +495,7 @@ proptest! {
         let (plan, _) = plan();
         let evidence = Evidence::new(&plan, &world.0, &world.1).unwrap();
         let text = plan.setting(in_use).to_toml("guard");
-        let file = InUse { text, rest: String::new(), kept: Settings::from_guard(Default::default()) };
+        let file = SettingsInUse { text, rest: String::new(), kept: Settings::from_guard(Default::default()) };
         let written = Settings::parse(&settings_toml(&plan, &choices, &file, &options)).unwrap();
         let by_id: BTreeMap<String, usize> = (0..6).map(|cell| (plan.id(cell), cell)).collect();
         let of = |i: usize| {
@@ -509,7 +509,7 @@ proptest! {
         prop_assert_eq!(choices.all.in_sample, models(|m| m.in_sample));
         prop_assert_eq!(choices.all.in_use, evidence.tally(in_use, &evidence.all(), &options.judge));
         // Settings of single models are never worse than a ready guard for all.
-        let merit = |tally: &Tally| (SAVED.value(tally, &Worth::default()), tally.wrong());
+        let merit = |tally: &Tally| (SAVED.value(tally, &Stakes::default()), tally.wrong());
         let file = merit(&choices.all.held_out);
         let guard = merit(&evidence.tally(ready, &evidence.all(), &options.judge));
         let has_own = choices.models.iter().any(|m| m.ships.is_some());
@@ -532,7 +532,7 @@ proptest! {
             // One model: the limit decides about models too.
             let cases: Vec<Case> = cases.iter().map(|c| Case { model: "a".into(), ..c.clone() }).collect();
             let choices = chosen(&(cases, records.clone()), in_use, &[], &options);
-            let saved = SAVED.value(&choices.all.held_out, &Worth::default());
+            let saved = SAVED.value(&choices.all.held_out, &Stakes::default());
             // What ships as safer may have less.
             if choices.all.ships != Some(Ship::Safer) {
                 prop_assert!(saved >= before, "{limit}: {before:?} {saved:?} {}", choices.advice.reason);
@@ -563,7 +563,7 @@ proptest! {
                     sums[1] += evidence.tally(5, &[i], &options.judge);
                 }
             }
-            let [new, old] = sums.map(|sum| SAVED.value(&sum, &Worth::default()));
+            let [new, old] = sums.map(|sum| SAVED.value(&sum, &Stakes::default()));
             new.zip(old).map_or(0.0, |(new, old)| new - old)
         }).collect();
         differences.sort_by(f64::total_cmp);
@@ -607,14 +607,14 @@ fn the_bootstrap_is_seeded_and_holds_the_estimate() {
     let run = |seed| {
         let replicates = 500;
         let resampling = Resampling { replicates, seed };
-        bootstrap(&cases, &outcomes, &Worth::default(), resampling)
+        bootstrap(&cases, &outcomes, &Stakes::default(), resampling)
     };
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
     let tally: Tally = outcomes.iter().map(Tally::from_outcome).sum();
     for (metric, interval) in MEASURES.into_iter().zip(run(1)) {
         let Some(interval) = interval else { continue };
-        let value = metric.value(&tally, &Worth::default()).unwrap();
+        let value = metric.value(&tally, &Stakes::default()).unwrap();
         let holds = interval.lo <= value && value <= interval.hi;
         assert!(holds, "{metric:?}: {value} {interval:?}");
         assert!(interval.lo < interval.hi, "{metric:?}");
@@ -652,7 +652,7 @@ fn covered(expected: f64, trials: u64) -> [usize; 2] {
             replicates: 200,
             seed: trial,
         };
-        let found = bootstrap(&cases, &outcomes, &Worth::default(), resampling);
+        let found = bootstrap(&cases, &outcomes, &Stakes::default(), resampling);
         // A false alarm at the end leaves the whole exposure.
         let truth = [1e6 * share / LENGTHS.1 as f64, share];
         for (nth, (name, truth)) in ["fa_per_mchar", "fpr"].into_iter().zip(truth).enumerate() {

@@ -13,8 +13,9 @@ use deadloop_score::replay::Record;
 use deadloop_score::replay::detect::{Channel, Kind};
 use deadloop_score::tables::{floats, ints, read_csv, texts};
 use deadloop_score::{
-    Case, Evidence, InUse, JudgeOptions, Manifest, Resampling, Results, Scoring, Worth,
-    macro_means, settings_toml, write_choice, write_outcomes, write_scores, write_text,
+    Case, Evidence, JudgeOptions, Manifest, Resampling, ResultFolder, ScoringRequest,
+    SettingsInUse, Stakes, macro_means, settings_toml, write_choice, write_outcomes, write_scores,
+    write_text,
 };
 use deadloop_score::{ColumnDoc, FORMAT, Type, read_outcomes};
 use kit::{case, stop};
@@ -62,8 +63,8 @@ fn write_all(dir: &Path) {
         constraints,
         ..ChooseOptions::default()
     };
-    let (judge, worth) = (JudgeOptions::default(), Worth::default());
-    let scoring = Scoring {
+    let (judge, worth) = (JudgeOptions::default(), Stakes::default());
+    let scoring = ScoringRequest {
         evidence: &evidence,
         judge: &judge,
         units: &[Unit::Chars],
@@ -87,7 +88,7 @@ fn write_all(dir: &Path) {
     let cells: Vec<usize> = (0..plan.cells()).collect();
     write_outcomes(dir, &evidence, &cells, scoring.by, &judge, true).unwrap();
     write_choice(dir, &choices, &options).unwrap();
-    let in_use = InUse {
+    let in_use = SettingsInUse {
         text: "[[guard]]\ndetector = \"checkpoint\"\n".into(),
         rest: String::new(),
         kept: deadloop_replay::detect::Settings::from_guard(Default::default()),
@@ -154,7 +155,7 @@ fn the_columns_are_those_of_the_contract_in_its_order() {
 fn what_was_written_is_read_back() {
     let dir = tempfile::tempdir().unwrap();
     write_all(dir.path());
-    let results = Results::read(dir.path()).unwrap();
+    let results = ResultFolder::read(dir.path()).unwrap();
     assert_eq!(results.manifest.command, "tune");
     let scores = &results.scores;
     let csv = std::fs::File::open(dir.path().join("scores.csv")).unwrap();
@@ -219,7 +220,7 @@ fn results_of_another_version_are_refused_with_the_command() {
         ..Manifest::default()
     };
     manifest.write(dir.path()).unwrap();
-    let error = Results::read(dir.path()).unwrap_err().to_string();
+    let error = ResultFolder::read(dir.path()).unwrap_err().to_string();
     let right = "expected version 2: run `deadloop tune corpus --force` again";
     assert!(error.ends_with(right), "{error}");
 }
@@ -227,6 +228,6 @@ fn results_of_another_version_are_refused_with_the_command() {
 #[test]
 fn a_folder_without_results_is_an_error_with_its_name() {
     let dir = tempfile::tempdir().unwrap();
-    let error = Results::read(dir.path()).unwrap_err().to_string();
+    let error = ResultFolder::read(dir.path()).unwrap_err().to_string();
     assert!(error.contains("manifest.json"), "{error}");
 }

@@ -13,7 +13,7 @@ mod files;
 mod kit;
 mod overrides;
 mod packed;
-mod painted;
+mod painted_tallies;
 #[path = "kit/plan.rs"]
 mod plan;
 mod repair_cases;

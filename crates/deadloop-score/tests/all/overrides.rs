@@ -11,8 +11,8 @@ use deadloop_score::choose::{ChooseOptions, ReadyGuard, choose};
 use deadloop_score::replay::detect::{Channel, Kind, Settings};
 use deadloop_score::replay::{Plan, Record};
 use deadloop_score::{
-    Case, Evidence, InUse, JudgeOptions, Resampling, Scoring, Worth, settings_toml, write_choice,
-    write_outcomes, write_scores,
+    Case, Evidence, JudgeOptions, Resampling, ScoringRequest, SettingsInUse, Stakes, settings_toml,
+    write_choice, write_outcomes, write_scores,
 };
 use kit::{case, stop};
 use serde_json::json;
@@ -99,8 +99,8 @@ fn options() -> ChooseOptions {
 fn every_file_names_the_setting_as_the_settings_file() {
     let (plan, cases, records) = world();
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    let (judge, worth) = (JudgeOptions::default(), Worth::default());
-    let scoring = Scoring {
+    let (judge, worth) = (JudgeOptions::default(), Stakes::default());
+    let scoring = ScoringRequest {
         evidence: &evidence,
         judge: &judge,
         units: &[Unit::Chars],
@@ -140,7 +140,7 @@ fn a_kept_settings_file_keeps_its_guards() {
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
     let options = options();
     let choices = choose(&evidence, &[], 0, &options).unwrap();
-    let in_use = InUse {
+    let in_use = SettingsInUse {
         text: SETTINGS.into(),
         rest: String::new(),
         kept: deadloop_replay::detect::Settings::from_guard(Default::default()),

@@ -8,17 +8,17 @@ use crate::sweeps;
 use std::path::Path;
 
 use deadloop_score::replay::detect::{Channel, Kind, Unit};
-use deadloop_score::replay::{Decided, Record};
+use deadloop_score::replay::{BlockDecision, Record};
 use deadloop_score::{
-    AnyEvidence, Case, Cases, Evidence, JudgeOptions, PackedCases, PackedEvidence, PackedRecords,
-    Resampling, Scoring, Worth, mean_clean, units, unpacked, write_outcomes, write_scores,
+    AnyEvidence, Case, CaseSet, Evidence, JudgeOptions, PackedCases, PackedEvidence, PackedRecords,
+    Resampling, ScoringRequest, Stakes, mean_clean, units, unpacked, write_outcomes, write_scores,
 };
 use kit::{case, stop};
 use plan::plan;
 use proptest::prelude::*;
 use serde_json::json;
 
-fn packed(cases: &[Case], records: &[Vec<Decided>]) -> (PackedCases, PackedRecords) {
+fn packed(cases: &[Case], records: &[Vec<BlockDecision>]) -> (PackedCases, PackedRecords) {
     let (mut packed, mut said) = (PackedCases::default(), PackedRecords::default());
     cases.iter().for_each(|case| packed.push(case));
     records.iter().for_each(|blocks| said.push(blocks));
@@ -39,9 +39,9 @@ proptest! {
             case.profile = (i % 2 == 0).then(|| format!("p{}", i % 3).into());
             case.by = vec![None, Some(format!("value {i}"))];
         }
-        let blocks: Vec<Vec<Decided>> = said
+        let blocks: Vec<Vec<BlockDecision>> = said
             .iter()
-            .map(|decided| vec![Decided::default(), decided.clone(), Decided::default(), decided.clone()])
+            .map(|decided| vec![BlockDecision::default(), decided.clone(), BlockDecision::default(), decided.clone()])
             .collect();
         let (mut packed, records) = packed(&cases, &blocks);
         prop_assert_eq!(&packed.unpacked(), &cases);
@@ -102,9 +102,9 @@ fn world() -> (Vec<Case>, Vec<Record>) {
 }
 
 fn write_all<E: AnyEvidence>(dir: &Path, evidence: &E) {
-    let (judge, worth) = (JudgeOptions::default(), Worth::default());
+    let (judge, worth) = (JudgeOptions::default(), Stakes::default());
     let cells: Vec<usize> = (0..evidence.plan().cells()).collect();
-    let scoring = Scoring {
+    let scoring = ScoringRequest {
         evidence,
         judge: &judge,
         units: &[Unit::Chars],
@@ -126,7 +126,7 @@ fn write_all<E: AnyEvidence>(dir: &Path, evidence: &E) {
 fn every_table_is_the_same() {
     let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (plan, (cases, records)) = (plan(), world());
-    let blocks: Vec<Vec<Decided>> = records.iter().map(|r| r.blocks.clone()).collect();
+    let blocks: Vec<Vec<BlockDecision>> = records.iter().map(|r| r.blocks.clone()).collect();
     let (packed, said) = packed(&cases, &blocks);
     assert_eq!(unpacked(&cases, &said, &plan), records);
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();

@@ -6,11 +6,11 @@ use crate::repairing;
 
 use std::collections::BTreeMap;
 
-use deadloop_repair::meaning::{Action, Delivered, Meaning};
+use deadloop_repair::meaning::{Action, Delivery, Meaning};
 use deadloop_repair::registry::Repairer;
 use deadloop_replay::detect::harness::Params;
 use deadloop_replay::detect::{Fault, Value};
-use deadloop_score::repairs::{MeantText, MendedEvents, judge_arguments, judge_events};
+use deadloop_score::repairs::{EventsVerdict, ExpectedText, judge_arguments, judge_events};
 use deadloop_synth::damage::damage_events;
 use repairing::preset;
 use serde::Deserialize;
@@ -65,7 +65,7 @@ struct Variant {
 /// What no user may see in these cases.
 const MARKS: &str = "<think> </think> <Think> </THINK> create_note> save_material call_orch _note> <confirm </confirm";
 
-fn gold(case: &Case) -> MeantText {
+fn gold(case: &Case) -> ExpectedText {
     let action = |wanted: &Wanted| Action {
         name: wanted.name.clone(),
         number: wanted.number,
@@ -73,7 +73,7 @@ fn gold(case: &Case) -> MeantText {
         content: wanted.content.clone(),
     };
     let marks = MARKS.split(' ').map(str::to_owned);
-    MeantText {
+    ExpectedText {
         meaning: Meaning {
             reasoning: case.reasoning.clone(),
             text: case.text.clone(),
@@ -114,21 +114,21 @@ fn what_the_documents_handlers_do_and_what_the_best_variant_does() {
 }
 
 /// A row of events whose texts repeat, and its end mark.
-fn row(ids: bool) -> Vec<Delivered> {
-    let event = |i: usize| Delivered {
+fn row(ids: bool) -> Vec<Delivery> {
+    let event = |i: usize| Delivery {
         id: ids.then(|| format!("e{i}")),
         position: Some(i as u64),
         text: ["好", "的", "好"][i % 3].to_owned(),
         done: false,
     };
-    let mark = Delivered {
+    let mark = Delivery {
         done: true,
-        ..Delivered::default()
+        ..Delivery::default()
     };
     (0..12).map(event).chain([mark]).collect()
 }
 
-fn mended(name: &str, by: &str, events: &[Delivered]) -> MendedEvents {
+fn mended(name: &str, by: &str, events: &[Delivery]) -> EventsVerdict {
     let (repairer, mut params) = preset("replay", name);
     if !by.is_empty() {
         params.set("by", Value::Text(by.into()));
@@ -136,7 +136,7 @@ fn mended(name: &str, by: &str, events: &[Delivered]) -> MendedEvents {
     judged(repairer, &params, events)
 }
 
-fn judged(repairer: &Repairer, params: &Params, events: &[Delivered]) -> MendedEvents {
+fn judged(repairer: &Repairer, params: &Params, events: &[Delivery]) -> EventsVerdict {
     let (mut machine, mut given) = (repairer.events(params).unwrap(), Vec::new());
     for event in events {
         machine.push(event.clone(), &mut given);
@@ -146,7 +146,7 @@ fn judged(repairer: &Repairer, params: &Params, events: &[Delivered]) -> MendedE
 }
 
 /// A row that comes whole.
-const WHOLE: MendedEvents = MendedEvents {
+const WHOLE: EventsVerdict = EventsVerdict {
     lost: 0,
     doubled: 0,
     disordered: 0,
@@ -163,7 +163,7 @@ fn row_7_of_seed_002() {
         let order = damage_events(Fault::ReplayOrder, 3, seed, &row(true)).events;
         assert_eq!(mended("in-order", "", &order), WHOLE);
         let events = damage_events(Fault::ReplayLost, 2, seed, &row(true)).events;
-        let lost = MendedEvents { lost: 2, ..WHOLE };
+        let lost = EventsVerdict { lost: 2, ..WHOLE };
         assert_eq!(mended("in-order", "", &events), lost);
         assert_eq!(mended("by-id", "", &events), lost);
     }
@@ -177,7 +177,7 @@ fn row_7_of_seed_002() {
     again.insert(4, again[3].clone());
     doubled.doubled = 1;
     assert_eq!(mended("by-id", "", &again), doubled);
-    let lost = MendedEvents { lost: 10, ..WHOLE };
+    let lost = EventsVerdict { lost: 10, ..WHOLE };
     assert_eq!(mended("by-id", "hash", &row(true)), lost);
 }
 

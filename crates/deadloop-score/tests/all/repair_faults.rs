@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use deadloop_repair::meaning::Meaning;
 use deadloop_replay::detect::{Fault, Value};
-use deadloop_score::repairs::{Fate, MeantText, judge_arguments};
+use deadloop_score::repairs::{ExpectedText, RepairVerdict, judge_arguments};
 use deadloop_synth::damage::damage;
 use repairing::{preset, whole};
 
@@ -40,7 +40,7 @@ fn draws() -> impl Iterator<Item = (u64, u8)> {
 }
 
 /// How often each verdict came.
-type Counts = BTreeMap<Fate, u32>;
+type Counts = BTreeMap<RepairVerdict, u32>;
 
 /// The faults of some texts, mended by a preset. `truth`: by which preset the intact text is read; `None`: it
 /// means nothing.
@@ -60,7 +60,7 @@ fn mended(
             whole(entry, &params, intact)
         });
         let marks = marks.iter().map(|&mark| mark.to_owned()).collect();
-        let gold = MeantText {
+        let gold = ExpectedText {
             meaning,
             damaged: true,
             marks,
@@ -76,7 +76,7 @@ fn mended(
     counts
 }
 
-fn share(counts: &Counts, verdict: Fate) -> f64 {
+fn share(counts: &Counts, verdict: RepairVerdict) -> f64 {
     let all: u32 = counts.values().sum();
     100.0 * f64::from(counts.get(&verdict).copied().unwrap_or(0)) / f64::from(all.max(1))
 }
@@ -85,8 +85,8 @@ fn share(counts: &Counts, verdict: Fate) -> f64 {
 fn cell(counts: &Counts) -> String {
     format!(
         "{:.0} / {:.0}",
-        share(counts, Fate::Recovered),
-        share(counts, Fate::Wrong)
+        share(counts, RepairVerdict::Recovered),
+        share(counts, RepairVerdict::Wrong)
     )
 }
 
@@ -125,18 +125,26 @@ fn tags() {
             "| `{fault}` | {} |",
             all.iter().map(cell).collect::<Vec<_>>().join(" | ")
         );
-        let recovered: Vec<f64> = all.iter().map(|c| share(c, Fate::Recovered)).collect();
+        let recovered: Vec<f64> = all
+            .iter()
+            .map(|c| share(c, RepairVerdict::Recovered))
+            .collect();
         assert!(
             recovered[2] >= recovered[1] && recovered[1] >= recovered[0],
             "{fault} {recovered:?}"
         );
         // What is not certain is left out: `careful` does no harm.
-        assert_eq!(all[3].get(&Fate::Wrong), None, "{fault} {:?}", all[3]);
+        assert_eq!(
+            all[3].get(&RepairVerdict::Wrong),
+            None,
+            "{fault} {:?}",
+            all[3]
+        );
     }
     for (fault, least) in [(Case, 100.0), (NumberMismatch, 100.0), (Misspelt, 50.0)] {
         let counts = mended("tags", "lenient", fault, TAGGED, Some("strict"), TAG_MARKS);
         assert!(
-            share(&counts, Fate::Recovered) >= least,
+            share(&counts, RepairVerdict::Recovered) >= least,
             "{fault} {counts:?}"
         );
     }
@@ -166,7 +174,7 @@ fn thinking() {
             )
         };
         let all: Vec<Counts> = presets.iter().map(of).collect();
-        let recovered = |c: &Counts| format!("{:.0}", share(c, Fate::Recovered));
+        let recovered = |c: &Counts| format!("{:.0}", share(c, RepairVerdict::Recovered));
         println!(
             "| `{fault}` | {} |",
             all.iter().map(recovered).collect::<Vec<_>>().join(" | ")
@@ -175,7 +183,7 @@ fn thinking() {
     for fault in [ThinkMissing, ThinkTwice, ToolInThink] {
         let counts = mended("think", "lenient", fault, THINKING, Some(""), &[]);
         assert!(
-            (share(&counts, Fate::Recovered) - 100.0).abs() < 1e-9,
+            (share(&counts, RepairVerdict::Recovered) - 100.0).abs() < 1e-9,
             "{fault} {counts:?}"
         );
     }
@@ -187,7 +195,7 @@ fn answers_that_are_none() {
         let counts = mended("filter", name, fault, THINKING, None, &[]);
         println!("| `{fault}` | {} |", cell(&counts));
         assert!(
-            share(&counts, Fate::Recovered) >= 30.0,
+            share(&counts, RepairVerdict::Recovered) >= 30.0,
             "{fault} {counts:?}"
         );
     }

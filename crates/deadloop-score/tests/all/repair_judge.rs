@@ -1,8 +1,10 @@
 //! The judge of repairs against a slow obvious twin.
 #![allow(clippy::unwrap_used)]
 
-use deadloop_repair::meaning::{Action, Delivered, Meaning};
-use deadloop_score::repairs::{Fate, MeantText, MendedEvents, judge_arguments, judge_events};
+use deadloop_repair::meaning::{Action, Delivery, Meaning};
+use deadloop_score::repairs::{
+    EventsVerdict, ExpectedText, RepairVerdict, judge_arguments, judge_events,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -53,7 +55,7 @@ fn count(text: &str, mark: &str) -> usize {
     count
 }
 
-fn slow(gold: &MeantText, repaired: &Meaning) -> Fate {
+fn slow(gold: &ExpectedText, repaired: &Meaning) -> RepairVerdict {
     let lines = |meaning: &Meaning| meaning.actions.iter().map(line).collect::<Vec<_>>();
     let (truth, given) = (lines(&gold.meaning), lines(repaired));
     let same = gold.meaning.text == repaired.text
@@ -65,12 +67,12 @@ fn slow(gold: &MeantText, repaired: &Meaning) -> Fate {
         !mark.is_empty() && count(&repaired.text, mark) > count(&gold.meaning.text, mark)
     };
     match (gold.damaged, same) {
-        (false, true) => Fate::Intact,
-        (false, false) => Fate::FalseRepair,
-        (true, true) => Fate::Recovered,
-        _ if given.iter().any(wrong) => Fate::Wrong,
-        _ if gold.marks.iter().any(leaks) => Fate::Leaked,
-        _ => Fate::Lost,
+        (false, true) => RepairVerdict::Intact,
+        (false, false) => RepairVerdict::FalseRepair,
+        (true, true) => RepairVerdict::Recovered,
+        _ if given.iter().any(wrong) => RepairVerdict::Wrong,
+        _ if gold.marks.iter().any(leaks) => RepairVerdict::Leaked,
+        _ => RepairVerdict::Lost,
     }
 }
 
@@ -113,7 +115,7 @@ proptest! {
 
     #[test]
     fn the_judge_is_its_twin(truth in meaning(), given in meaning(), same in 0..4, damaged: bool) {
-        let gold = MeantText { meaning: truth, damaged, marks: vec!["<a>".into(), String::new()] };
+        let gold = ExpectedText { meaning: truth, damaged, marks: vec!["<a>".into(), String::new()] };
         // Most pairs have much in common.
         let mut repaired = if same == 0 { given.clone() } else { gold.meaning.clone() };
         match same {
@@ -137,18 +139,18 @@ fn verdicts() {
         reasoning: "r".into(),
         actions: contents.iter().map(action).collect(),
     };
-    let gold = MeantText {
+    let gold = ExpectedText {
         meaning: with("t", &["1"]),
         damaged: true,
         marks: vec!["</a>".into()],
     };
-    assert_eq!(gold.judge(&with("t", &["1"])), Fate::Recovered);
-    assert_eq!(gold.judge(&with("t", &["2"])), Fate::Wrong);
-    assert_eq!(gold.judge(&with("t", &["1", "1"])), Fate::Wrong);
-    assert_eq!(gold.judge(&with("t</a>", &["1"])), Fate::Leaked);
-    assert_eq!(gold.judge(&with("t", &[])), Fate::Lost);
+    assert_eq!(gold.judge(&with("t", &["1"])), RepairVerdict::Recovered);
+    assert_eq!(gold.judge(&with("t", &["2"])), RepairVerdict::Wrong);
+    assert_eq!(gold.judge(&with("t", &["1", "1"])), RepairVerdict::Wrong);
+    assert_eq!(gold.judge(&with("t</a>", &["1"])), RepairVerdict::Leaked);
+    assert_eq!(gold.judge(&with("t", &[])), RepairVerdict::Lost);
     let names = "recovered wrong lost leaked false-repair intact";
-    assert_eq!(Fate::NAMES.join(" "), names);
+    assert_eq!(RepairVerdict::NAMES.join(" "), names);
 }
 
 #[test]
@@ -173,17 +175,17 @@ fn arguments() {
     }
 }
 
-fn events(count: usize) -> Vec<Delivered> {
-    let event = |i: usize| Delivered {
+fn events(count: usize) -> Vec<Delivery> {
+    let event = |i: usize| Delivery {
         id: Some(i.to_string()),
         position: Some(i as u64),
         text: format!("part {}", i % 3),
         done: false,
     };
-    let mut events: Vec<Delivered> = (0..count).map(event).collect();
-    events.push(Delivered {
+    let mut events: Vec<Delivery> = (0..count).map(event).collect();
+    events.push(Delivery {
         done: true,
-        ..Delivered::default()
+        ..Delivery::default()
     });
     events
 }
@@ -195,7 +197,7 @@ fn rows_of_events() {
         let given: Vec<_> = order.iter().map(|i| gold[*i].clone()).collect();
         judge_events(&gold, &given)
     };
-    let all = |lost, doubled, disordered, ended| MendedEvents {
+    let all = |lost, doubled, disordered, ended| EventsVerdict {
         lost,
         doubled,
         disordered,

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::take::{self, Object};
+use crate::fields::{self, Object};
 use crate::{Body, RecordedEvent};
 
 /// The content of one API object.
@@ -21,7 +21,7 @@ pub struct ObjectContent {
     /// Facts about the whole response by name, such as usage and fingerprint.
     pub about: Vec<(&'static str, Value)>,
     /// The number of tokens of the whole response.
-    pub tokens: Option<Tokens>,
+    pub tokens: Option<TokenCounts>,
     /// The duration of the whole response, in milliseconds.
     pub took: Option<f64>,
     /// Whether a response begins with the object.
@@ -36,7 +36,7 @@ pub struct ObjectContent {
 
 /// The numbers of tokens of a response.
 #[derive(Clone, Copy, Debug)]
-pub struct Tokens {
+pub struct TokenCounts {
     /// The tokens of all output.
     pub all: u64,
     /// The tokens of the thinking, if counted.
@@ -49,14 +49,14 @@ pub enum ObjectPart {
     /// Text, or the end.
     Event(RecordedEvent),
     /// A call of a tool, or a piece of one.
-    Call(Call),
+    Call(CallPiece),
     /// The end of the call with this key.
     Over(String),
 }
 
 /// A call of a tool, or a piece of one. A field that is empty or `None` came in another piece.
 #[derive(Debug, Default)]
-pub struct Call {
+pub struct CallPiece {
     /// The key that joins the pieces of one call. Empty if the call comes whole.
     pub key: String,
     /// The id that joins the call to its result.
@@ -92,9 +92,9 @@ impl ObjectContent {
 
     /// Takes `usage` from an object, with the number of tokens at `key`.
     pub fn usage(&mut self, object: &mut Object, key: &str) {
-        let usage = take::any(object, "usage");
+        let usage = fields::any(object, "usage");
         let all = usage.as_ref().and_then(|usage| usage.get(key)?.as_u64());
-        self.tokens = all.map(|all| Tokens {
+        self.tokens = all.map(|all| TokenCounts {
             all,
             reasoning: None,
         });

@@ -19,10 +19,10 @@ pub(super) const DONE: &str = "[DONE]";
 pub(super) const FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
 
 /// A finished frame, or the fault in a line.
-pub type Frame<'a> = Result<Framed<'a>, WireFault>;
+pub type FrameResult<'a> = Result<Frame<'a>, WireFault>;
 
 /// A frame that a line finishes.
-pub enum Framed<'a> {
+pub enum Frame<'a> {
     /// The text of a possible object, for [`object`].
     Object(Cow<'a, str>),
     /// `[DONE]`.
@@ -57,7 +57,7 @@ impl Frames {
     }
 
     /// Takes the next line, without its ending. Returns the frame that it finishes.
-    pub fn line<'a>(&mut self, line: &'a [u8]) -> Option<Frame<'a>> {
+    pub fn line<'a>(&mut self, line: &'a [u8]) -> Option<FrameResult<'a>> {
         let line = match utf8(line) {
             Ok(line) => line,
             Err(fault) => return Some(Err(fault)),
@@ -76,8 +76,8 @@ impl Frames {
         }
         let line = line.trim_ascii();
         Some(Ok(match line {
-            DONE => Framed::Done,
-            line => Framed::Object(line.into()),
+            DONE => Frame::Done,
+            line => Frame::Object(line.into()),
         }))
     }
 
@@ -87,12 +87,12 @@ impl Frames {
     }
 
     /// Ends the event, at a blank line or the end of the stream. Returns its frame.
-    pub fn end(&mut self) -> Option<Frame<'static>> {
+    pub fn end(&mut self) -> Option<FrameResult<'static>> {
         let data = std::mem::take(&mut self.data);
-        (!data.is_empty()).then_some(Ok(Framed::Object(data.into())))
+        (!data.is_empty()).then_some(Ok(Frame::Object(data.into())))
     }
 
-    fn data<'a>(&mut self, value: &'a str) -> Option<Frame<'a>> {
+    fn data<'a>(&mut self, value: &'a str) -> Option<FrameResult<'a>> {
         if self.data.len() + value.len() > self.limit {
             self.data = String::new();
             let expected = format!("at most {} bytes", self.limit);
@@ -103,11 +103,11 @@ impl Frames {
                 return None;
             }
             if value == DONE {
-                return Some(Ok(Framed::Done));
+                return Some(Ok(Frame::Done));
             }
             match serde_json::from_str::<IgnoredAny>(value) {
                 Err(e) if e.is_eof() => {}
-                _ => return Some(Ok(Framed::Object(value.into()))),
+                _ => return Some(Ok(Frame::Object(value.into()))),
             }
         } else {
             self.data.push('\n');
@@ -154,11 +154,11 @@ mod tests {
     fn frames(fields: bool, lines: &[&str]) -> Vec<Result<String, String>> {
         let mut frames = Frames::new(fields, 40);
         let all = lines.iter().filter_map(|l| frames.line(l.as_bytes()));
-        let mut all: Vec<Frame<'_>> = all.collect();
+        let mut all: Vec<FrameResult<'_>> = all.collect();
         all.extend(frames.end());
         let text = |frame| match frame {
-            Framed::Object(text) => object(&text, 99).map(|map| Value::Object(map).to_string()),
-            Framed::Done => Ok(DONE.to_owned()),
+            Frame::Object(text) => object(&text, 99).map(|map| Value::Object(map).to_string()),
+            Frame::Done => Ok(DONE.to_owned()),
         };
         let read = all.into_iter().map(|frame| frame.and_then(text));
         read.map(|read| read.map_err(|fault| fault.at(crate::Place::whole("x")).what))

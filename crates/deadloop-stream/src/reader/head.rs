@@ -20,7 +20,7 @@ const HEAD: usize = 2 * OBJECT;
 const KEY: usize = 64;
 
 /// The evidence that one line gives about the format.
-enum Sign {
+enum LineEvidence {
     /// A blank line, which carries no information.
     Blank,
     /// A comment or a field without data, most likely of server-sent events.
@@ -44,10 +44,10 @@ pub(super) fn recognize(head: &[u8], ended: bool) -> Option<StreamFormat> {
     let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
     for line in lines.split_inclusive(ends) {
         match sign(line, (ended && !over) || line.last().is_some_and(ends)) {
-            Sign::Blank => {}
-            Sign::Field => fields = true,
-            Sign::Format(format) => return Some(format),
-            Sign::Wait => break,
+            LineEvidence::Blank => {}
+            LineEvidence::Field => fields = true,
+            LineEvidence::Format(format) => return Some(format),
+            LineEvidence::Wait => break,
         }
     }
     let decided = over || (ended && !head.is_empty());
@@ -58,64 +58,64 @@ pub(super) fn recognize(head: &[u8], ended: bool) -> Option<StreamFormat> {
     })
 }
 
-fn sign(line: &[u8], whole: bool) -> Sign {
+fn sign(line: &[u8], whole: bool) -> LineEvidence {
     let trimmed = line.trim_ascii();
     if trimmed.is_empty() {
-        return Sign::Blank;
+        return LineEvidence::Blank;
     }
     if trimmed.starts_with(b"{") {
         return brace(trimmed, whole);
     }
     if line.starts_with(b":") {
-        return waiting(Sign::Field, line, whole);
+        return waiting(LineEvidence::Field, line, whole);
     }
     for name in FIELDS {
         let Some(rest) = line.strip_prefix(name.as_bytes()) else {
             if !whole && name.as_bytes().starts_with(line) {
-                return Sign::Wait;
+                return LineEvidence::Wait;
             }
             continue;
         };
         return match rest.strip_prefix(b":") {
             Some(value) if name == "data" => data(value.trim_ascii(), line, whole),
-            Some(_) => waiting(Sign::Field, line, whole),
-            None if rest.is_empty() && !whole => Sign::Wait,
-            None => Sign::Format(StreamFormat::Text),
+            Some(_) => waiting(LineEvidence::Field, line, whole),
+            None if rest.is_empty() && !whole => LineEvidence::Wait,
+            None => LineEvidence::Format(StreamFormat::Text),
         };
     }
-    Sign::Format(StreamFormat::Text)
+    LineEvidence::Format(StreamFormat::Text)
 }
 
 /// Returns the sign of a line that counts only once it is whole.
-fn waiting(sign: Sign, line: &[u8], whole: bool) -> Sign {
+fn waiting(sign: LineEvidence, line: &[u8], whole: bool) -> LineEvidence {
     match whole {
-        _ if line.len() > FIELD => Sign::Format(StreamFormat::Text),
+        _ if line.len() > FIELD => LineEvidence::Format(StreamFormat::Text),
         true => sign,
-        false => Sign::Wait,
+        false => LineEvidence::Wait,
     }
 }
 
-fn data(value: &[u8], line: &[u8], whole: bool) -> Sign {
+fn data(value: &[u8], line: &[u8], whole: bool) -> LineEvidence {
     if value.is_empty() {
-        return waiting(Sign::Field, line, whole);
+        return waiting(LineEvidence::Field, line, whole);
     }
     if value.starts_with(b"{") || (whole && value == DONE.as_bytes()) {
-        return Sign::Format(StreamFormat::Sse);
+        return LineEvidence::Format(StreamFormat::Sse);
     }
     // More may follow even the whole word, and then it is none.
     if !whole && DONE.as_bytes().starts_with(value) {
-        return Sign::Wait;
+        return LineEvidence::Wait;
     }
-    Sign::Format(StreamFormat::Text)
+    LineEvidence::Format(StreamFormat::Text)
 }
 
 /// Returns the sign of a line that begins with a brace.
-fn brace(line: &[u8], whole: bool) -> Sign {
-    const TEXT: Sign = Sign::Format(StreamFormat::Text);
+fn brace(line: &[u8], whole: bool) -> LineEvidence {
+    const TEXT: LineEvidence = LineEvidence::Format(StreamFormat::Text);
     let after = line[1..].trim_ascii_start();
     let Some(key) = after.strip_prefix(b"\"") else {
         return if after.is_empty() && !whole {
-            Sign::Wait
+            LineEvidence::Wait
         } else {
             TEXT
         };
@@ -128,13 +128,15 @@ fn brace(line: &[u8], whole: bool) -> Sign {
         return TEXT;
     }
     if !whole {
-        return Sign::Wait;
+        return LineEvidence::Wait;
     }
     let parsed = std::str::from_utf8(line)
         .ok()
         .and_then(|l| object(l, values(MAX_LINE)).ok());
     match parsed {
-        Some(map) if families::recognize(&map).is_some() => Sign::Format(StreamFormat::Jsonl),
+        Some(map) if families::recognize(&map).is_some() => {
+            LineEvidence::Format(StreamFormat::Jsonl)
+        }
         _ => TEXT,
     }
 }

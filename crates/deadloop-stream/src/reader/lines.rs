@@ -5,7 +5,7 @@
 use crate::wire::WireFault;
 
 /// The lines of a stream that arrives in pieces.
-pub(super) struct Lines {
+pub(super) struct StreamLines {
     /// The bytes of the stream that are kept. Those before `start` were passed on.
     held: Vec<u8>,
     start: usize,
@@ -20,14 +20,14 @@ pub(super) struct Lines {
 }
 
 /// A line of the stream.
-pub(super) struct Line<'a> {
+pub(super) struct StreamLine<'a> {
     /// The bytes without the line end, or the fault of a line over the limit.
     pub(super) bytes: Result<&'a [u8], WireFault>,
     /// The position in the stream after the line, in bytes.
     pub(super) end: u64,
 }
 
-impl Lines {
+impl StreamLines {
     /// Returns a splitter whose lines have at most `limit` bytes each.
     pub(super) fn new(limit: usize) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Lines {
     }
 
     /// Returns the next complete line.
-    pub(super) fn next_line(&mut self) -> Option<Line<'_>> {
+    pub(super) fn next_line(&mut self) -> Option<StreamLine<'_>> {
         loop {
             let start = self.start;
             let found = self.line_end();
@@ -79,7 +79,7 @@ impl Lines {
                 } else {
                     Ok(&self.held[start..content])
                 };
-                return Some(Line { bytes, end });
+                return Some(StreamLine { bytes, end });
             }
             if !whole {
                 return None;
@@ -122,9 +122,9 @@ mod tests {
     /// Returns the lines of `text` fed in pieces of `size`: their text, `None` for a line that is too long, and their
     /// ends.
     fn lines(text: &str, size: usize) -> Vec<(Option<String>, u64)> {
-        let mut lines = Lines::new(8);
+        let mut lines = StreamLines::new(8);
         let mut all = Vec::new();
-        let mut take = |lines: &mut Lines| {
+        let mut take = |lines: &mut StreamLines| {
             while let Some(line) = lines.next_line() {
                 let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
                 let read = line.bytes.map(|bytes| (Some(text(bytes)), line.end));

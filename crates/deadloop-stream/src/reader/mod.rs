@@ -27,9 +27,9 @@ mod lines;
 mod objects;
 mod text;
 
-pub use frames::{Frame, Framed, Frames, object};
+pub use frames::{Frame, FrameResult, Frames, object};
 use objects::Objects;
-use text::Text;
+use text::PlainText;
 
 deadloop_detect::words! {
     /// The format of a stream.
@@ -54,7 +54,7 @@ pub struct Arrival {
 }
 
 /// Function from a model's name to the options by which its texts are split.
-pub type ThinkOf = Box<dyn Fn(&str) -> ThinkOptions + Send + Sync>;
+pub type ThinkLookup = Box<dyn Fn(&str) -> ThinkOptions + Send + Sync>;
 
 /// The maximum number of bad lines that are kept with their places. Further ones are only counted.
 const NAMED: usize = 20;
@@ -80,20 +80,20 @@ const NAMED: usize = 20;
 /// assert_eq!(event, Some(OwnedEvent::Text(TextChannel::Answer, "42".into())));
 /// ```
 pub struct StreamReader {
-    stage: Stage,
+    stage: ReaderStage,
     think: ThinkOptions,
-    by_model: Option<ThinkOf>,
+    by_model: Option<ThinkLookup>,
     /// The longest line, in bytes.
     limit: usize,
     ready: VecDeque<Arrival>,
-    bad: Bad,
+    bad: BadParts,
     ended: bool,
 }
 
-enum Stage {
+enum ReaderStage {
     /// The first bytes, too few to recognise the format.
     Head(Vec<u8>),
-    Text(Text),
+    Text(PlainText),
     Objects(Box<Objects>),
 }
 
@@ -106,12 +106,14 @@ impl StreamReader {
         think: ThinkOptions,
     ) -> Self {
         Self {
-            stage: format.map_or(Stage::Head(Vec::new()), |f| Stage::new(f, f, think.clone())),
+            stage: format.map_or(ReaderStage::Head(Vec::new()), |f| {
+                ReaderStage::new(f, f, think.clone())
+            }),
             think,
             by_model: None,
             limit: MAX_LINE,
             ready: VecDeque::new(),
-            bad: Bad::new(name.into()),
+            bad: BadParts::new(name.into()),
             ended: false,
         }
     }
@@ -123,9 +125,9 @@ impl StreamReader {
         mut self,
         by_model: impl Fn(&str) -> ThinkOptions + Send + Sync + 'static,
     ) -> Self {
-        let by_model: ThinkOf = Box::new(by_model);
+        let by_model: ThinkLookup = Box::new(by_model);
         match &mut self.stage {
-            Stage::Objects(objects) => objects.split_by(Some(by_model)),
+            ReaderStage::Objects(objects) => objects.split_by(Some(by_model)),
             _ => self.by_model = Some(by_model),
         }
         self
@@ -136,7 +138,7 @@ impl StreamReader {
     #[must_use]
     pub fn with_lines_up_to(mut self, bytes: usize) -> Self {
         self.limit = bytes;
-        if let Stage::Objects(objects) = &mut self.stage {
+        if let ReaderStage::Objects(objects) = &mut self.stage {
             objects.limit(bytes);
         }
         self
@@ -145,7 +147,7 @@ impl StreamReader {
     /// Returns the first model that the stream has named.
     pub fn model(&self) -> Option<&str> {
         match &self.stage {
-            Stage::Objects(objects) => objects.model(),
+            ReaderStage::Objects(objects) => objects.model(),
             _ => None,
         }
     }
@@ -153,7 +155,7 @@ impl StreamReader {
     /// Returns whether events in the form of a transcript have come, which may be a whole agent run.
     pub(crate) fn tells_runs(&self) -> bool {
         match &self.stage {
-            Stage::Objects(objects) => objects.tells_runs(),
+            ReaderStage::Objects(objects) => objects.tells_runs(),
             _ => false,
         }
     }
@@ -161,7 +163,7 @@ impl StreamReader {
     /// Returns the server's first error messages.
     pub fn errors(&self) -> &[String] {
         match &self.stage {
-            Stage::Objects(objects) => objects.errors(),
+            ReaderStage::Objects(objects) => objects.errors(),
             _ => &[],
         }
     }
@@ -169,12 +171,12 @@ impl StreamReader {
     /// Takes the next bytes of the stream.
     pub fn feed(&mut self, bytes: &[u8]) {
         match &mut self.stage {
-            Stage::Head(head) => {
+            ReaderStage::Head(head) => {
                 head.extend_from_slice(bytes);
                 self.decide();
             }
-            Stage::Text(text) => text.feed(bytes, &mut self.ready, &mut self.bad),
-            Stage::Objects(objects) => objects.feed(bytes),
+            ReaderStage::Text(text) => text.feed(bytes, &mut self.ready, &mut self.bad),
+            ReaderStage::Objects(objects) => objects.feed(bytes),
         }
     }
 
@@ -185,15 +187,15 @@ impl StreamReader {
         }
         self.decide();
         match &mut self.stage {
-            Stage::Head(_) => {}
-            Stage::Text(text) => text.end(&mut self.ready, &mut self.bad),
-            Stage::Objects(objects) => objects.end(),
+            ReaderStage::Head(_) => {}
+            ReaderStage::Text(text) => text.end(&mut self.ready, &mut self.bad),
+            ReaderStage::Objects(objects) => objects.end(),
         }
     }
 
     /// Returns the next finished event. `None` until more is fed.
     pub fn next_event(&mut self) -> Option<Arrival> {
-        if let Stage::Objects(objects) = &mut self.stage {
+        if let ReaderStage::Objects(objects) = &mut self.stage {
             objects.read(&mut self.ready, &mut self.bad);
         }
         self.ready.pop_front()
@@ -202,9 +204,9 @@ impl StreamReader {
     /// Returns the format. `None` until it is recognised.
     pub fn format(&self) -> Option<StreamFormat> {
         match &self.stage {
-            Stage::Head(_) => None,
-            Stage::Text(_) => Some(StreamFormat::Text),
-            Stage::Objects(objects) => Some(objects.format()),
+            ReaderStage::Head(_) => None,
+            ReaderStage::Text(_) => Some(StreamFormat::Text),
+            ReaderStage::Objects(objects) => Some(objects.format()),
         }
     }
 
@@ -219,7 +221,7 @@ impl StreamReader {
     }
 
     fn decide(&mut self) {
-        let Stage::Head(head) = &mut self.stage else {
+        let ReaderStage::Head(head) = &mut self.stage else {
             return;
         };
         if let Some(format) = head::recognize(head, self.ended) {
@@ -229,8 +231,8 @@ impl StreamReader {
                 StreamFormat::Jsonl => StreamFormat::Sse,
                 other => other,
             };
-            self.stage = Stage::new(format, taken, self.think.clone());
-            if let Stage::Objects(objects) = &mut self.stage {
+            self.stage = ReaderStage::new(format, taken, self.think.clone());
+            if let ReaderStage::Objects(objects) = &mut self.stage {
                 objects.limit(self.limit);
                 objects.split_by(self.by_model.take());
             }
@@ -239,11 +241,11 @@ impl StreamReader {
     }
 }
 
-impl Stage {
+impl ReaderStage {
     /// Returns the stage that reads the format `taken` of a stream named `format`.
     fn new(format: StreamFormat, taken: StreamFormat, think: ThinkOptions) -> Self {
         match taken {
-            StreamFormat::Text => Self::Text(Text::new(think)),
+            StreamFormat::Text => Self::Text(PlainText::new(think)),
             StreamFormat::Jsonl | StreamFormat::Sse => {
                 let fields = taken == StreamFormat::Sse;
                 Self::Objects(Box::new(Objects::new(format, fields, MAX_LINE, think)))
@@ -253,13 +255,13 @@ impl Stage {
 }
 
 /// The unreadable parts of a stream.
-struct Bad {
+struct BadParts {
     stream: Arc<PathBuf>,
     count: u64,
     named: Vec<Problem>,
 }
 
-impl Bad {
+impl BadParts {
     fn new(stream: PathBuf) -> Self {
         Self {
             stream: Arc::new(stream),

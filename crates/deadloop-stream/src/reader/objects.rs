@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use deadloop_detect::OwnedEvent;
 use serde_json::{Map, Value};
 
-use super::content::{Call, ObjectContent, ObjectPart};
+use super::content::{CallPiece, ObjectContent, ObjectPart};
 use super::families::{self, Family};
-use super::frames::{Frame, Framed, Frames, object, values};
-use super::lines::Lines;
-use super::{Arrival, Bad, NAMED, StreamFormat, ThinkOf};
+use super::frames::{Frame, FrameResult, Frames, object, values};
+use super::lines::StreamLines;
+use super::{Arrival, BadParts, NAMED, StreamFormat, ThinkLookup};
 use crate::BOM;
-use crate::calls::Calls;
+use crate::calls::ResponseCalls;
 use crate::think::{ThinkOptions, ThinkSplitter};
 use crate::wire::WireFault;
 use crate::{Body, RecordedEvent};
@@ -19,13 +19,13 @@ use crate::{Body, RecordedEvent};
 /// A stream of JSON lines or server-sent events.
 pub(super) struct Objects {
     format: StreamFormat,
-    lines: Lines,
+    lines: StreamLines,
     /// The number of the last line, from 1, and the position in the stream after it, in bytes.
     line: u64,
     at: u64,
     frames: Frames,
     think: ThinkOptions,
-    by_model: Option<ThinkOf>,
+    by_model: Option<ThinkLookup>,
     /// The model that the objects have named.
     model: Option<String>,
     /// The server's error messages.
@@ -33,7 +33,7 @@ pub(super) struct Objects {
     /// The splitter for answers of APIs, which hold `<think>` if the server does not split. `None` once thinking has
     /// come in a field of its own.
     splitter: Option<ThinkSplitter>,
-    calls: Calls,
+    calls: ResponseCalls,
     /// Whether the objects may belong to a whole agent run.
     run: bool,
     ended: bool,
@@ -50,7 +50,7 @@ impl Objects {
     ) -> Self {
         Self {
             format,
-            lines: Lines::new(limit),
+            lines: StreamLines::new(limit),
             line: 0,
             at: 0,
             frames: Frames::new(fields, limit),
@@ -59,7 +59,7 @@ impl Objects {
             by_model: None,
             model: None,
             errors: Vec::new(),
-            calls: Calls::default(),
+            calls: ResponseCalls::default(),
             run: false,
             ended: false,
         }
@@ -76,7 +76,7 @@ impl Objects {
     }
 
     /// Sets how texts are split once the stream names its model.
-    pub(super) fn split_by(&mut self, by_model: Option<ThinkOf>) {
+    pub(super) fn split_by(&mut self, by_model: Option<ThinkLookup>) {
         self.by_model = by_model;
     }
 
@@ -102,7 +102,7 @@ impl Objects {
     }
 
     /// Reads lines until there is an event, and no further: lines after an alarm are not read.
-    pub(super) fn read(&mut self, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
+    pub(super) fn read(&mut self, out: &mut VecDeque<Arrival>, bad: &mut BadParts) {
         let limit = self.lines.limit;
         while out.is_empty() {
             let Some(line) = self.lines.next_line() else {
@@ -133,7 +133,12 @@ impl Objects {
         }
     }
 
-    fn take(&mut self, object: Option<Read>, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
+    fn take(
+        &mut self,
+        object: Option<ParsedObject>,
+        out: &mut VecDeque<Arrival>,
+        bad: &mut BadParts,
+    ) {
         if let Some(Ok(object)) = &object
             && self.errors.len() < NAMED
         {
@@ -161,7 +166,7 @@ impl Objects {
     }
 
     /// Takes a piece of a call. A new call ends the text before it.
-    fn call(&mut self, call: Call, out: &mut VecDeque<Arrival>) {
+    fn call(&mut self, call: CallPiece, out: &mut VecDeque<Arrival>) {
         if self.splitter.is_some() && !self.calls.knows(&call) {
             self.release(out);
             self.splitter = Some(ThinkSplitter::new(self.think.clone()));
@@ -224,13 +229,13 @@ impl Objects {
 }
 
 /// A parsed object, or the fault in its text.
-type Read = Result<Map<String, Value>, WireFault>;
+type ParsedObject = Result<Map<String, Value>, WireFault>;
 
 /// Parses the object of a frame. Returns `None` for `[DONE]`, after which reading goes on.
-fn read(frame: Frame<'_>, limit: usize) -> Option<Read> {
+fn read(frame: FrameResult<'_>, limit: usize) -> Option<ParsedObject> {
     match frame {
-        Ok(Framed::Done) => None,
-        Ok(Framed::Object(text)) => Some(object(&text, values(limit))),
+        Ok(Frame::Done) => None,
+        Ok(Frame::Object(text)) => Some(object(&text, values(limit))),
         Err(fault) => Some(Err(fault)),
     }
 }

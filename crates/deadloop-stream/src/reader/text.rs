@@ -6,12 +6,12 @@ use std::collections::VecDeque;
 
 use deadloop_detect::OwnedEvent;
 
-use super::{Arrival, Bad};
+use super::{Arrival, BadParts};
 use crate::think::{TagSide, ThinkOptions, ThinkSplitter};
 use crate::wire::WireFault;
 
 /// A stream of plain text.
-pub(super) struct Text {
+pub(super) struct PlainText {
     /// The beginning of a cut char.
     cut: Vec<u8>,
     splitter: ThinkSplitter,
@@ -19,17 +19,17 @@ pub(super) struct Text {
     at: u64,
     /// The line of position `at`, from 1.
     line: u64,
-    run: Option<Run>,
+    run: Option<TextRun>,
 }
 
 /// Text of one side without a gap in the stream, which becomes one event.
-struct Run {
+struct TextRun {
     side: TagSide,
     text: String,
     end: u64,
 }
 
-impl Text {
+impl PlainText {
     pub(super) fn new(think: ThinkOptions) -> Self {
         Self {
             cut: Vec::new(),
@@ -40,7 +40,7 @@ impl Text {
         }
     }
 
-    pub(super) fn feed(&mut self, bytes: &[u8], out: &mut VecDeque<Arrival>, bad: &mut Bad) {
+    pub(super) fn feed(&mut self, bytes: &[u8], out: &mut VecDeque<Arrival>, bad: &mut BadParts) {
         let mut joined = std::mem::take(&mut self.cut);
         let mut rest = bytes;
         if !joined.is_empty() {
@@ -64,7 +64,7 @@ impl Text {
     }
 
     /// Ends the stream.
-    pub(super) fn end(&mut self, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
+    pub(super) fn end(&mut self, out: &mut VecDeque<Arrival>, bad: &mut BadParts) {
         let wrong = std::mem::take(&mut self.cut).len();
         if wrong > 0 {
             self.replace(wrong, out, bad);
@@ -104,7 +104,7 @@ impl Text {
 
     /// Takes bytes that are not a char. Their replacement character is an event of its own, because the stream does not
     /// contain it.
-    fn replace(&mut self, bytes: usize, out: &mut VecDeque<Arrival>, bad: &mut Bad) {
+    fn replace(&mut self, bytes: usize, out: &mut VecDeque<Arrival>, bad: &mut BadParts) {
         bad.note(
             self.line,
             WireFault::new("bytes that are not UTF-8", "UTF-8 text"),
@@ -116,11 +116,11 @@ impl Text {
     }
 
     fn add(&mut self, side: TagSide, text: &str, end: u64, out: &mut VecDeque<Arrival>) {
-        let goes_on = |run: &Run| run.side == side && run.end + text.len() as u64 == end;
+        let goes_on = |run: &TextRun| run.side == side && run.end + text.len() as u64 == end;
         if !self.run.as_ref().is_some_and(goes_on) {
             self.flush(out);
         }
-        let empty = || Run {
+        let empty = || TextRun {
             side,
             text: String::new(),
             end,
@@ -131,7 +131,7 @@ impl Text {
     }
 
     fn flush(&mut self, out: &mut VecDeque<Arrival>) {
-        if let Some(Run { side, text, end }) = self.run.take() {
+        if let Some(TextRun { side, text, end }) = self.run.take() {
             let event = OwnedEvent::Text(side.channel(), text);
             out.push_back(Arrival { event, end });
         }

@@ -83,7 +83,7 @@ impl TagSide {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum SplitterState {
     /// Only blanks so far, on this side. An opening tag is looked for at this position alone.
     Start(TagSide),
     /// Inside a block that this pair's tag opened. Its closing tag is looked for.
@@ -102,7 +102,7 @@ enum State {
 #[derive(Clone, Debug)]
 pub struct ThinkSplitter {
     options: ThinkOptions,
-    state: State,
+    state: SplitterState,
     held: String,
     /// Whether the text that was passed on last ended with a back-tick.
     ticked: bool,
@@ -118,7 +118,7 @@ impl ThinkSplitter {
         };
         Self {
             options,
-            state: State::Start(side),
+            state: SplitterState::Start(side),
             held: String::new(),
             ticked: false,
         }
@@ -152,9 +152,9 @@ impl ThinkSplitter {
 
     fn side(&self) -> TagSide {
         match self.state {
-            State::Start(side) | State::Harmony(side) => side,
-            State::Inside(_) | State::Opened => TagSide::Reasoning,
-            State::Outside | State::Rest => TagSide::Answer,
+            SplitterState::Start(side) | SplitterState::Harmony(side) => side,
+            SplitterState::Inside(_) | SplitterState::Opened => TagSide::Reasoning,
+            SplitterState::Outside | SplitterState::Rest => TagSide::Answer,
         }
     }
 
@@ -162,8 +162,8 @@ impl ThinkSplitter {
     /// must wait for the next chunk.
     fn step<'a>(&mut self, text: &'a str, out: &mut impl FnMut(TagSide, &str)) -> Option<&'a str> {
         match self.state {
-            State::Start(side) => self.start(side, text, out),
-            State::Rest => {
+            SplitterState::Start(side) => self.start(side, text, out),
+            SplitterState::Rest => {
                 emit(TagSide::Answer, text, out);
                 None
             }
@@ -194,9 +194,9 @@ impl ThinkSplitter {
             TagMatch::Nothing => {}
         }
         self.state = match (side, self.options.blocks) {
-            (TagSide::Reasoning, _) => State::Opened,
-            (TagSide::Answer, Blocks::First) => State::Rest,
-            (TagSide::Answer, Blocks::All) => State::Outside,
+            (TagSide::Reasoning, _) => SplitterState::Opened,
+            (TagSide::Answer, Blocks::First) => SplitterState::Rest,
+            (TagSide::Answer, Blocks::All) => SplitterState::Outside,
         };
         Some(body)
     }
@@ -237,8 +237,13 @@ impl ThinkSplitter {
     }
 
     /// Returns the found mark, unless it is between back-ticks inside thinking, where it is a mention.
-    fn quoted(&self, text: &str, at: usize, found: TagMatch<State>) -> TagMatch<State> {
-        let thinking = matches!(self.state, State::Inside(_) | State::Opened);
+    fn quoted(
+        &self,
+        text: &str,
+        at: usize,
+        found: TagMatch<SplitterState>,
+    ) -> TagMatch<SplitterState> {
+        let thinking = matches!(self.state, SplitterState::Inside(_) | SplitterState::Opened);
         let TagMatch::Mark(length, _) = &found else {
             return found;
         };
@@ -256,26 +261,29 @@ impl ThinkSplitter {
     fn lead(&self, text: &str) -> Option<usize> {
         let tags = &self.options.tags;
         match self.state {
-            State::Inside(pair) => find(&tags.pairs()[pair].close, text),
-            State::Opened => tags.closing().find(text),
-            State::Harmony(_) | State::Outside | State::Start(_) | State::Rest => {
-                tags.opening().find(text)
-            }
+            SplitterState::Inside(pair) => find(&tags.pairs()[pair].close, text),
+            SplitterState::Opened => tags.closing().find(text),
+            SplitterState::Harmony(_)
+            | SplitterState::Outside
+            | SplitterState::Start(_)
+            | SplitterState::Rest => tags.opening().find(text),
         }
     }
 
     /// Returns the mark at the start of `text` that counts in this state, and the state after the mark.
-    fn match_mark(&self, text: &str) -> TagMatch<State> {
+    fn match_mark(&self, text: &str) -> TagMatch<SplitterState> {
         let tags = &self.options.tags;
         let pairs = tags.pairs().iter();
         let found = match self.state {
-            State::Start(_) | State::Outside => {
+            SplitterState::Start(_) | SplitterState::Outside => {
                 let open = pairs.enumerate();
-                first(open.map(|(at, pair)| tag(&pair.open, text, State::Inside(at))))
+                first(open.map(|(at, pair)| tag(&pair.open, text, SplitterState::Inside(at))))
             }
-            State::Inside(pair) => return tag(&tags.pairs()[pair].close, text, self.closed()),
-            State::Opened => first(pairs.map(|pair| tag(&pair.close, text, self.closed()))),
-            State::Harmony(_) | State::Rest => TagMatch::Nothing,
+            SplitterState::Inside(pair) => {
+                return tag(&tags.pairs()[pair].close, text, self.closed());
+            }
+            SplitterState::Opened => first(pairs.map(|pair| tag(&pair.close, text, self.closed()))),
+            SplitterState::Harmony(_) | SplitterState::Rest => TagMatch::Nothing,
         };
         match found {
             TagMatch::Nothing if tags.harmony() => self.look_harmony(text),
@@ -283,21 +291,22 @@ impl ThinkSplitter {
         }
     }
 
-    fn look_harmony(&self, text: &str) -> TagMatch<State> {
-        let header = || header(text).map(State::Harmony);
-        let ends = || first(ENDS.map(|end| tag(end, text, State::Harmony(TagSide::Answer))));
+    fn look_harmony(&self, text: &str) -> TagMatch<SplitterState> {
+        let header = || header(text).map(SplitterState::Harmony);
+        let ends =
+            || first(ENDS.map(|end| tag(end, text, SplitterState::Harmony(TagSide::Answer))));
         match self.state {
-            State::Start(_) | State::Outside => header(),
-            State::Opened => ends(),
-            State::Harmony(_) => header().or(ends),
-            State::Inside(_) | State::Rest => TagMatch::Nothing,
+            SplitterState::Start(_) | SplitterState::Outside => header(),
+            SplitterState::Opened => ends(),
+            SplitterState::Harmony(_) => header().or(ends),
+            SplitterState::Inside(_) | SplitterState::Rest => TagMatch::Nothing,
         }
     }
 
-    fn closed(&self) -> State {
+    fn closed(&self) -> SplitterState {
         match self.options.blocks {
-            Blocks::First => State::Rest,
-            Blocks::All => State::Outside,
+            Blocks::First => SplitterState::Rest,
+            Blocks::All => SplitterState::Outside,
         }
     }
 }

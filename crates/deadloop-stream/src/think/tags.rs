@@ -10,7 +10,7 @@ use super::harmony::{ENDS, PARTS, in_header};
 
 /// A pair of tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pair {
+pub(super) struct TagPair {
     pub(super) open: String,
     pub(super) close: String,
 }
@@ -22,7 +22,7 @@ pub struct Tags(Arc<TagSet>);
 
 #[derive(Debug)]
 struct TagSet {
-    pairs: Vec<Pair>,
+    pairs: Vec<TagPair>,
     harmony: bool,
     /// The stems of opening marks, and of closing ones.
     opening: Stems,
@@ -81,7 +81,7 @@ impl Tags {
     /// A name is not a tag, or two tags cannot be told apart. The message describes the expected form.
     pub fn new(names: &[String]) -> Result<Self, String> {
         let pairs = names.iter().filter(|name| *name != HARMONY);
-        let pairs: Vec<Pair> = pairs.map(|name| name.parse()).collect::<Result<_, _>>()?;
+        let pairs: Vec<TagPair> = pairs.map(|name| name.parse()).collect::<Result<_, _>>()?;
         let harmony = names.iter().any(|name| name == HARMONY);
         let own = PARTS.iter().chain(&ENDS).copied().filter(|_| harmony);
         let mut opening: Vec<&str> = pairs.iter().map(|pair| pair.open.as_str()).collect();
@@ -98,7 +98,7 @@ impl Tags {
         })))
     }
 
-    pub(super) fn pairs(&self) -> &[Pair] {
+    pub(super) fn pairs(&self) -> &[TagPair] {
         &self.0.pairs
     }
 
@@ -195,7 +195,7 @@ impl TryFrom<Vec<String>> for Tags {
     }
 }
 
-impl FromStr for Pair {
+impl FromStr for TagPair {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {

@@ -10,10 +10,10 @@ use super::value::{CountedValue, ValueBudget};
 use crate::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent};
 
 /// Events, each with the result of its check.
-type Checked = Vec<Result<RecordedEvent, WireFault>>;
+type CheckedEvents = Vec<Result<RecordedEvent, WireFault>>;
 
 /// Parses a list of events. Null is `None`.
-pub fn read(json: &str) -> serde_json::Result<Option<Checked>> {
+pub fn read(json: &str) -> serde_json::Result<Option<CheckedEvents>> {
     let mut reader = serde_json::Deserializer::from_str(json);
     let events = EventList(&ValueBudget::default()).deserialize(&mut reader)?;
     reader.end().map(|()| events)
@@ -23,7 +23,7 @@ pub fn read(json: &str) -> serde_json::Result<Option<Checked>> {
 pub struct EventList<'a>(pub &'a ValueBudget);
 
 impl<'de> DeserializeSeed<'de> for EventList<'_> {
-    type Value = Option<Checked>;
+    type Value = Option<CheckedEvents>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_any(self)
@@ -31,7 +31,7 @@ impl<'de> DeserializeSeed<'de> for EventList<'_> {
 }
 
 impl<'de> Visitor<'de> for EventList<'_> {
-    type Value = Option<Checked>;
+    type Value = Option<CheckedEvents>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of events")

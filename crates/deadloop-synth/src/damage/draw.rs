@@ -1,15 +1,15 @@
-//! [`Draw`]: random numbers from a seed, the same on every machine.
+//! [`DamageDraws`]: random numbers from a seed, the same on every machine.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// A sequence of random numbers.
 #[derive(Clone, Debug)]
-pub(super) struct Draw {
+pub(super) struct DamageDraws {
     seed: u64,
     drawn: u64,
 }
 
-impl Draw {
+impl DamageDraws {
     /// Returns the sequence of a seed and a name. The name is that of a fault, so that each fault draws different
     /// numbers from the same seed.
     pub(super) fn new(name: &str, seed: u64) -> Self {

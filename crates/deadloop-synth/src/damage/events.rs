@@ -1,23 +1,23 @@
 //! Faults of delivery: events that are lost, repeated, or out of order.
 
 use deadloop_detect::Fault;
-use deadloop_repair::meaning::Delivered;
+use deadloop_repair::meaning::Delivery;
 
-use super::Draw;
+use super::DamageDraws;
 
 /// A damaged sequence of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedEvents {
     /// The damaged events.
-    pub events: Vec<Delivered>,
+    pub events: Vec<Delivery>,
     /// The index of the first event that differs from the intact sequence. `None` if nothing changed.
     pub onset: Option<u64>,
 }
 
 /// Damages a sequence of events. `severity` is 0 to 3, and a higher value counts as 3. A [fault](Fault) of text
 /// changes nothing.
-pub fn damage_events(fault: Fault, severity: u8, seed: u64, intact: &[Delivered]) -> DamagedEvents {
-    let draw = &mut Draw::new(fault.name(), seed);
+pub fn damage_events(fault: Fault, severity: u8, seed: u64, intact: &[Delivery]) -> DamagedEvents {
+    let draw = &mut DamageDraws::new(fault.name(), seed);
     let mut events = intact.to_vec();
     for _ in 0..severity.min(3) {
         // Faults of delivery do not affect end marks.

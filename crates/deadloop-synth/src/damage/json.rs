@@ -5,14 +5,14 @@
 use deadloop_detect::harness::JsonScan;
 use serde::de::IgnoredAny;
 
-use super::Draw;
+use super::DamageDraws;
 
 /// The ways to break JSON. Each is used at most once, in this order, so that cutting comes last.
-const WAYS: [fn(&str, &mut Draw) -> String; 7] =
+const WAYS: [fn(&str, &mut DamageDraws) -> String; 7] =
     [no_quote, no_bracket, comment, comma, line_end, second, cut];
 
 /// Breaks JSON in up to `severity` ways. A way that does not apply to the text changes nothing.
-pub(super) fn broken(intact: &str, severity: usize, draw: &mut Draw) -> String {
+pub(super) fn broken(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     if serde_json::from_str::<IgnoredAny>(intact).is_err() {
         return intact.to_owned();
     }
@@ -45,7 +45,7 @@ fn with(text: &str, at: Option<&usize>, what: &str) -> String {
 }
 
 /// Removes a quote that begins or ends a string.
-fn no_quote(text: &str, draw: &mut Draw) -> String {
+fn no_quote(text: &str, draw: &mut DamageDraws) -> String {
     let mut scan = JsonScan::default();
     let borders = text.char_indices().filter_map(|(at, c)| {
         let before = scan.is_quoted();
@@ -55,24 +55,24 @@ fn no_quote(text: &str, draw: &mut Draw) -> String {
     without(text, draw.one(&borders.collect::<Vec<_>>()))
 }
 
-fn no_bracket(text: &str, draw: &mut Draw) -> String {
+fn no_bracket(text: &str, draw: &mut DamageDraws) -> String {
     let brackets = places(text, |c| matches!(c, '}' | ']'));
     without(text, draw.one(&brackets))
 }
 
-fn comment(text: &str, draw: &mut Draw) -> String {
+fn comment(text: &str, draw: &mut DamageDraws) -> String {
     let places = places(text, |c| matches!(c, ',' | '}' | ']'));
     let comment = draw.one(&[" /* as asked */ ", " // as asked\n"]).copied();
     with(text, draw.one(&places), comment.unwrap_or(""))
 }
 
-fn comma(text: &str, draw: &mut Draw) -> String {
+fn comma(text: &str, draw: &mut DamageDraws) -> String {
     let places = places(text, |c| matches!(c, '}' | ']'));
     with(text, draw.one(&places), ",")
 }
 
 /// Replaces an escaped line end in a string by a raw one.
-fn line_end(text: &str, draw: &mut Draw) -> String {
+fn line_end(text: &str, draw: &mut DamageDraws) -> String {
     let (mut escaped, mut ends) = (false, Vec::new());
     for (at, c) in text.char_indices() {
         if escaped && c == 'n' {
@@ -86,11 +86,11 @@ fn line_end(text: &str, draw: &mut Draw) -> String {
     }
 }
 
-fn second(text: &str, _: &mut Draw) -> String {
+fn second(text: &str, _: &mut DamageDraws) -> String {
     format!("{text}\n{text}")
 }
 
-fn cut(text: &str, draw: &mut Draw) -> String {
+fn cut(text: &str, draw: &mut DamageDraws) -> String {
     let at = draw.place(text, text.len() / 2, text.len().saturating_sub(1));
     text[..text.floor_char_boundary(at)].to_owned()
 }

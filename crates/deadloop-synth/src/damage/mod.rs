@@ -22,11 +22,11 @@ mod think;
 
 pub use events::{DamagedEvents, damage_events};
 
-use draw::Draw;
+use draw::DamageDraws;
 
 /// A damaged text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damaged {
+pub struct DamagedText {
     /// The damaged text.
     pub text: String,
     /// The index of the first char that differs from the intact text. If one text is the beginning of the other, it
@@ -36,18 +36,18 @@ pub struct Damaged {
 }
 
 /// Damages a text. `severity` is 0 to 3, and a higher value counts as 3. A [fault](Fault) of events changes no text.
-pub fn damage(fault: Fault, severity: u8, seed: u64, intact: &str) -> Damaged {
+pub fn damage(fault: Fault, severity: u8, seed: u64, intact: &str) -> DamagedText {
     let severity = usize::from(severity.min(3));
-    let draw = Draw::new(fault.name(), seed);
+    let draw = DamageDraws::new(fault.name(), seed);
     let text = match severity {
         0 => intact.to_owned(),
         _ => damaged(fault, severity, draw, intact),
     };
     let onset = onset(intact, &text);
-    Damaged { text, onset }
+    DamagedText { text, onset }
 }
 
-fn damaged(fault: Fault, severity: usize, mut draw: Draw, intact: &str) -> String {
+fn damaged(fault: Fault, severity: usize, mut draw: DamageDraws, intact: &str) -> String {
     let draw = &mut draw;
     match fault {
         Fault::Unclosed => tags::unclosed(intact, severity, draw),

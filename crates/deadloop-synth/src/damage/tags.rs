@@ -7,11 +7,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::Draw;
+use super::DamageDraws;
 
 /// An element: an opening tag, its content and the closing tag. Places are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Element {
+struct TagElement {
     name: String,
     open: Range<usize>,
     close: Range<usize>,
@@ -20,10 +20,10 @@ struct Element {
 }
 
 /// Returns the properly nested elements of a text, in the order in which they begin.
-fn elements(text: &str) -> Vec<Element> {
+fn elements(text: &str) -> Vec<TagElement> {
     static TAG: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"<(/?)([A-Za-z_][A-Za-z0-9_]*)>").ok());
-    let (mut found, mut open): (Vec<Element>, Vec<(String, Range<usize>)>) =
+    let (mut found, mut open): (Vec<TagElement>, Vec<(String, Range<usize>)>) =
         (Vec::new(), Vec::new());
     for tag in TAG.iter().flat_map(|tag| tag.captures_iter(text)) {
         let (Some(all), Some(name)) = (tag.get(0), tag.get(2)) else {
@@ -42,7 +42,7 @@ fn elements(text: &str) -> Vec<Element> {
             continue;
         }
         if let Some((name, range)) = open.pop() {
-            found.push(Element {
+            found.push(TagElement {
                 name,
                 open: range,
                 close: all.range(),
@@ -70,7 +70,7 @@ fn nothing(range: Range<usize>) -> (Range<usize>, String) {
     (range, String::new())
 }
 
-pub(super) fn unclosed(intact: &str, severity: usize, draw: &mut Draw) -> String {
+pub(super) fn unclosed(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     let hit = draw.some(elements(intact), severity);
     edited(
         intact,
@@ -80,12 +80,12 @@ pub(super) fn unclosed(intact: &str, severity: usize, draw: &mut Draw) -> String
     )
 }
 
-pub(super) fn early_close(intact: &str, severity: usize, draw: &mut Draw) -> String {
+pub(super) fn early_close(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     // In an element with inner elements, the early tag could end up inside one of them.
-    let flat = |element: &Element| !intact[element.open.end..element.close.start].contains('<');
-    let flat: Vec<Element> = elements(intact).into_iter().filter(flat).collect();
+    let flat = |element: &TagElement| !intact[element.open.end..element.close.start].contains('<');
+    let flat: Vec<TagElement> = elements(intact).into_iter().filter(flat).collect();
     let hit = draw.some(flat, severity);
-    let early = |element: Element| {
+    let early = |element: TagElement| {
         let at = draw.place(intact, element.open.end, element.close.start);
         (at..at, intact[element.close].to_owned())
     };
@@ -93,14 +93,14 @@ pub(super) fn early_close(intact: &str, severity: usize, draw: &mut Draw) -> Str
 }
 
 /// Returns the elements that are not inside another one.
-fn outer(text: &str) -> Vec<Element> {
+fn outer(text: &str) -> Vec<TagElement> {
     elements(text)
         .into_iter()
         .filter(|element| !element.inner)
         .collect()
 }
 
-pub(super) fn nested(intact: &str, severity: usize, draw: &mut Draw) -> String {
+pub(super) fn nested(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     let outer = outer(intact);
     if outer.len() < 2 {
         return intact.to_owned();
@@ -112,7 +112,7 @@ pub(super) fn nested(intact: &str, severity: usize, draw: &mut Draw) -> String {
     edited(intact, vec![nothing(closing), moved])
 }
 
-pub(super) fn crossed(intact: &str, draw: &mut Draw) -> String {
+pub(super) fn crossed(intact: &str, draw: &mut DamageDraws) -> String {
     let outer = outer(intact);
     if outer.len() < 2 {
         return intact.to_owned();
@@ -125,7 +125,7 @@ pub(super) fn crossed(intact: &str, draw: &mut Draw) -> String {
 
 /// Returns the edits that rename the opening tag, the closing tag or both.
 fn renamed(
-    element: &Element,
+    element: &TagElement,
     open: Option<&str>,
     close: Option<&str>,
 ) -> Vec<(Range<usize>, String)> {
@@ -134,9 +134,9 @@ fn renamed(
     open.into_iter().chain(close).collect()
 }
 
-pub(super) fn case(intact: &str, severity: usize, draw: &mut Draw) -> String {
+pub(super) fn case(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     let hit = draw.some(elements(intact), severity);
-    let cased = |element: Element| {
+    let cased = |element: TagElement| {
         let name = match draw.below(3) {
             0 => element.name.to_ascii_uppercase(),
             1 => capitals(&element.name, true),
@@ -157,7 +157,7 @@ fn capitals(name: &str, all: bool) -> String {
     capitals
 }
 
-pub(super) fn misspelt(intact: &str, severity: usize, draw: &mut Draw) -> String {
+pub(super) fn misspelt(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     let Some(element) = draw.one(&elements(intact)).cloned() else {
         return intact.to_owned();
     };
@@ -177,7 +177,7 @@ pub(super) fn misspelt(intact: &str, severity: usize, draw: &mut Draw) -> String
 }
 
 /// Edits a name once after the first letter: removes, inserts or changes a letter, or swaps it with the next one.
-fn edit(name: &mut Vec<char>, draw: &mut Draw) {
+fn edit(name: &mut Vec<char>, draw: &mut DamageDraws) {
     let letter = char::from(b'a' + u8::try_from(draw.below(26)).unwrap_or(0));
     let at = 1 + draw.below(name.len().saturating_sub(1));
     match draw.below(4) {
@@ -190,7 +190,7 @@ fn edit(name: &mut Vec<char>, draw: &mut Draw) {
     }
 }
 
-pub(super) fn number_mismatch(intact: &str, severity: usize, draw: &mut Draw) -> String {
+pub(super) fn number_mismatch(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     let number = |name: &str| {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let number: Option<u32> = name[stem.len()..].parse().ok();
@@ -200,7 +200,7 @@ pub(super) fn number_mismatch(intact: &str, severity: usize, draw: &mut Draw) ->
         .into_iter()
         .filter(|element| number(&element.name).is_some());
     let hit = draw.some(numbered.collect(), severity);
-    let other = |element: Element| {
+    let other = |element: TagElement| {
         let (stem, number) = number(&element.name)?;
         let name = format!(
             "{stem}{}",
@@ -214,8 +214,8 @@ pub(super) fn number_mismatch(intact: &str, severity: usize, draw: &mut Draw) ->
     )
 }
 
-pub(super) fn missing_field(intact: &str, severity: usize, draw: &mut Draw) -> String {
-    let mut fields: Vec<Element> = Vec::new();
+pub(super) fn missing_field(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
+    let mut fields: Vec<TagElement> = Vec::new();
     for element in elements(intact).into_iter().filter(|element| element.inner) {
         if fields
             .last()
@@ -225,7 +225,7 @@ pub(super) fn missing_field(intact: &str, severity: usize, draw: &mut Draw) -> S
         }
     }
     let hit = draw.some(fields, severity);
-    let gone = |element: Element| nothing(element.open.start..element.close.end);
+    let gone = |element: TagElement| nothing(element.open.start..element.close.end);
     edited(intact, hit.into_iter().map(gone).collect())
 }
 
@@ -239,7 +239,7 @@ pub(super) fn empty(intact: &str, severity: usize) -> String {
         gone.push(nothing(0..first.open.start));
     }
     if severity > 2 {
-        let between = |pair: &[Element]| nothing(pair[0].close.end..pair[1].open.start);
+        let between = |pair: &[TagElement]| nothing(pair[0].close.end..pair[1].open.start);
         gone.extend(outer.windows(2).map(between));
     }
     edited(intact, gone)

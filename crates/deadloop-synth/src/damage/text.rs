@@ -1,6 +1,6 @@
 //! Faults of text: empty answers, control text and cuts.
 
-use super::Draw;
+use super::DamageDraws;
 
 /// Control marks that servers sometimes leave in text.
 const CONTROL: &[&str] = &[
@@ -25,7 +25,7 @@ const DONE_ZH: &[&str] = &["我选好了", "选好了", "我好了"];
 const DONE_EN: &[&str] = &["I'm done", "I am done", "that's all"];
 
 /// Inserts control marks, but never inside a tag.
-pub(super) fn leaked_control(intact: &str, severity: usize, draw: &mut Draw) -> String {
+pub(super) fn leaked_control(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     let mut text = intact.to_owned();
     for _ in 0..severity {
         let at = draw.place(&text, 0, text.len());
@@ -39,12 +39,12 @@ pub(super) fn leaked_control(intact: &str, severity: usize, draw: &mut Draw) -> 
 }
 
 /// Replaces the text by acknowledgements in the same language.
-pub(super) fn pseudo(intact: &str, severity: usize, draw: &mut Draw) -> String {
+pub(super) fn pseudo(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     in_place(intact, severity, draw, [PSEUDO_ZH, PSEUDO_EN], false)
 }
 
 /// Replaces the text by confirmations in the same language.
-pub(super) fn confirmation(intact: &str, severity: usize, draw: &mut Draw) -> String {
+pub(super) fn confirmation(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     in_place(intact, severity, draw, [DONE_ZH, DONE_EN], true)
 }
 
@@ -53,7 +53,7 @@ pub(super) fn confirmation(intact: &str, severity: usize, draw: &mut Draw) -> St
 fn in_place(
     intact: &str,
     severity: usize,
-    draw: &mut Draw,
+    draw: &mut DamageDraws,
     lists: [&[&str]; 2],
     any: bool,
 ) -> String {
@@ -77,7 +77,7 @@ fn in_place(
 }
 
 /// Cuts off the end of the text.
-pub(super) fn cut(intact: &str, severity: usize, draw: &mut Draw) -> String {
+pub(super) fn cut(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     let missing = 1 + draw.below(intact.chars().count() * severity / 4);
     let end = intact
         .char_indices()

@@ -2,23 +2,23 @@
 //!
 //! Its stretches are listed in `meta.benign`, and the run's label is clean.
 
-use super::host::{Host, Turn, called};
+use super::host::{HostRun, HostTurn, called};
 use super::loops::behind;
-use super::reworded::of_others;
-use super::{Brief, Failed, Planted, clean};
-use crate::plant::Rng;
+use super::rewording::of_others;
+use super::{DrawSpec, NoDraw, PlantedRun, clean};
+use crate::planted_loops::Rng;
 use crate::spec::Harmless;
 use deadloop_corpus::Reason;
 
 /// Draws the repetition in place of some turn of the host.
 pub(super) fn planted(
-    asked: &Brief<'_>,
-    host: &Host,
+    asked: &DrawSpec<'_>,
+    host: &HostRun,
     harmless: Harmless,
     rng: &mut Rng,
-) -> Result<Planted, Failed> {
+) -> Result<PlantedRun, NoDraw> {
     let place = |at: usize, places: &[usize]| places[at + 1];
-    let works = |turn: &Turn| turn.pair().is_some_and(|pair| pair.3 != Some(true));
+    let works = |turn: &HostTurn| turn.pair().is_some_and(|pair| pair.3 != Some(true));
     let at = behind(asked, host, (place, works), rng)?;
     let count = asked.item.repeats.copies.draw(rng);
     let reason = harmless.reason();
@@ -37,14 +37,14 @@ pub(super) fn planted(
         Harmless::Stateless => (silent(asked, count, rng)?, 0),
     };
     let mut turns = host.turns[..at].to_vec();
-    let marked = |(nth, turn): (usize, Turn)| match nth {
+    let marked = |(nth, turn): (usize, HostTurn)| match nth {
         0 => turn.marked(reason, true),
         // An agent that repeats a call does not explain it again.
         _ => turn.silent().marked(reason, false),
     };
     turns.extend(instead.into_iter().enumerate().map(marked));
     turns.extend_from_slice(&host.turns[at + skipped..]);
-    Ok(Planted {
+    Ok(PlantedRun {
         turns,
         labels: clean(),
         is_cut: false,
@@ -54,11 +54,11 @@ pub(super) fn planted(
 /// Returns a call that is repeated until its answer is ready, or until it succeeds. If the text contains `{}`, each
 /// answer before differs from the others.
 fn repeated_until(
-    asked: &Brief<'_>,
-    (turn, fails): (&Turn, bool),
+    asked: &DrawSpec<'_>,
+    (turn, fails): (&HostTurn, bool),
     count: usize,
     rng: &mut Rng,
-) -> Result<Vec<Turn>, Failed> {
+) -> Result<Vec<HostTurn>, NoDraw> {
     let text = asked.text(rng)?;
     let before = (1..count).map(|nth| {
         let done = 100 * nth / count;
@@ -68,7 +68,7 @@ fn repeated_until(
 }
 
 /// Returns the same call for many things, each with its own answer.
-fn batch(turn: &Turn, count: usize) -> Result<Vec<Turn>, Failed> {
+fn batch(turn: &HostTurn, count: usize) -> Result<Vec<HostTurn>, NoDraw> {
     let (_, arguments, content, error) = turn.pair().ok_or("no result")?;
     let (name, others) = of_others(arguments, count - 1).ok_or("arguments without a text")?;
     let mut turns = vec![turn.clone()];
@@ -85,7 +85,7 @@ fn batch(turn: &Turn, count: usize) -> Result<Vec<Turn>, Failed> {
 }
 
 /// Returns the same call between turns that make progress, and the number of the host's turns used.
-fn verified(host: &Host, at: usize, count: usize) -> Result<(Vec<Turn>, usize), Failed> {
+fn verified(host: &HostRun, at: usize, count: usize) -> Result<(Vec<HostTurn>, usize), NoDraw> {
     let asked = &host.turns[at];
     let mut turns = vec![asked.clone()];
     for nth in 1..count {
@@ -106,7 +106,7 @@ fn verified(host: &Host, at: usize, count: usize) -> Result<(Vec<Turn>, usize), 
 }
 
 /// Draws moves over a board in rows, to and fro. There are few different actions, but each shows a different board.
-fn moves(count: usize, rng: &mut Rng) -> Vec<Turn> {
+fn moves(count: usize, rng: &mut Rng) -> Vec<HostTurn> {
     let wide = rng.between(4, 9);
     let high = count / wide + 4;
     let (mut turns, mut right, mut at) = (Vec::new(), true, (0, 0));
@@ -134,7 +134,7 @@ fn moves(count: usize, rng: &mut Rng) -> Vec<Turn> {
 }
 
 /// Returns the same call of a tool with an empty result.
-fn silent(asked: &Brief<'_>, count: usize, rng: &mut Rng) -> Result<Vec<Turn>, Failed> {
+fn silent(asked: &DrawSpec<'_>, count: usize, rng: &mut Rng) -> Result<Vec<HostTurn>, NoDraw> {
     const CALLS: [(&str, &str, &str); 4] = [
         ("scroll", "direction", "down"),
         ("press_key", "key", "ArrowDown"),

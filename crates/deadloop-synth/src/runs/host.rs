@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::{Failed, script};
+use super::{NoDraw, script};
 use crate::spec::Form;
 use deadloop_corpus::stream;
 use deadloop_corpus::{Benign, Reason};
@@ -10,7 +10,7 @@ use deadloop_corpus::{Body, Entry, RecordedEvent};
 
 /// A real run to plant into.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
+pub struct RealRun {
     /// The id of the transcript.
     pub id: String,
     /// The model of the run.
@@ -25,7 +25,7 @@ pub struct Run {
     pub benign: Vec<Benign>,
 }
 
-impl Run {
+impl RealRun {
     /// Returns the run of a transcript. `None` if it has no calls.
     pub fn from_entry(entry: &Entry) -> Option<Self> {
         let transcript = &entry.transcript;
@@ -59,7 +59,7 @@ fn benign(meta: &Map<String, Json>) -> Vec<Benign> {
 
 /// A turn. Its first event is the start of the turn, and a message of a user after the turn is its last event.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Turn {
+pub(super) struct HostTurn {
     pub(super) events: Vec<RecordedEvent>,
     /// The reason, if the turn belongs to harmless repetition.
     pub(super) benign: Option<Reason>,
@@ -68,9 +68,9 @@ pub(super) struct Turn {
 }
 
 /// A call and its result: name, arguments, content and error.
-pub(super) type Pair<'a> = (&'a str, &'a Json, &'a str, Option<bool>);
+pub(super) type CallExchange<'a> = (&'a str, &'a Json, &'a str, Option<bool>);
 
-impl Turn {
+impl HostTurn {
     pub(super) fn new() -> Self {
         Self {
             events: vec![RecordedEvent::new(Body::Turn)],
@@ -86,7 +86,7 @@ impl Turn {
 
     /// Returns the turn's call and result. `None` unless the turn has exactly one call with a result, without other
     /// events between them.
-    pub(super) fn pair(&self) -> Option<Pair<'_>> {
+    pub(super) fn pair(&self) -> Option<CallExchange<'_>> {
         let (mut call, mut heard) = (None, None);
         for event in &self.events {
             match &event.body {
@@ -156,7 +156,7 @@ impl Turn {
 
 /// A run before planting.
 #[derive(Clone, Debug)]
-pub(super) struct Host {
+pub(super) struct HostRun {
     pub(super) from: String,
     pub(super) group: String,
     /// The model. `None` for a script, which no model wrote.
@@ -164,12 +164,12 @@ pub(super) struct Host {
     pub(super) lang: String,
     /// The events before the first turn.
     pub(super) head: Vec<RecordedEvent>,
-    pub(super) turns: Vec<Turn>,
+    pub(super) turns: Vec<HostTurn>,
 }
 
-impl Host {
+impl HostRun {
     /// Converts a rendered form of class `run`.
-    pub(super) fn of_script(form: &Form, text: &str) -> Result<Self, Failed> {
+    pub(super) fn of_script(form: &Form, text: &str) -> Result<Self, NoDraw> {
         let (head, turns) = script::read(text)?;
         Ok(Self {
             from: format!("form/{}", form.name),
@@ -182,7 +182,7 @@ impl Host {
     }
 
     /// Converts a real run. Times, tokens and places of its turns are left out, since planting makes them wrong.
-    pub(super) fn of_run(run: &Run) -> Self {
+    pub(super) fn of_run(run: &RealRun) -> Self {
         let begins: Vec<u64> = stream(&run.events)
             .filter(|(_, event)| matches!(event, deadloop_detect::Event::Turn { .. }))
             .map(|(number, _)| number)
@@ -197,7 +197,7 @@ impl Host {
         };
         for (number, event) in (0_u64..).zip(&run.events) {
             if begins.binary_search(&number).is_ok() {
-                host.turns.push(Turn::new());
+                host.turns.push(HostTurn::new());
             }
             let event = timeless(event);
             match (&event.body, host.turns.last_mut()) {
@@ -235,15 +235,15 @@ impl Host {
     }
 
     /// Returns the number of turns with this call and result.
-    pub(super) fn count_turns(&self, pair: Pair<'_>) -> usize {
-        let same = |turn: &&Turn| turn.pair() == Some(pair);
+    pub(super) fn count_turns(&self, pair: CallExchange<'_>) -> usize {
+        let same = |turn: &&HostTurn| turn.pair() == Some(pair);
         self.turns.iter().filter(same).count()
     }
 }
 
 /// Returns a turn with one call and its result.
-pub(super) fn called(name: &str, arguments: Json, result: &str, failed: bool) -> Turn {
-    let mut turn = Turn::new();
+pub(super) fn called(name: &str, arguments: Json, result: &str, failed: bool) -> HostTurn {
+    let mut turn = HostTurn::new();
     turn.events.push(RecordedEvent::new(Body::ToolCall {
         id: None,
         name: name.to_owned(),

@@ -4,20 +4,20 @@ use std::collections::HashSet;
 
 use deadloop_detect::{Channel, Kind};
 
-use super::super::label::Label;
-use super::host::{Host, Turn};
-use super::reworded::reworded;
-use super::{Brief, Failed, Planted, reported};
-use crate::plant::Rng;
-use crate::spec::Looped;
+use super::super::label::PlantedLabel;
+use super::host::{HostRun, HostTurn};
+use super::rewording::reworded;
+use super::{DrawSpec, NoDraw, PlantedRun, agent_loops};
+use crate::planted_loops::Rng;
+use crate::spec::RunLoopKind;
 use deadloop_corpus::{Body, RecordedEvent};
 
 /// A planted loop and its position.
-pub(super) struct Copies {
+pub(super) struct PlantedLoop {
     /// The turns before the planted ones. For loops of calls, they include the first copy.
-    pub(super) kept: Vec<Turn>,
+    pub(super) kept: Vec<HostTurn>,
     /// The planted turns.
-    pub(super) turns: Vec<Turn>,
+    pub(super) turns: Vec<HostTurn>,
     /// The position of the first copy, in calls or turns.
     pub(super) start: usize,
     /// The position of the second copy.
@@ -30,14 +30,14 @@ pub(super) struct Copies {
 
 /// Draws the loop after some turn of the host.
 pub(super) fn planted(
-    asked: &Brief<'_>,
-    host: &Host,
-    looped: Looped,
+    asked: &DrawSpec<'_>,
+    host: &HostRun,
+    looped: RunLoopKind,
     rng: &mut Rng,
-) -> Result<Planted, Failed> {
+) -> Result<PlantedRun, NoDraw> {
     let copies = match looped {
-        Looped::Of(kind) => of_kind(asked, host, kind, rng)?,
-        _ => reported::copies(asked, host, looped, rng)?,
+        RunLoopKind::Of(kind) => of_kind(asked, host, kind, rng)?,
+        _ => agent_loops::copies(asked, host, looped, rng)?,
     };
     let in_turns = looped.is_in_turns();
     let channel = if in_turns {
@@ -50,12 +50,12 @@ pub(super) fn planted(
     let end = if in_turns {
         turns.len()
     } else {
-        turns.iter().map(Turn::calls).sum()
+        turns.iter().map(HostTurn::calls).sum()
     };
     let after = rest(host, copies.at, asked.item.repeats.after.draw(rng))?;
     let goes_on = !after.is_empty();
     turns.extend(after);
-    let label = Label {
+    let label = PlantedLabel {
         class: asked.item.repeats.class.name(),
         kind: looped.kind().name(),
         channel: channel.name().to_owned(),
@@ -64,9 +64,9 @@ pub(super) fn planted(
         end: goes_on.then_some(end),
         period: copies.period,
         by: "planted",
-        ..Label::default()
+        ..PlantedLabel::default()
     };
-    Ok(Planted {
+    Ok(PlantedRun {
         turns,
         labels: vec![label],
         is_cut: !goes_on,
@@ -74,14 +74,19 @@ pub(super) fn planted(
 }
 
 /// Draws a loop of a kind that has its own label.
-fn of_kind(asked: &Brief<'_>, host: &Host, kind: Kind, rng: &mut Rng) -> Result<Copies, Failed> {
+fn of_kind(
+    asked: &DrawSpec<'_>,
+    host: &HostRun,
+    kind: Kind,
+    rng: &mut Rng,
+) -> Result<PlantedLoop, NoDraw> {
     let in_turns = matches!(kind, Kind::Monologue | Kind::Handoff);
     let place = |at: usize, places: &[usize]| match kind {
         Kind::Monologue => at + 2,
         Kind::Handoff => at + 3,
         _ => places[at + 1],
     };
-    let fits: fn(&Turn) -> bool = if in_turns {
+    let fits: fn(&HostTurn) -> bool = if in_turns {
         |_| true
     } else {
         |turn| turn.pair().is_some()
@@ -99,11 +104,11 @@ fn of_kind(asked: &Brief<'_>, host: &Host, kind: Kind, rng: &mut Rng) -> Result<
 /// Draws a turn after which the second copy can begin. `place` returns the position of the second copy, given the
 /// turn and the number of calls before each turn. No user may speak at the end of the turn, and the turn must fit.
 pub(super) fn behind(
-    asked: &Brief<'_>,
-    host: &Host,
-    (place, fits): (impl Fn(usize, &[usize]) -> usize, fn(&Turn) -> bool),
+    asked: &DrawSpec<'_>,
+    host: &HostRun,
+    (place, fits): (impl Fn(usize, &[usize]) -> usize, fn(&HostTurn) -> bool),
     rng: &mut Rng,
-) -> Result<usize, Failed> {
+) -> Result<usize, NoDraw> {
     let places = host.places();
     let may = |at: &usize| {
         let turn = &host.turns[*at];
@@ -121,15 +126,15 @@ pub(super) fn behind(
 
 /// Returns the last `count` turns up to `at`. Each must have one call with a result, and the calls must all differ
 /// and occur once in the run.
-pub(super) fn unit(host: &Host, at: usize, count: usize) -> Result<&[Turn], Failed> {
+pub(super) fn unit(host: &HostRun, at: usize, count: usize) -> Result<&[HostTurn], NoDraw> {
     let from = (at + 1)
         .checked_sub(count)
         .ok_or("a cycle longer than what stands before it")?;
     let unit = &host.turns[from..=at];
-    let fresh = |turn: &Turn| {
+    let fresh = |turn: &HostTurn| {
         turn.pair().is_some_and(|pair| host.count_turns(pair) == 1) && turn.benign.is_none()
     };
-    let calls = unit.iter().filter_map(Turn::pair);
+    let calls = unit.iter().filter_map(HostTurn::pair);
     let calls: HashSet<_> = calls.map(|pair| (pair.0, pair.1)).collect();
     if unit.iter().all(fresh) && calls.len() == count {
         Ok(unit)
@@ -140,12 +145,12 @@ pub(super) fn unit(host: &Host, at: usize, count: usize) -> Result<&[Turn], Fail
 
 /// Repeats the same calls with the same results.
 fn exact(
-    asked: &Brief<'_>,
-    host: &Host,
+    asked: &DrawSpec<'_>,
+    host: &HostRun,
     kind: Kind,
     at: usize,
     rng: &mut Rng,
-) -> Result<Copies, Failed> {
+) -> Result<PlantedLoop, NoDraw> {
     let period = match kind {
         Kind::Cycle => asked.item.repeats.period.draw(rng),
         _ => 1,
@@ -165,7 +170,7 @@ fn exact(
         }
         _ => (1..copies).flat_map(|_| unit.to_vec()).collect(),
     };
-    Ok(Copies {
+    Ok(PlantedLoop {
         kept,
         turns,
         start: host.places()[at + 1 - period],
@@ -202,7 +207,12 @@ fn immaterial(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
 }
 
 /// Repeats a few calls in random order.
-fn interleaved(asked: &Brief<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
+fn interleaved(
+    asked: &DrawSpec<'_>,
+    host: &HostRun,
+    at: usize,
+    rng: &mut Rng,
+) -> Result<PlantedLoop, NoDraw> {
     let count = asked.item.repeats.period.draw(rng);
     let wanted = (asked.item.repeats.copies.draw(rng) - 1) * count;
     let mut drawn: Vec<usize> = Vec::new();
@@ -221,7 +231,12 @@ fn interleaved(asked: &Brief<'_>, host: &Host, at: usize, rng: &mut Rng) -> Resu
 }
 
 /// Repeats each of many calls once or twice, in a different order. Most calls are different, and none is new.
-fn aperiodic(asked: &Brief<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
+fn aperiodic(
+    asked: &DrawSpec<'_>,
+    host: &HostRun,
+    at: usize,
+    rng: &mut Rng,
+) -> Result<PlantedLoop, NoDraw> {
     let count = asked.item.repeats.period.draw(rng);
     let mut drawn = Vec::new();
     for _ in 0..2 {
@@ -234,14 +249,19 @@ fn aperiodic(asked: &Brief<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result
 }
 
 /// Repeats the last `count` turns in the given order, which must not be a cycle.
-fn in_order(host: &Host, at: usize, count: usize, order: &[usize]) -> Result<Copies, Failed> {
+fn in_order(
+    host: &HostRun,
+    at: usize,
+    count: usize,
+    order: &[usize],
+) -> Result<PlantedLoop, NoDraw> {
     let unit = unit(host, at, count)?;
     let whole: Vec<usize> = (0..count).chain(order.iter().copied()).collect();
     let periodic = |k: usize| whole.iter().zip(whole.iter().skip(k)).all(|(a, b)| a == b);
     if (1..=whole.len() / 2).any(periodic) {
         return Err("an order that is a cycle");
     }
-    Ok(Copies {
+    Ok(PlantedLoop {
         kept: host.turns[..=at].to_vec(),
         turns: order.iter().map(|one| unit[*one].clone()).collect(),
         start: host.places()[at + 1 - count],
@@ -252,7 +272,12 @@ fn in_order(host: &Host, at: usize, count: usize, order: &[usize]) -> Result<Cop
 }
 
 /// Repeats a call in other words, with the same error each time.
-fn other_words(asked: &Brief<'_>, host: &Host, at: usize, rng: &mut Rng) -> Result<Copies, Failed> {
+fn other_words(
+    asked: &DrawSpec<'_>,
+    host: &HostRun,
+    at: usize,
+    rng: &mut Rng,
+) -> Result<PlantedLoop, NoDraw> {
     let turn = &unit(host, at, 1)?[0];
     let (_, arguments, ..) = turn.pair().ok_or("no result")?;
     let count = asked.item.repeats.copies.draw(rng) - 1;
@@ -260,7 +285,7 @@ fn other_words(asked: &Brief<'_>, host: &Host, at: usize, rng: &mut Rng) -> Resu
     let text = asked.text(rng)?;
     let mut kept = host.turns[..=at].to_vec();
     kept[at] = turn.answered(text, Some(true));
-    Ok(Copies {
+    Ok(PlantedLoop {
         turns: others.iter().map(|other| kept[at].asking(other)).collect(),
         kept,
         start: host.places()[at],
@@ -272,12 +297,12 @@ fn other_words(asked: &Brief<'_>, host: &Host, at: usize, rng: &mut Rng) -> Resu
 
 /// Repeats turns that hold only text, or that hand the work over and back.
 fn repeat_turns(
-    asked: &Brief<'_>,
-    host: &Host,
+    asked: &DrawSpec<'_>,
+    host: &HostRun,
     kind: Kind,
     at: usize,
     rng: &mut Rng,
-) -> Result<Copies, Failed> {
+) -> Result<PlantedLoop, NoDraw> {
     const AGENTS: [&str; 2] = ["planner", "worker"];
     let text = asked.text(rng)?;
     let copies = asked.item.repeats.copies.draw(rng);
@@ -286,7 +311,7 @@ fn repeat_turns(
         _ => (1, copies),
     };
     let one = |number: usize| {
-        let mut turn = Turn::new();
+        let mut turn = HostTurn::new();
         turn.events
             .push(RecordedEvent::new(Body::Answer(text.to_owned())));
         if kind == Kind::Handoff {
@@ -298,7 +323,7 @@ fn repeat_turns(
         }
         turn
     };
-    Ok(Copies {
+    Ok(PlantedLoop {
         kept: host.turns[..=at].to_vec(),
         turns: (0..count).map(one).collect(),
         start: at + 1,
@@ -309,7 +334,7 @@ fn repeat_turns(
 }
 
 /// Returns the turns of the host after turn `at`, until they have `calls` calls.
-fn rest(host: &Host, at: usize, calls: usize) -> Result<Vec<Turn>, Failed> {
+fn rest(host: &HostRun, at: usize, calls: usize) -> Result<Vec<HostTurn>, NoDraw> {
     let (mut turns, mut made) = (Vec::new(), 0);
     for turn in &host.turns[at + 1..] {
         if made >= calls {

@@ -10,56 +10,56 @@
 //! | the notation of scripts | `script` |
 //! | the kinds that can be planted | `spec/kinds` |
 //! | loops | `loops` |
-//! | reported loops of recent agents | `reported` |
-//! | parallel calls with some results missing | `partial` |
+//! | reported loops of recent agents | `agent_loops` |
+//! | parallel calls with some results missing | `parallel_calls` |
 //! | harmless repetition | `harmless` |
-//! | a call in other words | `reworded` |
-//! | ids and dates in each result | `volatile` |
+//! | a call in other words | `rewording` |
+//! | ids and dates in each result | `volatile_values` |
 
+mod agent_loops;
 mod harmless;
 mod host;
 mod loops;
-mod partial;
-mod reported;
-mod reworded;
+mod parallel_calls;
+mod rewording;
 mod script;
-mod volatile;
+mod volatile_values;
 
-pub use host::Run;
+pub use host::RealRun;
 
 use deadloop_detect::Channel;
 use serde_json::{Map, Value as Json, json};
 
-use super::label::Label;
-use super::spec::{Bounds, By, Item, SpecError};
+use super::label::PlantedLabel;
+use super::spec::{CountRange, ItemMaker, SpecError, SpecItem};
 use super::stock::{Split, of_split};
-use super::transcript::{Failed, SynthTranscript, seeded};
-use super::{ATTEMPTS, Frame, PLANTED, Synth};
-use crate::plant::Rng;
+use super::transcript::{NoDraw, SynthTranscript, seeded};
+use super::{ATTEMPTS, PLANTED, Synth, TranscriptFrame};
+use crate::planted_loops::Rng;
 use deadloop_corpus::Reason;
 use deadloop_corpus::{Body, RecordedEvent};
-use host::{Host, Turn};
+use host::{HostRun, HostTurn};
 
 /// The requirements for one draw.
-struct Brief<'a> {
-    item: &'a Item,
+struct DrawSpec<'a> {
+    item: &'a SpecItem,
     /// The range of the second copy's position, in calls, or in turns for loops of turns.
-    onset: Bounds,
+    onset: CountRange,
 }
 
 /// A run with a planted part, and its labels.
-struct Planted {
-    turns: Vec<Turn>,
-    labels: Vec<Label>,
+struct PlantedRun {
+    turns: Vec<HostTurn>,
+    labels: Vec<PlantedLabel>,
     /// Whether the run ends in the loop.
     is_cut: bool,
 }
 
 impl<'a> Synth<'a> {
-    pub(super) fn run(&self, item: &'a Item, at: usize) -> Result<SynthTranscript, SpecError> {
+    pub(super) fn run(&self, item: &'a SpecItem, at: usize) -> Result<SynthTranscript, SpecError> {
         let (mut rng, split) = self.start(item, at);
         let onset = item.onset(at);
-        let asked = Brief { item, onset };
+        let asked = DrawSpec { item, onset };
         let draw = |attempt| {
             let host = self.host(item, (at + attempt, split), &mut rng)?;
             Ok((planted(&asked, &host, &mut rng)?, host))
@@ -71,10 +71,10 @@ impl<'a> Synth<'a> {
     /// Draws a run to plant into. Forms are used in turn.
     fn host(
         &self,
-        item: &Item,
+        item: &SpecItem,
         (at, split): (usize, Split),
         rng: &mut Rng,
-    ) -> Result<Host, Failed> {
+    ) -> Result<HostRun, NoDraw> {
         if let Some(name) = &item.forms {
             let file = self
                 .stock
@@ -89,20 +89,20 @@ impl<'a> Synth<'a> {
                 .ok_or("no form of class run")?;
             let text = file.render(form, rng, &[]);
             let text = text.map_err(|_| "a form that cannot be rendered")?;
-            return Host::of_script(form, &text);
+            return HostRun::of_script(form, &text);
         }
         let pool = self.runs(item, split);
         let run = rng.pick(&pool).copied();
-        run.map(Host::of_run)
+        run.map(HostRun::of_run)
             .ok_or("no run with calls in the sources")
     }
 
     /// Returns the runs of an item's sources in its languages and in one split.
-    fn runs(&self, item: &Item, split: Split) -> Vec<&'a Run> {
-        let mut pool: Vec<&Run> = Vec::new();
+    fn runs(&self, item: &SpecItem, split: Split) -> Vec<&'a RealRun> {
+        let mut pool: Vec<&RealRun> = Vec::new();
         for at in &item.sources {
             let runs = self.stock.runs.get(*at).map_or(&[][..], Vec::as_slice);
-            let fits = |run: &&Run| item.speaks(&run.lang);
+            let fits = |run: &&RealRun| item.speaks(&run.lang);
             let name = self.spec.sources.get(*at).map_or("", |source| &source.name);
             let runs = runs.iter().filter(fits).collect();
             pool.extend(of_split(self.spec, runs, name, split, |run| {
@@ -114,15 +114,15 @@ impl<'a> Synth<'a> {
 
     fn of_run(
         &self,
-        item: &'a Item,
+        item: &'a SpecItem,
         (at, split): (usize, Split),
-        made: Planted,
-        host: Host,
+        made: PlantedRun,
+        host: HostRun,
     ) -> SynthTranscript {
         let kind = item.kind.name;
         let (source, tag) = match item.kind.by {
-            By::Loop(_) => ("planted", format!("{}-{kind}", item.repeats.class.name())),
-            By::Harmless(_) => ("harmless", kind.to_owned()),
+            ItemMaker::Loop(_) => ("planted", format!("{}-{kind}", item.repeats.class.name())),
+            ItemMaker::Harmless(_) => ("harmless", kind.to_owned()),
             _ => ("clean", "clean".to_owned()),
         };
         let mut meta = Map::new();
@@ -143,12 +143,12 @@ impl<'a> Synth<'a> {
         events.push(super::finish(reason));
         name_calls(&mut events);
         let seed = seeded(self.spec.seed, &["volatile", &item.name, &at.to_string()]);
-        volatile::put(
+        volatile_values::put(
             item.volatile.as_deref().unwrap_or_default(),
             &mut events,
             &mut Rng::new(seed),
         );
-        let frame = Frame {
+        let frame = TranscriptFrame {
             item,
             id: item.id(at),
             lang: &host.lang,
@@ -167,11 +167,11 @@ impl<'a> Synth<'a> {
 }
 
 /// Draws a planted part for one host.
-fn planted(asked: &Brief<'_>, host: &Host, rng: &mut Rng) -> Result<Planted, Failed> {
+fn planted(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedRun, NoDraw> {
     match asked.item.kind.by {
-        By::Harmless(harmless) => harmless::planted(asked, host, harmless, rng),
-        By::Loop(looped) => loops::planted(asked, host, looped, rng),
-        _ => Ok(Planted {
+        ItemMaker::Harmless(harmless) => harmless::planted(asked, host, harmless, rng),
+        ItemMaker::Loop(looped) => loops::planted(asked, host, looped, rng),
+        _ => Ok(PlantedRun {
             turns: host.turns.clone(),
             labels: clean(),
             is_cut: false,
@@ -179,9 +179,9 @@ fn planted(asked: &Brief<'_>, host: &Host, rng: &mut Rng) -> Result<Planted, Fai
     }
 }
 
-impl<'a> Brief<'a> {
+impl<'a> DrawSpec<'a> {
     /// Draws a text of the item or its kind.
-    fn text(&self, rng: &mut Rng) -> Result<&'a str, Failed> {
+    fn text(&self, rng: &mut Rng) -> Result<&'a str, NoDraw> {
         let drawn = match &self.item.texts {
             Some(texts) => rng.pick(texts).map(|text| text.as_str()),
             None => rng.pick(self.item.kind.texts).copied(),
@@ -191,14 +191,14 @@ impl<'a> Brief<'a> {
 }
 
 /// Returns the labels of a run that is clean in calls and in turns.
-fn clean() -> Vec<Label> {
+fn clean() -> Vec<PlantedLabel> {
     [Channel::Tools, Channel::Turns]
-        .map(|channel| Label::clean(channel.name()))
+        .map(|channel| PlantedLabel::clean(channel.name()))
         .into()
 }
 
 /// Returns the stretches of harmless repetition, in calls from 0, for `meta.benign`.
-fn benign(turns: &[Turn]) -> Vec<Json> {
+fn benign(turns: &[HostTurn]) -> Vec<Json> {
     let mut found: Vec<(Reason, usize, usize)> = Vec::new();
     let mut calls = 0;
     for turn in turns {

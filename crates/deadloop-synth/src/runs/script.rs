@@ -7,16 +7,16 @@
 
 use serde_json::Value as Json;
 
-use super::Failed;
-use super::host::Turn;
+use super::NoDraw;
+use super::host::HostTurn;
 use deadloop_corpus::Reason;
 use deadloop_corpus::{Body, RecordedEvent};
 
 /// The state of the reader.
 #[derive(Default)]
-struct Reader {
+struct ScriptReader {
     head: Vec<RecordedEvent>,
-    turns: Vec<Turn>,
+    turns: Vec<HostTurn>,
     /// The ids of calls without a result, in order.
     open: Vec<String>,
     calls: usize,
@@ -29,10 +29,10 @@ struct Reader {
 }
 
 /// Reads the events before the first turn of a script, and its turns.
-pub(super) fn read(text: &str) -> Result<(Vec<RecordedEvent>, Vec<Turn>), Failed> {
-    let mut reader = Reader {
+pub(super) fn read(text: &str) -> Result<(Vec<RecordedEvent>, Vec<HostTurn>), NoDraw> {
+    let mut reader = ScriptReader {
         ended: true,
-        ..Reader::default()
+        ..ScriptReader::default()
     };
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
@@ -62,8 +62,8 @@ pub(super) fn read(text: &str) -> Result<(Vec<RecordedEvent>, Vec<Turn>), Failed
     }
 }
 
-impl Reader {
-    fn line(&mut self, word: &str, said: &str) -> Result<(), Failed> {
+impl ScriptReader {
+    fn line(&mut self, word: &str, said: &str) -> Result<(), NoDraw> {
         if let Some(reason) = Reason::named(word) {
             (self.benign, self.fresh) = (Some(reason), true);
             return Ok(());
@@ -88,7 +88,7 @@ impl Reader {
     /// Returns the events of the turn to which the model's next event belongs.
     fn turn(&mut self) -> &mut Vec<RecordedEvent> {
         if std::mem::take(&mut self.ended) || self.turns.is_empty() {
-            let mut turn = Turn::new();
+            let mut turn = HostTurn::new();
             if let (Some(agent), Some(event)) = (&self.agent, turn.events.first_mut()) {
                 event.rest.insert("agent".into(), agent.clone().into());
             }
@@ -109,7 +109,7 @@ impl Reader {
         }
     }
 
-    fn call(&mut self, said: &str) -> Result<(), Failed> {
+    fn call(&mut self, said: &str) -> Result<(), NoDraw> {
         let (name, arguments) = said.split_once(char::is_whitespace).unwrap_or((said, "{}"));
         let arguments: Json =
             serde_json::from_str(arguments).map_err(|_| "arguments that are no JSON")?;
@@ -124,7 +124,7 @@ impl Reader {
         Ok(())
     }
 
-    fn result(&mut self, said: &str, failed: bool) -> Result<(), Failed> {
+    fn result(&mut self, said: &str, failed: bool) -> Result<(), NoDraw> {
         if self.open.is_empty() {
             return Err("a result without a call");
         }
@@ -148,7 +148,7 @@ mod tests {
         let text = "@user Do it\nnow.\n@say I look.\n@call ls {\"path\": \"a\"}\n@call ls {\"path\": \"b\"}\n@result\none\n@@two\n@error\ngone\n@poll\n@call wait {}\n@result 1\n@call wait\n@result 2\n@end\n@say Done.\n";
         let (head, turns) = read(text).unwrap();
         assert_eq!(head, [RecordedEvent::new(Body::User("Do it\nnow.".into()))]);
-        let calls: Vec<usize> = turns.iter().map(Turn::calls).collect();
+        let calls: Vec<usize> = turns.iter().map(HostTurn::calls).collect();
         assert_eq!(calls, [2, 1, 1, 0]);
         let marks: Vec<_> = turns
             .iter()

@@ -2,14 +2,14 @@
 
 use deadloop_detect::Fault;
 
-use super::kinds::By;
+use super::kinds::ItemMaker;
 use super::parsing::{ItemContext, ParsedTable, SpecError, named};
-use super::tables::{Class, DriftKind, ItemTable, StreamKind, Unit};
+use super::tables::{DriftKind, ItemTable, LoopClass, SpecStreamKind, Unit};
 use super::values::ends;
 use super::{Faults, Repeats};
-use crate::plant::PlantKind;
+use crate::planted_loops::PlantKind;
 
-type Checked = Result<(), SpecError>;
+type CheckResult = Result<(), SpecError>;
 
 /// Checks rules in order. Each has the key that the error points to, the condition, the problem and the expectation.
 macro_rules! refuse {
@@ -21,12 +21,12 @@ macro_rules! refuse {
 }
 
 /// Rejects keys that the kind does not have.
-pub(super) fn has_its_keys(table: &ItemTable, at: ParsedTable<'_>) -> Checked {
+pub(super) fn has_its_keys(table: &ItemTable, at: ParsedTable<'_>) -> CheckResult {
     let kind = table.kind.0;
     let Some(key) = at.keys().find(|key| !kind.has(key)) else {
         return Ok(());
     };
-    let known = ItemTable::KEYS.iter().map(super::keys::Key::name);
+    let known = ItemTable::KEYS.iter().map(super::keys::SpecKey::name);
     let known: Vec<&str> = known.filter(|key| kind.has(key)).collect();
     let what = format!("{key} has no meaning for kind {}", kind.name);
     Err(at.refused(key, what, format!("one of {}", known.join(", "))))
@@ -39,7 +39,7 @@ impl ItemContext<'_> {
         refuse! { self.at;
             "file" if !self.item.file().chars().all(plain) => format!("file {:?}", self.item.file()),
                 "letters, digits, - and _: the name of a file without an ending";
-            "class" if self.item.repeats.class == Class::Transient && self.item.repeats.after.low == 0 =>
+            "class" if self.item.repeats.class == LoopClass::Transient && self.item.repeats.after.low == 0 =>
                 "class = \"transient\" without an end", "after of 1 and more";
         }
         if let Some(name) = &self.item.forms {
@@ -47,19 +47,19 @@ impl ItemContext<'_> {
             named(self.at, "forms", name, all.map(|forms| &*forms.name))?;
         }
         match self.item.kind.by {
-            By::Text(kind) => self.loop_possible(kind)?,
-            By::Call | By::Calls => self.tools_possible()?,
-            By::Run | By::Harmless(_) | By::Loop(_) => self.run_possible()?,
-            By::Clean | By::Recorded | By::Fault => {}
+            ItemMaker::Text(kind) => self.loop_possible(kind)?,
+            ItemMaker::Call | ItemMaker::Calls => self.tools_possible()?,
+            ItemMaker::Run | ItemMaker::Harmless(_) | ItemMaker::Loop(_) => self.run_possible()?,
+            ItemMaker::Clean | ItemMaker::Recorded | ItemMaker::Fault => {}
         }
         if self.item.glue.is_some() && self.item.forms.is_none() {
             self.doubt_possible("glue")?;
         }
-        let faults = self.item.kind.by == By::Fault;
+        let faults = self.item.kind.by == ItemMaker::Fault;
         let faults = faults.then(|| self.faults()).transpose()?;
         let whole = faults
             .as_ref()
-            .is_some_and(|f| f.stream == StreamKind::Whole);
+            .is_some_and(|f| f.stream == SpecStreamKind::Whole);
         let recorded = self
             .item
             .chunks
@@ -74,7 +74,7 @@ impl ItemContext<'_> {
         Ok(faults)
     }
 
-    fn loop_possible(&self, kind: PlantKind) -> Checked {
+    fn loop_possible(&self, kind: PlantKind) -> CheckResult {
         self.room("chars")?;
         let all = self.spec.table.unit.iter().flatten();
         if let Some(name) = &self.item.unit {
@@ -108,7 +108,7 @@ impl ItemContext<'_> {
     }
 
     /// Rejects an onset before the end of the first copy.
-    fn room(&self, unit: &str) -> Checked {
+    fn room(&self, unit: &str) -> CheckResult {
         let Repeats { onsets, period, .. } = &self.item.repeats;
         let short = onsets.iter().find(|onset| onset.high < period.low);
         short.map_or(Ok(()), |onset| {
@@ -125,7 +125,7 @@ impl ItemContext<'_> {
     }
 
     /// Rejects drift that does not fit the item's texts.
-    fn drift_possible(&self) -> Checked {
+    fn drift_possible(&self) -> CheckResult {
         let Some(drift) = &self.item.drift else {
             return Ok(());
         };
@@ -161,7 +161,7 @@ impl ItemContext<'_> {
     }
 
     /// Rejects `glue` without words of doubt in the item's languages.
-    fn doubt_possible(&self, key: &str) -> Checked {
+    fn doubt_possible(&self, key: &str) -> CheckResult {
         let drift = self
             .item
             .drift
@@ -179,14 +179,14 @@ impl ItemContext<'_> {
     }
 
     /// Rejects loops of tools that do not exist.
-    fn tools_possible(&self) -> Checked {
+    fn tools_possible(&self) -> CheckResult {
         let period = self.item.repeats.period;
         let names = self.spec.tools().iter().map(|tool| &*tool.name);
         for name in self.item.tools.iter().flat_map(|all| all.iter()) {
             named(self.at, "tools", name, names.clone())?;
         }
         refuse! { self.at;
-            "period" if self.item.kind.by == By::Calls && period.low < 2 => format!("a cycle of {period} calls"),
+            "period" if self.item.kind.by == ItemMaker::Calls && period.low < 2 => format!("a cycle of {period} calls"),
                 "2 calls and more; one call over and over is tool-repeat";
             "kind" if self.spec.tools().is_empty() =>
                 "a tool loop without [[tool]]", "a [[tool]] that is called";
@@ -195,7 +195,7 @@ impl ItemContext<'_> {
     }
 
     /// Rejects loops that do not fit into any run.
-    fn run_possible(&self) -> Checked {
+    fn run_possible(&self) -> CheckResult {
         let (period, kind) = (self.item.repeats.period, self.item.kind.0);
         refuse! { self.at;
             "" if self.item.forms.is_none() && self.spec.sources.is_empty() =>
@@ -216,7 +216,7 @@ impl ItemContext<'_> {
                 .at
                 .refused("kind", "kind fault without stream", "stream"));
         };
-        let (of_source, calls) = (item.source.is_some(), stream == StreamKind::Calls);
+        let (of_source, calls) = (item.source.is_some(), stream == SpecStreamKind::Calls);
         let planted = of_source && (item.forms.is_some() || calls);
         let chunks = item.chunks.as_ref();
         let timed = chunks.is_some_and(|chunks| chunks.make_times() || chunks.are_recorded());
@@ -232,7 +232,7 @@ impl ItemContext<'_> {
                 "chunks = { by = …, ms = [low, high] }, or { by = \"recorded\" }";
             "" if calls && self.spec.tools().is_empty() && !of_source =>
                 "calls without [[tool]]", "a [[tool]] that is called, or the source of runs";
-            "source" if planted && item.forms.is_some() && !matches!(stream, StreamKind::Tags | StreamKind::Think) =>
+            "source" if planted && item.forms.is_some() && !matches!(stream, SpecStreamKind::Tags | SpecStreamKind::Think) =>
                 format!("forms in the texts of a source, of a stream of {}", stream.name()),
                 "stream tags or think, or source without forms";
         }
@@ -250,7 +250,7 @@ fn has_case(lang: &str) -> bool {
     !["zh", "ja", "ko", "th", "ar", "he", "hi", "bn"].contains(&lang)
 }
 
-impl StreamKind {
+impl SpecStreamKind {
     /// Returns whether the fault can occur in streams of this kind.
     fn has(self, fault: Fault) -> bool {
         use Fault::{

@@ -2,13 +2,13 @@
 //!
 //! They are those of the tables in [`super::tables`].
 
-use super::kinds::{KINDS, Kind};
+use super::kinds::{ItemKind, KINDS};
 use super::tables::{
     Chunks, Drift, Form, FormFile, FormsTable, ItemTable, SourceTable, SpecTable, Tool, Unit,
 };
 
 /// A key of a table.
-pub(crate) struct Key {
+pub(crate) struct SpecKey {
     /// The name of the field, with `r#` before a keyword of Rust.
     pub(super) field: &'static str,
     /// The default. Empty if the key is required.
@@ -19,7 +19,7 @@ pub(crate) struct Key {
     pub(super) expected: fn() -> String,
 }
 
-impl Key {
+impl SpecKey {
     pub(super) fn name(&self) -> &'static str {
         self.field.trim_start_matches("r#")
     }
@@ -34,7 +34,7 @@ impl Key {
 }
 
 /// The tables, in the order of the explanation.
-const TABLES: [(&str, &[Key]); 10] = [
+const TABLES: [(&str, &[SpecKey]); 10] = [
     ("the spec", SpecTable::KEYS),
     ("[[source]]", SourceTable::KEYS),
     ("[[unit]]", Unit::KEYS),
@@ -64,8 +64,8 @@ pub struct KeyText {
 
 /// Returns every key of every table.
 pub fn key_texts() -> Vec<KeyText> {
-    let text = |table: &'static str, key: &Key| {
-        let has = |kind: &&Kind| table == "[[item]]" && kind.has(key.name());
+    let text = |table: &'static str, key: &SpecKey| {
+        let has = |kind: &&ItemKind| table == "[[item]]" && kind.has(key.name());
         let kinds: Vec<&str> = KINDS.iter().filter(has).map(|kind| kind.name).collect();
         let kinds = match kinds.len() {
             0 => String::new(),

@@ -2,29 +2,29 @@
 
 use deadloop_detect::Kind as Label;
 
-use super::values::{Bounds, NamedValue};
-use crate::plant::PlantKind;
+use super::values::{CountRange, NamedValue};
+use crate::planted_loops::PlantKind;
 use deadloop_corpus::Reason;
 
 /// A kind of item.
 #[derive(Debug)]
-pub(crate) struct Kind {
+pub(crate) struct ItemKind {
     /// The word in an item's `kind`.
     pub(crate) name: &'static str,
     /// The maker of the item.
-    pub(crate) by: By,
+    pub(crate) by: ItemMaker,
     /// Groups of keys that the kind has.
     keys: &'static [&'static [&'static str]],
     /// The length of a copy in chars, calls or turns.
-    pub(super) period: Bounds,
-    pub(super) copies: Bounds,
+    pub(super) period: CountRange,
+    pub(super) copies: CountRange,
     /// The default texts, if an item of the kind has texts.
     pub(crate) texts: &'static [&'static str],
 }
 
 /// The makers of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum By {
+pub(crate) enum ItemMaker {
     /// A loop in text.
     Text(PlantKind),
     /// A repeated call.
@@ -42,7 +42,7 @@ pub(crate) enum By {
     /// Harmless repetition in a run.
     Harmless(Harmless),
     /// A loop in a run.
-    Loop(Looped),
+    Loop(RunLoopKind),
 }
 
 /// The kinds of harmless repetition.
@@ -58,7 +58,7 @@ pub(crate) enum Harmless {
 
 /// The kinds of loops in runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Looped {
+pub(crate) enum RunLoopKind {
     /// A kind that has its own label.
     Of(Label),
     /// A writing call with a new body and the same error each time.
@@ -132,20 +132,20 @@ macro_rules! kinds {
     ($($name:literal: $by:expr, [$($keys:ident),*], $from:literal to $to:literal,
        $fewest:literal to $most:literal, $texts:ident;)+) => {
         /// Every kind of item.
-        pub(crate) static KINDS: &[Kind] = &[$(Kind {
+        pub(crate) static KINDS: &[ItemKind] = &[$(ItemKind {
             name: $name,
             by: $by,
             keys: &[ALL, $($keys),*],
-            period: Bounds::new($from, $to),
-            copies: Bounds::new($fewest, $most),
+            period: CountRange::new($from, $to),
+            copies: CountRange::new($fewest, $most),
             texts: $texts,
         }),+];
     };
 }
 
-use By::{Call, Calls, Clean, Fault, Harmless as No, Loop, Recorded, Run, Text};
 use Harmless::Own;
-use Looped::Of;
+use ItemMaker::{Call, Calls, Clean, Fault, Harmless as No, Loop, Recorded, Run, Text};
+use RunLoopKind::Of;
 
 kinds! {
     "short-sequence": Text(PlantKind::ShortSequence), [LOOP, TEXT, DRIFT, EXACT], 2 to 40, 4 to 12, NOTHING;
@@ -172,15 +172,15 @@ kinds! {
     "handoff": Loop(Of(Label::Handoff)), [RUN, LOOP], 2 to 2, 4 to 10, HANDED;
     "game": No(Harmless::Game), [RUN, HARMLESS], 1 to 1, 8 to 20, NOTHING;
     "stateless": No(Harmless::Stateless), [RUN, HARMLESS], 1 to 1, 3 to 8, SILENCE;
-    "reworded-write": Loop(Looped::RewordedWrite), [RUN, LOOP], 1 to 1, 8 to 16, REFUSED;
-    "window": Loop(Looped::Window), [RUN, LOOP, PERIOD], 4 to 8, 3 to 4, NOTHING;
-    "growing": Loop(Looped::Growing), [RUN, LOOP], 1 to 1, 4 to 10, NOTHING;
-    "replan": Loop(Looped::Replan), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10, PLANS;
-    "same-answer": Loop(Looped::SameAnswer), [RUN, LOOP], 1 to 1, 5 to 10, ANSWERS;
-    "narration": Loop(Looped::Narration), [RUN, LOOP], 1 to 1, 5 to 8, NARRATED;
+    "reworded-write": Loop(RunLoopKind::RewordedWrite), [RUN, LOOP], 1 to 1, 8 to 16, REFUSED;
+    "window": Loop(RunLoopKind::Window), [RUN, LOOP, PERIOD], 4 to 8, 3 to 4, NOTHING;
+    "growing": Loop(RunLoopKind::Growing), [RUN, LOOP], 1 to 1, 4 to 10, NOTHING;
+    "replan": Loop(RunLoopKind::Replan), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10, PLANS;
+    "same-answer": Loop(RunLoopKind::SameAnswer), [RUN, LOOP], 1 to 1, 5 to 10, ANSWERS;
+    "narration": Loop(RunLoopKind::Narration), [RUN, LOOP], 1 to 1, 5 to 8, NARRATED;
 }
 
-impl Kind {
+impl ItemKind {
     /// Returns whether an item of the kind has this key.
     pub(super) fn has(&self, key: &str) -> bool {
         let groups = self.keys.iter().any(|keys| keys.contains(&key));
@@ -188,15 +188,15 @@ impl Kind {
     }
 
     /// Returns the default range of the second copy's position.
-    pub(super) fn onset(&self) -> Bounds {
+    pub(super) fn onset(&self) -> CountRange {
         match self.by {
-            Text(_) => Bounds::new(700, 6000),
-            _ => Bounds::new(3, 20),
+            Text(_) => CountRange::new(700, 6000),
+            _ => CountRange::new(3, 20),
         }
     }
 }
 
-impl NamedValue for &'static Kind {
+impl NamedValue for &'static ItemKind {
     fn all() -> Vec<Self> {
         KINDS.iter().collect()
     }
@@ -217,7 +217,7 @@ impl Harmless {
     }
 }
 
-impl Looped {
+impl RunLoopKind {
     /// Returns the kind in the loop's label.
     pub(crate) fn kind(self) -> Label {
         match self {

@@ -22,14 +22,15 @@ mod tables;
 mod values;
 
 pub use keys::{KeyText, key_texts};
-pub(super) use kinds::{By, Harmless, Looped};
+pub(super) use kinds::{Harmless, ItemMaker, RunLoopKind};
 pub use parsing::SpecError;
 pub(super) use parsing::read;
 pub(super) use tables::{
-    Chunks, Cut, Drift, DriftKind, Form, FormFile, StreamKind, TextChannel, Tool, Unit, Volatile,
+    ChunkKind, Chunks, Drift, DriftKind, Form, FormFile, SpecChannel, SpecStreamKind, Tool, Unit,
+    Volatile,
 };
-use tables::{Class, ItemTable, SpecTable, Writers};
-pub(super) use values::{Bounds, Text, Word, ends};
+use tables::{ItemTable, LoopClass, SpecTable, Writers};
+pub(super) use values::{CountRange, NonEmptyText, WordValue, ends};
 
 /// The description of a corpus to be made.
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ pub struct CorpusSpec {
     pub seed: u64,
     /// The sources of clean text, in the order of the file.
     pub sources: Vec<CleanSource>,
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<SpecItem>,
     pub(super) table: SpecTable,
 }
 
@@ -72,7 +73,7 @@ pub enum SourcePlace {
 
 /// A group of transcripts of one kind: a table of the spec, with its values checked.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
+pub(super) struct SpecItem {
     table: ItemTable,
     pub(super) line: usize,
     pub(super) sources: Vec<usize>,
@@ -85,20 +86,20 @@ pub(super) struct Item {
 /// The number and place of repetitions.
 #[derive(Clone, Debug)]
 pub(super) struct Repeats {
-    pub(super) period: Bounds,
-    pub(super) copies: Bounds,
+    pub(super) period: CountRange,
+    pub(super) copies: CountRange,
     /// Ranges of the position of the second copy, used in turn.
-    pub(super) onsets: Vec<Bounds>,
-    pub(super) after: Bounds,
-    pub(super) class: Class,
+    pub(super) onsets: Vec<CountRange>,
+    pub(super) after: CountRange,
+    pub(super) class: LoopClass,
 }
 
 /// The damage of streams.
 #[derive(Clone, Debug)]
 pub(super) struct Faults {
     pub(super) kinds: Vec<Fault>,
-    pub(super) stream: StreamKind,
-    pub(super) severity: Bounds,
+    pub(super) stream: SpecStreamKind,
+    pub(super) severity: CountRange,
     pub(super) intact: f64,
     /// Whether the actions of the forms are planted into answers of the sources, or calls are those of real runs.
     pub(super) planted: bool,
@@ -107,14 +108,14 @@ pub(super) struct Faults {
 impl Faults {
     /// Returns whether runs of the sources are damaged.
     pub(super) fn is_of_runs(&self) -> bool {
-        self.planted && self.stream == StreamKind::Calls
+        self.planted && self.stream == SpecStreamKind::Calls
     }
 }
 
 impl Chunks {
     /// Returns whether the chunks and times are those of the recording.
     pub(super) fn are_recorded(&self) -> bool {
-        self.by.0 == Cut::Recorded
+        self.by.0 == ChunkKind::Recorded
     }
 
     /// Returns whether the events get artificial times.
@@ -126,8 +127,8 @@ impl Chunks {
 impl CorpusSpec {
     /// Returns whether an item plants into the runs of a source.
     pub fn wants_runs(&self, source: usize) -> bool {
-        let of_runs = |item: &Item| match item.kind.by {
-            By::Run | By::Harmless(_) | By::Loop(_) => item.forms.is_none(),
+        let of_runs = |item: &SpecItem| match item.kind.by {
+            ItemMaker::Run | ItemMaker::Harmless(_) | ItemMaker::Loop(_) => item.forms.is_none(),
             _ => item.faults.as_ref().is_some_and(Faults::is_of_runs),
         };
         self.wants(source, of_runs)
@@ -135,17 +136,17 @@ impl CorpusSpec {
 
     /// Returns whether an item copies recordings of a source unchanged.
     pub fn wants_recordings(&self, source: usize) -> bool {
-        self.wants(source, |item| item.kind.by == By::Recorded)
+        self.wants(source, |item| item.kind.by == ItemMaker::Recorded)
     }
 
-    fn wants(&self, source: usize, of: impl Fn(&Item) -> bool) -> bool {
+    fn wants(&self, source: usize, of: impl Fn(&SpecItem) -> bool) -> bool {
         let mut items = self.items.iter().filter(|item| of(item));
         items.any(|item| item.sources.contains(&source))
     }
 
     /// Returns the names of the files of transcripts, without an ending.
     pub fn files(&self) -> BTreeSet<&str> {
-        self.items.iter().map(Item::file).collect()
+        self.items.iter().map(SpecItem::file).collect()
     }
 
     /// Returns the unit with this name and language.
@@ -155,7 +156,7 @@ impl CorpusSpec {
     }
 
     /// Returns the words of doubt in a language. Empty if `glue` is `None` or names no unit of that language.
-    pub(super) fn doubt(&self, glue: Option<&Text>, lang: &str) -> &[Text] {
+    pub(super) fn doubt(&self, glue: Option<&NonEmptyText>, lang: &str) -> &[NonEmptyText] {
         let unit = glue.and_then(|name| self.units(name, lang));
         unit.map_or(&[], |unit| &unit.texts)
     }
@@ -165,7 +166,7 @@ impl CorpusSpec {
     }
 
     /// Returns the groups of words that may replace each other.
-    pub(super) fn paraphrase(&self) -> &[Vec<Text>] {
+    pub(super) fn paraphrase(&self) -> &[Vec<NonEmptyText>] {
         self.table
             .paraphrase
             .as_ref()
@@ -184,11 +185,11 @@ impl CorpusSpec {
 
     /// Returns whether the model of a made text is its writer's name with a suffix.
     pub(super) fn is_marked(&self) -> bool {
-        self.table.writers != Some(Word(Writers::Kept))
+        self.table.writers != Some(WordValue(Writers::Kept))
     }
 }
 
-impl Deref for Item {
+impl Deref for SpecItem {
     type Target = ItemTable;
 
     fn deref(&self) -> &ItemTable {
@@ -196,7 +197,7 @@ impl Deref for Item {
     }
 }
 
-impl Item {
+impl SpecItem {
     /// Returns the name of the item's file of transcripts, without an ending.
     pub(super) fn file(&self) -> &str {
         self.table.file.as_ref().map_or("synth", |file| file)
@@ -225,19 +226,19 @@ impl Item {
     }
 
     /// Returns the range of the second copy's position for `turn`.
-    pub(super) fn onset(&self, turn: usize) -> Bounds {
+    pub(super) fn onset(&self, turn: usize) -> CountRange {
         self.repeats.onsets[turn % self.repeats.onsets.len()]
     }
 
     /// Returns the number of drifting copies before the exact ones.
-    pub(super) fn lead(&self) -> Bounds {
+    pub(super) fn lead(&self) -> CountRange {
         ends(self.table.lead, 0, 0)
     }
 }
 
 impl Unit {
     /// Returns the texts that drift puts in place of `{}`.
-    pub(super) fn fillers(&self) -> &[Text] {
+    pub(super) fn fillers(&self) -> &[NonEmptyText] {
         self.fillers.as_deref().unwrap_or_default()
     }
 }

@@ -9,10 +9,10 @@ use deadloop_detect::harness::did_you_mean;
 use serde::de::DeserializeOwned;
 use toml::de::DeTable;
 
-use super::kinds::By;
-use super::tables::{Class, ItemTable, SourceTable, SpecTable, Take};
-use super::values::{NonEmpty, Text, Word, ends};
-use super::{CleanSource, CorpusSpec, Item, Repeats, SourcePlace};
+use super::kinds::ItemMaker;
+use super::tables::{ItemTable, LoopClass, SourceFilter, SourceTable, SpecTable};
+use super::values::{NonEmpty, NonEmptyText, WordValue, ends};
+use super::{CleanSource, CorpusSpec, Repeats, SourcePlace, SpecItem};
 
 /// An error in a spec or a file of forms, with its line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -176,7 +176,7 @@ impl CorpusSpec {
         };
         let tables = std::mem::take(&mut spec.table.item);
         for (table, at) in tables.into_iter().zip(at.tables("item")) {
-            let item = Item::from_table(&spec, table, at)?;
+            let item = SpecItem::from_table(&spec, table, at)?;
             if spec.items.iter().any(|other| other.name == item.name) {
                 let what = format!("two items named {}", item.name);
                 return Err(at.refused("name", what, "names of their own"));
@@ -218,13 +218,13 @@ fn source(table: &SourceTable, at: ParsedTable<'_>) -> Result<CleanSource, SpecE
         place,
         lang: table.lang.as_ref().map(ToString::to_string),
         wheres: strings(table.r#where.as_ref()),
-        all: table.take == Some(Word(Take::All)),
+        all: table.take == Some(WordValue(SourceFilter::All)),
         line: at.line,
     })
 }
 
 /// Returns the texts, or an empty list if there are none.
-fn strings(many: Option<&NonEmpty<Text>>) -> Vec<String> {
+fn strings(many: Option<&NonEmpty<NonEmptyText>>) -> Vec<String> {
     let all = many.into_iter().flat_map(|many| many.iter());
     all.map(ToString::to_string).collect()
 }
@@ -232,11 +232,11 @@ fn strings(many: Option<&NonEmpty<Text>>) -> Vec<String> {
 /// An item, with the spec so far and the places of its keys.
 pub(super) struct ItemContext<'a> {
     pub(super) spec: &'a CorpusSpec,
-    pub(super) item: &'a Item,
+    pub(super) item: &'a SpecItem,
     pub(super) at: ParsedTable<'a>,
 }
 
-impl Item {
+impl SpecItem {
     fn from_table(
         spec: &CorpusSpec,
         table: ItemTable,
@@ -255,8 +255,10 @@ impl Item {
             }
         };
         let langs = match (&table.lang, kind.by) {
-            (None, By::Text(_) | By::Call | By::Calls | By::Fault) => spec.own_langs(&sources),
-            (None, By::Clean) if table.forms.is_none() => spec.own_langs(&sources),
+            (None, ItemMaker::Text(_) | ItemMaker::Call | ItemMaker::Calls | ItemMaker::Fault) => {
+                spec.own_langs(&sources)
+            }
+            (None, ItemMaker::Clean) if table.forms.is_none() => spec.own_langs(&sources),
             (langs, _) => strings(langs.as_ref()),
         };
         let onsets = table.onset.as_deref();
@@ -267,7 +269,7 @@ impl Item {
                 all.iter().map(|one| one.0).collect()
             }),
             after: ends(table.after, 0, 0),
-            class: table.class.map_or(Class::Loop, |class| class.0),
+            class: table.class.map_or(LoopClass::Loop, |class| class.0),
         };
         let item = Self {
             table,

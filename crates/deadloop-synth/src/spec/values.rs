@@ -7,19 +7,19 @@ use std::ops::Deref;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 use serde_json::Value as Json;
 
-use crate::plant::Rng;
+use crate::planted_loops::Rng;
 
 /// The maximum number of chars of any text: the most that a recording is expected to hold.
 pub(crate) const CHARS: u64 = 10_000_000;
 
 /// A range with both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bounds {
+pub(crate) struct CountRange {
     pub(crate) low: usize,
     pub(crate) high: usize,
 }
 
-impl Bounds {
+impl CountRange {
     pub(crate) const fn new(low: usize, high: usize) -> Self {
         Self { low, high }
     }
@@ -33,7 +33,7 @@ impl Bounds {
     }
 }
 
-impl fmt::Display for Bounds {
+impl fmt::Display for CountRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.low == self.high {
             write!(f, "{}", self.low)
@@ -51,15 +51,15 @@ pub(crate) trait SpecValue {
 
 /// A text that is not empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Text(String);
+pub(crate) struct NonEmptyText(String);
 
 /// A whole number from `LOW` to `HIGH`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Whole<const LOW: u64, const HIGH: u64>(pub(crate) u64);
+pub(crate) struct WholeNumber<const LOW: u64, const HIGH: u64>(pub(crate) u64);
 
 /// A range within `LOW` to `HIGH`, written as `n` or `[low, high]`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Within<const LOW: u64, const HIGH: u64>(pub(crate) Bounds);
+pub(crate) struct BoundedRange<const LOW: u64, const HIGH: u64>(pub(crate) CountRange);
 
 /// A number above 0 and at most 1.
 #[derive(Clone, Copy, Debug)]
@@ -67,11 +67,11 @@ pub(crate) struct Share(pub(crate) f64);
 
 /// A number from 0 to below 1.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part(pub(crate) f64);
+pub(crate) struct Fraction(pub(crate) f64);
 
 /// A value of `T`, written as its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Word<T>(pub(crate) T);
+pub(crate) struct WordValue<T>(pub(crate) T);
 
 /// A list of at least one value, where a single value may be written alone.
 #[derive(Clone, Debug)]
@@ -79,11 +79,11 @@ pub(crate) struct NonEmpty<T>(Vec<T>);
 
 /// Lists of at least two words. The words of a list may replace each other.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Groups(pub(crate) Vec<Vec<Text>>);
+pub(crate) struct WordGroups(pub(crate) Vec<Vec<NonEmptyText>>);
 
 /// Lists by name. No list is empty.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lists(pub(crate) BTreeMap<String, Vec<Json>>);
+pub(crate) struct NamedLists(pub(crate) BTreeMap<String, Vec<Json>>);
 
 /// A type whose values have names.
 pub(crate) trait NamedValue: Copy + 'static {
@@ -97,29 +97,29 @@ pub(crate) trait NamedValue: Copy + 'static {
 /// The written form of a range: `n` or `[low, high]`.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
-enum Ends {
+enum RangeForm {
     One(u64),
     Two([u64; 2]),
 }
 
-impl Ends {
-    fn within(self, low: u64, high: u64) -> Option<Bounds> {
+impl RangeForm {
+    fn within(self, low: u64, high: u64) -> Option<CountRange> {
         let [first, last] = match self {
             Self::One(number) => [number; 2],
             Self::Two(ends) => ends,
         };
-        let bounds = Bounds::new(first.try_into().ok()?, last.try_into().ok()?);
+        let bounds = CountRange::new(first.try_into().ok()?, last.try_into().ok()?);
         (low <= first && first <= last && last <= high).then_some(bounds)
     }
 }
 
 /// Returns the ends of a range, or the default.
 pub(crate) fn ends<const LOW: u64, const HIGH: u64>(
-    range: Option<Within<LOW, HIGH>>,
+    range: Option<BoundedRange<LOW, HIGH>>,
     low: usize,
     high: usize,
-) -> Bounds {
-    range.map_or(Bounds::new(low, high), |range| range.0)
+) -> CountRange {
+    range.map_or(CountRange::new(low, high), |range| range.0)
 }
 
 /// The written form of a list: a single value, or several.
@@ -158,19 +158,19 @@ macro_rules! held {
 }
 
 held! {
-    [] Text: |text: String| (!text.is_empty()).then_some(Self(text)),
+    [] NonEmptyText: |text: String| (!text.is_empty()).then_some(Self(text)),
         "text".into();
-    [const LOW: u64, const HIGH: u64] Whole<LOW, HIGH>:
+    [const LOW: u64, const HIGH: u64] WholeNumber<LOW, HIGH>:
         |number: u64| (LOW..=HIGH).contains(&number).then_some(Self(number)),
         if HIGH > CHARS { "a whole number".into() } else { format!("a whole number from {LOW} to {HIGH}") };
-    [const LOW: u64, const HIGH: u64] Within<LOW, HIGH>:
-        |ends: Ends| ends.within(LOW, HIGH).map(Self),
+    [const LOW: u64, const HIGH: u64] BoundedRange<LOW, HIGH>:
+        |ends: RangeForm| ends.within(LOW, HIGH).map(Self),
         format!("n or [low, high] within {LOW} to {HIGH}");
     [] Share: |number: f64| (number > 0.0 && number <= 1.0).then_some(Self(number)),
         "a number above 0, at most 1".into();
-    [] Part: |number: f64| (0.0..1.0).contains(&number).then_some(Self(number)),
+    [] Fraction: |number: f64| (0.0..1.0).contains(&number).then_some(Self(number)),
         "a number from 0 to below 1".into();
-    [T: NamedValue] Word<T>:
+    [T: NamedValue] WordValue<T>:
         |word: String| T::all().into_iter().find(|of| of.name() == word).map(Self),
         names::<T>().join(" | ");
     [T: SpecValue + DeserializeOwned] NonEmpty<T>:
@@ -179,10 +179,10 @@ held! {
             OneOrMany::Many(all) => (!all.is_empty()).then_some(Self(all)),
         },
         format!("{}, or a list of such", T::expected());
-    [] Groups:
-        |groups: Vec<Vec<Text>>| groups.iter().all(|group| group.len() > 1).then_some(Self(groups)),
+    [] WordGroups:
+        |groups: Vec<Vec<NonEmptyText>>| groups.iter().all(|group| group.len() > 1).then_some(Self(groups)),
         "a list of lists of at least two words".into();
-    [] Lists:
+    [] NamedLists:
         |lists: BTreeMap<String, Vec<Json>>| lists.values().all(|list| is_plain(list)).then_some(Self(lists)),
         "a table of lists".into();
 }
@@ -220,20 +220,20 @@ impl<T: SpecValue> SpecValue for Vec<T> {
     }
 }
 
-impl fmt::Display for Text {
+impl fmt::Display for NonEmptyText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
 #[cfg(test)]
-impl From<&str> for Text {
+impl From<&str> for NonEmptyText {
     fn from(text: &str) -> Self {
         Self(text.to_owned())
     }
 }
 
-impl<T> Deref for Word<T> {
+impl<T> Deref for WordValue<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -241,7 +241,7 @@ impl<T> Deref for Word<T> {
     }
 }
 
-impl Deref for Text {
+impl Deref for NonEmptyText {
     type Target = String;
 
     fn deref(&self) -> &String {

@@ -4,21 +4,21 @@
 use std::collections::BTreeMap;
 
 use deadloop_detect::Fault;
-use deadloop_repair::meaning::Delivered;
+use deadloop_repair::meaning::Delivery;
 use deadloop_synth::damage::{damage, damage_events};
 use proptest::prelude::*;
 
-fn events(count: usize) -> Vec<Delivered> {
-    let event = |i: usize| Delivered {
+fn events(count: usize) -> Vec<Delivery> {
+    let event = |i: usize| Delivery {
         id: Some(i.to_string()),
         position: Some(i as u64),
         text: format!("part {}", i % 3),
         done: false,
     };
-    let mut events: Vec<Delivered> = (0..count).map(event).collect();
-    events.push(Delivered {
+    let mut events: Vec<Delivery> = (0..count).map(event).collect();
+    events.push(Delivery {
         done: true,
-        ..Delivered::default()
+        ..Delivery::default()
     });
     events
 }

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{Body, Class, Corpus};
-use deadloop_finder::choose::{FoundSpan, find};
+use deadloop_finder::selection::{FoundSpan, find};
 use deadloop_synth::Synth;
 use deadloop_synth::forms::Forms;
-use deadloop_synth::label::Label;
+use deadloop_synth::label::PlantedLabel;
 use deadloop_synth::spec::{CorpusSpec, SourcePlace, key_texts};
-use deadloop_synth::stock::{CleanText, Real, Stock, TimedPiece};
+use deadloop_synth::stock::{CleanText, RealStream, Stock, TimedPiece};
 use deadloop_synth::transcript::SynthTranscript;
 
 fn datasets() -> PathBuf {
@@ -83,7 +83,7 @@ fn exact(kind: &str) -> bool {
 }
 
 /// The obvious check of one label against the text.
-fn verify(made: &SynthTranscript, label: &Label) {
+fn verify(made: &SynthTranscript, label: &PlantedLabel) {
     let id = &made.entry.transcript.id;
     let text = text(made, &label.channel);
     let places = [label.start, label.onset, label.period];
@@ -153,7 +153,7 @@ fn planted_loops_are_where_their_labels_say() {
 }
 
 /// Where the finder sees what was planted: off by so many chars; none: nowhere.
-fn off(made: &SynthTranscript, label: &Label) -> Option<(i64, bool)> {
+fn off(made: &SynthTranscript, label: &PlantedLabel) -> Option<(i64, bool)> {
     let text: String = text(made, &label.channel).iter().collect();
     let onset = label.onset.unwrap() as i64;
     let spans = find(&text).spans;
@@ -362,7 +362,7 @@ fn written(id: String, model: Option<&str>, text: &str) -> CleanText {
 }
 
 /// A stock of one real answer, that of `t0`.
-fn one_answer(real: Real) -> Stock {
+fn one_answer(real: RealStream) -> Stock {
     Stock {
         texts: vec![vec![written("t0".to_owned(), Some("m"), &real.answer)]],
         real: vec![[("t0".to_owned(), real)].into()],
@@ -398,10 +398,10 @@ fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
     let spec = CorpusSpec::parse(text_of_spec).unwrap();
     let id = |at: usize| format!("t{at}");
     let clean = |at| written(id(at), Some("m"), "It is four.");
-    let real = |at| Real {
+    let real = |at| RealStream {
         reasoning: if at == 777 { "Two and two." } else { "" }.into(),
         answer: "It is four.".into(),
-        ..Real::default()
+        ..RealStream::default()
     };
     let stock = Stock {
         texts: vec![(0..1000).map(clean).collect()],
@@ -492,9 +492,9 @@ fn actions_are_planted_into_real_answers() {
     };
     let forms = "[[form]]\nname = \"note\"\nclass = \"tags\"\ntext = \"<create_note><id>{{ int(1, 9) }}</id>seven</create_note>\"\n";
     let answer = "It is four. It was five.\nIt will be six!";
-    let real = Real {
+    let real = RealStream {
         answer: answer.into(),
-        ..Real::default()
+        ..RealStream::default()
     };
     let stock = Stock {
         forms: [("f".to_owned(), Forms::parse(forms).unwrap())].into(),
@@ -531,11 +531,11 @@ fn a_stall_in_a_recording_keeps_its_pieces_and_times() {
     };
     let pieces =
         [(6, 10.0), (1, 2500.0), (5, 9000.0)].map(|(chars, t_ms)| TimedPiece { chars, t_ms });
-    let stock = one_answer(Real {
+    let stock = one_answer(RealStream {
         answer: "It is four.".into(),
         pieces: pieces.to_vec(),
         over: Some(9100.0),
-        ..Real::default()
+        ..RealStream::default()
     });
     let mut lengths = BTreeSet::new();
     let recorded = CorpusSpec::parse(&spec("{ by = \"recorded\" }")).unwrap();

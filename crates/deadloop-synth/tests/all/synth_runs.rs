@@ -6,8 +6,8 @@ use std::path::Path;
 
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
 use deadloop_synth::Synth;
-use deadloop_synth::label::Label;
-use deadloop_synth::runs::Run;
+use deadloop_synth::label::PlantedLabel;
+use deadloop_synth::runs::RealRun;
 use deadloop_synth::spec::CorpusSpec;
 use deadloop_synth::stock::Stock;
 use deadloop_synth::transcript::SynthTranscript;
@@ -76,7 +76,7 @@ fn steady(text: &str) -> Vec<&str> {
 }
 
 /// Whether the events bear a label out.
-fn holds(made: &SynthTranscript, label: &Label) -> Result<(), String> {
+fn holds(made: &SynthTranscript, label: &PlantedLabel) -> Result<(), String> {
     let steps = steps(&made.entry.transcript.events);
     let turns = turns(&made.entry.transcript.events);
     let length = match label.channel.as_str() {
@@ -206,12 +206,12 @@ fn every_kind_of_the_starter_is_what_its_label_says() {
 }
 
 /// The starter's own clean runs stand in for real ones.
-fn hosts() -> Vec<Run> {
+fn hosts() -> Vec<RealRun> {
     let clean = starter()
         .into_iter()
         .filter(|made| made.entry.transcript.id.starts_with("run-"));
     clean
-        .filter_map(|made| Run::from_entry(&made.entry))
+        .filter_map(|made| RealRun::from_entry(&made.entry))
         .collect()
 }
 
@@ -288,7 +288,7 @@ fn what_no_run_can_be_is_refused_with_its_line() {
 }
 
 /// A run that makes one call, three at once, and three more of which one failed by itself.
-fn parallel() -> Run {
+fn parallel() -> RealRun {
     let result = |at: usize| {
         format!(
             r#"{{"type":"tool_result","id":"c{at}","content":"{{\"a\":{at},\"b\":2}}","error":{}}}"#,
@@ -309,7 +309,7 @@ fn parallel() -> Run {
     let events = [turn(0..1), turn(1..4), turn(4..7)].join(",");
     let line = format!(r#"{{"id":"r","model":"m","group":"g","lang":"en","events":[{events}]}}"#);
     let read = Entry::of_line(line.as_bytes(), Place::whole("line"), None);
-    Run::from_entry(&read.expect("a transcript").0).expect("it calls")
+    RealRun::from_entry(&read.expect("a transcript").0).expect("it calls")
 }
 
 /// Of a real run's parallel calls some come back damaged: as many as the degree says, all others as they were.

@@ -8,7 +8,7 @@ use std::path::Path;
 use deadloop_corpus::{Body, RecordedEvent};
 use deadloop_finder::steps::find_run;
 use deadloop_synth::Synth;
-use deadloop_synth::label::Label;
+use deadloop_synth::label::PlantedLabel;
 use deadloop_synth::spec::CorpusSpec;
 use deadloop_synth::stock::Stock;
 use deadloop_synth::transcript::SynthTranscript;
@@ -96,7 +96,7 @@ fn are_one<T: Ord>(all: impl IntoIterator<Item = T>) -> bool {
 }
 
 /// Where a label's first copy begins, its second, and where it ends, of so many.
-fn span(label: &Label, length: usize) -> (usize, usize, usize) {
+fn span(label: &PlantedLabel, length: usize) -> (usize, usize, usize) {
     let [start, onset] = [label.start, label.onset].map(|at| at.expect("a place"));
     let end = label.end.unwrap_or(length);
     assert!(start < onset && onset < end && end <= length, "{label:?}");
@@ -104,7 +104,7 @@ fn span(label: &Label, length: usize) -> (usize, usize, usize) {
 }
 
 /// Whether a loop of calls is what its item says.
-fn is_of_calls(made: &SynthTranscript, label: &Label) -> bool {
+fn is_of_calls(made: &SynthTranscript, label: &PlantedLabel) -> bool {
     let steps = steps(made);
     let (start, onset, end) = span(label, steps.len());
     let copies = &steps[start..end];
@@ -146,7 +146,7 @@ fn is_of_calls(made: &SynthTranscript, label: &Label) -> bool {
 }
 
 /// Whether a loop of turns is what its item says.
-fn is_of_turns(made: &SynthTranscript, label: &Label) -> bool {
+fn is_of_turns(made: &SynthTranscript, label: &PlantedLabel) -> bool {
     let turns = turns(made);
     let (start, _, end) = span(label, turns.len());
     let said = are_one(turns[start..end].iter().map(|turn| &turn.0)) && !turns[start].0.is_empty();

@@ -12,12 +12,12 @@ use polars_io::parquet::write::{BatchedWriter, ParquetCompression};
 use crate::rows::ParquetError;
 use crate::schema::ColumnDoc;
 
-mod caught;
 mod pages;
+mod panics;
 mod rows;
 mod values;
 
-use caught::caught;
+use panics::caught;
 pub use rows::ParquetRows;
 
 /// A Parquet file being written, a row group at a time, packed with zstd.

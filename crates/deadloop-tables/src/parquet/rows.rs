@@ -7,7 +7,7 @@ use polars_parquet::read::{FileMetadata, infer_schema, read_metadata};
 
 use super::values::Values;
 use super::{broken, guarded};
-use crate::rows::{Lost, ParquetError, RowOfValues};
+use crate::rows::{ParquetError, RowOfValues, RowsError};
 
 /// The rows of a Parquet file in order. Reading continues after an error with the rows behind it.
 pub struct ParquetRows {
@@ -39,18 +39,18 @@ impl ParquetRows {
 }
 
 impl Iterator for ParquetRows {
-    type Item = Result<RowOfValues, Lost>;
+    type Item = Result<RowOfValues, RowsError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(row) = self.group.row() {
-                return Some(row.map_err(Lost::Row));
+                return Some(row.map_err(RowsError::Row));
             }
             let group = self.footer.row_groups.get(self.next_group)?;
             self.next_group += 1;
             match guarded(|| Values::read(&mut self.file, group, &self.schema)) {
                 Ok(group) => self.group = group,
-                Err(why) => return Some(Err(Lost::Group(group.num_rows() as u64, why))),
+                Err(why) => return Some(Err(RowsError::Group(group.num_rows() as u64, why))),
             }
         }
     }

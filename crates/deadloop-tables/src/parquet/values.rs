@@ -23,12 +23,12 @@ use crate::rows::{ParquetError, RowOfValues};
 /// A row group in memory, read row by row.
 #[derive(Default)]
 pub(super) struct Values {
-    columns: Vec<Column>,
+    columns: Vec<DecodedColumn>,
     left: usize,
 }
 
 /// A column as decoded arrays.
-struct Column {
+struct DecodedColumn {
     name: Arc<str>,
     arrays: VecDeque<Box<dyn Array>>,
     at: usize,
@@ -43,7 +43,7 @@ impl Values {
     ) -> Result<Self, ParquetError> {
         pages::check(file, group)?;
         let columns = schema.iter().map(|(name, field)| {
-            Ok(Column {
+            Ok(DecodedColumn {
                 name: Arc::from(name.as_str()),
                 arrays: arrays(file, group, name, field)?.into(),
                 at: 0,
@@ -75,7 +75,7 @@ impl Values {
     }
 }
 
-impl Column {
+impl DecodedColumn {
     /// Returns the next cell: an array and an index into it.
     fn cell(&mut self) -> Option<(&dyn Array, usize)> {
         while self

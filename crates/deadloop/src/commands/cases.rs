@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use deadloop_corpus::Selection;
 use deadloop_detect::Settings;
-use deadloop_run::cases::{Checked, PinFinding, check, read};
+use deadloop_run::cases::{CheckedCase, PinFinding, check, read};
 use deadloop_run::{SurveyRequest, recorded_case, survey};
 use serde_json::json;
 
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::settings;
@@ -19,7 +19,7 @@ use deadloop_run::visible::visible;
 pub(crate) const HELP: &str = "Examples:\n  deadloop cases tests/cases/*.toml --settings settings.toml\n  deadloop cases --add recordings.jsonl t1 >> cases.toml\n\nA case:\n  [[case]]\n  name = \"a menu that repeats\"\n  text = [\"Fine.\\n⟦onset⟧\", { repeat = \"Try again.\\n\", times = 90 }]\n  expect = { alarm = true, between = [\"onset\", \"onset+600\"], kind = \"short-sequence\" }\n\nor expect = { alarm = false }. With todo = \"reason\" the case may fail, and the command says so once it holds.\n\n--add writes a recording as a case on stdout: the transcript with its label, and what is expected of it. A loop is stopped within the latency that the settings have now, and clean text is left alone; what the settings get wrong is a todo. Without a label the case expects what the settings do now.\n\nExit codes: 0 all cases hold, 4 there are no cases, 100 some do not hold.";
 
 #[derive(Debug, Args)]
-pub(crate) struct Cases {
+pub(crate) struct CasesArgs {
     /// Files of cases
     #[arg(required_unless_present = "add", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
@@ -37,7 +37,7 @@ pub(crate) struct Cases {
     pub(crate) corpus: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &Cases, global: Global) -> Outcome {
+pub(super) fn run(args: &CasesArgs, global: GlobalArgs) -> Outcome {
     let general = settings::settings(args.settings.as_deref(), &args.set)?;
     if let [corpus, id] = &args.add[..] {
         return add(args, (corpus.as_ref(), id), &general, global);
@@ -78,7 +78,12 @@ pub(super) fn run(args: &Cases, global: Global) -> Outcome {
 }
 
 /// Prints a recording as a case.
-fn add(args: &Cases, (corpus, id): (&Path, &str), settings: &Settings, global: Global) -> Outcome {
+fn add(
+    args: &CasesArgs,
+    (corpus, id): (&Path, &str),
+    settings: &Settings,
+    global: GlobalArgs,
+) -> Outcome {
     let host = Terminal::new(global);
     let found = survey(SurveyRequest {
         path: corpus,
@@ -98,7 +103,7 @@ fn add(args: &Cases, (corpus, id): (&Path, &str), settings: &Settings, global: G
     show::next(&[&format!("deadloop cases cases.toml{settings}")], global)
 }
 
-fn row(checked: &Checked<'_>) -> serde_json::Value {
+fn row(checked: &CheckedCase<'_>) -> serde_json::Value {
     json!({
         "file": checked.case.file, "line": checked.case.pinned.line,
         "case": checked.case.pinned.name, "settings": checked.settings,
@@ -118,7 +123,7 @@ fn name(finding: PinFinding) -> &'static str {
 }
 
 /// Formats the cases that fail, the todos that hold now, and the counts.
-fn words(checked: &[Checked<'_>]) -> String {
+fn words(checked: &[CheckedCase<'_>]) -> String {
     let told = checked.iter().filter_map(|c| {
         let what = match (c.finding(), &c.expect.todo) {
             (PinFinding::Fail, _) => {

@@ -5,12 +5,14 @@
 use std::path::Path;
 
 use clap::Args;
-use deadloop_detect::harness::{DETECTORS, Detector, Mark, Measuring, Param, Preset, did_you_mean};
+use deadloop_detect::harness::{
+    DETECTORS, Detector, Measurement, Param, ParamRole, Preset, did_you_mean,
+};
 use deadloop_detect::{Settings, Value};
 use deadloop_score::explained;
 use serde_json::{Value as Json, json};
 
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Failure, Outcome};
 use crate::{settings, show};
 use deadloop_run::visible::visible_lines;
@@ -18,7 +20,7 @@ use deadloop_run::visible::visible_lines;
 pub(crate) const HELP: &str = "Examples:\n  deadloop detectors\n  deadloop detectors periodic\n  deadloop detectors tuned/settings.toml    # its guards in plain sentences; also recommended, or a preset\n  deadloop detectors periodic --grid > grid.toml\n  deadloop tune CORPUS --grid grid.toml";
 
 #[derive(Debug, Args)]
-pub(crate) struct Detectors {
+pub(crate) struct DetectorsArgs {
     /// The detector to describe in full; or a settings file, `recommended` or a preset, whose guards are said in plain
     /// sentences [default: all detectors, a line each]
     name: Option<String>,
@@ -30,7 +32,7 @@ pub(crate) struct Detectors {
 /// The width of the list, in columns.
 const WIDTH: u16 = 100;
 
-pub(super) fn run(args: &Detectors, global: Global) -> Outcome {
+pub(super) fn run(args: &DetectorsArgs, global: GlobalArgs) -> Outcome {
     let Some(name) = &args.name else {
         return all(global);
     };
@@ -47,7 +49,7 @@ pub(super) fn run(args: &Detectors, global: Global) -> Outcome {
 }
 
 /// Prints a settings file in sentences: the guard of all models, then those of particular ones.
-fn explain(settings: &Settings, global: Global) -> Outcome {
+fn explain(settings: &Settings, global: GlobalArgs) -> Outcome {
     let own = settings.overrides().map(|(glob, guard)| {
         let who = format!("Models that match {glob}:");
         (who, explained(guard))
@@ -83,7 +85,7 @@ fn presets_of(detector: &'static Detector) -> Outcome<Vec<Preset>> {
     detector.presets().map_err(|e| Code::Unexpected.error(e))
 }
 
-fn grid(detector: &Detector, global: Global) -> Outcome {
+fn grid(detector: &Detector, global: GlobalArgs) -> Outcome {
     let text = detector.grid;
     if global.json {
         show::print_json(&json!({"name": detector.name, "grid": text}))
@@ -92,7 +94,7 @@ fn grid(detector: &Detector, global: Global) -> Outcome {
     }
 }
 
-fn one(detector: &'static Detector, global: Global) -> Outcome {
+fn one(detector: &'static Detector, global: GlobalArgs) -> Outcome {
     let presets = presets_of(detector)?;
     if global.json {
         return show::print_json(&as_json(detector, &presets));
@@ -108,7 +110,7 @@ fn one(detector: &'static Detector, global: Global) -> Outcome {
     )
 }
 
-fn all(global: Global) -> Outcome {
+fn all(global: GlobalArgs) -> Outcome {
     let mut rows = Vec::new();
     let mut every = Vec::new();
     for detector in DETECTORS.iter().copied() {
@@ -153,16 +155,16 @@ fn on_alarm(detector: &Detector) -> &'static str {
 /// Returns the channels that a guard watches by default.
 fn watches(detector: &Detector) -> &'static str {
     match detector.measure {
-        Measuring::Text(_) => "reasoning, answer",
-        Measuring::Run(channel, _) => channel.name(),
-        Measuring::Program(_) => "all events",
+        Measurement::Text(_) => "reasoning, answer",
+        Measurement::Run(channel, _) => channel.name(),
+        Measurement::Program(_) => "all events",
     }
 }
 
 fn mark(param: &Param) -> &'static str {
     match param.mark {
-        Mark::Structural => "S",
-        Mark::Threshold(_) => "T",
+        ParamRole::Structural => "S",
+        ParamRole::Threshold(_) => "T",
     }
 }
 
@@ -246,7 +248,7 @@ fn as_json(detector: &Detector, presets: &[Preset]) -> Json {
         "name": detector.name, "version": detector.version, "about": detector.about,
         "exactly": detector.exactly, "examples": detector.examples,
         "watches": watches(detector), "on_alarm": on_alarm(detector),
-        "live": matches!(detector.measure, Measuring::Text(_)),
+        "live": matches!(detector.measure, Measurement::Text(_)),
         "params": detector.params.iter().map(param).collect::<Vec<_>>(),
         "presets": presets.iter().map(preset).collect::<Vec<_>>(),
     })

@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use deadloop_run::export::ENGINES;
 use serde_json::json;
 
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::{settings, show};
 
@@ -18,7 +18,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop export tuned/settings.toml 
 const TOKEN: f64 = 4.0;
 
 #[derive(Debug, Args)]
-pub(crate) struct Export {
+pub(crate) struct ExportArgs {
     /// A settings file, `recommended` or the name of a preset
     settings: PathBuf,
     /// The guard to configure
@@ -32,7 +32,7 @@ pub(crate) struct Export {
     set: Vec<String>,
 }
 
-pub(super) fn run(args: &Export, global: Global) -> Outcome {
+pub(super) fn run(args: &ExportArgs, global: GlobalArgs) -> Outcome {
     let settings = settings::settings(Some(&args.settings), &args.set)?;
     let setting = match args.model.as_deref() {
         Some(model) => settings.for_model(model),

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use clap::{Args, Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use deadloop_run::generate::reference::{Leaf, head, leaf, leaves, row};
+use deadloop_run::generate::reference::{ReferencePage, head, leaf, leaves, row};
 use deadloop_run::generate::schemas::SCHEMAS;
 use deadloop_score::write_text;
 use serde_json::json;
 
-use crate::args::{Cli, Global};
+use crate::args::{Cli, GlobalArgs};
 use crate::commands::families::FAMILIES;
 use crate::exit::{Code, Outcome};
 use crate::show;
@@ -20,12 +20,12 @@ use crate::show;
 pub(crate) const HELP: &str = "Example:\n  deadloop generate made\n\nThe folder gets man/ (man pages), completions/ (for each shell), schemas/ (JSON Schemas of settings, grids and transcripts) and site/ (the reference of the docs' site, Markdown). Files that are there are overwritten.\n\nIn an editor that reads TOML with schemas (Taplo, Even Better TOML) write this as the first line of settings.toml:\n  #:schema ./settings.schema.json";
 
 #[derive(Debug, Args)]
-pub(crate) struct Generate {
+pub(crate) struct GenerateArgs {
     /// The folder
     dir: PathBuf,
 }
 
-pub(super) fn run(args: &Generate, global: Global) -> Outcome {
+pub(super) fn run(args: &GenerateArgs, global: GlobalArgs) -> Outcome {
     let mut program = Cli::command();
     program.build();
     let mut files = manuals(&program)?;
@@ -82,7 +82,7 @@ fn manuals(program: &Command) -> Outcome<Vec<(String, String)>> {
 }
 
 /// Returns the reference pages of the commands.
-fn commands(program: &Command) -> Vec<Leaf> {
+fn commands(program: &Command) -> Vec<ReferencePage> {
     let mut text = String::from(
         "# Commands\n\n`--jobs`, `--quiet` and `--json` go with every command. `-h` shows what most people need, `--help` \
          everything.\n",

@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::args::Folder;
+use crate::args::FolderArgs;
 use crate::exit::Outcome;
 use crate::settings;
-use deadloop_run::Parts;
+use deadloop_run::ShardParts;
 
 /// The end of the help text.
 pub(crate) const HELP: &str = "Examples:\n  deadloop sweep recordings --grid grid.toml --shard 1/2 --out part-1\n  deadloop sweep recordings --grid grid.toml --shard 2/2 --out part-2\n  deadloop merge part-1 part-2 --out swept\n\nEvery file except manifest.json has the same bytes as that of a single run. Parts of another command, plan, version or corpus, other labels, and a shard that is missing or given twice are refused. --limit, --sample, labels without a transcript and repeated ids are applied here. The report of tune and replay shows texts only if the corpus is there (--corpus).\n\nIt takes the memory of the same command without the texts: the cases and records of all transcripts.";
 
 #[derive(Debug, Args)]
-pub(crate) struct Merge {
+pub(crate) struct MergeArgs {
     /// All folders that --shard wrote, in any order
     #[arg(required = true, value_name = "PART")]
     parts: Vec<PathBuf>,
@@ -32,23 +32,23 @@ pub(crate) struct Merge {
     pub(super) force: bool,
 }
 
-impl Merge {
+impl MergeArgs {
     /// Opens the parts.
-    pub(super) fn parts(&self) -> Outcome<Arc<Parts>> {
-        let parts = Arc::new(Parts::open(&self.parts)?);
+    pub(super) fn parts(&self) -> Outcome<Arc<ShardParts>> {
+        let parts = Arc::new(ShardParts::open(&self.parts)?);
         settings::keep(parts.read());
         Ok(parts)
     }
 
     /// Sets the paths of the corpus and of the results.
-    pub(super) fn place(&self, parts: &Parts, corpus: &mut PathBuf, out: &mut PathBuf) {
+    pub(super) fn place(&self, parts: &ShardParts, corpus: &mut PathBuf, out: &mut PathBuf) {
         let path = self.corpus.as_deref().unwrap_or(parts.corpus());
         *corpus = path.to_path_buf();
         out.clone_from(&self.out);
     }
 
     /// Passes the parts to the command of the shards.
-    pub(super) fn put(&self, parts: Arc<Parts>, folder: &mut Folder) {
+    pub(super) fn put(&self, parts: Arc<ShardParts>, folder: &mut FolderArgs) {
         folder.force = self.force;
         folder.sharded.parts = Some(parts);
     }

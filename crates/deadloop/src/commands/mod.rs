@@ -6,7 +6,7 @@
 use clap::Subcommand;
 use serde::Deserialize;
 
-use crate::args::{Cli, Global};
+use crate::args::{Cli, GlobalArgs};
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 
@@ -19,13 +19,13 @@ mod explain;
 mod export;
 pub(crate) mod families;
 mod generate;
-pub(crate) mod gone;
 mod import;
 mod init;
 mod label;
 mod merge;
 mod proxy;
 mod repair;
+pub(crate) mod replacements;
 mod replay;
 mod report;
 mod show;
@@ -44,67 +44,67 @@ fn examples(help: &'static str) -> &'static str {
 pub(crate) enum Command {
     /// The main job: choose a setting for each model, with the evidence
     #[command(after_help = examples(tune::HELP), after_long_help = tune::HELP)]
-    Tune(tune::Tune),
+    Tune(tune::TuneArgs),
     /// Score every cell of a grid, and choose none
     #[command(after_help = examples(sweep::HELP), after_long_help = sweep::HELP)]
-    Sweep(sweep::Sweep),
+    Sweep(sweep::SweepArgs),
     /// Replay settings: what fires where, and how good that is
     #[command(after_help = examples(replay::HELP), after_long_help = replay::HELP)]
-    Replay(replay::Replay),
+    Replay(replay::ReplayArgs),
     /// Put the guard between any client and any server of LLM streams
     #[command(after_help = examples(proxy::HELP), after_long_help = proxy::HELP)]
-    Proxy(proxy::Proxy),
+    Proxy(proxy::ProxyArgs),
     /// Merge the parts that --shard wrote into one result
     #[command(after_help = examples(merge::HELP), after_long_help = merge::HELP)]
-    Merge(merge::Merge),
+    Merge(merge::MergeArgs),
     /// Write a setting as the configuration of another guard
     #[command(after_help = examples(export::HELP), after_long_help = export::HELP)]
-    Export(export::Export),
+    Export(export::ExportArgs),
     /// Explain one transcript: which threshold decided, and where
     #[command(after_help = examples(explain::HELP), after_long_help = explain::HELP)]
-    Explain(explain::Explain),
+    Explain(explain::ExplainArgs),
     /// Watch a stream on stdin: exit code 10 when the guard stops it
     #[command(after_help = examples(watch::HELP), after_long_help = watch::HELP)]
-    Watch(watch::Watch),
+    Watch(watch::WatchArgs),
     /// Make a corpus from recordings in other formats
     #[command(after_help = examples(import::HELP), after_long_help = import::HELP)]
-    Import(import::Import),
+    Import(import::ImportArgs),
     /// Measure repairers of faulty streams
     #[command(after_help = examples(repair::HELP), after_long_help = repair::HELP)]
-    Repair(repair::Repair),
+    Repair(repair::RepairArgs),
     /// Render the report of a result folder again; runs nothing
     #[command(after_help = examples(report::HELP), after_long_help = report::HELP)]
-    Report(report::Report),
+    Report(report::ReportArgs),
     /// Propose labels, review them, compare them
     #[command(after_help = examples(label::HELP), after_long_help = label::HELP)]
-    Label(label::Label),
+    Label(label::LabelArgs),
     /// Count a corpus, what its labels can prove, and what misleads
     #[command(after_help = examples(check::HELP), after_long_help = check::HELP)]
-    Check(check::Check),
+    Check(check::CheckArgs),
     /// Make a labelled corpus from a spec and a seed
     #[command(after_help = examples(synth::HELP), after_long_help = synth::HELP)]
-    Synth(synth::Synth),
+    Synth(synth::SynthArgs),
     /// Compare two settings: what moved, which verdicts changed; a gate
     #[command(after_help = examples(compare::HELP), after_long_help = compare::HELP)]
-    Compare(compare::Compare),
+    Compare(compare::CompareArgs),
     /// Measure context budgets on recorded runs of agents
     #[command(after_help = examples(budget::HELP), after_long_help = budget::HELP)]
-    Budget(budget::Budget),
+    Budget(budget::BudgetArgs),
     /// Check settings against pinned cases, or write one from a recording
     #[command(after_help = examples(cases::HELP), after_long_help = cases::HELP)]
-    Cases(cases::Cases),
+    Cases(cases::CasesArgs),
     /// List the detectors, or describe a single one
     #[command(after_help = examples(detectors::HELP), after_long_help = detectors::HELP)]
-    Detectors(detectors::Detectors),
+    Detectors(detectors::DetectorsArgs),
     /// Write a folder to start from: settings, a grid, a small corpus
     #[command(after_help = examples(init::HELP), after_long_help = init::HELP)]
-    Init(init::Init),
+    Init(init::InitArgs),
     /// Show transcripts as a person reads them
     #[command(after_help = examples(show::HELP), after_long_help = show::HELP)]
-    Show(show::Show),
+    Show(show::ShowArgs),
     /// Write man pages, completions, JSON Schemas and the site's reference
     #[command(hide = true, after_help = examples(generate::HELP), after_long_help = generate::HELP)]
-    Generate(generate::Generate),
+    Generate(generate::GenerateArgs),
 }
 
 /// The maximum number of threads. With more, they would mostly wait for each other.
@@ -145,16 +145,16 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
 /// A sharded command, in the form that its parts store.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum OfShards {
-    Tune(Box<tune::Tune>),
-    Sweep(Box<sweep::Sweep>),
-    Replay(Box<replay::Replay>),
-    Repair(Box<repair::Repair>),
-    Budget(Box<budget::Budget>),
+enum ShardedCommand {
+    Tune(Box<tune::TuneArgs>),
+    Sweep(Box<sweep::SweepArgs>),
+    Replay(Box<replay::ReplayArgs>),
+    Repair(Box<repair::RepairArgs>),
+    Budget(Box<budget::BudgetArgs>),
 }
 
 /// Runs the command of the shards on their parts.
-fn merged(args: &merge::Merge, global: Global) -> Outcome {
+fn merged(args: &merge::MergeArgs, global: GlobalArgs) -> Outcome {
     let parts = args.parts()?;
     let command = serde_json::from_value(parts.request().clone()).map_err(|e| {
         Code::Usage.error(format!(
@@ -162,27 +162,27 @@ fn merged(args: &merge::Merge, global: Global) -> Outcome {
         ))
     })?;
     match command {
-        OfShards::Tune(mut tune) => {
+        ShardedCommand::Tune(mut tune) => {
             args.place(&parts, &mut tune.corpus, &mut tune.out);
             args.put(parts, &mut tune.output.folder);
             tune::run(&tune, global)
         }
-        OfShards::Sweep(mut sweep) => {
+        ShardedCommand::Sweep(mut sweep) => {
             args.place(&parts, &mut sweep.corpus, &mut sweep.out);
             args.put(parts, &mut sweep.output.folder);
             sweep::run(&sweep, global)
         }
-        OfShards::Replay(mut replay) => {
+        ShardedCommand::Replay(mut replay) => {
             args.place(&parts, &mut replay.corpus, &mut replay.out);
             args.put(parts, &mut replay.output.folder);
             replay::run(&replay, global)
         }
-        OfShards::Repair(mut repair) => {
+        ShardedCommand::Repair(mut repair) => {
             args.place(&parts, &mut repair.corpus, &mut repair.out);
             args.put(parts, &mut repair.folder);
             repair::run(&repair, global)
         }
-        OfShards::Budget(mut budget) => {
+        ShardedCommand::Budget(mut budget) => {
             args.place(&parts, &mut budget.corpus, &mut budget.out);
             args.put(parts, &mut budget.folder);
             budget::run(&budget, global)

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use clap::Args;
 use deadloop_detect::{Alarm, Feeds, Guards, Response, Setting, Settings};
-use deadloop_proxy::{Followed, Proxy as Listening, ProxyNews, ProxyOptions, Upstream};
+use deadloop_proxy::{AlarmEffect, Proxy as Listening, ProxyNews, ProxyOptions, Upstream};
 
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::{interrupt, settings, show};
 use deadloop_run::visible::visible;
@@ -22,7 +22,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop proxy --listen 127.0.0.1:80
 const GRACE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Args)]
-pub(crate) struct Proxy {
+pub(crate) struct ProxyArgs {
     /// The address for clients
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
     listen: String,
@@ -46,7 +46,7 @@ pub(crate) struct Proxy {
     strict: bool,
 }
 
-pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
+pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
     let path = args.settings.as_deref();
     let settings = settings::settings(path, &args.set)?;
     let guards = Guards::new(&settings).map_err(|e| Code::Usage.because(e))?;
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Proxy, global: Global) -> Outcome {
     if let Some(words) = blind.as_ref().filter(|_| args.strict) {
         return Err(Code::Usage.error(format!("--strict: {words}")));
     }
-    let log = Arc::new(Log::begin(global.quiet));
+    let log = Arc::new(StderrLog::begin(global.quiet));
     if let Some(words) = blind {
         log.line(format!("deadloop: {words}"));
     }
@@ -123,10 +123,12 @@ const LONGEST: usize = 1000;
 const NAME: usize = 100;
 
 /// Formats an alarm as a line of the log.
-fn line_of(model: &str, alarm: &Alarm, followed: Followed) -> String {
+fn line_of(model: &str, alarm: &Alarm, followed: AlarmEffect) -> String {
     let lead = match (alarm.response, followed) {
         (Response::Stop, _) => "",
-        (Response::Refuse, Followed::Ended) => "refuse: the response was ended before the call: ",
+        (Response::Refuse, AlarmEffect::Ended) => {
+            "refuse: the response was ended before the call: "
+        }
         (response, _) => &format!("{}: ", response.name()),
     };
     let said = format!("{}: {lead}{}", cut(model, NAME), alarm.log_line());
@@ -148,21 +150,21 @@ const WAITING: usize = 1000;
 const LAST: Duration = Duration::from_secs(1);
 
 /// The log on stderr, written by a separate thread, so that no stream waits for a slow reader.
-struct Log {
+struct StderrLog {
     /// The channel to the thread. `None` if the log is off.
-    lines: Option<SyncSender<Entry>>,
+    lines: Option<SyncSender<LogEntry>>,
     lost: Arc<AtomicU64>,
 }
 
 /// An entry for the thread of the log.
-enum Entry {
+enum LogEntry {
     /// A line to write.
     Line(String),
     /// A request for an answer when all lines before it are written.
     Asked(Sender<()>),
 }
 
-impl Log {
+impl StderrLog {
     fn begin(quiet: bool) -> Self {
         let (lines, entries) = sync_channel(WAITING);
         let lost = Arc::new(AtomicU64::new(0));
@@ -170,8 +172,8 @@ impl Log {
         let write = move || {
             for entry in entries {
                 match entry {
-                    Entry::Line(line) => show::remark(line),
-                    Entry::Asked(whoever) => drop(whoever.send(())),
+                    LogEntry::Line(line) => show::remark(line),
+                    LogEntry::Asked(whoever) => drop(whoever.send(())),
                 }
                 match counted.swap(0, Ordering::Relaxed) {
                     0 => {}
@@ -190,7 +192,7 @@ impl Log {
         let Some(lines) = &self.lines else {
             return;
         };
-        if lines.try_send(Entry::Line(line)).is_err() {
+        if lines.try_send(LogEntry::Line(line)).is_err() {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -198,7 +200,7 @@ impl Log {
     /// Waits a moment until all lines are written.
     fn written(&self) {
         let (send, done) = channel();
-        let asked = |lines: &SyncSender<Entry>| lines.try_send(Entry::Asked(send)).is_ok();
+        let asked = |lines: &SyncSender<LogEntry>| lines.try_send(LogEntry::Asked(send)).is_ok();
         if self.lines.as_ref().is_some_and(asked) {
             let _ = done.recv_timeout(LAST);
         }

@@ -7,10 +7,10 @@ use deadloop_report::Options;
 use deadloop_score::Manifest;
 use serde_json::json;
 
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
-use crate::rendering::render;
+use crate::report_page::render;
 use crate::show;
 
 pub(crate) const HELP: &str = "\
@@ -22,7 +22,7 @@ Writes report.html, report.md and, the charts as charts/NAME.svg. The charts of 
 a browser to print it.";
 
 #[derive(Debug, Args)]
-pub(crate) struct Report {
+pub(crate) struct ReportArgs {
     /// A folder that tune, sweep, replay, repair or budget wrote
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
@@ -34,7 +34,7 @@ pub(crate) struct Report {
     pub(crate) open: bool,
 }
 
-pub(super) fn run(args: &Report, global: Global) -> Outcome {
+pub(super) fn run(args: &ReportArgs, global: GlobalArgs) -> Outcome {
     let dir = args.dir.as_path();
     if !dir.join("manifest.json").is_file() {
         let what = "no manifest.json; expected a folder that tune, sweep, replay, repair or budget finished";

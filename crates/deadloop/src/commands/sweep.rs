@@ -11,10 +11,10 @@ use deadloop_score::{Evidence, FrontPoint, wrong_rate};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::args::{Global, Judge, Output, Select};
+use crate::args::{GlobalArgs, JudgeArgs, OutputArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::replaying::{finish, replay, request, tell_no_csv, tell_refused};
+use crate::requests::{finish, replay, request, tell_no_csv, tell_refused};
 use crate::settings;
 use crate::show;
 use deadloop_run::Request;
@@ -23,7 +23,7 @@ pub(crate) const HELP: &str =
     "Example:\n  deadloop sweep datasets/starter --grid grid.toml --out swept";
 
 #[derive(Debug, Args, Serialize, Deserialize)]
-pub(crate) struct Sweep {
+pub(crate) struct SweepArgs {
     /// A corpus: a folder, or one .jsonl file
     #[serde(skip)]
     pub(crate) corpus: PathBuf,
@@ -31,18 +31,18 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "FILE")]
     pub(crate) grid: PathBuf,
     #[command(flatten)]
-    pub(crate) select: Select,
+    pub(crate) select: SelectArgs,
     #[command(flatten)]
-    pub(crate) judge: Judge,
+    pub(crate) judge: JudgeArgs,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
     /// The folder of the results
     #[arg(long, value_name = "DIR")]
     #[serde(skip)]
     pub(crate) out: PathBuf,
 }
 
-pub(super) fn run(args: &Sweep, global: Global) -> Outcome {
+pub(super) fn run(args: &SweepArgs, global: GlobalArgs) -> Outcome {
     let (grid, text) = settings::grid(&args.grid)?;
     let grid = match args.judge.per {
         None => grid,

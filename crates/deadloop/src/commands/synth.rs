@@ -8,7 +8,7 @@ use deadloop_run::synth::{COUNTED, MadeCorpus, make};
 use deadloop_synth::spec::key_texts;
 use serde_json::{Map, Value, json};
 
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::exit::Outcome;
 use crate::host::Terminal;
 use crate::progress::counted;
@@ -50,7 +50,7 @@ Paths in a spec start from its folder. The same spec, sources and seed give the 
 
 /// The arguments of `deadloop synth`.
 #[derive(Debug, Args)]
-pub(crate) struct Synth {
+pub(crate) struct SynthArgs {
     /// The spec of the corpus: a TOML file
     #[arg(long, value_name = "FILE", required_unless_present = "keys")]
     spec: Option<PathBuf>,
@@ -65,7 +65,7 @@ pub(crate) struct Synth {
     keys: bool,
 }
 
-pub(super) fn run(args: &Synth, global: Global) -> Outcome {
+pub(super) fn run(args: &SynthArgs, global: GlobalArgs) -> Outcome {
     match (&args.spec, &args.out) {
         (Some(spec), Some(out)) => {
             let bar = counted("making", 0, global.quiet);
@@ -81,7 +81,7 @@ pub(super) fn run(args: &Synth, global: Global) -> Outcome {
     }
 }
 
-fn keys(global: Global) -> Outcome {
+fn keys(global: GlobalArgs) -> Outcome {
     let keys = key_texts();
     if global.json {
         return show::print_json(&keys);
@@ -109,7 +109,7 @@ fn keys(global: Global) -> Outcome {
 }
 
 /// Prints the counts of the corpus by item.
-fn print_counts(made: &MadeCorpus, out: &Path, global: Global) -> Outcome {
+fn print_counts(made: &MadeCorpus, out: &Path, global: GlobalArgs) -> Outcome {
     let items = made.counts.items();
     if global.json {
         let item = |(name, counts): &(String, [u64; 6])| {

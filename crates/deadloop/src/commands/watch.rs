@@ -12,16 +12,16 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use deadloop_corpus::StreamFormat;
-use deadloop_detect::{Alarm, Blind, Guards, Kind, Setting, Settings, Units, Work};
+use deadloop_detect::{Alarm, BlindMember, Guards, Kind, ModelTask, Setting, Settings, Units};
 use deadloop_repair::registry::Repairer;
 use serde_json::json;
 
 use deadloop_run::repair::{LiveRepair, idle};
 use deadloop_run::watch::{
-    News, Piped, Shared, Think, UNNAMED, WatchParts, WatchRecord, WatchSeen,
+    SharedWatch, ThreadedInput, UNNAMED, WatchNews, WatchParts, WatchRecord, WatchState, WatchThink,
 };
 
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use crate::{settings, show};
@@ -30,7 +30,7 @@ use deadloop_run::visible::visible;
 pub(crate) const HELP: &str = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a transcript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic messages). The format is detected from the content. The guard is that of the first model that the stream names, or of --model. A guard that refuses (response = \"refuse\") is told, and the stream goes on. At an alarm the program ends at once, so that the writer of the stream finds the pipe closed. With --passthrough the copy ends with the event that raised the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended and no guard stopped it, 2 nothing came, or nothing that could be read, or with --strict a guard that the stream cannot feed, 10 alarm, 130 interrupted.";
 
 /// The reason why the watch ended.
-enum End {
+enum WatchEnd {
     /// The stream ended, or the guard raised an alarm.
     Stream(io::Result<()>),
     /// The watching thread panicked, which is a bug.
@@ -40,7 +40,7 @@ enum End {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Watch {
+pub(crate) struct WatchArgs {
     /// The settings [default: the recommended guard]
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
@@ -61,7 +61,7 @@ pub(crate) struct Watch {
     pub(crate) set: Vec<String>,
     /// The format of the stream [default: detected from its content]
     #[arg(long, value_enum)]
-    pub(crate) from: Option<From>,
+    pub(crate) from: Option<WatchFormat>,
     /// The separation of thinking from the answer: open (the text begins as thinking, because the prompt opened the
     /// tag) or closed, first or all (blocks), off (no tags), or the tags that count, as `<think>`, `<|a|>...<|b|>` or
     /// `harmony` [default: as the think table of the settings says]
@@ -85,7 +85,7 @@ pub(crate) struct Watch {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum From {
+pub(crate) enum WatchFormat {
     /// Plain text, though it may look like JSON
     Text,
     /// JSON lines, one object a line
@@ -97,7 +97,7 @@ pub(crate) enum From {
 /// The time that an interruption waits for the record.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-pub(super) fn run(args: &Watch, global: Global) -> Outcome {
+pub(super) fn run(args: &WatchArgs, global: GlobalArgs) -> Outcome {
     let settings = settings::settings(args.settings.as_deref(), &args.set)?;
     let guards = Guards::new(&settings).map_err(|e| Code::Usage.because(e))?;
     let mender = mender(args)?;
@@ -107,14 +107,14 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
         .map(LiveRepair::repairers)
         .unwrap_or_default()
         .to_vec();
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(SharedWatch::default());
     let (send, ends) = channel();
     let (interrupted, stops) = (send.clone(), Arc::clone(&shared));
     interrupt::also(move || {
         stops.stop();
         // A copy that nobody reads holds up the watch.
         std::thread::sleep(PATIENCE);
-        drop(interrupted.send(End::Interrupted));
+        drop(interrupted.send(WatchEnd::Interrupted));
     });
     let record = args.record.as_deref().map(WatchRecord::create).transpose();
     let record = record.map_err(|e| Code::Usage.because(e))?;
@@ -139,21 +139,21 @@ pub(super) fn run(args: &Watch, global: Global) -> Outcome {
     match (end, &told.seen.alarm) {
         (_, Some(alarm)) => told.alarm(alarm),
         // The client of the copy closed the pipe, which is normal.
-        (End::Stream(Err(e)), None) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        (WatchEnd::Stream(Err(e)), None) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         _ if args.strict && !told.seen.blind.is_empty() => {
             let what = format!("--strict: {}", blind_words(&told.seen.blind));
             Err(Code::Usage.error(what))
         }
-        (End::Stream(Err(e)), None) => Err(e.into()),
-        (End::Stream(Ok(())), None) if !shared.stopped() => told.end(),
-        (End::Broken, None) => Err(Code::Unexpected.error("the watch itself broke off")),
-        (End::Stream(Ok(())) | End::Interrupted, None) => told.interrupted(),
+        (WatchEnd::Stream(Err(e)), None) => Err(e.into()),
+        (WatchEnd::Stream(Ok(())), None) if !shared.stopped() => told.end(),
+        (WatchEnd::Broken, None) => Err(Code::Unexpected.error("the watch itself broke off")),
+        (WatchEnd::Stream(Ok(())) | WatchEnd::Interrupted, None) => told.interrupted(),
     }
 }
 
 /// Reads the think rules of the settings and the options. A repairer that separates thinking itself switches them off.
-fn think(args: &Watch, mender: Option<&LiveRepair>) -> Outcome<Think> {
-    let think = Think {
+fn think(args: &WatchArgs, mender: Option<&LiveRepair>) -> Outcome<WatchThink> {
+    let think = WatchThink {
         rules: settings::think(args.settings.as_deref())?,
         words: match mender {
             Some(mender) if mender.splits() => vec!["off".to_owned()],
@@ -166,7 +166,7 @@ fn think(args: &Watch, mender: Option<&LiveRepair>) -> Outcome<Think> {
 }
 
 /// Reads the repairers of the stream, with `--repair`.
-fn mender(args: &Watch) -> Outcome<Option<LiveRepair>> {
+fn mender(args: &WatchArgs) -> Outcome<Option<LiveRepair>> {
     let Some(path) = &args.repair else {
         return Ok(None);
     };
@@ -176,7 +176,13 @@ fn mender(args: &Watch) -> Outcome<Option<LiveRepair>> {
 }
 
 /// Starts the watch on a separate thread, which is never joined.
-fn start(args: &Watch, global: Global, parts: WatchParts, shared: &Arc<Shared>, send: Sender<End>) {
+fn start(
+    args: &WatchArgs,
+    global: GlobalArgs,
+    parts: WatchParts,
+    shared: &Arc<SharedWatch>,
+    send: Sender<WatchEnd>,
+) {
     let (shared, strict) = (Arc::clone(shared), args.strict);
     let from = args.from.map(format);
     let copies = args.passthrough || parts.mender.is_some();
@@ -184,36 +190,36 @@ fn start(args: &Watch, global: Global, parts: WatchParts, shared: &Arc<Shared>, 
     std::thread::spawn(move || {
         let watch = || {
             let watching = parts.watching(model, from, strict, &shared);
-            let told = |news: News<'_>| {
+            let told = |news: WatchNews<'_>| {
                 if !global.quiet {
                     print_news(news);
                 }
             };
-            let stdin = Piped::new(|| io::stdin().lock());
+            let stdin = ThreadedInput::new(|| io::stdin().lock());
             if copies {
                 watching.run(stdin, io::stdout().lock(), told)
             } else {
                 watching.run(stdin, io::sink(), told)
             }
         };
-        let end = catch_unwind(AssertUnwindSafe(watch)).map_or(End::Broken, End::Stream);
+        let end = catch_unwind(AssertUnwindSafe(watch)).map_or(WatchEnd::Broken, WatchEnd::Stream);
         // If Ctrl-C came first, nothing receives this.
         drop(send.send(end));
     });
 }
 
 /// Prints an event of the watch on stderr.
-fn print_news(news: News<'_>) {
+fn print_news(news: WatchNews<'_>) {
     match news {
-        News::Problem(problem) => show::remark(format_args!("deadloop: {problem}")),
-        News::Warning(alarm) => {
+        WatchNews::Problem(problem) => show::remark(format_args!("deadloop: {problem}")),
+        WatchNews::Warning(alarm) => {
             show::remark(format_args!(
                 "deadloop: {}: {}",
                 alarm.response.name(),
                 alarm.log_line()
             ));
         }
-        News::Refused(refused) => {
+        WatchNews::Refused(refused) => {
             let call = refused
                 .name
                 .as_deref()
@@ -224,7 +230,7 @@ fn print_news(news: News<'_>) {
                 refused.alarm.log_line()
             ));
         }
-        News::Blind(blind) => show::remark(format_args!("deadloop: {}", blind_words(blind))),
+        WatchNews::Blind(blind) => show::remark(format_args!("deadloop: {}", blind_words(blind))),
     }
 }
 
@@ -233,26 +239,26 @@ const WAYS_OUT: &str = "events as in a transcript (JSON lines with the calls, re
      the program that runs the tools, or settings without them";
 
 /// Names the blind guards, with the reason and the alternatives.
-fn blind_words(blind: &[Blind]) -> String {
+fn blind_words(blind: &[BlindMember]) -> String {
     let names: Vec<String> = blind.iter().map(ToString::to_string).collect();
     settings::blind_words("this stream", &names, WAYS_OUT)
 }
 
-fn format(from: From) -> StreamFormat {
+fn format(from: WatchFormat) -> StreamFormat {
     match from {
-        From::Text => StreamFormat::Text,
-        From::Jsonl => StreamFormat::Jsonl,
-        From::Sse => StreamFormat::Sse,
+        WatchFormat::Text => StreamFormat::Text,
+        WatchFormat::Jsonl => StreamFormat::Jsonl,
+        WatchFormat::Sse => StreamFormat::Sse,
     }
 }
 
 /// The summary for the user at the end.
 struct WatchSummary<'a> {
-    seen: WatchSeen,
-    args: &'a Watch,
+    seen: WatchState,
+    args: &'a WatchArgs,
     settings: Settings,
     repairers: Vec<&'static Repairer>,
-    global: Global,
+    global: GlobalArgs,
 }
 
 impl WatchSummary<'_> {
@@ -263,7 +269,7 @@ impl WatchSummary<'_> {
     }
 
     fn setting(&self) -> &Setting {
-        self.settings.for_model(Work {
+        self.settings.for_model(ModelTask {
             model: self.model(),
             task: &self.args.task,
         })
@@ -355,8 +361,8 @@ impl WatchSummary<'_> {
     /// Prints the result as JSON or text. `ended` names the kind of end.
     fn print_result(&self, ended: &str, words: impl FnOnce() -> String) -> Outcome {
         match self.global {
-            Global { json: true, .. } => self.print(&self.json(ended)?),
-            Global { quiet: true, .. } => Ok(()),
+            GlobalArgs { json: true, .. } => self.print(&self.json(ended)?),
+            GlobalArgs { quiet: true, .. } => Ok(()),
             _ => self.print(&words()),
         }
     }

@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex};
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::Settings;
-use deadloop_replay::{Interrupted, Plan, Subject, text_of};
+use deadloop_replay::{Interruption, Plan, Subject, text_of};
 use deadloop_run::option::OUT;
 use deadloop_run::{
-    Answers, Code, Done, Failure, Host, Parts, Progress, Replayed, Request, ask, replay,
+    Answers, Code, Failure, Host, Progress, ReplayRun, Request, RunOutcome, ShardParts, ask, replay,
 };
 use deadloop_score::Class;
 use program::{Place, Ran, STARTER};
@@ -73,10 +73,10 @@ fn plan() -> (Plan, Settings, usize) {
 /// Replays, scores, and finishes.
 fn run(request: &Request<'_>) -> Result<(), Failure> {
     let (plan, settings, cell) = plan();
-    let Done::Ran(done) = replay(request, &plan, &settings)? else {
+    let RunOutcome::Ran(done) = replay(request, &plan, &settings)? else {
         panic!("a folder that holds nothing");
     };
-    let done: Replayed = *done;
+    let done: ReplayRun = *done;
     let evidence = done.evidence(&plan)?;
     done.score(&evidence, &[cell], request.by, request.csv)?;
     done.finish(Ok(()), |_, _| Ok(()))
@@ -112,7 +112,7 @@ fn a_run_from_a_library_leaves_the_tables_that_the_program_leaves() {
     assert!(host.read.load(Ordering::Relaxed) > 0);
     let (plan, settings, _) = plan();
     let again = replay(&request, &plan, &settings).expect("the same again");
-    assert!(matches!(again, Done::Already(..)), "it was there");
+    assert!(matches!(again, RunOutcome::Already(..)), "it was there");
 }
 
 #[test]
@@ -174,7 +174,7 @@ impl Subject for Longer {
         format!("{:?}", self.0)
     }
 
-    fn compute(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Vec<bool>, Interrupted> {
+    fn compute(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Vec<bool>, Interruption> {
         let texts = transcript.events.iter().filter_map(text_of);
         let chars: usize = texts.map(|(_, text)| text.chars().count()).sum();
         Ok(self.0.iter().map(|most| chars > *most).collect())
@@ -221,8 +221,8 @@ fn another_subject_is_stopped_goes_on_and_comes_in_parts_like_guards() {
     }
     let subject = Longer(vec![0, 400, 1_500, 100_000]);
     let asked = |request: &Request<'_>| match ask(request, &subject, Vec::new())? {
-        Done::Ran(answers) => judged(*answers, &subject.0).map(Some),
-        Done::Already(..) | Done::Part(_) => Ok(None),
+        RunOutcome::Ran(answers) => judged(*answers, &subject.0).map(Some),
+        RunOutcome::Already(..) | RunOutcome::Part(_) => Ok(None),
     };
     let out = |name: &str| place.path(name);
     let (whole, stopped, merged) = (out("whole"), out("stopped"), out("merged"));
@@ -267,7 +267,7 @@ fn another_subject_is_stopped_goes_on_and_comes_in_parts_like_guards() {
     let parts: Vec<PathBuf> = (1..=3).map(part).collect();
     let request = Request {
         command: "longer",
-        parts: Some(Arc::new(Parts::open(&parts).expect("three parts"))),
+        parts: Some(Arc::new(ShardParts::open(&parts).expect("three parts"))),
         ..Request::new(&corpus, &merged, &host)
     };
     let together = asked(&request).expect("all of them");

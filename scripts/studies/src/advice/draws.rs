@@ -1,16 +1,16 @@
-//! [`Draw`]: a draw of whole groups, and the scores of its advice on all other transcripts.
+//! [`AdviceDraw`]: a draw of whole groups, and the scores of its advice on all other transcripts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_score::choose::{Choices, ChooseOptions, choose, contradicted, limit_doubt};
 use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
-use deadloop_score::proposing::is_loop_at;
+use deadloop_score::proposals::is_loop_at;
 use deadloop_score::replay::Record;
-use deadloop_score::{Case, Evidence, JudgeOptions, Tally, Weights, Worth};
+use deadloop_score::{Case, Evidence, JudgeOptions, Stakes, Tally, Weights};
 
-use crate::spoil::spoilt;
-use crate::verdict::Trial;
-use crate::world::{IN_USE, World};
+use crate::label_noise::spoilt;
+use crate::study_corpus::{IN_USE, StudyCorpus};
+use crate::verdict::DrawResult;
 
 /// Steps of the random weight of a group's name. A draw takes the groups with the smallest weights.
 const STEPS: [u64; 255] = {
@@ -24,7 +24,7 @@ const STEPS: [u64; 255] = {
 };
 
 /// A draw of transcripts.
-pub(crate) struct Draw {
+pub(crate) struct AdviceDraw {
     size: usize,
     seed: u64,
     pub(crate) drawn: Vec<usize>,
@@ -33,9 +33,9 @@ pub(crate) struct Draw {
     hindsight: f64,
 }
 
-impl Draw {
+impl AdviceDraw {
     /// Draws whole groups until there are `size` transcripts.
-    pub(crate) fn sample(world: &World, size: usize, seed: u64) -> Self {
+    pub(crate) fn sample(world: &StudyCorpus, size: usize, seed: u64) -> Self {
         let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (i, case) in world.cases.iter().enumerate() {
             let name = case.group.as_deref().unwrap_or(&case.id);
@@ -82,7 +82,7 @@ impl Draw {
     }
 
     /// Scores the advice for each guard in use on the transcripts not drawn.
-    pub(crate) fn trials(&self, world: &World, spoil: bool) -> Vec<Trial> {
+    pub(crate) fn trials(&self, world: &StudyCorpus, spoil: bool) -> Vec<DrawResult> {
         let mut cases: Vec<Case> = self.drawn.iter().map(|i| world.cases[*i].clone()).collect();
         if spoil {
             spoilt(&mut cases, self.seed);
@@ -125,17 +125,17 @@ impl Draw {
 
     fn scored(
         &self,
-        world: &World,
+        world: &StudyCorpus,
         (name, ships_grid): (&'static str, bool),
         in_use: usize,
         choices: &Choices,
         spoilt: bool,
-    ) -> Trial {
+    ) -> DrawResult {
         let now = world.on(in_use, &self.others);
         let then = world.on_cells(&choices.cells(), &self.others, in_use);
         let recommended = world.ready.first().map_or(in_use, |ready| ready.cell);
         let taken = world.on(recommended, &self.others);
-        Trial {
+        DrawResult {
             size: self.size,
             spoilt,
             ships_grid,
@@ -150,7 +150,7 @@ impl Draw {
     }
 }
 
-impl World {
+impl StudyCorpus {
     /// Returns the tally of a settings file on some transcripts. A transcript runs under the cell of its model, else of
     /// `*`, else `in_use`.
     pub(crate) fn on_cells(
@@ -187,9 +187,9 @@ impl World {
 }
 
 fn saved(tally: &Tally) -> f64 {
-    SAVED.value(tally, &Worth::default()).unwrap_or(0.0)
+    SAVED.value(tally, &Stakes::default()).unwrap_or(0.0)
 }
 
 fn rate(tally: &Tally) -> f64 {
-    FA_PER_MCHAR.value(tally, &Worth::default()).unwrap_or(0.0)
+    FA_PER_MCHAR.value(tally, &Stakes::default()).unwrap_or(0.0)
 }

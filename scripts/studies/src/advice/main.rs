@@ -8,18 +8,18 @@
 //! with the labels as they are and with some spoilt on purpose (`spoil.rs`).
 
 mod draws;
-mod own;
-mod spoil;
+mod label_noise;
+mod own_grid;
+mod study_corpus;
 mod verdict;
-mod world;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use draws::Draw;
-use own::OwnGrid;
-use verdict::{Report, Trial};
-use world::World;
+use draws::AdviceDraw;
+use own_grid::OwnGrid;
+use study_corpus::StudyCorpus;
+use verdict::{AdviceReport, DrawResult};
 
 /// Approximate numbers of transcripts of a draw.
 const SIZES: [usize; 3] = [300, 1000, 3000];
@@ -52,9 +52,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn report(path: &Path, starter: &Path) -> Result<Report, Box<dyn std::error::Error>> {
+fn report(path: &Path, starter: &Path) -> Result<AdviceReport, Box<dyn std::error::Error>> {
     use rayon::prelude::*;
-    let world = World::load(path)?;
+    let world = StudyCorpus::load(path)?;
     let said = std::env::var("DRAWS").ok();
     let draws = said.and_then(|n| n.parse().ok()).unwrap_or(DRAWS);
     let draws: Vec<(usize, u64)> = SIZES
@@ -63,8 +63,8 @@ fn report(path: &Path, starter: &Path) -> Result<Report, Box<dyn std::error::Err
         .flat_map(|size| (0..draws).map(move |seed| (size, seed)))
         .collect();
     let trials = draws.into_par_iter().map(|(size, seed)| {
-        let draw = Draw::sample(&world, size, seed);
-        let mut trials: Vec<Trial> = Vec::new();
+        let draw = AdviceDraw::sample(&world, size, seed);
+        let mut trials: Vec<DrawResult> = Vec::new();
         for spoilt in [false, true] {
             trials.extend(draw.trials(&world, spoilt));
         }
@@ -72,9 +72,9 @@ fn report(path: &Path, starter: &Path) -> Result<Report, Box<dyn std::error::Err
         trials
     });
     let mut own = OwnGrid::default();
-    own.add(&World::load(starter)?, "starter");
+    own.add(&StudyCorpus::load(starter)?, "starter");
     own.add_draws(&world);
-    Ok(Report {
+    Ok(AdviceReport {
         own,
         trials: trials.flatten_iter().collect(),
         transcripts: world.cases.len(),

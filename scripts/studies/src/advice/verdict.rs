@@ -1,16 +1,16 @@
-//! [`Report`]: the results of all draws.
+//! [`AdviceReport`]: the results of all draws.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use deadloop_score::choose::Ruling;
 
-use crate::own::OwnGrid;
-use crate::world::IN_USE;
+use crate::own_grid::OwnGrid;
+use crate::study_corpus::IN_USE;
 
 /// The result of one draw for one guard in use.
 #[derive(Clone, Debug)]
-pub(crate) struct Trial {
+pub(crate) struct DrawResult {
     pub(crate) size: usize,
     pub(crate) spoilt: bool,
     /// Whether a setting of the default grids may ship.
@@ -34,7 +34,7 @@ const BEHIND: f64 = -0.01;
 /// The limit on wrong alarms: the default.
 const LIMIT: f64 = 1.0;
 
-impl Trial {
+impl DrawResult {
     fn gain(&self) -> f64 {
         self.saved[1] - self.saved[0]
     }
@@ -56,19 +56,19 @@ impl Trial {
 }
 
 /// The results of all draws.
-pub(crate) struct Report {
+pub(crate) struct AdviceReport {
     pub(crate) own: OwnGrid,
-    pub(crate) trials: Vec<Trial>,
+    pub(crate) trials: Vec<DrawResult>,
     pub(crate) transcripts: usize,
     pub(crate) settings: usize,
 }
 
 /// The key of a row: whether a grid may ship, size, spoilt labels, guard in use.
-type Key = (bool, usize, bool, &'static str);
+type RowKey = (bool, usize, bool, &'static str);
 
-impl Report {
-    fn rows(&self) -> BTreeMap<Key, Vec<&Trial>> {
-        let mut rows: BTreeMap<Key, Vec<&Trial>> = BTreeMap::new();
+impl AdviceReport {
+    fn rows(&self) -> BTreeMap<RowKey, Vec<&DrawResult>> {
+        let mut rows: BTreeMap<RowKey, Vec<&DrawResult>> = BTreeMap::new();
         for trial in &self.trials {
             let key = (trial.ships_grid, trial.size, trial.spoilt, trial.in_use);
             rows.entry(key).or_default().push(trial);
@@ -77,8 +77,8 @@ impl Report {
     }
 
     /// Groups the trials by size, by kind of labels, and by whether a grid may ship.
-    fn kinds(&self) -> BTreeMap<(bool, usize, bool), Vec<&Trial>> {
-        let mut kinds: BTreeMap<(bool, usize, bool), Vec<&Trial>> = BTreeMap::new();
+    fn kinds(&self) -> BTreeMap<(bool, usize, bool), Vec<&DrawResult>> {
+        let mut kinds: BTreeMap<(bool, usize, bool), Vec<&DrawResult>> = BTreeMap::new();
         for trial in &self.trials {
             kinds
                 .entry((trial.ships_grid, trial.size, trial.spoilt))
@@ -91,13 +91,13 @@ impl Report {
     /// Returns whether every bound holds.
     pub(crate) fn holds(&self) -> bool {
         let losses = self.kinds().into_values().all(|of| {
-            let count = |is: fn(&Trial) -> bool| of.iter().filter(|t| is(t)).count();
-            count(Trial::loses) == 0 && count(Trial::cuts) <= 3
+            let count = |is: fn(&DrawResult) -> bool| of.iter().filter(|t| is(t)).count();
+            count(DrawResult::loses) == 0 && count(DrawResult::cuts) <= 3
         });
         let both = self
             .rows()
             .into_values()
-            .all(|of| BEHIND <= mean(&of, Trial::over_both));
+            .all(|of| BEHIND <= mean(&of, DrawResult::over_both));
         self.own.holds()
             && losses
             && both
@@ -125,7 +125,7 @@ impl Report {
 }
 
 /// Returns the mean gain, divided by the mean gain of the best setting in hindsight.
-fn share(of: &[&Trial]) -> f64 {
+fn share(of: &[&DrawResult]) -> f64 {
     let gain: f64 = of.iter().map(|t| t.gain()).sum();
     let most: f64 = of.iter().map(|t| t.hindsight - t.saved[0]).sum();
     // 0 is not below 0: `-0 %` would read as a loss.
@@ -133,11 +133,11 @@ fn share(of: &[&Trial]) -> f64 {
     if share.abs() < 0.005 { 0.0 } else { share }
 }
 
-fn mean(of: &[&Trial], value: impl Fn(&Trial) -> f64) -> f64 {
+fn mean(of: &[&DrawResult], value: impl Fn(&DrawResult) -> f64) -> f64 {
     of.iter().map(|t| value(t)).sum::<f64>() / of.len() as f64
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for AdviceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             transcripts,
@@ -157,7 +157,7 @@ impl fmt::Display for Report {
         let behind: Vec<f64> = self
             .rows()
             .values()
-            .map(|of| mean(of, Trial::over_both))
+            .map(|of| mean(of, DrawResult::over_both))
             .collect();
         let least = behind.iter().copied().fold(f64::INFINITY, f64::min);
         let most = behind.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -188,7 +188,7 @@ impl fmt::Display for Report {
     }
 }
 
-impl Report {
+impl AdviceReport {
     /// Writes a row for each size of a draw, kind of labels and guard in use.
     fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for ((grid, size, spoilt, name), of) in self.rows() {
@@ -226,7 +226,7 @@ impl Report {
             } else {
                 "labels as they are"
             };
-            let of_draws = |is: fn(&Trial) -> bool| {
+            let of_draws = |is: fn(&DrawResult) -> bool| {
                 let which: Vec<String> = of
                     .iter()
                     .filter(|t| is(t))
@@ -234,8 +234,8 @@ impl Report {
                     .collect();
                 (which.len(), which.join(", "))
             };
-            let (lost, who) = of_draws(Trial::loses);
-            let (cut, whom) = of_draws(Trial::cuts);
+            let (lost, who) = of_draws(DrawResult::loses);
+            let (cut, whom) = of_draws(DrawResult::cuts);
             let n = of.len();
             writeln!(
                 f,

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use deadloop_score::replay::corpus::CopyKeys;
-use deadloop_score::{Case, MEASURES, Outcome, Resampling, Timeline, Verdict, Worth, bootstrap};
+use deadloop_score::{Case, MEASURES, Outcome, Resampling, Stakes, Timeline, Verdict, bootstrap};
 use serde_json::{Value, json};
 
 /// The costs of errors in these worlds.
-const WORTH: Worth = Worth {
+const WORTH: Stakes = Stakes {
     loop_rate: None,
     response: 300.0,
 };
@@ -39,7 +39,7 @@ fn truth() -> [(&'static str, f64); 4] {
 pub(crate) fn coverage(seed: u64, worlds: u64, groups: usize) -> Value {
     let cases: Vec<Case> = (0..groups).flat_map(members).collect();
     let mut held: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut draw = Draw(seed);
+    let mut draw = SeededDraws(seed);
     for world in 0..worlds {
         let outcomes: Vec<Outcome> = (0..groups).flat_map(|g| drawn(g, &mut draw)).collect();
         let resampling = Resampling {
@@ -83,7 +83,7 @@ fn members(group: usize) -> Vec<Case> {
     (0..loops(group) + 2).map(one).collect()
 }
 
-fn drawn(group: usize, draw: &mut Draw) -> Vec<Outcome> {
+fn drawn(group: usize, draw: &mut SeededDraws) -> Vec<Outcome> {
     let found = if draw.unit() < 0.5 { 0.4 } else { 0.9 };
     let fooled = if draw.unit() < 0.5 { 0.0 } else { 0.2 };
     let mut outcomes: Vec<Outcome> = (0..loops(group)).map(|_| looping(found, draw)).collect();
@@ -91,7 +91,7 @@ fn drawn(group: usize, draw: &mut Draw) -> Vec<Outcome> {
     outcomes
 }
 
-fn looping(found: f64, draw: &mut Draw) -> Outcome {
+fn looping(found: f64, draw: &mut SeededDraws) -> Outcome {
     let hit = draw.unit() < found;
     let latency = if draw.unit() < 0.5 { 100 } else { 300 };
     Outcome {
@@ -105,7 +105,7 @@ fn looping(found: f64, draw: &mut Draw) -> Outcome {
     }
 }
 
-fn clean(fooled: f64, draw: &mut Draw) -> Outcome {
+fn clean(fooled: f64, draw: &mut SeededDraws) -> Outcome {
     let alarm = draw.unit() < fooled;
     Outcome {
         verdict: if alarm {
@@ -121,9 +121,9 @@ fn clean(fooled: f64, draw: &mut Draw) -> Outcome {
 }
 
 /// Seeded draws: splitmix64 (Steele, Lea, Flood 2014).
-struct Draw(u64);
+struct SeededDraws(u64);
 
-impl Draw {
+impl SeededDraws {
     fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

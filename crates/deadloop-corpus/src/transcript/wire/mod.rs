@@ -1,8 +1,8 @@
-//! [`Wire`]: the fields of a record as read from a file.
+//! [`WireTranscript`]: the fields of a record as read from a file.
 //!
-//! Every format fills a [`Wire`], and [`Wire::entry`] is the only place where it is checked. Fields are read as JSON
-//! values first and checked afterwards, so that an error about a type names the field and not only a column. Unknown
-//! fields are kept.
+//! Every format fills a [`WireTranscript`], and [`WireTranscript::entry`] is the only place where it is checked. Fields
+//! are read as JSON values first and checked afterwards, so that an error about a type names the field and not only a
+//! column. Unknown fields are kept.
 
 use std::fmt;
 
@@ -33,12 +33,12 @@ const RECORD: [&str; 10] = [
 
 /// A record with its fields as they were read.
 #[derive(Debug)]
-pub(crate) struct Wire {
+pub(crate) struct WireTranscript {
     fields: Fields<10>,
     events: Option<Vec<Result<RecordedEvent, WireFault>>>,
 }
 
-impl Wire {
+impl WireTranscript {
     pub(crate) fn empty() -> Self {
         Self {
             fields: Fields::new(&RECORD),
@@ -173,18 +173,18 @@ fn two_events(reasoning: Option<String>, answer: Option<String>) -> Vec<Recorded
         .collect()
 }
 
-impl<'de> Deserialize<'de> for Wire {
+impl<'de> Deserialize<'de> for WireTranscript {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Record;
-        impl<'de> Visitor<'de> for Record {
-            type Value = Wire;
+        struct TranscriptVisitor;
+        impl<'de> Visitor<'de> for TranscriptVisitor {
+            type Value = WireTranscript;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a transcript (a JSON object)")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Wire, A::Error> {
-                let (mut wire, budget) = (Wire::empty(), ValueBudget::default());
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WireTranscript, A::Error> {
+                let (mut wire, budget) = (WireTranscript::empty(), ValueBudget::default());
                 while let Some(name) = map.next_key::<String>()? {
                     if name == "events" {
                         wire.events = map.next_value_seed(EventList(&budget))?;
@@ -198,6 +198,6 @@ impl<'de> Deserialize<'de> for Wire {
                 Ok(wire)
             }
         }
-        deserializer.deserialize_map(Record)
+        deserializer.deserialize_map(TranscriptVisitor)
     }
 }

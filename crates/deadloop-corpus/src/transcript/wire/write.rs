@@ -10,13 +10,13 @@ use crate::Entry;
 
 /// Writes an entry as one JSON object. Fields without a value are left out.
 pub(crate) fn line(entry: &Entry, out: &mut Vec<u8>) -> serde_json::Result<()> {
-    serde_json::to_writer(out, &Line(entry))
+    serde_json::to_writer(out, &TranscriptJson(entry))
 }
 
 /// The written form of a transcript.
-struct Line<'a>(&'a Entry);
+struct TranscriptJson<'a>(&'a Entry);
 
-impl Serialize for Line<'_> {
+impl Serialize for TranscriptJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (entry, transcript) = (self.0, &self.0.transcript);
         let mut map = serializer.serialize_map(None)?;

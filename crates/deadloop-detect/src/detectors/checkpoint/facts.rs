@@ -3,9 +3,9 @@
 //! Runs of short units come from the window, periods from the segment.
 
 use super::period::{Match, matches};
-use super::segment::{Cut, Elements, Segment};
-use super::short::{Run, runs};
-use super::structure::{Code, StructuralParams};
+use super::segment::{Segment, SegmentElements, SegmentRules};
+use super::short_runs::{ShortRun, runs};
+use super::structure::{FenceRule, StructuralParams};
 use crate::measure::fact::{Bound, Bounds, Clock, Fact, StructuralCondition, UNIT_CHARS};
 use crate::stream::{Chars, Kind};
 
@@ -25,12 +25,12 @@ impl StructuralParams {
     pub(super) fn periods(&self, segment: &Segment<'_>, facts: &mut Vec<Fact>) {
         let at = Chars(segment.start + Chars::count(segment.text).0);
         let drop_tail = self.drop_tail;
-        let block = Cut {
+        let block = SegmentRules {
             marker: None,
             drop_blank: true,
             drop_tail,
         };
-        let line = Cut {
+        let line = SegmentRules {
             marker: self.marker.as_ref(),
             drop_blank: false,
             drop_tail,
@@ -45,9 +45,9 @@ impl StructuralParams {
     /// Returns each period of these elements that some setting may accept, shortest first.
     fn found(
         &self,
-        elements: &Elements<'_>,
+        elements: &SegmentElements<'_>,
         (kind, check, at): (Kind, &'static str, Chars),
-    ) -> Vec<Found> {
+    ) -> Vec<FactDraft> {
         let with = |m: Match| {
             let tail = elements.tail(m.tail, m.period);
             let asked = self.asked_in_fence(m, elements.last_fenced);
@@ -57,7 +57,7 @@ impl StructuralParams {
             {
                 return None;
             }
-            Some(Found {
+            Some(FactDraft {
                 matches: asked.is_none().then_some(to_i64(m.matches)),
                 cycles: to_i64(m.cycles),
                 period: to_i64(m.period),
@@ -86,7 +86,7 @@ impl StructuralParams {
     /// Returns the condition that `code` puts in the place of `min_matches` inside a fence.
     fn asked_in_fence(&self, m: Match, fenced: bool) -> Option<StructuralCondition> {
         match self.code {
-            Code::Matches(least) if fenced => Some(StructuralCondition {
+            FenceRule::Matches(least) if fenced => Some(StructuralCondition {
                 param: "code".into(),
                 least,
                 bound: Bound::Fixed(to_i64(m.matches)),
@@ -98,7 +98,7 @@ impl StructuralParams {
 
 /// A fact before its bounds are final.
 #[derive(Clone)]
-struct Found {
+struct FactDraft {
     /// The matches; `None` if `code` replaces `min_matches`.
     matches: Option<i64>,
     cycles: i64,
@@ -107,7 +107,7 @@ struct Found {
     fact: Fact,
 }
 
-impl Found {
+impl FactDraft {
     fn fact(self) -> Fact {
         let mut bounds = Bounds::from([("min_cycles", self.cycles), ("max_period", self.period)]);
         if let Some(matches) = self.matches {
@@ -126,9 +126,9 @@ impl Found {
 /// A list whose repeated part had no marker gives way to a paragraph that fires too. So for such a list and a
 /// paragraph, a fact with the stricter of each pair of bounds is added before the list. It is accepted by the settings
 /// that accept both.
-fn ordered(paragraphs: Vec<Found>, lists: Vec<Found>) -> Vec<Found> {
-    let both = |list: &Found| {
-        let with = |p: &Found| Found {
+fn ordered(paragraphs: Vec<FactDraft>, lists: Vec<FactDraft>) -> Vec<FactDraft> {
+    let both = |list: &FactDraft| {
+        let with = |p: &FactDraft| FactDraft {
             matches: p.matches.into_iter().chain(list.matches).min(),
             cycles: p.cycles.min(list.cycles),
             period: p.period.max(list.period),
@@ -139,16 +139,16 @@ fn ordered(paragraphs: Vec<Found>, lists: Vec<Found>) -> Vec<Found> {
         } else {
             &paragraphs[..]
         };
-        let mut found: Vec<Found> = yields.iter().map(with).collect();
+        let mut found: Vec<FactDraft> = yields.iter().map(with).collect();
         found.push(list.clone());
         found
     };
-    let mut all: Vec<Found> = lists.iter().flat_map(both).collect();
+    let mut all: Vec<FactDraft> = lists.iter().flat_map(both).collect();
     all.extend(paragraphs);
     all
 }
 
-fn short_fact(run: Run, chars: &[char], start: u64, at: Chars) -> Fact {
+fn short_fact(run: ShortRun, chars: &[char], start: u64, at: Chars) -> Fact {
     let bounds = [
         ("min_unit", to_i64(run.unit)),
         ("max_unit", to_i64(run.unit)),

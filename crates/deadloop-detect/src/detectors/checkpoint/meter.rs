@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::segment::Segment;
-use super::structure::{Code, StructuralParams};
+use super::structure::{FenceRule, StructuralParams};
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Recipe, TextMeter};
 use crate::settings::params::Params;
@@ -42,7 +42,7 @@ impl CheckpointMeter {
     /// Counts up to `count` chars of `text` without keeping them. Returns the rest.
     fn skip<'t>(&mut self, text: &'t str, count: u64) -> &'t str {
         let (head, rest, taken) = split_at_char(text, count);
-        if self.look.code != Code::Check {
+        if self.look.code != FenceRule::Check {
             self.fence.read(head);
         }
         self.seen += taken;
@@ -61,7 +61,7 @@ impl CheckpointMeter {
     fn forget(&mut self) {
         let kept = self.seen.saturating_sub(self.look.keep_from(self.next));
         let cut = self.buffer.len() - last_chars(&self.buffer, kept).len();
-        if self.look.code != Code::Check {
+        if self.look.code != FenceRule::Check {
             self.fence.read(&self.buffer[..cut]);
         }
         self.buffer.drain(..cut);
@@ -84,11 +84,11 @@ impl CheckpointMeter {
         let text = last_chars(&self.buffer, count);
         let from = self.buffer.len() - text.len();
         let parts = match self.look.code {
-            Code::Check => vec![(0..text.len(), false)],
+            FenceRule::Check => vec![(0..text.len(), false)],
             code => {
                 let keep = |(range, fenced): (std::ops::Range<usize>, bool)| {
                     let range = range.start.max(from) - from..range.end.max(from) - from;
-                    let dropped = range.is_empty() || fenced && code == Code::Skip;
+                    let dropped = range.is_empty() || fenced && code == FenceRule::Skip;
                     (!dropped).then_some((range, fenced))
                 };
                 self.fence

@@ -6,12 +6,12 @@
 //! | to find | look in |
 //! |---|---|
 //! | parameters | here |
-//! | combinations of parameters that are refused | `reach` |
+//! | combinations of parameters that are refused | `reachability` |
 //! | presets and their sources | `presets.toml` |
 //! | the compiled structural parameters | `structure` |
 //! | the buffer of the stream, and the order of checkpoints | `meter` |
 //! | the facts of a checkpoint | `facts` |
-//! | adjacent copies of short units | `short` |
+//! | adjacent copies of short units | `short_runs` |
 //! | the period check on blocks and lines | `period` |
 //! | cutting a segment into blocks and lines, code fences | `segment`, with `fence` of `text` |
 //!
@@ -20,26 +20,26 @@
 //! The document's worked examples contradict its rule: they count elements, not matches, and stay below the threshold.
 //! The detector follows the rule, and the examples are cases in `tests/`.
 
-use crate::detectors::Measuring;
+use crate::detectors::Measurement;
 use crate::detectors::entry::detector;
 use crate::measure::meter::{IGNORE, PER, PROMPT};
-use crate::settings::param::{Domain, Param, Zero};
+use crate::settings::param::{Domain, Param, ZeroMeaning};
 use crate::settings::value::Literal;
 
 mod facts;
 mod meter;
 mod period;
-mod reach;
+mod reachability;
 mod segment;
-mod short;
+mod short_runs;
 mod structure;
 
 detector! {
     ENTRY = "checkpoint", version 3,
     "repetition at checkpoints: looks at the text when its length reaches one of them, and at no other time",
     params: PARAMS,
-    check: reach::check,
-    measure: Measuring::Text(meter::recipe),
+    check: reachability::check,
+    measure: Measurement::Text(meter::recipe),
 }
 
 /// The upper bound of parameters that are positions or lengths. Memory grows with these parameters, so they are
@@ -62,7 +62,7 @@ static PARAMS: &[Param] = &[
         .doc("shortest repeated unit of the short-sequence check"),
     Param::count("max_unit", 0, 0..=50_000)
         .at_least()
-        .zero(Zero::NoBound)
+        .zero(ZeroMeaning::NoBound)
         .unit("chars")
         .doc("longest repeated unit of the short-sequence check; 0: no bound"),
     Param::count("min_repeats", 4, 2..=100_000)

@@ -20,7 +20,7 @@ pub(super) struct Segment<'a> {
 }
 
 /// Rules for cutting a segment into elements.
-pub(super) struct Cut<'a> {
+pub(super) struct SegmentRules<'a> {
     /// A marker that is removed from the start of an element before the comparison.
     pub(super) marker: Option<&'a Regex>,
     /// Whether elements of white space are left out.
@@ -31,7 +31,7 @@ pub(super) struct Cut<'a> {
 
 /// The elements of a segment, as numbers: equal elements have equal numbers.
 #[derive(Debug, Default)]
-pub(super) struct Elements<'a> {
+pub(super) struct SegmentElements<'a> {
     /// The elements' numbers.
     pub(super) ids: Vec<u32>,
     /// The byte in the segment at which each element begins. They are converted to chars only for a tail that matters.
@@ -46,7 +46,7 @@ pub(super) struct Elements<'a> {
 
 /// A periodic tail of a list of elements, located in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Tail {
+pub(super) struct SegmentTail {
     /// First char of the second copy, in the channel.
     pub(super) onset: u64,
     /// Length of the first copy, in chars.
@@ -59,11 +59,15 @@ pub(super) struct Tail {
 
 impl<'a> Segment<'a> {
     /// Cuts the parts at chars for which `ends` is true. The edges of a part also end an element.
-    pub(super) fn cut(&self, ends: impl Fn(char) -> bool, cut: &Cut<'_>) -> Elements<'a> {
-        let mut elements = Elements {
+    pub(super) fn cut(
+        &self,
+        ends: impl Fn(char) -> bool,
+        cut: &SegmentRules<'_>,
+    ) -> SegmentElements<'a> {
+        let mut elements = SegmentElements {
             text: self.text,
             start: self.start,
-            ..Elements::default()
+            ..SegmentElements::default()
         };
         let mut ids = HashMap::new();
         for (part, fenced) in &self.parts {
@@ -87,7 +91,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-impl Cut<'_> {
+impl SegmentRules<'_> {
     fn keeps(&self, piece: &str) -> bool {
         !(self.drop_blank && piece.trim().is_empty())
     }
@@ -101,7 +105,7 @@ impl Cut<'_> {
     }
 }
 
-impl<'a> Elements<'a> {
+impl<'a> SegmentElements<'a> {
     fn push(
         &mut self,
         compared: &'a str,
@@ -116,12 +120,12 @@ impl<'a> Elements<'a> {
     }
 
     /// Returns the tail of the last `count` elements. Its first copy has `period` elements.
-    pub(super) fn tail(&self, count: usize, period: usize) -> Tail {
+    pub(super) fn tail(&self, count: usize, period: usize) -> SegmentTail {
         let first = self.ids.len() - count;
         let (from, until) = (self.starts[first], self.starts[first + period]);
         let unit = &self.text[from..until];
         let period = Chars::count(unit).0;
-        Tail {
+        SegmentTail {
             onset: self.start + Chars::count(&self.text[..from]).0 + period,
             period,
             unit: unit.chars().take(UNIT_CHARS).collect(),

@@ -17,7 +17,7 @@ pub(super) struct StructuralParams {
     pub(super) drop_tail: bool,
     pub(super) delimiters: Delimiters,
     pub(super) marker: Option<Regex>,
-    pub(super) code: Code,
+    pub(super) code: FenceRule,
 }
 
 /// A set of chars, tested for every char of the text.
@@ -41,7 +41,7 @@ impl Delimiters {
 
 /// The treatment of text in code fences.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Code {
+pub(super) enum FenceRule {
     Check,
     Skip,
     /// A value that replaces `min_matches` in a code fence.
@@ -70,9 +70,9 @@ impl StructuralParams {
             delimiters: Delimiters::new(params.text("delimiters")),
             marker: params.get("list_marker").and_then(regex),
             code: match params.get("code").and_then(crate::Value::as_int) {
-                Some(n) => Code::Matches(n),
-                None if word("code", "skip") => Code::Skip,
-                None => Code::Check,
+                Some(n) => FenceRule::Matches(n),
+                None if word("code", "skip") => FenceRule::Skip,
+                None => FenceRule::Check,
             },
         };
         Self {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::tokens::{Token, Tokens};
+use super::tokens::{CirclingToken, CirclingTokenizer};
 use crate::text::hash::{join, spread};
 
 /// The maximum number of words of a phrase.
@@ -14,7 +14,7 @@ pub(super) const LONGEST: usize = 4;
 /// A list of `markers.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct List {
+pub(super) struct MarkerList {
     #[allow(dead_code, reason = "for who reads the file")]
     version: u32,
     #[allow(dead_code, reason = "for who reads the file")]
@@ -26,18 +26,18 @@ pub(super) struct List {
     clippy::expect_used,
     reason = "a constant text; every test would see it fail"
 )]
-static LISTS: LazyLock<BTreeMap<String, List>> =
+static LISTS: LazyLock<BTreeMap<String, MarkerList>> =
     LazyLock::new(|| toml::from_str(include_str!("markers.toml")).expect("lists of phrases"));
 
 /// Returns the list with this name.
-pub(super) fn list(name: &str) -> Option<&'static List> {
+pub(super) fn list(name: &str) -> Option<&'static MarkerList> {
     LISTS.get(name)
 }
 
 /// Returns the hashes of a phrase's words.
 pub(super) fn tokens_of(phrase: &str) -> Vec<u64> {
-    let mut tokens = Tokens::new(false);
-    let read: Vec<Token> = phrase
+    let mut tokens = CirclingTokenizer::new(false);
+    let read: Vec<CirclingToken> = phrase
         .chars()
         .flat_map(|c| tokens.push(c))
         .flatten()
@@ -75,7 +75,7 @@ impl Markers {
     }
 
     /// Returns whether a phrase ends with the last of these tokens.
-    pub(super) fn end(&self, last: &Last) -> bool {
+    pub(super) fn end(&self, last: &LastTokens) -> bool {
         let Some(token) = last.tokens().last() else {
             return false;
         };
@@ -88,12 +88,12 @@ impl Markers {
 
 /// The last tokens of a stream.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Last {
+pub(super) struct LastTokens {
     tokens: [u64; LONGEST],
     count: usize,
 }
 
-impl Last {
+impl LastTokens {
     /// Adds a token. Returns the hash of the pair that it ends.
     pub(super) fn push(&mut self, token: u64) -> Option<u64> {
         let before = self.tokens().last().copied();
@@ -118,7 +118,7 @@ mod tests {
     /// Returns, for each word of a text, whether it ends a marker.
     fn marked(names: &[&str], text: &str) -> Vec<bool> {
         let markers = Markers::new(names.iter().copied());
-        let mut last = Last::default();
+        let mut last = LastTokens::default();
         let mut end = |token| {
             last.push(token);
             markers.end(&last)

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use super::markers::{Last, Markers};
-use super::recent::{Counts, Recent};
-use super::tokens::{Token, Tokens};
+use super::markers::{LastTokens, Markers};
+use super::recent::{CirclingWindow, WindowCounts};
+use super::tokens::{CirclingToken, CirclingTokenizer};
 use super::{CODE, HISTORY, MARKERS, MAX_NEW, MIN_MARKERS, START_AFTER, WINDOW};
 use crate::measure::fact::{Bound, Bounds, Clock, Fact};
 use crate::measure::meter::{Recipe, TextMeter};
@@ -53,9 +53,9 @@ pub(super) fn recipe(params: &Params) -> Recipe {
 /// A meter of one stream.
 struct CirclingMeter {
     look: Arc<CirclingParams>,
-    tokens: Tokens,
-    last: Last,
-    recent: Recent,
+    tokens: CirclingTokenizer,
+    last: LastTokens,
+    recent: CirclingWindow,
     told: CirclingFrontier,
     sentence: Sentence,
 }
@@ -63,9 +63,9 @@ struct CirclingMeter {
 impl CirclingMeter {
     fn new(look: Arc<CirclingParams>) -> Self {
         Self {
-            tokens: Tokens::new(look.skip_code),
-            last: Last::default(),
-            recent: Recent::new(look.window, look.history),
+            tokens: CirclingTokenizer::new(look.skip_code),
+            last: LastTokens::default(),
+            recent: CirclingWindow::new(look.window, look.history),
             told: CirclingFrontier::default(),
             sentence: Sentence::default(),
             look,
@@ -74,7 +74,7 @@ impl CirclingMeter {
 
     /// Adds a token. Returns its fact if some setting accepts it and no earlier fact had as few new pairs and as
     /// many markers.
-    fn add(&mut self, token: Token) -> Option<Fact> {
+    fn add(&mut self, token: CirclingToken) -> Option<Fact> {
         let pair = self.last.push(token.hash);
         let marker = self.look.markers.end(&self.last);
         let counts = self.recent.push(pair, marker, token.end);
@@ -88,7 +88,7 @@ impl CirclingMeter {
     /// Returns the new pairs per thousand, rounded up, and the markers per thousand chars, rounded down. With this
     /// rounding, each compares with a setting's whole number as the exact fraction would. Without a list of markers,
     /// the number of markers always suffices.
-    fn measure(&self, counts: Counts) -> (u64, u64) {
+    fn measure(&self, counts: WindowCounts) -> (u64, u64) {
         let new = (MILLE * counts.new).div_ceil(counts.pairs.max(1));
         let markers = if self.look.markers.are_none() {
             MILLE

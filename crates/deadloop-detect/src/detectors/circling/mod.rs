@@ -17,7 +17,7 @@
 //! Cost: one look-up when a token enters, one when it leaves, and 20 bytes for each token of the history.
 
 use crate::detectors::entry::detector;
-use crate::detectors::{Measuring, Refusal, Response};
+use crate::detectors::{Measurement, Refusal, Response};
 use crate::measure::meter::{IGNORE, PER, PROMPT};
 use crate::settings::param::Param;
 use crate::settings::params::Params;
@@ -33,7 +33,7 @@ detector! {
     "the same few ideas again in other words: few new pairs of words, many markers of doubt",
     params: PARAMS,
     check: check,
-    measure: Measuring::Text(meter::recipe),
+    measure: Measurement::Text(meter::recipe),
     response: Response::Warn,
 }
 

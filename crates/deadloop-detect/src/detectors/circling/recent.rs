@@ -1,4 +1,4 @@
-//! [`Recent`]: the pairs and markers of the window, and the pairs of the history.
+//! [`CirclingWindow`]: the pairs and markers of the window, and the pairs of the history.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use hashbrown::hash_table::Entry;
 
 /// A token of the history.
 #[derive(Clone, Copy, Debug)]
-struct Item {
+struct CirclingItem {
     /// The hash of the pair that the token ends.
     hash: u64,
     /// The chars up to the token's end. The number wraps around, and only differences are used.
@@ -25,28 +25,28 @@ const MARKER: u8 = 4;
 
 /// The tokens of window and history, in order.
 #[derive(Debug)]
-pub(super) struct Recent {
+pub(super) struct CirclingWindow {
     window: u64,
     history: u64,
-    items: VecDeque<Item>,
+    items: VecDeque<CirclingItem>,
     /// The number of the first of `items`. Numbers wrap around.
     first: u32,
     /// The number of `items` older than the window.
     older: usize,
     /// For each pair, the number of the last token that ended it. The hashes are in `items`.
     latest: HashTable<u32>,
-    counts: Counts,
+    counts: WindowCounts,
 }
 
 /// Counts of pairs, new pairs and markers in the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct WindowCounts {
     pub(super) pairs: u64,
     pub(super) new: u64,
     pub(super) markers: u64,
 }
 
-impl Recent {
+impl CirclingWindow {
     pub(super) fn new(window: u64, history: u64) -> Self {
         Self {
             window,
@@ -55,18 +55,18 @@ impl Recent {
             first: 0,
             older: 0,
             latest: HashTable::new(),
-            counts: Counts::default(),
+            counts: WindowCounts::default(),
         }
     }
 
     /// Adds a token that ends after `end` chars, with the hash of the pair that it ends. Returns the counts of the
     /// window up to `end`.
-    pub(super) fn push(&mut self, pair: Option<u64>, marker: bool, end: u64) -> Counts {
+    pub(super) fn push(&mut self, pair: Option<u64>, marker: bool, end: u64) -> WindowCounts {
         let end = end as u32;
         self.advance(end);
         let new = pair.is_some_and(|hash| self.enter(hash));
         let bit = |is: bool, bit: u8| if is { bit } else { 0 };
-        let item = Item {
+        let item = CirclingItem {
             hash: pair.unwrap_or(0),
             end,
             bits: bit(pair.is_some(), PAIR) | bit(new, NEW) | bit(marker, MARKER),
@@ -97,7 +97,7 @@ impl Recent {
 
     /// Moves the ends of window and history to `end`, and drops tokens that are too old.
     fn advance(&mut self, end: u32) {
-        let since = |item: &Item| u64::from(end.wrapping_sub(item.end));
+        let since = |item: &CirclingItem| u64::from(end.wrapping_sub(item.end));
         while let Some(item) = self
             .items
             .get(self.older)
@@ -136,15 +136,15 @@ impl Recent {
     }
 }
 
-impl Counts {
-    fn add(&mut self, item: Item) {
+impl WindowCounts {
+    fn add(&mut self, item: CirclingItem) {
         let [pair, new, marker] = [PAIR, NEW, MARKER].map(|bit| u64::from(item.bits & bit != 0));
         self.pairs += pair;
         self.new += new;
         self.markers += marker;
     }
 
-    fn remove(&mut self, item: Item) {
+    fn remove(&mut self, item: CirclingItem) {
         let [pair, new, marker] = [PAIR, NEW, MARKER].map(|bit| u64::from(item.bits & bit != 0));
         self.pairs -= pair;
         self.new -= new;

@@ -6,7 +6,7 @@ use crate::text::script::is_unspaced;
 
 /// A token: its hash, and the number of chars up to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct CirclingToken {
     pub(super) hash: u64,
     pub(super) end: u64,
 }
@@ -17,7 +17,7 @@ const MAX_WORD: u32 = 64;
 /// Cuts one stream into tokens. A word is complete only with the char after it, so no token depends on
 /// text that has not been read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tokens {
+pub(super) struct CirclingTokenizer {
     skip_code: bool,
     fence: Fence,
     /// Number of chars read so far.
@@ -25,17 +25,17 @@ pub(super) struct Tokens {
     /// The length of the word in progress, in chars. 0 between words.
     length: u32,
     /// The word in progress, as far as it was read.
-    word: Token,
+    word: CirclingToken,
 }
 
-impl Tokens {
+impl CirclingTokenizer {
     pub(super) fn new(skip_code: bool) -> Self {
         Self {
             skip_code,
             fence: Fence::default(),
             read: 0,
             length: 0,
-            word: Token { hash: 0, end: 0 },
+            word: CirclingToken { hash: 0, end: 0 },
         }
     }
 
@@ -45,7 +45,7 @@ impl Tokens {
     }
 
     /// Reads a char. Returns the word that it completes, and the char itself if it is a token.
-    pub(super) fn push(&mut self, c: char) -> [Option<Token>; 2] {
+    pub(super) fn push(&mut self, c: char) -> [Option<CirclingToken>; 2] {
         self.read += 1;
         if self.skip_code {
             self.fence.step(c);
@@ -59,12 +59,12 @@ impl Tokens {
         }
         if is_unspaced(c) {
             let hash = spread(u64::from(u32::from(c)));
-            return [self.finish(), Some(Token { hash, end })];
+            return [self.finish(), Some(CirclingToken { hash, end })];
         }
         // One char stays one: İ has two in lower case, of which the first counts.
         let lower = c.to_lowercase().next().unwrap_or(c);
         let hash = if self.length == 0 { 0 } else { self.word.hash };
-        self.word = Token {
+        self.word = CirclingToken {
             hash: join(hash, u64::from(u32::from(lower))),
             end,
         };
@@ -77,9 +77,9 @@ impl Tokens {
     }
 
     /// Ends the word in progress and returns it.
-    pub(super) fn finish(&mut self) -> Option<Token> {
+    pub(super) fn finish(&mut self) -> Option<CirclingToken> {
         let length = std::mem::take(&mut self.length);
-        (length > 0).then_some(Token {
+        (length > 0).then_some(CirclingToken {
             hash: spread(self.word.hash),
             ..self.word
         })
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn ends(text: &str, skip_code: bool) -> Vec<u64> {
-        let mut tokens = Tokens::new(skip_code);
+        let mut tokens = CirclingTokenizer::new(skip_code);
         let all = text.chars().flat_map(|c| tokens.push(c)).flatten();
         all.map(|token| token.end).collect()
     }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn case_does_not_count() {
         let hashes = |text: &str| -> Vec<u64> {
-            let mut tokens = Tokens::new(false);
+            let mut tokens = CirclingTokenizer::new(false);
             let all = text.chars().flat_map(|c| tokens.push(c)).flatten();
             all.map(|token| token.hash).collect()
         };

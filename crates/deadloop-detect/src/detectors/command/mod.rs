@@ -7,7 +7,7 @@
 //! The number of parallel processes is not a parameter: each thread of the replay (`--jobs`) has one. A program's
 //! answers must not depend on it, so the name of a setting must not either.
 
-use crate::detectors::{Detector, Measuring, Program, Refusal};
+use crate::detectors::{Detector, Measurement, Program, Refusal};
 use crate::settings::param::{Domain, Param};
 use crate::settings::params::Params;
 use crate::settings::spec::Spec;
@@ -26,7 +26,7 @@ pub(super) static ENTRY: Detector = Detector {
         ..Spec::PLAIN
     },
     grid: include_str!("grid.toml"),
-    ..Detector::measuring(Measuring::Program(program))
+    ..Detector::measuring(Measurement::Program(program))
 };
 
 /// The longest time limit for one transcript: a day.

@@ -3,9 +3,9 @@
 //! The only detector that alarms at the end, at the `Finish` or `Closed` event that the reader of the stream pushes.
 //! These are ordinary events, so meters need no separate notice of the end.
 
-use super::Measuring;
+use super::Measurement;
 use super::entry::detector;
-use crate::calls::{Repeat, fact};
+use crate::calls::{CallRepetition, fact};
 use crate::measure::fact::{Bounds, Fact};
 use crate::measure::meter::{Meter, Recipe};
 use crate::settings::param::Param;
@@ -18,7 +18,7 @@ detector! {
     "the stream is over and lacks its end",
     params: &PARAMS,
     check: |_| Ok(()),
-    measure: Measuring::Run(Channel::Answer, recipe),
+    measure: Measurement::Run(Channel::Answer, recipe),
     notices: &[Fault::Cut, Fault::NoDone, Fault::ErrorEvent, Fault::Stall, Fault::BrokenJson],
 }
 
@@ -52,17 +52,17 @@ fn recipe(params: &Params) -> Recipe {
     };
     let (need, reasons) = (words("need"), words("reasons"));
     Recipe::run(move || {
-        Box::new(Ending {
+        Box::new(EndingMeter {
             need: need.clone(),
             reasons: reasons.clone(),
-            ..Ending::default()
+            ..EndingMeter::default()
         })
     })
 }
 
 /// A meter of one stream.
 #[derive(Default)]
-struct Ending {
+struct EndingMeter {
     need: Vec<String>,
     reasons: Vec<String>,
     /// Whether a known finish reason came.
@@ -70,13 +70,13 @@ struct Ending {
     /// Whether any end mark came.
     done: bool,
     told: bool,
-    answer: Answer,
+    answer: AnswerState,
     last: Option<char>,
 }
 
 /// The state of an answer that may be JSON.
 #[derive(Default)]
-struct Answer {
+struct AnswerState {
     /// Whether the answer begins like JSON. `None` before its first char.
     begun: Option<bool>,
     /// Whether the text so far cannot become JSON.
@@ -84,7 +84,7 @@ struct Answer {
     json: JsonPrefix,
 }
 
-impl Answer {
+impl AnswerState {
     fn char(&mut self, c: char) {
         if self.begun.is_none() && !c.is_whitespace() {
             self.begun = Some(matches!(c, '{' | '['));
@@ -102,7 +102,7 @@ impl Answer {
     }
 }
 
-impl Meter for Ending {
+impl Meter for EndingMeter {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match event {
             Event::Text(TextChannel::Answer, text) => {
@@ -118,7 +118,7 @@ impl Meter for Ending {
     }
 }
 
-impl Ending {
+impl EndingMeter {
     /// Resets the end marks. Output after an end mark is another stretch with an end of its own.
     fn begin(&mut self) {
         (self.finished, self.done) = (false, false);
@@ -182,7 +182,7 @@ impl Ending {
         if std::mem::replace(&mut self.told, true) {
             return;
         }
-        let seen = Repeat::once(place.answer, what);
+        let seen = CallRepetition::once(place.answer, what);
         facts.push(fact(
             place,
             (Kind::Fault(kind), "end"),

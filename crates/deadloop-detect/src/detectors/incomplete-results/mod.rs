@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::Measuring;
+use super::Measurement;
 use super::entry::detector;
-use crate::calls::{Repeat, fact, number};
+use crate::calls::{CallRepetition, fact, number};
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Meter, Recipe};
 use crate::settings::param::Param;
@@ -16,7 +16,7 @@ detector! {
     "parallel calls that came back in part: too few of a turn's have a whole result",
     params: &PARAMS,
     check: |_| Ok(()),
-    measure: Measuring::Run(Channel::Tools, recipe),
+    measure: Measurement::Run(Channel::Tools, recipe),
     notices: &[Fault::PartialTools],
 }
 
@@ -40,10 +40,10 @@ fn recipe(params: &Params) -> Recipe {
     let need: Vec<String> = items.map(str::to_owned).collect();
     let min_calls = params.count("min_calls");
     Recipe::run(move || {
-        Box::new(Results {
+        Box::new(IncompleteResultsMeter {
             min_calls,
             need: need.clone(),
-            ..Results::default()
+            ..IncompleteResultsMeter::default()
         })
     })
 }
@@ -53,7 +53,7 @@ const MOST: usize = 1000;
 
 /// A meter of one run.
 #[derive(Default)]
-struct Results {
+struct IncompleteResultsMeter {
     min_calls: u64,
     need: Vec<String>,
     /// Calls without a result: id and number.
@@ -65,7 +65,7 @@ struct Results {
     failed: Option<Calls>,
 }
 
-impl Meter for Results {
+impl Meter for IncompleteResultsMeter {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match event {
             Event::Call { id, .. } if self.open.len() < MOST => {
@@ -90,7 +90,7 @@ impl Meter for Results {
     }
 }
 
-impl Results {
+impl IncompleteResultsMeter {
     fn has(&self, content: &str) -> bool {
         if self.need.is_empty() {
             return true;
@@ -134,7 +134,7 @@ impl Results {
         if let Some(first) = failed.filter(|_| is_batch) {
             let said = format!("{good} of {asked} calls have a whole result");
             let kind = (Kind::Fault(Fault::PartialTools), "results");
-            let seen = Repeat::once(first, said);
+            let seen = CallRepetition::once(first, said);
             facts.push(fact(place, kind, [("min_ok", number(good + 1))], seen));
         }
     }

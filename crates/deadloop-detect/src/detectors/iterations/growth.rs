@@ -1,4 +1,4 @@
-//! [`Growth`]: a limit that the user may raise each time it is reached.
+//! [`GrowingLimit`]: a limit that the user may raise each time it is reached.
 
 use crate::calls::number;
 use crate::settings::param::{DECIMAL, Param};
@@ -26,7 +26,7 @@ pub(super) fn grows(params: &Params) -> bool {
 ///
 /// A higher limit has higher successors, so all limits up to a certain one are used up.
 #[derive(Clone)]
-pub(super) struct Growth {
+pub(super) struct GrowingLimit {
     /// The factor from a limit to the next.
     factor: f64,
     /// The amount that is added after the factor.
@@ -39,7 +39,7 @@ pub(super) struct Growth {
     highest: i64,
 }
 
-impl Growth {
+impl GrowingLimit {
     /// Creates the growth of a setting's limit. `None` if the limit does not grow.
     pub(super) fn new(params: &Params) -> Option<Self> {
         grows(params).then(|| Self {

@@ -3,9 +3,10 @@
 //! A meter keeps one count. If the limit grows, it also keeps the highest limit that is used up by now.
 
 use super::entry::detector;
-use super::{Measuring, Refusal};
+use super::{Measurement, Refusal};
 use crate::calls::{
-    ALLOW, Filter, RESET, Repeat, Run, Saw, TELLS, TELLS_WARNING, WARN_AT, number, warned,
+    ALLOW, CallRepetition, Filter, MeterEvent, RESET, RunState, TELLS, TELLS_WARNING, WARN_AT,
+    number, warned,
 };
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Meter, Recipe};
@@ -16,14 +17,14 @@ use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
 mod growth;
 
 pub use growth::grown;
-use growth::{CANCEL_AFTER, GROW, GROW_BY, Growth, HARD};
+use growth::{CANCEL_AFTER, GROW, GROW_BY, GrowingLimit, HARD};
 
 detector! {
     ENTRY = "iterations", version 1,
     "too many turns, calls or supersteps",
     params: &[LIMIT, UNIT, TELLS, WARN_AT, GROW, GROW_BY, HARD, CANCEL_AFTER, ALLOW, RESET],
     check: check,
-    measure: Measuring::Run(Channel::Tools, recipe),
+    measure: Measurement::Run(Channel::Tools, recipe),
     dead: dead,
     gone: &["normalise"],
 }
@@ -77,7 +78,7 @@ fn dead(params: &Params) -> Vec<Refusal> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Counts {
+enum IterationUnit {
     Turns,
     Calls,
     Supersteps,
@@ -86,16 +87,16 @@ enum Counts {
 fn recipe(params: &Params) -> Recipe {
     let filter = Filter::new(params);
     let counts = match params.text(UNIT.name) {
-        "calls" => Counts::Calls,
-        "supersteps" => Counts::Supersteps,
-        _ => Counts::Turns,
+        "calls" => IterationUnit::Calls,
+        "supersteps" => IterationUnit::Supersteps,
+        _ => IterationUnit::Turns,
     };
     let least = params.int(LIMIT.name);
     let warn_at = warned(params);
-    let growth = Growth::new(params);
+    let growth = GrowingLimit::new(params);
     Recipe::run(move || {
         Box::new(IterationsMeter {
-            run: Run::new(&filter),
+            run: RunState::new(&filter),
             counts,
             least,
             warn_at,
@@ -108,13 +109,13 @@ fn recipe(params: &Params) -> Recipe {
 
 /// A meter of one run.
 struct IterationsMeter {
-    run: Run,
-    counts: Counts,
+    run: RunState,
+    counts: IterationUnit,
     /// The lowest limit of the loosest setting.
     least: i64,
     /// The share of a limit at which the meter alarms, in millionths: the whole limit, unless it warns.
     warn_at: i64,
-    growth: Option<Growth>,
+    growth: Option<GrowingLimit>,
     /// Supersteps begun.
     steps: u64,
     /// Whether no call has been made in this turn.
@@ -124,25 +125,25 @@ struct IterationsMeter {
 impl Meter for IterationsMeter {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         let used = match self.run.see(event, place) {
-            Saw::Turn => {
+            MeterEvent::Turn => {
                 self.steps += 1;
                 self.fresh = true;
                 match self.counts {
-                    Counts::Turns => self.run.ended().0,
-                    Counts::Supersteps => self.steps.saturating_sub(1),
-                    Counts::Calls => return,
+                    IterationUnit::Turns => self.run.ended().0,
+                    IterationUnit::Supersteps => self.steps.saturating_sub(1),
+                    IterationUnit::Calls => return,
                 }
             }
-            Saw::Call(_) => {
+            MeterEvent::Call(_) => {
                 let first = std::mem::take(&mut self.fresh);
                 self.steps += u64::from(first);
                 match self.counts {
-                    Counts::Calls => self.run.call().0,
-                    Counts::Supersteps if first => self.steps.saturating_sub(1),
-                    Counts::Supersteps | Counts::Turns => return,
+                    IterationUnit::Calls => self.run.call().0,
+                    IterationUnit::Supersteps if first => self.steps.saturating_sub(1),
+                    IterationUnit::Supersteps | IterationUnit::Turns => return,
                 }
             }
-            Saw::Forget => {
+            MeterEvent::Forget => {
                 (self.steps, self.fresh) = (0, false);
                 return;
             }
@@ -165,7 +166,7 @@ impl IterationsMeter {
         if highest < self.least {
             return None;
         }
-        let seen = Repeat::calls(Calls(0), used, String::new());
+        let seen = CallRepetition::calls(Calls(0), used, String::new());
         let check = if self.warn_at < DECIMAL {
             "warning"
         } else {

@@ -5,12 +5,12 @@
 use std::sync::Arc;
 
 use super::entry::detector;
-use super::{Measuring, Refusal};
+use super::{Measurement, Refusal};
 use crate::calls::{
-    ALLOW, Comparison, Errors, Filter, LastReport, NORMALISE, RESET, Repeat, Run, Saw, TELLS,
-    TELLS_WARNING, WARN_AT, hash, number, warned,
+    ALLOW, CallRepetition, ErrorCounter, Filter, LastReport, MeterEvent, NORMALISE, RESET,
+    ResultComparison, RunState, TELLS, TELLS_WARNING, WARN_AT, hash, number, warned,
 };
-use crate::calls::{MANY, Row};
+use crate::calls::{ItemRow, MANY};
 use crate::measure::fact::{Bound, Fact};
 use crate::measure::meter::{Meter, Recipe};
 use crate::settings::param::{DECIMAL, Param, Threshold};
@@ -20,7 +20,7 @@ use crate::stream::{Calls, Channel, Event, EventPlace, Kind, TextChannel};
 
 mod outputs;
 
-use outputs::{MOST_KEPT, Output, Outputs};
+use outputs::{MOST_KEPT, Outputs, TurnOutput};
 
 detector! {
     ENTRY = "loom", version 1,
@@ -39,7 +39,7 @@ detector! {
         NORMALISE,
     ],
     check: |_| Ok(()),
-    measure: Measuring::Run(Channel::Tools, recipe),
+    measure: Measurement::Run(Channel::Tools, recipe),
     dead: dead,
 }
 
@@ -113,8 +113,8 @@ fn dead(params: &Params) -> Vec<Refusal> {
 
 fn recipe(params: &Params) -> Recipe {
     let filter = Filter::new(params);
-    let comparison = Arc::new(Comparison::new(params));
-    let least = Least {
+    let comparison = Arc::new(ResultComparison::new(params));
+    let least = LoosestThresholds {
         turns: params.int(MAX_ITERATIONS.name),
         row: params.int(DUPLICATE_THRESHOLD.name),
         window: params.int(LOOP_DETECTION_WINDOW.name),
@@ -128,24 +128,24 @@ fn recipe(params: &Params) -> Recipe {
     let warn_at = warned(params);
     Recipe::run(move || {
         Box::new(LoomMeter {
-            run: Run::new(&filter),
+            run: RunState::new(&filter),
             comparison: Arc::clone(&comparison),
             least,
             keep,
             warning,
             warn_at,
-            names: Row::default(),
+            names: ItemRow::default(),
             told: LastReport::default(),
             turn: None,
             outputs: outputs.clone(),
-            errors: Errors::default(),
+            errors: ErrorCounter::default(),
         })
     })
 }
 
 /// Thresholds of the loosest setting.
 #[derive(Clone, Copy)]
-struct Least {
+struct LoosestThresholds {
     turns: i64,
     row: i64,
     window: i64,
@@ -154,47 +154,47 @@ struct Least {
 
 /// A meter of one run.
 struct LoomMeter {
-    run: Run,
-    comparison: Arc<Comparison>,
-    least: Least,
+    run: RunState,
+    comparison: Arc<ResultComparison>,
+    least: LoosestThresholds,
     /// Number of calls that are kept.
     keep: u64,
     /// Whether the meter warns instead of stopping.
     warning: bool,
     /// The share of the turns, in millionths, at which the warning comes.
     warn_at: i64,
-    names: Row,
+    names: ItemRow,
     told: LastReport,
     /// The turn in progress.
-    turn: Option<Output>,
+    turn: Option<TurnOutput>,
     outputs: Outputs,
-    errors: Errors,
+    errors: ErrorCounter,
 }
 
 impl Meter for LoomMeter {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
-            Saw::Call(call) => {
+            MeterEvent::Call(call) => {
                 self.names.push(hash(&[call.name]), self.run.call());
             }
-            Saw::Result(answer) => {
+            MeterEvent::Result(answer) => {
                 if let Some(output) = &mut self.turn {
                     output.result(|| self.comparison.result(answer.content, answer.cut));
                     self.errors.result(answer.error);
                 }
             }
-            Saw::Text(TextChannel::Answer, text) => {
+            MeterEvent::Text(TextChannel::Answer, text) => {
                 if let Some(output) = &mut self.turn {
                     output.answer(text);
                 }
             }
-            Saw::Turn => self.begins(facts),
-            Saw::Forget => {
-                self.names = Row::default();
+            MeterEvent::Turn => self.begins(facts),
+            MeterEvent::Forget => {
+                self.names = ItemRow::default();
                 self.told = LastReport::default();
                 self.turn = None;
                 self.outputs.clear();
-                self.errors = Errors::default();
+                self.errors = ErrorCounter::default();
             }
             _ => {}
         }
@@ -205,7 +205,7 @@ impl LoomMeter {
     /// Ends a turn and begins the next one. Tests the conditions in order.
     fn begins(&mut self, facts: &mut Vec<Fact>) {
         let began = self.run.calls();
-        let ended = self.turn.replace(Output::new(began));
+        let ended = self.turn.replace(TurnOutput::new(began));
         self.errors.turn(began);
         facts.extend(self.turns());
         facts.extend(self.row());
@@ -225,7 +225,7 @@ impl LoomMeter {
         let most = number(ended)
             .saturating_mul(DECIMAL)
             .checked_div(self.warn_at)?;
-        let seen = Repeat::calls(Calls(0), ended, String::new());
+        let seen = CallRepetition::calls(Calls(0), ended, String::new());
         let bounds = [(MAX_ITERATIONS.name, most)];
         let check = if self.warning {
             "warning"
@@ -245,7 +245,7 @@ impl LoomMeter {
         if !self.told.is_news(bound, bound >= self.least.row) {
             return None;
         }
-        let seen = Repeat {
+        let seen = CallRepetition {
             onset: self.names.second().into(),
             period: Calls(1).into(),
             copies: length,
@@ -262,7 +262,7 @@ impl LoomMeter {
             return None;
         }
         let (first, second) = self.outputs.copies(window)?;
-        let seen = Repeat {
+        let seen = CallRepetition {
             onset: second.into(),
             period: second.saturating_sub(first).into(),
             copies: 2,
@@ -275,7 +275,7 @@ impl LoomMeter {
     /// Returns a fact if too many turns were bad.
     fn rate(&self) -> Option<Fact> {
         let rate = self.errors.rate(self.run.ended())?;
-        let seen = Repeat::calls(self.errors.second(), self.errors.bad(), String::new());
+        let seen = CallRepetition::calls(self.errors.second(), self.errors.bad(), String::new());
         let bounds = [(ERROR_THRESHOLD.name, rate)];
         let kind = (Kind::ErrorRetry, "error-threshold");
         (rate >= self.least.rate).then(|| self.run.fact(kind, bounds, seen))

@@ -13,14 +13,14 @@ pub(super) const MOST_KEPT: i64 = 200;
 const CHARS: usize = 200;
 
 /// The output of a turn: the beginning of its first result or, without a result, of its answer.
-pub(super) struct Output {
+pub(super) struct TurnOutput {
     /// Calls issued before the turn.
     began: Calls,
     result: Option<String>,
     answer: String,
 }
 
-impl Output {
+impl TurnOutput {
     /// Creates the empty output of a turn that begins after `began` calls.
     pub(super) fn new(began: Calls) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl Outputs {
     }
 
     /// Takes the output of a turn. Returns the window lengths for which the last two windows have just become equal.
-    pub(super) fn push(&mut self, output: &Output) -> Vec<u64> {
+    pub(super) fn push(&mut self, output: &TurnOutput) -> Vec<u64> {
         if output.text().is_empty() {
             return Vec::new();
         }

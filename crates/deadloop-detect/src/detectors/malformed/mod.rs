@@ -3,7 +3,7 @@
 //! A meter keeps the tags that are open (sixteen at most) and the tag that it is reading (64 chars at most).
 
 use super::entry::detector;
-use super::{Measuring, Refusal};
+use super::{Measurement, Refusal};
 use crate::measure::fact::{Bound, Bounds, Clock, Fact, UNIT_CHARS};
 use crate::measure::meter::{PER, Recipe, TextMeter};
 use crate::settings::param::Param;
@@ -14,14 +14,14 @@ use crate::text::json_prefix::JsonPrefix;
 
 mod names;
 
-use names::{Names, Spelt};
+use names::{KnownNames, NameSpelling};
 
 detector! {
     ENTRY = "malformed", version 1,
     "broken tags and arguments: and control text",
     params: &PARAMS,
     check: check,
-    measure: Measuring::Text(recipe),
+    measure: Measurement::Text(recipe),
     notices: &[
         Fault::Unclosed,
         Fault::EarlyClose,
@@ -97,7 +97,7 @@ fn recipe(params: &Params) -> Recipe {
         .items("tags")
         .iter()
         .filter_map(|item| item.as_text());
-    let names = Names::new(items.map(str::to_owned).collect());
+    let names = KnownNames::new(items.map(str::to_owned).collect());
     let looks = |word: &str| {
         params
             .items("look")
@@ -111,7 +111,7 @@ fn recipe(params: &Params) -> Recipe {
         json: looks("json"),
     };
     Recipe::text(params, move || {
-        Box::new(Malformed {
+        Box::new(MalformedMeter {
             look,
             names: names.clone(),
             read: 0,
@@ -132,7 +132,7 @@ struct EnabledChecks {
 }
 
 /// An open tag.
-struct Open {
+struct OpenTag {
     name: usize,
     number: String,
     /// Number of chars read when the tag was whole.
@@ -140,18 +140,18 @@ struct Open {
 }
 
 /// A meter of one text.
-struct Malformed {
+struct MalformedMeter {
     look: EnabledChecks,
-    names: Names,
+    names: KnownNames,
     /// Number of chars read.
     read: u64,
     /// The tag in progress, from its `<` on.
     held: Option<String>,
-    open: Vec<Open>,
+    open: Vec<OpenTag>,
     json: JsonPrefix,
 }
 
-impl TextMeter for Malformed {
+impl TextMeter for MalformedMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         let mut told = self.read;
         for c in piece.chars() {
@@ -172,7 +172,7 @@ impl TextMeter for Malformed {
     }
 }
 
-impl Malformed {
+impl MalformedMeter {
     /// Takes a char. Returns whether a tag ends with it.
     fn tag_ends(&mut self, c: char) -> bool {
         match (&mut self.held, c) {
@@ -244,10 +244,10 @@ impl Malformed {
             return;
         };
         match spelt {
-            Spelt::Right => {}
+            NameSpelling::Right => {}
             _ if !self.look.names => return,
-            Spelt::Case => tell(self, Fault::Case, Some(0)),
-            Spelt::Edits(edits) => tell(self, Fault::Misspelt, Some(edits)),
+            NameSpelling::Case => tell(self, Fault::Case, Some(0)),
+            NameSpelling::Edits(edits) => tell(self, Fault::Misspelt, Some(edits)),
         }
         if !self.look.tags {
             return;
@@ -255,7 +255,7 @@ impl Malformed {
         if !closing {
             if self.open.len() < MOST_OPEN {
                 let at = self.read;
-                self.open.push(Open {
+                self.open.push(OpenTag {
                     name: known,
                     number,
                     at,

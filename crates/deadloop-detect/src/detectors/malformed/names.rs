@@ -1,10 +1,10 @@
-//! [`Names`]: the nearest known name of a name, and its spelling.
+//! [`KnownNames`]: the nearest known name of a name, and its spelling.
 
-use crate::text::nearest::Nearest;
+use crate::text::nearest::NearestName;
 
 /// The spelling of a name, compared with the known name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spelt {
+pub(super) enum NameSpelling {
     /// Exactly like the known name.
     Right,
     /// In another case.
@@ -15,14 +15,14 @@ pub(super) enum Spelt {
 
 /// The known names.
 #[derive(Clone, Debug)]
-pub(super) struct Names(Nearest);
+pub(super) struct KnownNames(NearestName);
 
 /// The maximum number of edits by which a name may differ from a known one.
 const MOST: usize = 2;
 
-impl Names {
+impl KnownNames {
     pub(super) fn new(names: Vec<String>) -> Self {
-        Self(Nearest::new(names, true, MOST))
+        Self(NearestName::new(names, true, MOST))
     }
 
     pub(super) fn name(&self, at: usize) -> &str {
@@ -30,14 +30,14 @@ impl Names {
     }
 
     /// Returns the nearest known name and the spelling. `None` if no name is near, or if two are equally near.
-    pub(super) fn find(&self, name: &str) -> Option<(Spelt, usize)> {
+    pub(super) fn find(&self, name: &str) -> Option<(NameSpelling, usize)> {
         if let Some(at) = self.0.known().iter().position(|known| known == name) {
-            return Some((Spelt::Right, at));
+            return Some((NameSpelling::Right, at));
         }
         let (at, edits) = self.0.find(name, &mut 0)?;
         let spelt = match i64::try_from(edits) {
-            Ok(0) => Spelt::Case,
-            edits => Spelt::Edits(edits.unwrap_or(i64::MAX)),
+            Ok(0) => NameSpelling::Case,
+            edits => NameSpelling::Edits(edits.unwrap_or(i64::MAX)),
         };
         Some((spelt, at))
     }
@@ -49,11 +49,11 @@ mod tests {
 
     #[test]
     fn a_name_is_the_nearest_one() {
-        let names = Names::new(["create_note", "confirm", "id"].map(str::to_owned).to_vec());
-        assert_eq!(names.find("confirm"), Some((Spelt::Right, 1)));
-        assert_eq!(names.find("Create_Note"), Some((Spelt::Case, 0)));
-        assert_eq!(names.find("creat_noet"), Some((Spelt::Edits(2), 0)));
-        assert_eq!(names.find("confrim"), Some((Spelt::Edits(1), 1)));
+        let names = KnownNames::new(["create_note", "confirm", "id"].map(str::to_owned).to_vec());
+        assert_eq!(names.find("confirm"), Some((NameSpelling::Right, 1)));
+        assert_eq!(names.find("Create_Note"), Some((NameSpelling::Case, 0)));
+        assert_eq!(names.find("creat_noet"), Some((NameSpelling::Edits(2), 0)));
+        assert_eq!(names.find("confrim"), Some((NameSpelling::Edits(1), 1)));
         assert_eq!(names.find("i"), None);
         assert_eq!(names.find(""), None);
     }

@@ -3,16 +3,18 @@
 //! For each turn in its window, a meter keeps a hash, or the hashes of the trigrams in the first [`HEAD`] chars.
 
 use super::entry::detector;
-use super::{Measuring, Refusal};
+use super::{Measurement, Refusal};
 use crate::calls::n;
-use crate::calls::{ALLOW, Filter, Key, RESET, Repeat, Run, Saw, hash, number, window};
+use crate::calls::{
+    ALLOW, CallKey, CallRepetition, Filter, MeterEvent, RESET, RunState, hash, number, window,
+};
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Meter, Recipe};
-use crate::settings::param::{Mark, Param};
+use crate::settings::param::{Param, ParamRole};
 use crate::settings::params::Params;
 use crate::stream::{Channel, Event, EventPlace, Kind, TextChannel, Turns};
 
-use turn_text::{HEAD, Spoken, TurnText};
+use turn_text::{HEAD, TurnSignature, TurnText};
 
 mod turn_text;
 
@@ -21,7 +23,7 @@ detector! {
     "the same is said turn after turn: whatever the calls do",
     params: &[N, WINDOW, MIN_CHARS, LIKE, MIN_SHARE, WITH_CALLS, REASONING, ALLOW, RESET],
     check: check,
-    measure: Measuring::Run(Channel::Turns, recipe),
+    measure: Measurement::Run(Channel::Turns, recipe),
     gone: &["normalise"],
 }
 
@@ -72,7 +74,7 @@ fn recipe(params: &Params) -> Recipe {
     let reasoning = params.flag(REASONING.name);
     Recipe::run(move || {
         Box::new(NarrationMeter {
-            run: Run::new(&filter),
+            run: RunState::new(&filter),
             least,
             share,
             window,
@@ -87,7 +89,7 @@ fn recipe(params: &Params) -> Recipe {
 
 /// Returns the smallest share that a setting accepts, in millionths.
 fn least_share(params: &Params) -> i64 {
-    let Mark::Threshold(threshold) = MIN_SHARE.mark else {
+    let ParamRole::Threshold(threshold) = MIN_SHARE.mark else {
         return 0;
     };
     params
@@ -97,7 +99,7 @@ fn least_share(params: &Params) -> i64 {
 
 /// A meter of one run.
 struct NarrationMeter {
-    run: Run,
+    run: RunState,
     /// The minimum number of turns, and the smallest share, that the loosest setting accepts.
     least: u64,
     share: i64,
@@ -106,21 +108,21 @@ struct NarrationMeter {
     with_calls: bool,
     reasoning: bool,
     /// The turn in progress; `None` between turns.
-    turn: Option<Turn>,
+    turn: Option<CurrentTurn>,
     /// The turns of the window, the oldest first.
-    last: Vec<Past>,
+    last: Vec<PastTurn>,
 }
 
 #[derive(Default)]
-struct Turn {
+struct CurrentTurn {
     said: TurnText,
     /// The calls, by one hash.
     calls: u128,
 }
 
 /// A turn that has ended.
-struct Past {
-    spoken: Spoken,
+struct PastTurn {
+    spoken: TurnSignature,
     calls: u128,
     /// The turn's number, from 0.
     place: Turns,
@@ -129,35 +131,38 @@ struct Past {
 impl Meter for NarrationMeter {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
-            Saw::Text(TextChannel::Reasoning, _) if !self.reasoning => {}
-            Saw::Text(_, text) => self.turn.iter_mut().for_each(|turn| turn.said.push(text)),
-            Saw::Call(call) if self.with_calls => {
-                let key = Key::Call.digest(&call).to_string();
+            MeterEvent::Text(TextChannel::Reasoning, _) if !self.reasoning => {}
+            MeterEvent::Text(_, text) => self.turn.iter_mut().for_each(|turn| turn.said.push(text)),
+            MeterEvent::Call(call) if self.with_calls => {
+                let key = CallKey::Call.digest(&call).to_string();
                 if let Some(turn) = &mut self.turn {
                     turn.calls = hash(&[&turn.calls.to_string(), &key]);
                 }
             }
-            Saw::Turn => {
-                if let Some(turn) = self.turn.replace(Turn::default()) {
+            MeterEvent::Turn => {
+                if let Some(turn) = self.turn.replace(CurrentTurn::default()) {
                     self.ended(&turn, facts);
                 }
             }
-            Saw::Forget => (self.turn, self.last) = (None, Vec::new()),
-            Saw::Call(_) | Saw::Result(_) | Saw::User | Saw::Nothing => {}
+            MeterEvent::Forget => (self.turn, self.last) = (None, Vec::new()),
+            MeterEvent::Call(_)
+            | MeterEvent::Result(_)
+            | MeterEvent::User
+            | MeterEvent::Nothing => {}
         }
     }
 }
 
 impl NarrationMeter {
-    fn ended(&mut self, turn: &Turn, facts: &mut Vec<Fact>) {
-        let spoken = Spoken::new(&turn.said, self.trigrams);
+    fn ended(&mut self, turn: &CurrentTurn, facts: &mut Vec<Fact>) {
+        let spoken = TurnSignature::new(&turn.said, self.trigrams);
         if self.last.len() == self.window {
             self.last.remove(0);
         }
         let chars = number(spoken.chars);
         let place = self.run.ended().saturating_sub(Turns(1));
         let calls = turn.calls;
-        self.last.push(Past {
+        self.last.push(PastTurn {
             spoken,
             calls,
             place,
@@ -172,7 +177,7 @@ impl NarrationMeter {
             }
             let mut places: Vec<Turns> = alike[..=at].iter().map(|(_, place)| *place).collect();
             places.sort_unstable();
-            let seen = Repeat {
+            let seen = CallRepetition {
                 onset: places.get(1).copied().unwrap_or(place).into(),
                 period: Turns(0).into(),
                 copies: count,
@@ -194,7 +199,7 @@ impl NarrationMeter {
             return Vec::new();
         };
         let turns = self.last.iter().filter(|turn| turn.calls == newest.calls);
-        let share = |turn: &Past| (newest.spoken.share(&turn.spoken), turn.place);
+        let share = |turn: &PastTurn| (newest.spoken.share(&turn.spoken), turn.place);
         let mut alike: Vec<_> = turns.map(share).filter(|(share, _)| *share > 0).collect();
         alike.sort_unstable_by(|a, b| b.cmp(a));
         alike

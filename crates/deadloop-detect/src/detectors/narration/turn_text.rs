@@ -47,7 +47,7 @@ impl TurnText {
 }
 
 /// The text of a turn, prepared for the comparison.
-pub(super) struct Spoken {
+pub(super) struct TurnSignature {
     /// Chars of the folded text.
     pub(super) chars: u64,
     whole: u128,
@@ -55,7 +55,7 @@ pub(super) struct Spoken {
     grams: Option<Vec<u64>>,
 }
 
-impl Spoken {
+impl TurnSignature {
     /// Prepares the text of an ended turn: dates, ids, numbers, white space and case are folded.
     pub(super) fn new(said: &TurnText, trigrams: bool) -> Self {
         let text = folded(&said.head);

@@ -1,22 +1,22 @@
 //! Turns tokens into facts.
 //!
 //! A fact holds a number of consecutive samples and the highest shares among them. Longer rows have higher shares, so
-//! facts form the steps of a stair (see [`Hold`]).
+//! facts form the steps of a stair (see [`SampleTracker`]).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::recent::Recent;
-use super::tokens::{Token, Tokens};
+use super::recent::NoveltyWindow;
+use super::tokens::{NoveltyToken, NoveltyTokenizer};
 use super::{HOLD, SHARES};
 use crate::measure::fact::{Bound, Bounds, Clock, Fact};
-use crate::measure::hold::{Hold, Stretch};
 use crate::measure::meter::{Recipe, TextMeter};
+use crate::measure::sample_tracker::{SampleStretch, SampleTracker};
 use crate::settings::param::DECIMAL;
 use crate::settings::params::Params;
 use crate::stream::{Chars, Kind};
 use crate::text::hash::{BASE, spread};
-use crate::text::sentence::Unread;
+use crate::text::sentence::LazySentence;
 
 /// Parameters that all meters of one recipe share. Lengths are in chars, and an n-gram has `n` tokens.
 struct NoveltyParams {
@@ -64,12 +64,12 @@ impl NoveltyParams {
 /// A meter of one stream.
 struct NoveltyMeter {
     look: Arc<NoveltyParams>,
-    tokens: Tokens,
-    grams: Grams,
-    recent_tokens: Recent,
-    recent_grams: Recent,
-    hold: Hold<{ SHARES.len() }>,
-    sentence: Unread,
+    tokens: NoveltyTokenizer,
+    grams: RollingGram,
+    recent_tokens: NoveltyWindow,
+    recent_grams: NoveltyWindow,
+    hold: SampleTracker<{ SHARES.len() }>,
+    sentence: LazySentence,
     read: u64,
     next_sample: u64,
 }
@@ -77,12 +77,12 @@ struct NoveltyMeter {
 impl NoveltyMeter {
     fn new(look: Arc<NoveltyParams>) -> Self {
         Self {
-            tokens: Tokens::new(look.fold),
-            grams: Grams::new(look.n),
-            recent_tokens: Recent::default(),
-            recent_grams: Recent::default(),
-            hold: Hold::new(look.loosest, look.hold),
-            sentence: Unread::default(),
+            tokens: NoveltyTokenizer::new(look.fold),
+            grams: RollingGram::new(look.n),
+            recent_tokens: NoveltyWindow::default(),
+            recent_grams: NoveltyWindow::default(),
+            hold: SampleTracker::new(look.loosest, look.hold),
+            sentence: LazySentence::default(),
             read: 0,
             next_sample: look.first(),
             look,
@@ -140,7 +140,7 @@ impl NoveltyMeter {
         }
     }
 
-    fn fact(&mut self, stretch: Stretch<{ SHARES.len() }>) -> Fact {
+    fn fact(&mut self, stretch: SampleStretch<{ SHARES.len() }>) -> Fact {
         let samples = stretch.samples as u64;
         let first = self.read - (samples - 1) * self.look.stride;
         let onset = first.saturating_sub(self.look.window);
@@ -194,15 +194,15 @@ fn fixed(count: u64) -> Bound {
 }
 
 /// The last `n` tokens and their rolling hash.
-struct Grams {
-    tokens: VecDeque<Token>,
+struct RollingGram {
+    tokens: VecDeque<NoveltyToken>,
     n: usize,
     hash: u64,
     /// [`BASE`] to the power `n`: the factor of a token's hash when the token leaves.
     leaving: u64,
 }
 
-impl Grams {
+impl RollingGram {
     fn new(n: usize) -> Self {
         Self {
             tokens: VecDeque::with_capacity(n + 1),
@@ -213,7 +213,7 @@ impl Grams {
     }
 
     /// Adds a token. Returns the n-gram that it completes.
-    fn push(&mut self, token: Token) -> Option<Token> {
+    fn push(&mut self, token: NoveltyToken) -> Option<NoveltyToken> {
         self.tokens.push_back(token);
         self.hash = self.hash.wrapping_mul(BASE).wrapping_add(token.hash);
         if self.tokens.len() > self.n
@@ -223,7 +223,7 @@ impl Grams {
             self.hash = self.hash.wrapping_sub(gone);
         }
         let first = self.tokens.front()?;
-        (self.tokens.len() == self.n).then(|| Token {
+        (self.tokens.len() == self.n).then(|| NoveltyToken {
             hash: spread(self.hash),
             start: first.start,
         })

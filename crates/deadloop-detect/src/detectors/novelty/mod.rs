@@ -20,9 +20,9 @@
 //! the stride, and no cost depends on the window.
 
 use crate::detectors::entry::detector;
-use crate::detectors::{Measuring, Refusal};
-use crate::measure::hold;
+use crate::detectors::{Measurement, Refusal};
 use crate::measure::meter::{IGNORE, PER, PROMPT};
+use crate::measure::sample_tracker;
 use crate::settings::param::{DECIMAL, Param, Threshold};
 use crate::settings::params::Params;
 
@@ -35,7 +35,7 @@ detector! {
     "few new n-grams in a window: against the text before it; templates, counters, near-copies",
     params: PARAMS,
     check: check,
-    measure: Measuring::Text(meter::recipe),
+    measure: Measurement::Text(meter::recipe),
 }
 
 /// The thresholds that are shares, in the order in which they are measured.
@@ -64,7 +64,7 @@ static PARAMS: &[Param] = &[
         .at_least()
         .unit("share")
         .doc("new n-grams among the different ones of the window, at most"),
-    hold::param(3),
+    sample_tracker::param(3),
     Param::share(SHARES[1], 1.0)
         .at_least()
         .unit("share")

@@ -1,16 +1,16 @@
-//! [`Recent`]: counts of the tokens or n-grams in the window and the history.
+//! [`NoveltyWindow`]: counts of the tokens or n-grams in the window and the history.
 //!
 //! Each item knows the distance to its previous and next occurrence. A table of chains, as in `recurrence`, finds the
 //! previous occurrence. A chain leads from newer to older items and ends at the first dropped item, so that items need
 //! not be removed from chains. So an item costs one look-up when it enters and none when it leaves, for any window and
 //! stride.
 
-use super::tokens::Token;
+use super::tokens::NoveltyToken;
 use crate::text::ring::{narrow, place};
 
 /// A token or n-gram in the window or the history.
 #[derive(Clone, Copy, Debug, Default)]
-struct Item {
+struct NoveltyItem {
     hash: u64,
     /// The number of chars before the item. The number wraps around, and only differences are used.
     start: u32,
@@ -22,7 +22,7 @@ struct Item {
     older: u32,
 }
 
-impl Item {
+impl NoveltyItem {
     /// Returns whether the item starts before this position. The two must be less than 2^31 chars apart.
     fn starts_before(&self, position: u64) -> bool {
         self.start.wrapping_sub(low(position)).cast_signed() < 0
@@ -32,9 +32,9 @@ impl Item {
 /// Tokens or n-grams in the order of the text: first those of the history, then those of the window. An
 /// item belongs to the part that contains its first char. They are numbered from 0.
 #[derive(Debug)]
-pub(super) struct Recent {
+pub(super) struct NoveltyWindow {
     /// The kept items, each at its number modulo `length`. It grows up to `length`.
-    ring: Vec<Item>,
+    ring: Vec<NoveltyItem>,
     /// The capacity of the ring, a power of two.
     length: usize,
     /// For each value of a hash's low bits, one plus the number of the newest item with that value. The number wraps
@@ -61,7 +61,7 @@ const LONG: usize = 8192;
 /// The number of chains per item.
 const CHAINS: usize = 2;
 
-impl Default for Recent {
+impl Default for NoveltyWindow {
     fn default() -> Self {
         Self {
             ring: Vec::with_capacity(FIRST),
@@ -77,9 +77,9 @@ impl Default for Recent {
     }
 }
 
-impl Recent {
+impl NoveltyWindow {
     /// Adds an item to the window.
-    pub(super) fn push(&mut self, Token { hash, start }: Token) {
+    pub(super) fn push(&mut self, NoveltyToken { hash, start }: NoveltyToken) {
         if self.count - self.first == self.length as u64 {
             self.grow();
         }
@@ -94,7 +94,7 @@ impl Recent {
         self.in_window += u64::from(before.is_none_or(|before| before < self.window));
         self.new += u64::from(before.is_none());
         self.different += u64::from(before.is_none());
-        let item = Item {
+        let item = NoveltyItem {
             hash,
             start: low(start),
             back,
@@ -171,7 +171,7 @@ impl Recent {
     }
 
     #[inline]
-    fn item(&mut self, number: u64) -> &mut Item {
+    fn item(&mut self, number: u64) -> &mut NoveltyItem {
         &mut self.ring[place(number, self.length)]
     }
 
@@ -182,7 +182,7 @@ impl Recent {
         if self.first == 0 {
             self.ring.reserve_exact(length - self.length);
         } else {
-            let mut ring = vec![Item::default(); length];
+            let mut ring = vec![NoveltyItem::default(); length];
             for number in self.first..self.count {
                 ring[place(number, length)] = *self.item(number);
             }
@@ -214,7 +214,7 @@ impl Recent {
         let last = self.count.saturating_sub(LAST).max(self.first)..self.count;
         let mut all = Vec::new();
         for number in last {
-            let Item { start, back, .. } = *self.item(number);
+            let NoveltyItem { start, back, .. } = *self.item(number);
             let before = number.checked_sub(back.into());
             if let Some(before) = before.filter(|at| back > 0 && *at >= self.first) {
                 all.push(u64::from(start.wrapping_sub(self.item(before).start)));
@@ -248,11 +248,11 @@ mod tests {
             parts in prop::collection::vec((1_u64..400, 1_usize..900, 1_u64..4), 1..7),
             (window, history) in (1_u64..900, 0_u64..1500),
         ) {
-            let (mut recent, mut all) = (Recent::default(), Vec::<Token>::new());
+            let (mut recent, mut all) = (NoveltyWindow::default(), Vec::<NoveltyToken>::new());
             let mut read = 0;
             for (kinds, times, chars) in parts {
                 for i in 0..times as u64 {
-                    let token = Token { hash: spread(spread(i) % kinds), start: read };
+                    let token = NoveltyToken { hash: spread(spread(i) % kinds), start: read };
                     recent.push(token);
                     all.push(token);
                     read += chars;

@@ -5,14 +5,14 @@
 use std::ops::Range;
 
 use crate::text::bytes::runs;
-use crate::text::class::{Classes, NAMED, NUMBER as NUMERIC};
+use crate::text::class::{CharClasses, NAMED, NUMBER as NUMERIC};
 use crate::text::element::Hash;
 use crate::text::hash::spread;
 use crate::text::script::is_unspaced;
 
 /// A token: its hash, and the number of chars before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct NoveltyToken {
     pub(super) hash: u64,
     pub(super) start: u64,
 }
@@ -25,10 +25,10 @@ const NUMBER: u64 = 0xFF;
 
 /// Cuts one stream into tokens.
 #[derive(Debug)]
-pub(super) struct Tokens {
+pub(super) struct NoveltyTokenizer {
     /// Whether all numbers count as equal.
     fold: bool,
-    classes: Classes,
+    classes: CharClasses,
     read: u64,
     /// The word in progress.
     word: Hash,
@@ -39,11 +39,11 @@ pub(super) struct Tokens {
     last: Option<u64>,
 }
 
-impl Tokens {
+impl NoveltyTokenizer {
     pub(super) fn new(fold: bool) -> Self {
         Self {
             fold,
-            classes: Classes::new(),
+            classes: CharClasses::new(),
             read: 0,
             word: Hash::default(),
             start: 0,
@@ -53,7 +53,7 @@ impl Tokens {
     }
 
     /// Reads a text, and passes on each token that it completes.
-    pub(super) fn read(&mut self, text: &str, mut each: impl FnMut(Token)) {
+    pub(super) fn read(&mut self, text: &str, mut each: impl FnMut(NoveltyToken)) {
         let mut rest = text;
         while !rest.is_empty() {
             let before = self.read;
@@ -79,7 +79,7 @@ impl Tokens {
 
     /// Adds this range of a text, ASCII letters, digits and `_`, to the word in progress.
     #[inline]
-    fn extend_all(&mut self, text: &str, run: Range<usize>, each: &mut impl FnMut(Token)) {
+    fn extend_all(&mut self, text: &str, run: Range<usize>, each: &mut impl FnMut(NoveltyToken)) {
         let word = &text[run.clone()];
         let folds = self.fold && word.bytes().any(|byte| byte.is_ascii_digit());
         if folds || self.length + word.len() >= MAX_WORD {
@@ -96,9 +96,9 @@ impl Tokens {
     }
 
     /// Reads a char that is not ASCII. Returns the word that it completes, and the char itself if it is a token.
-    fn other(&mut self, c: char) -> [Option<Token>; 2] {
+    fn other(&mut self, c: char) -> [Option<NoveltyToken>; 2] {
         if is_unspaced(c) {
-            let own = Token {
+            let own = NoveltyToken {
                 hash: spread(u64::from(u32::from(c))),
                 start: self.read,
             };
@@ -124,7 +124,7 @@ impl Tokens {
 
     /// Adds a char to the word. Returns the word if it is cut here.
     #[inline]
-    fn extend(&mut self, c: char) -> Option<Token> {
+    fn extend(&mut self, c: char) -> Option<NoveltyToken> {
         self.begin();
         self.length += 1;
         let kind = self.number(c);
@@ -138,9 +138,9 @@ impl Tokens {
     }
 
     #[inline]
-    fn finish(&mut self) -> Option<Token> {
+    fn finish(&mut self) -> Option<NoveltyToken> {
         let length = std::mem::take(&mut self.length);
-        (length > 0).then(|| Token {
+        (length > 0).then(|| NoveltyToken {
             hash: spread(self.word.value()),
             start: self.start,
         })
@@ -170,7 +170,7 @@ mod tests {
     /// Returns the start of each token, and its number among the different tokens in the order of their first
     /// occurrence.
     fn tokens(fold: bool, text: &str) -> Vec<(u64, usize)> {
-        let mut tokens = Tokens::new(fold);
+        let mut tokens = NoveltyTokenizer::new(fold);
         let mut known = Vec::new();
         let mut all = Vec::new();
         tokens.read(text, |token| all.push(token));
@@ -225,12 +225,12 @@ mod tests {
             pieces in prop::collection::vec("(?s)[aB1２_é长か .]{0,20}|[a-z ]{0,70}|[aA1_]{0,150}|.{0,5}", 0..8),
             fold in any::<bool>(),
         ) {
-            let mut tokens = Tokens::new(fold);
+            let mut tokens = NoveltyTokenizer::new(fold);
             let mut all = Vec::new();
             pieces.iter().for_each(|piece| tokens.read(piece, |token| all.push(token)));
             // `#` is a folded number there, and nothing else in words.
             let text = pieces.concat().replace('#', "");
-            let mut again = Tokens::new(fold);
+            let mut again = NoveltyTokenizer::new(fold);
             let mut whole = Vec::new();
             again.read(&text, |token| whole.push(token));
             if !pieces.concat().contains('#') {

@@ -1,12 +1,12 @@
-//! [`Entry`]: an entry of a history. [`Measures`]: the counts of a history.
+//! [`HistoryEntry`]: an entry of a history. [`Measures`]: the counts of a history.
 
 use crate::stream::Calls;
 
 /// An entry of a history.
 #[derive(Clone)]
-pub(super) enum Entry {
+pub(super) enum HistoryEntry {
     /// A call.
-    Act(Act),
+    Act(HistoryCall),
     /// A call's result. Equal results have equal keys.
     Observation { key: u128, error: bool },
     /// A turn without a call: the first chars of its text.
@@ -15,7 +15,7 @@ pub(super) enum Entry {
 
 /// A call, prepared for the comparison.
 #[derive(Clone)]
-pub(super) struct Act {
+pub(super) struct HistoryCall {
     /// A key that is equal for equal actions.
     pub(super) key: u128,
     pub(super) call: Calls,
@@ -26,7 +26,7 @@ pub(super) struct Act {
 pub(super) struct Measures {
     pub(super) bounds: [i64; 4],
     /// The last action.
-    pub(super) last: Option<Act>,
+    pub(super) last: Option<HistoryCall>,
     /// The first chars of the last message.
     pub(super) message: String,
 }

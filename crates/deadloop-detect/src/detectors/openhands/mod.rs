@@ -5,11 +5,11 @@
 use std::sync::Arc;
 
 use super::entry::detector;
-use super::{Measuring, Refusal};
+use super::{Measurement, Refusal};
 use crate::calls::MANY;
 use crate::calls::{
-    ALLOW, Answer, Call, Comparison, Filter, LastReport, NORMALISE, Pairs, RESET, Repeat, Run, Saw,
-    TextDigest, hash, unit,
+    ALLOW, CallRepetition, Filter, LastReport, MeterCall, MeterEvent, MeterResult, NORMALISE,
+    OpenCalls, RESET, ResultComparison, RunState, TextDigest, hash, unit,
 };
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Meter, Recipe};
@@ -20,15 +20,15 @@ use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
 mod entry;
 mod recent;
 
-use entry::{Act, Entry, Measures};
-use recent::Recent;
+use entry::{HistoryCall, HistoryEntry, Measures};
+use recent::RecentEntries;
 
 detector! {
     ENTRY = "openhands", version 2,
     "what OpenHands' stuck detector looks for",
     params: &[ACTION_OBSERVATION, ACTION_ERROR, MONOLOGUE, ALTERNATING, SCAN, ALLOW, RESET, NORMALISE],
     check: check,
-    measure: Measuring::Run(Channel::Tools, recipe),
+    measure: Measurement::Run(Channel::Tools, recipe),
     dead: dead,
 }
 
@@ -93,16 +93,16 @@ fn check(params: &Params) -> Result<(), Refusal> {
 
 fn recipe(params: &Params) -> Recipe {
     let filter = Filter::new(params);
-    let comparison = Arc::new(Comparison::new(params));
+    let comparison = Arc::new(ResultComparison::new(params));
     let least = SCENARIOS.map(|param| params.int(param.name));
     let scan = params.count(SCAN.name);
     Recipe::run(move || {
         Box::new(OpenHandsMeter {
-            run: Run::new(&filter),
+            run: RunState::new(&filter),
             comparison: Arc::clone(&comparison),
             least,
-            history: Recent::new(scan),
-            open: Pairs::default(),
+            history: RecentEntries::new(scan),
+            open: OpenCalls::default(),
             said: TextDigest::default(),
             silent: false,
             told: Default::default(),
@@ -112,12 +112,12 @@ fn recipe(params: &Params) -> Recipe {
 
 /// A meter of one run.
 struct OpenHandsMeter {
-    run: Run,
-    comparison: Arc<Comparison>,
+    run: RunState,
+    comparison: Arc<ResultComparison>,
     /// The loosest setting's threshold of each scenario.
     least: [i64; 4],
-    history: Recent,
-    open: Pairs<()>,
+    history: RecentEntries,
+    open: OpenCalls<()>,
     /// The text of the turn in progress.
     said: TextDigest,
     /// Whether the turn in progress has no call so far.
@@ -128,20 +128,20 @@ struct OpenHandsMeter {
 impl Meter for OpenHandsMeter {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
-            Saw::Text(_, text) => self.said.push(text),
-            Saw::Call(call) => self.issued(&call),
-            Saw::Result(answer) => self.answered(&answer),
-            Saw::Turn => {
+            MeterEvent::Text(_, text) => self.said.push(text),
+            MeterEvent::Call(call) => self.issued(&call),
+            MeterEvent::Result(answer) => self.answered(&answer),
+            MeterEvent::Turn => {
                 self.said_nothing_else();
                 self.silent = true;
                 self.stuck(facts);
             }
-            Saw::User => {
+            MeterEvent::User => {
                 self.said_nothing_else();
                 self.history.clear();
             }
-            Saw::Forget => self.forget(),
-            Saw::Nothing => {}
+            MeterEvent::Forget => self.forget(),
+            MeterEvent::Nothing => {}
         }
     }
 }
@@ -150,34 +150,34 @@ impl OpenHandsMeter {
     /// Ends a turn. A turn without a call becomes a message.
     fn said_nothing_else(&mut self) {
         if std::mem::take(&mut self.silent) {
-            self.history.push(Entry::Message {
+            self.history.push(HistoryEntry::Message {
                 head: self.said.head().to_owned(),
             });
         }
         self.said.clear();
     }
 
-    fn issued(&mut self, call: &Call<'_>) {
+    fn issued(&mut self, call: &MeterCall<'_>) {
         self.silent = false;
         let canonical = call.arguments.canonical();
         let same = hash(&[call.name, &canonical]);
-        let act = Act {
+        let act = HistoryCall {
             // A reworded thought makes it another action.
             key: hash(&[&same.to_string(), &self.said.hash().to_string()]),
             call: self.run.call(),
             unit: unit(call.name, call.arguments),
         };
-        self.history.push(Entry::Act(act));
+        self.history.push(HistoryEntry::Act(act));
         self.open.put(self.run.call(), ());
     }
 
-    fn answered(&mut self, answer: &Answer<'_>) {
+    fn answered(&mut self, answer: &MeterResult<'_>) {
         if self.open.take(answer.call).is_none() {
             return;
         }
         let key = hash(&[&self.comparison.result(answer.content, answer.cut)]);
         let error = answer.error;
-        self.history.push(Entry::Observation { key, error });
+        self.history.push(HistoryEntry::Observation { key, error });
     }
 
     fn forget(&mut self) {
@@ -209,7 +209,7 @@ impl OpenHandsMeter {
         }
     }
 
-    fn repeat(&self, measures: &Measures, scenario: usize) -> Repeat {
+    fn repeat(&self, measures: &Measures, scenario: usize) -> CallRepetition {
         let count = measures.bounds[scenario].unsigned_abs();
         let (period, copies) = match scenario {
             2 => (0, count),
@@ -228,7 +228,7 @@ impl OpenHandsMeter {
                 last.map_or(String::new(), |act| act.unit.clone()),
             ),
         };
-        Repeat {
+        CallRepetition {
             onset: onset.into(),
             period: Calls(period).into(),
             copies,

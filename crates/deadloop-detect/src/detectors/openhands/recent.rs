@@ -1,17 +1,17 @@
-//! [`Recent`]: the latest entries since the last user message.
+//! [`RecentEntries`]: the latest entries since the last user message.
 
 use std::collections::VecDeque;
 
-use super::entry::{Act, Entry, Measures};
+use super::entry::{HistoryCall, HistoryEntry, Measures};
 use crate::calls::number;
 
 /// The latest entries since the last user message.
-pub(super) struct Recent {
+pub(super) struct RecentEntries {
     scan: usize,
-    last: VecDeque<Entry>,
+    last: VecDeque<HistoryEntry>,
 }
 
-impl Recent {
+impl RecentEntries {
     pub(super) fn new(scan: u64) -> Self {
         Self {
             scan: usize::try_from(scan).unwrap_or(usize::MAX),
@@ -19,7 +19,7 @@ impl Recent {
         }
     }
 
-    pub(super) fn push(&mut self, entry: Entry) {
+    pub(super) fn push(&mut self, entry: HistoryEntry) {
         if self.last.len() == self.scan {
             self.last.pop_front();
         }
@@ -35,7 +35,7 @@ impl Recent {
         if self.last.len() < 3 {
             return None;
         }
-        let acts: Vec<&Act> = self.newest().filter_map(act).collect();
+        let acts: Vec<&HistoryCall> = self.newest().filter_map(act).collect();
         let keys: Vec<u128> = acts.iter().map(|act| act.key).collect();
         let observed: Vec<(u128, bool)> = self.newest().filter_map(observation).collect();
         let seen: Vec<u128> = observed.iter().map(|(key, _)| *key).collect();
@@ -56,28 +56,28 @@ impl Recent {
         })
     }
 
-    fn newest(&self) -> impl Iterator<Item = &Entry> {
+    fn newest(&self) -> impl Iterator<Item = &HistoryEntry> {
         self.last.iter().rev()
     }
 }
 
-fn act(entry: &Entry) -> Option<&Act> {
+fn act(entry: &HistoryEntry) -> Option<&HistoryCall> {
     match entry {
-        Entry::Act(act) => Some(act),
+        HistoryEntry::Act(act) => Some(act),
         _ => None,
     }
 }
 
-fn observation(entry: &Entry) -> Option<(u128, bool)> {
+fn observation(entry: &HistoryEntry) -> Option<(u128, bool)> {
     match entry {
-        Entry::Observation { key, error } => Some((*key, *error)),
+        HistoryEntry::Observation { key, error } => Some((*key, *error)),
         _ => None,
     }
 }
 
-fn message(entry: &Entry) -> Option<&str> {
+fn message(entry: &HistoryEntry) -> Option<&str> {
     match entry {
-        Entry::Message { head } => Some(head),
+        HistoryEntry::Message { head } => Some(head),
         _ => None,
     }
 }

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::counting::counters::Part;
+use super::counting::counters::Pattern;
 use super::meter::{LETTER, LETTER_OR_EMOJI};
-use super::runs::{Run, want::Want};
-use super::symbols::{On, Symbols, fold::Fold, places::Origin};
+use super::runs::{Tail, search::TailSearch};
+use super::symbols::{ElementKind, PeriodicSymbols, fold::Fold, places::TailOrigin};
 use crate::measure::fact::{Bound, Bounds, StructuralCondition};
 use crate::settings::param::Threshold;
 use crate::settings::params::Params;
@@ -18,8 +18,8 @@ use crate::stream::Chars;
 
 /// Conditions and symbols shared by the meters of one recipe.
 pub(super) struct TailConditions {
-    pub(super) want: Want,
-    pub(super) symbols: Symbols,
+    pub(super) want: TailSearch,
+    pub(super) symbols: PeriodicSymbols,
     min_copies: u64,
     min_chars: u64,
     /// `min_chars` for a single character and for units without letters or numbers. 0 if `min_chars` applies.
@@ -30,7 +30,7 @@ pub(super) struct TailConditions {
     pub(super) min_recycled: u64,
     /// `min_copies` inside code fences.
     pub(super) fenced_copies: Option<u64>,
-    rows: Vec<Row>,
+    rows: Vec<RuleRow>,
     /// `min_chars` for tails whose numbers differ and count evenly. 0 if `min_chars` applies.
     min_counters: u64,
     /// `min_chars` for tails whose numbers differ and do not count evenly. 0 if such tails are not tested.
@@ -45,7 +45,7 @@ pub(super) struct TailConditions {
 
 /// The class of a unit's content, for special thresholds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(super) enum UnitClass {
     /// A letter, or content without a special threshold.
     Named,
     /// No letter and no number, or a single character: `min_single`.
@@ -58,19 +58,19 @@ pub(super) enum Holds {
 
 /// A row of `rules`, with its index.
 #[derive(Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct RuleRow {
     index: usize,
     max_period: u32,
     min_copies: u64,
     min_chars: u64,
 }
 
-impl Ask {
+impl TailTest {
     /// Returns whether this condition is only for units of the class `holds`, either bare units or forms.
-    pub(super) fn is_for(self, holds: Holds) -> bool {
+    pub(super) fn is_for(self, holds: UnitClass) -> bool {
         match self {
-            Self::Bare => holds == Holds::Bare,
-            Self::Form => holds == Holds::Form,
+            Self::Bare => holds == UnitClass::Bare,
+            Self::Form => holds == UnitClass::Form,
             Self::Counters(own) | Self::Numbers(own) => holds == own,
             _ => false,
         }
@@ -92,15 +92,15 @@ impl TailConditions {
             _ => Fold::None,
         };
         let on = match params.text("on") {
-            "sentences" => On::Sentences,
-            "clauses" => On::Clauses,
-            "lines" => On::Lines,
-            _ => On::Chars,
+            "sentences" => ElementKind::Sentences,
+            "clauses" => ElementKind::Clauses,
+            "lines" => ElementKind::Lines,
+            _ => ElementKind::Chars,
         };
         let min_chars = params.count("min_chars");
         let look = Self {
-            want: Want::new(1, |_| 2),
-            symbols: Symbols::new(fold, on, (skip || fenced_copies.is_some(), skip)),
+            want: TailSearch::new(1, |_| 2),
+            symbols: PeriodicSymbols::new(fold, on, (skip || fenced_copies.is_some(), skip)),
             min_copies: params.count("min_copies"),
             min_chars,
             min_single: params.count("min_single"),
@@ -120,84 +120,89 @@ impl TailConditions {
         };
         let max_period = small(params.count("max_period"));
         Self {
-            want: Want::new(max_period, |lag| small(look.least(lag))),
+            want: TailSearch::new(max_period, |lag| small(look.least(lag))),
             ..look
         }
     }
 
     /// Returns the ways to accept a tail of this lag: its row or the plain thresholds, and the special threshold of its
     /// content. A sweep may need both, so both are reported.
-    pub(super) fn asks(&self, lag: u32, holds: Holds) -> impl Iterator<Item = Ask> {
+    pub(super) fn asks(&self, lag: u32, holds: UnitClass) -> impl Iterator<Item = TailTest> {
         let row = self.rows.iter().find(|row| lag <= row.max_period);
-        let others = row.map_or(Ask::Plain, |row| Ask::Row(*row));
+        let others = row.map_or(TailTest::Plain, |row| TailTest::Row(*row));
         let ask = match holds {
-            Holds::Bare => Ask::Bare,
-            Holds::Form => Ask::Form,
-            _ => Ask::Single,
+            UnitClass::Bare => TailTest::Bare,
+            UnitClass::Form => TailTest::Form,
+            _ => TailTest::Single,
         };
         let own = self.own(holds).then_some(ask);
         std::iter::once(others).chain(own)
     }
 
     /// Returns whether units of this class have a special threshold.
-    fn own(&self, holds: Holds) -> bool {
+    fn own(&self, holds: UnitClass) -> bool {
         match holds {
-            Holds::Named => false,
-            Holds::Single => self.min_single > 0,
-            Holds::Bare => self.min_bare > 0,
-            Holds::Form => self.min_form > 0,
+            UnitClass::Named => false,
+            UnitClass::Single => self.min_single > 0,
+            UnitClass::Bare => self.min_bare > 0,
+            UnitClass::Form => self.min_form > 0,
         }
     }
 
     /// Returns the ways to accept the rest of a tail under this condition on its numbers.
-    pub(super) fn asks_of(&self, part: Part, lag: u32, holds: Holds) -> impl Iterator<Item = Ask> {
+    pub(super) fn asks_of(
+        &self,
+        part: Pattern,
+        lag: u32,
+        holds: UnitClass,
+    ) -> impl Iterator<Item = TailTest> {
         let [plain, numbers, counters] = match part {
-            Part::Any if self.symbols.count() => [false, true, false],
+            Pattern::Any if self.symbols.count() => [false, true, false],
             // Without `min_counters`, the even parts cover the equal ones.
-            Part::Equal if self.min_counters == 0 => [false; 3],
-            Part::Even => [true, false, true],
+            Pattern::Equal if self.min_counters == 0 => [false; 3],
+            Pattern::Even => [true, false, true],
             _ => [true, false, false],
         };
         // Special units are tested by their special threshold too.
         let own = self.own(holds).then_some(holds);
-        let both = move |on: bool, ask: fn(Holds) -> Ask| {
-            let ways = std::iter::once(Holds::Named).chain(own).map(ask);
+        let both = move |on: bool, ask: fn(UnitClass) -> TailTest| {
+            let ways = std::iter::once(UnitClass::Named).chain(own).map(ask);
             ways.filter(move |_| on)
         };
         let plain = self.asks(lag, holds).filter(move |_| plain);
         plain
-            .chain(both(numbers && self.min_numbers > 0, Ask::Numbers))
-            .chain(both(counters && self.min_counters > 0, Ask::Counters))
+            .chain(both(numbers && self.min_numbers > 0, TailTest::Numbers))
+            .chain(both(counters && self.min_counters > 0, TailTest::Counters))
     }
 
     /// Returns the characters that a tail needs.
-    pub(super) fn chars(&self, ask: Ask) -> u64 {
+    pub(super) fn chars(&self, ask: TailTest) -> u64 {
         match ask {
-            Ask::Row(row) => row.min_chars,
-            Ask::Single => self.min_single,
-            Ask::Bare => self.min_bare,
-            Ask::Form => self.min_form,
-            Ask::Counters(with) => self.min_counters.max(self.own_chars(with)),
-            Ask::Numbers(with) => self.min_numbers.max(self.own_chars(with)),
-            Ask::Plain => self.min_chars,
+            TailTest::Row(row) => row.min_chars,
+            TailTest::Single => self.min_single,
+            TailTest::Bare => self.min_bare,
+            TailTest::Form => self.min_form,
+            TailTest::Counters(with) => self.min_counters.max(self.own_chars(with)),
+            TailTest::Numbers(with) => self.min_numbers.max(self.own_chars(with)),
+            TailTest::Plain => self.min_chars,
         }
     }
 
     /// Returns the characters that the special threshold of a class requires.
-    fn own_chars(&self, holds: Holds) -> u64 {
+    fn own_chars(&self, holds: UnitClass) -> u64 {
         match holds {
-            Holds::Named => 0,
-            Holds::Single => self.min_single,
-            Holds::Bare => self.min_bare,
-            Holds::Form => self.min_form,
+            UnitClass::Named => 0,
+            UnitClass::Single => self.min_single,
+            UnitClass::Bare => self.min_bare,
+            UnitClass::Form => self.min_form,
         }
     }
 
     /// Returns the symbols that a tail of this lag needs. The characters of elements are not counted here.
     #[inline]
-    pub(super) fn need(&self, lag: u32, ask: Ask) -> u64 {
+    pub(super) fn need(&self, lag: u32, ask: TailTest) -> u64 {
         let copies = match ask {
-            Ask::Row(row) => row.min_copies,
+            TailTest::Row(row) => row.min_copies,
             _ => self.min_copies,
         };
         let symbols = if self.symbols.are_elements() {
@@ -212,10 +217,10 @@ impl TailConditions {
     #[inline]
     pub(super) fn least(&self, lag: u32) -> u64 {
         // Every way to accept another part is among these.
-        let parts = [Part::Even, Part::Any].into_iter();
+        let parts = [Pattern::Even, Pattern::Any].into_iter();
         let parts = parts.take(if self.symbols.count() { 2 } else { 1 });
         let of = |part| {
-            let each = [Holds::Single, Holds::Bare, Holds::Form].into_iter();
+            let each = [UnitClass::Single, UnitClass::Bare, UnitClass::Form].into_iter();
             each.flat_map(move |holds| self.asks_of(part, lag, holds))
         };
         let asks = parts.flat_map(of);
@@ -227,22 +232,22 @@ impl TailConditions {
     /// Returns the bounds of thresholds for a part of a tail that is accepted in this way.
     pub(super) fn bounds(
         &self,
-        part: Part,
-        (run, at): (Run, Origin),
-        (ask, holds): (Ask, Holds),
+        part: Pattern,
+        (run, at): (Tail, TailOrigin),
+        (ask, holds): (TailTest, UnitClass),
     ) -> Bounds {
         let mut bounds = Bounds::default();
-        if !matches!(ask, Ask::Row(_)) {
+        if !matches!(ask, TailTest::Row(_)) {
             bounds.add("min_copies", steps(run.start, run.lag));
         }
         let own = match ask {
-            Ask::Row(_) => None,
-            Ask::Plain => Some("min_chars"),
-            Ask::Single => Some("min_single"),
-            Ask::Bare => Some("min_bare"),
-            Ask::Form => Some("min_form"),
-            Ask::Counters(_) => Some("min_counters"),
-            Ask::Numbers(_) => Some("min_numbers"),
+            TailTest::Row(_) => None,
+            TailTest::Plain => Some("min_chars"),
+            TailTest::Single => Some("min_single"),
+            TailTest::Bare => Some("min_bare"),
+            TailTest::Form => Some("min_form"),
+            TailTest::Counters(_) => Some("min_counters"),
+            TailTest::Numbers(_) => Some("min_numbers"),
         };
         let grows = self.chars_since(run, at.start);
         if let Some(own) = own {
@@ -250,16 +255,16 @@ impl TailConditions {
         }
         // A special unit bounds its special threshold too. Other ways need that threshold to be 0.
         let held = match holds {
-            Holds::Named => None,
-            Holds::Single => Some("min_single"),
-            Holds::Bare => Some("min_bare"),
-            Holds::Form => Some("min_form"),
+            UnitClass::Named => None,
+            UnitClass::Single => Some("min_single"),
+            UnitClass::Bare => Some("min_bare"),
+            UnitClass::Form => Some("min_form"),
         };
         let elsewhere = Bound::Exactly(Threshold::AT_MOST.elsewhere());
         if let Some(held) = held.filter(|held| own != Some(*held)) {
             bounds.add(held, if ask.is_for(holds) { grows } else { elsewhere });
         }
-        if part == Part::Even && !matches!(ask, Ask::Counters(_) | Ask::Numbers(_)) {
+        if part == Pattern::Even && !matches!(ask, TailTest::Counters(_) | TailTest::Numbers(_)) {
             bounds.add("min_counters", elsewhere);
         }
         bounds
@@ -270,9 +275,9 @@ impl TailConditions {
     /// a grid, 0 if the unit has no rows.
     pub(super) fn asked(
         &self,
-        run: Run,
+        run: Tail,
         start: Chars,
-        (ask, fenced, tall): (Ask, u64, u64),
+        (ask, fenced, tall): (TailTest, u64, u64),
     ) -> Vec<StructuralCondition> {
         let copies = steps(run.start, run.lag);
         let of = |param: String, least: u64, bound| StructuralCondition {
@@ -281,7 +286,7 @@ impl TailConditions {
             bound,
         };
         let mut asked = Vec::new();
-        if let Ask::Row(row) = ask {
+        if let TailTest::Row(row) = ask {
             let rule = |name| format!("rules[{}].{name}", row.index);
             asked.push(of(rule("min_copies"), row.min_copies, copies));
             asked.push(of(
@@ -301,7 +306,7 @@ impl TailConditions {
 
     /// Returns the bound on the characters of a growing tail. With elements all characters count, else the compared
     /// ones.
-    fn chars_since(&self, run: Run, start: Chars) -> Bound {
+    fn chars_since(&self, run: Tail, start: Chars) -> Bound {
         if self.symbols.are_elements() {
             Bound::Units { from: start.into() }
         } else {
@@ -317,11 +322,11 @@ pub(super) fn steps(from: u64, per: u32) -> Bound {
 
 /// A way to accept a tail.
 #[derive(Clone, Copy)]
-pub(super) enum Ask {
+pub(super) enum TailTest {
     /// By `min_copies` and `min_chars`.
     Plain,
     /// By a row of `rules` in their place.
-    Row(Row),
+    Row(RuleRow),
     /// By `min_copies` and `min_single`.
     Single,
     /// By `min_copies` and `min_bare`.
@@ -329,19 +334,19 @@ pub(super) enum Ask {
     /// By `min_copies` and `min_form`.
     Form,
     /// By `min_copies`, `min_counters` and the special threshold of this class.
-    Counters(Holds),
+    Counters(UnitClass),
     /// By `min_copies`, `min_numbers` and the special threshold of this class.
-    Numbers(Holds),
+    Numbers(UnitClass),
 }
 
-fn row((index, row): (usize, &Value)) -> Row {
+fn row((index, row): (usize, &Value)) -> RuleRow {
     let field = |name| {
         row.field(name)
             .and_then(Value::as_int)
             .unwrap_or(1)
             .unsigned_abs()
     };
-    Row {
+    RuleRow {
         index,
         max_period: small(field("max_period")),
         min_copies: field("min_copies"),

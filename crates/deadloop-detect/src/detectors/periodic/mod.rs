@@ -18,9 +18,9 @@
 //! original text.
 
 use crate::detectors::entry::detector;
-use crate::detectors::{Measuring, Refusal};
+use crate::detectors::{Measurement, Refusal};
 use crate::measure::meter::{IGNORE, PER, PROMPT};
-use crate::settings::param::{Domain, Param, Zero};
+use crate::settings::param::{Domain, Param, ZeroMeaning};
 use crate::settings::params::Params;
 use crate::settings::value::{Literal, Value};
 
@@ -35,7 +35,7 @@ detector! {
     "exact tail periodicity: copies of one unit at the end of the text, any time, any period",
     params: PARAMS,
     check: check,
-    measure: Measuring::Text(meter::recipe),
+    measure: Measurement::Text(meter::recipe),
 }
 
 /// The largest value of a parameter that counts. Memory grows with such parameters.
@@ -63,14 +63,14 @@ static PARAMS: &[Param] = &[
         .doc("length of all copies together: of what is compared; with on, of all text from the first copy on"),
     Param::count("min_single", 0, 0..=MAX_COUNT)
         .at_most()
-        .zero(Zero::Elsewhere)
+        .zero(ZeroMeaning::Elsewhere)
         .unit("chars")
         .doc("chars of copies without a letter or number, in place of min_chars, and on chars of any one repeated char too; it asks for min_copies, whatever rules say; 0: as for others"),
     Param::word("unit_holds", "any", &["any", "letter", "letter-or-emoji"])
         .doc("what the unit must hold: any char, a letter, or a letter or an emoji"),
     Param::count("min_recycled", 0, 0..=MAX_COUNT)
         .at_most()
-        .zero(Zero::Elsewhere)
+        .zero(ZeroMeaning::Elsewhere)
         .unit("chars")
         .doc("chars of recycled text after which it also fires: each sentence, clause or line occurred twice among the max_period before it, in any order, the first of them with a letter or number; 0: never"),
     Param::word_or_count("code", "check", &["check", "skip"], 2..=MAX_COUNT)
@@ -80,12 +80,12 @@ static PARAMS: &[Param] = &[
         .doc("rows for shorter units: up to max_period of the first row that holds them, its min_copies and min_chars instead; above the last row, the plain ones"),
     Param::count("min_counters", 0, 0..=MAX_COUNT)
         .at_most()
-        .zero(Zero::Elsewhere)
+        .zero(ZeroMeaning::Elsewhere)
         .unit("chars")
         .doc("chars of copies whose numbers differ, in place of min_chars, with fold = counters, and with min_copies whatever rules say; 0: as for others"),
     Param::count("min_numbers", 0, 0..=MAX_COUNT)
         .at_most()
-        .zero(Zero::Elsewhere)
+        .zero(ZeroMeaning::Elsewhere)
         .unit("chars")
         .doc("chars of copies whose numbers differ in any way, of min_copies, after which it also fires, with fold = counters; 0: never"),
     Param::count("min_returning", 0, 0..=100)
@@ -93,12 +93,12 @@ static PARAMS: &[Param] = &[
         .doc("share of returning numbers, where min_numbers decides: of the numbers of the last 4000 chars at least this share must be among the 30 numbers before each; in a loop numbers come again, in a table they are new; 0: not asked"),
     Param::count("min_bare", 0, 0..=MAX_COUNT)
         .at_most()
-        .zero(Zero::Elsewhere)
+        .zero(ZeroMeaning::Elsewhere)
         .unit("chars")
         .doc("chars of copies with a number or a picture and no letter, in place of min_chars; it asks for min_copies, whatever rules say, and of rows of cells for a tail that is much taller than wide; 0: as for others"),
     Param::count("min_form", 0, 0..=MAX_COUNT)
         .at_most()
-        .zero(Zero::Elsewhere)
+        .zero(ZeroMeaning::Elsewhere)
         .unit("chars")
         .doc("chars of copies with blanks to fill in, in place of min_chars (`[ ]`, `____`, `\"\"`, empty cells and staves); it asks for min_copies, whatever rules say; 0: as for others"),
     PER,

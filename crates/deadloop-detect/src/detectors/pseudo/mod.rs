@@ -1,8 +1,8 @@
 //! `pseudo`: an acknowledgement in place of an answer, or a confirmation in place of content.
 
 use super::entry::detector;
-use super::{Measuring, Refusal};
-use crate::calls::{Repeat, fact, number};
+use super::{Measurement, Refusal};
+use crate::calls::{CallRepetition, fact, number};
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Meter, Recipe};
 use crate::settings::param::Param;
@@ -15,7 +15,7 @@ detector! {
     "no answer: an acknowledgement or a confirmation in its place",
     params: &PARAMS,
     check: check,
-    measure: Measuring::Run(Channel::Answer, recipe),
+    measure: Measurement::Run(Channel::Answer, recipe),
     notices: &[Fault::Pseudo, Fault::Confirmation],
 }
 
@@ -62,18 +62,18 @@ fn recipe(params: &Params) -> Recipe {
     let all = folded(phrases(params));
     let anchor = params.text("anchor").to_owned();
     Recipe::run(move || {
-        Box::new(Pseudo {
+        Box::new(PseudoMeter {
             all: all.clone(),
             done: done.clone(),
             anchor: anchor.clone(),
-            ..Pseudo::default()
+            ..PseudoMeter::default()
         })
     })
 }
 
 /// A meter of one stream.
 #[derive(Default)]
-struct Pseudo {
+struct PseudoMeter {
     all: Vec<String>,
     done: Vec<String>,
     anchor: String,
@@ -83,7 +83,7 @@ struct Pseudo {
     from: Chars,
 }
 
-impl Meter for Pseudo {
+impl Meter for PseudoMeter {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match event {
             Event::Text(TextChannel::Answer, text) => {
@@ -99,7 +99,7 @@ impl Meter for Pseudo {
     }
 }
 
-impl Pseudo {
+impl PseudoMeter {
     /// Judges a whole answer.
     fn judge_answer(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
         let answer = std::mem::take(&mut self.answer);
@@ -122,7 +122,7 @@ impl Pseudo {
             Fault::Pseudo
         };
         let bounds = [("max_chars", number(text.chars().count() as u64))];
-        let seen = Repeat::once(from, phrase.clone());
+        let seen = CallRepetition::once(from, phrase.clone());
         facts.push(fact(place, (Kind::Fault(kind), "phrase"), bounds, seen));
     }
 }

@@ -5,19 +5,19 @@
 use std::sync::Arc;
 
 use super::MAX_COUNT;
-use super::grams::Grams;
-use super::structure::Structures;
-use super::symbols::{By, Code, Symbol, Symbols};
+use super::grams::GramWindow;
+use super::structure::StructureSet;
+use super::symbols::{CodeDefinition, RecurrenceSymbols, Symbol, SymbolUnit};
 use crate::measure::fact::{Bound, Bounds, Clock, Fact, UNIT_CHARS};
 use crate::measure::meter::{Recipe, TextMeter};
 use crate::settings::params::Params;
 use crate::settings::value::Value;
 use crate::stream::{Chars, Kind};
-use crate::text::repeated::{Recent, SHORT, kind};
+use crate::text::recent_text::{RecentText, SHORT, kind};
 
 /// Parameters that all meters of one recipe share.
 struct RecurrenceParams {
-    symbols: Symbols,
+    symbols: RecurrenceSymbols,
     n: usize,
     window: usize,
     min_count: u32,
@@ -37,10 +37,10 @@ pub(super) fn recipe(params: &Params) -> Recipe {
 impl RecurrenceParams {
     fn new(params: &Params) -> Self {
         let by = match params.text("by") {
-            "words" => By::Words,
-            "sentences" => By::Sentences,
-            "lines" => By::Lines,
-            _ => By::Chars,
+            "words" => SymbolUnit::Words,
+            "sentences" => SymbolUnit::Sentences,
+            "lines" => SymbolUnit::Lines,
+            _ => SymbolUnit::Chars,
         };
         let or_none = |name| match params.count(name) {
             0 => u64::MAX,
@@ -48,14 +48,14 @@ impl RecurrenceParams {
         };
         let reset_on = params.items("reset_on").iter().filter_map(Value::as_text);
         let code = match params.text("code") {
-            "ticks" => Code::Ticks,
-            word => Code::Lines {
+            "ticks" => CodeDefinition::Ticks,
+            word => CodeDefinition::Lines {
                 skip: word == "skip",
             },
         };
         let small = |n| usize::try_from(n).unwrap_or(usize::MAX);
         Self {
-            symbols: Symbols::new(by, Structures::named(reset_on), code),
+            symbols: RecurrenceSymbols::new(by, StructureSet::named(reset_on), code),
             n: small(params.count("n")).max(1),
             window: small(params.count("window")),
             min_count: u32::try_from(params.count("min_count")).unwrap_or(MAX_COUNT),
@@ -77,15 +77,15 @@ impl RecurrenceParams {
 
 /// A meter of one stream.
 struct RecurrenceMeter {
-    symbols: Symbols,
-    counter: Counter,
+    symbols: RecurrenceSymbols,
+    counter: SymbolCounter,
 }
 
 /// A counter of the symbols of one stream.
-struct Counter {
+struct SymbolCounter {
     look: Arc<RecurrenceParams>,
-    grams: Grams,
-    recent: Recent,
+    grams: GramWindow,
+    recent: RecentText,
     told: RecurrenceFrontier,
     /// The hashes of the distinct texts between the occurrences. The vector is kept to reuse its memory.
     between: Vec<u64>,
@@ -113,9 +113,9 @@ impl RecurrenceMeter {
     fn new(look: Arc<RecurrenceParams>) -> Self {
         Self {
             symbols: look.symbols,
-            counter: Counter {
-                grams: Grams::new(look.n, look.window),
-                recent: Recent::default(),
+            counter: SymbolCounter {
+                grams: GramWindow::new(look.n, look.window),
+                recent: RecentText::default(),
                 told: RecurrenceFrontier::default(),
                 between: Vec::new(),
                 look,
@@ -124,7 +124,7 @@ impl RecurrenceMeter {
     }
 }
 
-impl Counter {
+impl SymbolCounter {
     /// Reads a char that is a symbol.
     #[inline]
     fn char(&mut self, c: char, facts: &mut Vec<Fact>) {
@@ -176,7 +176,7 @@ impl Counter {
                         starts: (start(back), start(back - 1)),
                     };
                     let repeated = repeated
-                        .get_or_insert_with(|| Repeated::read(&self.grams, &mut self.recent));
+                        .get_or_insert_with(|| RepeatedText::read(&self.grams, &mut self.recent));
                     facts.push(self.fact(&seen, repeated));
                 }
             }
@@ -185,7 +185,7 @@ impl Counter {
         self.told.even = even.or(self.told.even);
     }
 
-    fn fact(&self, seen: &Occurrences, repeated: &Repeated) -> Fact {
+    fn fact(&self, seen: &Occurrences, repeated: &RepeatedText) -> Fact {
         let (first, second) = seen.starts;
         let period = seen.mean(self.grams.last_start() - first);
         let bound = |n: u64| Bound::Fixed(i64::try_from(n).unwrap_or(i64::MAX));
@@ -213,17 +213,17 @@ impl Counter {
 }
 
 /// The repeated text and its kind.
-struct Repeated {
+struct RepeatedText {
     unit: String,
     /// The kind if the unit is long.
     kind: Kind,
 }
 
-impl Repeated {
+impl RepeatedText {
     /// Returns the unit, from the second last occurrence to the last, and its kind. The kind is that of the text up to
     /// the end of the last occurrence, so that a list number cut by the unit is whole. If the second last occurrence is
     /// no longer kept, unit and kind come from the last occurrence, which begins with the same symbols.
-    fn read(grams: &Grams, recent: &mut Recent) -> Self {
+    fn read(grams: &GramWindow, recent: &mut RecentText) -> Self {
         let (last, read) = (grams.last_start(), recent.read());
         let gaps = grams.gaps().next();
         let before = gaps.map_or(last, |gaps| grams.start(gaps.occurrence(1)));

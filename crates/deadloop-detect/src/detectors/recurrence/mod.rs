@@ -24,9 +24,9 @@
 //! because resets would make the detector blind to loops of list items.
 
 use crate::detectors::entry::detector;
-use crate::detectors::{Measuring, Refusal};
+use crate::detectors::{Measurement, Refusal};
 use crate::measure::meter::{IGNORE, PER, PROMPT};
-use crate::settings::param::{Param, Zero};
+use crate::settings::param::{Param, ZeroMeaning};
 use crate::settings::params::Params;
 
 mod grams;
@@ -40,7 +40,7 @@ detector! {
     "an n-gram that keeps coming back: of chars, words, sentences or lines, within a window",
     params: PARAMS,
     check: check,
-    measure: Measuring::Text(meter::recipe),
+    measure: Measurement::Text(meter::recipe),
 }
 
 /// The maximum number of occurrences that are counted. It bounds the work for each n-gram.
@@ -62,12 +62,12 @@ static PARAMS: &[Param] = &[
         .doc("occurrences of one n-gram within the window"),
     Param::count("max_gap", 550, 0..=MAX_WINDOW)
         .at_least()
-        .zero(Zero::NoBound)
+        .zero(ZeroMeaning::NoBound)
         .unit("symbols")
         .doc("mean distance between the last min_count occurrences, from beginning to beginning; 0: no bound"),
     Param::count("max_distinct", 5, 0..=MAX_COUNT as i64)
         .at_least()
-        .zero(Zero::NoBound)
+        .zero(ZeroMeaning::NoBound)
         .unit("texts")
         .doc("different texts between the last min_count occurrences; 0: no bound"),
     Param::words("reset_on", &[], structure::NAMES)

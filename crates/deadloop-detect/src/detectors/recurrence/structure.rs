@@ -2,14 +2,14 @@
 //!
 //! Lines are read char by char, so chunks make no difference.
 
-/// The names of structures in settings, in the order of the bits of [`Structures`].
+/// The names of structures in settings, in the order of the bits of [`StructureSet`].
 pub(super) const NAMES: &[&str] = &["fence", "table", "list", "heading", "quote", "divider"];
 
 /// A set of structures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Structures(u8);
+pub(super) struct StructureSet(u8);
 
-impl Structures {
+impl StructureSet {
     const NONE: Self = Self(0);
     /// Three backticks, with or without blanks before them. [`Fence`](crate::text::fence::Fence) reports this
     /// structure.
@@ -49,7 +49,7 @@ impl Structures {
 
 /// The beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum StructureLine {
     /// The empty start, or blanks.
     Start {
         blanks: bool,
@@ -67,31 +67,31 @@ pub(super) enum Line {
     /// Only signs. `marks` is their number, and `all` has the structures that they may still become.
     Signs {
         marks: u8,
-        all: Structures,
+        all: StructureSet,
     },
     Divider,
     /// Anything else: no structure can begin before the next line.
     Text,
 }
 
-impl Default for Line {
+impl Default for StructureLine {
     fn default() -> Self {
         Self::Start { blanks: false }
     }
 }
 
-impl Line {
+impl StructureLine {
     /// Reads a char. Returns the structures that it completes, except fences.
     #[inline]
-    pub(super) fn step(&mut self, c: char) -> Structures {
+    pub(super) fn step(&mut self, c: char) -> StructureSet {
         // Most chars are none of the first of a line.
         if *self == Self::Text && c != '\n' {
-            return Structures::NONE;
+            return StructureSet::NONE;
         }
         self.begun(c)
     }
 
-    fn begun(&mut self, c: char) -> Structures {
+    fn begun(&mut self, c: char) -> StructureSet {
         let (next, found) = self.next(c);
         *self = match c {
             '\n' => Self::default(),
@@ -100,65 +100,65 @@ impl Line {
         found
     }
 
-    fn next(self, c: char) -> (Self, Structures) {
-        let quiet = |line| (line, Structures::NONE);
+    fn next(self, c: char) -> (Self, StructureSet) {
+        let quiet = |line| (line, StructureSet::NONE);
         let blank = c.is_whitespace();
         match (self, c) {
             (Self::Text, _) => quiet(Self::Text),
             (Self::Start { .. }, _) if blank => quiet(Self::Start { blanks: true }),
             (Self::Start { blanks }, _) => begin(blanks, c),
             (Self::Hashes, '#') => quiet(self),
-            (Self::Hashes, _) if blank => (Self::Text, Structures::HEADING),
-            (Self::Quote, _) if blank => (Self::Text, Structures::QUOTE),
+            (Self::Hashes, _) if blank => (Self::Text, StructureSet::HEADING),
+            (Self::Quote, _) if blank => (Self::Text, StructureSet::QUOTE),
             (Self::Number { dot: false }, '0'..='9') => quiet(self),
             (Self::Number { dot: false }, '.') => quiet(Self::Number { dot: true }),
-            (Self::Number { dot: true }, _) if blank => (Self::Text, Structures::LIST),
-            (Self::Row { .. }, '|') => (Self::Text, Structures::TABLE),
-            (Self::Row { marks: 2 }, '+' | '-') => (Self::Text, Structures::TABLE),
+            (Self::Number { dot: true }, _) if blank => (Self::Text, StructureSet::LIST),
+            (Self::Row { .. }, '|') => (Self::Text, StructureSet::TABLE),
+            (Self::Row { marks: 2 }, '+' | '-') => (Self::Text, StructureSet::TABLE),
             (Self::Row { marks: 1 }, '+' | '-') => quiet(Self::Row { marks: 2 }),
             (Self::Row { .. }, _) => quiet(Self::Row { marks: 0 }),
-            (Self::Signs { marks: 1, all }, _) if blank && all.meet(Structures::LIST) => {
-                (Self::Text, Structures::LIST)
+            (Self::Signs { marks: 1, all }, _) if blank && all.meet(StructureSet::LIST) => {
+                (Self::Text, StructureSet::LIST)
             }
             (Self::Signs { marks, all }, _) => signs(marks + 1, all, c),
-            (Self::Divider, _) if is_rule(c) => (self, Structures::DIVIDER),
+            (Self::Divider, _) if is_rule(c) => (self, StructureSet::DIVIDER),
             _ => quiet(Self::Text),
         }
     }
 }
 
-fn begin(blanks: bool, c: char) -> (Line, Structures) {
+fn begin(blanks: bool, c: char) -> (StructureLine, StructureSet) {
     let line = match c {
-        '#' if !blanks => Line::Hashes,
-        '>' if !blanks => Line::Quote,
-        '0'..='9' => Line::Number { dot: false },
-        '|' => Line::Row { marks: 1 },
-        '\u{2500}'..='\u{257F}' => return (Line::Divider, Structures::DIVIDER),
-        _ => return signs(1, Structures(u8::MAX), c),
+        '#' if !blanks => StructureLine::Hashes,
+        '>' if !blanks => StructureLine::Quote,
+        '0'..='9' => StructureLine::Number { dot: false },
+        '|' => StructureLine::Row { marks: 1 },
+        '\u{2500}'..='\u{257F}' => return (StructureLine::Divider, StructureSet::DIVIDER),
+        _ => return signs(1, StructureSet(u8::MAX), c),
     };
-    (line, Structures::NONE)
+    (line, StructureSet::NONE)
 }
 
 /// Adds a sign to a line of signs. Returns the new state of the line and, from the third sign on, the structures that
 /// it completes.
-fn signs(marks: u8, all: Structures, c: char) -> (Line, Structures) {
-    let kept = |fits: bool, one: Structures| {
+fn signs(marks: u8, all: StructureSet, c: char) -> (StructureLine, StructureSet) {
+    let kept = |fits: bool, one: StructureSet| {
         if fits && all.meet(one) {
             one
         } else {
-            Structures::NONE
+            StructureSet::NONE
         }
     };
-    let all = kept("|+-".contains(c), Structures::TABLE)
-        .and(kept("-*+".contains(c), Structures::LIST))
-        .and(kept(is_rule(c), Structures::DIVIDER));
-    let shown = kept(all.meet(Structures::TABLE), Structures::TABLE)
-        .and(kept(all.meet(Structures::DIVIDER), Structures::DIVIDER));
+    let all = kept("|+-".contains(c), StructureSet::TABLE)
+        .and(kept("-*+".contains(c), StructureSet::LIST))
+        .and(kept(is_rule(c), StructureSet::DIVIDER));
+    let shown = kept(all.meet(StructureSet::TABLE), StructureSet::TABLE)
+        .and(kept(all.meet(StructureSet::DIVIDER), StructureSet::DIVIDER));
     match marks {
-        _ if all == Structures::NONE => (Line::Text, all),
-        1 | 2 => (Line::Signs { marks, all }, Structures::NONE),
-        _ if shown.meet(Structures::DIVIDER) => (Line::Divider, shown),
-        _ => (Line::Text, shown),
+        _ if all == StructureSet::NONE => (StructureLine::Text, all),
+        1 | 2 => (StructureLine::Signs { marks, all }, StructureSet::NONE),
+        _ if shown.meet(StructureSet::DIVIDER) => (StructureLine::Divider, shown),
+        _ => (StructureLine::Text, shown),
     }
 }
 
@@ -172,12 +172,12 @@ mod tests {
 
     /// Returns the structures in `text`, each with the number of chars up to its completion.
     fn structures_in(text: &str) -> Vec<(usize, &'static str)> {
-        let mut line = Line::default();
+        let mut line = StructureLine::default();
         let mut seen = Vec::new();
         for (i, c) in text.chars().enumerate() {
             let found = line.step(c);
             let names = NAMES.iter().filter(|name| {
-                let one = Structures::named([**name].into_iter());
+                let one = StructureSet::named([**name].into_iter());
                 found.meet(one)
             });
             seen.extend(names.map(|name| (i + 1, *name)));

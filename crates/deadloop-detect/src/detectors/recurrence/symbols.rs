@@ -1,15 +1,15 @@
 //! Turns chars into symbols: leaves out code, resets at structures, and collects words, sentences and lines.
 
-use super::structure::{Line, Structures};
-use crate::text::bytes::{Bytes, runs};
-use crate::text::class::{Classes, NAMED};
-use crate::text::element::{Element, ends_sentence};
+use super::structure::{StructureLine, StructureSet};
+use crate::text::bytes::{ByteBlock, runs};
+use crate::text::class::{CharClasses, NAMED};
+use crate::text::element::{ElementChars, ends_sentence};
 use crate::text::fence::{Fence, Ticks};
 use crate::text::script::is_unspaced;
 
 /// The unit of text that is one symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum SymbolUnit {
     Chars,
     Words,
     Sentences,
@@ -38,7 +38,7 @@ impl Symbol {
 
 /// The definition of code.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Code {
+pub(super) enum CodeDefinition {
     /// The text between fence lines, left out if `skip`.
     Lines { skip: bool },
     /// The text between three backticks and the next three, left out.
@@ -86,40 +86,40 @@ impl Fences {
 
 /// A converter of chars to symbols.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Symbols {
-    by: By,
-    reset_on: Structures,
+pub(super) struct RecurrenceSymbols {
+    by: SymbolUnit,
+    reset_on: StructureSet,
     skip_code: bool,
-    classes: Classes,
+    classes: CharClasses,
     /// Whether fences matter, and whether the beginnings of lines matter.
     follows: (bool, bool),
     fences: Fences,
-    line: Line,
-    element: Element,
+    line: StructureLine,
+    element: ElementChars,
     /// The number of chars before the element in progress (a word, sentence or line).
     start: u64,
 }
 
-impl Symbols {
+impl RecurrenceSymbols {
     /// Creates a converter. `by` is the unit of a symbol, `reset_on` the structures that reset, `code` the definition
     /// of code.
-    pub(super) fn new(by: By, reset_on: Structures, code: Code) -> Self {
+    pub(super) fn new(by: SymbolUnit, reset_on: StructureSet, code: CodeDefinition) -> Self {
         let (fences, skip_code) = match code {
-            Code::Lines { skip } => (Fences::Lines(Fence::default()), skip),
-            Code::Ticks => (Fences::Ticks(Ticks::default()), true),
+            CodeDefinition::Lines { skip } => (Fences::Lines(Fence::default()), skip),
+            CodeDefinition::Ticks => (Fences::Ticks(Ticks::default()), true),
         };
         Self {
             by,
             reset_on,
             skip_code,
-            classes: Classes::new(),
+            classes: CharClasses::new(),
             follows: (
-                skip_code || reset_on.meet(Structures::FENCE),
-                reset_on.has_more_than(Structures::FENCE),
+                skip_code || reset_on.meet(StructureSet::FENCE),
+                reset_on.has_more_than(StructureSet::FENCE),
             ),
             fences,
-            line: Line::default(),
-            element: Element::default(),
+            line: StructureLine::default(),
+            element: ElementChars::default(),
             start: 0,
         }
     }
@@ -127,17 +127,17 @@ impl Symbols {
     /// Returns the length in bytes of the start of a text in which each char is read by itself. No structure and no
     /// fence begins or ends there.
     pub(super) fn quiet(&self, text: &str) -> usize {
-        let line = !self.follows.1 || self.line == Line::Text;
-        if self.by != By::Chars || !line || self.follows.0 && !self.fences.are_quiet() {
+        let line = !self.follows.1 || self.line == StructureLine::Text;
+        if self.by != SymbolUnit::Chars || !line || self.follows.0 && !self.fences.are_quiet() {
             return 0;
         }
         let mut read = 0;
         while let Some(rest) = text.as_bytes().get(read..).filter(|rest| !rest.is_empty()) {
-            let bytes = Bytes::first(rest);
+            let bytes = ByteBlock::first(rest);
             let stops = bytes.equal(b'\n') | bytes.equal(b'`');
-            let count = stops.trailing_zeros().min(Bytes::MOST) as usize;
+            let count = stops.trailing_zeros().min(ByteBlock::MOST) as usize;
             read += count.min(rest.len());
-            if count < Bytes::MOST as usize {
+            if count < ByteBlock::MOST as usize {
                 break;
             }
         }
@@ -151,7 +151,7 @@ impl Symbols {
 
     /// Returns whether only words, sentences or lines matter.
     pub(super) fn are_elements(&self) -> bool {
-        self.by != By::Chars && self.follows == (false, false)
+        self.by != SymbolUnit::Chars && self.follows == (false, false)
     }
 
     /// Reads a text with `at` chars before it, of [elements](Self::are_elements) alone, as [`read`](Self::read) would
@@ -162,13 +162,13 @@ impl Symbols {
         mut at: u64,
         mut complete: impl FnMut(Symbol, u64),
     ) {
-        if self.by == By::Words {
+        if self.by == SymbolUnit::Words {
             return self.read_words(text, at, complete);
         }
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
             let bytes = rest.as_bytes();
-            let count = Bytes::first(bytes).of_sentence(self.element.leaves_out_blanks());
+            let count = ByteBlock::first(bytes).of_sentence(self.element.leaves_out_blanks());
             let count = count.min(bytes.len());
             if count > 0 {
                 if self.element.is_empty() {
@@ -221,14 +221,14 @@ impl Symbols {
         let shows = self.follows.0 && self.fences.step(c);
         if shows && self.skip_code {
             // The first two backticks of the fence were taken for text.
-            self.element = Element::default();
+            self.element = ElementChars::default();
         }
-        let fence = shows && self.reset_on.meet(Structures::FENCE);
+        let fence = shows && self.reset_on.meet(StructureSet::FENCE);
         let skipped = self.skip_code && self.fences.is_inside();
         // Also of skipped text: what follows the fence may stand on the same line.
         let begins = self.follows.1 && self.line.step(c).meet(self.reset_on);
         if fence || !skipped && begins {
-            self.element = Element::default();
+            self.element = ElementChars::default();
             return true;
         }
         if !skipped {
@@ -240,10 +240,10 @@ impl Symbols {
     #[inline]
     fn gather(&mut self, c: char, at: u64, mut complete: impl FnMut(Symbol)) {
         let ends = match self.by {
-            By::Chars => return complete(Symbol::of_char(c, at)),
-            By::Words => return self.word(c, at, complete),
-            By::Sentences => ends_sentence(c),
-            By::Lines => c == '\n',
+            SymbolUnit::Chars => return complete(Symbol::of_char(c, at)),
+            SymbolUnit::Words => return self.word(c, at, complete),
+            SymbolUnit::Sentences => ends_sentence(c),
+            SymbolUnit::Lines => c == '\n',
         };
         if ends {
             self.finish().into_iter().for_each(complete)
@@ -301,7 +301,7 @@ mod tests {
     type SymbolLog = (Vec<(Symbol, u64)>, Vec<u64>);
 
     /// Reads char by char.
-    fn slow(mut symbols: Symbols, text: &str) -> SymbolLog {
+    fn slow(mut symbols: RecurrenceSymbols, text: &str) -> SymbolLog {
         let (mut told, mut resets) = (Vec::new(), Vec::new());
         for (at, c) in (0..).zip(text.chars()) {
             if symbols.read(c, at, |symbol| told.push((symbol, at + 1))) {
@@ -312,7 +312,7 @@ mod tests {
     }
 
     /// Reads like the meter.
-    fn quietly(mut symbols: Symbols, pieces: &[String]) -> SymbolLog {
+    fn quietly(mut symbols: RecurrenceSymbols, pieces: &[String]) -> SymbolLog {
         let (mut told, mut resets, mut at) = (Vec::new(), Vec::new(), 0);
         for piece in pieces {
             let mut rest = piece.as_str();
@@ -347,10 +347,10 @@ mod tests {
         #[test]
         fn elements_are_those_char_by_char(
             pieces in pieces(),
-            by in prop::sample::select(vec![By::Words, By::Sentences, By::Lines]),
+            by in prop::sample::select(vec![SymbolUnit::Words, SymbolUnit::Sentences, SymbolUnit::Lines]),
         ) {
-            let code = Code::Lines { skip: false };
-            let symbols = Symbols::new(by, Structures::default(), code);
+            let code = CodeDefinition::Lines { skip: false };
+            let symbols = RecurrenceSymbols::new(by, StructureSet::default(), code);
             prop_assert!(symbols.are_elements());
             let (mut fast, mut told, mut at) = (symbols, Vec::new(), 0);
             for piece in &pieces {
@@ -364,12 +364,12 @@ mod tests {
         fn quiet_chars_are_symbols(
             pieces in pieces(),
             code in prop::sample::select(vec![
-                Code::Lines { skip: false }, Code::Lines { skip: true }, Code::Ticks,
+                CodeDefinition::Lines { skip: false }, CodeDefinition::Lines { skip: true }, CodeDefinition::Ticks,
             ]),
             resets in any::<bool>(),
         ) {
             let names = ["fence", "list", "heading"].into_iter().filter(|_| resets);
-            let symbols = Symbols::new(By::Chars, Structures::named(names), code);
+            let symbols = RecurrenceSymbols::new(SymbolUnit::Chars, StructureSet::named(names), code);
             prop_assert_eq!(quietly(symbols, &pieces), slow(symbols, &pieces.concat()));
         }
     }

@@ -3,9 +3,9 @@
 //! The detector has no clock. A caller with a clock pushes [`Event::Silence`], which holds the total time since the
 //! last event.
 
-use super::Measuring;
+use super::Measurement;
 use super::entry::detector;
-use crate::calls::{Repeat, fact, number};
+use crate::calls::{CallRepetition, fact, number};
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Meter, Recipe};
 use crate::settings::param::Param;
@@ -16,7 +16,7 @@ detector! {
     "nothing comes for a number of milliseconds",
     params: &PARAMS,
     check: |_| Ok(()),
-    measure: Measuring::Run(Channel::Answer, |_| { Recipe::run(|| Box::new(Stall::default())) }),
+    measure: Measurement::Run(Channel::Answer, |_| { Recipe::run(|| Box::new(StallMeter::default())) }),
     notices: &[Fault::Stall],
 }
 
@@ -38,12 +38,12 @@ const fn millis(name: &'static str, default: i64, doc: &'static str) -> Param {
 
 /// A meter of one stream.
 #[derive(Default)]
-struct Stall {
+struct StallMeter {
     /// Whether the model has produced text or a call.
     begun: bool,
 }
 
-impl Meter for Stall {
+impl Meter for StallMeter {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match event {
             Event::Text(..) | Event::Call { .. } => self.begun = true,
@@ -51,7 +51,7 @@ impl Meter for Stall {
                 let asked = if self.begun { "idle_ms" } else { "first_ms" };
                 let bounds = [(asked, number(*millis))];
                 let kind = (Kind::Fault(Fault::Stall), "silence");
-                let seen = Repeat::once(place.answer, format!("{millis} ms"));
+                let seen = CallRepetition::once(place.answer, format!("{millis} ms"));
                 facts.push(fact(place, kind, bounds, seen));
             }
             _ => {}

@@ -7,14 +7,14 @@
 )]
 #![allow(dead_code, reason = "no test uses all of them")]
 
-pub(crate) mod past;
-pub(crate) mod stuck;
+pub(crate) mod history;
+pub(crate) mod openhands_twin;
 pub(crate) mod twin;
 
 use crate::common::allowed;
 
 use deadloop_detect::harness::{Detector, Params};
-use deadloop_detect::{Alarm, Arguments, Cut, Event, Guard, Setting, TextChannel, Value};
+use deadloop_detect::{Alarm, Arguments, CutText, Event, Guard, Setting, TextChannel, Value};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -61,7 +61,7 @@ pub(crate) fn event(json: &Json) -> Event<'_> {
             id: text("id"),
             content: text("content").unwrap_or(""),
             error: json["error"].as_bool(),
-            cut: text("sha256").map(|sha256| Cut {
+            cut: text("sha256").map(|sha256| CutText {
                 length: json["length"].as_u64(),
                 sha256,
             }),

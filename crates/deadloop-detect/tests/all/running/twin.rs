@@ -4,7 +4,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::Expect;
-use super::past::{Called, Past, error, is, text};
+use super::history::{Called, Past, error, is, text};
 
 /// The first alarm.
 pub(crate) fn slow(guard: &str, params: &Map<String, Json>, events: &[Json]) -> Option<Expect> {
@@ -58,7 +58,7 @@ fn kind(guard: &str, past: &Past<'_>) -> Option<&'static str> {
         "iterations" => iterations(past),
         "narration" if before_turn => narration(past),
         "loom" if before_turn => loom(past),
-        "openhands" if before_turn => super::stuck::openhands(&past.kept, past.params),
+        "openhands" if before_turn => super::openhands_twin::openhands(&past.kept, past.params),
         _ => None,
     }
 }
@@ -349,7 +349,7 @@ fn narration(past: &Past<'_>) -> Option<&'static str> {
         .map(|turn| {
             let calls = turn.iter().filter(|e| is(e, "tool_call"));
             let calls = calls
-                .map(|call| super::past::called(call))
+                .map(|call| super::history::called(call))
                 .map(|c| (c.name, c.value));
             (
                 folded(&said(turn, past.flag("reasoning", true))),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use deadloop_detect::Value;
 use deadloop_detect::harness::{Domain, Params};
-use deadloop_repair::meaning::{Meaning, Pieces};
+use deadloop_repair::meaning::{Meaning, MeaningParts};
 use deadloop_repair::registry::Repairer;
 use proptest::prelude::*;
 
@@ -136,9 +136,9 @@ pub(crate) fn streamed<'a>(
     repairer: &Repairer,
     params: &Params,
     chunks: impl IntoIterator<Item = &'a str>,
-) -> Pieces {
+) -> MeaningParts {
     let mut machine = repairer.text(params).unwrap();
-    let mut pieces = Pieces::default();
+    let mut pieces = MeaningParts::default();
     for chunk in chunks {
         machine.push(chunk, &mut pieces);
     }

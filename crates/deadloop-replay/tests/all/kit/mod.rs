@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use deadloop_replay::corpus::Corpus;
-use deadloop_replay::{Grid, Journal, Plan, PlanGuards, Programs, Ran, Record, RunError, Watch};
+use deadloop_replay::{
+    Grid, Journal, Plan, PlanGuards, Programs, Record, RunError, RunOutput, Watcher,
+};
 use serde_json::{Value, json};
 
 /// What each program begins with: `say`, and `told`, the messages on stdin.
@@ -176,13 +178,13 @@ pub(crate) fn run(corpus: &Corpus, plan: &Plan, how: &How<'_>) -> Result<Vec<Rec
                 chunks: std::num::NonZeroU64::new(how.chunks),
             },
         };
-        let watch = Watch {
+        let watch = Watcher {
             cancel: how.cancel,
             progress: &|_, _| {},
         };
         let open = |path| Journal::open(path, "inputs", false).unwrap();
         let journal = how.journal.map(open);
-        deadloop_replay::run(&job, journal, &watch).map(|Ran { records, .. }| records)
+        deadloop_replay::run(&job, journal, &watch).map(|RunOutput { records, .. }| records)
     })
 }
 

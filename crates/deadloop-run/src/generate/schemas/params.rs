@@ -1,7 +1,7 @@
 //! The schema of a parameter, from its entry in the registry.
 
 use deadloop_detect::Value;
-use deadloop_detect::harness::{Domain, Mark, Param};
+use deadloop_detect::harness::{Domain, Param, ParamRole};
 use serde_json::{Map, Value as Json, json};
 
 /// The maximum number of values that a grid takes for one parameter.
@@ -24,8 +24,8 @@ pub(super) fn table(params: &[Param], in_grid: bool) -> Json {
 /// Adds the description and the default to a schema, for editors.
 fn describe_param(param: &Param, mut schema: Json) -> Json {
     let mark = match param.mark {
-        Mark::Structural => "structural",
-        Mark::Threshold(_) => "threshold",
+        ParamRole::Structural => "structural",
+        ParamRole::Threshold(_) => "threshold",
     };
     let unit = match param.unit {
         "" => String::new(),

@@ -1,6 +1,6 @@
 //! Settings and grids: guards of every detector in the registry, each with its own parameters and presets.
 
-use deadloop_detect::harness::{DETECTORS, Detector, Measuring};
+use deadloop_detect::harness::{DETECTORS, Detector, Measurement};
 use deadloop_detect::{Lang, Response};
 use serde_json::{Map, Value as Json, json};
 
@@ -122,7 +122,7 @@ fn detector_schema(detector: &'static Detector, in_grid: bool) -> RunResult<Json
         },
     });
     // A program has no default.
-    if let (Measuring::Program(_), Some(own)) = (detector.measure, own.as_object_mut()) {
+    if let (Measurement::Program(_), Some(own)) = (detector.measure, own.as_object_mut()) {
         own.insert("required".into(), json!(["params"]));
         if let Some(params) = own
             .get_mut("properties")

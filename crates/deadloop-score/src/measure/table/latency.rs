@@ -1,6 +1,6 @@
 //! Measures of the delay between the onset of a loop and its stop.
 
-use crate::measure::entry::{Certainty, Measure, MeasureUnit, TableVisibility};
+use crate::measure::entry::{Measure, MeasureUnit, TableVisibility, UncertaintyMethod};
 use crate::measure::formula::{Term, alone, of_loops, one};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
@@ -17,7 +17,7 @@ pub static DELAY: Measure = Measure {
     meaning: "how far a loop runs on from its onset on average; a miss costs the whole loop",
     about: "delay_chars / loops",
     formula: alone(&[of_loops(&[one(Count::Delay)])]),
-    certainty: Certainty::Resampled,
+    certainty: UncertaintyMethod::Resampled,
     bounds: Some("delay"),
     shown: TableVisibility::EVERYWHERE,
 };
@@ -32,7 +32,7 @@ pub static IN_PERIODS: Measure = Measure {
     meaning: "the share of the loops that are ended by the end of the second whole copy, or within 1,000 units",
     about: "loops ended by the end of the second whole copy, or within 1,000 units / loops",
     formula: alone(&[of_loops(&[one(Count::InPeriods)])]),
-    certainty: Certainty::Share,
+    certainty: UncertaintyMethod::Share,
     bounds: None,
     shown: TableVisibility::NOWHERE,
 };
@@ -65,7 +65,7 @@ pub static WITHIN_100: Measure = Measure {
     meaning: "the share of the loops that are ended within this distance of their onset",
     about: "loops ended with a delay of at most N / loops",
     formula: alone(&[of_loops(BINS.split_at(1).0)]),
-    certainty: Certainty::Share,
+    certainty: UncertaintyMethod::Share,
     bounds: None,
     shown: TableVisibility::NOWHERE,
 };

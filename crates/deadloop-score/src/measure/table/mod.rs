@@ -1,13 +1,13 @@
 //! The table [`MEASURES`], and the measures of each unit.
 
 mod latency;
-mod right;
-mod worth;
+mod recall;
+mod savings;
 mod wrong_alarms;
 
 pub use latency::*;
-pub use right::*;
-pub use worth::*;
+pub use recall::*;
+pub use savings::*;
 pub use wrong_alarms::*;
 
 use super::entry::{Measure, Metric};

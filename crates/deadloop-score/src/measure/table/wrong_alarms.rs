@@ -1,6 +1,6 @@
 //! Rates of wrong alarms and of transient stops, per watched healthy unit.
 
-use crate::measure::entry::{Certainty, Measure, MeasureUnit, TableVisibility};
+use crate::measure::entry::{Measure, MeasureUnit, TableVisibility, UncertaintyMethod};
 use crate::measure::formula::{Ratio, Term, alone, one, ratio};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
@@ -33,7 +33,7 @@ pub static FA_PER_MCHAR: Measure = Measure {
     meaning: "wrong alarms in a given amount of healthy output",
     about: "1e6 (false_alarm + premature + stale) / exposure",
     formula: alone(&[watched(1e6, WRONG)]),
-    certainty: Certainty::Rate,
+    certainty: UncertaintyMethod::Rate,
     bounds: Some("fa"),
     shown: TableVisibility::EVERYWHERE,
 };
@@ -68,7 +68,7 @@ pub static TRANSIENT_PER_MCHAR: Measure = Measure {
     meaning: "transient stops, of repetitions that would have ended by themselves, in a given amount of healthy output",
     about: "1e6 transient_stop / exposure",
     formula: alone(&[watched(1e6, TRANSIENT)]),
-    certainty: Certainty::Rate,
+    certainty: UncertaintyMethod::Rate,
     bounds: None,
     shown: TableVisibility::NOWHERE,
 };

@@ -48,9 +48,9 @@ pub(crate) fn put_text(text: &str, to: &mut Vec<u8>) {
 
 /// A reader of bytes. Past the end it returns zeros.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
+pub(crate) struct ByteReader<'a>(pub(crate) &'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> ByteReader<'a> {
     /// Reads the next byte.
     pub(crate) fn byte(&mut self) -> u8 {
         self.some(1).first().copied().unwrap_or(0)
@@ -130,7 +130,7 @@ mod tests {
                 put_float(*float, &mut bytes);
                 put_text(text, &mut bytes);
             }
-            let mut rest = Bytes(&bytes);
+            let mut rest = ByteReader(&bytes);
             for (number, bits, maybe, float, text) in &all {
                 prop_assert_eq!(rest.number(), number >> bits);
                 prop_assert_eq!(rest.maybe(), *maybe);
@@ -143,12 +143,12 @@ mod tests {
 
     #[test]
     fn past_the_end_there_are_zeros() {
-        let mut bytes = Bytes(&[]);
+        let mut bytes = ByteReader(&[]);
         assert_eq!(
             (bytes.number(), bytes.maybe(), bytes.float()),
             (0, None, None)
         );
         assert_eq!(bytes.text(), "");
-        assert_eq!(Bytes(&[5, b'a']).text(), "a");
+        assert_eq!(ByteReader(&[5, b'a']).text(), "a");
     }
 }

@@ -5,11 +5,13 @@ use deadloop_replay::corpus::CopyKeys;
 use deadloop_replay::detect::Fault;
 use deadloop_replay::detect::{Channel, Kind};
 
-use super::{Bytes, Shared, put_float, put_list, put_maybe, put_number, put_option, put_text};
+use super::{
+    ByteReader, NameTable, put_float, put_list, put_maybe, put_number, put_option, put_text,
+};
 use crate::truth::{Case, Class, Span, Timeline, Truth};
 
 /// Writes a case.
-pub(super) fn put(case: &Case, names: &mut Shared, to: &mut Vec<u8>) {
+pub(super) fn put(case: &Case, names: &mut NameTable, to: &mut Vec<u8>) {
     put_text(&case.id, to);
     names.put(Some(&case.model), to);
     for name in [
@@ -36,7 +38,7 @@ pub(super) fn put(case: &Case, names: &mut Shared, to: &mut Vec<u8>) {
 }
 
 /// Reads a case of [`put`].
-pub(super) fn take(from: &mut Bytes<'_>, names: &Shared) -> Case {
+pub(super) fn take(from: &mut ByteReader<'_>, names: &NameTable) -> Case {
     let id = from.text().into();
     let model = names.take(from).unwrap_or_else(|| "".into());
     let [task, profile, lang, split, source] = [(); 5].map(|()| names.take(from));
@@ -72,14 +74,14 @@ fn put_hash(text: &str, to: &mut Vec<u8>) {
     }
 }
 
-fn take_hash(from: &mut Bytes<'_>) -> Box<str> {
+fn take_hash(from: &mut ByteReader<'_>) -> Box<str> {
     match from.byte() {
         0 => from.text().into(),
         _ => format!("{:016x}", take_key(from)).into(),
     }
 }
 
-fn take_key(from: &mut Bytes<'_>) -> u64 {
+fn take_key(from: &mut ByteReader<'_>) -> u64 {
     u64::from_le_bytes(from.some(8).try_into().unwrap_or_default())
 }
 
@@ -91,7 +93,7 @@ fn put_truth(truth: &Truth, to: &mut Vec<u8>) {
     to.push(truth.reviewed.into());
 }
 
-fn take_truth(from: &mut Bytes<'_>) -> Truth {
+fn take_truth(from: &mut ByteReader<'_>) -> Truth {
     Truth {
         class: take_place(&Class::ALL, from),
         spans: from.list(take_span),
@@ -116,7 +118,7 @@ fn put_span(span: &Span, to: &mut Vec<u8>) {
     put_maybe(span.onset_tokens, to);
 }
 
-fn take_span(from: &mut Bytes<'_>) -> Span {
+fn take_span(from: &mut ByteReader<'_>) -> Span {
     let class = take_place(&Class::ALL, from);
     let kind = from.option(take_kind);
     let channel: Channel = take_place(&Channel::ALL, from);
@@ -151,7 +153,7 @@ pub(crate) fn put_kind(kind: Kind, to: &mut Vec<u8>) {
 }
 
 /// Reads a kind of [`put_kind`].
-pub(crate) fn take_kind(from: &mut Bytes<'_>) -> Kind {
+pub(crate) fn take_kind(from: &mut ByteReader<'_>) -> Kind {
     match Kind::ALL.get(from.size()) {
         Some(of_loop) => *of_loop,
         None => Kind::Fault(take_place(&Fault::ALL, from)),
@@ -166,7 +168,7 @@ pub(crate) fn put_seen(seen: &ChannelLengths, to: &mut Vec<u8>) {
 }
 
 /// Reads the lengths of [`put_seen`].
-pub(crate) fn take_seen(from: &mut Bytes<'_>) -> ChannelLengths {
+pub(crate) fn take_seen(from: &mut ByteReader<'_>) -> ChannelLengths {
     let all = Channel::ALL.into_iter();
     all.fold(ChannelLengths::default(), |seen, channel| {
         seen.plus(channel, from.number())
@@ -180,7 +182,7 @@ pub(crate) fn put_place<T: PartialEq>(all: &[T], one: T, to: &mut Vec<u8>) {
 }
 
 /// Reads a value of [`put_place`].
-pub(crate) fn take_place<T: Copy, const N: usize>(all: &[T; N], from: &mut Bytes<'_>) -> T {
+pub(crate) fn take_place<T: Copy, const N: usize>(all: &[T; N], from: &mut ByteReader<'_>) -> T {
     let place = from.size();
     all[place.min(N - 1)]
 }
@@ -196,9 +198,9 @@ mod tests {
                 task: task.map(Into::into),
                 ..crate::truth::case("t", Some(Class::Loop))
             };
-            let (mut names, mut bytes) = (Shared::default(), Vec::new());
+            let (mut names, mut bytes) = (NameTable::default(), Vec::new());
             put(&case, &mut names, &mut bytes);
-            let mut from = Bytes(&bytes);
+            let mut from = ByteReader(&bytes);
             assert_eq!((take(&mut from, &names), from.0.len()), (case, 0));
         }
     }
@@ -211,7 +213,7 @@ mod tests {
             .collect();
         let mut bytes = Vec::new();
         kinds.iter().for_each(|kind| put_kind(*kind, &mut bytes));
-        let mut from = Bytes(&bytes);
+        let mut from = ByteReader(&bytes);
         let back: Vec<Kind> = kinds.iter().map(|_| take_kind(&mut from)).collect();
         assert_eq!((back, from.0.len()), (kinds, 0));
     }

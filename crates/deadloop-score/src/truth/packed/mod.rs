@@ -5,27 +5,29 @@
 //! | to find | look in |
 //! |---|---|
 //! | numbers and texts as bytes, and back | `bytes` |
-//! | many small byte strings without an allocation for each | `pile` |
+//! | many small byte strings without an allocation for each | `string_pool` |
 //! | a case as bytes, and back | `cases` |
-//! | names that many cases share | `shared` |
+//! | names that many cases share | `name_table` |
 
 mod bytes;
 mod cases;
-mod pile;
-mod shared;
+mod name_table;
+mod string_pool;
 
-pub(crate) use bytes::{Bytes, put_float, put_list, put_maybe, put_number, put_option, put_text};
+pub(crate) use bytes::{
+    ByteReader, put_float, put_list, put_maybe, put_number, put_option, put_text,
+};
 pub(crate) use cases::{put_kind, put_place, put_seen, take_kind, take_place, take_seen};
-pub(crate) use pile::Pile;
-use shared::Shared;
+use name_table::NameTable;
+pub(crate) use string_pool::StringPool;
 
-use crate::truth::{Case, Cases, Names};
+use crate::truth::{Case, CaseSet, SharedNames};
 
 /// Packed cases, in order.
 #[derive(Clone, Debug, Default)]
 pub struct PackedCases {
-    names: Shared,
-    pile: Pile,
+    names: NameTable,
+    pile: StringPool,
 }
 
 impl PackedCases {
@@ -53,7 +55,7 @@ impl PackedCases {
 
     /// Unpacks all cases. Names that several cases have are stored once.
     pub fn unpacked(&self) -> Vec<Case> {
-        let mut names = Names::default();
+        let mut names = SharedNames::default();
         let case = |index| self.get(index).sharing(&mut names);
         (0..self.number()).map(case).collect()
     }
@@ -63,7 +65,7 @@ impl PackedCases {
     }
 }
 
-impl Cases for PackedCases {
+impl CaseSet for PackedCases {
     fn number(&self) -> usize {
         self.pile.len()
     }

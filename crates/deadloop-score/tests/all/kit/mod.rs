@@ -3,7 +3,7 @@
 use deadloop_score::Case;
 use deadloop_score::replay::corpus::{Body, Entry, Place, RecordedEvent, Transcript};
 use deadloop_score::replay::detect::{Channel, Chars, Kind};
-use deadloop_score::replay::{ChannelLengths, Cursor, Decided, Moment, Record, Region, Stop};
+use deadloop_score::replay::{BlockDecision, ChannelLengths, Cursor, Moment, Record, Region, Stop};
 use serde_json::Value;
 
 /// A transcript of `reasoning` chars, then `answer` chars.
@@ -87,7 +87,7 @@ pub(crate) fn record(id: &str, stop: Stop, hi: Option<Vec<u16>>) -> Record {
     };
     Record {
         transcript: id.into(),
-        blocks: vec![Decided {
+        blocks: vec![BlockDecision {
             stops: vec![stop],
             regions: hi.map(region).into_iter().collect(),
             error: None,

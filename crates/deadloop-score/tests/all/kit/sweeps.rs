@@ -2,7 +2,7 @@
 
 use deadloop_score::Case;
 use deadloop_score::replay::detect::{Channel, Kind};
-use deadloop_score::replay::{Decided, Region, Stop};
+use deadloop_score::replay::{BlockDecision, Region, Stop};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -54,13 +54,13 @@ fn stops() -> impl Strategy<Value = Stop> {
 }
 
 /// Disjoint boxes: a staircase of shells around a corner, as one-sided thresholds leave them.
-fn decided(shape: Vec<usize>) -> impl Strategy<Value = Decided> {
+fn decided(shape: Vec<usize>) -> impl Strategy<Value = BlockDecision> {
     let cut = shape.iter().map(|n| 0..=*n as u16).collect::<Vec<_>>();
     (prop::collection::vec(stops(), 2), cut, 0_u8..10).prop_map(move |(stops, cut, failed)| {
         if failed == 0 {
-            return Decided {
+            return BlockDecision {
                 error: Some("it died".into()),
-                ..Decided::default()
+                ..BlockDecision::default()
             };
         }
         let full: Vec<u16> = shape.iter().map(|n| *n as u16).collect();
@@ -80,7 +80,7 @@ fn decided(shape: Vec<usize>) -> impl Strategy<Value = Decided> {
         }
         let real = |r: &Region| r.lo.iter().zip(&r.hi).all(|(lo, hi)| lo < hi);
         regions.retain(real);
-        Decided {
+        BlockDecision {
             stops,
             regions,
             error: None,
@@ -90,7 +90,7 @@ fn decided(shape: Vec<usize>) -> impl Strategy<Value = Decided> {
 }
 
 /// A block's shape, cases, and what the block says of each.
-pub(crate) fn sweeps() -> impl Strategy<Value = (Vec<usize>, Vec<Case>, Vec<Decided>)> {
+pub(crate) fn sweeps() -> impl Strategy<Value = (Vec<usize>, Vec<Case>, Vec<BlockDecision>)> {
     let one = |shape: Vec<usize>| (labels(), decided(shape), 0_usize..3, 0_usize..5);
     prop::collection::vec(1_usize..5, 0..4).prop_flat_map(move |shape| {
         (

@@ -7,8 +7,8 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, reasoning};
+use crate::fields::{self, Object};
 use crate::reader::content::ObjectContent;
-use crate::take::{self, Object};
 use crate::time::millis;
 use crate::wire::WireFault;
 
@@ -35,20 +35,20 @@ fn check(object: &Object) -> Result<(), WireFault> {
             Some(Value::String(_)) => {
                 return Err(WireFault::new(format!("`{name}` is empty"), "a name"));
             }
-            Some(other) => return Err(take::wrong(name, other, "a name")),
-            None => return Err(take::missing(name, "a name")),
+            Some(other) => return Err(fields::wrong(name, other, "a name")),
+            None => return Err(fields::missing(name, "a name")),
         }
     }
     let time = "a time as ISO 8601, or a number of seconds or milliseconds since 1970";
     match object.get("timestamp") {
         Some(at) if millis(at).is_some() => {}
         Some(at) => return Err(WireFault::new(format!("`timestamp` is {at}"), time)),
-        None => return Err(take::missing("timestamp", time)),
+        None => return Err(fields::missing("timestamp", time)),
     }
     match object.get("payload") {
         Some(Value::Object(_) | Value::String(_) | Value::Array(_)) => Ok(()),
-        Some(other) => Err(take::wrong("payload", other, "an object or a text")),
-        None => Err(take::missing("payload", "an object or a text")),
+        Some(other) => Err(fields::wrong("payload", other, "an object or a text")),
+        None => Err(fields::missing("payload", "an object or a text")),
     }
 }
 
@@ -68,7 +68,7 @@ fn marked(object: &mut Object) -> bool {
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         replay |= marks(metadata);
         if metadata.is_empty() {
-            take::any(object, "metadata");
+            fields::any(object, "metadata");
         }
     }
     replay
@@ -80,7 +80,7 @@ fn marks(object: &mut Object) -> bool {
     let phase = object.get("phase").and_then(Value::as_str);
     let phase = phase.map(|phase| phase.to_lowercase().contains("replay"));
     for name in ["is_replay", "is_realtime", "phase"] {
-        take::any(object, name);
+        fields::any(object, name);
     }
     replay.or(live.map(|live| !live)).or(phase).unwrap_or(false)
 }
@@ -89,9 +89,9 @@ const TEXTS: [&str; 5] = ["content", "text", "delta", "data", "message"];
 const THINKING: [&str; 3] = ["think", "thought", "reason"];
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let kind = take::string(&mut object, "event_type")?.unwrap_or_default();
+    let kind = fields::string(&mut object, "event_type")?.unwrap_or_default();
     let kind = kind.to_lowercase();
-    let mut payload = match take::any(&mut object, "payload") {
+    let mut payload = match fields::any(&mut object, "payload") {
         Some(Value::Object(payload)) => payload,
         Some(text @ Value::String(_)) => [("content".to_owned(), text)].into_iter().collect(),
         Some(other) => [("data".to_owned(), other)].into_iter().collect(),
@@ -104,7 +104,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         .into_iter()
         .find(|name| payload.get(*name).is_some_and(Value::is_string));
     let text = named
-        .map(|name| take::string(&mut payload, name))
+        .map(|name| fields::string(&mut payload, name))
         .transpose()?
         .flatten();
     let error = text.clone().filter(|_| kind == "error");
@@ -113,15 +113,15 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         (_, true) => reasoning(text),
         (_, false) => answer(text),
     });
-    said.response = take::label(&mut object, "agent_source");
+    said.response = fields::label(&mut object, "agent_source");
     said.keep("error", error.map(Value::String));
-    said.at = take::any(&mut object, "timestamp").and_then(|at| millis(&at));
+    said.at = fields::any(&mut object, "timestamp").and_then(|at| millis(&at));
     // The content type matters only for text. Each event has an id of its own.
     if said.parts.is_empty() {
         said.left("payload", payload);
     } else {
         for name in ["id", "content_type"] {
-            take::any(&mut payload, name);
+            fields::any(&mut payload, name);
         }
         said.left("payload", payload);
     }

@@ -8,9 +8,9 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, kind, reasoning};
-use crate::reader::content::{Call, ObjectContent, ObjectPart};
+use crate::fields::{self, Object};
+use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
 use crate::reasons::usual;
-use crate::take::{self, Object};
 use crate::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
@@ -56,28 +56,28 @@ pub const ENTRY: Family = Family {
 };
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let kind = take::string(&mut object, "type")?.unwrap_or_default();
+    let kind = fields::string(&mut object, "type")?.unwrap_or_default();
     let mut said = ObjectContent::default();
     match kind.as_str() {
         "start" => {
             said.begins = true;
-            take::any(&mut object, "messageId");
+            fields::any(&mut object, "messageId");
         }
         "text-delta" => {
-            let text = take::string(&mut object, "delta")?;
+            let text = fields::string(&mut object, "delta")?;
             said.event(0, answer(text));
         }
         "reasoning-delta" => {
-            let text = take::string(&mut object, "delta")?;
+            let text = fields::string(&mut object, "delta")?;
             said.event(0, reasoning(text));
         }
         // The pieces of its arguments came before, and come once more as a whole.
         "tool-input-available" => call(&mut object, &mut said)?,
         "tool-output-available" | "tool-output-error" => {
-            let output = ["output", "errorText"].map(|name| take::any(&mut object, name));
+            let output = ["output", "errorText"].map(|name| fields::any(&mut object, name));
             let output = output.into_iter().flatten().next();
             let body = Body::ToolResult {
-                id: take::label(&mut object, "toolCallId"),
+                id: fields::label(&mut object, "toolCallId"),
                 content: match output {
                     Some(Value::String(text)) => text,
                     Some(other) => other.to_string(),
@@ -88,28 +88,28 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
             said.event(0, Some(RecordedEvent::new(body)));
         }
         "finish" => {
-            let reason = take::string(&mut object, "finishReason")?;
+            let reason = fields::string(&mut object, "finishReason")?;
             said.event(0, finish(reason.map(|reason| usual(&reason))));
             said.ends = true;
         }
         "error" => {
             said.event(0, Some(failed()));
-            said.keep("error", take::any(&mut object, "errorText"));
+            said.keep("error", fields::any(&mut object, "errorText"));
         }
         _ => {}
     }
-    take::any(&mut object, "id");
+    fields::any(&mut object, "id");
     said.left("", object);
     Ok(said)
 }
 
 /// Adds a call with its whole arguments.
 fn call(object: &mut Object, said: &mut ObjectContent) -> Result<(), WireFault> {
-    let made = Call {
-        id: take::label(object, "toolCallId"),
-        name: take::string(object, "toolName")?,
-        arguments: take::any(object, "input").map_or(String::new(), |input| input.to_string()),
-        ..Call::default()
+    let made = CallPiece {
+        id: fields::label(object, "toolCallId"),
+        name: fields::string(object, "toolName")?,
+        arguments: fields::any(object, "input").map_or(String::new(), |input| input.to_string()),
+        ..CallPiece::default()
     };
     said.parts.push((0, ObjectPart::Call(made)));
     Ok(())

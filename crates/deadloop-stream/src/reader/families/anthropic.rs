@@ -5,8 +5,8 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, kind, reasoning};
-use crate::reader::content::{Call, ObjectContent, ObjectPart};
-use crate::take::{self, Object};
+use crate::fields::{self, Object};
+use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
 use crate::wire::WireFault;
 
 const TYPES: [&str; 8] = [
@@ -58,27 +58,27 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         said.ends = true;
         return Ok(said);
     }
-    let kind = take::string(&mut object, "type")?.unwrap_or_default();
-    let index = take::count(&mut object, "index")?.unwrap_or(0);
+    let kind = fields::string(&mut object, "type")?.unwrap_or_default();
+    let index = fields::count(&mut object, "index")?.unwrap_or(0);
     match kind.as_str() {
         "message_start" => {
             said.begins = true;
             message(
-                take::object(&mut object, "message")?.unwrap_or_default(),
+                fields::object(&mut object, "message")?.unwrap_or_default(),
                 &mut said,
             )?;
         }
         "content_block_start" => {
-            let part = take::object(&mut object, "content_block")?.unwrap_or_default();
+            let part = fields::object(&mut object, "content_block")?.unwrap_or_default();
             block(part, index, "content_block", &mut said)?;
         }
         "content_block_delta" => {
-            let part = take::object(&mut object, "delta")?.unwrap_or_default();
+            let part = fields::object(&mut object, "delta")?.unwrap_or_default();
             block(part, index, "delta", &mut said)?;
         }
         "message_delta" => {
-            let mut delta = take::object(&mut object, "delta")?.unwrap_or_default();
-            let reason = take::string(&mut delta, "stop_reason")?;
+            let mut delta = fields::object(&mut object, "delta")?.unwrap_or_default();
+            let reason = fields::string(&mut delta, "stop_reason")?;
             said.event(0, finish(reason));
             said.left("delta", delta);
             said.usage(&mut object, "output_tokens");
@@ -88,7 +88,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         "message_stop" => said.ends = true,
         "error" => {
             said.event(0, Some(failed()));
-            said.keep("error", take::any(&mut object, "error"));
+            said.keep("error", fields::any(&mut object, "error"));
         }
         _ => {}
     }
@@ -98,22 +98,22 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
 
 /// Reads a message, whole or at its start.
 fn message(mut message: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
-    said.response = take::label(&mut message, "id");
-    said.model = take::label(&mut message, "model");
-    let content = take::list(&mut message, "content")?.unwrap_or_default();
+    said.response = fields::label(&mut message, "id");
+    said.model = fields::label(&mut message, "model");
+    let content = fields::list(&mut message, "content")?.unwrap_or_default();
     for (index, part) in content.into_iter().enumerate() {
         block(
-            take::as_object("content[]", part)?,
+            fields::as_object("content[]", part)?,
             index as u64,
             "content[]",
             said,
         )?;
     }
-    let reason = take::string(&mut message, "stop_reason")?;
+    let reason = fields::string(&mut message, "stop_reason")?;
     said.event(0, finish(reason));
     said.usage(&mut message, "output_tokens");
     for name in ["type", "role"] {
-        take::any(&mut message, name);
+        fields::any(&mut message, name);
     }
     said.left("message", message);
     Ok(())
@@ -126,27 +126,27 @@ fn block(
     path: &'static str,
     said: &mut ObjectContent,
 ) -> Result<(), WireFault> {
-    let kind = take::string(&mut block, "type")?.unwrap_or_default();
+    let kind = fields::string(&mut block, "type")?.unwrap_or_default();
     match kind.as_str() {
         "text" | "text_delta" => {
-            let text = take::string(&mut block, "text")?;
+            let text = fields::string(&mut block, "text")?;
             said.event(0, answer(text));
         }
         "thinking" | "thinking_delta" => {
-            let text = take::string(&mut block, "thinking")?;
+            let text = fields::string(&mut block, "thinking")?;
             said.event(0, reasoning(text));
         }
         "tool_use" | "server_tool_use" | "mcp_tool_use" | "input_json_delta" => {
-            let input = take::any(&mut block, "input").filter(|input| match input {
+            let input = fields::any(&mut block, "input").filter(|input| match input {
                 // As a block starts its input is still to come.
                 Value::Object(input) => !input.is_empty() || path == "content[]",
                 _ => true,
             });
-            let piece = take::string(&mut block, "partial_json")?;
-            let call = Call {
+            let piece = fields::string(&mut block, "partial_json")?;
+            let call = CallPiece {
                 key: index.to_string(),
-                id: take::label(&mut block, "id"),
-                name: take::string(&mut block, "name")?,
+                id: fields::label(&mut block, "id"),
+                name: fields::string(&mut block, "name")?,
                 arguments: piece
                     .or(input.map(|input| input.to_string()))
                     .unwrap_or_default(),

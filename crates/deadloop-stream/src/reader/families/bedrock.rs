@@ -8,9 +8,9 @@
 use serde_json::Value;
 
 use super::{Family, answer, finish, reasoning};
-use crate::reader::content::{Call, ObjectContent, ObjectPart};
+use crate::fields::{self, Object};
+use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
 use crate::reasons::usual;
-use crate::take::{self, Object};
 use crate::wire::WireFault;
 
 /// The stream events that hold text or mark the stream's progress.
@@ -67,15 +67,15 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     let mut said = ObjectContent::default();
     if whole(&object) {
         said.begins = true;
-        let mut output = take::object(&mut object, "output")?.unwrap_or_default();
-        let mut message = take::object(&mut output, "message")?.unwrap_or_default();
-        take::any(&mut message, "role");
-        for (at, part) in take::list(&mut message, "content")?
+        let mut output = fields::object(&mut object, "output")?.unwrap_or_default();
+        let mut message = fields::object(&mut output, "message")?.unwrap_or_default();
+        fields::any(&mut message, "role");
+        for (at, part) in fields::list(&mut message, "content")?
             .unwrap_or_default()
             .into_iter()
             .enumerate()
         {
-            block(take::as_object("content[]", part)?, at as u64, &mut said)?;
+            block(fields::as_object("content[]", part)?, at as u64, &mut said)?;
         }
         ended(&mut object, &mut said)?;
         usage(&mut object, &mut said);
@@ -84,28 +84,28 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         said.left("", object);
         return Ok(said);
     }
-    if take::object(&mut object, "messageStart")?.is_some() {
+    if fields::object(&mut object, "messageStart")?.is_some() {
         said.begins = true;
     }
     for name in ["contentBlockStart", "contentBlockDelta"] {
-        if let Some(mut piece) = take::object(&mut object, name)? {
-            let at = take::count(&mut piece, "contentBlockIndex")?.unwrap_or(0);
+        if let Some(mut piece) = fields::object(&mut object, name)? {
+            let at = fields::count(&mut piece, "contentBlockIndex")?.unwrap_or(0);
             for part in ["start", "delta"] {
-                let part = take::object(&mut piece, part)?.unwrap_or_default();
+                let part = fields::object(&mut piece, part)?.unwrap_or_default();
                 block(part, at, &mut said)?;
             }
             said.left("contentBlock", piece);
         }
     }
-    if let Some(mut stop) = take::object(&mut object, "contentBlockStop")? {
-        let at = take::count(&mut stop, "contentBlockIndex")?.unwrap_or(0);
+    if let Some(mut stop) = fields::object(&mut object, "contentBlockStop")? {
+        let at = fields::count(&mut stop, "contentBlockIndex")?.unwrap_or(0);
         said.parts.push((0, ObjectPart::Over(at.to_string())));
     }
-    if let Some(mut stop) = take::object(&mut object, "messageStop")? {
+    if let Some(mut stop) = fields::object(&mut object, "messageStop")? {
         ended(&mut stop, &mut said)?;
         said.left("messageStop", stop);
     }
-    if let Some(mut metadata) = take::object(&mut object, "metadata")? {
+    if let Some(mut metadata) = fields::object(&mut object, "metadata")? {
         usage(&mut metadata, &mut said);
         said.ends = true;
         said.left("metadata", metadata);
@@ -115,37 +115,37 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
 }
 
 fn ended(object: &mut Object, said: &mut ObjectContent) -> Result<(), WireFault> {
-    let reason = take::string(object, "stopReason")?;
+    let reason = fields::string(object, "stopReason")?;
     said.event(0, finish(reason.map(|reason| usual(&reason))));
     Ok(())
 }
 
 fn usage(object: &mut Object, said: &mut ObjectContent) {
     said.usage(object, "outputTokens");
-    said.took = take::any(object, "metrics").and_then(|m| m.get("latencyMs")?.as_f64());
+    said.took = fields::any(object, "metrics").and_then(|m| m.get("latencyMs")?.as_f64());
 }
 
 /// Reads the start of a block, or a delta of one.
 fn block(mut block: Object, at: u64, said: &mut ObjectContent) -> Result<(), WireFault> {
-    let text = take::string(&mut block, "text")?;
+    let text = fields::string(&mut block, "text")?;
     said.event(0, answer(text));
-    if let Some(mut thought) = take::object(&mut block, "reasoningContent")? {
-        let inner = take::object(&mut thought, "reasoningText")?;
+    if let Some(mut thought) = fields::object(&mut block, "reasoningContent")? {
+        let inner = fields::object(&mut thought, "reasoningText")?;
         let mut thought = inner.unwrap_or(thought);
-        let text = take::string(&mut thought, "text")?;
+        let text = fields::string(&mut thought, "text")?;
         said.event(0, reasoning(text));
         said.left("reasoningContent", thought);
     }
-    if let Some(mut call) = take::object(&mut block, "toolUse")? {
-        let input = match take::any(&mut call, "input") {
+    if let Some(mut call) = fields::object(&mut block, "toolUse")? {
+        let input = match fields::any(&mut call, "input") {
             Some(Value::String(piece)) => piece,
             Some(input) => input.to_string(),
             None => String::new(),
         };
-        let made = Call {
+        let made = CallPiece {
             key: at.to_string(),
-            id: take::label(&mut call, "toolUseId"),
-            name: take::string(&mut call, "name")?,
+            id: fields::label(&mut call, "toolUseId"),
+            name: fields::string(&mut call, "name")?,
             arguments: input,
             ends: true,
         };

@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::{Family, answer, failed, filled, finish, reasoning};
 use crate::RecordedEvent;
-use crate::reader::content::{Call, ObjectContent, ObjectPart, Tokens};
-use crate::take::{self, Object, Rest};
+use crate::fields::{self, Object, RestFields};
+use crate::reader::content::{CallPiece, ObjectContent, ObjectPart, TokenCounts};
 use crate::wire::WireFault;
 
 /// Chunks of chat completions.
@@ -52,35 +52,35 @@ fn error(object: &Object) -> bool {
 /// A chunk, or a response that is not streamed. Valid JSON text is parsed directly into it. Other objects are read
 /// field by field, so that messages can name the fault.
 #[derive(Deserialize)]
-struct Chunk {
+struct ChatChunk {
     id: Option<String>,
     model: Option<String>,
     created: Option<Value>,
     system_fingerprint: Option<Value>,
     usage: Option<Value>,
-    choices: Vec<Choice>,
+    choices: Vec<ChatChoice>,
     #[serde(rename = "object", default)]
     _object: IgnoredAny,
     #[serde(flatten)]
-    rest: Rest,
+    rest: RestFields,
 }
 
 /// The chunk's part of one choice.
 #[derive(Deserialize)]
-struct Choice {
+struct ChatChoice {
     index: Option<u64>,
     /// Boxed, since most choices of a chunk with thousands are empty.
-    delta: Option<Box<Delta>>,
-    message: Option<Box<Delta>>,
+    delta: Option<Box<ChatDelta>>,
+    message: Option<Box<ChatDelta>>,
     text: Option<String>,
     finish_reason: Option<String>,
     #[serde(flatten)]
-    rest: Rest,
+    rest: RestFields,
 }
 
 /// The new part of a choice, or the whole choice.
 #[derive(Deserialize)]
-struct Delta {
+struct ChatDelta {
     reasoning_content: Option<String>,
     reasoning: Option<String>,
     content: Option<Value>,
@@ -90,52 +90,54 @@ struct Delta {
     /// The role, which only the first piece of an answer has.
     role: Option<IgnoredAny>,
     #[serde(flatten)]
-    rest: Rest,
+    rest: RestFields,
 }
 
 fn read(object: Object) -> Result<ObjectContent, WireFault> {
-    Chunk::from_object(object)?.content()
+    ChatChunk::from_object(object)?.content()
 }
 
 fn quick(text: &str) -> Option<ObjectContent> {
-    serde_json::from_str::<Chunk>(text).ok()?.content().ok()
+    serde_json::from_str::<ChatChunk>(text).ok()?.content().ok()
 }
 
-impl Chunk {
+impl ChatChunk {
     fn from_object(mut object: Object) -> Result<Self, WireFault> {
-        take::any(&mut object, "object");
-        let choices = take::list(&mut object, "choices")?.unwrap_or_default();
+        fields::any(&mut object, "object");
+        let choices = fields::list(&mut object, "choices")?.unwrap_or_default();
         let choices = choices.into_iter();
         Ok(Self {
-            id: take::label(&mut object, "id"),
-            model: take::label(&mut object, "model"),
-            created: take::any(&mut object, "created"),
-            system_fingerprint: take::any(&mut object, "system_fingerprint"),
-            usage: take::any(&mut object, "usage"),
-            choices: choices.map(Choice::from_value).collect::<Result<_, _>>()?,
+            id: fields::label(&mut object, "id"),
+            model: fields::label(&mut object, "model"),
+            created: fields::any(&mut object, "created"),
+            system_fingerprint: fields::any(&mut object, "system_fingerprint"),
+            usage: fields::any(&mut object, "usage"),
+            choices: choices
+                .map(ChatChoice::from_value)
+                .collect::<Result<_, _>>()?,
             _object: IgnoredAny,
-            rest: Rest(object),
+            rest: RestFields(object),
         })
     }
 
     fn content(self) -> Result<ObjectContent, WireFault> {
-        let Rest(mut rest) = self.rest;
+        let RestFields(mut rest) = self.rest;
         let failed = error(&rest).then(failed);
         let mut said = ObjectContent {
             response: filled(self.id),
             model: filled(self.model),
             tokens: self.usage.as_ref().and_then(tokens),
-            goes_on: self.choices.iter().all(Choice::goes_on),
+            goes_on: self.choices.iter().all(ChatChoice::goes_on),
             ..ObjectContent::default()
         };
         said.keep("created", self.created);
         said.keep("system_fingerprint", self.system_fingerprint);
         for name in ["service_tier", "provider"] {
-            said.keep(name, take::any(&mut rest, name));
+            said.keep(name, fields::any(&mut rest, name));
         }
         said.keep("usage", self.usage);
         for name in ["timings", "error"] {
-            said.keep(name, take::any(&mut rest, name));
+            said.keep(name, fields::any(&mut rest, name));
         }
         for choice in self.choices {
             choice.add_to(&mut said)?;
@@ -146,31 +148,31 @@ impl Chunk {
     }
 }
 
-fn tokens(usage: &Value) -> Option<Tokens> {
+fn tokens(usage: &Value) -> Option<TokenCounts> {
     let details = usage.get("completion_tokens_details");
     let reasoning = details.and_then(|details| details.get("reasoning_tokens"));
-    Some(Tokens {
+    Some(TokenCounts {
         all: usage.get("completion_tokens")?.as_u64()?,
         reasoning: reasoning.and_then(Value::as_u64),
     })
 }
 
-impl Choice {
+impl ChatChoice {
     fn from_value(value: Value) -> Result<Self, WireFault> {
-        let mut object = take::as_object("choices[]", value)?;
+        let mut object = fields::as_object("choices[]", value)?;
         let delta = |object: Option<Object>| {
             object
-                .map(Delta::from_object)
+                .map(ChatDelta::from_object)
                 .transpose()
                 .map(|d| d.map(Box::new))
         };
         Ok(Self {
-            index: take::count(&mut object, "index")?,
-            delta: delta(take::object(&mut object, "delta")?)?,
-            message: delta(take::object(&mut object, "message")?)?,
-            text: take::string(&mut object, "text")?,
-            finish_reason: take::string(&mut object, "finish_reason")?,
-            rest: Rest(object),
+            index: fields::count(&mut object, "index")?,
+            delta: delta(fields::object(&mut object, "delta")?)?,
+            message: delta(fields::object(&mut object, "message")?)?,
+            text: fields::string(&mut object, "text")?,
+            finish_reason: fields::string(&mut object, "finish_reason")?,
+            rest: RestFields(object),
         })
     }
 
@@ -187,7 +189,7 @@ impl Choice {
             delta.add_to(index, said)?;
         }
         said.event(index, answer(self.text));
-        let Rest(mut rest) = self.rest;
+        let RestFields(mut rest) = self.rest;
         let verdict = verdict(&mut rest);
         said.event(index, verdict.or(finish(self.finish_reason)));
         said.left("choices[]", rest);
@@ -203,22 +205,22 @@ fn verdict(rest: &mut Object) -> Option<RecordedEvent> {
         return None;
     }
     let mut event = finish(Some("repetition".to_owned()))?;
-    let raw = take::any(rest, "stop_reason")?;
+    let raw = fields::any(rest, "stop_reason")?;
     event.rest.insert("raw_reason".to_owned(), raw);
     Some(event)
 }
 
-impl Delta {
+impl ChatDelta {
     fn from_object(mut object: Object) -> Result<Self, WireFault> {
         Ok(Self {
-            role: take::any(&mut object, "role").map(|_| IgnoredAny),
-            reasoning_content: take::string(&mut object, "reasoning_content")?,
-            reasoning: take::string(&mut object, "reasoning")?,
-            content: take::any(&mut object, "content"),
-            refusal: take::string(&mut object, "refusal")?,
-            tool_calls: take::list(&mut object, "tool_calls")?,
-            function_call: take::object(&mut object, "function_call")?,
-            rest: Rest(object),
+            role: fields::any(&mut object, "role").map(|_| IgnoredAny),
+            reasoning_content: fields::string(&mut object, "reasoning_content")?,
+            reasoning: fields::string(&mut object, "reasoning")?,
+            content: fields::any(&mut object, "content"),
+            refusal: fields::string(&mut object, "refusal")?,
+            tool_calls: fields::list(&mut object, "tool_calls")?,
+            function_call: fields::object(&mut object, "function_call")?,
+            rest: RestFields(object),
         })
     }
 
@@ -230,14 +232,14 @@ impl Delta {
             Some(Value::String(text)) => said.event(index, answer(Some(text))),
             Some(Value::Array(blocks)) => {
                 for block in blocks {
-                    read_block(take::as_object("content[]", block)?, index, said)?;
+                    read_block(fields::as_object("content[]", block)?, index, said)?;
                 }
             }
-            Some(other) => return Err(take::wrong("content", &other, "a string or a list")),
+            Some(other) => return Err(fields::wrong("content", &other, "a string or a list")),
         }
         said.event(index, answer(self.refusal));
         for (at, call) in self.tool_calls.into_iter().flatten().enumerate() {
-            let call = take::as_object("tool_calls[]", call)?;
+            let call = fields::as_object("tool_calls[]", call)?;
             read_call(call, (index, at as u64), said)?;
         }
         if let Some(function) = self.function_call {
@@ -252,12 +254,12 @@ impl Delta {
 
 /// Reads a block of content, the form in which Mistral sends thinking.
 fn read_block(mut block: Object, index: u64, said: &mut ObjectContent) -> Result<(), WireFault> {
-    take::any(&mut block, "type");
-    for part in take::list(&mut block, "thinking")?.unwrap_or_default() {
+    fields::any(&mut block, "type");
+    for part in fields::list(&mut block, "thinking")?.unwrap_or_default() {
         let text = part.get("text").and_then(Value::as_str);
         said.event(index, reasoning(text.map(str::to_owned)));
     }
-    let text = take::string(&mut block, "text")?;
+    let text = fields::string(&mut block, "text")?;
     said.event(index, answer(text));
     said.left("choices[].message.content[]", block);
     Ok(())
@@ -266,12 +268,12 @@ fn read_block(mut block: Object, index: u64, said: &mut ObjectContent) -> Result
 /// Reads a call. `at` is the choice, and the call's index within this object.
 fn read_call(mut call: Object, at: (u64, u64), said: &mut ObjectContent) -> Result<(), WireFault> {
     let (choice, place) = at;
-    let index = take::count(&mut call, "index")?.unwrap_or(place);
-    take::any(&mut call, "type");
-    let id = take::label(&mut call, "id");
-    let mut function = take::object(&mut call, "function")?.unwrap_or_default();
-    let name = take::string(&mut function, "name")?;
-    let arguments = match take::any(&mut function, "arguments") {
+    let index = fields::count(&mut call, "index")?.unwrap_or(place);
+    fields::any(&mut call, "type");
+    let id = fields::label(&mut call, "id");
+    let mut function = fields::object(&mut call, "function")?.unwrap_or_default();
+    let name = fields::string(&mut function, "name")?;
+    let arguments = match fields::any(&mut function, "arguments") {
         Some(Value::String(text)) => text,
         Some(other) => other.to_string(),
         None => String::new(),
@@ -279,7 +281,7 @@ fn read_call(mut call: Object, at: (u64, u64), said: &mut ObjectContent) -> Resu
     let key = index.to_string();
     said.parts.push((
         choice,
-        ObjectPart::Call(Call {
+        ObjectPart::Call(CallPiece {
             key,
             id,
             name,

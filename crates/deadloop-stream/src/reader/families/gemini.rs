@@ -8,9 +8,9 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, reasoning};
-use crate::reader::content::{Call, ObjectContent, ObjectPart, Tokens};
+use crate::fields::{self, Object};
+use crate::reader::content::{CallPiece, ObjectContent, ObjectPart, TokenCounts};
 use crate::reasons::usual;
-use crate::take::{self, Object};
 use crate::wire::WireFault;
 
 /// Responses and chunks of the Gemini API.
@@ -43,32 +43,32 @@ pub const ENTRY: Family = Family {
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     let mut said = ObjectContent {
-        response: take::label(&mut object, "responseId"),
-        model: take::label(&mut object, "modelVersion"),
+        response: fields::label(&mut object, "responseId"),
+        model: fields::label(&mut object, "modelVersion"),
         ..ObjectContent::default()
     };
-    let usage = take::any(&mut object, "usageMetadata");
+    let usage = fields::any(&mut object, "usageMetadata");
     let count = |name: &str| usage.as_ref().and_then(|usage| usage.get(name)?.as_u64());
     let thoughts = count("thoughtsTokenCount");
-    said.tokens = count("candidatesTokenCount").map(|answer| Tokens {
+    said.tokens = count("candidatesTokenCount").map(|answer| TokenCounts {
         all: answer.saturating_add(thoughts.unwrap_or(0)),
         reasoning: thoughts,
     });
     said.keep("usage", usage);
-    for candidate in take::list(&mut object, "candidates")?.unwrap_or_default() {
-        let mut candidate = take::as_object("candidates[]", candidate)?;
-        let index = take::count(&mut candidate, "index")?.unwrap_or(0);
-        let mut content = take::object(&mut candidate, "content")?.unwrap_or_default();
-        take::any(&mut content, "role");
-        for part in take::list(&mut content, "parts")?.unwrap_or_default() {
-            read_part(take::as_object("parts[]", part)?, index, &mut said)?;
+    for candidate in fields::list(&mut object, "candidates")?.unwrap_or_default() {
+        let mut candidate = fields::as_object("candidates[]", candidate)?;
+        let index = fields::count(&mut candidate, "index")?.unwrap_or(0);
+        let mut content = fields::object(&mut candidate, "content")?.unwrap_or_default();
+        fields::any(&mut content, "role");
+        for part in fields::list(&mut content, "parts")?.unwrap_or_default() {
+            read_part(fields::as_object("parts[]", part)?, index, &mut said)?;
         }
-        let reason = take::string(&mut candidate, "finishReason")?;
+        let reason = fields::string(&mut candidate, "finishReason")?;
         said.event(index, finish(reason.map(|reason| usual(&reason))));
         said.left("candidates[].content", content);
         said.left("candidates[]", candidate);
     }
-    if let Some(feedback) = take::any(&mut object, "promptFeedback") {
+    if let Some(feedback) = fields::any(&mut object, "promptFeedback") {
         if feedback.get("blockReason").is_some() {
             said.event(0, Some(failed()));
         }
@@ -79,8 +79,8 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
 }
 
 fn read_part(mut part: Object, index: u64, said: &mut ObjectContent) -> Result<(), WireFault> {
-    let thought = take::any(&mut part, "thought") == Some(Value::Bool(true));
-    let text = take::string(&mut part, "text")?;
+    let thought = fields::any(&mut part, "thought") == Some(Value::Bool(true));
+    let text = fields::string(&mut part, "text")?;
     said.event(
         index,
         if thought {
@@ -89,12 +89,13 @@ fn read_part(mut part: Object, index: u64, said: &mut ObjectContent) -> Result<(
             answer(text)
         },
     );
-    if let Some(mut call) = take::object(&mut part, "functionCall")? {
-        let made = Call {
-            id: take::label(&mut call, "id"),
-            name: take::string(&mut call, "name")?,
-            arguments: take::any(&mut call, "args").map_or(String::new(), |args| args.to_string()),
-            ..Call::default()
+    if let Some(mut call) = fields::object(&mut part, "functionCall")? {
+        let made = CallPiece {
+            id: fields::label(&mut call, "id"),
+            name: fields::string(&mut call, "name")?,
+            arguments: fields::any(&mut call, "args")
+                .map_or(String::new(), |args| args.to_string()),
+            ..CallPiece::default()
         };
         said.parts.push((index, ObjectPart::Call(made)));
         said.left("parts[].functionCall", call);

@@ -7,9 +7,9 @@
 use serde_json::Value;
 
 use super::{Family, answer, finish};
-use crate::reader::content::{ObjectContent, Tokens};
+use crate::fields::{self, Object};
+use crate::reader::content::{ObjectContent, TokenCounts};
 use crate::reasons::usual;
-use crate::take::{self, Object};
 use crate::wire::WireFault;
 
 /// Pieces of llama.cpp's `/completion`.
@@ -28,20 +28,20 @@ pub const ENTRY: Family = Family {
 };
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let ends = take::any(&mut object, "stop") == Some(Value::Bool(true));
+    let ends = fields::any(&mut object, "stop") == Some(Value::Bool(true));
     let mut said = ObjectContent {
-        model: take::label(&mut object, "model"),
+        model: fields::label(&mut object, "model"),
         ends,
         ..ObjectContent::default()
     };
-    let index = take::count(&mut object, "index")?.unwrap_or(0);
-    let text = take::string(&mut object, "content")?;
+    let index = fields::count(&mut object, "index")?.unwrap_or(0);
+    let text = fields::string(&mut object, "content")?;
     said.event(index, answer(text));
-    let reason = take::string(&mut object, "stop_type")?;
+    let reason = fields::string(&mut object, "stop_type")?;
     let reason = reason.filter(|reason| reason != "none");
     // Older servers say it by a flag each.
     let mut flag = |name: &str, reason: &str| {
-        let set = take::any(&mut object, name) == Some(Value::Bool(true));
+        let set = fields::any(&mut object, name) == Some(Value::Bool(true));
         set.then(|| reason.to_owned())
     };
     let flags = [
@@ -54,8 +54,8 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         index,
         finish(reason.map(|reason| usual(&reason)).filter(|_| ends)),
     );
-    let all = take::count(&mut object, "tokens_predicted")?;
-    said.tokens = all.filter(|_| ends).map(|all| Tokens {
+    let all = fields::count(&mut object, "tokens_predicted")?;
+    said.tokens = all.filter(|_| ends).map(|all| TokenCounts {
         all,
         reasoning: None,
     });
@@ -66,11 +66,11 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         "stopping_word",
         "multimodal",
     ] {
-        take::any(&mut object, name);
+        fields::any(&mut object, name);
     }
     said.keep(
         "timings",
-        take::any(&mut object, "timings").filter(|_| ends),
+        fields::any(&mut object, "timings").filter(|_| ends),
     );
     said.left("", object);
     Ok(said)

@@ -37,7 +37,7 @@ pub const FAMILIES: &[&Family] = &[
 ];
 
 /// Checks that a recorded object conforms to its API.
-pub type Check = fn(&Map<String, Value>) -> Result<(), WireFault>;
+pub type ObjectCheck = fn(&Map<String, Value>) -> Result<(), WireFault>;
 
 /// The parser of one API's objects, and how to recognise them.
 pub struct Family {
@@ -52,7 +52,7 @@ pub struct Family {
     /// Returns whether an object belongs to the family.
     pub knows: fn(&Map<String, Value>) -> bool,
     /// Checks that a recorded object conforms to the API. A live stream is watched without this check.
-    pub check: Option<Check>,
+    pub check: Option<ObjectCheck>,
     /// Reads an object of the family.
     pub read: fn(Map<String, Value>) -> Result<ObjectContent, WireFault>,
     /// Reads the JSON text of an object of the family in a fraction of the time, for families whose streams have a

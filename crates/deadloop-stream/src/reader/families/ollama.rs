@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, reasoning};
-use crate::reader::content::{Call, ObjectContent, ObjectPart, Tokens};
-use crate::take::{self, Object};
+use crate::fields::{self, Object};
+use crate::reader::content::{CallPiece, ObjectContent, ObjectPart, TokenCounts};
 use crate::time::millis;
 use crate::wire::WireFault;
 
@@ -60,36 +60,36 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     const NANOS: f64 = 1e6;
     let failed = error(&object).then(failed);
     let mut said = ObjectContent {
-        model: take::label(&mut object, "model"),
-        at: take::any(&mut object, "created_at").and_then(|at| millis(&at)),
-        ends: take::any(&mut object, "done") == Some(Value::Bool(true)),
+        model: fields::label(&mut object, "model"),
+        at: fields::any(&mut object, "created_at").and_then(|at| millis(&at)),
+        ends: fields::any(&mut object, "done") == Some(Value::Bool(true)),
         ..ObjectContent::default()
     };
     let took = object.get("total_duration").and_then(Value::as_f64);
     said.took = took.map(|nanos| nanos / NANOS);
     let all = object.get("eval_count").and_then(Value::as_u64);
-    said.tokens = all.map(|all| Tokens {
+    said.tokens = all.map(|all| TokenCounts {
         all,
         reasoning: None,
     });
     for name in ABOUT {
-        said.keep(name, take::any(&mut object, name));
+        said.keep(name, fields::any(&mut object, name));
     }
-    let mut message = take::object(&mut object, "message")?.unwrap_or_default();
-    take::any(&mut message, "role");
+    let mut message = fields::object(&mut object, "message")?.unwrap_or_default();
+    fields::any(&mut message, "role");
     for part in [&mut message, &mut object] {
-        let thinking = take::string(part, "thinking")?;
+        let thinking = fields::string(part, "thinking")?;
         said.event(0, reasoning(thinking));
     }
-    let text = take::string(&mut message, "content")?;
+    let text = fields::string(&mut message, "content")?;
     said.event(0, answer(text));
-    let text = take::string(&mut object, "response")?;
+    let text = fields::string(&mut object, "response")?;
     said.event(0, answer(text));
-    let calls = take::list(&mut message, "tool_calls")?.unwrap_or_default();
+    let calls = fields::list(&mut message, "tool_calls")?.unwrap_or_default();
     for call in calls {
-        read_call(take::as_object("tool_calls[]", call)?, &mut said)?;
+        read_call(fields::as_object("tool_calls[]", call)?, &mut said)?;
     }
-    let reason = take::string(&mut object, "done_reason")?;
+    let reason = fields::string(&mut object, "done_reason")?;
     said.event(0, finish(reason));
     said.event(0, failed);
     said.left("message", message);
@@ -99,16 +99,16 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
 
 /// Reads a call, which is always whole.
 fn read_call(mut call: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
-    let id = take::label(&mut call, "id");
-    let mut function = take::object(&mut call, "function")?.unwrap_or_default();
-    take::any(&mut function, "index");
-    let name = take::string(&mut function, "name")?;
-    let arguments = take::any(&mut function, "arguments");
-    let call_said = Call {
+    let id = fields::label(&mut call, "id");
+    let mut function = fields::object(&mut call, "function")?.unwrap_or_default();
+    fields::any(&mut function, "index");
+    let name = fields::string(&mut function, "name")?;
+    let arguments = fields::any(&mut function, "arguments");
+    let call_said = CallPiece {
         id,
         name,
         arguments: arguments.map_or(String::new(), |arguments| arguments.to_string()),
-        ..Call::default()
+        ..CallPiece::default()
     };
     said.parts.push((0, ObjectPart::Call(call_said)));
     said.left("message.tool_calls[].function", function);

@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish, kind, reasoning};
-use crate::reader::content::{Call, ObjectContent, ObjectPart, Tokens};
-use crate::take::{self, Object};
+use crate::fields::{self, Object};
+use crate::reader::content::{CallPiece, ObjectContent, ObjectPart, TokenCounts};
 use crate::wire::WireFault;
 
 /// Events of OpenAI's Responses API.
@@ -51,9 +51,9 @@ fn read_whole(mut object: Object) -> Result<ObjectContent, WireFault> {
         begins: true,
         ..ObjectContent::default()
     };
-    let output = take::list(&mut object, "output")?.unwrap_or_default();
+    let output = fields::list(&mut object, "output")?.unwrap_or_default();
     for item in output {
-        read_item(take::as_object("output[]", item)?, &mut said)?;
+        read_item(fields::as_object("output[]", item)?, &mut said)?;
     }
     end(object, &mut said)?;
     Ok(said)
@@ -70,45 +70,45 @@ const PLACES: [&str; 5] = [
 
 fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
     let mut said = ObjectContent::default();
-    let kind = take::string(&mut object, "type")?.unwrap_or_default();
-    take::any(&mut object, "sequence_number");
+    let kind = fields::string(&mut object, "type")?.unwrap_or_default();
+    fields::any(&mut object, "sequence_number");
     match kind.as_str() {
         "response.created" => {
             said.begins = true;
-            let response = take::object(&mut object, "response")?.unwrap_or_default();
+            let response = fields::object(&mut object, "response")?.unwrap_or_default();
             about(response, &mut said)?;
         }
         "response.output_text.delta" | "response.refusal.delta" => {
-            said = ObjectContent::from_events(answer(take::string(&mut object, "delta")?));
+            said = ObjectContent::from_events(answer(fields::string(&mut object, "delta")?));
         }
         "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
-            said = ObjectContent::from_events(reasoning(take::string(&mut object, "delta")?));
+            said = ObjectContent::from_events(reasoning(fields::string(&mut object, "delta")?));
         }
         "response.output_item.added" => {
-            let item = take::object(&mut object, "item")?.unwrap_or_default();
+            let item = fields::object(&mut object, "item")?.unwrap_or_default();
             added(item, &mut said)?;
         }
         "response.function_call_arguments.delta"
         | "response.custom_tool_call_input.delta"
         | "response.mcp_call_arguments.delta" => {
-            let call = Call {
-                key: take::string(&mut object, "item_id")?.unwrap_or_default(),
-                arguments: take::string(&mut object, "delta")?.unwrap_or_default(),
-                ..Call::default()
+            let call = CallPiece {
+                key: fields::string(&mut object, "item_id")?.unwrap_or_default(),
+                arguments: fields::string(&mut object, "delta")?.unwrap_or_default(),
+                ..CallPiece::default()
             };
             said.parts.push((0, ObjectPart::Call(call)));
         }
         "response.function_call_arguments.done"
         | "response.custom_tool_call_input.done"
         | "response.mcp_call_arguments.done" => {
-            let key = take::string(&mut object, "item_id")?.unwrap_or_default();
+            let key = fields::string(&mut object, "item_id")?.unwrap_or_default();
             said.parts.push((0, ObjectPart::Over(key)));
             return Ok(said);
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
-            let mut response = take::object(&mut object, "response")?.unwrap_or_default();
+            let mut response = fields::object(&mut object, "response")?.unwrap_or_default();
             // Said already, delta by delta.
-            take::any(&mut response, "output");
+            fields::any(&mut response, "output");
             end(response, &mut said)?;
         }
         "error" => said = ObjectContent::from_events([failed()]),
@@ -119,7 +119,7 @@ fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
         }
     }
     for place in PLACES {
-        take::any(&mut object, place);
+        fields::any(&mut object, place);
     }
     said.left("", object);
     Ok(said)
@@ -138,8 +138,8 @@ fn repeats(kind: &str) -> bool {
 
 /// Reads the response object of the last event.
 fn end(mut response: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
-    let status = take::string(&mut response, "status")?;
-    let details = take::object(&mut response, "incomplete_details")?;
+    let status = fields::string(&mut response, "status")?;
+    let details = fields::object(&mut response, "incomplete_details")?;
     let reason = details.and_then(|mut details| details.remove("reason"));
     let reason = reason.and_then(|reason| reason.as_str().map(str::to_owned));
     about(response, said)?;
@@ -158,23 +158,23 @@ fn end(mut response: Object, said: &mut ObjectContent) -> Result<(), WireFault> 
 /// Reads the fields that describe a response, at its beginning and at its end. Its settings repeat the request, so they
 /// are dropped.
 fn about(mut response: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
-    said.response = take::label(&mut response, "id");
-    said.model = take::label(&mut response, "model");
+    said.response = fields::label(&mut response, "id");
+    said.model = fields::label(&mut response, "model");
     said.tokens = response.get("usage").and_then(tokens);
     for name in ["created_at", "usage", "error"] {
-        said.keep(name, take::any(&mut response, name));
+        said.keep(name, fields::any(&mut response, name));
     }
     for name in ["object", "status", "output", "completed_at"] {
-        take::any(&mut response, name);
+        fields::any(&mut response, name);
     }
     said.left("response", response);
     Ok(())
 }
 
-fn tokens(usage: &Value) -> Option<Tokens> {
+fn tokens(usage: &Value) -> Option<TokenCounts> {
     let details = usage.get("output_tokens_details");
     let reasoning = details.and_then(|details| details.get("reasoning_tokens"));
-    Some(Tokens {
+    Some(TokenCounts {
         all: usage.get("output_tokens")?.as_u64()?,
         reasoning: reasoning.and_then(Value::as_u64),
     })
@@ -186,11 +186,11 @@ fn added(mut item: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
         kind(&item),
         "function_call" | "custom_tool_call" | "mcp_call"
     ) {
-        let call = Call {
-            key: take::label(&mut item, "id").unwrap_or_default(),
-            id: take::label(&mut item, "call_id"),
-            name: take::string(&mut item, "name")?,
-            arguments: take::string(&mut item, "arguments")?.unwrap_or_default(),
+        let call = CallPiece {
+            key: fields::label(&mut item, "id").unwrap_or_default(),
+            id: fields::label(&mut item, "call_id"),
+            name: fields::string(&mut item, "name")?,
+            arguments: fields::string(&mut item, "arguments")?.unwrap_or_default(),
             ends: true,
         };
         said.parts.push((0, ObjectPart::Call(call)));
@@ -203,20 +203,20 @@ fn read_item(mut item: Object, said: &mut ObjectContent) -> Result<(), WireFault
     match kind(&item) {
         "reasoning" => {
             for name in ["summary", "content"] {
-                for part in take::list(&mut item, name)?.unwrap_or_default() {
-                    let mut part = take::as_object("output[].content[]", part)?;
-                    let text = take::string(&mut part, "text")?;
+                for part in fields::list(&mut item, name)?.unwrap_or_default() {
+                    let mut part = fields::as_object("output[].content[]", part)?;
+                    let text = fields::string(&mut part, "text")?;
                     said.event(0, reasoning(text));
                 }
             }
         }
         "message" => {
-            for part in take::list(&mut item, "content")?.unwrap_or_default() {
-                let mut part = take::as_object("output[].content[]", part)?;
-                take::any(&mut part, "type");
-                let text = take::string(&mut part, "text")?;
+            for part in fields::list(&mut item, "content")?.unwrap_or_default() {
+                let mut part = fields::as_object("output[].content[]", part)?;
+                fields::any(&mut part, "type");
+                let text = fields::string(&mut part, "text")?;
                 said.event(0, answer(text));
-                let refusal = take::string(&mut part, "refusal")?;
+                let refusal = fields::string(&mut part, "refusal")?;
                 said.event(0, answer(refusal));
                 said.left("output[].content[]", part);
             }
@@ -236,7 +236,7 @@ fn read_item(mut item: Object, said: &mut ObjectContent) -> Result<(), WireFault
         "name",
         "arguments",
     ] {
-        take::any(&mut item, name);
+        fields::any(&mut item, name);
     }
     said.left("output[]", item);
     Ok(())

@@ -8,9 +8,9 @@
 use serde_json::Value;
 
 use super::{Family, answer, failed, finish};
-use crate::reader::content::{ObjectContent, Tokens};
+use crate::fields::{self, Object};
+use crate::reader::content::{ObjectContent, TokenCounts};
 use crate::reasons::usual;
-use crate::take::{self, Object};
 use crate::wire::WireFault;
 
 /// Tokens and answers of text-generation-inference.
@@ -37,15 +37,15 @@ fn whole(object: &Object) -> bool {
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     let mut said = ObjectContent::default();
-    let piece = take::object(&mut object, "token")?;
-    let text = take::string(&mut object, "generated_text")?;
-    take::any(&mut object, "index");
+    let piece = fields::object(&mut object, "token")?;
+    let text = fields::string(&mut object, "generated_text")?;
+    fields::any(&mut object, "index");
     match piece {
         Some(mut token) => {
-            let special = take::any(&mut token, "special") == Some(Value::Bool(true));
-            let text = take::string(&mut token, "text")?;
+            let special = fields::any(&mut token, "special") == Some(Value::Bool(true));
+            let text = fields::string(&mut token, "text")?;
             said.event(0, answer(text.filter(|_| !special)));
-            take::any(&mut token, "id");
+            fields::any(&mut token, "id");
             said.left("token", token);
         }
         None => {
@@ -54,18 +54,18 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
             said.ends = true;
         }
     }
-    if let Some(mut details) = take::object(&mut object, "details")? {
-        let all = take::count(&mut details, "generated_tokens")?;
-        said.tokens = all.map(|all| Tokens {
+    if let Some(mut details) = fields::object(&mut object, "details")? {
+        let all = fields::count(&mut details, "generated_tokens")?;
+        said.tokens = all.map(|all| TokenCounts {
             all,
             reasoning: None,
         });
-        let reason = take::string(&mut details, "finish_reason")?;
+        let reason = fields::string(&mut details, "finish_reason")?;
         said.event(0, finish(reason.map(|reason| usual(&reason))));
         said.ends = true;
         said.left("details", details);
     }
-    if let Some(error) = take::any(&mut object, "error") {
+    if let Some(error) = fields::any(&mut object, "error") {
         said.event(0, Some(failed()));
         said.keep("error", Some(error));
     }

@@ -11,11 +11,11 @@ use serde_json::json;
 
 mod tables;
 
-use crate::args::{Folder, Global, Select};
+use crate::args::{FolderArgs, GlobalArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::rendering::render;
-use crate::replaying::{bare_request, print_json, ran};
+use crate::report_page::render;
+use crate::requests::{bare_request, print_json, ran};
 use crate::settings;
 use crate::show;
 
@@ -23,7 +23,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop budget recordings/ --out bu
 
 /// The arguments of `deadloop budget`.
 #[derive(Debug, Args, Serialize, Deserialize)]
-pub(crate) struct Budget {
+pub(crate) struct BudgetArgs {
     /// A corpus: a folder, or one .jsonl file
     #[serde(skip)]
     pub(crate) corpus: PathBuf,
@@ -34,17 +34,17 @@ pub(crate) struct Budget {
     #[arg(long, value_name = "FIELD")]
     pub(crate) by: Option<String>,
     #[command(flatten)]
-    pub(crate) select: Select,
+    pub(crate) select: SelectArgs,
     #[command(flatten)]
     #[serde(flatten)]
-    pub(crate) folder: Folder,
+    pub(crate) folder: FolderArgs,
     /// The folder of the results
     #[arg(long, value_name = "DIR", help_heading = "Writing")]
     #[serde(skip)]
     pub(crate) out: PathBuf,
 }
 
-pub(super) fn run(args: &Budget, global: Global) -> Outcome {
+pub(super) fn run(args: &BudgetArgs, global: GlobalArgs) -> Outcome {
     let (text, name) = match &args.grid {
         None => (DEFAULT_GRID.to_owned(), "the default grid".to_owned()),
         Some(path) => (settings::read(path)?, path.display().to_string()),

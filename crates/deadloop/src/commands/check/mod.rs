@@ -9,7 +9,7 @@ mod listing;
 
 use listing::listing;
 
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::settings::settings;
@@ -19,7 +19,7 @@ use deadloop_run::{ClaimVerdict, JudgedClaim, foreign, judge_claims, read_claims
 pub(crate) const HELP: &str = "Examples:\n  deadloop check recordings/\n  deadloop check datasets/starter --strict --json\n  deadloop check recordings/ --claims claims.txt --settings settings.toml\n\nIt prints the counts first, and what the labels can prove. With an error, printed with its file and line, a corpus cannot be scored: exit code 2. Warnings name what would make scores wrong: near-duplicates across splits or groups, labels that the text contradicts, too few labels. They fail only with --strict. Notes name what the scores cannot say.\n\nA file of claims has one a line, as ended>=0.9 or fa_per_mchar<=1. `where` keeps it to a part: ended>=0.95 where kind = \"short-sequence\" and channel = \"reasoning\"; kind and channel are those of the label, other fields those of the transcript. The settings are replayed on the corpus. A claim holds if all of its 95 % interval (Wilson for a share, exact Poisson for a rate) is within it, and is refuted if none is. Else the table says how many labels more would decide at the same rate.\n\nExit codes: 0 fine, 2 the corpus is not whole, 4 it is empty, 5 it cannot tell whether a claim holds, 100 a claim is refuted.";
 
 #[derive(Debug, Args)]
-pub(crate) struct Check {
+pub(crate) struct CheckArgs {
     /// A corpus: a folder, or one .jsonl file
     corpus: PathBuf,
     /// Fail on warnings too
@@ -36,7 +36,7 @@ pub(crate) struct Check {
     settings: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &Check, global: Global) -> Outcome {
+pub(super) fn run(args: &CheckArgs, global: GlobalArgs) -> Outcome {
     let claims = args.claims.as_deref().map(read_claims).transpose()?;
     let settings = settings(args.settings.as_deref(), &[])?;
     let (surveyed, seen) = check::check_corpus(&args.corpus, &Terminal::new(global))?;
@@ -116,7 +116,13 @@ fn claims_table(judged: &[JudgedClaim]) -> String {
     )
 }
 
-fn verdict(args: &Check, global: Global, errors: u64, warnings: u64, seen: &CheckSeen) -> Outcome {
+fn verdict(
+    args: &CheckArgs,
+    global: GlobalArgs,
+    errors: u64,
+    warnings: u64,
+    seen: &CheckSeen,
+) -> Outcome {
     if errors > 0 {
         let listed: Vec<String> = seen.problems.iter().map(ToString::to_string).collect();
         // With --quiet or --json the errors are printed to stderr.

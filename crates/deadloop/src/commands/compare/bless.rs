@@ -7,8 +7,8 @@ use deadloop_corpus::{claim, if_named, prove_writable, read_text};
 use deadloop_run::result_files;
 use deadloop_score::write_text;
 
-use super::Compare;
-use crate::args::Global;
+use super::CompareArgs;
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::show;
 
@@ -16,21 +16,21 @@ use crate::show;
 const SIDE: [&str; 2] = ["manifest.json", "outcomes.csv"];
 
 /// The files of a result that are text, by name.
-type Tables = BTreeMap<String, String>;
+type ResultTexts = BTreeMap<String, String>;
 
 /// A baseline, and the result that replaces it.
-pub(super) struct Blessing<'a> {
+pub(super) struct BaselineUpdate<'a> {
     base: &'a Path,
-    new: Tables,
+    new: ResultTexts,
     old: BTreeSet<String>,
 }
 
-impl<'a> Blessing<'a> {
+impl<'a> BaselineUpdate<'a> {
     /// Reads both folders.
     ///
     /// # Errors
     /// Returns an error if NEW is not a result with CSV tables, or if BASE holds something else.
-    pub(super) fn from_args(args: &'a Compare) -> Outcome<Self> {
+    pub(super) fn from_args(args: &'a CompareArgs) -> Outcome<Self> {
         let new = tables(&args.new)?;
         if !is_result(&new) {
             let what = "holds no outcomes.csv beside manifest.json; expected a result of replay or tune with --csv";
@@ -58,7 +58,7 @@ impl<'a> Blessing<'a> {
 
     /// Writes the files of NEW into BASE, each under a temporary name first. Files that NEW does not have are
     /// removed.
-    pub(super) fn write(&self, global: Global) -> Outcome {
+    pub(super) fn write(&self, global: GlobalArgs) -> Outcome {
         let base = self.base.display();
         let _claim = std::fs::create_dir_all(self.base)
             .and_then(|()| claim(self.base))
@@ -80,16 +80,16 @@ impl<'a> Blessing<'a> {
 }
 
 /// Returns whether these tables are a comparable result, such as a baseline.
-fn is_result(tables: &Tables) -> bool {
+fn is_result(tables: &ResultTexts) -> bool {
     SIDE.iter().all(|name| tables.contains_key(*name))
 }
 
 /// Reads the tables of a folder by name. Empty if there is no such folder.
-fn tables(dir: &Path) -> Outcome<Tables> {
+fn tables(dir: &Path) -> Outcome<ResultTexts> {
     let kept = |file: &String| {
         file.ends_with(".csv") || ["manifest.json", "settings.toml"].contains(&file.as_str())
     };
-    let mut found = Tables::new();
+    let mut found = ResultTexts::new();
     for name in result_files().into_keys().filter(kept) {
         let path = dir.join(&name);
         let text = if_named(read_text(&path))

@@ -4,19 +4,19 @@
 
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{FolderClaim, Unfinished, WriteError, claim};
+use deadloop_corpus::{FolderClaim, UnfinishedFile, WriteError, claim};
 use deadloop_score::{Manifest, Side, flips_csv, write_bytes, write_text};
 
-use super::{Compare, Write as CompareWrite};
-use crate::comparing::Compared;
+use super::{CompareArgs, WriteArgs as CompareWrite};
+use crate::comparison::PinnedComparison;
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
 use deadloop_run::apart;
 
 /// The folder of the files.
-pub(crate) struct Out(Option<(PathBuf, FolderClaim)>);
+pub(crate) struct ComparisonFolder(Option<(PathBuf, FolderClaim)>);
 
-impl Out {
+impl ComparisonFolder {
     /// Checks that everything can be written, and that no file of the user is overwritten.
     pub(crate) fn prepare(args: &CompareWrite, read: &[&Path]) -> Outcome<Self> {
         apart(&written(args), read)?;
@@ -42,7 +42,7 @@ impl Out {
     }
 
     /// Writes all files.
-    pub(crate) fn write(&self, compared: &Compared) -> Outcome {
+    pub(crate) fn write(&self, compared: &PinnedComparison) -> Outcome {
         let Some((dir, _)) = &self.0 else {
             return Ok(());
         };
@@ -85,11 +85,13 @@ fn writable(option: &str, path: &Path, force: bool) -> Outcome {
         )),
         other => Code::Usage.error(format!("{option} {other}")),
     };
-    Unfinished::create(path, force).map(drop).map_err(refuse)
+    UnfinishedFile::create(path, force)
+        .map(drop)
+        .map_err(refuse)
 }
 
 /// Adds to each flip the command that explains it.
-pub(crate) fn explain(compared: &mut Compared, place: &Place) {
+pub(crate) fn explain(compared: &mut PinnedComparison, place: &FlipPlace) {
     let Some((base, new)) = place.settings.as_ref() else {
         return;
     };
@@ -106,13 +108,13 @@ pub(crate) fn explain(compared: &mut Compared, place: &Place) {
 }
 
 /// The places of a transcript and of the settings of both sides, for later commands.
-pub(crate) struct Place {
+pub(crate) struct FlipPlace {
     corpus: Option<String>,
     settings: Option<(String, String)>,
 }
 
-impl Place {
-    pub(crate) fn new(args: &Compare, (base, new): (&Side, &Side)) -> Self {
+impl FlipPlace {
+    pub(crate) fn new(args: &CompareArgs, (base, new): (&Side, &Side)) -> Self {
         let manifest = |path: &Path| Some(Manifest::read(path).ok()?.corpus.path);
         let named = args.corpus.as_ref().map(|path| path.display().to_string());
         let found = || manifest(&args.new).or_else(|| manifest(&args.base));

@@ -10,18 +10,20 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadloop_score::{CompareOptions, Fails, NotComparable, Resampling, Side, compare, write_text};
+use deadloop_score::{
+    CompareOptions, FailCondition, NotComparable, Resampling, Side, compare, write_text,
+};
 
 mod bless;
 mod files;
 mod sides;
 
-use bless::Blessing;
-use files::{Out, Place, explain};
+use bless::BaselineUpdate;
+use files::{ComparisonFolder, FlipPlace, explain};
 use sides::both;
 
-use crate::args::{Global, Judge, Select};
-use crate::comparing::{Compared, NoComparison, Pins, junit, markdown, words};
+use crate::args::{GlobalArgs, JudgeArgs, SelectArgs};
+use crate::comparison::{NoComparison, PinnedComparison, Pins, junit, markdown, words};
 use crate::exit::{Code, Outcome};
 use crate::show;
 use crate::visible::visible;
@@ -31,7 +33,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fr
 
 /// The sides to compare, and the gate.
 #[derive(Debug, Args)]
-pub(crate) struct Compare {
+pub(crate) struct CompareArgs {
     /// The side in use: a folder that replay, sweep or tune wrote, a settings file, or the name of a preset
     pub(crate) base: PathBuf,
     /// The side to be judged, given in the same way
@@ -48,11 +50,11 @@ pub(crate) struct Compare {
     #[command(flatten)]
     pub(crate) gate: GateArgs,
     #[command(flatten)]
-    pub(crate) select: Select,
+    pub(crate) select: SelectArgs,
     #[command(flatten)]
-    pub(crate) judge: Judge,
+    pub(crate) judge: JudgeArgs,
     #[command(flatten)]
-    pub(crate) write: Write,
+    pub(crate) write: WriteArgs,
 }
 
 /// The options of the gate.
@@ -64,11 +66,11 @@ pub(crate) struct GateArgs {
     #[arg(
         long,
         value_name = "WHAT",
-        value_parser = word::<Fails>(FAILS),
+        value_parser = word::<FailCondition>(FAILS),
         value_delimiter = ',',
         default_value = "regressed,inferior"
     )]
-    pub(crate) fail_on: Vec<Fails>,
+    pub(crate) fail_on: Vec<FailCondition>,
     /// A file of pinned cases: the gate fails if any case flips; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) cases: Vec<PathBuf>,
@@ -84,7 +86,7 @@ pub(crate) struct GateArgs {
 /// The options for the output.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
-pub(crate) struct Write {
+pub(crate) struct WriteArgs {
     /// A folder for comparison.json, flips.csv and the settings of both sides
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -133,11 +135,11 @@ impl GateArgs {
     }
 }
 
-pub(super) fn run(args: &Compare, global: Global) -> Outcome {
+pub(super) fn run(args: &CompareArgs, global: GlobalArgs) -> Outcome {
     if !args.write.bless {
         return judge(args, global);
     }
-    let blessing = Blessing::from_args(args)?;
+    let blessing = BaselineUpdate::from_args(args)?;
     if !blessing.is_first() {
         match judge(args, global) {
             Err(failure) if JUDGED.contains(&failure.code()) => {
@@ -153,15 +155,15 @@ pub(super) fn run(args: &Compare, global: Global) -> Outcome {
 const JUDGED: [Code; 3] = [Code::GateFailed, Code::TooLittle, Code::NotComparable];
 
 /// Compares both sides. Fails if a gate fails.
-fn judge(args: &Compare, global: Global) -> Outcome {
+fn judge(args: &CompareArgs, global: GlobalArgs) -> Outcome {
     let options = args.gate.options(args.select.seed)?;
     let pins = Pins::read(&args.gate.cases)?;
-    let out = Out::prepare(&args.write, &read(args))?;
+    let out = ComparisonFolder::prepare(&args.write, &read(args))?;
     let (base, new) = both(args, global)?;
-    let place = Place::new(args, (&base, &new));
+    let place = FlipPlace::new(args, (&base, &new));
     match compare(&base, &new, &options) {
         Ok(comparison) => {
-            let mut compared = Compared::new((base, new), comparison, options);
+            let mut compared = PinnedComparison::new((base, new), comparison, options);
             explain(&mut compared, &place);
             pins.check(&mut compared)?;
             write_outputs(args, global, &compared, &out)
@@ -171,7 +173,7 @@ fn judge(args: &Compare, global: Global) -> Outcome {
 }
 
 /// Returns the files and corpora that are read.
-fn read(args: &Compare) -> Vec<&Path> {
+fn read(args: &CompareArgs) -> Vec<&Path> {
     let named = [&args.base, &args.new].into_iter().chain(&args.corpus);
     named
         .chain(&args.gate.cases)
@@ -180,7 +182,12 @@ fn read(args: &Compare) -> Vec<&Path> {
 }
 
 /// Writes the requested files and returns the result of the gate.
-fn write_outputs(args: &Compare, global: Global, compared: &Compared, out: &Out) -> Outcome {
+fn write_outputs(
+    args: &CompareArgs,
+    global: GlobalArgs,
+    compared: &PinnedComparison,
+    out: &ComparisonFolder,
+) -> Outcome {
     out.write(compared)?;
     write(&args.write.markdown, || markdown(compared))?;
     write(&args.write.junit, || junit(compared))?;
@@ -202,7 +209,7 @@ fn write_outputs(args: &Compare, global: Global, compared: &Compared, out: &Out)
 }
 
 /// Prints the next command: `--bless` for folders, a replay for settings.
-fn lead_on(args: &Compare, global: Global) -> Outcome {
+fn lead_on(args: &CompareArgs, global: GlobalArgs) -> Outcome {
     if args.write.bless {
         return Ok(());
     }
@@ -222,8 +229,8 @@ fn lead_on(args: &Compare, global: Global) -> Outcome {
 
 /// Writes and returns the failure of sides that are not comparable. A pull request shows it too.
 fn refuse(
-    args: &Compare,
-    global: Global,
+    args: &CompareArgs,
+    global: GlobalArgs,
     (base, new): (&Side, &Side),
     why: &NotComparable,
 ) -> Outcome {

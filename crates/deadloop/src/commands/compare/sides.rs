@@ -6,18 +6,18 @@ use deadloop_detect::Settings;
 use deadloop_replay::{Job, Plan, PlanGuards, Programs, RunError, run};
 use deadloop_score::{Evidence, JudgeOptions, Side};
 
-use super::Compare;
-use crate::args::Global;
+use super::CompareArgs;
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::progress::watched;
 use crate::settings;
 use deadloop_run::notice;
 use deadloop_run::replay::programs;
-use deadloop_run::{SurveyRequest, Surveyed, survey};
+use deadloop_run::{CorpusSurvey, SurveyRequest, survey};
 
 /// A side as named by an argument.
-enum Input {
+enum SideInput {
     /// A result folder.
     Folder(PathBuf),
     /// Settings, and their name.
@@ -25,13 +25,13 @@ enum Input {
 }
 
 /// Returns both sides. Sides that are not folders are replayed in one pass.
-pub(crate) fn both(args: &Compare, global: Global) -> Outcome<(Side, Side)> {
+pub(crate) fn both(args: &CompareArgs, global: GlobalArgs) -> Outcome<(Side, Side)> {
     let base = input(&args.base, &[])?;
     let new = input(&args.new, &args.judge.set)?;
     let mut replayed = replayed(args, [&base, &new], global)?.into_iter();
-    let mut side = |input: Input, wanted: Option<&str>| match input {
-        Input::Folder(dir) => folder(&dir, wanted, args),
-        Input::Settings(..) => replayed
+    let mut side = |input: SideInput, wanted: Option<&str>| match input {
+        SideInput::Folder(dir) => folder(&dir, wanted, args),
+        SideInput::Settings(..) => replayed
             .next()
             .ok_or_else(|| Code::Unexpected.error("settings were not replayed")),
     };
@@ -40,17 +40,17 @@ pub(crate) fn both(args: &Compare, global: Global) -> Outcome<(Side, Side)> {
 }
 
 /// Resolves a path that exists, or the name of a preset.
-fn input(path: &Path, set: &[String]) -> Outcome<Input> {
+fn input(path: &Path, set: &[String]) -> Outcome<SideInput> {
     if path.is_dir() {
         let refuse = "changes a settings file, and NEW is a folder of results";
         return if set.is_empty() {
-            Ok(Input::Folder(path.into()))
+            Ok(SideInput::Folder(path.into()))
         } else {
             Err(Code::Usage.error(format!("--set {}: {refuse}", set.join(" --set "))))
         };
     }
     let name = path.display().to_string();
-    let read = |settings| Ok(Input::Settings(name.clone(), Box::new(settings)));
+    let read = |settings| Ok(SideInput::Settings(name.clone(), Box::new(settings)));
     if path.is_file() {
         return read(settings::settings(Some(path), set)?);
     }
@@ -72,7 +72,7 @@ fn input(path: &Path, set: &[String]) -> Outcome<Input> {
 }
 
 /// Reads the selected rows of a side from a result folder.
-fn folder(dir: &Path, wanted: Option<&str>, args: &Compare) -> Outcome<Side> {
+fn folder(dir: &Path, wanted: Option<&str>, args: &CompareArgs) -> Outcome<Side> {
     let select = &args.select;
     if !select.wheres.is_empty() || select.limit.is_some() || select.sample.is_some() {
         let what = "results can be narrowed by --model and --split; --where, --limit and --sample are options of the replay";
@@ -100,11 +100,11 @@ fn folder(dir: &Path, wanted: Option<&str>, args: &Compare) -> Outcome<Side> {
 }
 
 /// Replays the sides that are settings on the corpus.
-fn replayed(args: &Compare, inputs: [&Input; 2], global: Global) -> Outcome<Vec<Side>> {
+fn replayed(args: &CompareArgs, inputs: [&SideInput; 2], global: GlobalArgs) -> Outcome<Vec<Side>> {
     let mut plan = Plan::default();
     let settings = inputs.into_iter().filter_map(|input| match input {
-        Input::Folder(_) => None,
-        Input::Settings(name, settings) => Some((name.as_str(), plan.add_settings(settings))),
+        SideInput::Folder(_) => None,
+        SideInput::Settings(name, settings) => Some((name.as_str(), plan.add_settings(settings))),
     });
     let named: Vec<(&str, usize)> = settings.collect();
     let Some((first, _)) = named.first() else {
@@ -135,9 +135,9 @@ fn replayed(args: &Compare, inputs: [&Input; 2], global: Global) -> Outcome<Vec<
 }
 
 fn records(
-    args: &Compare,
-    (plan, programs, surveyed): (&Plan, &Programs, &Surveyed),
-    global: Global,
+    args: &CompareArgs,
+    (plan, programs, surveyed): (&Plan, &Programs, &CorpusSurvey),
+    global: GlobalArgs,
 ) -> Outcome<Vec<deadloop_replay::Record>> {
     let job = Job {
         corpus: &surveyed.corpus,

@@ -1,6 +1,6 @@
 //! `deadloop explain`: explains the outcome of settings on one transcript.
 //!
-//! The transcript is from a corpus or from a result. `deadloop_run::explain` makes the explanation. `words` formats
+//! The transcript is from a corpus or from a result. `deadloop_run::explain` makes the explanation. `text` formats
 //! it as tables, and `paint` formats its text in colours.
 
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use clap::{Args, Parser};
 use deadloop_corpus::{Selection, Transcript, is_named};
 use deadloop_score::Manifest;
 
-mod words;
+mod text;
 
-use crate::args::{Cli, Global, Judge, OnBad};
+use crate::args::{Cli, GlobalArgs, JudgeArgs, OnBad};
 use crate::commands::Command;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::naming::named;
 use crate::paint::Paint;
+use crate::setting_names::named;
 use crate::show;
-use deadloop_run::explain::Question;
+use deadloop_run::explain::ExplainRequest;
 use deadloop_run::repair::{step_lines, steps};
 use deadloop_run::{SurveyRequest, survey};
 
@@ -29,7 +29,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop explain datasets/starter pl
 const CONTEXT: u64 = 200;
 
 #[derive(Debug, Args)]
-pub(crate) struct Explain {
+pub(crate) struct ExplainArgs {
     /// A corpus: a folder, or one .jsonl file; or the folder of a result: its corpus, seen
     /// through its settings and judged by its rules
     pub(crate) corpus: PathBuf,
@@ -48,10 +48,10 @@ pub(crate) struct Explain {
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     pub(crate) on_bad: OnBad,
     #[command(flatten)]
-    pub(crate) judge: Judge,
+    pub(crate) judge: JudgeArgs,
 }
 
-pub(super) fn run(args: &Explain, global: Global) -> Outcome {
+pub(super) fn run(args: &ExplainArgs, global: GlobalArgs) -> Outcome {
     let of_run = ResultInputs::read(&args.corpus)?;
     let made = of_run.as_ref();
     let settings = made.filter(|_| args.settings.is_empty());
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
     if let Some(file) = &args.repair {
         return repaired(file, &entry.transcript, global);
     }
-    let question = Question {
+    let question = ExplainRequest {
         transcript: &entry.transcript,
         case,
         // For a transcript with labels in several units, any unit will do.
@@ -93,7 +93,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
     }
     let tinted = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
     let paint = Paint::new(tinted, show::width());
-    show::print_styled(words::words(&explained, paint).trim_end())?;
+    show::print_styled(text::words(&explained, paint).trim_end())?;
     let corpus = made.map_or(&args.corpus, |made| &made.corpus);
     let (corpus, id) = (show::typed(corpus), show::typed(&args.transcript));
     let next = [
@@ -104,7 +104,7 @@ pub(super) fn run(args: &Explain, global: Global) -> Outcome {
 }
 
 /// Prints the steps of a file's repairers on a transcript.
-fn repaired(file: &Path, transcript: &Transcript, global: Global) -> Outcome {
+fn repaired(file: &Path, transcript: &Transcript, global: GlobalArgs) -> Outcome {
     let usage = |what: String| Code::Usage.error(format!("{}:{what}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|e| usage(format!(" {e}")))?;
     let told = steps(&text, transcript).map_err(usage)?;
@@ -119,7 +119,7 @@ fn repaired(file: &Path, transcript: &Transcript, global: Global) -> Outcome {
 struct ResultInputs {
     corpus: PathBuf,
     settings: Vec<PathBuf>,
-    judge: Judge,
+    judge: JudgeArgs,
 }
 
 impl ResultInputs {
@@ -148,7 +148,7 @@ impl ResultInputs {
             }
             Command::Tune(tune) => (
                 chosen(dir),
-                Judge {
+                JudgeArgs {
                     set: Vec::new(),
                     per: None,
                     ..tune.judge

@@ -15,7 +15,7 @@ use deadloop_import::source::stores::agent_stores;
 use deadloop_import::{ImportCounts, import_formats};
 use deadloop_score::Case;
 
-use crate::args::{Global, OnBad};
+use crate::args::{GlobalArgs, OnBad};
 use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
 use crate::progress::watched;
@@ -26,14 +26,15 @@ mod output;
 use output::LABELS;
 
 use deadloop_run::import::{
-    Carried, ImportedLabels, JoinedCorpus, Rejected, Sources, Target, sources_of,
+    CarriedFiles, ImportTarget, ImportedLabels, JoinedCorpus, RejectedLines, SourceStamps,
+    sources_of,
 };
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corpus\n  deadloop import ~/.claude/projects --dry-run\n  deadloop import --from auto-agents --out corpus --resume\n  deadloop import batch_output.jsonl chat.sse --from openai-chat --out corpus --on-bad skip\n  deadloop import answers.csv --text-field output --model-field engine --out corpus\n  deadloop import chats.jsonl --label --out corpus && deadloop tune corpus\n\nThe format of each file is detected from its content; plain text, Markdown and logs are an answer only with --from text. Files may be compressed with gzip or zstd. A .csv file has a header, and its columns are fields. In a folder, files that are no recordings are passed over and counted. Fields that have no place in a transcript are left out, and counted at the end.";
 
 /// The arguments of `deadloop import`.
 #[derive(Debug, Args)]
-pub(crate) struct Import {
+pub(crate) struct ImportArgs {
     /// Recordings: files, or folders with everything in them. From a corpus its transcripts, labels and splits are taken,
     /// and its card if it is the only corpus
     #[arg(required_unless_present = "from", value_name = "FILE")]
@@ -124,7 +125,7 @@ const AUTO: &str = "auto-agents";
 const LISTED: usize = 10_000;
 
 /// The outcome of an import.
-struct Imported {
+struct ImportOutcome {
     counts: ImportCounts,
     formats: BTreeMap<&'static str, u64>,
     /// The reason why each detected format is certain.
@@ -140,7 +141,7 @@ struct Imported {
     warnings: Vec<Problem>,
     warned: u64,
     losses: Vec<(&'static str, String, u64)>,
-    carried: Carried,
+    carried: CarriedFiles,
     /// Whether a problem stops the import.
     torn: bool,
     /// The number of problems in the labels and splits.
@@ -148,7 +149,7 @@ struct Imported {
     /// The number of transcripts whose ids had occurred before.
     repeated: u64,
     /// The files that were opened.
-    sources: Sources,
+    sources: SourceStamps,
     /// The counts of the existing corpus that was added to.
     joined: Option<JoinedCorpus>,
     /// The outcome of the labels.
@@ -156,12 +157,12 @@ struct Imported {
 }
 
 /// An existing corpus that is added to.
-struct Before {
+struct ExistingCorpus {
     corpus: Corpus,
-    sources: Sources,
+    sources: SourceStamps,
 }
 
-impl Before {
+impl ExistingCorpus {
     /// Opens the corpus at this path. `None` if there is none.
     fn read(out: &Path) -> Outcome<Option<Self>> {
         if !out.exists() {
@@ -180,9 +181,13 @@ impl Before {
 }
 
 /// Joins the read transcripts with the existing corpus, and lists all source files.
-fn add(target: &Target, before: Option<&Before>, imported: &mut Imported) -> Outcome {
+fn add(
+    target: &ImportTarget,
+    before: Option<&ExistingCorpus>,
+    imported: &mut ImportOutcome,
+) -> Outcome {
     let Some(before) = before else {
-        return target.sources(&imported.sources, &Sources::new());
+        return target.sources(&imported.sources, &SourceStamps::new());
     };
     let joined = target.join(&before.corpus)?;
     target.keep_rejected(&imported.sources)?;
@@ -191,7 +196,7 @@ fn add(target: &Target, before: Option<&Before>, imported: &mut Imported) -> Out
     target.sources(&imported.sources, &before.sources)
 }
 
-pub(super) fn run(args: &Import, global: Global) -> Outcome {
+pub(super) fn run(args: &ImportArgs, global: GlobalArgs) -> Outcome {
     let auto = args.from.as_deref() == Some(AUTO);
     let files = match auto {
         true => stores(args, global)?,
@@ -204,11 +209,11 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     };
     let target = args.out.as_deref().filter(|_| !args.dry_run);
     let target = target
-        .map(|out| Target::prepare(out, args.force || args.resume, &Terminal::new(global)))
+        .map(|out| ImportTarget::prepare(out, args.force || args.resume, &Terminal::new(global)))
         .transpose()?;
     let mut options = options(args)?;
     let before = args.out.as_deref().filter(|_| args.resume);
-    let before = before.map(Before::read).transpose()?.flatten();
+    let before = before.map(ExistingCorpus::read).transpose()?.flatten();
     if let Some(before) = &before {
         options.known = before.sources.clone();
     }
@@ -223,9 +228,9 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
     let whole: Vec<PathBuf> = whole.filter(|_| args.on_bad.is_none() && !auto).collect();
     let joined = before.is_some();
     let writer = target.as_ref().map(|target| target.writer(joined));
-    let to = To {
+    let to = ImportOutputs {
         writer: writer.transpose()?,
-        rejected: target.as_ref().map(Target::rejected),
+        rejected: target.as_ref().map(ImportTarget::rejected),
         on_bad,
         whole,
     };
@@ -253,7 +258,7 @@ pub(super) fn run(args: &Import, global: Global) -> Outcome {
 }
 
 /// Returns the failure of an import that a problem stopped.
-fn not_all(args: &Import, imported: &Imported) -> Failure {
+fn not_all(args: &ImportArgs, imported: &ImportOutcome) -> Failure {
     let mut what = imported.listing();
     if imported.repeated > 0 && !args.prefix_ids {
         let words: Vec<String> = std::env::args_os().skip(1).map(typed).collect();
@@ -264,7 +269,12 @@ fn not_all(args: &Import, imported: &Imported) -> Failure {
 }
 
 /// Ends an import without a transcript: an error, unless a corpus is added to (`adds`).
-fn nothing(args: &Import, adds: Option<Target>, mut imported: Imported, global: Global) -> Outcome {
+fn nothing(
+    args: &ImportArgs,
+    adds: Option<ImportTarget>,
+    mut imported: ImportOutcome,
+    global: GlobalArgs,
+) -> Outcome {
     if let Some(target) = adds {
         if args.label {
             imported.labels = target.label_again(&Terminal::new(global))?;
@@ -286,7 +296,7 @@ fn nothing(args: &Import, adds: Option<Target>, mut imported: Imported, global: 
 }
 
 /// Returns the options for reading recordings.
-fn options(args: &Import) -> Outcome<ImportOptions> {
+fn options(args: &ImportArgs) -> Outcome<ImportOptions> {
     let words = args.think.iter().map(String::as_str);
     let think = ThinkOptions::default().with_words(words);
     Ok(ImportOptions {
@@ -309,7 +319,7 @@ fn options(args: &Import) -> Outcome<ImportOptions> {
 }
 
 /// Returns the session folders of the agents on this machine.
-fn stores(args: &Import, global: Global) -> Outcome<Vec<PathBuf>> {
+fn stores(args: &ImportArgs, global: GlobalArgs) -> Outcome<Vec<PathBuf>> {
     let home = std::env::home_dir().unwrap_or_default();
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let stores = agent_stores(&home, variable);
@@ -327,7 +337,7 @@ fn stores(args: &Import, global: Global) -> Outcome<Vec<PathBuf>> {
 }
 
 /// Prints the planned import, and one transcript.
-fn dry(imported: &Imported, global: Global) -> Outcome {
+fn dry(imported: &ImportOutcome, global: GlobalArgs) -> Outcome {
     if global.json {
         return show::print_json(&imported.json(None));
     }
@@ -348,7 +358,7 @@ fn dry(imported: &Imported, global: Global) -> Outcome {
 const EXAMPLE: usize = 200;
 
 /// Prints the counts, the proposals, and the labels whose text has changed.
-fn conclude(to: &Path, imported: &Imported, global: Global) -> Outcome {
+fn conclude(to: &Path, imported: &ImportOutcome, global: GlobalArgs) -> Outcome {
     if global.json {
         return show::print_json(&imported.json(Some(to)));
     }
@@ -387,15 +397,15 @@ fn conclude(to: &Path, imported: &Imported, global: Global) -> Outcome {
 }
 
 /// The state of an import while recordings are read.
-struct Writing {
+struct ImportState {
     on_bad: OnBad,
     /// The writer of transcripts. `None` if nothing is written.
     writer: Option<CorpusWriter>,
-    rejected: Option<Rejected>,
+    rejected: Option<RejectedLines>,
     example: Option<Entry>,
     models: BTreeMap<String, u64>,
     problems: Vec<Problem>,
-    carried: Carried,
+    carried: CarriedFiles,
     /// The number of transcripts left out because of a bad label.
     unlabelled: u64,
     /// The folders that must be whole.
@@ -404,7 +414,7 @@ struct Writing {
     torn: bool,
 }
 
-impl Writing {
+impl ImportState {
     fn refuse(&mut self, problem: Problem) -> Outcome {
         let mut whole = self.whole.iter();
         self.torn |= self.on_bad == OnBad::Fail
@@ -457,18 +467,22 @@ impl Writing {
 }
 
 /// The outputs of an import. Each is `None` if nothing is written.
-struct To {
+struct ImportOutputs {
     writer: Option<CorpusWriter>,
-    rejected: Option<Rejected>,
+    rejected: Option<RejectedLines>,
     on_bad: OnBad,
     /// The folders that must be whole in any case.
     whole: Vec<PathBuf>,
 }
 
 /// Reads all recordings, and writes transcripts and rejected records.
-fn read(mut import: deadloop_import::Import, to: To, quiet: bool) -> Outcome<Imported> {
-    let (carried, of_labels) = Carried::read(&import);
-    let mut writing = Writing {
+fn read(
+    mut import: deadloop_import::Import,
+    to: ImportOutputs,
+    quiet: bool,
+) -> Outcome<ImportOutcome> {
+    let (carried, of_labels) = CarriedFiles::read(&import);
+    let mut writing = ImportState {
         on_bad: to.on_bad,
         writer: to.writer,
         rejected: to.rejected,
@@ -510,14 +524,14 @@ fn read(mut import: deadloop_import::Import, to: To, quiet: bool) -> Outcome<Imp
 }
 
 /// Collects the outcome of an import for the summary.
-fn imported(import: &deadloop_import::Import, writing: Writing, beside: u64) -> Imported {
+fn imported(import: &deadloop_import::Import, writing: ImportState, beside: u64) -> ImportOutcome {
     let formats: BTreeMap<&'static str, u64> = import.formats().collect();
     let passed = import.passed_over();
     let guessed = import.guessed();
     let losses = import.losses().iter();
     let mut counts = import.counts();
     counts.transcripts.rejected += writing.carried.left_out + writing.unlabelled;
-    Imported {
+    ImportOutcome {
         counts,
         why: formats
             .keys()

@@ -7,8 +7,8 @@ use deadloop_run::label::proposed_json;
 use deadloop_run::rejected_row;
 use serde_json::{Value, json};
 
-use super::Imported;
-use crate::proposing::table;
+use super::ImportOutcome;
+use crate::proposals::table;
 use crate::show;
 
 /// The maximum number of losses, and of warnings, in the summary.
@@ -18,7 +18,7 @@ pub(super) const LABELS: &str = "labels.csv";
 /// The maximum number of problems listed one by one.
 const PROBLEMS: usize = 5;
 
-impl Imported {
+impl ImportOutcome {
     /// Returns the first problems, one per line, the number of the others, and the summary.
     pub(super) fn listing(&self) -> String {
         let lines = self.problems.iter().take(PROBLEMS);

@@ -7,10 +7,10 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use deadloop_corpus::{Unfinished, is_named};
+use deadloop_corpus::{UnfinishedFile, is_named};
 use serde_json::json;
 
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::show::{self, typed};
 
@@ -25,7 +25,7 @@ transcripts with labels, made for this purpose) and deadloop.yml (a job for CI).
 nothing is written.";
 
 #[derive(Debug, Args)]
-pub(crate) struct Init {
+pub(crate) struct InitArgs {
     /// The folder; it is made if it does not exist
     #[arg(default_value = ".")]
     dir: PathBuf,
@@ -65,7 +65,7 @@ const FILES: [(&str, &str, &[u8]); 6] = [
     ),
 ];
 
-pub(super) fn run(args: &Init, global: Global) -> Outcome {
+pub(super) fn run(args: &InitArgs, global: GlobalArgs) -> Outcome {
     let path = |name: &str| args.dir.join(name);
     let there: Vec<String> = FILES
         .iter()
@@ -85,19 +85,20 @@ pub(super) fn run(args: &Init, global: Global) -> Outcome {
         if let Some(dir) = file.parent() {
             std::fs::create_dir_all(dir).map_err(|e| refused(&e))?;
         }
-        let mut beside = Unfinished::create(&file, false).map_err(|e| Code::Usage.because(e))?;
+        let mut beside =
+            UnfinishedFile::create(&file, false).map_err(|e| Code::Usage.because(e))?;
         beside.write_all(bytes).map_err(|e| refused(&e))?;
         Ok(beside)
     };
     // None has its name before all of them are on the disk.
-    let written: Vec<Unfinished> = FILES.iter().map(write).collect::<Outcome<_>>()?;
+    let written: Vec<UnfinishedFile> = FILES.iter().map(write).collect::<Outcome<_>>()?;
     for file in written {
         file.finish().map_err(|e| Code::Usage.because(e))?;
     }
     print_next(args, global)
 }
 
-fn print_next(args: &Init, global: Global) -> Outcome {
+fn print_next(args: &InitArgs, global: GlobalArgs) -> Outcome {
     let shown = |name: &str| args.dir.join(name).display().to_string();
     if global.json {
         let files: Vec<String> = FILES.iter().map(|(name, ..)| shown(name)).collect();

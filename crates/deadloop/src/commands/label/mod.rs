@@ -4,37 +4,37 @@
 //! |---|---|
 //! | a review, disputes, proposals for a corpus | `deadloop_run::label` |
 //! | the view of a transcript | `view` |
-//! | the terminal, or lines of keys in its place | `desk` |
+//! | the terminal, or lines of keys in its place | `terminal_review` |
 //! | the page in the browser | `web` |
-//! | the answers of two reviewers in one file | `merging` |
-//! | the disputes between detectors and labels, as a table | `disputed` |
+//! | the answers of two reviewers in one file | `reviewer_merge` |
+//! | the disputes between detectors and labels, as a table | `disputes` |
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
-use deadloop_corpus::{Corpus, Entry, Problem, Selection, Unfinished, is_named};
-use deadloop_replay::{Interrupted, each};
+use deadloop_corpus::{Corpus, Entry, Problem, Selection, UnfinishedFile, is_named};
+use deadloop_replay::{Interruption, each};
 use deadloop_score::LabelRow;
-use deadloop_score::proposing::Proposal;
+use deadloop_score::proposals::Proposal;
 
-mod desk;
-mod disputed;
-mod merging;
+mod disputes;
+mod reviewer_merge;
+mod terminal_review;
 mod view;
 mod web;
 
-use desk::review;
-use disputed::disputes_table;
-use merging::merge;
+use disputes::disputes_table;
+use reviewer_merge::merge;
+use terminal_review::review;
 
-use crate::args::{Global, Select};
+use crate::args::{GlobalArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::interrupt;
 use crate::progress::watched;
-use crate::proposing::{self, beside};
+use crate::proposals::{self, beside};
 use crate::show::{self, typed};
 use deadloop_run::label::{Review, disputes, narrowed, proposed_json, write_proposals};
 use deadloop_run::{apart, open};
@@ -47,7 +47,7 @@ const CONTEXT: u64 = 200;
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("asks").multiple(true)))]
 #[command(group(ArgGroup::new("two")))]
-pub(crate) struct Label {
+pub(crate) struct LabelArgs {
     /// A corpus: a folder, or one .jsonl file
     #[arg(required_unless_present = "two")]
     corpus: Option<PathBuf>,
@@ -81,10 +81,10 @@ pub(crate) struct Label {
     #[arg(long, value_name = "RESULT", conflicts_with = "two")]
     disputes: Option<PathBuf>,
     #[command(flatten)]
-    select: Select,
+    select: SelectArgs,
 }
 
-impl Label {
+impl LabelArgs {
     /// Returns whether a person is asked, in a terminal or in a browser.
     fn asks(&self) -> bool {
         self.review || self.serve.is_some()
@@ -104,7 +104,7 @@ fn reviewer(name: &str) -> Result<String, String> {
     }
 }
 
-pub(super) fn run(args: &Label, global: Global) -> Outcome {
+pub(super) fn run(args: &LabelArgs, global: GlobalArgs) -> Outcome {
     if let Some([first, second]) = args.merge.as_deref() {
         return merge(args, global, (first, second));
     }
@@ -129,7 +129,7 @@ pub(super) fn run(args: &Label, global: Global) -> Outcome {
     apart(&[("--out", labels.clone())], &corpus_files(&corpus))?;
     let selection = args.select.selection()?;
     let (unlabelled, on_bad) = (args.out.is_none() && path.is_dir(), args.select.on_bad);
-    let proposals = proposing::proposals(&corpus, &selection, unlabelled, on_bad, global.quiet)?;
+    let proposals = proposals::proposals(&corpus, &selection, unlabelled, on_bad, global.quiet)?;
     write_proposals(&proposals, &labels)?;
     if args.asks() {
         return ask(args, global, &corpus, &labels);
@@ -146,19 +146,24 @@ fn prove_writable(labels: &Path) -> Outcome {
     let dir = labels.parent().filter(|dir| !dir.as_os_str().is_empty());
     let dir = dir.unwrap_or(Path::new("."));
     interrupt::sweeps(dir);
-    let made = Unfinished::create(labels, true).map(drop);
+    let made = UnfinishedFile::create(labels, true).map(drop);
     made.map_err(|e| Code::Usage.error(e))
 }
 
 /// Prints the counts of the proposals.
-fn print_counts(args: &Label, proposals: &[Proposal], labels: &Path, global: Global) -> Outcome {
+fn print_counts(
+    args: &LabelArgs,
+    proposals: &[Proposal],
+    labels: &Path,
+    global: GlobalArgs,
+) -> Outcome {
     if global.json {
         return show::print_json(&proposed_json(proposals, labels));
     }
     if global.quiet {
         return Ok(());
     }
-    show::print(&show::prose(&proposing::table(proposals, labels)))?;
+    show::print(&show::prose(&proposals::table(proposals, labels)))?;
     let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
     let out = args
         .out
@@ -172,7 +177,7 @@ fn print_counts(args: &Label, proposals: &[Proposal], labels: &Path, global: Glo
     show::next(&next.each_ref().map(String::as_str), global)
 }
 
-fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome {
+fn ask(args: &LabelArgs, global: GlobalArgs, corpus: &Corpus, labels: &Path) -> Outcome {
     let rows = LabelRow::read(labels).map_err(|problems| {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
         Code::Usage.error(lines.join("\n"))
@@ -214,7 +219,7 @@ fn ask(args: &Label, global: Global, corpus: &Corpus, labels: &Path) -> Outcome 
 /// Returns the transcripts to review: the selected ones, reduced to the named ids or the disputes. Fails if none of
 /// them has a label.
 fn asked_about(
-    args: &Label,
+    args: &LabelArgs,
     corpus: &Corpus,
     rows: &[LabelRow],
     quiet: bool,
@@ -241,7 +246,7 @@ fn asked_about(
 }
 
 /// Prints the disputes between detectors and labels.
-fn dispute(args: &Label, global: Global, corpus: &Corpus, results: &Path) -> Outcome {
+fn dispute(args: &LabelArgs, global: GlobalArgs, corpus: &Corpus, results: &Path) -> Outcome {
     let meant = selected_ids(corpus, &args.select.selection()?, global.quiet)?;
     if meant.is_empty() {
         return Err(Code::NothingSelected.error("no transcript is selected"));
@@ -284,7 +289,7 @@ fn selected_ids(corpus: &Corpus, selection: &Selection, quiet: bool) -> Outcome<
             ControlFlow::Continue(())
         })
     })
-    .map_err(|Interrupted| Code::Interrupted.error("interrupted"))?;
+    .map_err(|Interruption| Code::Interrupted.error("interrupted"))?;
     let ids = narrowed(ids, selection, String::as_str);
     Ok(ids.into_iter().collect())
 }

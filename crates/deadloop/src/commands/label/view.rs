@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::paint::{Paint, painted};
 use crate::show;
-use deadloop_run::label::{KEYS, Session, excerpts};
+use deadloop_run::label::{KEYS, ReviewSession, excerpts};
 use deadloop_run::visible::visible;
 
 /// Formats the keys as lines of at most `width` columns.
@@ -50,7 +50,7 @@ pub(super) struct TranscriptView {
 /// `None` for the whole text.
 pub(super) fn seen(
     transcript: &Transcript,
-    session: &Session,
+    session: &ReviewSession,
     context: Option<u64>,
 ) -> TranscriptView {
     let (sure, at, of) = session.progress();
@@ -77,7 +77,7 @@ pub(super) fn seen(
 /// whole text.
 pub(super) fn page(
     transcript: &Transcript,
-    session: &Session,
+    session: &ReviewSession,
     context: Option<u64>,
     paint: Paint,
 ) -> Page {
@@ -105,7 +105,7 @@ fn place(excerpt: &Excerpt) -> String {
 
 /// A piece of a text, entirely in one copy or in none.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Piece {
+pub(super) struct TintedText {
     pub(super) text: String,
     /// The tint, 0 or 1, of the copy. `None` outside of copies.
     pub(super) tint: Option<usize>,
@@ -114,8 +114,8 @@ pub(super) struct Piece {
 }
 
 /// Returns the heading of an excerpt, and its text in pieces with hidden chars escaped.
-pub(super) fn pieces(excerpt: &Excerpt) -> (String, Vec<Piece>) {
-    let mut pieces: Vec<Piece> = Vec::new();
+pub(super) fn pieces(excerpt: &Excerpt) -> (String, Vec<TintedText>) {
+    let mut pieces: Vec<TintedText> = Vec::new();
     let mut last = None;
     for (at, c) in (excerpt.from..).zip(excerpt.text.chars()) {
         // Copies follow each other.
@@ -127,7 +127,7 @@ pub(super) fn pieces(excerpt: &Excerpt) -> (String, Vec<Piece>) {
             .map(|mark| format!("{}: {}", mark.what, show::count(mark.position)))
             .collect();
         if pieces.is_empty() || last != copy || !marks.is_empty() {
-            pieces.push(Piece {
+            pieces.push(TintedText {
                 text: String::new(),
                 tint: copy.map(|copy| copy % 2),
                 marks: marks.join(", "),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     fn as_shown(text: &str, row: LabelRow, context: u64) -> String {
-        let session = Session::new(vec![row], "ann", None, false);
+        let session = ReviewSession::new(vec![row], "ann", None, false);
         let page = page(
             &transcript(text),
             &session,

@@ -2,32 +2,32 @@
 //!
 //! The page draws the state that it is sent, and decides nothing.
 
-use deadloop_proxy::{Local, LocalAnswer, LocalRequest};
+use deadloop_proxy::{LocalAnswer, LocalPage, LocalRequest};
 use deadloop_report::review_page;
 use deadloop_score::LabelRow;
 use serde::{Deserialize, Serialize};
 
-use super::view::{Piece, TranscriptView, seen};
+use super::view::{TintedText, TranscriptView, seen};
 use crate::exit::{Code, Failure, Outcome};
 use crate::show;
-use deadloop_run::label::{HELP, KEYS, Press, Review, Sitting, ViewChange, named};
+use deadloop_run::label::{HELP, InteractiveReview, KEYS, KeyCommand, Review, ViewChange, named};
 
 /// A key from the page, with the number of the state in which it was pressed.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Pressed {
+struct KeyPress {
     key: String,
     turn: u64,
 }
 
 /// The state that the page shows.
 #[derive(Serialize)]
-struct State<'a> {
+struct PageState<'a> {
     /// The number of this state, one more after each key. A key pressed in an older state, for example in a second
     /// window, has no effect.
     turn: u64,
     head: Vec<String>,
-    excerpts: Vec<(String, Vec<Piece>)>,
+    excerpts: Vec<(String, Vec<TintedText>)>,
     said: &'a str,
     whole: bool,
     help: Option<&'static str>,
@@ -40,8 +40,8 @@ struct State<'a> {
 }
 
 /// A review that is served as a page.
-struct Desk<'a> {
-    sitting: Sitting<'a>,
+struct ReviewServer<'a> {
+    sitting: InteractiveReview<'a>,
     turn: u64,
     ended: bool,
 }
@@ -49,15 +49,15 @@ struct Desk<'a> {
 /// Serves a review in the browser until `q` is pressed there. Returns the numbers of answered and of open
 /// transcripts.
 pub(super) fn serve(task: &Review<'_>, rows: Vec<LabelRow>, port: u16) -> Outcome<(usize, usize)> {
-    let sitting = Sitting::open(task, rows)?;
-    let local = Local::bind(port)
+    let sitting = InteractiveReview::open(task, rows)?;
+    let local = LocalPage::bind(port)
         .map_err(|e| Code::Usage.error(format!("--serve: 127.0.0.1:{port}: {e}")))?;
     let page = review_page().map_err(Failure::from)?;
     show::remark(format_args!(
         "review: {}\nOpen it in a browser on this machine. Every answer is saved at once; q or Ctrl-C ends it.",
         local.address()
     ));
-    let mut desk = Desk {
+    let mut desk = ReviewServer {
         sitting,
         turn: 0,
         ended: false,
@@ -66,12 +66,12 @@ pub(super) fn serve(task: &Review<'_>, rows: Vec<LabelRow>, port: u16) -> Outcom
     Ok(desk.sitting.progress())
 }
 
-impl Desk<'_> {
+impl ReviewServer<'_> {
     fn answer(&mut self, request: &LocalRequest, page: &str) -> Outcome<LocalAnswer> {
         match (request.posted, request.path.as_str()) {
             (false, "") => Ok(answer("200 OK", "text/html; charset=utf-8", page)),
             (false, "state") => self.state(0),
-            (true, "press") => match serde_json::from_slice::<Pressed>(&request.body) {
+            (true, "press") => match serde_json::from_slice::<KeyPress>(&request.body) {
                 Ok(pressed) => self.press(&pressed),
                 Err(_) => Ok(answer("400 Bad Request", "text/plain", "no key\n")),
             },
@@ -79,11 +79,11 @@ impl Desk<'_> {
         }
     }
 
-    fn press(&mut self, pressed: &Pressed) -> Outcome<LocalAnswer> {
+    fn press(&mut self, pressed: &KeyPress) -> Outcome<LocalAnswer> {
         let press = named(&pressed.key).filter(|_| pressed.turn == self.turn);
         let moved = match press {
-            Some(Press::Sight(ViewChange::Down)) => 1,
-            Some(Press::Sight(ViewChange::Up)) => -1,
+            Some(KeyCommand::Sight(ViewChange::Down)) => 1,
+            Some(KeyCommand::Sight(ViewChange::Up)) => -1,
             _ => 0,
         };
         if let Some(press) = press {
@@ -99,7 +99,7 @@ impl Desk<'_> {
         let shown = shown.map(|transcript| seen(transcript, &sitting.session, sitting.context()));
         let TranscriptView { head, excerpts } = shown.unwrap_or_default();
         let (answered, left) = sitting.progress();
-        let state = State {
+        let state = PageState {
             turn: self.turn,
             head,
             excerpts: excerpts.iter().map(super::view::pieces).collect(),

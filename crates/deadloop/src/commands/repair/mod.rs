@@ -17,11 +17,11 @@ use serde_json::json;
 
 mod tables;
 
-use crate::args::{Folder, Global, Select};
+use crate::args::{FolderArgs, GlobalArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::rendering::render;
-use crate::replaying::{bare_request, print_json, ran};
+use crate::report_page::render;
+use crate::requests::{bare_request, print_json, ran};
 use crate::settings::read;
 use crate::show;
 
@@ -29,7 +29,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop synth --spec datasets/fault
 
 /// The arguments of `deadloop repair`.
 #[derive(Debug, Args, Serialize, Deserialize)]
-pub(crate) struct Repair {
+pub(crate) struct RepairArgs {
     /// A corpus that deadloop synth damaged (`kind = "fault"`), or one with calls whose arguments are not JSON
     #[serde(skip)]
     pub(crate) corpus: PathBuf,
@@ -37,17 +37,17 @@ pub(crate) struct Repair {
     #[arg(long, value_name = "FILE")]
     grid: Option<PathBuf>,
     #[command(flatten)]
-    select: Select,
+    select: SelectArgs,
     #[command(flatten)]
     #[serde(flatten)]
-    pub(crate) folder: Folder,
+    pub(crate) folder: FolderArgs,
     /// The folder of the results
     #[arg(long, value_name = "DIR", help_heading = "Writing")]
     #[serde(skip)]
     pub(crate) out: PathBuf,
 }
 
-pub(super) fn run(args: &Repair, global: Global) -> Outcome {
+pub(super) fn run(args: &RepairArgs, global: GlobalArgs) -> Outcome {
     let (text, from) = grid(args)?;
     let RepairGrid { variants, refused } =
         RepairGrid::parse(&text).map_err(|e| Code::Usage.error(format!("{from}:{e}")))?;
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Repair, global: Global) -> Outcome {
     })
 }
 
-fn grid(args: &Repair) -> Outcome<(String, String)> {
+fn grid(args: &RepairArgs) -> Outcome<(String, String)> {
     match &args.grid {
         None => Ok((DEFAULT_GRID.to_owned(), "the default grid".to_owned())),
         Some(path) => Ok((read(path)?, path.display().to_string())),

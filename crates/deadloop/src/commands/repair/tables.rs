@@ -2,7 +2,7 @@
 
 use deadloop_replay::repairers::Variant;
 use deadloop_run::repair::RepairRun;
-use deadloop_score::repairs::{ALL_FAULTS, BestRepair, Fate, INTACT, RepairScore};
+use deadloop_score::repairs::{ALL_FAULTS, BestRepair, INTACT, RepairScore, RepairVerdict};
 use serde_json::{Map, Value, json};
 
 use crate::show;
@@ -43,7 +43,7 @@ pub(super) fn summary(done: &RepairRun) -> Map<String, Value> {
         row.insert("params".into(), variant.params().into());
         row.insert("fault".into(), score.fault.as_str().into());
         row.insert("damaged".into(), score.tally.damaged().into());
-        for verdict in Fate::ALL {
+        for verdict in RepairVerdict::ALL {
             row.insert(verdict.name().into(), score.tally.count(verdict).into());
         }
         row.insert("errors".into(), score.errors.into());
@@ -105,7 +105,7 @@ fn best_sentence(done: &RepairRun) -> String {
             Some(score) => found.push(format!(
                 "{} {} of {}",
                 named(&done.variants[score.variant]),
-                show::count(score.tally.count(Fate::Recovered)),
+                show::count(score.tally.count(RepairVerdict::Recovered)),
                 show::count(score.tally.damaged())
             )),
             None => none.push(one.repairer.as_str()),

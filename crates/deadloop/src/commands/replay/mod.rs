@@ -6,24 +6,24 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadloop_replay::Plan;
-use deadloop_score::{AnyEvidence, Case, Cases, Verdict, count_opening};
+use deadloop_score::{AnyEvidence, Case, CaseSet, Verdict, count_opening};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::args::{Global, Judge, Output, Select};
+use crate::args::{GlobalArgs, JudgeArgs, OutputArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::naming::{NamedSettings, named};
-use crate::replaying::{finish, replay, request};
+use crate::requests::{finish, replay, request};
+use crate::setting_names::{NamedSettings, named};
 use crate::show;
-use deadloop_run::{Opening, Replayed, Request, SEALED, name};
+use deadloop_run::{OpeningOptions, ReplayRun, Request, SEALED, name};
 
 mod output;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop replay datasets/starter --settings tuned/settings.toml --split test --out tested\n  deadloop replay recordings.jsonl --out seen --set guard.params.min_copies=8";
 
 #[derive(Debug, Args, Serialize, Deserialize)]
-pub(crate) struct Replay {
+pub(crate) struct ReplayArgs {
     /// A corpus: a folder, or one .jsonl file
     #[serde(skip)]
     pub(crate) corpus: PathBuf,
@@ -34,18 +34,18 @@ pub(crate) struct Replay {
     #[arg(long)]
     pub(crate) presets: bool,
     #[command(flatten)]
-    pub(crate) select: Select,
+    pub(crate) select: SelectArgs,
     #[command(flatten)]
-    pub(crate) judge: Judge,
+    pub(crate) judge: JudgeArgs,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
     /// The folder of the results
     #[arg(long, value_name = "DIR")]
     #[serde(skip)]
     pub(crate) out: PathBuf,
 }
 
-pub(super) fn run(args: &Replay, global: Global) -> Outcome {
+pub(super) fn run(args: &ReplayArgs, global: GlobalArgs) -> Outcome {
     let named = named(
         (&args.settings, args.presets),
         (&args.judge.set, args.judge.per),
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
     let (by, csv) = (&args.output.by, args.output.folder.csv);
     let scored = done.score(&evidence, &distinct, by, csv)?;
     let means = done.means(&evidence, &distinct);
-    Opening {
+    OpeningOptions {
         evidence: &evidence,
         focus: [("*".to_owned(), (cells[0], named[0].clone()))].into(),
         chunks: args.judge.chunks,
@@ -99,7 +99,7 @@ pub(super) fn run(args: &Replay, global: Global) -> Outcome {
 }
 
 /// Returns the next commands for the user. `worst` is the transcript to explain.
-fn next(args: &Replay, worst: Option<String>) -> Vec<String> {
+fn next(args: &ReplayArgs, worst: Option<String>) -> Vec<String> {
     let out = show::typed(&args.out);
     let explain = worst.map(|id| format!("deadloop explain {out} {}", show::typed(id)));
     let report = format!("deadloop report {out} --open");
@@ -107,7 +107,7 @@ fn next(args: &Replay, worst: Option<String>) -> Vec<String> {
 }
 
 /// Returns a transcript worth explaining: a wrong alarm of the first setting, else a miss, else a hit.
-fn worst(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> Option<String> {
+fn worst(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> Option<String> {
     const WANTED: [Verdict; 3] = [Verdict::FalseAlarm, Verdict::Miss, Verdict::Hit];
     let mut first = [const { None }; WANTED.len()];
     evidence.each_judged(cell, &evidence.every(), &done.judge, |_, case, outcome| {
@@ -132,7 +132,7 @@ fn refuse_off(named: &[NamedSettings]) -> Outcome {
 }
 
 /// Records in the folder of a choice that its settings were scored on the sealed split.
-fn count_openings(args: &Replay, done: &Replayed, global: Global) -> Outcome {
+fn count_openings(args: &ReplayArgs, done: &ReplayRun, global: GlobalArgs) -> Outcome {
     let sealed = |case: &Case| case.split.as_deref() == Some(SEALED);
     if !done.run.surveyed.cases.any(sealed) {
         return Ok(());

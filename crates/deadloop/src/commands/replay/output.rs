@@ -1,24 +1,24 @@
 //! The results of `replay`, as a table of settings or as JSON.
 
 use deadloop_detect::Unit;
-use deadloop_run::Replayed;
+use deadloop_run::ReplayRun;
 use deadloop_score::measure::{DELAY, ENDED, RECALL, SAVED};
-use deadloop_score::words::spared;
-use deadloop_score::{AnyEvidence, Cases, Count, Tally, wrong_rate};
+use deadloop_score::sentences::spared;
+use deadloop_score::{AnyEvidence, CaseSet, Count, Tally, wrong_rate};
 use serde_json::json;
 
 use super::NamedSettings;
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::exit::Outcome;
 use crate::show;
 
 /// Prints the table of settings. Returns the summary for the manifest and `--json`.
 pub(super) fn summary(
-    done: &Replayed,
+    done: &ReplayRun,
     evidence: &impl AnyEvidence,
     named: &[NamedSettings],
     cells: &[usize],
-    global: Global,
+    global: GlobalArgs,
 ) -> Outcome<serde_json::Value> {
     let all = evidence.every();
     let rows: Vec<(String, Tally)> = named
@@ -43,7 +43,7 @@ pub(super) fn summary(
 /// Formats the table, one row per setting. It has a column `errors` if a program failed, and `would cut` if nothing is
 /// labelled.
 fn table(
-    done: &Replayed,
+    done: &ReplayRun,
     evidence: &impl AnyEvidence,
     rows: &[(String, Tally)],
     cells: &[usize],
@@ -93,7 +93,7 @@ fn table(
 
 /// Returns the rows as a JSON object.
 fn json(
-    done: &Replayed,
+    done: &ReplayRun,
     evidence: &impl AnyEvidence,
     rows: &[(String, Tally)],
     cells: &[usize],
@@ -118,7 +118,7 @@ fn json(
 }
 
 /// Formats the number of alarmed transcripts as `19 of 60 (4.75 per Mchar)`, or `19 of 60` for calls and turns.
-fn cut(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> String {
+fn cut(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> String {
     let (cut, rate) = would_cut(done, evidence, cell);
     let (cut, all) = (
         show::count(cut),
@@ -132,7 +132,7 @@ fn cut(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> String {
 
 /// Counts the transcripts on which a setting alarms, labelled or not. Also returns the rate per million chars of the
 /// corpus.
-fn would_cut(done: &Replayed, evidence: &impl AnyEvidence, cell: usize) -> (u64, Option<f64>) {
+fn would_cut(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> (u64, Option<f64>) {
     let place = evidence.plan().cell(cell);
     let alarms = |case: &usize| {
         evidence.on_trial(place.block, *case, |trial| {

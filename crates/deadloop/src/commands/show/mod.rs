@@ -13,12 +13,12 @@ use deadloop_run::show::outline::{Size, lengths, size, start};
 use deadloop_run::show::transcript;
 use pager::page;
 
-use crate::args::{Global, Select};
+use crate::args::{GlobalArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::show::{self, typed};
 use deadloop_run::visible::visible;
-use deadloop_run::{SurveyRequest, Surveyed, open, survey_with};
+use deadloop_run::{CorpusSurvey, SurveyRequest, open, survey_with};
 
 /// The end of the help text.
 pub(crate) const HELP: &str = "\
@@ -35,7 +35,7 @@ goes through $PAGER; in a pipe it is plain.
 Exit codes: 0 fine, 4 nothing matches.";
 
 #[derive(Debug, Args)]
-pub(crate) struct Show {
+pub(crate) struct ShowArgs {
     /// A corpus: a folder, or one .jsonl file
     corpus: PathBuf,
     /// The id of a transcript [default: all of them, a line each]
@@ -44,13 +44,13 @@ pub(crate) struct Show {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    select: Select,
+    select: SelectArgs,
 }
 
 /// The chars at both ends and around each mark that are not folded.
 const CONTEXT: usize = 400;
 
-pub(super) fn run(args: &Show, global: Global) -> Outcome {
+pub(super) fn run(args: &ShowArgs, global: GlobalArgs) -> Outcome {
     let wanted = SurveyRequest {
         path: &args.corpus,
         selection: args.select.selection()?,
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Show, global: Global) -> Outcome {
     let one = args.transcript.is_some();
     let corpus = open(&args.corpus)?;
     let (found, lines) = survey_with(corpus, wanted, |entry, case| {
-        (!one).then(|| Line::from_entry(entry, case.class()))
+        (!one).then(|| ListLine::from_entry(entry, case.class()))
     })?;
     match &args.transcript {
         Some(id) => show_one(args, id, &found, global),
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Show, global: Global) -> Outcome {
 }
 
 /// A line of the list.
-struct Line {
+struct ListLine {
     id: String,
     model: String,
     size: Size,
@@ -78,7 +78,7 @@ struct Line {
     start: String,
 }
 
-impl Line {
+impl ListLine {
     fn from_entry(entry: &Entry, class: Option<Class>) -> Self {
         let t = &entry.transcript;
         Self {
@@ -91,13 +91,18 @@ impl Line {
     }
 }
 
-fn list(args: &Show, found: &Surveyed, lines: Vec<Line>, global: Global) -> Outcome {
+fn list(
+    args: &ShowArgs,
+    found: &CorpusSurvey,
+    lines: Vec<ListLine>,
+    global: GlobalArgs,
+) -> Outcome {
     found.accept(args.select.skips(), &Terminal::silent())?;
     if !global.quiet {
         found.tell_rejected(&Terminal::new(global));
     }
     if global.json {
-        let line = |l: &Line| {
+        let line = |l: &ListLine| {
             json!({"id": l.id, "model": l.model, "chars": l.size.chars, "calls": l.size.calls,
                 "turns": l.size.turns, "label": l.label, "start": l.start})
         };
@@ -114,7 +119,7 @@ fn list(args: &Show, found: &Surveyed, lines: Vec<Line>, global: Global) -> Outc
 }
 
 /// Formats the list as a table. With runs, it has columns for calls and turns. A run has no length in chars.
-fn table(lines: Vec<Line>) -> String {
+fn table(lines: Vec<ListLine>) -> String {
     let runs = lines.iter().any(|line| line.size.is_run());
     let texts = lines.iter().any(|line| !line.size.is_run());
     let mut header = vec!["id", "model"];
@@ -122,7 +127,7 @@ fn table(lines: Vec<Line>) -> String {
     header.extend(texts.then_some("chars"));
     let numbers = 2..header.len();
     header.extend(["label", "text"]);
-    let row = |l: Line| {
+    let row = |l: ListLine| {
         let count = |n: u64, shown: bool| {
             if shown {
                 show::count(n)
@@ -151,7 +156,7 @@ fn table(lines: Vec<Line>) -> String {
     show::table_of(&header, &rows, numbers)
 }
 
-fn show_one(args: &Show, id: &str, found: &Surveyed, global: Global) -> Outcome {
+fn show_one(args: &ShowArgs, id: &str, found: &CorpusSurvey, global: GlobalArgs) -> Outcome {
     let (entry, _) = found.one(id, args.select.skips(), &Terminal::new(global))?;
     let labels = labels(found, entry)?;
     if global.json {
@@ -168,7 +173,7 @@ fn show_one(args: &Show, id: &str, found: &Surveyed, global: Global) -> Outcome 
 }
 
 /// Returns the labels of a transcript: those of labels.csv, or else those inside the transcript.
-fn labels(found: &Surveyed, entry: &Entry) -> Outcome<Vec<LabelRow>> {
+fn labels(found: &CorpusSurvey, entry: &Entry) -> Outcome<Vec<LabelRow>> {
     let refused = |problems: Vec<deadloop_corpus::Problem>| {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
         Code::Usage.error(lines.join("\n"))

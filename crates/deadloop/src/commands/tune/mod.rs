@@ -4,23 +4,23 @@
 
 use deadloop_detect::Unit;
 use deadloop_run::first_unit;
-use deadloop_run::tune::{TunePlan, Tuned, Tuning, tune};
+use deadloop_run::tune::{TuneOptions, TunePlan, TuneResult, tune};
 use deadloop_score::choose::{Advice, Choices, Ruling};
 
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::replaying::{finish, ran, tell_no_csv, tell_refused};
+use crate::requests::{finish, ran, tell_no_csv, tell_refused};
 use crate::show;
 
 mod options;
 mod output;
 
-pub(crate) use options::Tune;
+pub(crate) use options::TuneArgs;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n  deadloop tune recordings.jsonl.zst --settings mine.toml --also theirs.toml --loop-rate 1/2000\n\nThe folder holds report.html, settings.toml (for production), choice.csv and every table. If the command was interrupted, the same command continues where it stopped.";
 
-pub(super) fn run(args: &Tune, global: Global) -> Outcome {
+pub(super) fn run(args: &TuneArgs, global: GlobalArgs) -> Outcome {
     let tuning = args.tuning(unit(args)?)?;
     let plan = TunePlan::new(&tuning)?;
     tell_refused(&plan.plan, global);
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Tune, global: Global) -> Outcome {
     let summary = output::summary(&tuned, args, global)?;
     tell_no_csv(args.output.folder.csv, &tuned.scored, global);
     let ended = ended(&tuned.choices.advice, !tuning.constraints.is_empty());
-    let Tuned { mut done, .. } = *tuned;
+    let TuneResult { mut done, .. } = *tuned;
     done.sum_up(summary);
     finish(done, ended, global)
 }
@@ -54,7 +54,7 @@ fn ended(advice: &Advice, given: bool) -> Outcome {
 }
 
 /// Returns the unit of choice: that of `--unit`, of the parts, or of the corpus.
-fn unit(args: &Tune) -> Outcome<Unit> {
+fn unit(args: &TuneArgs) -> Outcome<Unit> {
     let parts = args.output.folder.sharded.parts.as_ref();
     match args
         .judge
@@ -67,7 +67,7 @@ fn unit(args: &Tune) -> Outcome<Unit> {
 }
 
 /// Prints the planned search.
-fn print_plan(args: &Tune, tuning: &Tuning, plan: &TunePlan) -> Outcome {
+fn print_plan(args: &TuneArgs, tuning: &TuneOptions, plan: &TunePlan) -> Outcome {
     let limits: Vec<String> = tuning.limits().iter().map(ToString::to_string).collect();
     let ready: Vec<&str> = plan.ready.iter().map(|ready| ready.name.as_str()).collect();
     show::print(&format!(

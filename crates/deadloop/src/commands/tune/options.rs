@@ -4,20 +4,20 @@ use std::path::PathBuf;
 
 use clap::Args;
 use deadloop_detect::{Settings, Unit};
-use deadloop_run::tune::Tuning;
+use deadloop_run::tune::TuneOptions;
 use deadloop_run::{Request, SEALED};
 use deadloop_score::{Constraint, Metric, metric, wrong_rate};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::args::{Judge, Output, Select};
+use crate::args::{JudgeArgs, OutputArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::replaying::request;
+use crate::requests::request;
 use crate::settings;
 
 #[derive(Debug, Args, Serialize, Deserialize)]
-pub(crate) struct Tune {
+pub(crate) struct TuneArgs {
     /// A corpus: a folder, or one .jsonl file
     #[serde(skip)]
     pub(crate) corpus: PathBuf,
@@ -42,20 +42,20 @@ pub(crate) struct Tune {
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) select: Select,
+    pub(crate) select: SelectArgs,
     #[command(flatten)]
-    pub(crate) judge: Judge,
+    pub(crate) judge: JudgeArgs,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
     /// The folder of the results
     #[arg(long, value_name = "DIR", default_value = "deadloop-tune")]
     #[serde(skip)]
     pub(crate) out: PathBuf,
 }
 
-impl Tune {
+impl TuneArgs {
     /// Returns the options of the choice.
-    pub(super) fn tuning(&self, unit: Unit) -> Outcome<Tuning> {
+    pub(super) fn tuning(&self, unit: Unit) -> Outcome<TuneOptions> {
         let per = self.judge.per;
         let in_use = settings::settings_in(self.settings.as_deref(), &self.judge.set, unit)?;
         let (settings, text) = settings::read_per(in_use, per)?;
@@ -76,7 +76,7 @@ impl Tune {
             );
             return Err(Code::Usage.error(what));
         }
-        Ok(Tuning {
+        Ok(TuneOptions {
             unit,
             settings,
             text,
@@ -120,7 +120,7 @@ impl Tune {
         &'a self,
         host: &'a Terminal,
         grid: String,
-        tuning: &Tuning,
+        tuning: &TuneOptions,
     ) -> Outcome<Request<'a>> {
         let mut inputs = vec![
             tuning.settings.id(),

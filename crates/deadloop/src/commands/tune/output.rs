@@ -2,17 +2,17 @@
 
 use anstyle::{AnsiColor, Style};
 use deadloop_report::{NamedGuard, short_name};
-use deadloop_run::tune::Tuned;
+use deadloop_run::tune::TuneResult;
 use deadloop_score::choose::{
-    Advice, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling, SavedAt1,
+    Advice, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling, SavedMean,
     within,
 };
 use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
 use deadloop_score::{Tally, format_value, wrong_rate};
 use serde_json::{Value, json};
 
-use super::Tune;
-use crate::args::Global;
+use super::TuneArgs;
+use crate::args::GlobalArgs;
 use crate::exit::Outcome;
 use crate::show::{self, typed};
 use crate::visible::visible_lines;
@@ -22,7 +22,7 @@ const ROWS: usize = 12;
 
 /// Returns the next commands, with CORPUS and DIR for the corpus and the folder of results. Only the request in the
 /// manifest may hold a path. `watch` is among them if the settings file can guard a live stream.
-pub(super) fn next(choices: &Choices, is_live: bool, args: &Tune) -> Vec<String> {
+pub(super) fn next(choices: &Choices, is_live: bool, args: &TuneArgs) -> Vec<String> {
     let replayed = args.select.typed() + &args.judge.typed();
     match choices.advice.verdict {
         Ruling::Ship => {
@@ -43,7 +43,7 @@ pub(super) fn next(choices: &Choices, is_live: bool, args: &Tune) -> Vec<String>
 }
 
 /// Prints the verdict and the tables. Returns the summary for `--json`.
-pub(super) fn summary(tuned: &Tuned, args: &Tune, global: Global) -> Outcome<Value> {
+pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -> Outcome<Value> {
     let (choices, options) = (&tuned.choices, &tuned.options);
     let advice = &choices.advice;
     let summary = json(tuned, args);
@@ -87,7 +87,7 @@ pub(super) fn summary(tuned: &Tuned, args: &Tune, global: Global) -> Outcome<Val
     Ok(summary)
 }
 
-fn json(tuned: &Tuned, args: &Tune) -> Value {
+fn json(tuned: &TuneResult, args: &TuneArgs) -> Value {
     let advice = &tuned.choices.advice;
     let mut value = json!(advice);
     if let Value::Object(map) = &mut value {
@@ -116,7 +116,7 @@ fn chosen(choices: &Choices) -> Vec<Value> {
 }
 
 /// Fills the paths into a command, as the user gave them.
-fn whole(next: &str, args: &Tune) -> String {
+fn whole(next: &str, args: &TuneArgs) -> String {
     next.replace("CORPUS", &typed(&args.corpus))
         .replace("DIR", &typed(&args.out))
 }
@@ -257,7 +257,7 @@ fn figures(rows: &[(String, Figures)], first: &str, options: &ChooseOptions) -> 
 }
 
 /// Formats the cost of each limit: the rungs, held out.
-fn limits(tuned: &Tuned) -> String {
+fn limits(tuned: &TuneResult) -> String {
     let (options, plan) = (&tuned.options, &tuned.plan);
     let all = &tuned.choices.advice.limits;
     let shown = &all[..all.len().min(ROWS)];
@@ -312,8 +312,8 @@ fn limits(tuned: &Tuned) -> String {
 }
 
 /// Formats the held-out `saved_at_1` of each grid.
-fn saved_at_1(grids: &[SavedAt1], options: &ChooseOptions) -> String {
-    let row = |grid: &SavedAt1| {
+fn saved_at_1(grids: &[SavedMean], options: &ChooseOptions) -> String {
+    let row = |grid: &SavedMean| {
         let [value, lo, hi] = [grid.value, grid.lo, grid.hi].map(|x| format_value(&SAVED, x));
         let ends = grid.lo.map_or("n/a".into(), |_| format!("{lo} to {hi}"));
         vec![grid.grid.clone(), value, ends]

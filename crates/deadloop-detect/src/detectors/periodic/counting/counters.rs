@@ -8,7 +8,7 @@
 //! its rest begins after the symbol p before. Numbers that cycle equal those some units before: the same cut with a few
 //! multiples of p.
 
-use super::super::runs::{Run, grow};
+use super::super::runs::{Tail, grow};
 
 /// The maximum number of units in a cycle of numbers.
 const ROUND: u32 = 6;
@@ -21,13 +21,13 @@ pub(in super::super) struct Counters {
     number: u64,
     /// The number of dropped symbols.
     gone: u64,
-    tails: Vec<Tail>,
+    tails: Vec<FoldedTail>,
     max_lag: u32,
 }
 
 /// A condition on the numbers of a tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Part {
+pub(in super::super) enum Pattern {
     /// No condition: the whole tail.
     Any,
     /// Numbers count evenly.
@@ -40,8 +40,8 @@ pub(in super::super) enum Part {
 
 /// A tail of folded symbols.
 #[derive(Clone, Copy, Debug)]
-struct Tail {
-    run: Run,
+struct FoldedTail {
+    run: Tail,
     /// The beginning of the rest whose numbers count evenly.
     even: u64,
     /// The beginning of the rest whose numbers are equal.
@@ -53,7 +53,7 @@ struct Tail {
 }
 
 /// A part of a tail, and the symbol count up to which it continues.
-pub(in super::super) type Left = (Part, Run, u64);
+pub(in super::super) type TailPart = (Pattern, Tail, u64);
 
 impl Counters {
     /// Returns empty counters. `max_lag` is the longest period that is searched.
@@ -88,7 +88,7 @@ impl Counters {
     }
 
     /// Drops old symbols, and tails that have ended.
-    pub(in super::super) fn forget(&mut self, old: usize, going_on: &[Run]) {
+    pub(in super::super) fn forget(&mut self, old: usize, going_on: &[Tail]) {
         self.values.drain(..old);
         self.gone += old as u64;
         self.tails
@@ -97,7 +97,7 @@ impl Counters {
 
     /// Returns the parts of a tail that were not returned before. The last parts continue to `until`. The values from
     /// symbol number `base` on are kept.
-    pub(in super::super) fn parts(&mut self, run: Run, base: u64, until: u64) -> Vec<Left> {
+    pub(in super::super) fn parts(&mut self, run: Tail, base: u64, until: u64) -> Vec<TailPart> {
         let mut tail = self.tail(run);
         let lag = u64::from(run.lag);
         let mut parts = Vec::new();
@@ -111,18 +111,22 @@ impl Counters {
             let value = |copies: u64| self.value(last - base - copies * lag);
             let (now, before) = (value(0), value(1));
             if last >= tail.equal + lag && now != before {
-                cut(&mut parts, (Part::Equal, run, 1), (&mut tail.equal, last));
+                cut(
+                    &mut parts,
+                    (Pattern::Equal, run, 1),
+                    (&mut tail.equal, last),
+                );
             }
             if last >= (tail.even + 2 * lag).max(base + 2 * lag)
                 && now.wrapping_sub(before) != before.wrapping_sub(value(2))
             {
-                cut(&mut parts, (Part::Even, run, 2), (&mut tail.even, last));
+                cut(&mut parts, (Pattern::Even, run, 2), (&mut tail.even, last));
             }
             for (units, from) in rounds(run, self.max_lag).zip(&mut tail.rounds) {
                 let whole = u64::from(units) * lag;
                 if last >= (*from).max(base) + whole && now != value(units.into()) {
                     let round = run.round(units, run.start);
-                    cut(&mut parts, (Part::Round, round, 1), (from, last));
+                    cut(&mut parts, (Pattern::Round, round, 1), (from, last));
                 }
             }
         }
@@ -136,14 +140,14 @@ impl Counters {
     }
 
     /// Returns the rests of a tail, as far as it was examined.
-    pub(in super::super) fn left(&self, run: Run) -> Vec<Run> {
+    pub(in super::super) fn left(&self, run: Tail) -> Vec<Tail> {
         let tail = self.tail(run);
         tail.left(self.max_lag).map(|(_, run)| run).collect()
     }
 
-    fn tail(&self, run: Run) -> Tail {
+    fn tail(&self, run: Tail) -> FoldedTail {
         let known = self.tails.iter().find(|tail| same(tail.run, run));
-        known.copied().unwrap_or(Tail {
+        known.copied().unwrap_or(FoldedTail {
             run,
             even: run.start,
             equal: run.start,
@@ -152,7 +156,7 @@ impl Counters {
         })
     }
 
-    fn keep(&mut self, tail: Tail) {
+    fn keep(&mut self, tail: FoldedTail) {
         match self.tails.iter_mut().find(|old| same(old.run, tail.run)) {
             Some(old) => *old = tail,
             None => self.tails.push(tail),
@@ -166,18 +170,18 @@ impl Counters {
     }
 }
 
-impl Tail {
+impl FoldedTail {
     /// Returns the rest of the tail under each condition. Numbers that are equal from copy to copy do not cycle.
-    fn left(&self, max_lag: u32) -> impl Iterator<Item = (Part, Run)> {
+    fn left(&self, max_lag: u32) -> impl Iterator<Item = (Pattern, Tail)> {
         let (run, equal, until) = (self.run, self.equal, self.until);
         let round = move |(units, from): (u32, u64)| {
             let copies = (until - from) / (u64::from(units) * u64::from(run.lag));
-            (from < equal && copies >= 2).then(|| (Part::Round, run.round(units, from)))
+            (from < equal && copies >= 2).then(|| (Pattern::Round, run.round(units, from)))
         };
         let parts = [
-            (Part::Equal, run.starting(equal)),
-            (Part::Even, run.starting(self.even)),
-            (Part::Any, run),
+            (Pattern::Equal, run.starting(equal)),
+            (Pattern::Even, run.starting(self.even)),
+            (Pattern::Any, run),
         ];
         let rounds = rounds(run, max_lag).zip(self.rounds);
         parts.into_iter().chain(rounds.filter_map(round))
@@ -185,15 +189,15 @@ impl Tail {
 }
 
 /// Returns the possible lengths of a cycle of numbers, in units.
-fn rounds(run: Run, max_lag: u32) -> impl Iterator<Item = u32> {
+fn rounds(run: Tail, max_lag: u32) -> impl Iterator<Item = u32> {
     (2..=ROUND).take_while(move |units| run.lag.saturating_mul(*units) <= max_lag)
 }
 
 /// Ends the part of a run that begins at `from` and ends before symbol `last`. The rest begins after the symbol
 /// `copies` copies before. Only a part with at least two copies is added.
 fn cut(
-    parts: &mut Vec<Left>,
-    (part, run, copies): (Part, Run, u64),
+    parts: &mut Vec<TailPart>,
+    (part, run, copies): (Pattern, Tail, u64),
     (from, last): (&mut u64, u64),
 ) {
     let lag = u64::from(run.lag);
@@ -203,6 +207,6 @@ fn cut(
     *from = last + 1 - copies * lag;
 }
 
-fn same(a: Run, b: Run) -> bool {
+fn same(a: Tail, b: Tail) -> bool {
     (a.lag, a.start) == (b.lag, b.start)
 }

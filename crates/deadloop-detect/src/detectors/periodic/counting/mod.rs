@@ -3,9 +3,9 @@
 //! | to find | look in |
 //! |---|---|
 //! | numbers that count evenly from copy to copy | `counters` |
-//! | numbers that return | `returning` |
-//! | elements that recur in no order | `recycled` |
+//! | numbers that return | `number_reuse` |
+//! | elements that recur in no order | `element_reuse` |
 
 pub(super) mod counters;
-pub(super) mod recycled;
-pub(super) mod returning;
+pub(super) mod element_reuse;
+pub(super) mod number_reuse;

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::super::conditions::{Holds, steps};
-use super::super::counting::counters::Part;
-use super::super::runs::Run;
-use super::super::symbols::places::{Origin, Places};
+use super::super::conditions::{UnitClass, steps};
+use super::super::counting::counters::Pattern;
+use super::super::runs::Tail;
+use super::super::symbols::places::{SymbolPlaces, TailOrigin};
 use super::PeriodicMeter;
 use crate::measure::fact::{Clock, Fact, UNIT_CHARS};
 use crate::stream::Chars;
@@ -24,7 +24,7 @@ impl PeriodicMeter {
 
     pub(super) fn tell_going_on(&mut self, fenced: bool) {
         let until = self.runs.known();
-        let all: Vec<Run> = self.runs.going_on().collect();
+        let all: Vec<Tail> = self.runs.going_on().collect();
         for run in all {
             self.tell_parts(run, until, fenced);
         }
@@ -33,7 +33,7 @@ impl PeriodicMeter {
     }
 
     /// Emits the facts of a tail whose last symbol is number `until`, from the last emitted step on.
-    pub(super) fn emit_facts(&mut self, part: Part, (run, until): (Run, u64), fenced: bool) {
+    pub(super) fn emit_facts(&mut self, part: Pattern, (run, until): (Tail, u64), fenced: bool) {
         let look = Arc::clone(&self.look);
         if run.start + look.least(run.lag) > until {
             return;
@@ -50,7 +50,7 @@ impl PeriodicMeter {
         let holds = self.holds(run, until, (&unit, origin.marked));
         let fenced = look.fenced_copies.filter(|_| fenced).unwrap_or(0);
         for ask in look.asks_of(part, run.lag, holds) {
-            let tall = if ask.is_for(Holds::Bare) {
+            let tall = if ask.is_for(UnitClass::Bare) {
                 self.tall(run, &unit)
             } else {
                 0
@@ -82,7 +82,7 @@ impl PeriodicMeter {
     }
 
     /// Remembers a tail whose unit has no letter. All its copies are alike, and a long copy takes long to read.
-    fn leave(&mut self, run: Run) {
+    fn leave(&mut self, run: Tail) {
         if self.without_letter.len() == LEFT {
             self.without_letter.remove(0);
         }
@@ -90,7 +90,7 @@ impl PeriodicMeter {
     }
 
     /// Returns the steps from `first` to `until` that the loosest setting accepts, with their positions.
-    fn clock(&self, run: Run, (first, until): (u64, u64), chars: u64) -> Option<(u64, Clock)> {
+    fn clock(&self, run: Tail, (first, until): (u64, u64), chars: u64) -> Option<(u64, Clock)> {
         let from = if self.look.symbols.are_elements() {
             self.origin(run).start.0 + chars
         } else {
@@ -115,18 +115,18 @@ impl PeriodicMeter {
     }
 
     /// Returns the beginning of a tail.
-    pub(super) fn origin(&self, run: Run) -> Origin {
-        let known = |places: &Places| {
+    pub(super) fn origin(&self, run: Tail) -> TailOrigin {
+        let known = |places: &SymbolPlaces| {
             let mut origins = places.origins.iter();
-            let same = |(r, _): &&(Run, Origin)| (r.lag, r.start) == (run.lag, run.start);
+            let same = |(r, _): &&(Tail, TailOrigin)| (r.lag, r.start) == (run.lag, run.start);
             origins.find(same).map(|(_, origin)| *origin)
         };
         let places = self.folded.places.as_ref();
         places.and_then(known).unwrap_or_else(|| {
             let start = self.end_of(run.start);
             let onset = self.end_of(run.start + u64::from(run.lag));
-            let marked = |places: &Places| places.is_marked(start, onset);
-            Origin {
+            let marked = |places: &SymbolPlaces| places.is_marked(start, onset);
+            TailOrigin {
                 start,
                 onset,
                 marked: places.is_some_and(marked),
@@ -136,7 +136,7 @@ impl PeriodicMeter {
 
     /// Returns the number of characters read with the first `count` symbols.
     fn end_of(&self, count: u64) -> Chars {
-        let end_of = |places: &Places| places.end_of(self.runs.base(), count);
+        let end_of = |places: &SymbolPlaces| places.end_of(self.runs.base(), count);
         Chars(self.folded.places.as_ref().map_or(count, end_of))
     }
 }

@@ -9,23 +9,23 @@
 //! | the meter | here |
 //! | facts of a tail | `facts` |
 //! | the repeated unit of a tail | `unit` |
-//! | symbols that are not chars: their positions, texts and numbers | `folded` |
-//! | facts that depend on numbers or on recurring elements | `counted` |
+//! | symbols that are not chars: their positions, texts and numbers | `folded_symbols` |
+//! | facts that depend on numbers or on recurring elements | `number_facts` |
 
 use std::sync::Arc;
 
 use super::conditions::TailConditions;
-use super::runs::Runs;
-use super::symbols::Symbols;
+use super::runs::Tails;
+use super::symbols::PeriodicSymbols;
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Recipe, TextMeter};
 use crate::settings::params::Params;
 
-use folded::Folded;
+use folded_symbols::FoldedSymbols;
 
-mod counted;
 mod facts;
-mod folded;
+mod folded_symbols;
+mod number_facts;
 mod unit;
 
 pub(super) use unit::{LETTER, LETTER_OR_EMOJI};
@@ -41,10 +41,10 @@ pub(super) fn recipe(params: &Params) -> Recipe {
 /// The meter of one stream.
 struct PeriodicMeter {
     look: Arc<TailConditions>,
-    symbols: Symbols,
-    runs: Runs,
+    symbols: PeriodicSymbols,
+    runs: Tails,
     /// The state for symbols that are not chars.
-    folded: Folded,
+    folded: FoldedSymbols,
     /// Tails whose units lack the required letter: lag and first symbol.
     without_letter: Vec<(u32, u64)>,
     /// The number of steps whose facts were emitted.
@@ -57,8 +57,8 @@ impl PeriodicMeter {
     fn new(look: Arc<TailConditions>) -> Self {
         Self {
             symbols: look.symbols,
-            runs: Runs::new(&look.want),
-            folded: Folded::new(&look),
+            runs: Tails::new(&look.want),
+            folded: FoldedSymbols::new(&look),
             without_letter: Vec::new(),
             told: 0,
             found: Vec::new(),

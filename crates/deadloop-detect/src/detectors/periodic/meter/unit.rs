@@ -4,17 +4,17 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::conditions::Holds;
-use super::super::runs::Run;
-use super::super::symbols::{NUMBER, elements::NAMED, places::Origin};
+use super::super::conditions::UnitClass;
+use super::super::runs::Tail;
+use super::super::symbols::{NUMBER, elements::NAMED, places::TailOrigin};
 use super::PeriodicMeter;
 use crate::stream::Kind;
-use crate::text::repeated::{SHORT, kind};
+use crate::text::recent_text::{SHORT, kind};
 
 impl PeriodicMeter {
     /// Returns the unit of a tail as text, read from the last copy. All copies give the same text. A folded number is a
     /// `#`.
-    pub(super) fn unit(&self, run: Run, until: u64) -> String {
+    pub(super) fn unit(&self, run: Tail, until: u64) -> String {
         let copy = self.copy(run, until);
         if self.look.symbols.are_elements() {
             return self
@@ -30,7 +30,7 @@ impl PeriodicMeter {
     }
 
     /// Returns the range of the last whole copy among the kept symbols.
-    fn copy(&self, run: Run, until: u64) -> (usize, usize) {
+    fn copy(&self, run: Tail, until: u64) -> (usize, usize) {
         let (from, to) = run.last_copy(until);
         let base = self.runs.base();
         let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(0);
@@ -43,7 +43,7 @@ impl PeriodicMeter {
 
     /// Returns the class of the unit's content. If numbers are compared, a number does not count as a name, since dumps
     /// and grids are often intended. In rows whose numbers were left out (`marked`), empty cells are blanks to fill in.
-    pub(super) fn holds(&self, run: Run, until: u64, (unit, marked): (&str, bool)) -> Holds {
+    pub(super) fn holds(&self, run: Tail, until: u64, (unit, marked): (&str, bool)) -> UnitClass {
         let symbols = &self.look.symbols;
         let one = !symbols.are_elements() && run.lag == 1;
         let bare = !unit.contains(char::is_alphabetic);
@@ -53,7 +53,7 @@ impl PeriodicMeter {
             && bare
             && (unit.contains(number) || PICTURE.is_match(unit))
         {
-            return Holds::Bare;
+            return UnitClass::Bare;
         }
         let rows = symbols.are_elements() || unit.contains('\n');
         // The unit of a sentence is shown with a dot at its end.
@@ -61,18 +61,18 @@ impl PeriodicMeter {
         let only = |sign| made_of(element.unwrap_or(unit), sign);
         let blank = || only('_') >= RULED || marked && only('|') > 1;
         if self.look.min_form > 0 && rows && (is_form(unit) || blank()) {
-            return Holds::Form;
+            return UnitClass::Form;
         }
         if one || symbols.count() && bare || !self.is_named(run, until, unit) {
-            Holds::Single
+            UnitClass::Single
         } else {
-            Holds::Named
+            UnitClass::Named
         }
     }
 
     /// Returns the number of copies above which the rows of this unit are not a grid, since a grid is not much taller
     /// than wide. 0 if the unit has no rows.
-    pub(super) fn tall(&self, run: Run, unit: &str) -> u64 {
+    pub(super) fn tall(&self, run: Tail, unit: &str) -> u64 {
         if self.look.symbols.are_elements() {
             // If dots cut rows into cells, the unit is one row.
             let rows = run.lag as usize;
@@ -90,7 +90,7 @@ impl PeriodicMeter {
     }
 
     /// Returns whether the unit has a letter or a number.
-    pub(super) fn is_named(&self, run: Run, until: u64, unit: &str) -> bool {
+    pub(super) fn is_named(&self, run: Tail, until: u64, unit: &str) -> bool {
         let mut symbols = self.symbols_of(self.copy(run, until)).iter();
         if self.look.symbols.are_elements() {
             return symbols.any(|symbol| symbol & NAMED != 0);
@@ -101,7 +101,7 @@ impl PeriodicMeter {
     /// Returns the kind of loop: a list if its numbers are in the unit or were omitted from the first copy, otherwise
     /// short or long. Copies of folded text differ, so only the first copy decides. It does not depend on the time at
     /// which a fact is emitted.
-    pub(super) fn kind(&self, run: Run, unit: &str, origin: Origin) -> Kind {
+    pub(super) fn kind(&self, run: Tail, unit: &str, origin: TailOrigin) -> Kind {
         if self.look.symbols.fold() {
             let text = if origin.marked { "1." } else { "" };
             return self.kind_of(run, text);
@@ -109,7 +109,7 @@ impl PeriodicMeter {
         self.kind_of(run, unit)
     }
 
-    fn kind_of(&self, run: Run, text: &str) -> Kind {
+    fn kind_of(&self, run: Tail, text: &str) -> Kind {
         let elements = self.look.symbols.are_elements();
         kind(text, !elements && u64::from(run.lag) < SHORT)
     }

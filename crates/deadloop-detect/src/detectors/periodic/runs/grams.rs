@@ -1,10 +1,10 @@
-//! [`Grams`]: the gate and the chains of `runs`. It finds the earlier places of K-grams.
+//! [`GramIndex`]: the gate and the chains of `runs`. It finds the earlier places of K-grams.
 
-use super::want::{ENTER, LOOK, Want};
+use super::search::{ENTER, LOOK, TailSearch};
 
 /// The earlier places of K-grams.
 #[derive(Clone, Debug)]
-pub(super) struct Grams {
+pub(super) struct GramIndex {
     /// The hash of the last K symbols.
     hash: u64,
     /// log2 of the size of the table.
@@ -18,7 +18,7 @@ pub(super) struct Grams {
 }
 
 /// Returns the place of the `seen`-th symbol. Places begin so far above 0 that 0 is never a repetition.
-pub(super) fn place(want: &Want, seen: u64) -> u32 {
+pub(super) fn place(want: &TailSearch, seen: u64) -> u32 {
     // Truncation is intended: only differences below the longest lag count, and a place that wraps around only proposes
     // a lag that the comparison refutes.
     (seen as u32).wrapping_add((want.max_lag + 1).next_multiple_of(ENTER))
@@ -26,13 +26,13 @@ pub(super) fn place(want: &Want, seen: u64) -> u32 {
 
 /// Returns the hash of a K-gram after one more symbol.
 #[inline]
-pub(super) fn roll(want: &Want, hash: u64, symbol: u32) -> u64 {
+pub(super) fn roll(want: &TailSearch, hash: u64, symbol: u32) -> u64 {
     let mixed = u64::from(symbol).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((hash & want.mask) << want.shift).wrapping_add(mixed)
 }
 
-impl Grams {
-    pub(super) fn new(want: &Want) -> Self {
+impl GramIndex {
+    pub(super) fn new(want: &TailSearch) -> Self {
         let places = (want.max_lag / want.enter + 2).next_power_of_two();
         let bits = want.table_bits(0);
         Self {
@@ -46,7 +46,7 @@ impl Grams {
 
     /// Grows the table to the size for `symbols` symbols, and enters the `kept` ones again. `base` others came before
     /// them. A text that ends early needs no large table.
-    pub(super) fn fit(&mut self, want: &Want, symbols: u64, (kept, base): (&[u32], u64)) {
+    pub(super) fn fit(&mut self, want: &TailSearch, symbols: u64, (kept, base): (&[u32], u64)) {
         let bits = want.table_bits(symbols);
         if bits <= self.bits {
             return;
@@ -74,14 +74,14 @@ impl Grams {
 
     /// Returns the index of a place in `before`.
     #[inline]
-    fn index(&self, want: &Want, place: u32) -> usize {
+    fn index(&self, want: &TailSearch, place: u32) -> usize {
         (place >> want.enter.trailing_zeros()) as usize & (self.before.len() - 1)
     }
 
     /// Adds the `seen`-th symbol. Returns `true` if a lookup ended with it and none of the lookup's K-grams had
     /// occurred at most the longest lag before.
     #[inline]
-    pub(super) fn note(&mut self, want: &Want, seen: u64, symbol: u32) -> bool {
+    pub(super) fn note(&mut self, want: &TailSearch, seen: u64, symbol: u32) -> bool {
         self.hash = roll(want, self.hash, symbol);
         let here = place(want, seen);
         let phase = here & (want.look - 1);
@@ -104,7 +104,7 @@ impl Grams {
     /// Returns whether the symbol after the `seen`-th begins a block of W. The lookups of a block come just before its
     /// last symbol.
     #[inline]
-    pub(super) fn begins(&self, want: &Want, seen: u64) -> bool {
+    pub(super) fn begins(&self, want: &TailSearch, seen: u64) -> bool {
         want.enter == ENTER && place(want, seen) & (LOOK - 1) == 0
     }
 
@@ -113,7 +113,7 @@ impl Grams {
     #[inline]
     pub(super) fn note_block(
         &mut self,
-        want: &Want,
+        want: &TailSearch,
         seen: u64,
         block: &[u32; LOOK as usize],
     ) -> Option<u64> {
@@ -146,7 +146,7 @@ impl Grams {
     }
 
     /// Returns the place before `place` in the same slot.
-    pub(super) fn earlier(&self, want: &Want, place: u32) -> u32 {
+    pub(super) fn earlier(&self, want: &TailSearch, place: u32) -> u32 {
         self.before[self.index(want, place)]
     }
 }

@@ -1,4 +1,4 @@
-//! The plain matcher. [`Runs`] finds the lags at which the end of a sequence repeats.
+//! The plain matcher. [`Tails`] finds the lags at which the end of a sequence repeats.
 //!
 //! The tail of a sequence has period `lag` with `matches` if each of its last `matches` symbols equals the symbol `lag`
 //! before. Such a tail matters once it is `need[lag]` symbols long, first copy included. The search is exact, takes one
@@ -19,15 +19,15 @@
 //! is not visited before one of its lags can have caught up.
 
 use crate::text::decode::append;
-use grams::{Grams, place, roll};
-use want::{BANDS, LOOK, Want, band, longest};
+use grams::{GramIndex, place, roll};
+use search::{BANDS, LOOK, TailSearch, band, longest};
 
 mod grams;
-pub(super) mod want;
+pub(super) mod search;
 
 /// A periodic tail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct Tail {
     /// The distance from one copy to the next, in symbols.
     pub(super) lag: u32,
     /// The number of the first symbol, from 0.
@@ -36,7 +36,7 @@ pub(super) struct Run {
     whole: bool,
 }
 
-impl Run {
+impl Tail {
     /// Returns the run, cut to begin at `start`. The rest must have at least two copies.
     pub(super) fn starting(self, start: u64) -> Self {
         Self { start, ..self }
@@ -58,7 +58,7 @@ impl Run {
 
 /// The end of a sequence, and the lags at which it repeats.
 #[derive(Clone, Debug)]
-pub(super) struct Runs {
+pub(super) struct Tails {
     /// The latest symbols: first the read ones (the last `keep`, or more), then the unread ones.
     kept: Vec<u32>,
     /// The number of read symbols in `kept`. Unread ones wait for a whole block.
@@ -67,7 +67,7 @@ pub(super) struct Runs {
     seen: u64,
     /// The number of symbols added before the end of the last reading.
     known: u64,
-    grams: Grams,
+    grams: GramIndex,
     /// For each lag, the symbol count before which it need not be compared again. Lags above the longest one found so
     /// far have no entry.
     idle: Vec<u64>,
@@ -76,8 +76,8 @@ pub(super) struct Runs {
     bands: [u64; BANDS],
     /// The symbol count of the next scan.
     next_scan: u64,
-    tracked: Vec<Run>,
-    ended: Vec<Run>,
+    tracked: Vec<Tail>,
+    ended: Vec<Tail>,
 }
 
 /// The divisor of a lag's required matches that gives the gap below which a lag is compared when it is found. Otherwise
@@ -93,14 +93,14 @@ const SOON: u64 = 16;
 /// The longest `max_lag` to which [`SOON`] does not apply.
 const SHORT: u32 = 4096;
 
-impl Runs {
-    pub(super) fn new(want: &Want) -> Self {
+impl Tails {
+    pub(super) fn new(want: &TailSearch) -> Self {
         Self {
             kept: Vec::new(),
             read: 0,
             seen: 0,
             known: 0,
-            grams: Grams::new(want),
+            grams: GramIndex::new(want),
             idle: Vec::new(),
             bands: [0; BANDS],
             next_scan: u64::from(want.quiet),
@@ -121,7 +121,7 @@ impl Runs {
     }
 
     /// Returns the current tails that are primitive and have at least two copies.
-    pub(super) fn going_on(&self) -> impl Iterator<Item = Run> {
+    pub(super) fn going_on(&self) -> impl Iterator<Item = Tail> {
         self.tracked.iter().copied().filter(|run| run.whole)
     }
 
@@ -136,12 +136,12 @@ impl Runs {
     }
 
     /// Returns the number of symbols that can be added before old ones must be dropped.
-    pub(super) fn room(&self, want: &Want) -> usize {
+    pub(super) fn room(&self, want: &TailSearch) -> usize {
         want.most_kept().saturating_sub(self.kept.len())
     }
 
     /// Reserves room for `more` symbols.
-    pub(super) fn reserve(&mut self, want: &Want, more: usize) {
+    pub(super) fn reserve(&mut self, want: &TailSearch, more: usize) {
         grow(&mut self.kept, more, want.most_kept());
     }
 
@@ -157,7 +157,7 @@ impl Runs {
     }
 
     /// Drops old symbols and returns their number. Unread symbols are never old.
-    pub(super) fn forget(&mut self, want: &Want) -> usize {
+    pub(super) fn forget(&mut self, want: &TailSearch) -> usize {
         let old = self.kept.len().saturating_sub(want.keep);
         self.kept.drain(..old);
         self.read -= old;
@@ -166,7 +166,7 @@ impl Runs {
 
     /// Reads added symbols, up to the first symbol that ends a tail. Returns `true` if a tail ended: more symbols may
     /// be left to read, and [`take_ended`](Self::take_ended) has the ended tails.
-    pub(super) fn read(&mut self, want: &Want) -> bool {
+    pub(super) fn read(&mut self, want: &TailSearch) -> bool {
         let (base, symbols) = (self.base(), self.base() + self.kept.len() as u64);
         let kept = &self.kept[..self.read];
         self.grams.fit(want, symbols, (kept, base));
@@ -191,13 +191,13 @@ impl Runs {
 
     /// Returns whether the next symbols are read as a block: nothing is tracked, and no scan is due among them.
     #[inline]
-    fn skims(&self, want: &Want) -> bool {
+    fn skims(&self, want: &TailSearch) -> bool {
         self.next_scan > self.seen + u64::from(LOOK) && self.grams.begins(want, self.seen)
     }
 
     /// Reads whole blocks up to the next scan: the fast path for text without repetition. Returns `false` if less than
     /// a block is left. No tail can be found within it, so it waits for the rest of the block.
-    fn skim(&mut self, want: &Want) -> bool {
+    fn skim(&mut self, want: &TailSearch) -> bool {
         let mut left = &self.kept[self.read..];
         while self.next_scan > self.seen + u64::from(LOOK) {
             let Some((block, rest)) = left.split_first_chunk() else {
@@ -225,7 +225,7 @@ impl Runs {
 
     /// Enters a read symbol, and scans if a scan is due.
     #[inline]
-    fn note(&mut self, want: &Want, symbol: u32) {
+    fn note(&mut self, want: &TailSearch, symbol: u32) {
         if self.grams.note(want, self.seen, symbol) {
             self.next_scan = self.seen + u64::from(want.quiet);
         }
@@ -235,14 +235,14 @@ impl Runs {
     }
 
     /// Reads one symbol, and compares it with the one that each tracked tail expects.
-    fn step(&mut self, want: &Want) {
+    fn step(&mut self, want: &TailSearch) {
         let symbol = self.next();
         self.follow();
         self.note(want, symbol);
     }
 
     /// Takes the tails that the last symbol ended.
-    pub(super) fn take_ended(&mut self) -> Vec<Run> {
+    pub(super) fn take_ended(&mut self) -> Vec<Tail> {
         std::mem::take(&mut self.ended)
     }
 
@@ -251,7 +251,7 @@ impl Runs {
     fn follow(&mut self) {
         let last = self.read - 1;
         let symbol = self.kept[last];
-        let same = |run: &Run| self.kept[last - run.lag as usize] == symbol;
+        let same = |run: &Tail| self.kept[last - run.lag as usize] == symbol;
         if self.tracked.iter().all(|run| run.whole && same(run)) {
             return;
         }
@@ -281,14 +281,14 @@ impl Runs {
 
     /// Finds every lag that can be long enough before the next scan.
     #[cold]
-    fn scan(&mut self, want: &Want) {
+    fn scan(&mut self, want: &TailSearch) {
         // A tail excludes lags that fit into it twice, except for its multiples, whose tails are its own. Lags that fit
         // inside one of its units can be too short to be wanted.
-        let matches = |run: &Run| self.seen - run.start - u64::from(run.lag);
+        let matches = |run: &Tail| self.seen - run.start - u64::from(run.lag);
         let whole = || self.tracked.iter().filter(|run| run.whole);
         let small = whole().filter(|run| run.lag <= want.least);
         // A unit that fits into a row of one symbol is part of that row.
-        let reach = |run: &Run| matches(run) + u64::from(run.lag == 1);
+        let reach = |run: &Tail| matches(run) + u64::from(run.lag == 1);
         let covered = small.map(reach).max().unwrap_or(0);
         if covered >= u64::from(want.max_lag) {
             self.next_scan = u64::MAX;
@@ -319,7 +319,7 @@ impl Runs {
 
     /// Considers the lags above `covered`, up to `last`, at which the K-gram that ended `back` symbols ago occurred
     /// before.
-    fn scan_at(&mut self, want: &Want, back: usize, (covered, last): (u64, u32)) {
+    fn scan_at(&mut self, want: &TailSearch, back: usize, (covered, last): (u64, u32)) {
         let Some(end) = self.read.checked_sub(back).filter(|end| *end >= want.gram) else {
             return;
         };
@@ -354,7 +354,7 @@ impl Runs {
     /// Tracks a lag if it has enough matches. Otherwise records when it can have enough. Returns the symbol count
     /// before which the lag need not be tested again: the maximum if a tail covers the lag, since that tail has to end
     /// first. A tail covers all lags up to `covered`.
-    fn consider(&mut self, want: &Want, lag: u32, covered: u64) -> u64 {
+    fn consider(&mut self, want: &TailSearch, lag: u32, covered: u64) -> u64 {
         let index = lag as usize - 1;
         if index >= self.idle.len() {
             let most = (index + 1).next_power_of_two().min(want.matches.len());
@@ -393,7 +393,7 @@ impl Runs {
             self.idle[index] = self.seen + u64::from(want.stride);
             return self.idle[index];
         }
-        self.tracked.push(Run {
+        self.tracked.push(Tail {
             lag,
             start: self.seen - matches - u64::from(lag),
             whole,
@@ -404,7 +404,7 @@ impl Runs {
     /// Returns whether the lag is tracked, or is a multiple of a tracked lag within its tail. In the second case both
     /// lags have the same tail.
     fn is_tracked(&self, lag: u32) -> bool {
-        let covers = |run: &Run| {
+        let covers = |run: &Tail| {
             lag == run.lag || lag.is_multiple_of(run.lag) && self.seen - run.start >= u64::from(lag)
         };
         self.tracked.iter().any(covers)
@@ -418,7 +418,7 @@ impl Runs {
     fn cut_off(&self, lag: u32) -> Option<u64> {
         let base = self.base();
         let at = |index: u64| self.kept.get(usize::try_from(index).ok()?);
-        let cuts = |run: &&Run| {
+        let cuts = |run: &&Tail| {
             let before = run.start.checked_sub(1 + base);
             let both = before.and_then(|before| Some((before, before.checked_sub(lag.into())?)));
             let differ = both.is_some_and(|(before, earlier)| at(before) != at(earlier));

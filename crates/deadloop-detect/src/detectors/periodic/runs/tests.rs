@@ -1,4 +1,4 @@
-//! `Runs` against the definition: every lag compared, symbol by symbol.
+//! `Tails` against the definition: every lag compared, symbol by symbol.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,8 +39,8 @@ fn slow(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> BTreeMap<(u32,
 
 /// Which tails are known after each piece, and which there are.
 fn known(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> Vec<[BTreeSet<(u32, u64)>; 2]> {
-    let want = Want::new(max_lag, &need);
-    let mut runs = Runs::new(&want);
+    let want = TailSearch::new(max_lag, &need);
+    let mut runs = Tails::new(&want);
     let mut all = Vec::new();
     for piece in text.chunks(5) {
         if runs.room(&want) < 5 {
@@ -50,9 +50,9 @@ fn known(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> Vec<[BTreeSet
         while runs.read(&want) {
             runs.take_ended();
         }
-        // What waits in `Runs` is text that has come, too.
+        // What waits in `Tails` is text that has come, too.
         let seen = runs.known();
-        let long = |run: &Run| seen - run.start >= u64::from(need(run.lag));
+        let long = |run: &Tail| seen - run.start >= u64::from(need(run.lag));
         let known = runs.going_on().filter(long).map(|run| (run.lag, run.start));
         let there = tails(text, seen as usize, max_lag, &need);
         all.push([known.collect(), there]);
@@ -61,10 +61,10 @@ fn known(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> Vec<[BTreeSet
 }
 
 fn fast(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> BTreeMap<(u32, u64), u64> {
-    let want = Want::new(max_lag, &need);
-    let mut runs = Runs::new(&want);
+    let want = TailSearch::new(max_lag, &need);
+    let mut runs = Tails::new(&want);
     let mut tails = BTreeMap::new();
-    let mut add = |run: Run, end: u64| {
+    let mut add = |run: Tail, end: u64| {
         let long = end - run.start;
         if long >= u64::from(need(run.lag)) {
             tails.insert((run.lag, run.start), long);

@@ -1,4 +1,4 @@
-//! [`Elements`]: the compared sentences or lines, as texts and as symbols.
+//! [`KeptElements`]: the compared sentences or lines, as texts and as symbols.
 //!
 //! The text of an element is its compared part only. Blanks at its ends are dropped, blanks inside become one space, a
 //! folded number becomes one byte, and omitted text is left out. All copies of a unit have the same text, so the unit
@@ -7,12 +7,12 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::measure::fact::UNIT_CHARS;
-use crate::text::bytes::Bytes;
-use crate::text::class::{self, Class, Classes};
+use crate::text::bytes::ByteBlock;
+use crate::text::class::{self, CharClass, CharClasses};
 use crate::text::hash::{BASE, spread};
 
 /// The beginnings of the kept elements, and the element that is being read.
-pub(in super::super) struct Elements {
+pub(in super::super) struct KeptElements {
     /// The beginnings of the kept elements, and of the one being read once it is long.
     text: Vec<u8>,
     /// The offset of each element in `text`. The last offset is that of the element being read.
@@ -47,14 +47,14 @@ const MOST: usize = 3 * UNIT_CHARS;
 const BLOCK: usize = 1024;
 /// The size of `making`. Less than a block waits to be hashed, and at most a blank and a block, or a few words, are
 /// added at a time.
-const ROOM: usize = 2 * BLOCK + 2 * Bytes::MOST as usize;
+const ROOM: usize = 2 * BLOCK + 2 * ByteBlock::MOST as usize;
 /// The step by which `text` grows, in bytes. Doubling would take up to twice the memory.
 const STEP: usize = 1 << 14;
 
 /// The length of a unit after which no more elements are added, in bytes: enough to tell a list from other text.
 const LONG: usize = 4096;
 
-impl Elements {
+impl KeptElements {
     /// Returns empty elements. Nothing is allocated unless `used`.
     pub(in super::super) fn new(used: bool) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl Elements {
 
     /// Adds a character that ends no element.
     #[inline]
-    pub(super) fn char(&mut self, c: char, class: Class) {
+    pub(super) fn char(&mut self, c: char, class: CharClass) {
         if class & class::BLANK != 0 {
             self.blank = !self.is_empty();
             return;
@@ -106,7 +106,7 @@ impl Elements {
     pub(super) fn letters(
         &mut self,
         text: &str,
-        (classes, stops): (Classes, Class),
+        (classes, stops): (CharClasses, CharClass),
     ) -> (usize, usize) {
         let is_letter = |c: &char| {
             let named = classes.class(*c) & (class::NAMED | stops) == class::NAMED;
@@ -136,10 +136,10 @@ impl Elements {
             if blank {
                 read += leading(&text[read..]);
             }
-            let bytes = Bytes::first(&text[read..]);
+            let bytes = ByteBlock::first(&text[read..]);
             let spaces = bytes.equal(b' ');
             let ends = bytes.ends() | spaces & spaces << 1;
-            let count = ends.trailing_zeros().min(Bytes::MOST) as usize;
+            let count = ends.trailing_zeros().min(ByteBlock::MOST) as usize;
             if count == 0 {
                 break;
             }
@@ -147,7 +147,7 @@ impl Elements {
             named = named || bytes.letters().trailing_zeros() < count as u32;
             self.making[len] = b' ';
             len += usize::from(blank);
-            self.making[len..len + Bytes::MOST as usize].copy_from_slice(&bytes.0);
+            self.making[len..len + ByteBlock::MOST as usize].copy_from_slice(&bytes.0);
             // The last blank waits for what follows.
             blank = spaces >> (count - 1) & 1 != 0;
             len += count - usize::from(blank);
@@ -156,7 +156,7 @@ impl Elements {
                 self.hash_block();
                 len = self.len;
             }
-            if count < Bytes::MOST as usize && !blank {
+            if count < ByteBlock::MOST as usize && !blank {
                 break;
             }
         }
@@ -298,11 +298,11 @@ mod tests {
 
     /// Returns the symbols of these lines, added char by char or as the detector adds them.
     fn symbols(lines: &[String], fast: bool) -> Vec<Option<u32>> {
-        let mut elements = Elements::new(true);
+        let mut elements = KeptElements::new(true);
         let add = |line: &String| {
             let mut rest = line.as_str();
             while !rest.is_empty() {
-                let classes = Classes::new();
+                let classes = CharClasses::new();
                 let fast_bytes = match fast {
                     true if rest.as_bytes()[0].is_ascii() => elements.words(rest.as_bytes()),
                     true => elements.letters(rest, (classes, class::NUMBER)).0,
@@ -352,10 +352,10 @@ mod tests {
 
         #[test]
         fn the_unit_is_how_its_elements_begin(lines in lines(), forgotten in 0..9_usize) {
-            let mut elements = Elements::new(true);
+            let mut elements = KeptElements::new(true);
             let mut kept = Vec::new();
             for line in &lines {
-                line.chars().for_each(|c| elements.char(c, Classes::new().class(c)));
+                line.chars().for_each(|c| elements.char(c, CharClasses::new().class(c)));
                 if elements.end().is_some() {
                     let line = plain(line);
                     kept.push(line[..line.floor_char_boundary(MOST)].to_owned());
@@ -379,12 +379,12 @@ mod tests {
 
     #[test]
     fn like_texts_differ() {
-        let mut elements = Elements::new(true);
+        let mut elements = KeptElements::new(true);
         let mut seen = std::collections::HashSet::new();
         for n in 0..200_000 {
             let line = format!("Attempt {n} of the same thing, in all but its number {n}");
             line.chars()
-                .for_each(|c| elements.char(c, Classes::new().class(c)));
+                .for_each(|c| elements.char(c, CharClasses::new().class(c)));
             seen.insert(elements.end());
             elements.forget(1);
         }

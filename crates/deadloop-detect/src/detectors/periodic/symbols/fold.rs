@@ -1,8 +1,8 @@
 //! [`Fold`]: the differences that comparisons ignore. The fold also decides how the beginnings of lines are read.
 
-use super::marker::{HELD, Marker, Step};
-use super::wide::{Leave, Wide};
-use crate::text::class::{self, Class};
+use super::marker::{HELD, MarkerReader, MarkerStep};
+use super::wide::{OmittedStart, WideMarker};
+use crate::text::class::{self, CharClass};
 
 /// The differences that comparisons ignore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(in super::super) enum Fold {
 
 impl Fold {
     /// Returns the classes of characters in folded numbers.
-    pub(super) fn numbers(self) -> Class {
+    pub(super) fn numbers(self) -> CharClass {
         match self {
             Self::Digits => class::NUMBER,
             Self::Numerals | Self::Counters => class::NUMBER | class::HAN,
@@ -34,25 +34,25 @@ impl Fold {
         }
     }
 
-    pub(super) fn lines(self) -> Lines {
+    pub(super) fn lines(self) -> LineStartReader {
         match self {
-            Self::None => Lines::Kept,
-            Self::Lists | Self::Digits => Lines::Plain(Marker::default()),
-            Self::Indent => Lines::Wide(Wide::new(Leave::Blanks)),
-            _ => Lines::Wide(Wide::new(Leave::Markers)),
+            Self::None => LineStartReader::Kept,
+            Self::Lists | Self::Digits => LineStartReader::Plain(MarkerReader::default()),
+            Self::Indent => LineStartReader::Wide(WideMarker::new(OmittedStart::Blanks)),
+            _ => LineStartReader::Wide(WideMarker::new(OmittedStart::Markers)),
         }
     }
 }
 
 /// The reader of a line's beginning.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Lines {
+pub(super) enum LineStartReader {
     Kept,
-    Plain(Marker),
-    Wide(Wide),
+    Plain(MarkerReader),
+    Wide(WideMarker),
 }
 
-impl Lines {
+impl LineStartReader {
     /// Returns whether the rest of the line is text, except for numbers.
     #[inline]
     pub(super) fn are_past(&self) -> bool {
@@ -69,9 +69,9 @@ impl Lines {
         matches!(self, Self::Wide(wide) if wide.looks_inside())
     }
 
-    pub(super) fn read(&mut self, c: char) -> Step {
+    pub(super) fn read(&mut self, c: char) -> MarkerStep {
         match self {
-            Self::Kept => Step::Text,
+            Self::Kept => MarkerStep::Text,
             Self::Plain(marker) => marker.read(c),
             Self::Wide(wide) => wide.read(c),
         }

@@ -1,10 +1,10 @@
-//! [`Marker`]: recognises list markers at the beginning of a line.
+//! [`MarkerReader`]: recognises list markers at the beginning of a line.
 
 /// The state of a line whose characters can be a list marker: `1.`, `1)`, `1、`, `(1)`, `Step 1:`, `第1步`, `**1.**`, with
 /// blanks before and after.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Marker {
-    state: At,
+pub(super) struct MarkerReader {
+    state: MarkerState,
     held: [char; HELD],
     len: usize,
 }
@@ -13,7 +13,7 @@ pub(super) struct Marker {
 pub(super) const HELD: usize = 24;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum At {
+enum MarkerState {
     /// Before the word or the number: blanks, stars and opening signs.
     #[default]
     Start,
@@ -28,7 +28,7 @@ enum At {
 }
 
 /// The effect of a character of a line.
-pub(super) enum Step {
+pub(super) enum MarkerStep {
     /// Not known yet, or part of a marker.
     Wait,
     /// The character completes a marker.
@@ -40,39 +40,41 @@ pub(super) enum Step {
     Left { ends: bool },
 }
 
-impl Marker {
+impl MarkerReader {
     /// Returns whether the rest of the line is text.
     pub(super) fn is_past(&self) -> bool {
-        self.state == At::Text
+        self.state == MarkerState::Text
     }
 
-    pub(super) fn read(&mut self, c: char) -> Step {
+    pub(super) fn read(&mut self, c: char) -> MarkerStep {
         let next = match c {
-            '\n' => At::Start,
+            '\n' => MarkerState::Start,
             // Most lines begin with a letter that begins no marker.
-            'a'..='r' | 't'..='z' | 'A'..='R' | 'T'..='Z' if self.state == At::Start => At::Text,
+            'a'..='r' | 't'..='z' | 'A'..='R' | 'T'..='Z' if self.state == MarkerState::Start => {
+                MarkerState::Text
+            }
             _ => next(self.state, c),
         };
         let before = std::mem::replace(&mut self.state, next);
         match next {
-            _ if c == '\n' => Step::Text,
-            At::After => {
+            _ if c == '\n' => MarkerStep::Text,
+            MarkerState::After => {
                 self.len = 0;
-                if before == At::After {
-                    Step::Wait
+                if before == MarkerState::After {
+                    MarkerStep::Wait
                 } else {
-                    Step::Marker
+                    MarkerStep::Marker
                 }
             }
-            At::Text => Step::Text,
+            MarkerState::Text => MarkerStep::Text,
             _ if self.len < HELD => {
                 self.held[self.len] = c;
                 self.len += 1;
-                Step::Wait
+                MarkerStep::Wait
             }
             _ => {
-                self.state = At::Text;
-                Step::Text
+                self.state = MarkerState::Text;
+                MarkerStep::Text
             }
         }
     }
@@ -84,26 +86,30 @@ impl Marker {
     }
 }
 
-fn next(at: At, c: char) -> At {
+fn next(at: MarkerState, c: char) -> MarkerState {
     const WORD: [char; 4] = ['s', 't', 'e', 'p'];
     let blank = c.is_whitespace();
     match (at, c) {
-        (At::Start, _) if blank => At::Start,
-        (At::Start, '*') => At::Start,
-        (At::Start, '(' | '（' | '[' | '第') => At::Before,
-        (At::Start, 'S' | 's') => At::Word(1),
-        (At::Word(n), _) if n < 4 && c.to_ascii_lowercase() == WORD[usize::from(n)] => {
-            At::Word(n + 1)
+        (MarkerState::Start, _) if blank => MarkerState::Start,
+        (MarkerState::Start, '*') => MarkerState::Start,
+        (MarkerState::Start, '(' | '（' | '[' | '第') => MarkerState::Before,
+        (MarkerState::Start, 'S' | 's') => MarkerState::Word(1),
+        (MarkerState::Word(n), _) if n < 4 && c.to_ascii_lowercase() == WORD[usize::from(n)] => {
+            MarkerState::Word(n + 1)
         }
-        (At::Word(4), _) if blank => At::Before,
-        (At::Start | At::Before | At::Number, _) if c.is_numeric() => At::Number,
-        (At::Before, _) if blank => At::Before,
-        (At::Before | At::Number, _) if "一二三四五六七八九十百".contains(c) => {
-            At::Number
+        (MarkerState::Word(4), _) if blank => MarkerState::Before,
+        (MarkerState::Start | MarkerState::Before | MarkerState::Number, _) if c.is_numeric() => {
+            MarkerState::Number
         }
-        (At::Number, '.' | ')' | '、' | '）' | ']' | ':' | '：' | '步' | '．') => At::After,
-        (At::After, '*' | ':' | '：' | '.' | ')' | '）') => At::After,
-        (At::After, _) if blank => At::After,
-        _ => At::Text,
+        (MarkerState::Before, _) if blank => MarkerState::Before,
+        (MarkerState::Before | MarkerState::Number, _) if "一二三四五六七八九十百".contains(c) => {
+            MarkerState::Number
+        }
+        (MarkerState::Number, '.' | ')' | '、' | '）' | ']' | ':' | '：' | '步' | '．') => {
+            MarkerState::After
+        }
+        (MarkerState::After, '*' | ':' | '：' | '.' | ')' | '）') => MarkerState::After,
+        (MarkerState::After, _) if blank => MarkerState::After,
+        _ => MarkerState::Text,
     }
 }

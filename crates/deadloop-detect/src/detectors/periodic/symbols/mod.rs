@@ -5,20 +5,20 @@
 
 use std::ops::RangeInclusive;
 
-use crate::text::bytes::Bytes;
-use crate::text::class::{self, Class, Classes, NAMED};
+use crate::text::bytes::ByteBlock;
+use crate::text::class::{self, CharClass, CharClasses, NAMED};
 use crate::text::fence::Fence;
 
-use elements::Elements;
-use fold::{Fold, Lines};
-use inside::{Inside, inside};
-use marker::{HELD, Step};
+use elements::KeptElements;
+use fold::{Fold, LineStartReader};
+use inline_numbers::{NumberContext, inside};
+use marker::{HELD, MarkerStep};
 use numeral::Numeral;
 use wide::is_numeral;
 
 pub(super) mod elements;
 pub(super) mod fold;
-mod inside;
+mod inline_numbers;
 mod marker;
 mod numeral;
 pub(super) mod places;
@@ -26,7 +26,7 @@ mod wide;
 
 /// The elements that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum On {
+pub(super) enum ElementKind {
     Chars,
     Sentences,
     /// Sentences, and clauses of Chinese and Japanese.
@@ -36,19 +36,19 @@ pub(super) enum On {
 
 /// A converter of characters to symbols.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Symbols {
+pub(super) struct PeriodicSymbols {
     fold: Fold,
-    on: On,
+    on: ElementKind,
     skip_code: bool,
     /// Whether code fences are tracked.
     fences: bool,
     fence: Fence,
     /// The state of the current line, while it can be a list marker.
-    lines: Lines,
+    lines: LineStartReader,
     /// The classes of characters that form a number.
-    numbers: Class,
+    numbers: CharClass,
     /// The classes of characters at which the fast path for letters stops.
-    stops: Class,
+    stops: CharClass,
     /// Whether the last folded char belongs to a number.
     in_number: bool,
     /// The current number, if its value is needed.
@@ -56,7 +56,7 @@ pub(super) struct Symbols {
     /// The last characters, nearest first, with blanks in a row as one. Filled only if numbers inside a line are
     /// examined.
     before: [char; BEFORE],
-    classes: Classes,
+    classes: CharClasses,
     /// The number of characters read.
     seen: u64,
 }
@@ -70,8 +70,8 @@ pub(super) const MOST: usize = HELD + 2;
 /// The number of characters before a number that decide whether it can be an item's.
 const BEFORE: usize = 3;
 
-impl Symbols {
-    pub(super) fn new(fold: Fold, on: On, code: (bool, bool)) -> Self {
+impl PeriodicSymbols {
+    pub(super) fn new(fold: Fold, on: ElementKind, code: (bool, bool)) -> Self {
         let (fences, skip_code) = code;
         Self {
             fold,
@@ -88,7 +88,7 @@ impl Symbols {
             in_number: false,
             numeral: Numeral::default(),
             before: ['\n'; BEFORE],
-            classes: Classes::new(),
+            classes: CharClasses::new(),
             seen: 0,
         }
     }
@@ -100,7 +100,7 @@ impl Symbols {
 
     /// Returns whether each character is a symbol of its own, known at once.
     pub(super) fn are_chars(&self) -> bool {
-        self.fold == Fold::None && self.on == On::Chars && !self.skip_code
+        self.fold == Fold::None && self.on == ElementKind::Chars && !self.skip_code
     }
 
     /// Returns whether copies of a unit may differ in more than blanks.
@@ -125,22 +125,22 @@ impl Symbols {
 
     /// Returns whether symbols are lines.
     pub(super) fn are_lines(&self) -> bool {
-        self.on == On::Lines
+        self.on == ElementKind::Lines
     }
 
     /// Returns whether symbols are elements of several characters.
     pub(super) fn are_elements(&self) -> bool {
-        self.on != On::Chars
+        self.on != ElementKind::Chars
     }
 
     /// Reads text, and reports each symbol that it completes: at most one for each character, and at most [`MOST`] - 1
     /// more.
-    pub(super) fn read(&mut self, text: &str, out: &mut impl Out) {
+    pub(super) fn read(&mut self, text: &str, out: &mut impl SymbolSink) {
         let mut rest = text;
         loop {
             if !self.fences && self.lines.are_past() {
                 rest = match self.on {
-                    On::Chars => self.pass_all(rest, out),
+                    ElementKind::Chars => self.pass_all(rest, out),
                     _ => self.gather_all(rest, text, out),
                 };
             }
@@ -176,7 +176,7 @@ impl Symbols {
     }
 
     /// Returns the context of the number after `text`, if that number can be an item's.
-    fn inside(&self, text: &str) -> Option<Inside> {
+    fn inside(&self, text: &str) -> Option<NumberContext> {
         let asked = self.lines.look_inside() && !self.in_number;
         asked.then(|| inside(self.before(text))).flatten()
     }
@@ -184,7 +184,7 @@ impl Symbols {
     /// Adds the text that surely belongs to the current element, with the effect of [`char`](Self::char) for each
     /// character. In most texts this is nearly all text. `rest` is the end of `text`. Returns the part of `rest` that
     /// is left.
-    fn gather_all<'a>(&mut self, rest: &'a str, text: &str, out: &mut impl Out) -> &'a str {
+    fn gather_all<'a>(&mut self, rest: &'a str, text: &str, out: &mut impl SymbolSink) -> &'a str {
         let mut rest = rest;
         loop {
             let digits = matches!(rest.as_bytes().first(), Some(b'0'..=b'9'));
@@ -211,7 +211,7 @@ impl Symbols {
     /// Reports the characters that surely are symbols of their own, with the effect of [`char`](Self::char) for each.
     /// In most texts these are nearly all characters. Inside a number nothing is read, because the next character may
     /// end it. Returns the text that is left.
-    fn pass_all<'a>(&mut self, text: &'a str, out: &mut impl Out) -> &'a str {
+    fn pass_all<'a>(&mut self, text: &'a str, out: &mut impl SymbolSink) -> &'a str {
         if self.in_number {
             return text;
         }
@@ -225,7 +225,7 @@ impl Symbols {
     }
 
     /// Gathers the digits at the beginning of a text. Returns the number of bytes and of characters.
-    fn digits(&mut self, text: &str, elements: &mut Elements) -> (usize, usize) {
+    fn digits(&mut self, text: &str, elements: &mut KeptElements) -> (usize, usize) {
         let digits = text.bytes().take_while(u8::is_ascii_digit);
         if self.numbers == 0 {
             let read = digits.inspect(|digit| elements.char(char::from(*digit), NAMED));
@@ -243,7 +243,7 @@ impl Symbols {
 
     /// Ends the number of an element at the `at`-th character, and adds its value if it is needed.
     #[inline]
-    fn end_number(&mut self, at: u64, out: &mut impl Out) {
+    fn end_number(&mut self, at: u64, out: &mut impl SymbolSink) {
         if self.in_number && self.count() {
             let value = std::mem::take(&mut self.numeral).value();
             out.elements().value(value);
@@ -253,7 +253,7 @@ impl Symbols {
     }
 
     #[inline]
-    fn char(&mut self, c: char, before: &str, out: &mut impl Out) {
+    fn char(&mut self, c: char, before: &str, out: &mut impl SymbolSink) {
         if self.fences {
             let was = self.fence.is_line();
             self.fence.step(c);
@@ -268,7 +268,7 @@ impl Symbols {
         if self.skip_code && self.fence.is_inside() {
             return;
         }
-        if matches!(self.lines, Lines::Kept) {
+        if matches!(self.lines, LineStartReader::Kept) {
             return self.gather(c, out);
         }
         let step = match self.begin(c, before) {
@@ -277,15 +277,15 @@ impl Symbols {
             None => self.lines.read(c),
         };
         match step {
-            Step::Wait => return,
-            Step::Marker => return out.marker(self.seen),
-            Step::Left { ends } => {
+            MarkerStep::Wait => return,
+            MarkerStep::Marker => return out.marker(self.seen),
+            MarkerStep::Left { ends } => {
                 out.marker(self.seen);
-                if ends && matches!(self.on, On::Sentences | On::Clauses) {
+                if ends && matches!(self.on, ElementKind::Sentences | ElementKind::Clauses) {
                     self.end(out);
                 }
             }
-            Step::Text => {}
+            MarkerStep::Text => {}
         }
         if let Some((held, len)) = self.lines.take() {
             held[..len].iter().for_each(|c| self.number(*c, out));
@@ -295,21 +295,21 @@ impl Symbols {
 
     /// Returns the step for the first character of a number inside a line, if the number can be an item's.
     #[inline]
-    fn begin(&mut self, c: char, before: &str) -> Option<Step> {
+    fn begin(&mut self, c: char, before: &str) -> Option<MarkerStep> {
         if !self.lines.look_inside() || !self.lines.are_past() || !is_numeral(self.classes.class(c))
         {
             return None;
         }
         let inside = self.inside(before)?;
         match &mut self.lines {
-            Lines::Wide(wide) => Some(wide.begin(inside, c)),
+            LineStartReader::Wide(wide) => Some(wide.begin(inside, c)),
             _ => None,
         }
     }
 
     /// Folds a number into one symbol.
     #[inline]
-    fn number(&mut self, c: char, out: &mut impl Out) {
+    fn number(&mut self, c: char, out: &mut impl SymbolSink) {
         let digit = self.classes.class(c) & self.numbers != 0;
         let going_on = digit && self.in_number;
         if !digit && self.in_number && self.count() {
@@ -322,16 +322,16 @@ impl Symbols {
         match (digit, self.on) {
             (true, _) if going_on => {}
             // The value is known only at the end of the number.
-            (true, On::Chars) if self.count() => {}
-            (true, On::Chars) => out.symbol(NUMBER, 0, self.seen),
+            (true, ElementKind::Chars) if self.count() => {}
+            (true, ElementKind::Chars) => out.symbol(NUMBER, 0, self.seen),
             (true, _) => out.elements().number(!self.count()),
             (false, _) => self.gather(c, out),
         }
     }
 
     /// Reports a number that has ended.
-    fn tell_number(&mut self, out: &mut impl Out) {
-        if self.on == On::Chars {
+    fn tell_number(&mut self, out: &mut impl SymbolSink) {
+        if self.on == ElementKind::Chars {
             let value = std::mem::take(&mut self.numeral).value();
             out.number(value, self.seen - 1);
             out.symbol(NUMBER, value, self.seen);
@@ -341,14 +341,14 @@ impl Symbols {
     }
 
     #[inline]
-    fn gather(&mut self, c: char, out: &mut impl Out) {
-        if self.on == On::Chars {
+    fn gather(&mut self, c: char, out: &mut impl SymbolSink) {
+        if self.on == ElementKind::Chars {
             return out.symbol(u32::from(c), 0, self.seen);
         }
         let class = self.classes.class(c);
         let ends = match self.on {
-            On::Lines => c == '\n',
-            On::Clauses => class & (class::ENDS | class::CLAUSE) != 0,
+            ElementKind::Lines => c == '\n',
+            ElementKind::Clauses => class & (class::ENDS | class::CLAUSE) != 0,
             _ => class & class::ENDS != 0,
         };
         if ends {
@@ -359,8 +359,8 @@ impl Symbols {
     }
 
     /// Ends an element.
-    fn end(&self, out: &mut impl Out) {
-        let unnamed = self.on == On::Clauses && !out.elements().is_wide();
+    fn end(&self, out: &mut impl SymbolSink) {
+        let unnamed = self.on == ElementKind::Clauses && !out.elements().is_wide();
         if let Some((symbol, value)) = out.elements().end() {
             let symbol = if unnamed {
                 symbol & !elements::NAMED
@@ -374,12 +374,12 @@ impl Symbols {
 
 /// Returns the number of bytes and of characters before the first character of the classes `stops`, digit or line end.
 #[inline]
-fn passing(text: &str, (classes, stops): (Classes, Class)) -> (usize, u64) {
+fn passing(text: &str, (classes, stops): (CharClasses, CharClass)) -> (usize, u64) {
     let (mut bytes, mut chars) = (0, 0);
     loop {
-        let ascii = Bytes::first(&text.as_bytes()[bytes..]).passing();
+        let ascii = ByteBlock::first(&text.as_bytes()[bytes..]).passing();
         (bytes, chars) = (bytes + ascii, chars + ascii as u64);
-        if ascii == Bytes::MOST as usize {
+        if ascii == ByteBlock::MOST as usize {
             continue;
         }
         let passes = |c: &char| !c.is_ascii() && classes.class(*c) & stops == 0;
@@ -400,7 +400,7 @@ fn twice(bytes: usize) -> (usize, usize) {
 }
 
 /// A receiver of symbols. Positions are characters from the start of the stream.
-pub(super) trait Out {
+pub(super) trait SymbolSink {
     /// Receives a symbol that the `at`-th character completes. `value` is the value of its numbers, if it is needed.
     fn symbol(&mut self, symbol: u32, value: u64, at: u64);
     /// Receives a number that ends with the `at`-th character, if its value is needed.
@@ -410,7 +410,7 @@ pub(super) trait Out {
     /// Receives an omitted list marker, recognised at the `at`-th character.
     fn marker(&mut self, at: u64);
     /// Returns the elements that are being gathered.
-    fn elements(&mut self) -> &mut Elements;
+    fn elements(&mut self) -> &mut KeptElements;
 }
 
 #[cfg(test)]
@@ -420,9 +420,14 @@ mod tests {
     use super::*;
 
     /// All reports: symbols, values and places, the places of markers, numbers.
-    struct Recorder(Vec<(u32, u64, u64)>, Vec<u64>, Elements, Vec<(u64, u64)>);
+    struct Recorder(
+        Vec<(u32, u64, u64)>,
+        Vec<u64>,
+        KeptElements,
+        Vec<(u64, u64)>,
+    );
 
-    impl Out for Recorder {
+    impl SymbolSink for Recorder {
         fn symbol(&mut self, symbol: u32, value: u64, at: u64) {
             self.0.push((symbol, value, at));
         }
@@ -436,7 +441,7 @@ mod tests {
         fn number(&mut self, value: u64, at: u64) {
             self.3.push((value, at));
         }
-        fn elements(&mut self) -> &mut Elements {
+        fn elements(&mut self) -> &mut KeptElements {
             &mut self.2
         }
     }
@@ -457,10 +462,10 @@ mod tests {
         fn as_char_by_char(
             chunks in prop::collection::vec("(?s)[ab1２三、，思.|*#é🙂\n -]{0,40}|[ -~]{0,60}|.{0,9}", 0..6),
             fold in prop::sample::select(FOLDS.to_vec()),
-            on in prop::sample::select(vec![On::Chars, On::Sentences, On::Clauses, On::Lines]),
+            on in prop::sample::select(vec![ElementKind::Chars, ElementKind::Sentences, ElementKind::Clauses, ElementKind::Lines]),
         ) {
-            let told = || Recorder(Vec::new(), Vec::new(), Elements::new(true), Vec::new());
-            let symbols = || Symbols::new(fold, on, (false, false));
+            let told = || Recorder(Vec::new(), Vec::new(), KeptElements::new(true), Vec::new());
+            let symbols = || PeriodicSymbols::new(fold, on, (false, false));
             let (mut fast, mut slow) = ((symbols(), told()), (symbols(), told()));
             for chunk in &chunks {
                 fast.0.read(chunk, &mut fast.1);

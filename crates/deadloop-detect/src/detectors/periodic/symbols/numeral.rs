@@ -13,7 +13,7 @@ pub(super) struct Numeral {
 
 /// The effect of a character on the value of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum NumeralPart {
     Digit(u64),
     /// 十, 百, 千.
     Unit(u64),
@@ -37,16 +37,16 @@ impl Numeral {
     /// Adds a char: a digit of some script, a number by itself, or a Chinese numeral.
     pub(super) fn add(&mut self, c: char) {
         match part(c) {
-            Part::Digit(digit) => {
+            NumeralPart::Digit(digit) => {
                 let before = self.digits.unwrap_or(0);
                 self.digits = Some(before.wrapping_mul(10).wrapping_add(digit));
             }
-            Part::Unit(unit) => {
+            NumeralPart::Unit(unit) => {
                 // 十 alone is ten.
                 let times = self.digits.take().unwrap_or(1);
                 self.section = self.section.wrapping_add(times.wrapping_mul(unit));
             }
-            Part::Large(unit) => {
+            NumeralPart::Large(unit) => {
                 let below = self.section.wrapping_add(self.digits.take().unwrap_or(0));
                 self.section = 0;
                 self.whole = match unit {
@@ -68,32 +68,32 @@ impl Numeral {
 const WAN: u64 = 10_000;
 
 /// Returns the effect of a character. The value of a number in one character, such as ①, is its place in its series.
-fn part(c: char) -> Part {
+fn part(c: char) -> NumeralPart {
     if let '0'..='9' = c {
-        return Part::Digit(u64::from(c) - u64::from('0'));
+        return NumeralPart::Digit(u64::from(c) - u64::from('0'));
     }
     match c {
-        '〇' | '零' => Part::Digit(0),
-        '一' | '壹' => Part::Digit(1),
-        '二' | '两' | '兩' | '贰' => Part::Digit(2),
-        '三' | '叁' => Part::Digit(3),
-        '四' | '肆' => Part::Digit(4),
-        '五' | '伍' => Part::Digit(5),
-        '六' | '陆' => Part::Digit(6),
-        '七' | '柒' => Part::Digit(7),
-        '八' | '捌' => Part::Digit(8),
-        '九' | '玖' => Part::Digit(9),
-        '十' | '拾' => Part::Unit(10),
-        '百' | '佰' => Part::Unit(100),
-        '千' | '仟' => Part::Unit(1000),
-        '万' | '萬' => Part::Large(WAN),
-        '亿' | '億' => Part::Large(100_000_000),
+        '〇' | '零' => NumeralPart::Digit(0),
+        '一' | '壹' => NumeralPart::Digit(1),
+        '二' | '两' | '兩' | '贰' => NumeralPart::Digit(2),
+        '三' | '叁' => NumeralPart::Digit(3),
+        '四' | '肆' => NumeralPart::Digit(4),
+        '五' | '伍' => NumeralPart::Digit(5),
+        '六' | '陆' => NumeralPart::Digit(6),
+        '七' | '柒' => NumeralPart::Digit(7),
+        '八' | '捌' => NumeralPart::Digit(8),
+        '九' | '玖' => NumeralPart::Digit(9),
+        '十' | '拾' => NumeralPart::Unit(10),
+        '百' | '佰' => NumeralPart::Unit(100),
+        '千' | '仟' => NumeralPart::Unit(1000),
+        '万' | '萬' => NumeralPart::Large(WAN),
+        '亿' | '億' => NumeralPart::Large(100_000_000),
         _ => {
             let code = u32::from(c);
             let before = ZEROS.partition_point(|zero| *zero <= code);
             let zero = before.checked_sub(1).map(|i| ZEROS[i]);
             let digit = zero.map(|zero| code - zero).filter(|digit| *digit < 10);
-            Part::Digit(u64::from(digit.unwrap_or(code)))
+            NumeralPart::Digit(u64::from(digit.unwrap_or(code)))
         }
     }
 }

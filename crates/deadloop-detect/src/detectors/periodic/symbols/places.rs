@@ -2,23 +2,23 @@
 
 use std::collections::VecDeque;
 
-use super::super::runs::Run;
+use super::super::runs::Tail;
 use crate::stream::Chars;
 
 /// Positions of symbols in the text.
 #[derive(Default)]
-pub(in super::super) struct Places {
+pub(in super::super) struct SymbolPlaces {
     /// Per kept symbol, the number of characters read when it was complete.
     pub(in super::super) ends: Vec<u64>,
     /// The latest positions of omitted list markers.
     markers: VecDeque<u64>,
     /// The origins of tails that began before the kept symbols.
-    pub(in super::super) origins: Vec<(Run, Origin)>,
+    pub(in super::super) origins: Vec<(Tail, TailOrigin)>,
 }
 
 /// The beginning of a tail.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Origin {
+pub(in super::super) struct TailOrigin {
     /// The chars before its first copy.
     pub(in super::super) start: Chars,
     /// The chars before its second copy.
@@ -30,7 +30,7 @@ pub(in super::super) struct Origin {
 /// The maximum number of markers that are kept, to recognise lists.
 const MARKERS: usize = 4096;
 
-impl Places {
+impl SymbolPlaces {
     /// Returns the number of characters read with the first `count` symbols. All but the first `base` symbols are kept.
     pub(in super::super) fn end_of(&self, base: u64, count: u64) -> u64 {
         let index = count.checked_sub(base + 1);

@@ -34,7 +34,7 @@ pub(super) struct Anchors {
     /// The maximum number of n-grams that share an anchor.
     reach: u32,
     /// The newest anchor of each place.
-    table: Vec<Anchor>,
+    table: Vec<GramAnchor>,
     bits: u32,
     /// The place of the newest anchor.
     newest: usize,
@@ -42,7 +42,7 @@ pub(super) struct Anchors {
 
 /// A marked k-gram.
 #[derive(Clone, Copy, Default)]
-struct Anchor {
+struct GramAnchor {
     /// The number of the k-gram's last symbol, counted from 1. 0 if there is no k-gram.
     end: u64,
     /// The number of symbols that end an n-gram of this anchor. The first is the anchor's own last symbol.
@@ -52,7 +52,7 @@ struct Anchor {
 }
 
 /// The time at which the n-gram that a symbol ends is entered.
-pub(super) enum Entering {
+pub(super) enum EntryTime {
     /// On the next occurrence of the anchor.
     Later,
     Now,
@@ -68,7 +68,7 @@ impl Anchors {
         (n >= SHORTEST).then(|| Self {
             hash: 0,
             reach: u32::try_from(n + 1).unwrap_or(u32::MAX) - K,
-            table: vec![Anchor::default(); places],
+            table: vec![GramAnchor::default(); places],
             bits: places.ilog2(),
             newest: 0,
         })
@@ -76,7 +76,7 @@ impl Anchors {
 
     /// Reads symbol number `number`. The window begins with symbol `first`.
     #[inline]
-    pub(super) fn read(&mut self, value: u64, number: u64, first: u64) -> Entering {
+    pub(super) fn read(&mut self, value: u64, number: u64, first: u64) -> EntryTime {
         let mixed = value.wrapping_mul(FACTOR);
         self.hash = (self.hash << SHIFT).wrapping_add(mixed ^ mixed >> 32);
         if self.hash >> 56 < MARKED {
@@ -84,14 +84,14 @@ impl Anchors {
         }
         let newest = &self.table[self.newest];
         if number - newest.end < u64::from(self.reach) - 1 && !newest.entered {
-            Entering::Later
+            EntryTime::Later
         } else {
-            Entering::Now
+            EntryTime::Now
         }
     }
 
     /// Stores an anchor that ends with this symbol.
-    fn mark(&mut self, number: u64, first: u64) -> Entering {
+    fn mark(&mut self, number: u64, first: u64) -> EntryTime {
         let before = &mut self.table[self.newest];
         let until_now = number.saturating_sub(before.end) + 1;
         before.ends = before
@@ -102,15 +102,17 @@ impl Anchors {
         // What begins before the window is in no n-gram of it.
         let lives = there.end >= first + u64::from(K);
         self.newest = place;
-        self.table[place] = Anchor {
+        self.table[place] = GramAnchor {
             end: number + 1,
             ends: self.reach,
             entered: lives,
         };
         match (lives, there.entered) {
-            (false, _) => Entering::Later,
-            (true, true) => Entering::Now,
-            (true, false) => Entering::NowAnd(there.end - 1..there.end - 1 + u64::from(there.ends)),
+            (false, _) => EntryTime::Later,
+            (true, true) => EntryTime::Now,
+            (true, false) => {
+                EntryTime::NowAnd(there.end - 1..there.end - 1 + u64::from(there.ends))
+            }
         }
     }
 }

@@ -13,23 +13,23 @@
 
 use std::ops::Range;
 
-use anchors::{Anchors, Entering};
+use anchors::{Anchors, EntryTime};
 
 use super::prime::{BASE, add, below_prime, mul, power, sub};
 use super::symbols::Symbol;
 use crate::text::ring::{narrow, place};
 
 /// The n-grams of a window. Symbols are numbered from 0.
-pub(super) struct Grams {
+pub(super) struct GramWindow {
     n: u64,
     /// [`BASE`] to the power n.
     shift: u64,
     /// The number of symbols within which occurrences count.
     window: usize,
     /// The symbols of the window, each at its number modulo `length`. It grows up to `length`.
-    ring: Vec<Place>,
+    ring: Vec<WindowSymbol>,
     /// The n-grams that begin with these symbols, at the same places.
-    slots: Vec<Slot>,
+    slots: Vec<GramSlot>,
     /// The capacity of the ring, a power of two.
     length: usize,
     /// The number of the first symbol in the window.
@@ -49,7 +49,7 @@ pub(super) struct Grams {
 
 /// A symbol of the window.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct WindowSymbol {
     /// The hash of all symbols before this one.
     prefix: u64,
     /// The number of chars before the symbol.
@@ -58,7 +58,7 @@ struct Place {
 
 /// An n-gram that was entered.
 #[derive(Clone, Copy, Default)]
-struct Slot {
+struct GramSlot {
     /// The number of the n-gram's first symbol, counted from 1. 0 before the first n-gram.
     entered: u64,
     /// The n-gram's hash.
@@ -68,14 +68,14 @@ struct Slot {
     /// The number of consecutive occurrences that each lie in the window of the next one.
     times: u32,
     /// The way back to the previous n-gram of this hash.
-    back: Back,
+    back: GramLink,
     /// The number of consecutive gaps, from this n-gram back, that equal those of the n-gram one symbol earlier.
     shifted: u32,
 }
 
 /// The way from an n-gram back to its previous occurrence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Back {
+struct GramLink {
     /// The hash of the symbols between both beginnings.
     between: u64,
     /// The number of symbols between both beginnings. 0 if there is no previous occurrence.
@@ -104,7 +104,7 @@ impl Gaps {
     }
 }
 
-impl Grams {
+impl GramWindow {
     /// Creates a counter of n-grams of `n` symbols. `n` is at least 1.
     pub(super) fn new(n: usize, window: usize) -> Self {
         let first = window.clamp(1, FIRST_CHAINS).next_power_of_two();
@@ -113,7 +113,7 @@ impl Grams {
             shift: power(n as u64),
             window,
             ring: Vec::with_capacity(first),
-            slots: vec![Slot::default(); first],
+            slots: vec![GramSlot::default(); first],
             length: first,
             first: 0,
             count: 0,
@@ -134,9 +134,9 @@ impl Grams {
         let (number, prefix) = (self.count, self.prefix);
         let start = symbol.start;
         if self.ring.len() < self.length {
-            self.ring.push(Place { prefix, start });
+            self.ring.push(WindowSymbol { prefix, start });
         } else {
-            self.ring[place(number, self.length)] = Place { prefix, start };
+            self.ring[place(number, self.length)] = WindowSymbol { prefix, start };
         }
         self.count += 1;
         self.prefix = add(mul(prefix, BASE), below_prime(symbol.value));
@@ -145,12 +145,12 @@ impl Grams {
             .max(self.count.saturating_sub(self.window as u64));
         let entering = match &mut self.anchors {
             Some(anchors) => anchors.read(symbol.value, number, self.first),
-            None => Entering::Now,
+            None => EntryTime::Now,
         };
         match entering {
-            Entering::Later => u32::from(self.last().is_some()),
-            Entering::Now => self.enter_last(),
-            Entering::NowAnd(late) => {
+            EntryTime::Later => u32::from(self.last().is_some()),
+            EntryTime::Now => self.enter_last(),
+            EntryTime::NowAnd(late) => {
                 self.enter_late(late);
                 self.enter_last()
             }
@@ -173,11 +173,11 @@ impl Grams {
             let number = (end + 1).checked_sub(self.n);
             if let Some(number) = number.filter(|number| *number >= self.first) {
                 let gram = self.gram(number, self.at(end + 1).prefix);
-                *self.slot_mut(number) = Slot {
+                *self.slot_mut(number) = GramSlot {
                     entered: number + 1,
                     gram,
                     times: 1,
-                    ..Slot::default()
+                    ..GramSlot::default()
                 };
                 self.chain_late(number, gram);
             }
@@ -200,17 +200,17 @@ impl Grams {
     }
 
     #[inline]
-    fn at(&self, number: u64) -> &Place {
+    fn at(&self, number: u64) -> &WindowSymbol {
         &self.ring[place(number, self.length)]
     }
 
     #[inline]
-    fn slot(&self, number: u64) -> &Slot {
+    fn slot(&self, number: u64) -> &GramSlot {
         &self.slots[place(number, self.length)]
     }
 
     #[inline]
-    fn slot_mut(&mut self, number: u64) -> &mut Slot {
+    fn slot_mut(&mut self, number: u64) -> &mut GramSlot {
         &mut self.slots[place(number, self.length)]
     }
 
@@ -220,10 +220,10 @@ impl Grams {
         let length = 2 * self.length;
         if self.first == 0 {
             self.ring.reserve_exact(self.length);
-            self.slots.resize(length, Slot::default());
+            self.slots.resize(length, GramSlot::default());
         } else {
-            let mut ring = vec![Place::default(); length];
-            let mut slots = vec![Slot::default(); length];
+            let mut ring = vec![WindowSymbol::default(); length];
+            let mut slots = vec![GramSlot::default(); length];
             for number in self.first..self.count {
                 ring[place(number, length)] = *self.at(number);
                 slots[place(number, length)] = *self.slot(number);
@@ -238,7 +238,7 @@ impl Grams {
     fn grow(&mut self, last: u64) {
         self.chains = vec![0; 4 * self.chains.len()];
         for earlier in self.first..last {
-            if let Some(Slot { gram, .. }) = self.entered(earlier).copied() {
+            if let Some(GramSlot { gram, .. }) = self.entered(earlier).copied() {
                 self.chain(earlier, gram);
             }
         }
@@ -259,7 +259,7 @@ impl Grams {
     pub(super) fn gaps(&self) -> impl Iterator<Item = Gaps> {
         let mut at = self.last();
         std::iter::from_fn(move || {
-            let Back { gap, between, run } = self.slot(at?).back;
+            let GramLink { gap, between, run } = self.slot(at?).back;
             let symbols = u64::from(gap);
             // Nothing lies 0 symbols back.
             let inside = (at? - self.first).checked_div(symbols)?;
@@ -283,7 +283,7 @@ impl Grams {
     pub(super) fn even(&self, most: u32) -> Option<(u64, u32)> {
         let last = self.last()?;
         let slot = self.slot(last);
-        let Back { gap, run, .. } = slot.back;
+        let GramLink { gap, run, .. } = slot.back;
         let gap = u64::from(gap);
         let inside = (last - self.first).checked_div(gap)?.min(u64::from(most));
         let inside = u32::try_from(inside).unwrap_or(most);
@@ -310,7 +310,7 @@ impl Grams {
     /// Counts the n-gram that begins with this symbol and has just been completed.
     fn complete(&mut self, number: u64) -> u32 {
         let gram = self.gram(number, self.prefix);
-        let (mut back, mut times, mut shifted) = (Back::default(), 1, 0);
+        let (mut back, mut times, mut shifted) = (GramLink::default(), 1, 0);
         if let Some(earlier) = self.chain(number, gram) {
             back = self.back(number, earlier);
             let before = number.checked_sub(1).filter(|before| *before >= self.first);
@@ -336,7 +336,7 @@ impl Grams {
     }
 
     /// Returns the n-gram that begins with a symbol, if it was entered.
-    fn entered(&self, number: u64) -> Option<&Slot> {
+    fn entered(&self, number: u64) -> Option<&GramSlot> {
         Some(self.slot(number)).filter(|slot| slot.entered == number + 1)
     }
 
@@ -385,7 +385,7 @@ impl Grams {
     }
 
     /// Returns the way from a symbol's n-gram back to the `earlier` one of the same hash.
-    fn back(&mut self, number: u64, earlier: u64) -> Back {
+    fn back(&mut self, number: u64, earlier: u64) -> GramLink {
         let gap = number - earlier;
         if self.power.0 != gap {
             self.power = (gap, power(gap));
@@ -395,7 +395,7 @@ impl Grams {
         let between = sub(self.at(number).prefix, before);
         let gap = narrow(gap);
         let same = (back.gap, back.between) == (gap, between);
-        Back {
+        GramLink {
             gap,
             between,
             run: if same { back.run.saturating_add(1) } else { 1 },

@@ -1,4 +1,4 @@
-//! `Grams` against the definition: every n-gram of the window compared.
+//! `GramWindow` against the definition: every n-gram of the window compared.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ fn looked_up(text: &[u8], first: usize, n: usize) -> Vec<(u64, usize, u64)> {
     places.windows(2).map(&mut gap).collect()
 }
 
-fn listed(grams: &Grams) -> Vec<(u64, usize, u64)> {
+fn listed(grams: &GramWindow) -> Vec<(u64, usize, u64)> {
     let mut between = HashSet::new();
     let each = |gaps: Gaps| (1..=gaps.count).map(move |back| (gaps, back));
     let mut gap = |(gaps, back): (Gaps, u64)| {
@@ -40,7 +40,7 @@ proptest! {
         pieces in prop::collection::vec(("[abc]{1,5}", 1_usize..30, 0_u8..9), 1..9),
         (n, window, most) in (1_usize..5, 5_usize..80, 1_u32..12),
     ) {
-        let mut grams = Grams::new(n, window);
+        let mut grams = GramWindow::new(n, window);
         let (mut text, mut from, mut before) = (Vec::new(), 0, Vec::new());
         for (piece, times, reset) in pieces {
             if reset == 0 {
@@ -74,7 +74,7 @@ proptest! {
         pieces in prop::collection::vec(("[a-f]{1,90}", 0_usize..4, 1_usize..4, 0_u8..12), 1..40),
         (n, window) in (40_usize..60, 100_usize..900),
     ) {
-        let mut grams = Grams::new(n, window);
+        let mut grams = GramWindow::new(n, window);
         let (mut text, mut from, mut known) = (Vec::new(), 0, Vec::<String>::new());
         for (piece, earlier, times, reset) in pieces {
             let piece = known.iter().rev().nth(earlier).cloned().unwrap_or(piece);
@@ -100,7 +100,7 @@ proptest! {
 #[test]
 fn counts_are_right_where_chains_grow() {
     let symbols: Vec<u64> = (0..24_000).map(|i| power(i) % 40).collect();
-    let mut grams = Grams::new(3, 100_000);
+    let mut grams = GramWindow::new(3, 100_000);
     let mut known = std::collections::HashMap::new();
     for (i, value) in symbols.iter().enumerate() {
         let (value, start) = (*value, i as u64);

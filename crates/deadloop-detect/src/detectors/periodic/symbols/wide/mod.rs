@@ -1,19 +1,19 @@
-//! [`Wide`]: recognises markers of list items and headings, in any form.
+//! [`WideMarker`]: recognises markers of list items and headings, in any form.
 //!
 //! Markers are at the beginning of a line. Numbers of items may also be inside a line.
 //!
 //! The omitted forms are in `exactly.md`. A line that may still begin with a marker waits, for at most [`HELD`]
 //! characters. Blanks, and the signs before them, are dropped at once and need not wait.
 
-use super::inside::{Inside, closes};
-use super::marker::{HELD, Step};
-use crate::text::class::{self, Class, Classes};
+use super::inline_numbers::{NumberContext, closes};
+use super::marker::{HELD, MarkerStep};
+use crate::text::class::{self, CharClass, CharClasses};
 
 mod words;
 
 /// The omitted beginnings of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leave {
+pub(super) enum OmittedStart {
     /// Leading blanks.
     Blanks,
     /// Leading blanks and markers.
@@ -22,9 +22,9 @@ pub(super) enum Leave {
 
 /// The state of a line that can begin with a marker, and of a number inside it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wide {
-    leave: Leave,
-    at: At,
+pub(super) struct WideMarker {
+    leave: OmittedStart,
+    at: WideState,
     held: [char; HELD],
     len: usize,
     /// The index of the word or number among the held characters.
@@ -33,11 +33,11 @@ pub(super) struct Wide {
     heading: bool,
     /// Whether the last sign is the bar that opens a table cell.
     cell: bool,
-    classes: Classes,
+    classes: CharClasses,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum At {
+enum WideState {
     /// Blanks, bullets, heading marks, stars.
     Start,
     /// In a word or a letter by itself.
@@ -68,53 +68,53 @@ enum At {
     /// After an omitted marker and a dot: more of the number may follow.
     AfterDot,
     /// In a number inside the line.
-    Inside(Inside),
+    Inside(NumberContext),
     /// After a number inside the line and a dot.
     InsideDot,
     Text,
 }
 
-impl Wide {
-    pub(super) fn new(leave: Leave) -> Self {
+impl WideMarker {
+    pub(super) fn new(leave: OmittedStart) -> Self {
         Self {
             leave,
-            at: At::Start,
+            at: WideState::Start,
             held: ['\0'; HELD],
             len: 0,
             from: 0,
             heading: false,
             cell: false,
-            classes: Classes::new(),
+            classes: CharClasses::new(),
         }
     }
 
     /// Returns whether the rest of the line is text, except for numbers.
     #[inline]
     pub(super) fn is_past(&self) -> bool {
-        self.at == At::Text
+        self.at == WideState::Text
     }
 
     /// Returns whether numbers inside a line are examined.
     #[inline]
     pub(super) fn looks_inside(&self) -> bool {
-        self.leave == Leave::Markers
+        self.leave == OmittedStart::Markers
     }
 
     /// Begins a number inside a line with its first character.
-    pub(super) fn begin(&mut self, inside: Inside, c: char) -> Step {
+    pub(super) fn begin(&mut self, inside: NumberContext, c: char) -> MarkerStep {
         if is_whole(c) {
-            return Step::Marker;
+            return MarkerStep::Marker;
         }
-        self.at = At::Inside(inside);
+        self.at = WideState::Inside(inside);
         (self.held[0], self.len) = (c, 1);
-        Step::Wait
+        MarkerStep::Wait
     }
 
-    pub(super) fn read(&mut self, c: char) -> Step {
+    pub(super) fn read(&mut self, c: char) -> MarkerStep {
         let before = self.at;
         self.at = match c {
-            '\n' => At::Start,
-            _ if self.leave == Leave::Blanks => blanks(before, c),
+            '\n' => WideState::Start,
+            _ if self.leave == OmittedStart::Blanks => blanks(before, c),
             _ => self.next(c),
         };
         let leaves = self.leaves(before, c);
@@ -124,22 +124,29 @@ impl Wide {
         if leaves {
             // Only the number inside a line is omitted, not the signs around it.
             self.held[0] = '.';
-            self.len = usize::from(before == At::InsideDot);
-            let ends = matches!(before, At::Inside(Inside::Word | Inside::Bracket(true)));
-            return Step::Left { ends };
+            self.len = usize::from(before == WideState::InsideDot);
+            let ends = matches!(
+                before,
+                WideState::Inside(NumberContext::Word | NumberContext::Bracket(true))
+            );
+            return MarkerStep::Left { ends };
         }
         match self.at {
-            At::Start if c != '\n' => self.start(c),
-            At::After | At::AfterDot => {
+            WideState::Start if c != '\n' => self.start(c),
+            WideState::After | WideState::AfterDot => {
                 self.len = 0;
                 match before {
-                    At::After | At::AfterDot => Step::Wait,
-                    _ => Step::Marker,
+                    WideState::After | WideState::AfterDot => MarkerStep::Wait,
+                    _ => MarkerStep::Marker,
                 }
             }
-            _ if c == '\n' || self.at == At::Text || self.len == HELD => {
-                self.at = if c == '\n' { At::Start } else { At::Text };
-                Step::Text
+            _ if c == '\n' || self.at == WideState::Text || self.len == HELD => {
+                self.at = if c == '\n' {
+                    WideState::Start
+                } else {
+                    WideState::Text
+                };
+                MarkerStep::Text
             }
             _ => self.hold(c),
         }
@@ -151,103 +158,105 @@ impl Wide {
         (self.len > 0).then(|| (self.held, std::mem::take(&mut self.len)))
     }
 
-    fn hold(&mut self, c: char) -> Step {
+    fn hold(&mut self, c: char) -> MarkerStep {
         self.held[self.len] = c;
         self.len += 1;
-        Step::Wait
+        MarkerStep::Wait
     }
 
     /// Reads a character before the marker. A blank drops all waiting characters.
-    fn start(&mut self, c: char) -> Step {
+    fn start(&mut self, c: char) -> MarkerStep {
         self.heading |= c == '#';
         self.cell = c == '|' || self.cell && c.is_whitespace();
         if c.is_whitespace() {
             self.len = 0;
-            return Step::Wait;
+            return MarkerStep::Wait;
         }
         if self.len == HELD {
-            self.at = At::Text;
-            return Step::Text;
+            self.at = WideState::Text;
+            return MarkerStep::Text;
         }
         self.hold(c)
     }
 
     /// Returns whether this text character completes a marker of the waiting characters.
-    fn leaves(&self, before: At, c: char) -> bool {
+    fn leaves(&self, before: WideState, c: char) -> bool {
         match before {
-            At::Letter => c == '\n' || self.at == At::Text && !c.is_ascii(),
-            At::Word => c == '\n' && self.is_roman(),
-            At::WordNumber => c == '\n' && self.heading,
-            At::InsideDot => !self.is_number(c),
-            At::Inside(inside) => !self.is_number(c) && closes(inside, c),
+            WideState::Letter => c == '\n' || self.at == WideState::Text && !c.is_ascii(),
+            WideState::Word => c == '\n' && self.is_roman(),
+            WideState::WordNumber => c == '\n' && self.heading,
+            WideState::InsideDot => !self.is_number(c),
+            WideState::Inside(inside) => !self.is_number(c) && closes(inside, c),
             _ => false,
         }
     }
 
-    fn next(&mut self, c: char) -> At {
+    fn next(&mut self, c: char) -> WideState {
         let number = self.is_number(c);
         let blank = c.is_whitespace();
         match self.at {
-            At::Start => self.first(c, number),
-            At::Word => self.word(c, number),
-            At::Gap if blank => At::Gap,
-            At::Gap if number => At::WordNumber,
-            At::Gap if c.is_ascii_uppercase() && self.is_numbered() => At::WordLetter,
-            At::WordNumber => self.word_number(c, number),
-            At::WordLetter | At::Bold if matches!(c, ':' | '：') => At::After,
-            At::Bold if blank => At::After,
-            At::Bold if matches!(c, '*' | '_') => At::Bold,
-            At::Open if blank => At::Open,
-            At::Open | At::OpenNumber if number => At::OpenNumber,
-            At::Open | At::OpenLetter if c.is_ascii_alphabetic() => {
-                if self.at == At::Open {
+            WideState::Start => self.first(c, number),
+            WideState::Word => self.word(c, number),
+            WideState::Gap if blank => WideState::Gap,
+            WideState::Gap if number => WideState::WordNumber,
+            WideState::Gap if c.is_ascii_uppercase() && self.is_numbered() => WideState::WordLetter,
+            WideState::WordNumber => self.word_number(c, number),
+            WideState::WordLetter | WideState::Bold if matches!(c, ':' | '：') => WideState::After,
+            WideState::Bold if blank => WideState::After,
+            WideState::Bold if matches!(c, '*' | '_') => WideState::Bold,
+            WideState::Open if blank => WideState::Open,
+            WideState::Open | WideState::OpenNumber if number => WideState::OpenNumber,
+            WideState::Open | WideState::OpenLetter if c.is_ascii_alphabetic() => {
+                if self.at == WideState::Open {
                     self.from = self.len;
                 }
-                At::OpenLetter
+                WideState::OpenLetter
             }
-            At::OpenNumber if blank => At::OpenNumber,
-            At::OpenNumber if is_close(c) => At::After,
-            At::OpenLetter if is_close(c) && self.is_letter() => At::After,
-            At::Ordinal | At::OrdinalNumber if blank => self.at,
-            At::Ordinal | At::OrdinalNumber if number => At::OrdinalNumber,
-            At::OrdinalNumber if is_classifier(c) => At::After,
-            At::Number if number => At::Number,
-            At::Number if c == KEYCAP.0 => At::Number,
-            At::Number if c == '.' => At::AfterDot,
-            At::Number if c == '-' => At::Dash,
-            At::Number if blank && self.is_after_hash() => At::After,
-            At::Number | At::Cell if self.cell && c == '|' => At::After,
-            At::Number | At::Cell if self.cell && blank => At::Cell,
-            At::Number if c == KEYCAP.1 => At::After,
-            At::Dash if blank => At::After,
-            At::Number if matches!(c, '．' | '、' | ':' | '：') || is_close(c) => At::After,
-            At::Letter if c == '.' => At::Letter,
-            At::Letter if blank || matches!(c, '*' | '_') => At::After,
-            At::AfterDot if number || c == '.' => At::AfterDot,
-            At::After | At::AfterDot if blank || is_tail(c) => At::After,
-            At::Inside(_) if number => self.at,
-            At::Inside(Inside::Sentence) if c == '.' => At::InsideDot,
-            _ => At::Text,
+            WideState::OpenNumber if blank => WideState::OpenNumber,
+            WideState::OpenNumber if is_close(c) => WideState::After,
+            WideState::OpenLetter if is_close(c) && self.is_letter() => WideState::After,
+            WideState::Ordinal | WideState::OrdinalNumber if blank => self.at,
+            WideState::Ordinal | WideState::OrdinalNumber if number => WideState::OrdinalNumber,
+            WideState::OrdinalNumber if is_classifier(c) => WideState::After,
+            WideState::Number if number => WideState::Number,
+            WideState::Number if c == KEYCAP.0 => WideState::Number,
+            WideState::Number if c == '.' => WideState::AfterDot,
+            WideState::Number if c == '-' => WideState::Dash,
+            WideState::Number if blank && self.is_after_hash() => WideState::After,
+            WideState::Number | WideState::Cell if self.cell && c == '|' => WideState::After,
+            WideState::Number | WideState::Cell if self.cell && blank => WideState::Cell,
+            WideState::Number if c == KEYCAP.1 => WideState::After,
+            WideState::Dash if blank => WideState::After,
+            WideState::Number if matches!(c, '．' | '、' | ':' | '：') || is_close(c) => {
+                WideState::After
+            }
+            WideState::Letter if c == '.' => WideState::Letter,
+            WideState::Letter if blank || matches!(c, '*' | '_') => WideState::After,
+            WideState::AfterDot if number || c == '.' => WideState::AfterDot,
+            WideState::After | WideState::AfterDot if blank || is_tail(c) => WideState::After,
+            WideState::Inside(_) if number => self.at,
+            WideState::Inside(NumberContext::Sentence) if c == '.' => WideState::InsideDot,
+            _ => WideState::Text,
         }
     }
 
     /// Returns the state after the first character of a line, or after one that follows bullets and blanks.
-    fn first(&mut self, c: char, number: bool) -> At {
+    fn first(&mut self, c: char, number: bool) -> WideState {
         let last = self.len.checked_sub(1).map(|i| self.held[i]);
         self.from = self.len;
         match c {
             '#' | '*' | '_' | '>' | '-' | '+' | '•' | '◦' | '●' | '▪' | '·' | '○' | '■' | '|' => {
-                At::Start
+                WideState::Start
             }
-            _ if c.is_whitespace() || is_quote(c) => At::Start,
-            '(' | '（' | '[' | '【' => At::Open,
-            '第' => At::Ordinal,
+            _ if c.is_whitespace() || is_quote(c) => WideState::Start,
+            '(' | '（' | '[' | '【' => WideState::Open,
+            '第' => WideState::Ordinal,
             // A sign, not a bullet.
-            _ if number && matches!(last, Some('-' | '+')) => At::Text,
-            _ if is_whole(c) => At::After,
-            _ if number => At::Number,
-            _ if c.is_alphabetic() => At::Word,
-            _ => At::Text,
+            _ if number && matches!(last, Some('-' | '+')) => WideState::Text,
+            _ if is_whole(c) => WideState::After,
+            _ if number => WideState::Number,
+            _ if c.is_alphabetic() => WideState::Word,
+            _ => WideState::Text,
         }
     }
 
@@ -268,14 +277,14 @@ const KEYCAP: (char, char) = ('\u{FE0F}', '\u{20E3}');
 
 /// Returns whether a character of this class belongs to a number.
 #[inline]
-pub(super) fn is_numeral(class: Class) -> bool {
+pub(super) fn is_numeral(class: CharClass) -> bool {
     class & (class::NUMBER | class::HAN) != 0
 }
 
-fn blanks(at: At, c: char) -> At {
+fn blanks(at: WideState, c: char) -> WideState {
     match at {
-        At::Start if c.is_whitespace() => At::Start,
-        _ => At::Text,
+        WideState::Start if c.is_whitespace() => WideState::Start,
+        _ => WideState::Text,
     }
 }
 

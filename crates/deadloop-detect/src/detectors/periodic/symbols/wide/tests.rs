@@ -7,14 +7,14 @@ use std::sync::{LazyLock, Mutex};
 use proptest::prelude::*;
 use regex::Regex;
 
-use super::super::elements::Elements;
+use super::super::elements::KeptElements;
 use super::super::fold::Fold;
-use super::super::{On, Out, Symbols};
+use super::super::{ElementKind, PeriodicSymbols, SymbolSink};
 
 /// What is left of a text, char by char.
 fn left(fold: Fold, text: &str, size: usize) -> String {
-    struct Left(String, Elements);
-    impl Out for Left {
+    struct Left(String, KeptElements);
+    impl SymbolSink for Left {
         fn symbol(&mut self, symbol: u32, _: u64, _: u64) {
             self.0.extend(char::from_u32(symbol));
         }
@@ -23,12 +23,12 @@ fn left(fold: Fold, text: &str, size: usize) -> String {
         }
         fn marker(&mut self, _: u64) {}
         fn number(&mut self, _: u64, _: u64) {}
-        fn elements(&mut self) -> &mut Elements {
+        fn elements(&mut self) -> &mut KeptElements {
             &mut self.1
         }
     }
-    let mut out = Left(String::new(), Elements::new(false));
-    let mut symbols = Symbols::new(fold, On::Chars, (false, false));
+    let mut out = Left(String::new(), KeptElements::new(false));
+    let mut symbols = PeriodicSymbols::new(fold, ElementKind::Chars, (false, false));
     let chars: Vec<char> = text.chars().collect();
     for chunk in chars.chunks(size) {
         symbols.read(&String::from_iter(chunk), &mut out);

@@ -1,6 +1,6 @@
 //! Words, letters and roman numbers at the beginning of a line: `Step 1:`, `b)`, `iv.`, `情况三、`.
 
-use super::{At, Wide, is_close};
+use super::{WideMarker, WideState, is_close};
 use crate::text::script::is_unspaced;
 
 /// The maximum number of characters of a word before a number.
@@ -42,18 +42,18 @@ const NUMBERED: [&str; 32] = [
     "阶段",
 ];
 
-impl Wide {
-    pub(super) fn word(&self, c: char, number: bool) -> At {
+impl WideMarker {
+    pub(super) fn word(&self, c: char, number: bool) -> WideState {
         let last = self.held[self.len - 1];
         match c {
-            _ if number && (is_unspaced(last) || self.is_word(&['q'])) => At::WordNumber,
-            '.' if self.is_word(&['n', 'o']) => At::Gap,
-            _ if number => At::Text,
-            _ if c.is_alphabetic() && self.goes_on(c) => At::Word,
-            _ if c.is_whitespace() && (self.heading || self.is_numbered()) => At::Gap,
-            '.' | '．' | '、' if self.is_letter() => At::Letter,
-            _ if is_close(c) && self.is_letter() => At::Letter,
-            _ => At::Text,
+            _ if number && (is_unspaced(last) || self.is_word(&['q'])) => WideState::WordNumber,
+            '.' if self.is_word(&['n', 'o']) => WideState::Gap,
+            _ if number => WideState::Text,
+            _ if c.is_alphabetic() && self.goes_on(c) => WideState::Word,
+            _ if c.is_whitespace() && (self.heading || self.is_numbered()) => WideState::Gap,
+            '.' | '．' | '、' if self.is_letter() => WideState::Letter,
+            _ if is_close(c) && self.is_letter() => WideState::Letter,
+            _ => WideState::Text,
         }
     }
 
@@ -75,16 +75,16 @@ impl Wide {
             || NUMBERED.iter().any(|known| begins(known))
     }
 
-    pub(super) fn word_number(&self, c: char, number: bool) -> At {
+    pub(super) fn word_number(&self, c: char, number: bool) -> WideState {
         match c {
-            _ if number => At::WordNumber,
-            _ if c.is_whitespace() && self.is_word(&['n', 'o', '.']) => At::After,
-            ':' | '：' if self.heading || self.is_numbered() => At::After,
-            '.' if self.is_numbered() => At::AfterDot,
-            '、' | '．' if self.is_numbered() => At::After,
-            _ if is_close(c) && self.is_numbered() => At::After,
-            '*' | '_' if matches!(self.held[0], '*' | '_') && self.is_numbered() => At::Bold,
-            _ => At::Text,
+            _ if number => WideState::WordNumber,
+            _ if c.is_whitespace() && self.is_word(&['n', 'o', '.']) => WideState::After,
+            ':' | '：' if self.heading || self.is_numbered() => WideState::After,
+            '.' if self.is_numbered() => WideState::AfterDot,
+            '、' | '．' if self.is_numbered() => WideState::After,
+            _ if is_close(c) && self.is_numbered() => WideState::After,
+            '*' | '_' if matches!(self.held[0], '*' | '_') && self.is_numbered() => WideState::Bold,
+            _ => WideState::Text,
         }
     }
 

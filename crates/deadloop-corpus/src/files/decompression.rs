@@ -1,0 +1,130 @@
+//! Limits on the unpacked size of files, against decompression bombs.
+
+use std::io::{self, Read};
+
+use crate::files::raw_records::{CountingReader, ReadProgress};
+
+/// The number of bytes that any file may unpack to.
+const FREE: u64 = 256 << 20;
+
+/// The maximum ratio of unpacked to packed size beyond [`FREE`]. Recordings of loops reach some hundred.
+const RATIO: u64 = 1000;
+
+/// A count of the unpacked bytes, compared with the packed bytes.
+#[derive(Clone, Debug)]
+pub struct UnpackedBytes {
+    out: u64,
+    free: u64,
+    ratio: u64,
+}
+
+impl Default for UnpackedBytes {
+    fn default() -> Self {
+        Self {
+            out: 0,
+            free: FREE,
+            ratio: RATIO,
+        }
+    }
+}
+
+impl UnpackedBytes {
+    /// Adds unpacked bytes. `packed` is the number of packed bytes read so far.
+    ///
+    /// # Errors
+    /// Returns an error if there are too many for a recording.
+    pub fn add(&mut self, bytes: u64, packed: u64) -> io::Result<()> {
+        self.out += bytes;
+        if self.out <= self.free || self.out / self.ratio <= packed {
+            return Ok(());
+        }
+        let what = format!(
+            "{packed} packed bytes are more than {} unpacked, {} times as many and more, as in files that are made to \
+             fill a machine; if it is a recording, unpack it (gunzip, zstd -d, unzip) and name what comes of it",
+            self.out, self.ratio
+        );
+        Err(io::Error::new(io::ErrorKind::InvalidData, what))
+    }
+}
+
+/// A reader of the unpacked bytes of a file.
+pub(crate) struct Decompressor<R> {
+    bytes: R,
+    packed: ReadProgress,
+    swelling: UnpackedBytes,
+}
+
+impl<R: Read> Decompressor<R> {
+    /// Unpacks a file with `unpacker`, counting the packed bytes.
+    pub(crate) fn open<P: Read>(
+        packed: P,
+        unpacker: impl FnOnce(CountingReader<P>) -> io::Result<R>,
+    ) -> io::Result<Self> {
+        let progress = ReadProgress::default();
+        let bytes = unpacker(CountingReader::new(packed, progress.clone()))?;
+        Ok(Self {
+            bytes,
+            packed: progress,
+            swelling: UnpackedBytes::default(),
+        })
+    }
+}
+
+impl<R: Read> Read for Decompressor<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.bytes.read(buffer)?;
+        self.swelling.add(count as u64, self.packed.get())?;
+        Ok(count)
+    }
+}
+
+/// Unpacks a file packed with zstd as [`zstd::Decoder`] does, with a limit on the unpacked size.
+///
+/// # Errors
+/// Returns an error if the file cannot be read, or is not packed with zstd.
+pub fn unpack_zstd(file: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
+    let unpacked = Decompressor::open(file, zstd::Decoder::new)?;
+    Ok(Box::new(unpacked))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_swells_beyond_all_recordings_is_refused_where_it_does() {
+        let mut small = UnpackedBytes::default();
+        assert!(small.add(FREE, 1).is_ok(), "any file may be this large");
+        let told = small.add(1, 1).unwrap_err().to_string();
+        assert!(told.contains("unpack it (gunzip"), "{told}");
+        let mut even = UnpackedBytes::default();
+        for n in 1..10_000 {
+            assert!(even.add(RATIO << 10, n << 10).is_ok(), "{n}");
+        }
+        assert!(even.add(2 * RATIO, 9_999 << 10).is_err());
+    }
+
+    #[test]
+    fn a_bomb_of_zstd_ends_in_bounded_time_and_memory() {
+        let mut packed = Vec::new();
+        let mut packer = zstd::Encoder::new(&mut packed, 1).unwrap();
+        let zeros = vec![0; 1 << 20];
+        for _ in 0..400 {
+            io::Write::write_all(&mut packer, &zeros).unwrap();
+        }
+        packer.finish().unwrap();
+        assert!(packed.len() < 200_000, "{}", packed.len());
+        let mut unpacked = unpack_zstd(io::Cursor::new(packed)).unwrap();
+        let (mut buffer, mut total) = (vec![0; 1 << 16], 0_u64);
+        let ended = loop {
+            match unpacked.read(&mut buffer) {
+                Ok(0) => break None,
+                Ok(count) => total += count as u64,
+                Err(e) => break Some(e.to_string()),
+            }
+        };
+        let told = ended.expect("it is refused");
+        assert!(told.contains("made to fill a machine"), "{told}");
+        assert!((FREE - (1 << 16)..=FREE).contains(&total), "{total}");
+    }
+}

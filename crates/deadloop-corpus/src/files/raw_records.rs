@@ -1,0 +1,176 @@
+//! [`RawRecords`]: reads the undecoded records of a corpus in order.
+//!
+//! [`Entries`] decodes them on the same thread.
+
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::files::jsonl::{self, FileRecords};
+use crate::files::{RecordDigest, options};
+use crate::transcript::wire::{WireFault, WireTranscript, utf8};
+use crate::{Card, Corpus, Entry, Ids, Place, Problem};
+
+/// An undecoded line with its place. Reading is cheap, and decoding is expensive. [`Corpus::parse`]
+/// decodes a record on any thread.
+pub struct RawRecord {
+    place: Place,
+    /// The line without blanks around it.
+    line: Vec<u8>,
+}
+
+impl RawRecord {
+    pub(crate) fn new(place: Place, line: Vec<u8>) -> Self {
+        Self { place, line }
+    }
+
+    /// Returns the place of the record.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Returns a digest of the record's bytes, for [`CorpusHasher`](crate::CorpusHasher).
+    pub fn digest(&self) -> RecordDigest {
+        RecordDigest::from_parts([self.line.as_slice()])
+    }
+
+    /// Returns the number of bytes in memory, so that callers can limit their use.
+    pub fn bytes(&self) -> usize {
+        self.line.len()
+    }
+
+    pub(crate) fn decode(&self) -> Result<WireTranscript, WireFault> {
+        let text = utf8(&self.line)?;
+        serde_json::from_str(text).map_err(|e| WireFault::json(&e, text))
+    }
+
+    /// Decodes the transcript. `text` is split at think tags by the rules of the card.
+    pub(crate) fn entry(&self, card: Option<&Card>) -> Result<Entry, Problem> {
+        let wire = self.decode();
+        let entry = wire.and_then(|wire| wire.entry(&self.place, |model| options(card, model)));
+        entry.map_err(|fault| fault.at(self.place.clone()))
+    }
+}
+
+impl std::fmt::Debug for RawRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Raw({})", self.place)
+    }
+}
+
+/// A count of the bytes read from disk.
+#[derive(Clone, Debug, Default)]
+pub struct ReadProgress(Arc<AtomicU64>);
+
+impl ReadProgress {
+    /// Returns the number of bytes read so far.
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn add(&self, bytes: u64) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+/// A reader that counts its bytes.
+pub struct CountingReader<R> {
+    inner: R,
+    progress: ReadProgress,
+}
+
+impl<R> CountingReader<R> {
+    /// Returns a reader of `inner` that adds its bytes to `progress`.
+    pub fn new(inner: R, progress: ReadProgress) -> Self {
+        Self { inner, progress }
+    }
+}
+
+impl<R: Read> Read for CountingReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.progress.add(count as u64);
+        Ok(count)
+    }
+}
+
+/// The records of a corpus in order, from [`Corpus::raws`]. A record that cannot be read is a [`Problem`]. Reading
+/// then continues with the next line if possible, otherwise with the next file.
+pub struct RawRecords {
+    files: VecDeque<Arc<PathBuf>>,
+    current: Option<FileRecords>,
+    progress: ReadProgress,
+    total: u64,
+}
+
+impl RawRecords {
+    pub(crate) fn new(files: &[PathBuf]) -> Self {
+        let size = |file: &PathBuf| file.metadata().map_or(0, |data| data.len());
+        Self {
+            files: files.iter().cloned().map(Arc::new).collect(),
+            current: None,
+            progress: ReadProgress::default(),
+            total: files.iter().map(size).sum(),
+        }
+    }
+
+    /// Returns the number of bytes read from disk so far, before unpacking.
+    pub fn bytes_read(&self) -> u64 {
+        self.progress.get()
+    }
+
+    /// Returns the size of all files on disk, in bytes.
+    pub fn total_bytes(&self) -> u64 {
+        self.total
+    }
+}
+
+impl Iterator for RawRecords {
+    type Item = Result<RawRecord, Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(item) = self.current.as_mut().and_then(Iterator::next) {
+                return Some(item);
+            }
+            let file = self.files.pop_front()?;
+            match jsonl::open(&file, self.progress.clone()) {
+                Ok(records) => self.current = Some(records),
+                Err(problem) => {
+                    self.current = None;
+                    return Some(Err(problem));
+                }
+            }
+        }
+    }
+}
+
+/// The decoded transcripts of a corpus in order, from [`Corpus::entries`]. It does the work of [`RawRecords`],
+/// [`Corpus::parse`] and [`Ids`] on a single thread.
+pub struct Entries<'a> {
+    pub(crate) corpus: &'a Corpus,
+    pub(crate) raws: RawRecords,
+    pub(crate) ids: Ids,
+}
+
+impl Entries<'_> {
+    /// Returns the ids so far.
+    pub fn ids(&self) -> &Ids {
+        &self.ids
+    }
+}
+
+impl Iterator for Entries<'_> {
+    type Item = Result<Entry, Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let raw = self.raws.next()?;
+        Some(raw.and_then(|raw| {
+            let entry = self.corpus.parse(&raw)?;
+            self.ids.insert(&entry.transcript.id, &entry.place)?;
+            Ok(entry)
+        }))
+    }
+}

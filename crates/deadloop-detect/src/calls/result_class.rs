@@ -1,0 +1,336 @@
+//! [`ResultClass`]: the class of a result, by its words. The words are in `result_words.toml`.
+
+use std::collections::HashMap;
+use std::iter;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// The class of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResultClass {
+    /// Any other content.
+    News,
+    /// The call succeeded.
+    Done,
+    /// The work is not done yet.
+    Waiting,
+    /// An empty search, or no output.
+    Nothing,
+    /// An acknowledgement without information, such as `ok`.
+    Mute,
+    /// A failure or a refusal.
+    Refusal,
+}
+
+impl ResultClass {
+    /// Returns whether the class depends on the call: equal words after a different call have a different meaning.
+    pub(crate) fn is_of_its_call(self) -> bool {
+        !matches!(self, Self::News | Self::Refusal)
+    }
+}
+
+/// The longest classified text, in bytes. Longer results count as news, since the words are meant for single sentences.
+pub(super) const LONGEST: usize = 240;
+/// The longest text that is classified as [`ResultClass::Waiting`], in chars.
+const LONGEST_WAITING: usize = 160;
+/// The number of characters searched for a refusal.
+const BEGINNING: usize = 48;
+
+struct ResultWords {
+    done: Regex,
+    failed: Regex,
+    waiting: Regex,
+    /// Words of waiting that hold in a refusal too.
+    yet: Regex,
+    /// Words of waiting that are denied.
+    denied: Regex,
+    nothing: Regex,
+    mute: Regex,
+    refusal: Regex,
+    /// Lines that programs print around the output of a command.
+    around: Regex,
+    /// The exit code of a command.
+    exit: Regex,
+    /// A call that only waits.
+    polls: Regex,
+}
+
+static WORDS: LazyLock<Option<ResultWords>> = LazyLock::new(|| {
+    let lists: HashMap<String, Vec<String>> =
+        toml::from_str(include_str!("result_words.toml")).ok()?;
+    let of = |name: &str| lists.get(name).map_or(String::new(), |list| list.join("|"));
+    let anywhere = |name: &str| {
+        let cjk = lists.get(&format!("{name}_cjk")).into_iter().flatten();
+        let all = iter::once(format!(r"\b(?:{})\b", of(name))).chain(cjk.cloned());
+        Regex::new(&all.collect::<Vec<_>>().join("|")).ok()
+    };
+    let whole = |name: &str| Regex::new(&format!(r"^[(\[`\s]*(?:{})[)\]`.!。\s]*$", of(name))).ok();
+    Some(ResultWords {
+        done: anywhere("done")?,
+        failed: anywhere("failed")?,
+        waiting: anywhere("waiting")?,
+        yet: anywhere("yet")?,
+        denied: anywhere("denied")?,
+        nothing: whole("nothing")?,
+        mute: whole("mute")?,
+        refusal: Regex::new(&format!(
+            r"^\W*(?:(?:{})\b|{})",
+            of("refusal"),
+            of("refusal_cjk")
+        ))
+        .ok()?,
+        around: Regex::new(
+            r"(?m)^(?:chunk id|wall time|original token count|command|duration)\s*:.*$|^output:",
+        )
+        .ok()?,
+        exit: Regex::new(
+            r"(?m)^(?:process )?(?:exit code|exited with code|rc)\s*[:=]?\s*(\d+)\s*$",
+        )
+        .ok()?,
+        polls: Regex::new(&format!("(?i){}", of("polls"))).ok()?,
+    })
+});
+
+/// Classifies a result. `text` is its content without tags, and with `volatile` without dates and ids. `asked` is the
+/// call.
+pub(super) fn classify(text: &str, error: bool, asked: &str) -> ResultClass {
+    let Some(words) = WORDS.as_ref().filter(|_| text.len() <= LONGEST) else {
+        return if error {
+            ResultClass::Refusal
+        } else {
+            ResultClass::News
+        };
+    };
+    let text = text.to_lowercase();
+    let exit = words.exit.captures(&text);
+    let failed = exit.as_ref().map(|code| &code[1] != "0");
+    let text = words.around.replace_all(&text, "");
+    let text = words.exit.replace_all(&text, "");
+    let text = text.trim();
+    let refused = refuses(text);
+    let waits = || words.waiting.is_match(&words.denied.replace_all(text, ""));
+    let short = text.chars().nth(LONGEST_WAITING).is_none();
+    if short && (words.yet.is_match(text) || !refused && waits()) {
+        ResultClass::Waiting
+    } else if error || refused {
+        ResultClass::Refusal
+    } else if words.mute.is_match(text) {
+        ResultClass::Mute
+    } else if words.nothing.is_match(text) {
+        match failed {
+            _ if words.polls.is_match(asked) => ResultClass::Waiting,
+            Some(false) => ResultClass::Done,
+            _ => ResultClass::Nothing,
+        }
+    } else if words.done.is_match(text) && !words.failed.is_match(text) {
+        ResultClass::Done
+    } else {
+        ResultClass::News
+    }
+}
+
+/// Returns whether a text begins with a refusal.
+pub(super) fn refuses(text: &str) -> bool {
+    let start: String = text.chars().take(BEGINNING).collect();
+    let start = start.to_lowercase();
+    WORDS
+        .as_ref()
+        .is_some_and(|words| words.refusal.is_match(&start))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    /// The lists of `result_words.toml`, with each pattern on its own.
+    static LISTS: LazyLock<HashMap<String, Vec<Regex>>> = LazyLock::new(|| {
+        let lists: HashMap<String, Vec<String>> =
+            toml::from_str(include_str!("result_words.toml")).unwrap();
+        let whole = |word: String| Regex::new(&format!("^(?:{word})$")).unwrap();
+        let lists = lists.into_iter();
+        lists
+            .map(|(name, words)| (name, words.into_iter().map(whole).collect()))
+            .collect()
+    });
+
+    /// Returns whether a pattern of a list matches a whole text.
+    fn has(name: &str, text: &str) -> bool {
+        let mut words = LISTS.get(name).into_iter().flatten();
+        words.any(|word| word.is_match(text))
+    }
+
+    /// Returns the positions between the chars of a text, both ends included.
+    fn positions(text: &str) -> impl Iterator<Item = usize> + Clone + '_ {
+        (0..=text.len()).filter(|at| text.is_char_boundary(*at))
+    }
+
+    /// Returns whether a word begins or ends at a position of a text.
+    fn edge(text: &str, at: usize) -> bool {
+        let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        part(text[..at].chars().next_back()) != part(text[at..].chars().next())
+    }
+
+    /// Returns the pieces of a text that a list has. Only CJK words may be parts of words.
+    fn pieces(name: &str, text: &str) -> Vec<(usize, usize)> {
+        let cjk = format!("{name}_cjk");
+        let pairs = positions(text).flat_map(|a| positions(text).map(move |b| (a, b)));
+        let pairs = pairs.filter(|(a, b)| a < b);
+        pairs
+            .filter(|&(a, b)| {
+                let whole = edge(text, a) && edge(text, b);
+                whole && has(name, &text[a..b]) || has(&cjk, &text[a..b])
+            })
+            .collect()
+    }
+
+    /// Returns whether a list has a text without brackets and marks around it.
+    fn bare(name: &str, text: &str) -> bool {
+        let around = |marks: &'static str| move |c: char| marks.contains(c) || c.is_whitespace();
+        let starts = positions(text).filter(|at| text[..*at].chars().all(around("([`")));
+        let ends = positions(text).filter(|at| text[*at..].chars().all(around(")]`.!。")));
+        let mut pairs = starts.flat_map(|a| ends.clone().map(move |b| (a, b)));
+        pairs.any(|(a, b)| a <= b && has(name, &text[a..b]))
+    }
+
+    /// The slow twin of [`classify`] for one sentence without an exit code: each pattern on each piece of the text.
+    fn slow(text: &str, error: bool, asked: &str) -> ResultClass {
+        let text = text.trim().to_lowercase();
+        let start: String = text.chars().take(BEGINNING).collect();
+        let start = start.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        let refused = positions(start).any(|to| {
+            let start_of = &start[..to];
+            edge(start, to) && has("refusal", start_of) || has("refusal_cjk", start_of)
+        });
+        let denied = pieces("denied", &text);
+        let waits = pieces("waiting", &text);
+        let mut waits = waits
+            .iter()
+            .filter(|(a, b)| !denied.iter().any(|(from, to)| from < b && a < to));
+        if !pieces("yet", &text).is_empty() || !refused && waits.next().is_some() {
+            ResultClass::Waiting
+        } else if error || refused {
+            ResultClass::Refusal
+        } else if bare("mute", &text) {
+            ResultClass::Mute
+        } else if bare("nothing", &text) {
+            let sleeps = asked.contains("sleep 30");
+            if sleeps {
+                ResultClass::Waiting
+            } else {
+                ResultClass::Nothing
+            }
+        } else if !pieces("done", &text).is_empty() && pieces("failed", &text).is_empty() {
+            ResultClass::Done
+        } else {
+            ResultClass::News
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn the_slow_twin_agrees(
+            parts in proptest::collection::vec(select(&[
+                "updated", "Created", "no", "not", "yet", "running", "pending", "non-pending", "in_progress", "Error", "failed",
+                "ok", "done", "[]", "0", "3 rows", "found", "matches", "已更新", "失败", "等待", "éxito", "404 not found", "510",
+                "try again later", "\"status\":\"error\"", "invalid", "the file", "a.py", "läuft", "```", "(", ")",
+            ][..]), 0..5),
+            gap in select(&[" ", "", ": ", ", "][..]),
+            error in any::<bool>(),
+            asked in select(&["run({})", "bash({\"command\":\"sleep 30\"})"][..]),
+        ) {
+            let text = parts.join(gap);
+            prop_assert_eq!(classify(&text, error, asked), slow(&text, error, asked), "{}", text);
+        }
+    }
+
+    #[test]
+    fn what_results_say() {
+        let edited = "The file /r/a.go has been updated successfully.";
+        let silent = "Exit code: 0\nWall time: 0.9 seconds\nOutput:\n";
+        let refused = "{\"error\": {\"code\": 429, \"message\": \"Too many requests.\"}}";
+        for (text, expected) in [
+            (edited, ResultClass::Done),
+            (
+                "Success. Updated the following files:\nM app/mailer.py\n",
+                ResultClass::Done,
+            ),
+            ("{\"success\":true,\"updatedRows\":1}", ResultClass::Done),
+            ("UPDATE 1", ResultClass::Done),
+            ("文件已更新", ResultClass::Done),
+            (silent, ResultClass::Done),
+            ("rc=0\n", ResultClass::Done),
+            ("updated 3 files, 1 failed", ResultClass::News),
+            (
+                "{\"status\":\"in_progress\",\"stage\":\"tests\"}",
+                ResultClass::Waiting,
+            ),
+            ("No agents completed yet", ResultClass::Waiting),
+            ("503 Service Unavailable", ResultClass::Waiting),
+            ("Error 429: try again in 5s", ResultClass::Waiting),
+            (
+                "Error: Non-pending order cannot be modified",
+                ResultClass::Refusal,
+            ),
+            (
+                "Error: one payment for a pending order",
+                ResultClass::Refusal,
+            ),
+            (
+                "Shell 4922ab is not running (status: killed)",
+                ResultClass::News,
+            ),
+            ("{\"status\": \"checking\"}", ResultClass::News),
+            ("No matches found", ResultClass::Nothing),
+            ("", ResultClass::Nothing),
+            (
+                "Process exited with code 1\nOutput:\n",
+                ResultClass::Nothing,
+            ),
+            ("{\"messages\": [], \"count\": 0}", ResultClass::Nothing),
+            ("available", ResultClass::Nothing),
+            ("ok", ResultClass::Mute),
+            ("[image omitted]", ResultClass::Mute),
+            ("[Old tool result content cleared]", ResultClass::Mute),
+            (
+                "```\nNo matches found for pattern 'Injectable'....\n```",
+                ResultClass::Nothing,
+            ),
+            (
+                "{\"status\": \"not_found\", \"id\": \"a\"}",
+                ResultClass::Nothing,
+            ),
+            ("Payment of 65.0 USD has been made.", ResultClass::Done),
+            (
+                "Examen adjuntado con exito a la solicitud.",
+                ResultClass::Done,
+            ),
+            ("{\"ok\": true}", ResultClass::Mute),
+            (refused, ResultClass::Refusal),
+            ("Error: no such file", ResultClass::Refusal),
+            ("/home/dev/quant", ResultClass::News),
+            ("48 passed in 5.31s", ResultClass::News),
+            ("510", ResultClass::News),
+            ("412 passed in 5.31s", ResultClass::News),
+            ("404 Not Found", ResultClass::Refusal),
+            (
+                "{\"status\":\"error\",\"error\":\"429\"}",
+                ResultClass::Refusal,
+            ),
+        ] {
+            assert_eq!(classify(text, false, "run({})"), expected, "{text}");
+        }
+        assert_eq!(
+            classify("", false, "bash({\"command\":\"sleep 30\"})"),
+            ResultClass::Waiting
+        );
+        assert_eq!(
+            classify("no such file", true, "run({})"),
+            ResultClass::Refusal
+        );
+    }
+}

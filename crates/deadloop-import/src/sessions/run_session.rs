@@ -1,0 +1,264 @@
+//! The events of an agent's run, built alike for every format.
+//!
+//! A run has a turn before each action of the model, user messages, prompts by length and hash, calls with their
+//! arguments as written, results, and the agents' names.
+//!
+//! A result is not joined to its call here: the recording's own ids stay.
+
+use serde_json::Value;
+
+use crate::reader::{Intake, RecordReader, entry, keep};
+use crate::sessions::conversation::Conversation;
+use crate::sessions::turn::{TurnData, Usage};
+use crate::source::records::SourceRecord;
+use deadloop_corpus::transcript::fingerprint::system;
+use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
+use deadloop_stream::fields::Object;
+use deadloop_stream::time::EventClock;
+use deadloop_stream::wire::WireFault;
+
+/// The only run of a file, while its reader collects it.
+#[derive(Debug, Default)]
+pub(crate) struct RunSession {
+    /// The place of its first record. `None` if no record was read.
+    place: Option<Place>,
+    /// The recording's id of the run. `None` to name it after its file.
+    pub(crate) id: Option<String>,
+    pub(crate) run: Conversation,
+    pub(crate) clock: EventClock,
+    pub(crate) model: Option<String>,
+    /// The reason why the run ended, if known.
+    pub(crate) reason: Option<String>,
+    /// Further data on the run, for `meta`.
+    pub(crate) about: Object,
+}
+
+impl RunSession {
+    /// Records the place of the first record.
+    pub(crate) fn at(&mut self, place: Place) {
+        self.place.get_or_insert(place);
+    }
+
+    /// Ends the file and emits its run, if the run had a record.
+    pub(crate) fn end(&mut self, out: &mut Intake) {
+        let mut session = std::mem::take(self);
+        session.id.get_or_insert_with(|| out.stem().to_owned());
+        session.whole(out);
+    }
+
+    /// Emits the run as one of several of a file. A run without an id gets a number.
+    pub(crate) fn whole(self, out: &mut Intake) {
+        let session = self;
+        let Some(place) = session.place else {
+            return;
+        };
+        let mut run = session.run;
+        run.finish(session.reason);
+        let mut entry = run.entry(place);
+        entry.transcript.id = session.id.unwrap_or_default();
+        entry.transcript.model = session.model.unwrap_or_default();
+        entry.transcript.meta.extend(session.about);
+        out.emit(entry);
+    }
+}
+
+/// A reader of files with one run each.
+pub(crate) trait RunReader {
+    /// The path of a record in reported losses.
+    const RECORD: &str = "[]";
+
+    /// Returns the run of the file so far.
+    fn session(&mut self) -> &mut RunSession;
+
+    /// Adds a record to the run. Fields left in it are losses.
+    ///
+    /// # Errors
+    /// The record cannot be used.
+    fn record(&mut self, record: &mut Object, out: &mut Intake) -> Result<(), WireFault>;
+}
+
+impl<T: RunReader + Send> RecordReader for T {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+        let (place, mut object) = record.placed()?;
+        self.record(&mut object, out)?;
+        out.losses.rest(T::RECORD, &object);
+        self.session().at(place);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Intake) {
+        self.session().end(out);
+    }
+}
+
+impl Conversation {
+    /// Begins a turn, or continues the last one if both belong to one response.
+    pub(crate) fn turn(&mut self, turn: TurnData) {
+        self.begun = true;
+        let same = turn.response.is_some() && turn.response == self.response;
+        if same {
+            return self.used(turn.usage);
+        }
+        self.response = turn.response;
+        let mut event = RecordedEvent::new(Body::Turn);
+        event.t_ms = turn.t_ms;
+        event.rest.insert("index".to_owned(), self.turns.into());
+        keep(&mut event.rest, "agent", turn.agent.map(Value::String));
+        turn.usage.keep(&mut event.rest);
+        self.turns += 1;
+        self.events.push(event);
+    }
+
+    /// Returns the number of turns.
+    pub(crate) fn turns(&self) -> u64 {
+        self.turns
+    }
+
+    /// Adds the tokens of the last turn, if the recording has them after the turn.
+    pub(crate) fn used(&mut self, usage: Usage) {
+        if let Some(turn) = self.last_turn() {
+            usage.keep(&mut turn.rest);
+        }
+    }
+
+    /// Returns the turn that began last.
+    pub(crate) fn last_turn(&mut self) -> Option<&mut RecordedEvent> {
+        let mut events = self.events.iter_mut().rev();
+        events.find(|event| matches!(event.body, Body::Turn))
+    }
+
+    /// Adds a user message. The first is the task.
+    pub(crate) fn user(&mut self, text: String, t_ms: Option<f64>) {
+        if text.is_empty() {
+            return;
+        }
+        self.prompt.get_or_insert_with(|| text.clone());
+        self.push(Body::User(text), t_ms);
+    }
+
+    /// Adds a system prompt. Only its length in chars and its hash are kept.
+    pub(crate) fn system(&mut self, text: &str, t_ms: Option<f64>) {
+        if !text.is_empty() {
+            let event = system(text);
+            self.events.push(RecordedEvent { t_ms, ..event });
+        }
+    }
+
+    /// Marks the last prompt as the summary that replaced earlier messages.
+    pub(crate) fn mark_compaction(&mut self) {
+        if let Some(last) = self.events.last_mut() {
+            let meta = Object::from_iter([("compaction".to_owned(), true.into())]);
+            last.rest.insert("meta".to_owned(), meta.into());
+        }
+    }
+
+    /// Adds a call, a result or another event.
+    pub(crate) fn push(&mut self, body: Body, t_ms: Option<f64>) {
+        match body {
+            Body::User(_) => (self.begun, self.response) = (false, None),
+            // Results may come between the calls of one response.
+            Body::ToolResult { .. } => self.begun = false,
+            _ => {}
+        }
+        self.events.push(RecordedEvent::at(body, t_ms));
+    }
+
+    /// Adds an action of the model. It begins a turn if none has begun since the last user message or result.
+    pub(crate) fn act(&mut self, body: Body, t_ms: Option<f64>) {
+        if !self.begun {
+            let turn = TurnData {
+                t_ms,
+                ..TurnData::default()
+            };
+            self.turn(turn);
+        }
+        self.push(body, t_ms);
+    }
+
+    /// Adds text of the model, with thinking split off.
+    pub(crate) fn add_answer(&mut self, text: impl Into<String>, t_ms: Option<f64>, out: &Intake) {
+        out.split_thinking(text)
+            .for_each(|body| self.act(body, t_ms));
+    }
+
+    /// Ends the run.
+    pub(crate) fn finish(&mut self, reason: Option<String>) {
+        if reason.is_some() {
+            // A run ends once, so the reason of the whole replaces the last one.
+            self.events
+                .pop_if(|last| matches!(last.body, Body::Finish { .. }));
+            self.events
+                .push(RecordedEvent::new(Body::Finish { reason }));
+        }
+    }
+
+    /// Returns the run as a transcript without a name.
+    pub(crate) fn entry(self, place: Place) -> Entry {
+        let group = self.group();
+        let mut made = entry(place, self.events);
+        made.transcript.group = group;
+        let args = arguments(&made.transcript.events).map(Value::from);
+        keep(&mut made.transcript.meta, "args", args);
+        made
+    }
+}
+
+/// Returns the form of the arguments of a run's calls: as the model wrote them, or as a program parsed them.
+pub(crate) fn arguments(events: &[RecordedEvent]) -> Option<&'static str> {
+    let mut written = None;
+    for event in events {
+        match &event.body {
+            Body::ToolCall { arguments, .. } if arguments.is_string() => return Some("raw"),
+            Body::ToolCall { .. } => written = Some("serialised"),
+            _ => {}
+        }
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn tokens_of_the_cache_are_among_those_sent() {
+        let taken = |usage: Value| {
+            let mut usage = usage.as_object().cloned().unwrap_or_default();
+            Usage::taken(&mut usage)
+        };
+        let used = |sent, wrote, cached| Usage {
+            sent: Some(sent),
+            wrote: Some(wrote),
+            cached,
+        };
+        let anthropic = json!({"input_tokens": 3, "cache_creation_input_tokens": 10,
+            "cache_read_input_tokens": 100, "output_tokens": 7});
+        assert_eq!(taken(anthropic), used(113, 7, Some(100)));
+        let chat = json!({"prompt_tokens": 113, "completion_tokens": 7, "total_tokens": 120,
+            "prompt_tokens_details": {"cached_tokens": 100}});
+        assert_eq!(taken(chat), used(113, 7, Some(100)));
+        let responses =
+            json!({"input_tokens": 113, "output_tokens": 7, "cached_input_tokens": 100});
+        assert_eq!(taken(responses), used(113, 7, Some(100)));
+        assert_eq!(taken(json!({"input_tokens": "many"})), Usage::default());
+    }
+
+    #[test]
+    fn pieces_of_one_response_are_one_turn() {
+        let mut run = Conversation::default();
+        let turn = |response: &str| TurnData {
+            response: Some(response.to_owned()),
+            ..TurnData::default()
+        };
+        run.user("Do it.".into(), None);
+        for (response, said) in [("a", "x"), ("a", "y"), ("b", "z")] {
+            run.turn(turn(response));
+            run.act(Body::Answer(said.into()), None);
+        }
+        assert_eq!(run.turns(), 2);
+        run.user("More.".into(), None);
+        run.act(Body::Answer("w".into()), None);
+        assert_eq!(run.turns(), 3);
+    }
+}

@@ -1,0 +1,110 @@
+//! A zip archive: a record for each JSON member, in the order of names.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use zip::ZipArchive;
+
+use super::{MAX_DOCUMENT, MOST_VALUES, RecordContent, SourceRecord, SourceRecords};
+use deadloop_corpus::files::decompression::UnpackedBytes;
+use deadloop_corpus::{Place, Problem};
+use deadloop_stream::wire::{self, WireFault, utf8};
+
+type Archive = ZipArchive<BufReader<File>>;
+
+pub(super) fn records(place: Place) -> SourceRecords {
+    match open(&place.file) {
+        Ok((archive, mut names)) => {
+            names.retain(|name| name.ends_with(".json"));
+            let names = names.into();
+            Box::new(Members {
+                packed: std::fs::metadata(&*place.file).map_or(0, |about| about.len()),
+                swelling: UnpackedBytes::default(),
+                archive,
+                names,
+                place,
+            })
+        }
+        Err(fault) => Box::new(std::iter::once(Err(fault.at(place)))),
+    }
+}
+
+/// Returns the names of an archive's members, in order. Empty if the archive cannot be read.
+pub(crate) fn members(path: &Path) -> Vec<String> {
+    open(path).map_or(Vec::new(), |(_, names)| names)
+}
+
+/// Opens an archive, and returns it with the names of its members, in order.
+fn open(path: &Path) -> Result<(Archive, Vec<String>), WireFault> {
+    let broken = |e: &dyn std::fmt::Display| {
+        WireFault::new(
+            format!("the archive cannot be read: {e}"),
+            "a whole zip archive",
+        )
+    };
+    let file = File::open(path).map_err(|e| broken(&e))?;
+    let archive = ZipArchive::new(BufReader::new(file)).map_err(|e| broken(&e))?;
+    let names = archive.file_names().map(|name| name.map(Cow::into_owned));
+    let mut names: Vec<String> = names.collect::<Result<_, _>>().map_err(|e| broken(&e))?;
+    names.sort();
+    Ok((archive, names))
+}
+
+struct Members {
+    archive: Archive,
+    /// The bytes of the archive, and the unpacked size of its members.
+    packed: u64,
+    swelling: UnpackedBytes,
+    names: VecDeque<String>,
+    place: Place,
+}
+
+impl Iterator for Members {
+    type Item = Result<SourceRecord, Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let member = self.names.pop_front()?;
+        let file = Arc::new(self.place.file.join(&member));
+        let place = |line| Place::new(Arc::clone(&file), line);
+        Some(match self.read(&member) {
+            Ok(content) => Ok(SourceRecord {
+                place: place(1),
+                member,
+                content,
+            }),
+            Err((line, fault)) => Err(fault.at(place(line))),
+        })
+    }
+}
+
+impl Members {
+    /// Reads the JSON of a member, or returns the line and the fault.
+    fn read(&mut self, name: &str) -> Result<RecordContent, (u64, WireFault)> {
+        let broken = |e: &dyn std::fmt::Display| {
+            let what = format!("the member cannot be read: {e}");
+            (0, WireFault::new(what, "a whole zip archive"))
+        };
+        let member = self.archive.by_name(name).map_err(|e| broken(&e))?;
+        let mut bytes = Vec::new();
+        let mut limited = member.take(MAX_DOCUMENT as u64 + 1);
+        limited.read_to_end(&mut bytes).map_err(|e| broken(&e))?;
+        // All members count together, since members may share bytes of the archive.
+        let swelling = self.swelling.add(bytes.len() as u64, self.packed);
+        if let Err(e) = swelling {
+            self.names.clear();
+            return Err(broken(&e));
+        }
+        if bytes.len() > MAX_DOCUMENT {
+            let expected = format!("at most {MAX_DOCUMENT} bytes");
+            return Err((0, WireFault::new("a member that is too long", expected)));
+        }
+        let text = utf8(&bytes).map_err(|fault| (1, fault))?;
+        wire::parse(text, MOST_VALUES)
+            .map(RecordContent::Json)
+            .map_err(|e| (e.line() as u64, WireFault::json(&e, text)))
+    }
+}

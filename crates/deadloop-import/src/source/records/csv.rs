@@ -1,0 +1,231 @@
+//! The rows of a CSV file as objects.
+//!
+//! The fields have the names of the header. One row is in memory at a time.
+
+use std::io::{BufRead, Read};
+
+use serde_json::{Map, Value};
+
+use super::{MAX_DOCUMENT, RecordContent, SourceRecord};
+use deadloop_corpus::files::csv_rows::{CsvRow, first_row, is_open, line_breaks};
+use deadloop_corpus::{Cost, Place, Problem};
+use deadloop_stream::BOM;
+use deadloop_stream::wire::WireFault;
+
+/// The minimum number of bytes per read, so that a long row is not scanned line by line.
+const CHUNK: usize = 1 << 16;
+
+struct CsvRecords<R> {
+    bytes: R,
+    place: Place,
+    /// The bytes read beyond the last record, and their first line.
+    left: Vec<u8>,
+    line: u64,
+    ended: bool,
+    /// The names of the columns.
+    header: Option<Vec<String>>,
+}
+
+pub(super) fn records(
+    bytes: impl BufRead,
+    place: Place,
+) -> impl Iterator<Item = Result<SourceRecord, Problem>> {
+    CsvRecords {
+        bytes,
+        place,
+        left: Vec::new(),
+        line: 1,
+        ended: false,
+        header: None,
+    }
+}
+
+/// Reads the first rows of a file's beginning as objects. A last row that may be cut is left out.
+pub(crate) fn head(bytes: &[u8], most: usize, whole: bool) -> Vec<Value> {
+    let rows = records(bytes, Place::whole(""));
+    let rows = rows.take(most + 1).filter_map(Result::ok);
+    let mut values: Vec<Value> = rows
+        .filter_map(|row| match row.content {
+            RecordContent::Json(value) => Some(value),
+            _ => None,
+        })
+        .collect();
+    if !whole && values.len() <= most {
+        values.pop();
+    }
+    values.truncate(most);
+    values
+}
+
+impl<R: BufRead> CsvRecords<R> {
+    /// Reads until the first row is whole, the file ends or the row is too long.
+    fn fill(&mut self) -> std::io::Result<()> {
+        let mut wanted = 0;
+        while !self.ended
+            && self.left.len() <= MAX_DOCUMENT
+            && (self.left.len() < wanted || self.needs_more())
+        {
+            // The doubling bounds how often a long row is scanned.
+            wanted = (self.left.len() * 2).max(CHUNK);
+            let more = (wanted - self.left.len()) as u64;
+            let read = self.bytes.by_ref().take(more).read_to_end(&mut self.left)?;
+            let line = self.bytes.read_until(b'\n', &mut self.left)?;
+            self.ended = read + line == 0;
+        }
+        Ok(())
+    }
+
+    fn needs_more(&self) -> bool {
+        self.left.trim_ascii().is_empty() || is_open(self.left.trim_ascii_start())
+    }
+
+    fn row(&mut self) -> Option<Result<CsvRow, Problem>> {
+        if let Err(e) = self.fill() {
+            self.ended = true;
+            self.left.clear();
+            let fault = deadloop_corpus::files::lines::broken(&e);
+            return Some(Err(fault.at(self.at(self.line))));
+        }
+        if self.line == 1 && self.left.starts_with(BOM) {
+            self.left.drain(..BOM.len());
+        }
+        let (end, row) = first_row(&self.left, self.line)?;
+        self.line += line_breaks(&self.left[..end]);
+        self.left.drain(..end);
+        Some(Ok(row))
+    }
+
+    fn at(&self, line: u64) -> Place {
+        Place {
+            line,
+            ..self.place.clone()
+        }
+    }
+}
+
+impl<R: BufRead> Iterator for CsvRecords<R> {
+    type Item = Result<SourceRecord, Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let row = match self.row()? {
+                Ok(row) => row,
+                Err(problem) => return Some(Err(problem)),
+            };
+            let place = self.at(row.line);
+            if let Some((what, expected)) = row.bad {
+                if self.header.is_none() {
+                    // Without the names of the columns, the rows are useless.
+                    self.ended = true;
+                    self.left.clear();
+                    let fault = WireFault::new(format!("the header: {what}"), expected);
+                    return Some(Err(fault.costing(Cost::Unread).at(place)));
+                }
+                return Some(Err(WireFault::new(what, expected).at(place)));
+            }
+            let Some(header) = &self.header else {
+                self.header = Some(names(&row));
+                continue;
+            };
+            return Some(match object(header, &row) {
+                Ok(content) => Ok(SourceRecord {
+                    place,
+                    member: String::new(),
+                    content,
+                }),
+                Err(fault) => Err(fault.at(place)),
+            });
+        }
+    }
+}
+
+/// Returns the names of the columns, made unique.
+fn names(row: &CsvRow) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (at, cell) in row.cells.iter().enumerate() {
+        let name = match cell.trim() {
+            "" => format!("column {}", at + 1),
+            name if names.iter().any(|known| known == name) => format!("{name} ({})", at + 1),
+            name => name.to_owned(),
+        };
+        names.push(name);
+    }
+    names
+}
+
+/// Converts a row to an object. An empty cell is null, so that the column exists.
+fn object(header: &[String], row: &CsvRow) -> Result<RecordContent, WireFault> {
+    if row.cells.len() != header.len() {
+        return Err(WireFault::new(
+            format!("a row of {} cells", row.cells.len()),
+            format!("{}, as in the header", header.len()),
+        ));
+    }
+    let cells = header.iter().zip(row.cells.iter());
+    let value = |cell: &str| {
+        if cell.is_empty() {
+            Value::Null
+        } else {
+            cell.into()
+        }
+    };
+    let object: Map<String, Value> = cells
+        .map(|(name, cell)| (name.clone(), value(cell)))
+        .collect();
+    Ok(RecordContent::Json(Value::Object(object)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `line: object`, or what is wrong.
+    fn rows_as_text(text: &str) -> Vec<String> {
+        let told = |row: Result<SourceRecord, Problem>| match row {
+            Ok(row) => match row.content {
+                RecordContent::Json(value) => format!("{}: {value}", row.place.line),
+                _ => "no object".into(),
+            },
+            Err(problem) => format!("{}: {}", problem.place.line, problem.what),
+        };
+        records(text.as_bytes(), Place::whole(""))
+            .map(told)
+            .collect()
+    }
+
+    #[test]
+    fn rows_are_objects_of_named_columns() {
+        assert_eq!(
+            rows_as_text("\u{feff}id,said,,id\n1,\"a, \"\"b\"\"\nc\",,x\n\n2,d,e\n3,d,e,f\n"),
+            [
+                "2: {\"id\":\"1\",\"said\":\"a, \\\"b\\\"\\nc\",\"column 3\":null,\"id (4)\":\"x\"}",
+                "5: a row of 3 cells",
+                "6: {\"id\":\"3\",\"said\":\"d\",\"column 3\":\"e\",\"id (4)\":\"f\"}",
+            ]
+        );
+        assert_eq!(rows_as_text("a,b\n"), [""; 0]);
+        assert_eq!(
+            rows_as_text("a,\"b\n1,2\n"),
+            ["1: the header: a quote that is never closed"]
+        );
+        assert_eq!(rows_as_text(""), [""; 0]);
+    }
+
+    #[test]
+    fn rows_longer_than_what_is_read_at_once_are_whole() {
+        let long = "x,\n".repeat(CHUNK);
+        let text = format!("a,b\n\"{long}\",1\nc,\"d\n");
+        let told = rows_as_text(&text);
+        assert_eq!(told.len(), 2);
+        assert!(
+            told[0].starts_with("2: {\"a\":\"x,\\nx,"),
+            "{}",
+            &told[0][..40]
+        );
+        assert!(
+            told[1].ends_with("a quote that is never closed"),
+            "{}",
+            told[1]
+        );
+    }
+}

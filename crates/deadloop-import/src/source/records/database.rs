@@ -1,0 +1,503 @@
+//! A SQLite database with sessions: a record for each row of each run.
+//!
+//! The database is opened read-only, no file is written next to it, and all reads see the same moment. Memory holds the
+//! keys of the runs, the rows of one run, and eight megabytes of pages. Larger sorts of SQLite use the system's folder
+//! for temporary files.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Row};
+use serde_json::Value;
+
+use super::queries::{QUERIES, Query};
+use super::{DATABASE, MAX_DOCUMENT, MOST_VALUES, RecordContent, SourceRecord, SourceRecords};
+use crate::source::files::{FileStamp, beside};
+use deadloop_corpus::{Place, Problem};
+use deadloop_stream::fields::Object;
+use deadloop_stream::wire::{self, WireFault};
+
+/// The size of SQLite's page cache, in kilobytes.
+const CACHE: i64 = 8192;
+/// The maximum wait for a writer.
+const WAIT: Duration = Duration::from_secs(3);
+/// The number of tables named in the message about an unknown database.
+const NAMED: usize = 12;
+
+/// Returns the records of a database with a known format.
+pub(super) fn records(place: Place) -> SourceRecords {
+    match DatabaseRecords::open(&place.file) {
+        Ok(rows) => Box::new(rows),
+        Err(fault) => Box::new(std::iter::once(Err(fault.at(place)))),
+    }
+}
+
+/// Returns the format of a database, recognized by its tables. The error lists the tables.
+pub(crate) fn format(path: &Path) -> Result<&'static str, WireFault> {
+    let (connection, _) = open(path)?;
+    let tables = DatabaseTables::read(&connection).map_err(|e| broken(&e))?;
+    match tables.queries().next() {
+        Some(query) => Ok(&query.format),
+        None => Err(WireFault::new(
+            format!("a SQLite database {}", tables.listing()),
+            format!("a database of {}", programs()),
+        )),
+    }
+}
+
+/// Lists the formats of readable databases.
+fn programs() -> String {
+    let mut names: Vec<&str> = QUERIES.iter().map(|query| query.format.as_str()).collect();
+    names.dedup();
+    names.join(", ")
+}
+
+/// Opens a database without writing. Returns it with a stamp for detecting writes in the meantime.
+///
+/// No stamp is needed if the database is locked or has a log, since all reads then see the same moment.
+fn open(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
+    let header = header(path)?;
+    let log = beside(path, "-wal");
+    let index = beside(path, "-shm").is_some();
+    // Programs with a log (WAL) mark it in bytes 18 and 19.
+    let logged = header[18] == 2 || header[19] == 2;
+    let (how, stamp) = match log {
+        _ if !logged => ("", None),
+        Some(_) if index => ("&readonly_shm=1", None),
+        Some(log) if log.len() > 0 => {
+            return Err(WireFault::new(
+                "a database whose log (-wal) stands beside it without the log's index (-shm): what is in the log cannot be read without writing",
+                "both files beside it, or the database after its program has opened and closed it once more",
+            ));
+        }
+        // No program has the database open: SQLite would create both files to read it.
+        _ => ("&immutable=1", FileStamp::read(path)),
+    };
+    if stamp.is_some() || !logged {
+        is_whole(path, &header)?;
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let uri = format!("file:{}?mode=ro{how}", escaped(path)?);
+    let connection = Connection::open_with_flags(uri, flags).map_err(|e| broken(&e))?;
+    careful(&connection).map_err(|e| broken(&e))?;
+    Ok((connection, stamp))
+}
+
+/// Reads the first hundred bytes.
+fn header(path: &Path) -> Result<[u8; 100], WireFault> {
+    use std::io::Read;
+    let mut header = [0; 100];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
+    match read {
+        Ok(()) if header.starts_with(DATABASE) => Ok(header),
+        Ok(()) => Err(WireFault::new(
+            "a SQLite database that is packed",
+            "the database as it was before it was packed",
+        )),
+        Err(e) => Err(WireFault::new(
+            format!("the database cannot be read: {e}"),
+            "a whole SQLite database",
+        )),
+    }
+}
+
+/// Checks that a database without a log has the length in its header.
+fn is_whole(path: &Path, header: &[u8; 100]) -> Result<(), WireFault> {
+    let number = |at: usize| u32::from_be_bytes([0, 1, 2, 3].map(|i| header[at + i]));
+    let page = match u64::from(u16::from_be_bytes([header[16], header[17]])) {
+        1 => 1 << 16,
+        page => page,
+    };
+    // Old programs did not count pages, so the count may be of another version of the file.
+    let counted = number(24) == number(92);
+    let said = u64::from(number(28)) * page;
+    let there = path.metadata().map_or(0, |about| about.len());
+    if counted && there < said {
+        Err(WireFault::new(
+            format!("the file ends inside the database: {there} bytes of {said}"),
+            "a whole SQLite database",
+        ))
+    } else {
+        Ok(())
+    }
+}
+
+/// Escapes a path for a URI.
+fn escaped(path: &Path) -> Result<String, WireFault> {
+    let text = path.to_str().ok_or_else(|| {
+        WireFault::new("a database whose path is not UTF-8", "a path that is UTF-8")
+    })?;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/\\:".contains(&byte);
+    let escaped = text.bytes().map(|byte| {
+        if plain(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    });
+    Ok(escaped.collect())
+}
+
+/// Restricts a connection. The database is untrusted: its code is not run, and its memory is bounded.
+fn careful(connection: &Connection) -> Result<(), Error> {
+    connection.busy_timeout(WAIT)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_DOCUMENT as i32)?;
+    connection.pragma_update(None, "cache_size", -CACHE)?;
+    // All reads until the end see one moment.
+    connection.execute_batch("BEGIN")
+}
+
+/// Converts an error of SQLite to a problem.
+fn broken(error: &Error) -> WireFault {
+    let code = error.sqlite_error_code();
+    let expected = match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            "a moment in which its program does not write; close it, and try again"
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
+            "a database whose last change is finished: open its program once, and close it"
+        }
+        _ => "a whole SQLite database",
+    };
+    // SQLite's message may have several lines.
+    let said = match error {
+        Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    };
+    let said = said.replace(['\n', '\r'], " ");
+    WireFault::new(format!("the database cannot be read: {said}"), expected)
+}
+
+/// The tables of a database and their columns.
+struct DatabaseTables(Vec<(String, Vec<String>)>);
+
+impl DatabaseTables {
+    /// Lists ordinary tables only, since a view or a virtual table of the same name could run arbitrary code.
+    fn read(connection: &Connection) -> Result<Self, Error> {
+        let mut names = connection.prepare(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
+        )?;
+        let names = names.query_map((), |row| row.get::<_, String>(0))?;
+        let mut tables = Vec::new();
+        for name in names {
+            let name = name?;
+            let mut columns = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+            let columns = columns.query_map([&name], |row| row.get(0))?;
+            let columns = columns.collect::<Result<_, _>>()?;
+            tables.push((name, columns));
+        }
+        Ok(Self(tables))
+    }
+
+    /// Returns whether a table has all of these columns. A column with `!` before its name must be absent.
+    fn has(&self, table: &str, columns: &[String]) -> bool {
+        let find = |name: &str| self.0.iter().find(|(known, _)| known == name);
+        if let Some(absent) = table.strip_prefix('!') {
+            return find(absent).is_none();
+        }
+        let Some((_, known)) = find(table) else {
+            return false;
+        };
+        columns.iter().all(|column| match column.strip_prefix('!') {
+            Some(absent) => !known.iter().any(|name| name == absent),
+            None => known.iter().any(|name| name == column),
+        })
+    }
+
+    /// Returns the queries of the first program whose tables exist.
+    fn queries(&self) -> impl Iterator<Item = &'static Query> {
+        let all = |query: &&Query| {
+            let mut tables = query.tables.iter();
+            tables.all(|(table, columns)| self.has(table, columns))
+        };
+        let there: Vec<&'static Query> = QUERIES.iter().filter(all).collect();
+        let format = there.first().map(|query| &query.format);
+        there
+            .into_iter()
+            .filter(move |query| Some(&query.format) == format)
+    }
+
+    /// Lists the names of the tables, for messages.
+    fn listing(&self) -> String {
+        let names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_str()).collect();
+        match names.len() {
+            0 => "without tables".to_owned(),
+            n if n > NAMED => format!(
+                "with the tables {} and {} more",
+                names[..NAMED].join(", "),
+                n - NAMED
+            ),
+            _ => format!("with the tables {}", names.join(", ")),
+        }
+    }
+}
+
+/// A run that is not read yet.
+struct DatabaseRun {
+    query: &'static Query,
+    key: String,
+    /// The data on the run besides its rows.
+    about: Object,
+}
+
+struct DatabaseRecords {
+    connection: Connection,
+    file: Arc<PathBuf>,
+    stamp: Option<FileStamp>,
+    /// The queries whose runs are not found yet.
+    queries: VecDeque<&'static Query>,
+    runs: VecDeque<DatabaseRun>,
+    ready: VecDeque<Result<SourceRecord, Problem>>,
+    ended: bool,
+}
+
+impl DatabaseRecords {
+    fn open(path: &Arc<PathBuf>) -> Result<Self, WireFault> {
+        let (connection, stamp) = open(path)?;
+        let tables = DatabaseTables::read(&connection).map_err(|e| broken(&e))?;
+        let queries: VecDeque<&'static Query> = tables.queries().collect();
+        let used = queries.iter().flat_map(|query| &query.tables);
+        for (table, _) in used.filter(|(table, _)| !table.starts_with('!')) {
+            sound(&connection, table)?;
+        }
+        Ok(Self {
+            connection,
+            file: Arc::clone(path),
+            stamp,
+            queries,
+            runs: VecDeque::new(),
+            ready: VecDeque::new(),
+            ended: false,
+        })
+    }
+
+    /// Finds the keys of the runs of a query.
+    fn find(&mut self, query: &'static Query) -> Result<(), Error> {
+        let mut runs = self.connection.prepare(&query.runs)?;
+        let names: Vec<String> = runs.column_names().map(str::to_owned).collect();
+        let mut rows = runs.query(())?;
+        while let Some(row) = rows.next()? {
+            // A run that cannot be read is reported with its rows.
+            let about = object(row, &names).unwrap_or_default();
+            let key = match row.get_ref(0)? {
+                ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+                ValueRef::Integer(number) => number.to_string(),
+                _ => String::new(),
+            };
+            self.runs.push_back(DatabaseRun { query, key, about });
+        }
+        Ok(())
+    }
+
+    /// Reads the readable rows of a run.
+    fn rows(&mut self, run: &DatabaseRun) -> Result<(), Error> {
+        let file = Arc::new(self.file.join(run.name()));
+        let mut rows = self.connection.prepare(&run.query.rows)?;
+        let names: Vec<String> = rows.column_names().map(str::to_owned).collect();
+        let mut rows = rows.query([&run.key])?;
+        let (mut line, mut bytes) = (0, 0);
+        while let Some(row) = rows.next()? {
+            line += 1;
+            let place = Place::new(Arc::clone(&file), line);
+            bytes += (0..names.len())
+                .map(|at| row.get_ref(at).map_or(0, size))
+                .sum::<usize>();
+            if bytes > MAX_DOCUMENT {
+                self.ready.clear();
+                let expected = format!("at most {MAX_DOCUMENT} bytes");
+                let fault = WireFault::new("a session that is too long", expected);
+                self.ready.push_back(Err(fault.at(place)));
+                return Ok(());
+            }
+            let record = object(row, &names).map(|mut object| {
+                for (name, value) in &run.about {
+                    object.entry(name).or_insert_with(|| value.clone());
+                }
+                object
+            });
+            self.ready.push_back(record_at(record, place));
+        }
+        if line == 0 {
+            let mut about = run.about.clone();
+            about.insert("kind".to_owned(), "a session without messages".into());
+            let place = Place::new(file, 0);
+            self.ready.push_back(record_at(Ok(about), place));
+        }
+        Ok(())
+    }
+
+    /// Reports an error of SQLite on a run or the database. Reading stops if the database is damaged.
+    fn report_error(&mut self, error: &Error, place: Place) {
+        let code = error.sqlite_error_code();
+        let damaged = [
+            ErrorCode::DatabaseCorrupt,
+            ErrorCode::NotADatabase,
+            ErrorCode::SystemIoFailure,
+            ErrorCode::DatabaseBusy,
+        ];
+        let mut fault = broken(error);
+        if code.is_some_and(|code| damaged.contains(&code)) {
+            let left = self.runs.len();
+            self.runs.clear();
+            self.queries.clear();
+            if left > 0 {
+                fault = fault.inside(&format!("{left} further sessions are not read"));
+            }
+        }
+        self.ready.push_back(Err(fault.at(place)));
+    }
+
+    /// Ends the reading, and reports whether the database was written in the meantime.
+    fn end(&mut self) {
+        self.ended = true;
+        let changed = self.stamp.is_some() && FileStamp::read(&self.file) != self.stamp;
+        if changed {
+            let fault = WireFault::new(
+                "the database was written while it was read",
+                "a database that stays as it is; close its program, and import it again",
+            );
+            let place = Place::new(Arc::clone(&self.file), 0);
+            self.ready.push_back(Err(fault.at(place)));
+        }
+    }
+
+    fn step(&mut self) {
+        let place = Place::new(Arc::clone(&self.file), 0);
+        if let Some(run) = self.runs.pop_front() {
+            if let Err(e) = self.rows(&run) {
+                let file = Arc::new(self.file.join(run.name()));
+                self.report_error(&e, Place::new(file, 0));
+            }
+        } else if let Some(query) = self.queries.pop_front() {
+            if let Err(e) = self.find(query) {
+                self.report_error(&e, place);
+            }
+        } else {
+            self.end();
+        }
+    }
+}
+
+impl DatabaseRun {
+    /// Returns the name of the run in places: its key, if it is a valid name.
+    fn name(&self) -> &str {
+        let plain = |c: char| c.is_alphanumeric() || "-_.:".contains(c);
+        if self.key.starts_with('.') || !self.key.chars().all(plain) {
+            "session"
+        } else {
+            &self.key
+        }
+    }
+}
+
+impl Iterator for DatabaseRecords {
+    type Item = Result<SourceRecord, Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.ready.is_empty() && !self.ended {
+            self.step();
+        }
+        self.ready.pop_front()
+    }
+}
+
+/// Checks that the pages of a table are intact. Otherwise rows could be missing silently.
+fn sound(connection: &Connection, table: &str) -> Result<(), WireFault> {
+    let check = format!("PRAGMA quick_check('{table}')");
+    let mut check = connection.prepare(&check).map_err(|e| broken(&e))?;
+    let mut rows = check.query(()).map_err(|e| broken(&e))?;
+    // A violated rule of the program's own schema is no damage.
+    let rules = [
+        "ok",
+        "NULL value in",
+        "CHECK constraint",
+        "non-",
+        "TEXT value",
+        "NUMERIC value",
+    ];
+    while let Some(row) = rows.next().map_err(|e| broken(&e))? {
+        let said: String = row.get(0).map_err(|e| broken(&e))?;
+        if !rules.iter().any(|rule| said.starts_with(rule)) {
+            let said = said.replace(['\n', '\r'], " ");
+            let what = format!("the database is damaged: {table}: {said}");
+            return Err(WireFault::new(what, "a whole SQLite database"));
+        }
+    }
+    Ok(())
+}
+
+fn record_at(object: Result<Object, WireFault>, place: Place) -> Result<SourceRecord, Problem> {
+    match object {
+        Ok(object) => Ok(SourceRecord {
+            place,
+            member: String::new(),
+            content: RecordContent::Json(Value::Object(object)),
+        }),
+        Err(fault) => Err(fault.at(place)),
+    }
+}
+
+fn size(value: ValueRef<'_>) -> usize {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len(),
+        _ => 8,
+    }
+}
+
+/// Converts a row to an object. A column `x{}` is parsed as JSON, `x[]` as a list of JSON texts.
+fn object(row: &Row<'_>, names: &[String]) -> Result<Object, WireFault> {
+    let mut object = Object::new();
+    for (at, name) in names.iter().enumerate() {
+        let cell = row.get_ref(at).map_err(|e| broken(&e))?;
+        let (short, list) = match (name.strip_suffix("{}"), name.strip_suffix("[]")) {
+            (Some(short), _) => (short, false),
+            (_, Some(short)) => (short, true),
+            _ => {
+                object.insert(name.clone(), value(name, cell)?);
+                continue;
+            }
+        };
+        let mut inside = parsed(short, value(short, cell)?)?;
+        if list && let Value::Array(items) = &mut inside {
+            for item in items {
+                *item = parsed(short, item.take())?;
+            }
+        }
+        object.insert(short.to_owned(), inside);
+    }
+    Ok(object)
+}
+
+/// Parses a text as JSON.
+fn parsed(name: &str, text: Value) -> Result<Value, WireFault> {
+    match text {
+        Value::String(text) => wire::parse(&text, MOST_VALUES)
+            .map_err(|e| WireFault::json(&e, &text).inside(&format!("`{name}`"))),
+        other => Ok(other),
+    }
+}
+
+fn value(name: &str, cell: ValueRef<'_>) -> Result<Value, WireFault> {
+    Ok(match cell {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => number.into(),
+        ValueRef::Real(number) => number.into(),
+        // Some programs store texts as bytes.
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(_) => {
+                let what = format!("`{name}` is not UTF-8");
+                return Err(WireFault::new(what, "UTF-8 text"));
+            }
+        },
+    })
+}

@@ -1,0 +1,261 @@
+//! JSON over many lines: the values of a file, or its list's elements.
+//!
+//! Values are read one at a time. Only brackets and strings are scanned, and the JSON reader does the rest. So a broken
+//! element does not affect the others, as long as its brackets and strings close.
+
+use std::io::{self, BufRead};
+
+use deadloop_detect::harness::JsonScan;
+
+use super::{MAX_DOCUMENT, MOST_VALUES, RecordContent, SourceRecord};
+use deadloop_corpus::files::lines::broken;
+use deadloop_corpus::{Place, Problem};
+use deadloop_stream::wire::{self, WireFault, utf8};
+
+pub(super) fn records(
+    bytes: impl BufRead,
+    place: Place,
+) -> impl Iterator<Item = Result<SourceRecord, Problem>> {
+    DocumentRecords {
+        bytes,
+        place: Place::new(place.file, 1),
+        scan: BracketScan::default(),
+        ended: false,
+    }
+}
+
+/// The effect of a byte on the current value.
+enum ScanStep {
+    /// The byte is outside any value.
+    Skip,
+    /// The byte is a part of the value.
+    Take,
+    /// The byte is the last of the value.
+    Last,
+    /// The byte follows the value.
+    End,
+}
+
+/// A scanner of brackets and strings.
+#[derive(Default)]
+struct BracketScan {
+    /// Whether the scan is inside a list whose elements are the records.
+    list: bool,
+    /// The strings and brackets of the value.
+    json: JsonScan,
+}
+
+impl BracketScan {
+    /// Scans the next byte. `first` says that no byte of the value was taken yet.
+    fn step(&mut self, byte: u8, first: bool) -> ScanStep {
+        let between = self.json.depth() == 0 && !self.json.is_quoted();
+        match byte {
+            b'[' if first && !self.list => {
+                self.list = true;
+                return ScanStep::Skip;
+            }
+            b']' if between && self.list => {
+                self.list = false;
+                return ScanStep::End;
+            }
+            _ => {}
+        }
+        match self.json.outside(char::from(byte)) {
+            Some(']' | '}') if self.json.depth() == 0 && !self.list => ScanStep::Last,
+            Some(',') if between && self.list => ScanStep::End,
+            Some('\n') if between && !self.list => ScanStep::End,
+            Some(_) if first && byte.is_ascii_whitespace() => ScanStep::Skip,
+            _ => ScanStep::Take,
+        }
+    }
+
+    /// Returns the fault if the file ends here.
+    fn cut(&self, first: bool) -> Option<WireFault> {
+        let inside = self.json.is_quoted() || self.json.depth() > 0;
+        match (inside, self.list && first) {
+            (true, _) => Some(WireFault::new(
+                "the file ends inside this value",
+                "a whole document",
+            )),
+            (_, true) => Some(WireFault::new(
+                "the list does not end",
+                "`]` after its elements",
+            )),
+            _ => None,
+        }
+    }
+}
+
+struct DocumentRecords<R> {
+    bytes: R,
+    /// The line of the next byte.
+    place: Place,
+    scan: BracketScan,
+    ended: bool,
+}
+
+/// The bytes of a value, up to the limit, and its first line.
+struct ValueBytes {
+    bytes: Vec<u8>,
+    line: u64,
+    too_long: bool,
+}
+
+impl<R: BufRead> DocumentRecords<R> {
+    /// Reads the next value. It is empty at the end.
+    fn piece(&mut self) -> io::Result<ValueBytes> {
+        let mut piece = ValueBytes {
+            bytes: Vec::new(),
+            line: self.place.line,
+            too_long: false,
+        };
+        loop {
+            let buffer = self.bytes.fill_buf()?;
+            if buffer.is_empty() {
+                self.ended = true;
+                return Ok(piece);
+            }
+            let mut used = 0;
+            let mut whole = false;
+            for byte in buffer {
+                used += 1;
+                let first = piece.bytes.is_empty();
+                let step = self.scan.step(*byte, first);
+                let line = self.place.line;
+                self.place.line += u64::from(*byte == b'\n');
+                if matches!(step, ScanStep::Take | ScanStep::Last) {
+                    piece.too_long |= piece.bytes.len() == MAX_DOCUMENT;
+                    if first {
+                        piece.line = line;
+                    }
+                    if !piece.too_long {
+                        piece.bytes.push(*byte);
+                    }
+                }
+                whole = match step {
+                    ScanStep::Last => true,
+                    ScanStep::End => !first,
+                    ScanStep::Skip | ScanStep::Take => false,
+                };
+                if whole {
+                    break;
+                }
+            }
+            self.bytes.consume(used);
+            if whole {
+                return Ok(piece);
+            }
+        }
+    }
+
+    /// Parses a value, or returns the line and the fault.
+    fn read(&mut self, piece: &ValueBytes) -> Result<RecordContent, (u64, WireFault)> {
+        let here = |fault| (piece.line, fault);
+        if piece.too_long {
+            let expected = format!("at most {MAX_DOCUMENT} bytes");
+            return Err(here(WireFault::new("a value that is too long", expected)));
+        }
+        if self.ended
+            && let Some(fault) = self.scan.cut(piece.bytes.is_empty())
+        {
+            return Err(here(fault));
+        }
+        let text = utf8(&piece.bytes).map_err(here)?;
+        let value = wire::parse(text.trim_ascii(), MOST_VALUES);
+        value.map(RecordContent::Json).map_err(|e| {
+            let line = piece.line + (e.line() as u64).saturating_sub(1);
+            (line, WireFault::json(&e, text))
+        })
+    }
+}
+
+impl<R: BufRead> Iterator for DocumentRecords<R> {
+    type Item = Result<SourceRecord, Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let piece = match self.piece() {
+            Ok(piece) => piece,
+            Err(e) => {
+                self.ended = true;
+                return Some(Err(broken(&e).at(self.place.clone())));
+            }
+        };
+        if piece.bytes.is_empty() && self.scan.cut(true).is_none() {
+            return None;
+        }
+        let place = |line| Place::new(self.place.file.clone(), line);
+        let begin = place(piece.line);
+        Some(match self.read(&piece) {
+            Ok(content) => Ok(SourceRecord {
+                place: begin,
+                member: String::new(),
+                content,
+            }),
+            Err((line, fault)) => Err(fault.at(Place::new(begin.file, line))),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values of a text, read `size` bytes at a time, or `line: problem`.
+    fn cut(text: &str, size: usize) -> Vec<String> {
+        let bytes = std::io::BufReader::with_capacity(size, text.as_bytes());
+        records(bytes, Place::whole("x"))
+            .map(|record| match record {
+                Ok(SourceRecord {
+                    place,
+                    content: RecordContent::Json(value),
+                    ..
+                }) => {
+                    format!("{}: {value}", place.line)
+                }
+                Ok(_) => "no JSON".to_owned(),
+                Err(problem) => format!("{}! {}", problem.place.line, problem.what),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn values_and_elements_are_records() {
+        for (text, expected) in [
+            ("", vec![]),
+            ("[]", vec![]),
+            (" [ ]\n", vec![]),
+            (
+                "{\n \"a\": [1, \"}]\\\"\"]\n}\n{}",
+                vec!["1: {\"a\":[1,\"}]\\\"\"]}", "4: {}"],
+            ),
+            (
+                "[\n{\"a\":\n1},\n{\"b\":[]}, 7,\n]",
+                vec!["2: {\"a\":1}", "4: {\"b\":[]}", "4: 7"],
+            ),
+            (
+                "[{\"a\" 1}, {}]",
+                vec!["1! not JSON: expected `:` (column 6)", "1: {}"],
+            ),
+            (
+                "[{}, {\"a\":",
+                vec!["1: {}", "1! the file ends inside this value"],
+            ),
+            ("[{},", vec!["1: {}", "1! the list does not end"]),
+            (
+                "junk here\n{}",
+                vec!["1! not JSON: expected value (column 1)", "2: {}"],
+            ),
+            (
+                "{}}{}",
+                vec!["1: {}", "1! not JSON: expected value (column 1)", "1: {}"],
+            ),
+        ] {
+            for size in 1..10 {
+                assert_eq!(cut(text, size), expected, "{text:?}");
+            }
+        }
+    }
+}

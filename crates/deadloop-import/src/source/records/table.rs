@@ -1,0 +1,72 @@
+//! Parquet: a record for each row, an object of its columns.
+//!
+//! One row group is in memory at a time.
+
+use std::fs::File;
+
+use deadloop_tables::{ParquetError, ParquetRows, RowOfValues, RowsError};
+use serde_json::Value;
+
+use super::{RecordContent, SourceRecord, SourceRecords};
+use deadloop_corpus::{Place, Problem};
+use deadloop_stream::wire::WireFault;
+
+pub(crate) fn records(place: Place) -> SourceRecords {
+    match open(&place) {
+        Ok(rows) => Box::new(ParquetTable {
+            rows,
+            place: Place::new(place.file, 0),
+        }),
+        Err(fault) => Box::new(std::iter::once(Err(fault.at(place)))),
+    }
+}
+
+fn open(place: &Place) -> Result<ParquetRows, WireFault> {
+    let file = File::open(place.file.as_path()).map_err(|e| fault_of(&e))?;
+    ParquetRows::open(file).map_err(fault)
+}
+
+fn fault_of(error: &std::io::Error) -> WireFault {
+    fault(ParquetError::Broken(error.to_string()))
+}
+
+fn fault(error: ParquetError) -> WireFault {
+    let why = match error {
+        ParquetError::GaveUp => "the reader gave up".to_owned(),
+        ParquetError::Broken(why) | ParquetError::Unwritten(why) => why,
+    };
+    let first = why.lines().next().unwrap_or_default();
+    WireFault::new(format!("broken Parquet: {first}"), "a whole Parquet file")
+}
+
+struct ParquetTable {
+    rows: ParquetRows,
+    /// The number of the last row, from 1.
+    place: Place,
+}
+
+impl Iterator for ParquetTable {
+    type Item = Result<SourceRecord, Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let row = self.rows.next()?;
+        let place = Place::new(self.place.file.clone(), self.place.line + 1);
+        self.place.line += match &row {
+            Err(RowsError::Group(rows, _)) => *rows,
+            Ok(_) | Err(RowsError::Row(_)) => 1,
+        };
+        Some(match row {
+            Ok(row) => Ok(record(place, row)),
+            Err(RowsError::Row(why) | RowsError::Group(_, why)) => Err(fault(why).at(place)),
+        })
+    }
+}
+
+fn record(place: Place, row: RowOfValues) -> SourceRecord {
+    let cells = row.into_iter().map(|(name, cell)| (name.to_string(), cell));
+    SourceRecord {
+        place,
+        member: String::new(),
+        content: RecordContent::Json(Value::Object(cells.collect())),
+    }
+}

@@ -1,0 +1,51 @@
+//! A file of plain text: one record.
+
+use std::io::{BufRead, Read};
+
+use super::{MAX_DOCUMENT, RecordContent, SourceRecord};
+use deadloop_corpus::files::lines::broken;
+use deadloop_corpus::{Place, Problem};
+use deadloop_stream::wire::WireFault;
+
+pub(super) fn records(
+    bytes: impl BufRead,
+    place: Place,
+) -> impl Iterator<Item = Result<SourceRecord, Problem>> {
+    let mut bytes = Some(bytes);
+    std::iter::from_fn(move || {
+        let text = read(bytes.take()?).map_err(|(line, fault)| {
+            let file = place.file.clone();
+            fault.at(Place::new(file, line))
+        });
+        Some(text.map(|text| SourceRecord {
+            place: Place::new(place.file.clone(), 1),
+            member: String::new(),
+            content: RecordContent::Text(text),
+        }))
+    })
+}
+
+/// Reads the whole text, or returns the line and the fault.
+fn read(bytes: impl BufRead) -> Result<String, (u64, WireFault)> {
+    let mut held = Vec::new();
+    let limit = MAX_DOCUMENT as u64 + 1;
+    if let Err(e) = bytes.take(limit).read_to_end(&mut held) {
+        return Err((lines(&held), broken(&e)));
+    }
+    if held.len() > MAX_DOCUMENT {
+        let expected = format!("at most {MAX_DOCUMENT} bytes");
+        return Err((0, WireFault::new("a text that is too long", expected)));
+    }
+    String::from_utf8(held).map_err(|e| {
+        let line = lines(&e.as_bytes()[..e.utf8_error().valid_up_to()]);
+        (
+            line,
+            WireFault::new("bytes that are not UTF-8", "UTF-8 text"),
+        )
+    })
+}
+
+/// Returns the line of the text after these bytes.
+fn lines(bytes: &[u8]) -> u64 {
+    1 + bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+}

@@ -1,0 +1,249 @@
+//! [`LocalPage`]: a page for one person on this machine.
+//!
+//! The page listens only on loopback, and every request must contain the token of its address. Pages of other programs
+//! and users do not have the token.
+//!
+//! Threads read the requests, so that a silent connection of a browser does not block others. The caller's thread
+//! answers them one by one.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use crate::STACK;
+use crate::http::{BodyState, Connection, Framing, MessageHead};
+use crate::reply::{self, ProxyReply};
+use crate::thread_group::ThreadGroup;
+
+/// The maximum number of connections that are read at once. Further ones are closed.
+const MOST: usize = 32;
+/// The time limit for a request and for an answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest body of a request, in bytes.
+const LONGEST: u64 = 64 << 10;
+/// Bytes of the token.
+const TOKEN: usize = 16;
+/// The headers of every answer. They forbid caches, frames and other origins.
+const GUARDED: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
+                       Cross-Origin-Resource-Policy: same-origin\r\nContent-Security-Policy: frame-ancestors 'none'\r\n";
+
+/// A page that can only be opened on this machine.
+pub struct LocalPage {
+    listener: TcpListener,
+    address: PageAddress,
+}
+
+/// A request with the token, from this page or from a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalRequest {
+    /// Whether it is a POST, otherwise a GET.
+    pub posted: bool,
+    /// The path after the token.
+    pub path: String,
+    /// The body, at most 64 KiB.
+    pub body: Vec<u8>,
+}
+
+/// An answer to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalAnswer {
+    /// The status, such as `200 OK`.
+    pub status: &'static str,
+    /// The content type.
+    pub kind: &'static str,
+    /// The body.
+    pub text: String,
+    /// Whether this is the last answer.
+    pub last: bool,
+}
+
+/// The address of a page.
+#[derive(Clone, Debug)]
+struct PageAddress {
+    at: SocketAddr,
+    token: String,
+}
+
+/// A request, and the connection for its answer.
+type PendingRequest = (LocalRequest, TcpStream);
+
+impl LocalPage {
+    /// Binds the page to 127.0.0.1. Port 0 chooses a free port.
+    ///
+    /// # Errors
+    /// Returns an error if the port is taken, or if the system gives no random bytes for the token.
+    pub fn bind(port: u16) -> io::Result<Self> {
+        let mut bytes = [0; TOKEN];
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        let token = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        let at = listener.local_addr()?;
+        Ok(Self {
+            listener,
+            address: PageAddress { at, token },
+        })
+    }
+
+    /// Returns the address to open, with its token.
+    #[must_use]
+    pub fn address(&self) -> String {
+        format!("http://{}/{}/", self.address.at, self.address.token)
+    }
+
+    /// Answers requests one by one, until an answer is marked as the last.
+    ///
+    /// # Errors
+    /// Returns the error of `answer`. The request in question gets a 500.
+    pub fn serve<E>(
+        self,
+        mut answer: impl FnMut(&LocalRequest) -> Result<LocalAnswer, E>,
+    ) -> Result<(), E> {
+        let asked = self.listen();
+        let closing = ThreadGroup::new(MOST);
+        for (request, client) in asked {
+            let answer = match answer(&request) {
+                Ok(answer) => answer,
+                Err(error) => {
+                    let what = "the program has ended; its terminal says why\n";
+                    ProxyReply::words("500 Internal Server Error", what).finish(&client);
+                    return Err(error);
+                }
+            };
+            let reply = ProxyReply {
+                status: answer.status,
+                kind: answer.kind,
+                more: GUARDED,
+                text: &answer.text,
+            };
+            reply.send(&client);
+            if answer.last {
+                reply::close(&client);
+                return Ok(());
+            }
+            closing.thread(move || reply::close(&client));
+        }
+        Ok(())
+    }
+
+    /// Reads requests on threads, which also answer refused ones. The threads end with the program.
+    fn listen(self) -> Receiver<PendingRequest> {
+        let (send, asked) = channel();
+        let Self { listener, address } = self;
+        let readers = ThreadGroup::new(MOST);
+        let listen = move || {
+            for client in listener.incoming() {
+                match client {
+                    Ok(client) => {
+                        let (address, send) = (address.clone(), send.clone());
+                        readers.thread(move || address.read(client, &send));
+                    }
+                    Err(_) => thread::sleep(Duration::from_millis(20)),
+                }
+            }
+        };
+        // If no thread can start, there are no requests and `serve` returns at once.
+        drop(thread::Builder::new().stack_size(STACK).spawn(listen));
+        asked
+    }
+}
+
+impl PageAddress {
+    /// Reads a request and sends it to the answering thread with its connection, or refuses it.
+    fn read(&self, client: TcpStream, send: &Sender<PendingRequest>) {
+        let ready = client
+            .set_read_timeout(Some(PATIENCE))
+            .and_then(|()| client.set_write_timeout(Some(PATIENCE)));
+        let request = ready.map(|()| self.request(&client));
+        match request {
+            // The answering thread may have ended.
+            Ok(Ok(Some(request))) => drop(send.send((request, client))),
+            Ok(Err((status, what))) => {
+                let reply = ProxyReply {
+                    status,
+                    kind: "text/plain",
+                    more: GUARDED,
+                    text: what,
+                };
+                reply.finish(&client);
+            }
+            Ok(Ok(None)) | Err(_) => {}
+        }
+    }
+
+    /// Reads a request. `None` if the connection ended or stayed silent.
+    fn request(
+        &self,
+        client: &TcpStream,
+    ) -> Result<Option<LocalRequest>, (&'static str, &'static str)> {
+        const BAD: &str = "400 Bad Request";
+        let mut wire = Connection::of_client(client);
+        let head = match wire.head() {
+            Ok(Some(head)) => head,
+            Err(e) if e.kind() == io::ErrorKind::InvalidData => {
+                return Err((BAD, "a request of HTTP/1.1 is wanted\n"));
+            }
+            Ok(None) | Err(_) => return Ok(None),
+        };
+        let head = MessageHead::of_request(&head).map_err(|what| (BAD, what))?;
+        let path = self
+            .admitted(&head)
+            .map_err(|what| ("403 Forbidden", what))?;
+        let posted = match head.start.0.as_str() {
+            "GET" => false,
+            "POST" => true,
+            _ => return Err(("405 Method Not Allowed", "GET or POST is wanted\n")),
+        };
+        let length = match head.framing() {
+            Ok(Framing::None) => 0,
+            Ok(Framing::Length(length)) if length <= LONGEST => length,
+            _ => {
+                return Err((
+                    "413 Content Too Large",
+                    "a body of at most 64 KiB is wanted\n",
+                ));
+            }
+        };
+        let (mut body, mut left) = (Vec::new(), BodyState::Length(length));
+        while left
+            .read(&mut wire, &mut body)
+            .map_err(|_| (BAD, "the body ends early\n"))?
+            > 0
+        {}
+        Ok(Some(LocalRequest { posted, path, body }))
+    }
+
+    /// Returns the path after the token, if the request may be answered: its host is this machine, it has the token,
+    /// and no other page sent it.
+    fn admitted(&self, head: &MessageHead) -> Result<String, &'static str> {
+        let port = self.at.port();
+        let host = head.value("host").unwrap_or_default();
+        if host != self.at.to_string() && host != format!("localhost:{port}") {
+            return Err("another Host\n");
+        }
+        let origin = head.value("origin");
+        if origin.is_some_and(|origin| origin != format!("http://{host}")) {
+            return Err("another origin\n");
+        }
+        let site = head.value("sec-fetch-site");
+        if site.is_some_and(|site| site != "same-origin" && site != "none") {
+            return Err("from another site\n");
+        }
+        let mut parts = head.start.1.splitn(3, '/').skip(1);
+        let (token, rest) = (parts.next().unwrap_or_default(), parts.next());
+        match rest.filter(|_| same(token, &self.token)) {
+            Some(rest) => Ok(rest.to_owned()),
+            None => Err("without the token: open the address that the terminal shows\n"),
+        }
+    }
+}
+
+/// Returns whether two texts are the same. The time does not depend on the first difference.
+fn same(one: &str, other: &str) -> bool {
+    let differs = one
+        .bytes()
+        .zip(other.bytes())
+        .fold(0, |all, (a, b)| all | (a ^ b));
+    one.len() == other.len() && differs == 0
+}

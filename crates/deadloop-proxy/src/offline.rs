@@ -1,0 +1,147 @@
+//! Reading and judging without a connection, for tests and fuzz targets.
+
+use std::io::{ErrorKind, Read};
+
+use deadloop_corpus::StreamFormat;
+use deadloop_detect::Alarm;
+use deadloop_stream::PromptInfo;
+
+use crate::http::{BodyState, Connection, MessageHead};
+use crate::response_guard::{AlarmEffect, ResponseGuard};
+use crate::upstream_request::UpstreamRequest;
+use crate::{ProxyOptions, Upstream};
+
+/// A message that was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadMessage {
+    /// The first line: method and target, or status and reason.
+    pub start: (String, String),
+    /// The headers that are passed on.
+    pub passed: Vec<u8>,
+    /// The part of the body that was read.
+    pub body: Vec<u8>,
+    /// Whether the body is complete.
+    pub whole: bool,
+}
+
+/// Reads the messages in a stream, up to the first invalid one. The messages are requests if `requests` is set,
+/// otherwise responses. A read that times out is repeated.
+pub fn messages(from: impl Read, requests: bool) -> Vec<ReadMessage> {
+    let mut wire = if requests {
+        Connection::of_client(from)
+    } else {
+        Connection::of_server(from)
+    };
+    let mut all = Vec::new();
+    while let Some(message) = message(&mut wire, requests) {
+        let ended = !message.whole;
+        all.push(message);
+        if ended {
+            break;
+        }
+    }
+    all
+}
+
+fn message(wire: &mut Connection<impl Read>, request: bool) -> Option<ReadMessage> {
+    let head = loop {
+        match wire.head() {
+            Err(e) if e.kind() == ErrorKind::WouldBlock => {}
+            head => break head.ok().flatten()?,
+        }
+    };
+    let (head, without) = if request {
+        (MessageHead::of_request(&head).ok()?, BodyState::Length(0))
+    } else {
+        (MessageHead::of_response(&head)?, BodyState::Close)
+    };
+    let mut body = head.framing().ok()?.body(without);
+    let mut message = ReadMessage {
+        passed: head.passed(&[]),
+        start: head.start,
+        ..ReadMessage::default()
+    };
+    loop {
+        match body.read(wire, &mut message.body) {
+            Ok(0) => {
+                message.whole = true;
+                return Some(message);
+            }
+            Err(e) if e.kind() != ErrorKind::WouldBlock => return Some(message),
+            _ => {}
+        }
+    }
+}
+
+/// A request as it is sent to the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SentRequest {
+    /// The bytes that the server receives.
+    pub bytes: Vec<u8>,
+    /// The number of the client's bytes in the request.
+    pub taken: usize,
+    /// Whether the body is complete. After an incomplete request no more is read.
+    pub whole: bool,
+}
+
+/// Returns a client's requests as they are sent to the server, up to the first that is refused or cut.
+pub fn sent(from: &[u8], to: &Upstream) -> Vec<SentRequest> {
+    let (mut wire, mut all) = (Connection::of_client(from), Vec::new());
+    while let Some(one) = onward(&mut wire, to) {
+        let ended = !one.whole;
+        all.push(one);
+        if ended {
+            break;
+        }
+    }
+    all
+}
+
+fn onward(wire: &mut Connection<&[u8]>, to: &Upstream) -> Option<SentRequest> {
+    let left = |wire: &Connection<&[u8]>| wire.parts().0.len() + wire.parts().1.len();
+    let before = left(wire);
+    let bytes = wire.head().ok().flatten()?;
+    let head = MessageHead::of_request(&bytes).ok()?;
+    let framing = head.framing().ok()?;
+    let onward = UpstreamRequest {
+        head: &head,
+        framing,
+    };
+    let (mut bytes, mut whole) = (onward.lead(to), false);
+    let (mut body, mut piece) = (framing.body(BodyState::Length(0)), Vec::new());
+    while let Ok(n) = body.read(wire, &mut piece) {
+        bytes.extend(onward.piece(&piece));
+        piece.clear();
+        whole = n == 0;
+        if whole {
+            break;
+        }
+    }
+    Some(SentRequest {
+        bytes,
+        taken: before - left(wire),
+        whole,
+    })
+}
+
+/// Returns the bytes that a client receives of a response with these pieces, and the alarm that ended the response.
+pub fn judged<'a>(
+    options: &ProxyOptions,
+    format: StreamFormat,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (Vec<u8>, Option<Alarm>) {
+    let mut judge = ResponseGuard::new(options, format, PromptInfo::default());
+    let mut passed = Vec::new();
+    let pieces = pieces.into_iter().filter(|piece| !piece.is_empty());
+    for piece in pieces.chain([&[][..]]) {
+        let mut piece = piece.to_vec();
+        let ended = judge.judge(&mut piece);
+        passed.extend(piece);
+        if ended {
+            break;
+        }
+    }
+    let news = judge.news().into_iter();
+    let mut ends = news.filter(|(_, followed)| *followed == AlarmEffect::Ended);
+    (passed, ends.next().map(|(alarm, _)| alarm))
+}

@@ -1,0 +1,61 @@
+//! A request as it is sent to the server.
+
+use std::io::{self, Write};
+use std::net::TcpStream;
+
+use crate::http::{Framing, MessageHead};
+use crate::prompt::TASK;
+use crate::upstream::Upstream;
+
+/// A request to the server.
+pub(crate) struct UpstreamRequest<'a> {
+    pub(crate) head: &'a MessageHead,
+    pub(crate) framing: Framing,
+}
+
+impl UpstreamRequest<'_> {
+    /// Returns the head for the server. The proxy replaces the address, the framing of the body, and the headers of
+    /// the connection.
+    pub(crate) fn lead(&self, to: &Upstream) -> Vec<u8> {
+        let (method, target) = &self.head.start;
+        let connection = match self.head.upgrade() {
+            Some(other) => format!("Connection: Upgrade\r\nUpgrade: {other}\r\n"),
+            None => "Connection: close\r\n".to_owned(),
+        };
+        // A compressed response cannot be watched.
+        let lead = format!(
+            "{method} {}{target} HTTP/1.1\r\nHost: {}\r\n{connection}Accept-Encoding: identity\r\n",
+            to.prefix(),
+            to.authority()
+        );
+        let mut bytes = lead.into_bytes();
+        bytes.extend(
+            self.head
+                .passed(&["host", "accept-encoding", "expect", TASK]),
+        );
+        bytes.extend_from_slice(self.framing.header().as_bytes());
+        bytes.extend_from_slice(b"\r\n");
+        bytes
+    }
+
+    /// Returns a piece of the body as it is sent. An empty piece ends the body.
+    pub(crate) fn piece(&self, bytes: &[u8]) -> Vec<u8> {
+        match self.framing {
+            Framing::Chunked => chunk(bytes),
+            _ => bytes.to_vec(),
+        }
+    }
+}
+
+/// Returns a chunk. An empty one is the last.
+pub(crate) fn chunk(bytes: &[u8]) -> Vec<u8> {
+    let mut all = format!("{:x}\r\n", bytes.len()).into_bytes();
+    all.extend_from_slice(bytes);
+    all.extend_from_slice(b"\r\n");
+    all
+}
+
+/// Writes a chunk. An empty one is the last.
+pub(crate) fn write_chunk(mut to: &TcpStream, bytes: &[u8]) -> io::Result<()> {
+    to.write_all(&chunk(bytes))
+}

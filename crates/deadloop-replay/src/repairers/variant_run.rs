@@ -1,0 +1,205 @@
+//! Runs a [`Variant`] on one stream and measures the delay.
+//!
+//! The intended meaning of the stream is unknown here.
+
+use deadloop_corpus::{Body, RecordedEvent, Transcript};
+use deadloop_repair::meaning::{Action, Delivery, Meaning};
+use deadloop_repair::registry::StreamKind;
+use serde_json::Value as Json;
+
+use super::delay::{Delay, mend_and_wait};
+use super::{RepairMethod, Variant};
+use crate::program::MenderAnswer;
+
+/// A stream as it arrived.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArrivedStream {
+    /// The text of an answer, of arguments or of a name.
+    Text(String),
+    /// Events with ids and positions.
+    Events(Vec<Delivery>),
+}
+
+impl ArrivedStream {
+    /// Returns the stream of this kind in a transcript: its answer, the arguments or the name of its first call, or
+    /// its events. `None` if there is none.
+    pub fn from_transcript(transcript: &Transcript, kind: StreamKind) -> Option<Self> {
+        match kind {
+            StreamKind::Tags | StreamKind::Think | StreamKind::Text => {
+                Some(Self::Text(transcript.answer()))
+            }
+            StreamKind::Arguments => call(transcript).map(|(_, written)| Self::Text(written)),
+            StreamKind::Name => call(transcript).map(|(name, _)| Self::Text(name)),
+            StreamKind::Events => Some(Self::Events(delivered(transcript))),
+        }
+    }
+}
+
+/// The output of a variant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OutputContent {
+    /// The meaning of a text, also of arguments or a name.
+    Meaning(Meaning),
+    /// Events with ids and positions.
+    Events(Vec<Delivery>),
+}
+
+/// The output of a variant for a stream, with the delay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariantOutput {
+    /// The output.
+    pub out: OutputContent,
+    /// The delay of the text. `None` for events, for programs, and without repair.
+    pub delay: Option<Delay>,
+}
+
+impl Variant {
+    /// Runs the variant on a stream. `ask` calls the program, if the variant is one. Returns `None` if the variant
+    /// does not read this kind of stream.
+    ///
+    /// # Errors
+    /// Returns the error of the program.
+    pub fn mend(
+        &self,
+        arrived: &ArrivedStream,
+        ask: impl FnOnce() -> Result<MenderAnswer, String>,
+    ) -> Option<Result<VariantOutput, String>> {
+        let mut delay = None;
+        let out = match (&self.made, arrived) {
+            (RepairMethod::Nothing(_), ArrivedStream::Text(text)) => {
+                OutputContent::Meaning(of_text(text.clone()))
+            }
+            (RepairMethod::Nothing(_), ArrivedStream::Events(events)) => {
+                OutputContent::Events(events.clone())
+            }
+            (RepairMethod::Of(repairer, params), ArrivedStream::Text(text)) => {
+                let (meaning, waited) = mend_and_wait(repairer, params, text)?;
+                delay = Some(waited);
+                OutputContent::Meaning(meaning)
+            }
+            (RepairMethod::Of(repairer, params), ArrivedStream::Events(events)) => {
+                let mut machine = repairer.events(params)?;
+                let mut out = Vec::new();
+                events
+                    .iter()
+                    .for_each(|event| machine.push(event.clone(), &mut out));
+                machine.finish(&mut out);
+                OutputContent::Events(out)
+            }
+            (RepairMethod::Program(..), _) => {
+                match ask().and_then(|said| read_answer(&said, self.stream())) {
+                    Ok(out) => out,
+                    Err(what) => return Some(Err(what)),
+                }
+            }
+        };
+        Some(Ok(VariantOutput { out, delay }))
+    }
+}
+
+/// Returns a text as its own meaning.
+fn of_text(text: String) -> Meaning {
+    Meaning {
+        text,
+        ..Meaning::default()
+    }
+}
+
+/// Reads the answer of a program.
+fn read_answer(said: &MenderAnswer, kind: StreamKind) -> Result<OutputContent, String> {
+    let text = |name: &str| said.fields.get(name).and_then(Json::as_str).unwrap_or("");
+    if kind == StreamKind::Events {
+        return Err("programs that mend events are not asked".into());
+    }
+    if !kind.is_answer() {
+        let text = match said.fields.get(kind.name()) {
+            Some(Json::String(text)) => text.clone(),
+            None | Some(Json::Null) => String::new(),
+            Some(value) => value.to_string(),
+        };
+        return Ok(OutputContent::Meaning(of_text(text)));
+    }
+    let read = |action: &Json| {
+        let of = |name: &str| {
+            action
+                .get(name)
+                .and_then(Json::as_str)
+                .unwrap_or("")
+                .to_owned()
+        };
+        let fields = action.get("fields").and_then(Json::as_object);
+        let fields = fields.into_iter().flatten().map(|(name, value)| {
+            (
+                name.clone(),
+                value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned),
+            )
+        });
+        Action {
+            name: of("name"),
+            number: action
+                .get("number")
+                .and_then(Json::as_u64)
+                .and_then(|n| u32::try_from(n).ok()),
+            fields: fields.collect(),
+            content: of("content"),
+        }
+    };
+    let actions = said.fields.get("actions").and_then(Json::as_array);
+    Ok(OutputContent::Meaning(Meaning {
+        reasoning: text("reasoning").to_owned(),
+        text: text("text").to_owned(),
+        actions: actions.into_iter().flatten().map(read).collect(),
+    }))
+}
+
+/// Returns the name and arguments of the first call.
+fn call(transcript: &Transcript) -> Option<(String, String)> {
+    transcript
+        .events
+        .iter()
+        .find_map(|event| match &event.body {
+            Body::ToolCall {
+                name, arguments, ..
+            } => Some((name.clone(), written(arguments))),
+            _ => None,
+        })
+}
+
+/// Returns arguments as the model wrote them, if they were recorded as text, otherwise as JSON.
+pub fn written(arguments: &Json) -> String {
+    match arguments {
+        Json::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+fn delivered(transcript: &Transcript) -> Vec<Delivery> {
+    let event = |event: &RecordedEvent| match &event.body {
+        Body::Answer(text) => Some(Delivery {
+            id: event
+                .rest
+                .get("event_id")
+                .and_then(Json::as_str)
+                .map(str::to_owned),
+            position: event.rest.get("position").and_then(Json::as_u64),
+            text: text.clone(),
+            done: false,
+        }),
+        Body::Finish { .. } => Some(Delivery {
+            done: true,
+            ..Delivery::default()
+        }),
+        _ => None,
+    };
+    transcript.events.iter().filter_map(event).collect()
+}
+
+/// Returns the transcript as it is sent to a program: without `meta`, so that the program cannot read the label.
+pub fn question(transcript: &Transcript) -> Transcript {
+    Transcript {
+        meta: serde_json::Map::new(),
+        ..transcript.clone()
+    }
+}

@@ -1,0 +1,28 @@
+//! Loops labelled as endless, in streams that ended by themselves.
+
+use deadloop_score::{Class, Span};
+
+use super::{CheckedTranscript, CorpusCheck, Find, Severity};
+use crate::words;
+use deadloop_score::proposals::BY_ITSELF;
+
+pub(super) static ENTRY: CorpusCheck = CorpusCheck {
+    name: "loop-that-finished",
+    severity: Severity::Warning,
+    title: "loops without an `end` in streams that the model ended",
+    why: "a list that stops at the requested count is not a dead loop. A guard that passes it is charged with a miss, and the savings of an alarm are not real",
+    advice: "label them transient or clean, or give the loop an `end`; keep the label where the recording was cut",
+    find: Find::Text(finished),
+};
+
+fn finished(exhibit: &CheckedTranscript<'_>) -> Option<String> {
+    let reason = exhibit.entry.transcript.finish_reason()?;
+    let open = |span: &&Span| span.class == Class::Loop && span.open;
+    let span = exhibit.case.truth.as_ref()?.spans.iter().find(open)?;
+    BY_ITSELF.contains(&reason).then(|| {
+        format!(
+            "it loops to the end of the text, {} chars, and the stream ended with {reason:?}",
+            words::count(span.end.count()),
+        )
+    })
+}

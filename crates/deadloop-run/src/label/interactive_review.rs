@@ -1,0 +1,198 @@
+//! A review under way: current transcript, keys, and saved answers.
+//!
+//! A terminal or a page shows it, and decides nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use deadloop_corpus::{Corpus, Transcript};
+use deadloop_replay::{Interruption, each};
+use deadloop_score::proposals::doubt;
+use deadloop_score::{LabelRow, write_labels};
+
+use super::keys::{KeyCommand, ViewChange};
+use super::session::{Key, KeyEffect, ReviewSession};
+use crate::failure::{Code, RunResult};
+use crate::host::{Host, watched};
+
+/// The number of transcripts loaded by one pass over the corpus.
+const AHEAD: usize = 50;
+
+/// The task of a review.
+pub struct Review<'a> {
+    /// The transcripts.
+    pub corpus: &'a Corpus,
+    /// The labels.csv under review.
+    pub labels: &'a Path,
+    /// The name of the reviewer.
+    pub reviewer: &'a str,
+    /// The ids of the selected transcripts.
+    pub only: BTreeSet<String>,
+    /// Whether answered rows are reviewed again.
+    pub again: bool,
+    /// The chars around each mark.
+    pub context: u64,
+    /// The host, which may stop the review.
+    pub host: &'a dyn Host,
+}
+
+/// The view of a transcript.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReviewView {
+    /// Whether the whole text is shown, not excerpts.
+    pub whole: bool,
+    /// The first shown row of the text.
+    pub from: usize,
+    /// Whether the instructions replace the text.
+    pub help: bool,
+}
+
+impl ReviewView {
+    /// Returns the view after a key. `room` is the number of rows of the text that a page holds.
+    pub fn after(self, look: ViewChange, room: usize) -> Self {
+        let step = room.saturating_sub(1).max(1);
+        match look {
+            ViewChange::Whole => Self {
+                whole: !self.whole,
+                ..Self::default()
+            },
+            ViewChange::Down => Self {
+                from: self.from.saturating_add(step),
+                help: false,
+                ..self
+            },
+            ViewChange::Up => Self {
+                from: self.from.saturating_sub(step),
+                help: false,
+                ..self
+            },
+            ViewChange::Help => Self {
+                help: !self.help,
+                ..self
+            },
+        }
+    }
+}
+
+/// A review under way.
+pub struct InteractiveReview<'a> {
+    task: &'a Review<'a>,
+    /// The answers so far, and the open transcripts.
+    pub session: ReviewSession,
+    shelf: BTreeMap<String, Transcript>,
+    /// The transcript whose rejected repetitions the session has already.
+    suggested: Option<String>,
+    answered: usize,
+    /// The reason why the last key had no effect; may be empty.
+    pub said: &'static str,
+    /// The current view.
+    pub sight: ReviewView,
+    /// The number of visible rows of the text.
+    pub room: usize,
+}
+
+impl<'a> InteractiveReview<'a> {
+    /// Starts with the most uncertain selected transcript.
+    pub fn open(task: &'a Review<'a>, rows: Vec<LabelRow>) -> RunResult<Self> {
+        let session = ReviewSession::new(rows, task.reviewer, Some(&task.only), task.again);
+        let mut sitting = Self {
+            task,
+            session,
+            shelf: BTreeMap::new(),
+            suggested: None,
+            answered: 0,
+            said: "",
+            sight: ReviewView::default(),
+            room: 1,
+        };
+        sitting.load()?;
+        Ok(sitting)
+    }
+
+    /// Returns the transcript under review. `None` at the end.
+    pub fn transcript(&self) -> Option<&Transcript> {
+        self.shelf.get(self.session.current()?)
+    }
+
+    /// Returns the chars shown around each mark. `None` for the whole text.
+    pub fn context(&self) -> Option<u64> {
+        (!self.sight.whole).then_some(self.task.context)
+    }
+
+    /// Returns the numbers of answered and of open transcripts.
+    pub fn progress(&self) -> (usize, usize) {
+        let (_, _, all) = self.session.progress();
+        (self.answered, all - self.answered)
+    }
+
+    /// Handles a key and saves an answer. Returns whether the review goes on.
+    pub fn press(&mut self, press: KeyCommand) -> RunResult<bool> {
+        self.said = "";
+        let key = match press {
+            KeyCommand::Session(key) => key,
+            KeyCommand::Sight(look) => {
+                self.sight = self.sight.after(look, self.room);
+                return Ok(true);
+            }
+        };
+        match self.session.press(key) {
+            KeyEffect::Save => {
+                write_labels(self.task.labels, &self.session.rows())?;
+                self.answered = match key {
+                    Key::Undo => self.answered.saturating_sub(1),
+                    _ => self.answered + 1,
+                };
+                self.suggested = None;
+                self.sight = ReviewView::default();
+            }
+            KeyEffect::Show if key == Key::Skip => self.sight = ReviewView::default(),
+            KeyEffect::Show => {}
+            KeyEffect::Nothing(why) => self.said = why,
+            KeyEffect::Quit => return Ok(false),
+        }
+        self.load()?;
+        Ok(true)
+    }
+
+    /// Loads the transcript under review and the next ones, and adds the finder's rejected repetitions to the
+    /// session.
+    fn load(&mut self) -> RunResult {
+        let Some(id) = self.session.current().map(str::to_owned) else {
+            return Ok(());
+        };
+        if !self.shelf.contains_key(&id) {
+            let next = self.session.next(AHEAD).map(str::to_owned).collect();
+            self.shelf = fetch(self.task, next)?;
+        }
+        let Some(transcript) = self.shelf.get(&id) else {
+            let labels = self.task.labels.display();
+            let what = format!(
+                "{labels}: a label for no transcript: {id:?}; expected the id of a transcript of this corpus"
+            );
+            return Err(Code::Usage.error(what));
+        };
+        if self.suggested.as_ref() != Some(&id) {
+            self.session.suggest(doubt(transcript));
+            self.suggested = Some(id);
+        }
+        Ok(())
+    }
+}
+
+/// Loads the transcripts of these ids, in one pass over the corpus.
+fn fetch(task: &Review<'_>, ids: BTreeSet<String>) -> RunResult<BTreeMap<String, Transcript>> {
+    let mut shelf = BTreeMap::new();
+    let wanted = |entry: Result<deadloop_corpus::Entry, _>, _| {
+        let transcript = entry.ok()?.transcript;
+        ids.contains(&transcript.id).then_some(transcript)
+    };
+    watched(task.host, "reading", |watch| {
+        each(task.corpus, watch, wanted, |found| {
+            shelf.extend(found.map(|t| (t.id.clone(), t)));
+            ControlFlow::Continue(())
+        })
+    })
+    .map_err(|Interruption| Code::Interrupted.error("interrupted; every answer is saved"))?;
+    Ok(shelf)
+}

@@ -1,0 +1,78 @@
+//! The labels of a file or corpus, and differences between two labellings.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use deadloop_corpus::{Entry, Problem};
+use deadloop_replay::{Interruption, each};
+use deadloop_score::{Class, LabelRow};
+
+use super::rows::main_of;
+use crate::corpus::survey::open;
+use crate::failure::{Code, Failure, RunResult};
+use crate::host::{Host, watched};
+
+/// Reads a labels.csv, or the labels of a corpus.
+///
+/// # Errors
+/// Returns an error if the file or the corpus cannot be read, its labels are bad, or the host stopped it.
+pub fn labels_of(path: &Path, host: &dyn Host) -> RunResult<Vec<LabelRow>> {
+    let csv = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("csv"));
+    if csv {
+        return LabelRow::read(path).map_err(refused);
+    }
+    let corpus = open(path)?;
+    let beside = corpus.labels_csv().map(LabelRow::read).transpose();
+    let mut rows = beside.map_err(refused)?.unwrap_or_default();
+    let mut inside: BTreeMap<String, Vec<LabelRow>> = BTreeMap::new();
+    let mut problems = Vec::new();
+    let look = |entry: Result<Entry, Problem>, _| -> Result<_, Vec<Problem>> {
+        let entry = entry.map_err(|problem| vec![problem])?;
+        let rows = LabelRow::inside(&entry)?;
+        Ok((entry.transcript.id, rows))
+    };
+    watched(host, "reading", |watch| {
+        each(&corpus, watch, look, |looked| {
+            match looked {
+                Ok((id, rows)) => drop(inside.insert(id, rows)),
+                Err(more) => problems.extend(more),
+            }
+            ControlFlow::Continue(())
+        })
+    })
+    .map_err(|Interruption| Code::Interrupted.error("interrupted while labels were read"))?;
+    if !problems.is_empty() {
+        return Err(refused(problems));
+    }
+    // As in scoring, a labels.csv replaces the labels inside the transcripts that it names.
+    for row in &rows {
+        inside.remove(&row.transcript);
+    }
+    rows.extend(inside.into_values().flatten());
+    Ok(rows)
+}
+
+fn refused(problems: Vec<Problem>) -> Failure {
+    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    Code::Usage.error(format!(
+        "labels that cannot be merged\n{}",
+        lines.join("\n")
+    ))
+}
+
+/// The maximum number of chars between two beginnings of a loop that count as equal.
+const APART: u64 = 1_000;
+
+/// Returns whether two labellings of a transcript differ: in the class, or in the beginning of the loop (`earliest`,
+/// else `onset`) by more than 1,000 chars.
+pub(super) fn differ(ours: &[LabelRow], theirs: &[LabelRow]) -> bool {
+    let (Some(a), Some(b)) = (main_of(ours), main_of(theirs)) else {
+        return false;
+    };
+    let begins = |row: &LabelRow| row.earliest.or(row.onset).unwrap_or(0);
+    let apart = a.channel != b.channel || begins(a).abs_diff(begins(b)) > APART;
+    a.class != b.class || a.class == Class::Loop && apart
+}

@@ -1,0 +1,306 @@
+//! [`ShardParts`]: the parts of a corpus, merged.
+//!
+//! Each part is read once, a line at a time, in the order of the corpus. Memory use is that of a run on one machine: a
+//! case and a record for each transcript, and all ids.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use deadloop_corpus::{Corpus, Ids, Place, Problem, Shard, strays};
+use deadloop_detect::Unit;
+use deadloop_score::orphans;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::lines::{LineReader, NamesLine, ShardLine};
+use super::part::{NAMES, PartManifest, RECORDS, ShardCorpus, hash, versions};
+use crate::corpus::case_store::CaseStore;
+use crate::corpus::findings::{Findings, SideRecords};
+use crate::corpus::places::Places;
+use crate::corpus::stamps::Stamps;
+use crate::corpus::survey::{CorpusSurvey, drop_sealed};
+use crate::failure::{Code, Failure, RunResult};
+use crate::option::{CORPUS, SHARD};
+use crate::replay::programs::ProgramIdentity;
+use crate::replay::request::Request;
+use crate::words;
+
+/// The merged corpus, and the subject's answer for each transcript. `None` if the transcript is sealed.
+type MergedCorpus<C, S> = (CorpusSurvey<C>, Vec<Option<S>>);
+
+/// All parts of a corpus.
+#[derive(Debug)]
+pub struct ShardParts {
+    /// The folders, in the order of their shards.
+    dirs: Vec<PathBuf>,
+    first: PartManifest,
+}
+
+fn refused(what: String) -> Failure {
+    Code::Usage.error(what)
+}
+
+impl ShardParts {
+    /// Opens the parts in these folders, in any order.
+    ///
+    /// # Errors
+    /// Returns an error if a folder has no part, a part is missing or given twice, or parts differ in version,
+    /// command, plan or corpus.
+    pub fn open(dirs: &[PathBuf]) -> RunResult<Self> {
+        let mut by_shard: BTreeMap<usize, (PathBuf, PartManifest)> = BTreeMap::new();
+        let mut first: Option<(&Path, PartManifest, Shard)> = None;
+        for dir in dirs {
+            let shown = dir.display();
+            let part = PartManifest::read(dir)?.ok_or_else(|| {
+                refused(format!(
+                    "{shown}: no part.json; expected a folder that {SHARD} left, finished"
+                ))
+            })?;
+            let shard = part.shard()?;
+            let (known, one, of) = first.get_or_insert_with(|| (dir, part.clone(), shard));
+            let known = known.display();
+            if let Some(what) = part.other(one) {
+                return Err(refused(format!(
+                    "{shown} does not belong to {known}: {what}"
+                )));
+            }
+            if shard.count() != of.count() {
+                return Err(refused(format!(
+                    "{shown} is shard {shard} and {known} is shard {of}; give the parts of one division"
+                )));
+            }
+            if let Some((other, _)) = by_shard.insert(shard.nth(), (dir.clone(), part)) {
+                let other = other.display();
+                return Err(refused(format!(
+                    "{other} and {shown} are both shard {shard}; leave one of them out"
+                )));
+            }
+        }
+        let (_, first, shard) = first.ok_or_else(|| refused("no parts were given".into()))?;
+        let missing = (1..=shard.count()).filter(|nth| !by_shard.contains_key(nth));
+        let missing: Vec<String> = missing
+            .map(|nth| format!("{nth}/{}", shard.count()))
+            .collect();
+        if !missing.is_empty() {
+            let (n, some) = (missing.len(), missing[..missing.len().min(20)].join(", "));
+            let are = if n == 1 { "shard is" } else { "shards are" };
+            return Err(refused(format!(
+                "{n} {are} missing: {some}; make them with {SHARD}, then merge all parts"
+            )));
+        }
+        if first.whole.detectors != versions() {
+            let what = "the parts are of detectors of another version; merge them with the deadloop that made them";
+            return Err(refused(what.into()));
+        }
+        let dirs = by_shard.into_values().map(|(dir, _)| dir).collect();
+        Ok(Self { dirs, first })
+    }
+
+    /// Returns the command that made the parts, with its options.
+    pub fn request(&self) -> &Value {
+        &self.first.whole.request
+    }
+
+    /// Returns the path of the corpus when the parts were made.
+    pub fn corpus(&self) -> &Path {
+        &self.first.whole.corpus.path
+    }
+
+    /// Returns the texts of the files that the command read.
+    pub fn read(&self) -> &BTreeMap<PathBuf, String> {
+        &self.first.whole.read
+    }
+
+    /// Returns the unit of the default grids and limits, if defaults were used.
+    pub fn unit(&self) -> Option<Unit> {
+        let name = self.first.whole.unit.as_deref()?;
+        Unit::named(name)
+    }
+
+    /// Returns the identity of the plan's programs.
+    pub(crate) fn programs(&self) -> &ProgramIdentity {
+        &self.first.whole.programs
+    }
+
+    /// Returns the corpus as one machine would have surveyed it, and the answers for the selected transcripts.
+    pub(crate) fn survey<C: CaseStore, S: DeserializeOwned>(
+        &self,
+        request: &Request<'_>,
+        subject: &str,
+    ) -> RunResult<MergedCorpus<C, S>> {
+        if hash(subject) != self.first.whole.plan {
+            return Err(refused(
+                "these options make another plan than that of the parts; merge with the options of the shards".into(),
+            ));
+        }
+        let selection = request.selection()?;
+        let names = self.names()?;
+        let mut found: Findings<C, Option<S>> = Findings::new(names.bad_labels);
+        self.lines(&mut found)?;
+        let sides = &self.first.whole.corpus.sides;
+        found.end(&SideRecords {
+            bad_splits: names.bad_splits,
+            strays: &|ids| self.strays(ids),
+            orphans: &|ids| self.orphans(ids),
+            labels_csv: sides.0.as_deref(),
+        })?;
+        let corpus = self.at_hand(request)?;
+        let stamps = Stamps::from_corpus(&corpus);
+        let side = &self.first.whole.corpus.side;
+        let (mut surveyed, said) = found.surveyed(corpus, (stamps, side), &selection);
+        surveyed.name.clone_from(&self.first.whole.corpus.name);
+        let said = drop_sealed(&mut surveyed, said, request.sealed);
+        let fields = request.by.len();
+        if surveyed.cases.any(|case| case.by.len() != fields) {
+            return Err(refused(
+                "a part has records of another plan; make the parts anew".into(),
+            ));
+        }
+        // The places are those of the machines that made the parts.
+        surveyed.places = Places::default();
+        Ok((surveyed, said))
+    }
+
+    /// Reads every line of every part, in the order of the corpus.
+    fn lines<C: CaseStore, S: DeserializeOwned>(
+        &self,
+        found: &mut Findings<C, Option<S>>,
+    ) -> RunResult {
+        let open = |dir: &PathBuf| Ok((LineReader::open(&dir.join(RECORDS))?, None));
+        let mut parts: Vec<(LineReader, Option<ShardLine<S>>)> =
+            self.dirs.iter().map(open).collect::<RunResult<_>>()?;
+        for (reader, next) in &mut parts {
+            *next = reader.next()?;
+        }
+        let files = &self.first.whole.corpus.files;
+        for (nth, (file, _)) in files.iter().enumerate() {
+            let file = Arc::new(file.clone());
+            let Some((reader, next)) = parts.get_mut(nth % self.dirs.len()) else {
+                continue;
+            };
+            while let Some(line) = next.take_if(|line| line.at.0 == nth) {
+                let line = line.found(&file);
+                found.take(line.ok_or_else(|| reader.broken("it contradicts itself"))?);
+                *next = reader.next()?;
+            }
+        }
+        for (reader, next) in &parts {
+            if next.is_some() {
+                return Err(reader.broken("a record out of its order, or of another shard"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the problems of the files beside the transcripts.
+    fn names(&self) -> RunResult<SideProblems> {
+        let mut beside = SideProblems::default();
+        self.each_name(|named| match named {
+            NamesLine::BadLabel(wrong) => beside.bad_labels.push(wrong.problem()),
+            NamesLine::BadSplit(wrong) => beside.bad_splits.push(wrong.problem()),
+            NamesLine::Label(..) | NamesLine::Split(..) => {}
+        })?;
+        Ok(beside)
+    }
+
+    fn each_name(&self, mut visit: impl FnMut(NamesLine)) -> RunResult {
+        let (Some(dir), sides) = (self.dirs.first(), &self.first.whole.corpus.sides) else {
+            return Ok(());
+        };
+        if sides.0.is_none() && sides.1.is_none() {
+            return Ok(());
+        }
+        let mut reader = LineReader::open(&dir.join(NAMES))?;
+        while let Some(named) = reader.next()? {
+            visit(named);
+        }
+        Ok(())
+    }
+
+    /// Returns the ids of labels or splits that belong to no transcript, with their lines.
+    fn absent(
+        &self,
+        ids: &Ids,
+        of: impl Fn(NamesLine) -> Option<(String, u64)>,
+    ) -> Vec<(String, u64)> {
+        let mut absent = Vec::new();
+        // The file was read before, and every line was good.
+        let _ = self.each_name(|named| {
+            absent.extend(of(named).filter(|(id, _)| !ids.contains(id)));
+        });
+        absent
+    }
+
+    fn orphans(&self, ids: &Ids) -> Vec<Problem> {
+        let label = |named| match named {
+            NamesLine::Label(id, line) => Some((id, line)),
+            _ => None,
+        };
+        let file = self.first.whole.corpus.sides.0.as_ref();
+        let placed = placed(self.absent(ids, label), file);
+        orphans(placed.iter().map(|(id, place)| (id.as_str(), place)), ids)
+    }
+
+    fn strays(&self, ids: &Ids) -> Vec<Problem> {
+        let split = |named| match named {
+            NamesLine::Split(id, line) => Some((id, line)),
+            _ => None,
+        };
+        let file = self.first.whole.corpus.sides.1.as_ref();
+        let placed = placed(self.absent(ids, split), file);
+        strays(placed.iter().map(|(id, place)| (id.as_str(), place)), ids)
+    }
+
+    /// Opens the corpus itself, for the transcripts that a report shows. The corpus has no files if it is not on this
+    /// machine.
+    fn at_hand(&self, request: &Request<'_>) -> RunResult<Corpus> {
+        let opens = request.opens;
+        let path = request.corpus;
+        let missing =
+            format!("the report opens no transcript; say with {CORPUS} where the corpus is now");
+        if !path.exists() {
+            if opens {
+                let path = words::typed(path);
+                request
+                    .host
+                    .notify(&format!("{path}: the corpus is not here: {missing}"));
+            }
+            return Ok(Corpus::default());
+        }
+        let corpus = crate::corpus::survey::open(path)?;
+        let looked = ShardCorpus::at(path, &corpus)?;
+        match looked.other(&self.first.whole.corpus) {
+            None => Ok(corpus),
+            Some(what) if request.corpus != self.first.whole.corpus.path => {
+                let path = path.display();
+                Err(Code::Usage.at(
+                    CORPUS,
+                    format!("{path}: {what}; expected that of the parts"),
+                ))
+            }
+            Some(what) => {
+                if opens {
+                    let path = path.display();
+                    request.host.notify(&format!(
+                        "{path}: {what} since the parts were made: {missing}"
+                    ));
+                }
+                Ok(Corpus::default())
+            }
+        }
+    }
+}
+
+/// The problems of the files beside the transcripts.
+#[derive(Default)]
+struct SideProblems {
+    bad_labels: Vec<Problem>,
+    bad_splits: Vec<Problem>,
+}
+
+fn placed(ids: Vec<(String, u64)>, file: Option<&PathBuf>) -> Vec<(String, Place)> {
+    let file = Arc::new(file.cloned().unwrap_or_default());
+    let place = |(id, line)| (id, Place::new(Arc::clone(&file), line));
+    ids.into_iter().map(place).collect()
+}

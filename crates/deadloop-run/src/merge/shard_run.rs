@@ -1,0 +1,286 @@
+//! Runs a subject on one shard and writes the part.
+//!
+//! The shard is read in one pass, in bounded memory (two batches of transcripts and the labels). Every line is written
+//! as soon as it is complete.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use deadloop_corpus::{Corpus, Problem, Shard};
+use deadloop_replay::{Interruption, Subject, each_for};
+use deadloop_score::{Case, LabelsFile, write_text};
+
+use super::lines::{LineWriter, NamesLine, ShardLine, StoredProblem};
+use super::part::{NAMES, PART, PartManifest, RECORDS, SharedFields};
+use crate::corpus::findings::{Finder, FoundRecord, labels_first};
+use crate::corpus::stamps::Stamps;
+use crate::corpus::survey::{SurveyRequest, listing, open, refuse_machine};
+use crate::failure::{Code, RunResult};
+use crate::folder::outputs::{claimed, occupied};
+use crate::host::watched;
+use crate::option::FORCE;
+use crate::replay::request::Request;
+use crate::words;
+
+/// A finished part.
+pub struct PartSummary {
+    /// The shard as `I/N`.
+    pub shard: String,
+    /// The number of its corpus files.
+    pub files: u64,
+    /// The number of its transcripts.
+    pub records: u64,
+}
+
+/// A shard at work.
+struct ShardRun<'a, S> {
+    request: &'a Request<'a>,
+    subject: &'a S,
+    shard: Shard,
+    /// All files of the corpus, in their order.
+    files: &'a [PathBuf],
+    /// The files of the shard.
+    corpus: &'a Corpus,
+    labels: Option<&'a LabelsFile>,
+    /// Set after a problem that rules out a part. Nothing more is measured then.
+    hopeless: AtomicBool,
+}
+
+/// Runs a subject on one shard of the corpus files and writes the part. An existing part of the same request stays.
+pub(crate) fn write<S: Subject>(
+    request: &Request<'_>,
+    shard: Shard,
+    subject: &S,
+) -> RunResult<PartSummary> {
+    let out = request.out;
+    let read = std::iter::once(request.corpus).chain(request.read.iter().copied());
+    let read: Vec<&Path> = read.collect();
+    let _claim = claimed(out, [PART, RECORDS, NAMES], &read, request.host)?;
+    let corpus = open(request.corpus)?;
+    let own = corpus.shard(shard);
+    let stamps = Stamps::from_corpus(&own);
+    let mut part = PartManifest {
+        whole: SharedFields::new(request, subject, &corpus)?,
+        shard: shard.to_string(),
+        records: 0,
+        bytes: Default::default(),
+    };
+    if let Some(known) = there(request, &part)? {
+        request.host.notify(&format!(
+            "{}: already holds this part; nothing to do ({FORCE} makes it anew)",
+            out.display()
+        ));
+        return Ok(written(&known, &own));
+    }
+    if own.files().is_empty() {
+        let files = words::several(corpus.files().len() as u64, "file");
+        request.host.notify(&format!(
+            "shard {shard} is empty: shards are made of files, and the corpus has {files}"
+        ));
+    }
+    let labels = corpus.labels_csv().map(LabelsFile::read);
+    let (labels, problems) = labels.unzip();
+    let problems = problems.unwrap_or_default();
+    if shard.nth() == 1 {
+        write_names(out, &corpus, (labels.as_ref(), &problems))?;
+    }
+    let work = ShardRun {
+        request,
+        subject,
+        shard,
+        files: corpus.files(),
+        corpus: &own,
+        labels: labels.as_ref(),
+        hopeless: AtomicBool::new(false),
+    };
+    part.records = work.run(problems)?;
+    if let Some(file) = stamps.changed() {
+        let file = file.display();
+        let what = format!("the corpus changed while it was read: {file} was written to");
+        return Err(Code::Usage.error(what));
+    }
+    part.bytes = sizes(out);
+    let text = serde_json::to_string_pretty(&part)? + "\n";
+    write_text(&out.join(PART), &text)?;
+    Ok(written(&part, &own))
+}
+
+/// Returns the sizes of the files of a part, in bytes.
+fn sizes(out: &Path) -> BTreeMap<String, u64> {
+    let size = |name: &str| Some((name.to_owned(), out.join(name).metadata().ok()?.len()));
+    [RECORDS, NAMES].into_iter().filter_map(size).collect()
+}
+
+/// Returns the part of this request, if the folder holds it. Refuses a folder that holds anything else, unless it may
+/// be overwritten.
+fn there(request: &Request<'_>, part: &PartManifest) -> RunResult<Option<PartManifest>> {
+    let (out, force) = (request.out, request.force);
+    if !force {
+        let known = PartManifest::read(out)?;
+        let same = |known: &PartManifest| known.whole == part.whole && known.shard == part.shard;
+        if let Some(known) = known.filter(same) {
+            return Ok(Some(known));
+        }
+        // Files left by an interruption are not a result.
+        let own = |name: &std::ffi::OsString| name == NAMES || name == RECORDS;
+        let unfinished = !out.join(PART).exists();
+        let other = std::fs::read_dir(out)?
+            .filter_map(|entry| Some(entry.ok()?.file_name()))
+            .find(|name| !(unfinished && own(name)));
+        if let Some(name) = other {
+            return Err(occupied(out, Path::new(&name), " and is not this part"));
+        }
+    }
+    for name in [PART, RECORDS, NAMES] {
+        match std::fs::remove_file(out.join(name)) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e.into()),
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Writes the ids that labels and splits name. All shards read these files, and only the first writes the ids.
+fn write_names(
+    out: &Path,
+    corpus: &Corpus,
+    (labels, bad): (Option<&LabelsFile>, &[Problem]),
+) -> RunResult {
+    if labels.is_none() && corpus.splits_csv().is_none() {
+        return Ok(());
+    }
+    let bad_labels = bad
+        .iter()
+        .map(|problem| NamesLine::BadLabel(StoredProblem::from_problem(problem)));
+    let bad_splits = corpus.bad_splits();
+    let bad_splits = bad_splits
+        .iter()
+        .map(|p| NamesLine::BadSplit(StoredProblem::from_problem(p)));
+    let named = labels.into_iter().flat_map(LabelsFile::named);
+    let named = named.map(|(id, place)| NamesLine::Label(id.into(), place.line));
+    let mut splits: Vec<_> = corpus.named_splits().collect();
+    splits.sort_by_key(|(_, place)| place.line);
+    let splits = splits.into_iter();
+    let splits = splits.map(|(id, place)| NamesLine::Split(id.into(), place.line));
+    let mut file = LineWriter::create(&out.join(NAMES))?;
+    for line in bad_labels.chain(bad_splits).chain(named).chain(splits) {
+        file.push(&serde_json::to_string(&line)?)?;
+    }
+    file.finish()
+}
+
+impl<S: Subject> ShardRun<'_, S> {
+    /// Replays the shard, writes its records and returns their number. `problems` are those of labels.csv.
+    fn run(&self, mut problems: Vec<Problem>) -> RunResult<u64> {
+        let mut file = LineWriter::create(&self.request.out.join(RECORDS))?;
+        self.pass(&mut file, &mut problems)?;
+        refuse_machine(&problems)?;
+        if !self.request.skip_bad && !problems.is_empty() {
+            labels_first(&mut problems, self.corpus.labels_csv());
+            return Err(Code::Usage.error(listing(&problems)));
+        }
+        let lines = file.lines;
+        file.finish()?;
+        Ok(lines)
+    }
+
+    /// Reads the files of the shard once. Adds a line to `file` for each record, and its errors to `problems`.
+    fn pass(&self, file: &mut LineWriter, problems: &mut Vec<Problem>) -> RunResult {
+        let fails = !self.request.skip_bad;
+        self.hopeless
+            .store(fails && !problems.is_empty(), Ordering::Relaxed);
+        let wanted = SurveyRequest {
+            path: self.request.corpus,
+            selection: self.request.selection()?,
+            by: self.request.by,
+            entry: None,
+            host: self.request.host,
+        };
+        let finder = Finder {
+            labels: self.labels,
+            wanted: &wanted,
+            full: &AtomicBool::new(false),
+            refuses: &|transcript| self.subject.refuses(transcript),
+        };
+        let mut written = Ok(());
+        let pass = watched(wanted.host, "replaying", |watch| {
+            let line = |entry, raw| {
+                self.line(finder.find(entry, raw, |entry, case| {
+                    let idle = self.sealed(case) || self.hopeless.load(Ordering::Relaxed);
+                    let say = || self.subject.compute(&entry.transcript, watch.cancel);
+                    (!idle).then(say).transpose()
+                }))
+            };
+            each_for(self.subject, self.corpus, watch, line, |line| {
+                let taken = line.map(|(text, wrong)| {
+                    self.hopeless
+                        .fetch_or(fails && !wrong.is_empty(), Ordering::Relaxed);
+                    problems.extend(wrong);
+                    text
+                });
+                match taken {
+                    Ok(text) => written = text.and_then(|text| file.push(&text)),
+                    Err(Interruption) => return ControlFlow::Break(()),
+                }
+                if written.is_err() {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            })
+        });
+        written?;
+        if let Some(what) = self.subject.failure() {
+            return Err(Code::Unexpected.error(what));
+        }
+        pass.map_err(|Interruption| {
+            let what = "interrupted; the same command makes the part from its beginning";
+            Code::Interrupted.error(what)
+        })
+    }
+
+    /// Returns whether the case is in the sealed split.
+    fn sealed(&self, case: &Case) -> bool {
+        let split = self.request.sealed;
+        split.is_some_and(|sealed| case.split.as_deref() == Some(sealed))
+    }
+
+    /// Formats a record as a line, and returns its problems.
+    fn line(
+        &self,
+        found: FoundRecord<Result<Option<S::Reply>, Interruption>>,
+    ) -> Result<(RunResult<String>, Vec<Problem>), Interruption> {
+        let found = FoundRecord {
+            case: found.case,
+            meant: found.meant,
+            seen: found.seen.transpose()?,
+            problems: found.problems,
+            bad: found.bad,
+            digest: found.digest,
+            entry: None,
+        };
+        let unreadable = found.case.as_ref().err();
+        let wrong: Vec<Problem> = found.problems.iter().chain(unreadable).cloned().collect();
+        let path = match &found.case {
+            Ok((_, place)) => &place.file,
+            Err(problem) => &problem.place.file,
+        };
+        let own = self
+            .files
+            .iter()
+            .enumerate()
+            .filter(|(nth, _)| self.shard.has(*nth));
+        let file = own.into_iter().find(|(_, file)| *file == path.as_path());
+        let line = ShardLine::from_found(file.map_or(0, |(nth, _)| nth), found);
+        Ok((serde_json::to_string(&line).map_err(Into::into), wrong))
+    }
+}
+
+fn written(part: &PartManifest, corpus: &Corpus) -> PartSummary {
+    PartSummary {
+        shard: part.shard.clone(),
+        files: corpus.files().len() as u64,
+        records: part.records,
+    }
+}

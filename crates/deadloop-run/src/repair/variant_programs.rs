@@ -1,0 +1,182 @@
+//! The variants of a run with their programs: repair and verdict.
+
+use std::sync::atomic::AtomicBool;
+
+use deadloop_corpus::Transcript;
+use deadloop_detect::harness::Program;
+use deadloop_replay::repairers::{RepairMethod, Variant, question};
+use deadloop_replay::{Interruption, InvalidTranscript, Mender, MenderAnswer, Ready, Subject};
+use deadloop_score::repairs::{
+    KnownStream, RepairResult, StreamVerdicts, VariantVerdict, judge_repair,
+};
+use serde::{Deserialize, Serialize};
+
+use super::broken_arguments::{BrokenCalls, broken_of};
+use crate::failure::RunResult;
+use crate::host::Host;
+use crate::replay::programs::unstarted;
+
+/// The variants and their running programs.
+pub(super) struct VariantPrograms {
+    /// The variants, in the order of tables.
+    pub(super) variants: Vec<Variant>,
+    /// The running program of each variant. `None` for deadloop's own repairers.
+    menders: Vec<Option<Mender>>,
+}
+
+impl VariantPrograms {
+    /// Starts the programs of variants.
+    pub(super) fn start(variants: Vec<Variant>, host: &dyn Host) -> RunResult<Self> {
+        let start = |variant: &Variant| {
+            let RepairMethod::Program(program, _) = &variant.made else {
+                return Ok(None);
+            };
+            let _waited_for = host.begin(None);
+            let mender = Mender::start(program.clone(), host.cancel());
+            mender.map(Some).map_err(unstarted)
+        };
+        Ok(Self {
+            menders: variants.iter().map(start).collect::<RunResult<_>>()?,
+            variants,
+        })
+    }
+
+    /// Runs the program of the variant at index `at` on a transcript.
+    ///
+    /// # Errors
+    /// Returns an error if the program failed, or if the variant is not a program.
+    pub(super) fn ask(&self, at: usize, transcript: &Transcript) -> Result<MenderAnswer, String> {
+        let mender = self.menders.get(at).and_then(Option::as_ref);
+        let mender = mender.ok_or("it is no program")?;
+        // A stop is handled between two transcripts. A program that hangs ends by its timeout.
+        mender.mend(&question(transcript), &AtomicBool::new(false))
+    }
+
+    /// Repairs a stream with every variant and judges the results.
+    fn judged(&self, transcript: &Transcript, stream: &KnownStream) -> StreamVerdicts {
+        let each = (0..self.variants.len()).filter_map(|at| {
+            let came = mend(&self.variants[at], stream, || self.ask(at, transcript))?;
+            Some(VariantVerdict {
+                variant: at,
+                verdict: came.verdict,
+                detail: came.detail,
+                delay: came.delay,
+            })
+        });
+        StreamVerdicts {
+            id: transcript.id.clone(),
+            fault: stream.fault.map(|fault| fault.name().to_owned()),
+            severity: stream.severity,
+            came: each.collect(),
+        }
+    }
+}
+
+/// The verdicts on a transcript, and its calls.
+#[derive(Serialize, Deserialize)]
+pub(super) struct RepairAnswer {
+    /// The verdicts, if the truth is known.
+    pub(super) stream: Option<StreamVerdicts>,
+    /// The calls of the transcript.
+    pub(super) calls: BrokenCalls,
+}
+
+impl Subject for VariantPrograms {
+    type Reply = RepairAnswer;
+
+    fn fingerprint(&self) -> String {
+        let each = self.variants.iter();
+        each.map(|variant| format!("{} {}\n", variant.name, variant.toml()))
+            .collect()
+    }
+
+    fn refuses(&self, transcript: &Transcript) -> Option<InvalidTranscript> {
+        KnownStream::from_transcript(transcript).err()
+    }
+
+    fn programs(&self) -> Vec<(&Program, &Ready)> {
+        self.menders.iter().flatten().map(Mender::ready).collect()
+    }
+
+    fn compute(
+        &self,
+        transcript: &Transcript,
+        _: &AtomicBool,
+    ) -> Result<RepairAnswer, Interruption> {
+        let stream = KnownStream::from_transcript(transcript).ok().flatten();
+        Ok(RepairAnswer {
+            stream: stream.map(|stream| self.judged(transcript, &stream)),
+            calls: broken_of(transcript),
+        })
+    }
+
+    /// Returns whether every variant has a verdict. A variant without a verdict has failed.
+    fn is_whole(&self, said: &RepairAnswer) -> bool {
+        let mut fares = said.stream.iter().flat_map(|stream| &stream.came);
+        fares.all(|fare| fare.verdict.is_some())
+    }
+
+    fn fits(&self, said: &RepairAnswer) -> bool {
+        let mut streams = said.stream.iter();
+        streams.all(|s| s.came.iter().all(|fare| fare.variant < self.variants.len()))
+    }
+
+    fn is_slow(&self) -> bool {
+        self.menders.iter().any(Option::is_some)
+    }
+}
+
+/// Repairs a stream with a variant and judges the result. `ask` runs its program, if it is one. `None` if the variant
+/// does not read such streams.
+pub(super) fn mend(
+    variant: &Variant,
+    stream: &KnownStream,
+    ask: impl FnOnce() -> Result<MenderAnswer, String>,
+) -> Option<RepairResult> {
+    if !stream.is_for(variant.stream()) {
+        return None;
+    }
+    let made = variant.mend(&stream.arrived, ask)?;
+    Some(judge_repair(
+        variant,
+        stream,
+        made.as_ref().map_err(Clone::clone),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use deadloop_score::repairs::RepairVerdict;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_in_which_a_variant_failed_is_asked_again() {
+        let work = VariantPrograms {
+            variants: Vec::new(),
+            menders: Vec::new(),
+        };
+        let looked = |verdicts: &[Option<RepairVerdict>]| RepairAnswer {
+            stream: Some(StreamVerdicts {
+                id: "a".to_owned(),
+                fault: None,
+                severity: 0,
+                came: verdicts
+                    .iter()
+                    .map(|verdict| VariantVerdict {
+                        variant: 0,
+                        verdict: *verdict,
+                        detail: String::new(),
+                        delay: None,
+                    })
+                    .collect(),
+            }),
+            calls: BrokenCalls::default(),
+        };
+        assert!(work.is_whole(&looked(&[
+            Some(RepairVerdict::Lost),
+            Some(RepairVerdict::Intact)
+        ])));
+        assert!(!work.is_whole(&looked(&[Some(RepairVerdict::Lost), None])));
+    }
+}

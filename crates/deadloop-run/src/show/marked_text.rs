@@ -1,0 +1,119 @@
+//! Shows a long text with marks, folded far from ends and marks.
+
+use crate::visible::visible_lines;
+use crate::words;
+
+/// A mark: the index of the char before which it is shown, and its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TextMark {
+    at: usize,
+    says: &'static str,
+}
+
+impl TextMark {
+    pub(super) fn new(at: usize, says: &'static str) -> Self {
+        Self { at, says }
+    }
+}
+
+/// The minimum number of chars that are folded. The note that replaces them is about as long.
+const LEAST: usize = 80;
+
+/// Returns the text with its marks, safe for a terminal. `context` is the number of chars shown at each end and
+/// around each mark. `None` folds nothing.
+pub(super) fn folded(text: &str, mut pins: Vec<TextMark>, context: Option<usize>) -> String {
+    pins.sort_unstable();
+    let length = text.chars().count();
+    let shown = windows(length, &pins, context);
+    let mut page = String::new();
+    let (mut pin, mut at) = (pins.iter().peekable(), 0);
+    let mut chars = text.chars();
+    for (i, (from, to)) in shown.iter().enumerate() {
+        if i > 0 || *from > 0 {
+            let hidden = words::count((from - at) as u64);
+            page.push_str(&format!("\n   [{hidden} chars folded]\n"));
+            chars.by_ref().take(from - at).for_each(drop);
+            at = *from;
+        }
+        let mut piece = String::new();
+        while at <= *to {
+            while let Some(next) = pin.next_if(|next| next.at <= at) {
+                page.push_str(&visible_lines(&piece));
+                page.push_str(&format!("⟦{}⟧", next.says));
+                piece.clear();
+            }
+            if at == *to {
+                break;
+            }
+            piece.extend(chars.next());
+            at += 1;
+        }
+        page.push_str(&visible_lines(&piece));
+    }
+    page
+}
+
+/// Returns the shown parts of the text, as ranges of chars, in order and disjoint.
+fn windows(length: usize, pins: &[TextMark], context: Option<usize>) -> Vec<(usize, usize)> {
+    let Some(context) = context else {
+        return vec![(0, length)];
+    };
+    let around = pins.iter().map(|pin| {
+        (
+            pin.at.saturating_sub(context),
+            pin.at.saturating_add(context),
+        )
+    });
+    let mut wanted: Vec<(usize, usize)> = std::iter::once((0, context))
+        .chain(around)
+        .chain([(length.saturating_sub(context), length)])
+        .map(|(from, to)| (from.min(length), to.min(length)))
+        .collect();
+    wanted.sort_unstable();
+    let mut shown: Vec<(usize, usize)> = Vec::new();
+    for (from, to) in wanted {
+        match shown.last_mut() {
+            Some((_, last)) if from <= last.saturating_add(LEAST) => *last = to.max(*last),
+            _ => shown.push((from, to)),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_stand_before_their_char_and_the_rest_is_folded() {
+        let text: String = (0..1000)
+            .map(|n| char::from(b'a' + (n % 26) as u8))
+            .collect();
+        let shown = folded(
+            &text,
+            vec![TextMark::new(500, "onset"), TextMark::new(1000, "end")],
+            Some(10),
+        );
+        assert_eq!(
+            shown,
+            format!(
+                "{}\n   [480 chars folded]\n{}⟦onset⟧{}\n   [480 chars folded]\n{}⟦end⟧",
+                &text[..10],
+                &text[490..500],
+                &text[500..510],
+                &text[990..]
+            )
+        );
+        assert_eq!(
+            folded("思想", vec![TextMark::new(1, "onset")], Some(0)),
+            "思⟦onset⟧想"
+        );
+        assert_eq!(folded(&text, Vec::new(), None), text);
+        assert_eq!(folded("", Vec::new(), Some(5)), "");
+    }
+
+    #[test]
+    fn nothing_in_it_is_obeyed() {
+        assert_eq!(folded("a\u{1b}[2J\nb", Vec::new(), None), "a\\u{1b}[2J\nb");
+    }
+}

@@ -1,0 +1,248 @@
+//! [`judge`]: the comparison of a record with its label.
+//!
+//! Rules beyond the table of verdicts in `reports/METHOD.md`:
+//! - With several loop spans, an alarm inside one is judged by it. A `miss`, or an alarm outside every span
+//!   (`premature`, `stale`), is charged to the span that becomes detectable first, which a detector should have
+//!   stopped.
+//! - Inside both a loop and a transient span, the loop decides: the alarm is right.
+//! - An alarm in another channel than a span's is compared by the amount of the span's channel that had arrived at the
+//!   alarm. Positions of different channels are never compared.
+//! - A span of calls or turns begins once its second copy has been issued: an alarm at c calls is inside it if
+//!   `earliest < c <= end`. A span of text begins with the char: `earliest <= c <= end`.
+
+use deadloop_replay::detect::Unit;
+use deadloop_replay::{Moment, Stop};
+
+use crate::judge::{JudgeOptions, Outcome, ReadChannels, Transient, Verdict};
+use crate::truth::{Case, Class, Span, Truth};
+
+/// Compares a setting's decision on a transcript with the label. `stop` is the first alarm.
+///
+/// A loop from char 1000 to the end at 3000:
+/// ```text
+/// alarm        none    900        1000   1400   (end 2000, alarm 2500)
+/// verdict      miss    premature  hit    hit    stale
+/// latency                         0      400
+/// exposure     1000    900        1000   1000   1000
+/// delay        2000    2000       0      400    1000 (the whole loop)
+/// saved        0       0          2000   1600   0
+/// lost         0       100        0      0      500
+/// ```
+///
+/// If the same transcript had repeated itself from char 200 to 500 and recovered, an alarm at 300 would be
+/// `transient-stop`: exposure 300, delay 0, saved 2000, and the loop in the column `earlier`.
+pub fn judge<'a>(
+    case: &'a Case,
+    watch: ReadChannels,
+    stop: Option<&'a Stop>,
+    options: &'a JudgeOptions,
+) -> Outcome {
+    let class = case.class_in(options.unit);
+    let Some((truth, class)) = case.truth.as_ref().zip(class) else {
+        return Outcome::bare(Verdict::Unlabelled);
+    };
+    let alarm = |stop: &'a Stop| {
+        let moment = &stop.delivered;
+        let at = watch.units(options.unit, moment.seen);
+        DeliveredAlarm { stop, moment, at }
+    };
+    let hearing = VerdictInput {
+        truth,
+        whole: watch.units(options.unit, case.timeline.length()),
+        alarm: stop.map(alarm),
+        watch,
+        options,
+    };
+    if hearing.loops().next().is_some() {
+        hearing.looping()
+    } else if class == Class::Clean || options.transient == Transient::Clean {
+        hearing.clean()
+    } else {
+        hearing.transient()
+    }
+}
+
+/// An alarm and its delivery.
+#[derive(Clone, Copy)]
+struct DeliveredAlarm<'a> {
+    stop: &'a Stop,
+    moment: &'a Moment,
+    /// The watched units at the alarm.
+    at: u64,
+}
+
+impl DeliveredAlarm<'_> {
+    /// Returns the units of the span's channel that had arrived.
+    fn in_channel(&self, span: &Span) -> u64 {
+        self.moment.seen.count(span.channel)
+    }
+
+    /// Returns whether the alarm is between a span's `earliest` and its end.
+    fn within(&self, span: &Span) -> bool {
+        let at = self.in_channel(span);
+        let (lo, hi) = (span.earliest.count(), span.end.count());
+        match self.is_beside(span) {
+            true => self.moment.seen > span.seen && self.moment.seen <= span.until,
+            false if span.channel.unit() == Unit::Chars => lo <= at && at <= hi,
+            false => lo < at && at <= hi,
+        }
+    }
+
+    /// Returns whether `span` becomes detectable only after the alarm.
+    fn precedes(&self, span: &Span) -> bool {
+        let at = self.in_channel(span);
+        let earliest = span.earliest.count();
+        match self.is_beside(span) {
+            true => self.moment.seen <= span.seen,
+            false if span.channel.unit() == Unit::Chars => at < earliest,
+            false => at <= earliest,
+        }
+    }
+
+    /// Returns whether the alarm is in another channel than a text span. The moments of both are compared then.
+    fn is_beside(&self, span: &Span) -> bool {
+        self.stop.channel != span.channel && span.channel.unit() == Unit::Chars
+    }
+}
+
+/// The inputs of a verdict.
+struct VerdictInput<'a> {
+    truth: &'a Truth,
+    whole: u64,
+    alarm: Option<DeliveredAlarm<'a>>,
+    /// The watched channels.
+    watch: ReadChannels,
+    options: &'a JudgeOptions,
+}
+
+impl<'a> VerdictInput<'a> {
+    /// Returns the spans that count as loops, the first detectable one first.
+    fn loops(&self) -> impl Iterator<Item = (usize, &'a Span)> {
+        let all = self.options.transient == Transient::Loop;
+        let spans = self.truth.spans_in(self.options.unit);
+        spans.filter(move |(_, s)| all || s.class == Class::Loop)
+    }
+
+    /// Returns the watched units before a span.
+    fn watched_before(&self, span: &Span) -> u64 {
+        self.watch.units(self.options.unit, span.seen)
+    }
+
+    fn clean(&self) -> Outcome {
+        let Some(alarm) = &self.alarm else {
+            return Outcome {
+                exposure: self.whole,
+                ..Outcome::bare(Verdict::Quiet)
+            };
+        };
+        let exposure = alarm.at;
+        let lost = self.whole.saturating_sub(exposure);
+        Outcome {
+            exposure,
+            lost,
+            generated: exposure,
+            ..Outcome::bare(Verdict::FalseAlarm)
+        }
+    }
+
+    fn transient(&self) -> Outcome {
+        Outcome::bare(match self.alarm {
+            Some(_) => Verdict::TransientStop,
+            None => Verdict::TransientPass,
+        })
+    }
+
+    fn looping(&self) -> Outcome {
+        let Some(alarm) = self.alarm else {
+            return self.charge(Verdict::Miss);
+        };
+        if let Some((index, span)) = self.loops().find(|(_, span)| alarm.within(span)) {
+            return self.found(&alarm, index, span);
+        }
+        let recovers = |s: &Span| s.class == Class::Transient && alarm.within(s);
+        let mut spans = self.truth.spans_in(self.options.unit);
+        if self.options.transient == Transient::Ignore && spans.any(|(_, span)| recovers(span)) {
+            return self.earlier();
+        }
+        match self.loops().find(|(_, span)| alarm.precedes(span)) {
+            Some((_, span)) => self.cut(&alarm, Verdict::Premature, self.watched_before(span)),
+            None => self.cut(&alarm, Verdict::Stale, self.whole),
+        }
+    }
+
+    /// Builds the outcome of a hit in `span`.
+    fn found(&self, alarm: &DeliveredAlarm, index: usize, span: &Span) -> Outcome {
+        let (onset, end) = (span.onset.count(), span.end.count());
+        let at = alarm.in_channel(span);
+        let stopped = at.clamp(onset, end.max(onset));
+        Outcome {
+            span: Some(index),
+            latency: Some(at.saturating_sub(onset)),
+            latency_ms: alarm
+                .moment
+                .t_ms
+                .zip(span.onset_ms)
+                .map(|(a, o)| (a - o).max(0.0)),
+            latency_tokens: alarm
+                .moment
+                .tokens
+                .zip(span.onset_tokens)
+                .map(|(a, o)| a.saturating_sub(o)),
+            saved: end.saturating_sub(stopped),
+            exposure: self.exposure(),
+            loop_chars: end.saturating_sub(onset),
+            delay: stopped - onset,
+            censored: span.open,
+            ..Outcome::bare(Verdict::Hit)
+        }
+        .ended_within(self.options.unit, span.period)
+    }
+
+    /// Builds the outcome of an alarm outside every span. Healthy text follows it until `until` watched units.
+    fn cut(&self, alarm: &DeliveredAlarm, verdict: Verdict, until: u64) -> Outcome {
+        let generated = alarm.at;
+        Outcome {
+            lost: until.saturating_sub(generated),
+            generated,
+            ..self.charge(verdict)
+        }
+    }
+
+    /// Builds the outcome of an alarm in an earlier repetition: the first loop ends at its onset, without counting as a
+    /// hit.
+    fn earlier(&self) -> Outcome {
+        let charged = self.charge(Verdict::TransientStop);
+        Outcome {
+            saved: charged.loop_chars,
+            delay: 0,
+            ..charged
+        }
+        .ended_within(self.options.unit, None)
+    }
+
+    /// Charges the whole of the first loop.
+    fn charge(&self, verdict: Verdict) -> Outcome {
+        let Some((index, span)) = self.loops().next() else {
+            return Outcome::bare(verdict);
+        };
+        let loop_chars = span.end.count().saturating_sub(span.onset.count());
+        Outcome {
+            span: Some(index),
+            exposure: self.exposure(),
+            loop_chars,
+            delay: loop_chars,
+            censored: span.open,
+            ..Outcome::bare(verdict)
+        }
+    }
+
+    /// Returns the watched units up to the alarm or the first `earliest`, whichever is earlier.
+    fn exposure(&self) -> u64 {
+        let healthy = self
+            .loops()
+            .next()
+            .map_or(self.whole, |(_, span)| self.watched_before(span));
+        let watched = self.alarm.map_or(healthy, |alarm| alarm.at);
+        healthy.min(watched)
+    }
+}

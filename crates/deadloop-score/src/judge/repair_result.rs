@@ -1,0 +1,297 @@
+//! [`judge_repair`]: the verdict on a variant's output for a stream.
+
+use std::collections::BTreeSet;
+
+use deadloop_repair::meaning::{Action, Delivery, Meaning};
+use deadloop_repair::registry::StreamKind;
+use deadloop_replay::repairers::{
+    ArrivedStream, Delay, OutputContent, RepairMethod, Variant, VariantOutput,
+};
+
+use super::repair_verdict::{
+    EventsVerdict, ExpectedText, RepairVerdict, judge_arguments, judge_events, verdict,
+};
+use crate::truth::{Gold, KnownStream};
+
+/// The result of a variant on a stream.
+#[derive(Clone, Debug)]
+pub struct RepairResult {
+    /// The verdict. `None` if the program failed.
+    pub verdict: Option<RepairVerdict>,
+    /// A detail about the result, on one line.
+    pub detail: String,
+    /// The delay of text. `None` for events, programs and the unrepaired stream.
+    pub delay: Option<Delay>,
+    /// The output in readable form.
+    pub after: String,
+}
+
+/// Judges a variant's output for a stream. An error is the reason why its program failed.
+pub fn judge_repair(
+    variant: &Variant,
+    stream: &KnownStream,
+    made: Result<&VariantOutput, String>,
+) -> RepairResult {
+    let failed = |detail: String| RepairResult {
+        verdict: None,
+        detail,
+        delay: None,
+        after: String::new(),
+    };
+    let VariantOutput { out, delay } = match made {
+        Ok(made) => made,
+        Err(how) => return failed(how),
+    };
+    let (kind, damaged) = (variant.stream(), stream.fault.is_some());
+    let (verdict, detail, after) = match (stream.gold_for(kind), out) {
+        (Gold::Meaning(meaning), OutputContent::Meaning(made)) => {
+            let meant = ExpectedText {
+                marks: marks(&meaning, variant),
+                meaning,
+                damaged,
+            };
+            let detail = describe_difference(&meant.meaning, made);
+            (meant.judge(made), detail, format_meaning(made))
+        }
+        (Gold::Text(gold), OutputContent::Meaning(made)) => {
+            let verdict = if kind == StreamKind::Name {
+                of_name(variant, &gold, &made.text, damaged)
+            } else {
+                of_arguments(&gold, &made.text, damaged)
+            };
+            (verdict, one_line(&made.text), made.text.clone())
+        }
+        (Gold::Events(gold), OutputContent::Events(made)) => {
+            let found = judge_events(&gold, made);
+            (of_events(found, damaged), found.to_string(), joined(made))
+        }
+        // This does not happen: a repairer of events gets events, and one of text gets text.
+        _ => return failed("a stream of another kind".into()),
+    };
+    RepairResult {
+        verdict: Some(verdict),
+        detail,
+        delay: *delay,
+        after,
+    }
+}
+
+fn of_arguments(gold: &str, made: &str, damaged: bool) -> RepairVerdict {
+    let judged = judge_arguments(gold, made);
+    verdict(damaged, judged.exact, || {
+        if judged.wrong_but_valid() {
+            RepairVerdict::Wrong
+        } else if made.contains("<|") {
+            RepairVerdict::Leaked
+        } else {
+            RepairVerdict::Lost
+        }
+    })
+}
+
+/// Judges a name.
+///
+/// A name that no tool has only makes the call fail. The name of another tool is wrong: that tool is called.
+fn of_name(variant: &Variant, gold: &str, made: &str, damaged: bool) -> RepairVerdict {
+    let is_known = || match &variant.made {
+        RepairMethod::Of(_, params) => {
+            let mut known = params.items("known").iter();
+            known.any(|name| name.as_text() == Some(made))
+        }
+        _ => false,
+    };
+    verdict(damaged, made == gold, || {
+        if is_known() {
+            RepairVerdict::Wrong
+        } else if made.contains('<') {
+            RepairVerdict::Leaked
+        } else {
+            RepairVerdict::Lost
+        }
+    })
+}
+
+/// Judges events. A doubled event is acted on twice, so it is wrong. A missing event, or one out of order, is lost.
+fn of_events(found: EventsVerdict, damaged: bool) -> RepairVerdict {
+    let whole = found.lost + found.doubled + found.disordered == 0 && found.ended;
+    verdict(damaged, whole, || {
+        if found.doubled > 0 {
+            RepairVerdict::Wrong
+        } else {
+            RepairVerdict::Lost
+        }
+    })
+}
+
+/// Joins the texts of events in readable form.
+fn joined(events: &[Delivery]) -> String {
+    let texts = events.iter().filter(|event| !event.done);
+    let texts: Vec<&str> = texts.map(|event| event.text.as_str()).collect();
+    texts.join("|")
+}
+
+/// Marks outside actions that must not reach a user: those of thinking, servers and control text.
+const MARKS: [&str; 4] = ["<think>", "</think>", "<|", "<tool_call>"];
+
+/// Returns the marks that must not reach a user.
+///
+/// These are the tags of the true actions and their fields, and the tags that the variant recognizes.
+fn marks(meant: &Meaning, variant: &Variant) -> Vec<String> {
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    for action in &meant.actions {
+        names.insert(action.name.clone());
+        names.extend(action.fields.iter().map(|(name, _)| name.clone()));
+    }
+    if let RepairMethod::Of(_, params) = &variant.made {
+        let known = ["tags", "fields"]
+            .into_iter()
+            .filter(|list| params.get(list).is_some());
+        let known = known.flat_map(|list| params.items(list));
+        names.extend(known.filter_map(|name| name.as_text().map(str::to_owned)));
+    }
+    let of = |name: String| {
+        if name.contains(['_', '-']) {
+            // Such a name is no word of a text, so what is left of its tag is a mark too.
+            vec![name]
+        } else {
+            // Without `>`, since a number may follow the name, as after `<confirm`.
+            vec![format!("<{name}"), format!("</{name}")]
+        }
+    };
+    let fixed = MARKS.map(str::to_owned).into_iter();
+    names
+        .into_iter()
+        .filter(|name| !name.is_empty())
+        .flat_map(of)
+        .chain(fixed)
+        .collect()
+}
+
+/// The maximum length of a detail, in chars.
+const DETAIL: usize = 120;
+
+fn one_line(text: &str) -> String {
+    let line: String = text.chars().take(DETAIL).collect();
+    line.replace(['\n', '\r'], " ")
+}
+
+/// Describes the difference between the output and the truth, on one line.
+fn describe_difference(gold: &Meaning, made: &Meaning) -> String {
+    let chars = |text: &str| text.chars().count();
+    if gold == made {
+        return String::new();
+    }
+    let mut parts = Vec::new();
+    if gold.actions != made.actions {
+        parts.push(format!(
+            "{} of {} actions",
+            made.actions.len(),
+            gold.actions.len()
+        ));
+        let other = made
+            .actions
+            .iter()
+            .find(|action| !gold.actions.contains(action));
+        parts.extend(other.map(|action| format!("not meant: {}", shown_action(action))));
+    }
+    if gold.text != made.text {
+        parts.push(format!(
+            "{} of {} chars of text",
+            chars(&made.text),
+            chars(&gold.text)
+        ));
+    }
+    if gold.reasoning != made.reasoning {
+        let (made, gold) = (chars(&made.reasoning), chars(&gold.reasoning));
+        parts.push(format!("{made} of {gold} chars of thinking"));
+    }
+    one_line(&parts.join("; "))
+}
+
+fn shown_action(action: &Action) -> String {
+    let number = action.number.map_or(String::new(), |n| n.to_string());
+    let fields: Vec<String> = action
+        .fields
+        .iter()
+        .map(|(k, v)| format!("{k}={v}"))
+        .collect();
+    format!(
+        "{}{number}({}) {}",
+        action.name,
+        fields.join(", "),
+        action.content
+    )
+}
+
+/// Formats a meaning in readable form.
+fn format_meaning(meaning: &Meaning) -> String {
+    let mut lines = Vec::new();
+    if !meaning.reasoning.is_empty() {
+        lines.push(format!("thinking: {}", meaning.reasoning));
+    }
+    lines.push(format!("text: {}", meaning.text));
+    lines.extend(
+        meaning
+            .actions
+            .iter()
+            .map(|a| format!("action: {}", shown_action(a))),
+    );
+    lines.join("\n")
+}
+
+/// Returns the stream as it arrived, and the truth for a variant, both in readable form.
+pub fn before_and_gold(variant: &Variant, stream: &KnownStream) -> (String, String) {
+    let before = match &stream.arrived {
+        ArrivedStream::Text(text) => text.clone(),
+        ArrivedStream::Events(events) => joined(events),
+    };
+    let gold = match stream.gold_for(variant.stream()) {
+        Gold::Meaning(meaning) => format_meaning(&meaning),
+        Gold::Text(text) => text,
+        Gold::Events(events) => joined(&events),
+    };
+    (before, gold)
+}
+
+#[cfg(test)]
+mod tests {
+    use deadloop_replay::detect::Fault;
+    use deadloop_replay::repairers::RepairGrid;
+
+    use super::*;
+
+    /// The same damage with another name has the same verdict: whoever has tags of his own sees a leak too.
+    #[test]
+    fn what_leaks_does_not_hang_on_the_names_of_one_design() {
+        let grid = "[[repairer]]\nname = \"tags\"\n[repairer.params]\ntags = [[\"web_search\", \"book_flight\", \"book\"]]\n";
+        let all = RepairGrid::parse(grid).expect("a grid").variants;
+        let nothing = all
+            .iter()
+            .find(|one| matches!(one.made, RepairMethod::Nothing(_)));
+        let nothing = nothing.expect("the stream as it is stands beside each");
+        for name in ["web_search", "book_flight", "book"] {
+            let text = format!("Fine. <{name}><id>1</id>to Rome");
+            let gold = Meaning {
+                text: "Fine. ".into(),
+                actions: vec![Action {
+                    name: name.into(),
+                    number: None,
+                    fields: vec![("id".into(), "1".into())],
+                    content: "to Rome".into(),
+                }],
+                ..Meaning::default()
+            };
+            let stream = KnownStream {
+                fault: Some(Fault::Unclosed),
+                severity: 1,
+                kind: StreamKind::Tags,
+                arrived: ArrivedStream::Text(text),
+                gold: Gold::Meaning(gold),
+            };
+            let made = nothing.mend(&stream.arrived, || Err("no program".into()));
+            let made = made.expect("it is read").expect("no program fails");
+            let came = judge_repair(nothing, &stream, Ok(&made));
+            assert_eq!(came.verdict, Some(RepairVerdict::Leaked), "{name}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! [`FinderReading`]: the offline finder's view of an alarm or a transcript.
+//!
+//! It is used if a detector and the label disagree, since a label may be wrong too. The finder uses no detector, so an
+//! alarm is never its own proof.
+
+use deadloop_replay::corpus::Transcript;
+use deadloop_replay::detect::{Channel, Unit, Units};
+
+use super::propose;
+use crate::truth::{Class, LabelRow};
+
+/// The finding of the offline finder at an alarm, or in a whole transcript.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FinderReading {
+    /// A loop with its onset, in chars, calls or turns.
+    Loop(Units),
+    /// A repetition that ends on its own, with its onset and its end. `None` for one that lasts to the end of the text.
+    Passing(Units, Option<u64>),
+    /// No repetition.
+    Nothing,
+}
+
+impl FinderReading {
+    /// Reads the transcript at an alarm, given by its channel and position. Without an alarm, reads the whole
+    /// transcript.
+    pub fn new(transcript: &Transcript, alarm: Option<(Channel, u64)>) -> Self {
+        Self::at(&propose(transcript).rows, alarm)
+    }
+
+    /// Reads the rows proposed for a transcript, as [`new`](Self::new) does.
+    pub fn at(rows: &[LabelRow], alarm: Option<(Channel, u64)>) -> Self {
+        let meant = |row: &&LabelRow| {
+            alarm.is_none_or(|(channel, at)| {
+                row.channel == Some(channel)
+                    && begins(row) <= at
+                    && row.end.is_none_or(|end| at <= end)
+            })
+        };
+        let spans = || rows.iter().filter(|row| row.onset.is_some()).filter(meant);
+        if let Some(row) = spans().find(|row| row.class == Class::Loop) {
+            return Self::Loop(from(row));
+        }
+        let longest = |row: &&LabelRow| row.end.unwrap_or(u64::MAX) - begins(row);
+        spans()
+            .max_by_key(longest)
+            .map_or(Self::Nothing, |row| Self::Passing(from(row), row.end))
+    }
+
+    /// Returns whether the finding is a loop.
+    pub fn is_loop(&self) -> bool {
+        matches!(self, Self::Loop(_))
+    }
+
+    /// Describes the finding in words. An end at the end of the text is left out.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Loop(from) => format!("a loop from {} on", place(*from)),
+            Self::Passing(from, None) => {
+                let place = place(*from);
+                format!("a repetition from {place} on; the model stopped by itself")
+            }
+            Self::Passing(from, Some(end)) => {
+                let others = match from.unit() {
+                    Unit::Chars => "text",
+                    unit => unit.name(),
+                };
+                format!(
+                    "a repetition from {} to {end}, then other {others}",
+                    place(*from)
+                )
+            }
+            Self::Nothing => "no repetition".into(),
+        }
+    }
+}
+
+/// Formats a position: `char 62`, `call 9`.
+fn place(at: Units) -> String {
+    format!("{} {at}", at.unit().name().trim_end_matches('s'))
+}
+
+/// Returns the start of a repetition, in the unit of its channel.
+fn from(row: &LabelRow) -> Units {
+    let channel = row.channel.unwrap_or(Channel::Answer);
+    channel.units(begins(row))
+}
+
+/// Returns the start of a repetition: the label's `earliest`, or its onset.
+fn begins(row: &LabelRow) -> u64 {
+    row.earliest.or(row.onset).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_replay::corpus::{Body, RecordedEvent};
+
+    #[test]
+    fn it_is_asked_at_the_alarm_or_of_the_whole() {
+        let start = "A start that says something. ";
+        let text = format!("{start}{}", "Let me think about it once more. ".repeat(20));
+        let transcript = Transcript {
+            events: vec![RecordedEvent::new(Body::Answer(text))],
+            ..Transcript::default()
+        };
+        let at = |at| FinderReading::new(&transcript, Some((Channel::Answer, at)));
+        let onset = start.len() as u64 + 33;
+        let looped = FinderReading::Loop(Channel::Answer.units(onset));
+        assert_eq!(at(300), looped);
+        assert_eq!(at(20), FinderReading::Nothing);
+        assert_eq!(
+            FinderReading::new(&transcript, Some((Channel::Reasoning, 300))),
+            FinderReading::Nothing
+        );
+        assert_eq!(FinderReading::new(&transcript, None), looped);
+    }
+
+    #[test]
+    fn a_place_is_told_in_the_unit_of_its_channel() {
+        let told = |channel: Channel, end| FinderReading::Passing(channel.units(9), end).words();
+        assert_eq!(
+            told(Channel::Tools, Some(13)),
+            "a repetition from call 9 to 13, then other calls"
+        );
+        assert_eq!(
+            told(Channel::Answer, Some(13)),
+            "a repetition from char 9 to 13, then other text"
+        );
+        assert_eq!(
+            FinderReading::Loop(Channel::Turns.units(2)).words(),
+            "a loop from turn 2 on"
+        );
+    }
+}

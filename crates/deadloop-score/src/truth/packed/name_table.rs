@@ -1,0 +1,54 @@
+//! [`NameTable`]: names that many cases share, by number.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{ByteReader, put_number, put_text};
+
+/// The maximum number of numbered names.
+///
+/// A field with a different value in each transcript is not worth numbering. Values beyond the maximum are written in
+/// place.
+const MOST: usize = 4096;
+
+/// Names that many cases share. Each is stored once and referred to by number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NameTable {
+    names: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, u64>,
+}
+
+impl NameTable {
+    /// Writes an optional name: 0 for none, 1 and the name, or its number plus 2.
+    pub(crate) fn put(&mut self, name: Option<&Arc<str>>, to: &mut Vec<u8>) {
+        let Some(name) = name else {
+            return put_number(0, to);
+        };
+        if let Some(number) = self.number(name) {
+            return put_number(number + 2, to);
+        }
+        put_number(1, to);
+        put_text(name, to);
+    }
+
+    fn number(&mut self, name: &Arc<str>) -> Option<u64> {
+        if let Some(number) = self.numbers.get(name) {
+            return Some(*number);
+        }
+        let number = self.names.len() as u64;
+        (self.names.len() < MOST).then(|| {
+            self.names.push(Arc::clone(name));
+            self.numbers.insert(Arc::clone(name), number);
+            number
+        })
+    }
+
+    /// Reads a name of [`put`](Self::put).
+    pub(crate) fn take(&self, from: &mut ByteReader<'_>) -> Option<Arc<str>> {
+        match from.size() {
+            0 => None,
+            1 => Some(from.text().into()),
+            number => self.names.get(number - 2).cloned(),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Functions that take fields out of a JSON object.
+//!
+//! Fields that remain in the object were not understood, and count as a loss.
+//!
+//! Null counts as absent. A field of the wrong type is a fault of the record.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+use crate::wire::{WireFault, kind};
+
+/// A JSON object.
+pub type Object = Map<String, Value>;
+
+/// The fields of an object that a typed deserialization does not name. Nulls are dropped.
+#[derive(Debug, Default)]
+pub struct RestFields(pub Object);
+
+impl<'de> Deserialize<'de> for RestFields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RestVisitor;
+        impl<'de> Visitor<'de> for RestVisitor {
+            type Value = RestFields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RestFields, A::Error> {
+                let mut rest = Object::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    if let Some(value) = map.next_value::<Option<Value>>()? {
+                        rest.insert(name, value);
+                    }
+                }
+                Ok(RestFields(rest))
+            }
+        }
+        deserializer.deserialize_map(RestVisitor)
+    }
+}
+
+/// Takes a field that is not null.
+pub fn any(object: &mut Object, name: &str) -> Option<Value> {
+    let taken = may_have(object, name).then(|| object.remove(name))?;
+    taken.filter(|value| !value.is_null())
+}
+
+/// Returns whether an object may have a field. The answer for small objects is exact, and needs no hash.
+pub fn may_have(object: &Object, name: &str) -> bool {
+    object.len() > 16 || object.keys().any(|key| key == name)
+}
+
+/// Returns a field, null included. Small objects are searched without a hash.
+pub fn get<'a>(object: &'a Object, name: &str) -> Option<&'a Value> {
+    if object.len() > 16 {
+        return object.get(name);
+    }
+    let mut fields = object.iter();
+    fields.find_map(|(key, value)| (key == name).then_some(value))
+}
+
+/// Takes several fields at once, in the order of `names`. For an object with many fields this is many times faster than
+/// one after the other.
+pub fn several<const N: usize>(object: &mut Object, names: [&str; N]) -> [Option<Value>; N] {
+    let mut found = [const { None }; N];
+    for (name, value) in std::mem::take(object) {
+        match names.iter().position(|known| *known == name) {
+            Some(at) => found[at] = Some(value).filter(|value| !value.is_null()),
+            None => drop(object.insert(name, value)),
+        }
+    }
+    found
+}
+
+/// Removes fields that carry no information of their own. Their names are separated by blanks.
+pub fn away(object: &mut Object, names: &str) {
+    for name in names.split(' ') {
+        any(object, name);
+    }
+}
+
+/// Renames fields, each from their name to ours.
+pub fn rename(object: &mut Object, names: &[(&str, &str)]) {
+    for (theirs, ours) in names {
+        if let Some(value) = object.remove(*theirs) {
+            object.insert((*ours).to_owned(), value);
+        }
+    }
+}
+
+/// Returns the text of a field, which stays in the object. Empty if the field is not a string.
+pub fn word<'a>(object: &'a Object, name: &str) -> &'a str {
+    let value = get(object, name);
+    value.and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Takes the first of these fields that is present, a string.
+pub fn first_string(object: &mut Object, names: &[&str]) -> Result<Option<String>, WireFault> {
+    let mut found = names.iter().map(|name| string(object, name));
+    found.find_map(Result::transpose).transpose()
+}
+
+/// Takes a required list.
+pub fn need_list(object: &mut Object, name: &str, expected: &str) -> Result<Vec<Value>, WireFault> {
+    list(object, name)?.ok_or_else(|| missing(name, expected))
+}
+
+/// Takes a string.
+pub fn string(object: &mut Object, name: &str) -> Result<Option<String>, WireFault> {
+    text(name, any(object, name))
+}
+
+/// Checks that a taken value is a string.
+pub fn text(name: &str, taken: Option<Value>) -> Result<Option<String>, WireFault> {
+    match taken {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(wrong(name, &other, "a string")),
+    }
+}
+
+/// Takes a whole number of at least 0.
+pub fn count(object: &mut Object, name: &str) -> Result<Option<u64>, WireFault> {
+    let taken = any(object, name);
+    let number = taken.map(|value| value.as_u64().ok_or(value)).transpose();
+    number.map_err(|other| wrong(name, &other, "a whole number"))
+}
+
+/// Takes an object.
+pub fn object(object: &mut Object, name: &str) -> Result<Option<Object>, WireFault> {
+    match any(object, name) {
+        None => Ok(None),
+        Some(Value::Object(map)) => Ok(Some(map)),
+        Some(other) => Err(wrong(name, &other, "an object")),
+    }
+}
+
+/// Takes a list.
+pub fn list(object: &mut Object, name: &str) -> Result<Option<Vec<Value>>, WireFault> {
+    match any(object, name) {
+        None => Ok(None),
+        Some(Value::Array(items)) => Ok(Some(items)),
+        Some(other) => Err(wrong(name, &other, "a list")),
+    }
+}
+
+/// Checks that a value is an object.
+pub fn as_object(name: &str, value: Value) -> Result<Object, WireFault> {
+    match value {
+        Value::Object(map) => Ok(map),
+        other => Err(wrong(name, &other, "an object")),
+    }
+}
+
+/// Returns the fault of a field of the wrong type.
+pub fn wrong(name: &str, value: &Value, expected: &str) -> WireFault {
+    WireFault::new(format!("`{name}` is {}", kind(value)), expected)
+}
+
+/// Returns the fault of a missing field.
+pub fn missing(name: &str, expected: &str) -> WireFault {
+    WireFault::new(format!("no `{name}`"), expected)
+}
+
+/// Takes a name or id: a string, or a number, as some servers write it. Other values stay.
+pub fn label(object: &mut Object, name: &str) -> Option<String> {
+    if !matches!(get(object, name)?, Value::String(_) | Value::Number(_)) {
+        return None;
+    }
+    let text = match object.remove(name)? {
+        Value::String(text) => text,
+        number => number.to_string(),
+    };
+    Some(text).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,185 @@
+//! [`PromptInfo`]: the request that a response answers.
+
+use serde_json::Value;
+
+use crate::fields::Object;
+use crate::wire::parse;
+
+/// The maximum number of values in the lists and objects of a request. A long conversation has some thousands.
+const MOST_VALUES: u32 = 65_536;
+
+/// Facts about the request that a response answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PromptInfo {
+    /// The name of the task, by which settings may choose the guard. Empty if unknown.
+    pub task: String,
+    /// The user's texts, one for each message.
+    pub user: Vec<String>,
+}
+
+/// The fields in which APIs send the user's input: a text, a list of texts, or a list of messages.
+///
+/// `messages` of chat completions, Anthropic, Bedrock and Ollama's chat, `input` of OpenAI's responses, `contents` of
+/// Gemini, `prompt` of completions, llama.cpp and Ollama's generate, `inputs` of TGI.
+const FIELDS: &[&str] = &["messages", "input", "contents", "prompt", "inputs"];
+
+impl PromptInfo {
+    /// Returns the user's texts in the body of a request: texts of messages with the role `user`, and texts outside
+    /// messages. All APIs whose responses are read are supported. Images, tool results, and the texts of the system and
+    /// the model are left out. Returns `None` if the body is not JSON, or has more than 65,536 values.
+    ///
+    /// ```
+    /// use deadloop_stream::Prompted;
+    ///
+    /// let body = br#"{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Sing."}]}"#;
+    /// assert_eq!(PromptInfo::written(body), Some(vec!["Sing.".to_owned()]));
+    /// assert_eq!(PromptInfo::written(b"name=value"), None);
+    /// ```
+    pub fn written(body: &[u8]) -> Option<Vec<String>> {
+        let body = std::str::from_utf8(body).ok()?;
+        match parse(body, MOST_VALUES).ok()? {
+            Value::Object(body) => Some(Self::in_request(&body)),
+            _ => None,
+        }
+    }
+
+    /// Returns the user's texts in a parsed request, as [`written`](Self::written) does.
+    pub fn in_request(body: &Object) -> Vec<String> {
+        let mut all = Vec::new();
+        for field in FIELDS {
+            match body.get(*field) {
+                Some(Value::String(text)) => all.push(text.clone()),
+                Some(Value::Array(items)) => {
+                    items.iter().for_each(|item| add_user_text(item, &mut all))
+                }
+                _ => {}
+            }
+        }
+        all.retain(|text| !text.is_empty());
+        all
+    }
+}
+
+/// Adds the user's text of a request's item, which is a text or a message.
+fn add_user_text(item: &Value, all: &mut Vec<String>) {
+    match item {
+        Value::String(text) => all.push(text.clone()),
+        Value::Object(message) => {
+            // Gemini takes a message without a role for one of the user.
+            let role = message.get("role").map_or(Some("user"), Value::as_str);
+            if role == Some("user") {
+                all.extend(text_of(message));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns the text of a message, with one line for each of its parts.
+fn text_of(message: &Object) -> Option<String> {
+    match message.get("content").or_else(|| message.get("parts"))? {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => {
+            let texts = parts.iter().filter_map(|part| match part {
+                Value::String(text) => Some(text.as_str()),
+                // `text`, `input_text`; Bedrock and Gemini write no type.
+                part => part.get("text")?.as_str(),
+            });
+            Some(texts.collect::<Vec<_>>().join("\n"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Requests of each family, as in its reference, with texts of others beside the user's.
+    #[test]
+    fn what_the_user_wrote_is_found_in_every_api() {
+        let long = "x".repeat(100_000);
+        let long = format!(r#"{{"prompt":"{long}"}}"#);
+        let cases: &[(&str, &str, &[&str])] = &[
+            (
+                "chat completions",
+                r#"{"model":"m","stream":true,"messages":[{"role":"system","content":"s"},{"role":"user","content":"one"},
+                 {"role":"assistant","content":"a","tool_calls":[]},{"role":"tool","tool_call_id":"1","content":"t"},
+                 {"role":"user","content":[{"type":"text","text":"two"},{"type":"image_url","image_url":{"url":"data:,"}},{"type":"text","text":"three"}]}]}"#,
+                &["one", "two\nthree"],
+            ),
+            (
+                "completions, several prompts",
+                r#"{"model":"m","prompt":["one","two",7,[1,2]]}"#,
+                &["one", "two"],
+            ),
+            (
+                "responses, a text",
+                r#"{"model":"m","instructions":"s","input":"one"}"#,
+                &["one"],
+            ),
+            (
+                "responses, items",
+                r#"{"input":[{"role":"developer","content":"s"},{"type":"message","role":"user","content":[{"type":"input_text","text":"one"}]},
+                 {"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]},{"type":"function_call_output","role":"tool","output":"t"}]}"#,
+                &["one"],
+            ),
+            (
+                "anthropic messages",
+                r#"{"system":"s","messages":[{"role":"user","content":"one"},{"role":"assistant","content":[{"type":"text","text":"a"}]},
+                 {"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"t"},{"type":"text","text":"two"}]}]}"#,
+                &["one", "two"],
+            ),
+            (
+                "bedrock",
+                r#"{"system":[{"text":"s"}],"messages":[{"role":"user","content":[{"text":"one"}]},{"role":"assistant","content":[{"text":"a"}]}]}"#,
+                &["one"],
+            ),
+            (
+                "gemini",
+                r#"{"systemInstruction":{"parts":[{"text":"s"}]},"contents":[{"parts":[{"text":"one"}]},{"role":"model","parts":[{"text":"a"}]},
+                 {"role":"user","parts":[{"inlineData":{}},{"text":"two"}]}]}"#,
+                &["one", "two"],
+            ),
+            (
+                "ollama chat",
+                r#"{"model":"m","messages":[{"role":"user","content":"one","images":["aGk="]}]}"#,
+                &["one"],
+            ),
+            (
+                "ollama generate",
+                r#"{"model":"m","system":"s","prompt":"one"}"#,
+                &["one"],
+            ),
+            ("tgi", r#"{"inputs":"one","parameters":{}}"#, &["one"]),
+            ("nothing of the kind", r#"{"model":"m"}"#, &[]),
+            (
+                "words of another type",
+                r#"{"messages":{"role":"user"},"input":null,"prompt":3,"contents":[null,[],{"role":7,"parts":[{"text":"x"}]},{"role":"user","parts":[3,{"text":3}]},{"role":"user"}]}"#,
+                &[],
+            ),
+        ];
+        for (name, body, expected) in cases {
+            let expected = expected.iter().map(|text| (*text).to_owned()).collect();
+            assert_eq!(
+                PromptInfo::written(body.as_bytes()),
+                Some(expected),
+                "{name}"
+            );
+        }
+        let long = PromptInfo::written(long.as_bytes()).unwrap();
+        assert_eq!(long[0].len(), 100_000);
+    }
+
+    #[test]
+    fn what_is_no_request_or_too_large_is_not_read() {
+        let many = format!("[{}0]", "0,".repeat(MOST_VALUES as usize));
+        let many = format!(r#"{{"messages":[],"x":{many}}}"#);
+        let cut = r#"{"messages":[{"role":"user","content":"one"#;
+        let deep = "[".repeat(100_000);
+        for body in ["", "[]", "\"text\"", "name=value", cut, &many, &deep] {
+            assert_eq!(PromptInfo::written(body.as_bytes()), None);
+        }
+        assert_eq!(PromptInfo::written(b"{\"input\":\"\xff\"}"), None);
+    }
+}

@@ -1,0 +1,159 @@
+//! [`SilenceTimer`]: reports the silences of a live stream.
+//!
+//! The reports are those of a replay of its recording ([`stream`](crate::stream())).
+
+use deadloop_detect::{Event, TextChannel};
+
+use crate::events::before;
+
+/// The shortest silence that is reported, in milliseconds.
+const SHORTEST: u64 = 1000;
+
+/// Time for which the model has sent nothing. The caller brings the clock: milliseconds since the request, which never
+/// decrease.
+///
+/// A silence is reported at the same lengths live and in a replay: each second of the first two minutes, then each ten
+/// seconds of the first hour, and its end once the model goes on. The time that a tool takes is not silence, and
+/// neither is the time after the end.
+#[derive(Debug, Default)]
+pub struct SilenceTimer {
+    last: u64,
+    /// The longest length that was reported of this silence.
+    told: u64,
+    /// Whether the model is not awaited: a tool runs, or the stream has ended.
+    others: bool,
+    /// The number of calls without a result since the model's last output. While it is above 0, a tool runs.
+    running: u64,
+    /// Whether arguments have come whose call has not come yet.
+    writing: bool,
+}
+
+impl SilenceTimer {
+    /// Returns the silences to report at `now` while nothing comes: their lengths in milliseconds, the shortest first.
+    pub fn waited(&mut self, now: u64) -> Vec<u64> {
+        if self.others {
+            Vec::new()
+        } else {
+            self.unreported(now.saturating_sub(self.last).saturating_add(1))
+        }
+    }
+
+    /// Takes an event that comes at `now`. Returns the silences to report before it: the lengths that were not reported
+    /// yet, and if the model goes on, the whole length.
+    ///
+    /// A call whose arguments came as text is dated by the last piece of them, however late the call itself follows.
+    pub fn on_event(&mut self, event: &Event<'_>, now: u64) -> Vec<u64> {
+        let written = self.writing && matches!(event, Event::Call { .. });
+        self.writing = match event {
+            Event::Text(TextChannel::Arguments, _) => true,
+            Event::Text(..) => self.writing,
+            _ => false,
+        };
+        if written {
+            self.wait_for(event);
+            return Vec::new();
+        }
+        let silent = now.saturating_sub(self.last);
+        let of_model = matches!(
+            event,
+            Event::Text(..) | Event::Call { .. } | Event::Finish(_)
+        );
+        let mut told = Vec::new();
+        if of_model && silent >= SHORTEST {
+            told = self.unreported(silent);
+            told.extend((self.told < silent).then_some(silent));
+        }
+        self.last = now;
+        self.told = 0;
+        self.wait_for(event);
+        told
+    }
+
+    /// Updates, after an event, whether the model or a tool is awaited.
+    fn wait_for(&mut self, event: &Event<'_>) {
+        self.running = match event {
+            Event::Call { .. } => self.running.saturating_add(1),
+            Event::Result { .. } => self.running.saturating_sub(1),
+            Event::Text(..) | Event::Turn { .. } | Event::User(_) => 0,
+            _ => self.running,
+        };
+        self.others = match event {
+            Event::Call { .. } | Event::Finish(_) | Event::Closed => true,
+            Event::Result { .. } => self.running > 0,
+            _ => false,
+        };
+    }
+
+    /// Returns the lengths below `end` that were not reported yet.
+    fn unreported(&mut self, end: u64) -> Vec<u64> {
+        if end <= SHORTEST {
+            return Vec::new();
+        }
+        let told = self.told;
+        let new: Vec<u64> = before(end).filter(|length| *length > told).collect();
+        self.told = new.last().copied().unwrap_or(told);
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_detect::Arguments;
+
+    const CALL: Event<'static> = Event::Call {
+        id: None,
+        name: "ls",
+        arguments: Arguments::Raw("{}"),
+    };
+
+    #[test]
+    fn the_model_is_silent_and_a_tool_is_not() {
+        let mut quiet = SilenceTimer::default();
+        let text = Event::Text(TextChannel::Answer, "x");
+        assert_eq!(quiet.waited(999), [0; 0]);
+        assert_eq!(quiet.waited(1000), [1000]);
+        assert_eq!(quiet.on_event(&text, 1500), [1500]);
+        assert_eq!(quiet.waited(2400), [0; 0]);
+        assert_eq!(quiet.waited(4700), [1000, 2000, 3000]);
+        assert_eq!(quiet.waited(4800), [0; 0], "told once");
+        assert_eq!(quiet.waited(0), [0; 0], "a clock that went back");
+        assert_eq!(quiet.on_event(&CALL, 5500), [4000]);
+        assert_eq!(quiet.waited(90_000), [0; 0], "a tool runs");
+        assert_eq!(quiet.on_event(&Event::User("go on"), 91_000), [0; 0]);
+        assert_eq!(quiet.waited(93_000), [1000, 2000]);
+        let end = quiet.on_event(&Event::Finish(None), 93_000);
+        assert_eq!(end, [0; 0], "told as 2000");
+        assert_eq!(quiet.waited(900_000), [0; 0]);
+    }
+
+    #[test]
+    fn while_one_of_several_tools_runs_nobody_waits_for_the_model() {
+        let mut quiet = SilenceTimer::default();
+        let result = Event::Result {
+            id: None,
+            content: "",
+            error: None,
+            cut: None,
+        };
+        for event in [CALL, CALL, result] {
+            assert_eq!(quiet.on_event(&event, 0), [0; 0]);
+        }
+        assert_eq!(quiet.waited(12_000), [0; 0], "the second one runs");
+        assert_eq!(quiet.on_event(&result, 12_000), [0; 0]);
+        assert_eq!(quiet.waited(13_500), [1000], "both have ended");
+    }
+
+    #[test]
+    fn what_is_told_late_is_told_as_in_a_replay() {
+        for gap in [0, 999, 1000, 1001, 2000, 125_000, 130_000, 4_000_000] {
+            let text = Event::Text(TextChannel::Answer, "x");
+            let at_once = SilenceTimer::default().on_event(&text, gap);
+            let mut quiet = SilenceTimer::default();
+            let waits = (0..gap).step_by(700);
+            let mut told: Vec<u64> = waits.flat_map(|now| quiet.waited(now)).collect();
+            told.extend(quiet.on_event(&text, gap));
+            assert_eq!(told, at_once, "{gap}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Healthy text: hard negatives from forms, and clean text alone.
+
+use serde_json::json;
+
+use super::doubt::{glued, statements};
+use super::label::PlantedLabel;
+use super::spec::{CountRange, SpecError, SpecItem, ends};
+use super::stock::{CleanReader, SplitAssignment};
+use super::transcript::{SynthTranscript, seeded};
+use super::{PLANTED, Synth, SynthJob, TranscriptFrame, chunks, finish};
+use crate::planted_loops::Rng;
+use deadloop_corpus::{Body, RecordedEvent};
+
+impl<'a> Synth<'a> {
+    pub(super) fn negative(
+        &self,
+        item: &'a SpecItem,
+        forms: &str,
+        job: &SynthJob,
+    ) -> Result<SynthTranscript, SpecError> {
+        let missing = || self.failed(item, &item.name, "no forms were read");
+        let file = self.stock.forms.get(forms).ok_or_else(missing)?;
+        let form = file.forms.get(job.form).ok_or_else(missing)?;
+        let names = file.forms.iter().map(|form| form.name.as_str());
+        let split = SplitAssignment::new(self.spec, forms, names).split(job.form);
+        let id = format!("{}/{}/{}", item.name, form.name, job.at);
+        let mut rng = Rng::new(seeded(self.spec.seed, &["item", &id]));
+        let frame = TranscriptFrame {
+            item,
+            id,
+            lang: form.lang(),
+            split,
+        };
+        let mut prose: Vec<String> = self
+            .pool(&frame)
+            .iter()
+            .map(|text| text.text.clone())
+            .collect();
+        rng.shuffle(&mut prose);
+        let around = ends(item.around, 1, 3);
+        let mut paragraphs = |of: CountRange, rng: &mut Rng| {
+            let some = if form.alone == Some(true) || of.high == 0 {
+                0
+            } else {
+                of.draw(rng)
+            };
+            prose.split_off(prose.len().saturating_sub(some))
+        };
+        let mut parts = paragraphs(around, &mut rng);
+        let after = paragraphs(around, &mut rng);
+        let aside = paragraphs(ends(item.aside, 0, 0), &mut rng).join("\n\n");
+        let block = file
+            .render(form, &mut rng, &prose)
+            .map_err(|why| self.failed(item, &frame.id, &why))?;
+        parts.push(block.trim_matches('\n').to_owned());
+        parts.extend(after);
+        let channel = item.channel(job.at, form.channel());
+        let mut events = chunks::events(&parts.join("\n\n"), channel, None, &mut rng);
+        match channel {
+            _ if aside.is_empty() => {}
+            "answer" => events.insert(0, RecordedEvent::new(Body::Reasoning(aside))),
+            _ => events.push(RecordedEvent::new(Body::Answer(aside))),
+        }
+        events.push(finish("stop"));
+        let meta = json!({"source": "hard-negative", "tag": form.class.as_str(), "item": item.name.as_str(), "form": form.name.as_str()});
+        let (group, label) = (format!("form/{}", form.name), PlantedLabel::clean(channel));
+        Ok(self.entry(frame, None, group, meta, events, vec![label]))
+    }
+
+    pub(super) fn clean(
+        &self,
+        item: &'a SpecItem,
+        at: usize,
+    ) -> Result<SynthTranscript, SpecError> {
+        let (mut rng, frame) = self.frame(item, at);
+        let channel = item.channel(at / item.langs.len(), "answer");
+        let pool = self.pool(&frame);
+        let chars = ends(item.chars, 1000, 6000);
+        let wanted = chars.draw(&mut rng);
+        let short = || self.failed(item, &frame.id, "too little clean text");
+        let mut clean = CleanReader::draw(&pool, wanted, &mut rng);
+        let mut text: String = clean
+            .take(chars.low, wanted)
+            .ok_or_else(short)?
+            .iter()
+            .collect();
+        if item.glue.is_some() {
+            let doubt = self.spec.doubt(item.glue.as_ref(), frame.lang);
+            text = glued(&statements(&text), doubt, 1.0, &mut rng);
+        }
+        let first = clean.parts.first().ok_or_else(short)?;
+        let ids: Vec<&str> = clean.parts.iter().map(|part| part.id.as_str()).collect();
+        let meta = json!({"source": "clean", "tag": "clean", "item": item.name.as_str(), "made": {"clean_text_of": ids}});
+        let mut events = chunks::events(&text, channel, item.chunks.as_ref(), &mut rng);
+        events.push(finish("stop"));
+        let group = first.group.clone().unwrap_or_else(|| first.id.clone());
+        let model = first.model.as_ref();
+        let model = model.map(|model| self.writer(model, PLANTED));
+        let labels = vec![PlantedLabel::clean(channel)];
+        Ok(self.entry(frame, model, group, meta, events, labels))
+    }
+}

@@ -1,0 +1,210 @@
+//! Intact streams, before they are damaged.
+//!
+//! They come from a form, from a real transcript, or from a real answer with the actions of a form.
+
+use super::spec::{Chunks, Faults, Form, SpecStreamKind};
+use super::stock::{CleanText, RealStream, TimedPiece};
+use super::transcript::NoDraw;
+use super::{Synth, TranscriptFrame};
+use crate::planted_loops::Rng;
+
+/// The maximum number of chars taken from a real text.
+const REAL_CHARS: usize = 1200;
+
+impl Synth<'_> {
+    /// Draws an intact stream.
+    pub(super) fn drawn(
+        &self,
+        (frame, pool): (&TranscriptFrame<'_>, &[&CleanText]),
+        faults: &Faults,
+        rng: &mut Rng,
+    ) -> Result<IntactStream, NoDraw> {
+        if faults.stream == SpecStreamKind::Calls {
+            return Ok(IntactStream::default());
+        }
+        let Some(forms) = &frame.item.forms else {
+            return self.real((frame, pool), faults.stream, rng);
+        };
+        let formed = self.formed(frame, forms, faults.stream, rng)?;
+        if faults.planted {
+            planted(self.real((frame, pool), faults.stream, rng)?, &formed, rng)
+        } else {
+            Ok(formed)
+        }
+    }
+
+    fn formed(
+        &self,
+        frame: &TranscriptFrame<'_>,
+        name: &str,
+        stream: SpecStreamKind,
+        rng: &mut Rng,
+    ) -> Result<IntactStream, NoDraw> {
+        let file = self.stock.forms.get(name).ok_or("no forms were read")?;
+        let fits = |form: &&Form| *form.class == stream.name() && form.lang() == frame.lang;
+        let forms: Vec<&Form> = file.forms.iter().filter(fits).collect();
+        let form = rng
+            .pick(&forms)
+            .copied()
+            .ok_or("no form of this class and language")?;
+        let rendered = file.render(form, rng, &[]);
+        let text = rendered.map_err(|_| "a form that cannot be rendered")?;
+        Ok(IntactStream {
+            text: text.trim().to_owned(),
+            from: format!("form/{}", form.name),
+            group: format!("form/{}", form.name),
+            ..IntactStream::default()
+        })
+    }
+
+    /// Returns the recording of a text of the pool. `None` if the text comes from a text file.
+    fn real_of(&self, frame: &TranscriptFrame<'_>, clean: &CleanText) -> Option<&RealStream> {
+        let mut sources = frame.item.sources.iter();
+        sources.find_map(|at| self.stock.real.get(*at)?.get(&clean.id))
+    }
+
+    /// Returns whether a text of the pool has a stream of this kind.
+    pub(super) fn has(
+        &self,
+        frame: &TranscriptFrame<'_>,
+        clean: &CleanText,
+        stream: SpecStreamKind,
+    ) -> bool {
+        self.real_of(frame, clean)
+            .is_none_or(|real| real.has(stream))
+    }
+
+    /// Draws a stream of a real transcript.
+    fn real(
+        &self,
+        (frame, pool): (&TranscriptFrame<'_>, &[&CleanText]),
+        stream: SpecStreamKind,
+        rng: &mut Rng,
+    ) -> Result<IntactStream, NoDraw> {
+        if pool.is_empty() {
+            return Err("no transcript of this language and split");
+        }
+        let clean = rng
+            .pick(pool)
+            .copied()
+            .ok_or("no transcript with what is to be damaged")?;
+        let text = match self.real_of(frame, clean) {
+            None if matches!(
+                stream,
+                SpecStreamKind::Text | SpecStreamKind::Whole | SpecStreamKind::Events
+            ) =>
+            {
+                short(&clean.text)
+            }
+            None => return Err("a text file where a transcript is needed"),
+            Some(real) => match stream {
+                SpecStreamKind::Arguments => rng.pick(&real.calls).map(|call| call.1.clone()),
+                SpecStreamKind::Name => rng.pick(&real.calls).map(|call| call.0.clone()),
+                SpecStreamKind::Think if !real.has(stream) => None,
+                SpecStreamKind::Think => Some(format!(
+                    "<think>{}</think>{}",
+                    short(&real.reasoning),
+                    short(&real.answer)
+                )),
+                _ => Some(short(&real.answer)).filter(|text| !text.is_empty()),
+            }
+            .ok_or("no transcript with what is to be damaged")?,
+        };
+        Ok(IntactStream {
+            text,
+            from: clean.id.clone(),
+            group: clean.group.clone().unwrap_or_else(|| clean.id.clone()),
+            model: clean.model.clone(),
+            ..self.timed((frame, clean), stream)?
+        })
+    }
+}
+
+impl Synth<'_> {
+    /// Returns the pieces and times of a recording, if the item uses them.
+    fn timed(
+        &self,
+        (frame, clean): (&TranscriptFrame<'_>, &CleanText),
+        stream: SpecStreamKind,
+    ) -> Result<IntactStream, NoDraw> {
+        if stream != SpecStreamKind::Whole
+            || !frame.item.chunks.as_ref().is_some_and(Chunks::are_recorded)
+        {
+            return Ok(IntactStream::default());
+        }
+        let real = self
+            .real_of(frame, clean)
+            .filter(|real| !real.pieces.is_empty());
+        let real = real.ok_or("no transcript whose pieces have times")?;
+        Ok(IntactStream {
+            pieces: real.pieces.clone(),
+            // If the text is cut, the time of its end is unknown.
+            over: real
+                .over
+                .filter(|_| short(&real.answer).len() == real.answer.len()),
+            ..IntactStream::default()
+        })
+    }
+}
+
+impl RealStream {
+    /// Returns whether the transcript has a stream of this kind.
+    fn has(&self, stream: SpecStreamKind) -> bool {
+        match stream {
+            SpecStreamKind::Arguments | SpecStreamKind::Name => !self.calls.is_empty(),
+            SpecStreamKind::Think => !self.reasoning.is_empty() && !self.answer.is_empty(),
+            _ => !self.answer.is_empty(),
+        }
+    }
+}
+
+/// An intact stream with its source.
+#[derive(Debug, Default)]
+pub(super) struct IntactStream {
+    pub(super) text: String,
+    pub(super) from: String,
+    pub(super) group: String,
+    pub(super) model: Option<String>,
+    /// The recorded pieces, if the item uses them.
+    pub(super) pieces: Vec<TimedPiece>,
+    /// The time at which the recording ended, in milliseconds.
+    pub(super) over: Option<f64>,
+}
+
+/// Inserts the actions of a form into a real answer: directly after the thinking if there is any, otherwise between
+/// two sentences.
+fn planted(host: IntactStream, form: &IntactStream, rng: &mut Rng) -> Result<IntactStream, NoDraw> {
+    const THOUGHT: &str = "</think>";
+    let behind = |text| str::split_once(text, THOUGHT);
+    let actions = behind(&form.text).map_or(&*form.text, |(_, answer)| answer);
+    let text = match behind(&host.text) {
+        Some((thought, answer)) => format!("{thought}{THOUGHT}{actions}\n{answer}"),
+        None if host.text.contains("</") => return Err("no text without tags of its own"),
+        None => {
+            let ends: Vec<usize> = ends(&host.text).chain([host.text.len()]).collect();
+            let at = rng.pick(&ends).copied().unwrap_or_default();
+            let (before, after) = host.text.split_at(at);
+            format!("{before}\n{actions}\n{after}")
+        }
+    };
+    let from = format!("{} and {}", host.from, form.from);
+    Ok(IntactStream { text, from, ..host })
+}
+
+/// Returns the ends of lines and sentences.
+fn ends(text: &str) -> impl Iterator<Item = usize> {
+    let ends = |(at, c): (usize, char)| {
+        matches!(c, '\n' | '.' | '!' | '?' | '。' | '！' | '？').then(|| at + c.len_utf8())
+    };
+    text.char_indices().filter_map(ends)
+}
+
+/// Returns the beginning of a real text, up to the end of a line or sentence if there is one.
+fn short(text: &str) -> String {
+    let cut: String = text.chars().take(REAL_CHARS).collect();
+    if cut.len() == text.len() {
+        return cut;
+    }
+    let end = ends(&cut).last();
+    cut[..end.unwrap_or(cut.len())].trim_end().to_owned()
+}

@@ -1,0 +1,183 @@
+//! Rewords a call: changes one text of its arguments.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+
+use crate::planted_loops::Rng;
+
+/// Words that are added to a text to repeat a question.
+const WORDS: [&str; 12] = [
+    "again", "all", "exact", "full", "latest", "list", "new", "other", "please", "recent",
+    "related", "status",
+];
+
+/// Returns the arguments of `count` calls that differ from the first call and from each other. `None` if no argument
+/// is a text, or if there are fewer such calls.
+pub(super) fn reworded(arguments: &Json, count: usize, rng: &mut Rng) -> Option<Vec<Json>> {
+    let slot = ArgumentSlot::find(arguments)?;
+    let text = slot.text();
+    let mut seen = BTreeSet::from([text.to_owned()]);
+    let mut found = Vec::new();
+    // Each draw takes one or two of the words, so there are hundreds of such texts.
+    for _ in 0..50 * (count + 1) {
+        if found.len() == count {
+            return Some(found);
+        }
+        let mut words: Vec<&str> = WORDS.to_vec();
+        rng.shuffle(&mut words);
+        let more = words[..rng.between(1, 2)].join(" ");
+        let other = if rng.chance(0.5) {
+            format!("{text} {more}")
+        } else {
+            format!("{more} {text}")
+        };
+        if seen.insert(other.clone()) {
+            found.push(slot.with(&other));
+        }
+    }
+    None
+}
+
+/// Returns the text that names the subject of a call, and `count` calls about other subjects with their names. `None`
+/// if no argument is a text.
+pub(super) fn of_others(arguments: &Json, count: usize) -> Option<(String, Vec<(String, Json)>)> {
+    let slot = ArgumentSlot::find(arguments)?;
+    let one = |number: usize| {
+        let other = numbered(slot.text(), number + 2);
+        let call = slot.with(&other);
+        (other, call)
+    };
+    let calls = (0..count).map(one).collect();
+    Some((slot.text().to_owned(), calls))
+}
+
+/// Returns the arguments with their text repeated, with `between` between the copies. `None` if no argument is a
+/// text.
+pub(super) fn grown(arguments: &Json, times: usize, between: &str) -> Option<Json> {
+    let slot = ArgumentSlot::find(arguments)?;
+    Some(slot.with(&vec![slot.text(); times].join(between)))
+}
+
+/// Returns a name with a number at its end, or before its file ending.
+fn numbered(text: &str, number: usize) -> String {
+    let ending =
+        |end: &str| (1..=5).contains(&end.len()) && end.chars().all(|c| c.is_ascii_alphanumeric());
+    match text.rsplit_once('.') {
+        Some((stem, end)) if !stem.is_empty() && ending(end) => format!("{stem}-{number}.{end}"),
+        _ => format!("{text}-{number}"),
+    }
+}
+
+/// A text among the arguments of a call that can be replaced.
+struct ArgumentSlot {
+    /// The arguments as a value.
+    value: Json,
+    /// The field that holds the text. `None` if the whole value is the text.
+    name: Option<String>,
+    /// Whether the recording holds the arguments as the model wrote them, in one string.
+    is_raw: bool,
+}
+
+impl ArgumentSlot {
+    /// Returns the longest text among the arguments. `None` if no argument is a text.
+    fn find(arguments: &Json) -> Option<Self> {
+        let parsed = arguments
+            .as_str()
+            .and_then(|raw| serde_json::from_str::<Json>(raw).ok());
+        let parsed = parsed.filter(Json::is_object);
+        let is_raw = parsed.is_some();
+        let value = parsed.unwrap_or_else(|| arguments.clone());
+        let name = match &value {
+            Json::String(text) if !text.is_empty() => None,
+            Json::Object(fields) => {
+                let texts = fields
+                    .iter()
+                    .filter_map(|(name, value)| Some((value.as_str()?.len(), name)));
+                let longest = texts.filter(|(length, _)| *length > 0).max()?;
+                Some(longest.1.clone())
+            }
+            _ => return None,
+        };
+        Some(Self {
+            value,
+            name,
+            is_raw,
+        })
+    }
+
+    fn text(&self) -> &str {
+        let value = match &self.name {
+            Some(name) => self.value.get(name),
+            None => Some(&self.value),
+        };
+        value.and_then(Json::as_str).unwrap_or_default()
+    }
+
+    /// Returns the arguments with another text in the slot.
+    fn with(&self, text: &str) -> Json {
+        let mut other = self.value.clone();
+        match self.name.as_ref().and_then(|name| other.get_mut(name)) {
+            Some(value) => *value = text.into(),
+            None => other = text.into(),
+        }
+        if self.is_raw {
+            other.to_string().into()
+        } else {
+            other
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn other_words_are_other_calls_of_the_same_shape() {
+        let arguments = json!({"path": "a", "query": "late orders", "top": 3});
+        let all = reworded(&arguments, 40, &mut Rng::new(1)).unwrap();
+        let distinct: BTreeSet<String> = all.iter().map(Json::to_string).collect();
+        assert_eq!(distinct.len(), 40);
+        for other in &all {
+            assert!(
+                other["query"].as_str().unwrap().contains("late orders"),
+                "{other}"
+            );
+            assert_eq!(
+                (&other["path"], &other["top"]),
+                (&arguments["path"], &arguments["top"])
+            );
+        }
+        let raw = Json::from("{\"cmd\": \"ls\"}");
+        let other = &reworded(&raw, 1, &mut Rng::new(1)).unwrap()[0];
+        assert!(
+            other
+                .as_str()
+                .is_some_and(|text| text.starts_with("{\"cmd\":")),
+            "{other}"
+        );
+        assert!(reworded(&json!({"n": 1}), 1, &mut Rng::new(1)).is_none());
+    }
+
+    #[test]
+    fn other_things_have_names_with_numbers() {
+        let (text, others) = of_others(&json!({"path": "src/main.rs"}), 2).unwrap();
+        assert_eq!(text, "src/main.rs");
+        assert_eq!(
+            others[1],
+            ("src/main-3.rs".into(), json!({"path": "src/main-3.rs"}))
+        );
+        let (_, others) = of_others(&json!("SELECT 1"), 1).unwrap();
+        assert_eq!(others[0], ("SELECT 1-2".into(), json!("SELECT 1-2")));
+    }
+    #[test]
+    fn a_text_grows_by_a_copy_of_itself() {
+        let raw = Json::from("{\"cmd\":\"ls\"}");
+        let expected = Json::from("{\"cmd\":\"ls; ls; ls\"}");
+        assert_eq!(grown(&raw, 3, "; "), Some(expected));
+        assert_eq!(grown(&json!({"n": 1}), 2, " "), None);
+    }
+}

@@ -1,0 +1,285 @@
+//! A review in a terminal, one key at a time, or by lines on stdin.
+//!
+//! [`InteractiveReview`] makes all decisions.
+
+use std::io::{self, BufRead, IsTerminal};
+
+use anstream::{AutoStream, ColorChoice};
+use console::{Key as Pressed, Term, truncate_str};
+use deadloop_score::LabelRow;
+
+use super::view::{Page, keys, page};
+use crate::exit::Outcome;
+use crate::layout::folded;
+use crate::paint::Paint;
+use crate::show;
+use deadloop_run::label::{HELP, InteractiveReview, Key, KeyCommand, Review, ReviewView, named};
+use deadloop_run::visible::visible;
+
+/// The minimum context of a mark on a small terminal, in chars.
+const LEAST: u64 = 30;
+
+/// Reviews every row without an answer, or all rows with `again`, and saves after every answer. After the last answer
+/// it waits for a key, so that even this answer can be undone. Returns the numbers of answered and of open transcripts.
+pub(super) fn review(task: &Review<'_>, rows: Vec<LabelRow>) -> Outcome<(usize, usize)> {
+    let mut sitting = InteractiveReview::open(task, rows)?;
+    let desk = ReviewConsole::open();
+    loop {
+        let press = match sitting.transcript() {
+            Some(transcript) => {
+                let paged = |context, paint| page(transcript, &sitting.session, context, paint);
+                let (sight, room) = desk.show(sitting.said, paged, task.context, sitting.sight)?;
+                (sitting.sight, sitting.room) = (sight, room);
+                desk.key()?
+            }
+            None if sitting.progress().0 == 0 => break,
+            None => {
+                desk.ended(sitting.progress().0)?;
+                desk.key()?
+                    .filter(|press| *press == KeyCommand::Session(Key::Undo))
+            }
+        };
+        let Some(press) = press else { break };
+        if !sitting.press(press)? {
+            break;
+        }
+    }
+    Ok(sitting.progress())
+}
+
+/// The input and output of a review.
+enum ReviewConsole {
+    Terminal(Term),
+    Lines,
+}
+
+impl ReviewConsole {
+    fn open() -> Self {
+        let person = io::stdin().is_terminal() && io::stdout().is_terminal();
+        if person {
+            Self::Terminal(Term::stdout())
+        } else {
+            Self::Lines
+        }
+    }
+
+    /// Shows a transcript: its head, as much of its text as fits, and the keys. Returns the view, and the number of
+    /// rows for the text.
+    fn show(
+        &self,
+        said: &str,
+        page: impl Fn(Option<u64>, Paint) -> Page,
+        context: u64,
+        sight: ReviewView,
+    ) -> Outcome<(ReviewView, usize)> {
+        let Self::Terminal(terminal) = self else {
+            let help = if sight.help { HELP } else { "" };
+            let page = page((!sight.whole).then_some(context), Paint::new(false, None));
+            let after = [help, said].into_iter().filter(|text| !text.is_empty());
+            let after: String = after.map(|text| format!("\n{text}")).collect();
+            show::print(&format!("{}\n{}{after}", page.head.join("\n"), page.text))?;
+            return Ok((sight, usize::MAX));
+        };
+        let (height, width) = terminal.size();
+        let tinted = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+        let screen = Screen {
+            height: height.into(),
+            width: width.into(),
+            said,
+            sight,
+        };
+        let (lines, sight, room) = screen.lines(
+            |context| page(context, Paint::new(tinted, Some(width))),
+            context,
+        );
+        terminal.clear_screen()?;
+        terminal.write_str(&lines.join("\n"))?;
+        terminal.flush()?;
+        Ok((sight, room))
+    }
+
+    /// Shows on a terminal that nothing is left to review.
+    fn ended(&self, answered: usize) -> Outcome {
+        if let Self::Terminal(terminal) = self {
+            let last = format!("{answered} answered, nothing is left to ask   z undo   q quit");
+            terminal.clear_screen()?;
+            terminal.write_str(&last)?;
+            terminal.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Returns the next key. `None` at the end of the input.
+    fn key(&self) -> Outcome<Option<KeyCommand>> {
+        loop {
+            let key = match self {
+                Self::Terminal(terminal) => pressed(&terminal.read_key_raw()?),
+                Self::Lines => {
+                    let mut line = String::new();
+                    if io::stdin().lock().read_line(&mut line)? == 0 {
+                        return Ok(None);
+                    }
+                    let key = named(line.trim());
+                    if key.is_none() && !line.trim().is_empty() {
+                        let keys = keys(usize::MAX).concat();
+                        show::remark(format_args!(
+                            "no key {}; expected one of: {keys}",
+                            visible(line.trim())
+                        ));
+                    }
+                    key
+                }
+            };
+            if key.is_some() {
+                return Ok(key);
+            }
+        }
+    }
+}
+
+/// The screen of a terminal.
+struct Screen<'a> {
+    height: usize,
+    width: usize,
+    said: &'a str,
+    sight: ReviewView,
+}
+
+impl Screen<'_> {
+    /// Returns the lines of the screen, at most its height, the view, and the number of rows for the text.
+    fn lines(
+        &self,
+        page: impl Fn(Option<u64>) -> Page,
+        context: u64,
+    ) -> (Vec<String>, ReviewView, usize) {
+        let mut sight = self.sight;
+        let keys = keys(self.width);
+        let mut shown = page((!sight.whole).then_some(context));
+        // The first rows are the ones under review.
+        let head: Vec<String> = shown
+            .head
+            .iter()
+            .take(self.height / 4 + 1)
+            .cloned()
+            .collect();
+        let room = self
+            .height
+            .saturating_sub(head.len() + keys.len() + 1)
+            .max(1);
+        let mut around = context;
+        while !sight.whole && shown.text.lines().count() > room && around > LEAST {
+            around = (around / 2).max(LEAST);
+            shown = page(Some(around));
+        }
+        if sight.help {
+            shown.text = HELP
+                .lines()
+                .flat_map(|line| folded(line, self.width))
+                .collect::<Vec<_>>()
+                .join("\n");
+        }
+        let all = shown.text.lines().count();
+        sight.from = sight.from.min(all.saturating_sub(room));
+        let text = shown.text.lines().skip(sight.from).take(room);
+        let clip = |line: &str| truncate_str(line, self.width, "…").into_owned();
+        let mut lines: Vec<String> = head.iter().map(|line| clip(line)).collect();
+        lines.extend(text.map(clip));
+        lines.resize(head.len() + room, String::new());
+        lines.extend(keys.iter().map(|line| clip(line)));
+        let more = sight.from + room < all;
+        let said = match (self.said.is_empty(), more) {
+            (true, true) => "more below: space",
+            _ => self.said,
+        };
+        lines.push(clip(said));
+        (lines, sight, room)
+    }
+}
+
+fn pressed(key: &Pressed) -> Option<KeyCommand> {
+    match key {
+        Pressed::Char(c) => named(c.encode_utf8(&mut [0; 4])),
+        Pressed::Enter => named("Enter"),
+        Pressed::ArrowLeft => named("ArrowLeft"),
+        Pressed::ArrowRight => named("ArrowRight"),
+        Pressed::ArrowUp => named("ArrowUp"),
+        Pressed::ArrowDown => named("ArrowDown"),
+        Pressed::PageDown => named("PageDown"),
+        Pressed::PageUp => named("PageUp"),
+        Pressed::Escape | Pressed::CtrlC => named("q"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadloop_run::label::ViewChange;
+
+    fn page(context: Option<u64>) -> Page {
+        let rows = context.map_or(500, |context| context / 5);
+        let row = |i: u64| format!("{:>10} │ \u{1b}[46m{}\u{1b}[0m\n", i, "想".repeat(60));
+        let head = (0..9).map(|i| format!("{i} of 9   proposed: loop   {}", "x".repeat(150)));
+        Page {
+            head: head.collect(),
+            text: (0..rows).map(row).collect(),
+        }
+    }
+
+    #[test]
+    fn the_head_and_the_keys_stay_in_sight_on_every_screen() {
+        for (height, width) in [(24, 80), (20, 60), (40, 120), (10, 40), (1, 1)] {
+            for whole in [false, true] {
+                let sight = ReviewView {
+                    whole,
+                    from: 70,
+                    help: false,
+                };
+                let screen = Screen {
+                    height,
+                    width,
+                    said: "",
+                    sight,
+                };
+                let (lines, sight, room) = screen.lines(page, 1000);
+                let wide = |line: &String| console::measure_text_width(line) > width;
+                assert_eq!(
+                    lines.iter().filter(|line| wide(line)).count(),
+                    0,
+                    "{lines:#?}"
+                );
+                if height < 20 {
+                    continue;
+                }
+                assert_eq!(lines.len(), height);
+                assert!(lines[0].starts_with("0 of 9   proposed: loop"), "{lines:?}");
+                assert!(lines[height - 3..].concat().contains("quit"), "{lines:?}");
+                assert!(room > 0);
+                assert_eq!(sight.from > 0, whole, "excerpts shrink until they fit");
+            }
+        }
+    }
+
+    #[test]
+    fn a_whole_text_is_gone_through_page_by_page_to_its_end() {
+        let mut sight = ReviewView::default().after(ViewChange::Whole, 10);
+        let mut first = Vec::new();
+        for _ in 0..200 {
+            let screen = Screen {
+                height: 24,
+                width: 80,
+                said: "",
+                sight,
+            };
+            let (_, now, room) = screen.lines(page, 1000);
+            first.push(now.from);
+            sight = now.after(ViewChange::Down, room);
+        }
+        assert!(first.windows(2).all(|pair| pair[0] <= pair[1]), "{first:?}");
+        assert!(
+            first.last().is_some_and(|last| (480..500).contains(last)),
+            "{first:?}"
+        );
+        assert_eq!(sight.after(ViewChange::Whole, 10), ReviewView::default());
+    }
+}

@@ -1,0 +1,199 @@
+//! The pinned gate: cases whose verdict must not get worse.
+
+use std::path::PathBuf;
+
+use deadloop_detect::{Channel, Kind, Settings};
+use deadloop_run::cases::{self, PinnedAnswer, PinnedCase, answers, describe_answer};
+use deadloop_score::{
+    CaseInput, CaseMarks, Expectation, FiredAlarm, Gate, GateName, Side, SideOutcome, Verdict,
+};
+use serde::Serialize;
+
+use super::pinned_comparison::PinnedComparison;
+use crate::exit::{Code, Outcome};
+use crate::host::Terminal;
+
+/// The pinned cases.
+pub(crate) struct Pins(Vec<PinnedCase>);
+
+/// An expectation on both sides.
+#[derive(Debug, Serialize)]
+pub(crate) struct PinComparison {
+    /// The name of the case.
+    pub(crate) case: String,
+    /// The file of the case.
+    pub(crate) file: String,
+    base: PinResult,
+    new: PinResult,
+    todo: Option<String>,
+    /// The answers and the expectation, in words.
+    pub(crate) what: String,
+}
+
+deadloop_detect::words! {
+    enum PinResult {
+        Pass = "pass",
+        Fail = "fail",
+        /// The case could not be run.
+        Unknown = "unknown",
+    }
+}
+
+impl PinComparison {
+    /// Returns whether the gate fails on this case: NEW fails, and the case is not a todo or passed on BASE.
+    pub(crate) fn fails(&self) -> bool {
+        self.new == PinResult::Fail && (self.todo.is_none() || self.base == PinResult::Pass)
+    }
+
+    /// Returns whether the case is worth reporting.
+    pub(crate) fn is_notable(&self) -> bool {
+        self.fails() || self.base != self.new || self.new == PinResult::Unknown
+    }
+}
+
+impl Pins {
+    /// Reads the files.
+    pub(crate) fn read(files: &[PathBuf]) -> Outcome<Self> {
+        cases::read(files).map(Self)
+    }
+
+    /// Checks both sides against every expectation that names no settings of its own, and adds the gate. Without a
+    /// file of cases there is no such gate.
+    pub(crate) fn check(&self, compared: &mut PinnedComparison) -> Outcome {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let base = self.answers(&compared.base)?;
+        let new = self.answers(&compared.new)?;
+        for (case, (base, new)) in self.0.iter().zip(base.iter().zip(&new)) {
+            let own = case.pinned.expect.iter().filter(|e| e.settings.is_none());
+            compared
+                .pinned
+                .extend(own.map(|expect| pin(case, expect, (base, new))));
+        }
+        let gate = gate(&compared.pinned);
+        compared.comparison.add_gate(gate);
+        Ok(())
+    }
+
+    /// Returns the answer of a side on each case, with the marks of the case.
+    fn answers(&self, side: &Side) -> Outcome<Vec<MarkedAnswer>> {
+        let settings = match &side.toml {
+            Some(toml) => Some(Settings::parse(toml).map_err(|e| Code::Unexpected.because(e))?),
+            None => None,
+        };
+        let texts: Vec<_> = self.0.iter().map(|case| case.pinned.transcript()).collect();
+        let of_texts: Vec<_> = texts.iter().flatten().collect();
+        let mut said = match settings {
+            Some(settings) => answers(&settings, &of_texts, &Terminal::silent())?.into_iter(),
+            None => Vec::new().into_iter(),
+        };
+        let answer = |case: &PinnedCase| match &case.pinned.input {
+            CaseInput::Text(_, marks)
+            | CaseInput::Run(_, marks)
+            | CaseInput::Recording(_, marks) => {
+                let said = said.next();
+                let unknown = || Err("the settings of this side are not known".into());
+                (said.unwrap_or_else(unknown), *marks)
+            }
+            CaseInput::Transcript(id) => recorded(side, id),
+        };
+        Ok(self.0.iter().map(answer).collect())
+    }
+}
+
+type MarkedAnswer = (PinnedAnswer, CaseMarks);
+
+/// Returns the recorded answer of a side on a transcript, with the marks of its label.
+fn recorded(side: &Side, id: &str) -> MarkedAnswer {
+    let Some((said, span)) = side.judged_alarm(id) else {
+        return (
+            Err("the transcript is not among them".into()),
+            CaseMarks::default(),
+        );
+    };
+    let channel = |name: &Option<String>| {
+        let all = Channel::ALL.into_iter();
+        all.into_iter().find(|c| Some(c.name()) == name.as_deref())
+    };
+    let marks = CaseMarks {
+        channel: span.onset.and_then(|_| channel(&span.channel)),
+        onset: span.onset,
+        alarm: None,
+        end: span.end,
+    };
+    let SideOutcome {
+        verdict,
+        alarm_at,
+        alarm_channel,
+        alarm_kind,
+        alarm_seen,
+        ..
+    } = said;
+    let kind = Kind::ALL
+        .into_iter()
+        .find(|k| Some(k.name()) == alarm_kind.as_deref());
+    let fired = match (alarm_at, channel(&alarm_channel), kind) {
+        (Some(at), Some(channel), Some(kind)) => Some(FiredAlarm {
+            channel,
+            at,
+            seen: alarm_seen,
+            kind,
+        }),
+        _ => None,
+    };
+    match verdict {
+        Verdict::Error => (Err("the detector failed on it".into()), marks),
+        _ => (Ok(fired), marks),
+    }
+}
+
+fn pin(
+    case: &PinnedCase,
+    expect: &Expectation,
+    (base, new): (&MarkedAnswer, &MarkedAnswer),
+) -> PinComparison {
+    let held = |(said, marks): &MarkedAnswer| match said {
+        Ok(said) if expect.holds(marks, *said) => PinResult::Pass,
+        Ok(_) => PinResult::Fail,
+        Err(_) => PinResult::Unknown,
+    };
+    let (file, line, name) = (&case.file, case.pinned.line, &case.pinned.name);
+    let wanted = expect.wanted(&new.1);
+    let todo = expect
+        .todo
+        .as_ref()
+        .map_or(String::new(), |why| format!(" (todo: {why})"));
+    PinComparison {
+        case: name.clone(),
+        file: file.clone(),
+        base: held(base),
+        new: held(new),
+        todo: expect.todo.clone(),
+        what: format!(
+            "{file}:{line}: {name}: BASE {}, NEW {}, expected {wanted}{todo}",
+            describe_answer(&base.0),
+            describe_answer(&new.0)
+        ),
+    }
+}
+
+fn gate(pins: &[PinComparison]) -> Gate {
+    let count = |what: fn(&PinComparison) -> bool| pins.iter().filter(|pin| what(pin)).count();
+    let failed = count(PinComparison::fails);
+    let unknown = count(|pin| pin.new == PinResult::Unknown || pin.base == PinResult::Unknown);
+    let (passed, why) = match (failed, unknown) {
+        _ if pins.is_empty() => (None, "every expectation names settings of its own".into()),
+        (0, 0) => (Some(true), format!("{} expectations hold", pins.len())),
+        (0, n) => (
+            None,
+            format!("{n} of {} could not be looked at", pins.len()),
+        ),
+        (n, _) => (Some(false), format!("{n} of {} do not hold", pins.len())),
+    };
+    Gate {
+        gate: GateName::Pinned,
+        passed,
+        why,
+    }
+}
