@@ -86,23 +86,25 @@ impl ParamChange {
 }
 
 /// Formats the change as an instruction: `change periodic: copies of the unit in a row (min_copies): 3 -> 4`, `remove
-/// checkpoint`, `add periodic`, and `set …: 4` for a parameter of a guard that is added.
+/// checkpoint`, `add periodic`, and `set …: 4` for a parameter of a guard that is added. A change for one model begins
+/// with its name.
 impl fmt::Display for ParamChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { guard, param, .. } = self;
-        let of = match self.model.as_str() {
-            "*" => guard.clone(),
-            model => format!("{model}: {guard}"),
-        };
+        if self.model != "*" {
+            write!(f, "{}: ", self.model)?;
+        }
         let is_guard = param == "detector";
         let what = self.param().map_or("what is read", subject);
         match (&self.from, &self.to) {
-            (Some(_), None) if is_guard => write!(f, "remove {of}")?,
-            (None, Some(_)) if is_guard => write!(f, "add {of}")?,
-            (Some(from), Some(to)) => write!(f, "change {of}: {what} ({param}): {from} -> {to}")?,
+            (Some(_), None) if is_guard => write!(f, "remove {guard}")?,
+            (None, Some(_)) if is_guard => write!(f, "add {guard}")?,
+            (Some(from), Some(to)) => {
+                write!(f, "change {guard}: {what} ({param}): {from} -> {to}")?
+            }
             (_, to) => {
                 let to = to.as_deref().unwrap_or_default();
-                write!(f, "set {of}: {what} ({param}): {to}")?;
+                write!(f, "set {guard}: {what} ({param}): {to}")?;
             }
         }
         match &self.words {

@@ -421,18 +421,18 @@ fn a_change_is_an_instruction() {
         all.iter().map(ToString::to_string).collect()
     };
     let added = said(&none, &setting);
-    assert_eq!(added[0], "add m: checkpoint");
+    assert_eq!(added[0], "m: add checkpoint");
     assert!(
         added
             .iter()
-            .any(|one| one == "set m: checkpoint min_matches: 7"),
+            .any(|one| one.starts_with("m: set checkpoint: ") && one.ends_with("(min_matches): 7")),
         "{added:?}"
     );
     assert!(
-        added[1..].iter().all(|one| one.starts_with("set ")),
+        added[1..].iter().all(|one| one.starts_with("m: set ")),
         "{added:?}"
     );
-    assert_eq!(said(&setting, &none), ["remove m: checkpoint"]);
+    assert_eq!(said(&setting, &none), ["m: remove checkpoint"]);
 }
 
 #[test]

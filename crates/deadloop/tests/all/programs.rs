@@ -250,8 +250,7 @@ fn the_rows_of_a_program_have_names_that_differ() {
     settings(&place, PROGRAM, params);
     corpus(&place, &["loop-1", "fine"]);
     let run = place.run("sweep corpus.jsonl --grid mine.toml --out out");
-    run.ends(0)
-        .shows("command with params={ratio=0.1,window=1000}");
+    run.ends(0).shows("command with ratio=0.1,window=1000");
     let page = place.read("out/report.html");
     assert!(page.contains("ratio=0.1,window=1000") && !page.contains("params=1 row"));
 }
