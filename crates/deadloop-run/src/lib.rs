@@ -40,7 +40,7 @@
 //! let mut plan = Plan::default();
 //! let cell = plan.add_settings(&settings);
 //! let host = SilentHost::default();
-//! let request = Request::of("recordings".as_ref(), "replayed".as_ref(), &host);
+//! let request = Request::new("recordings".as_ref(), "replayed".as_ref(), &host);
 //! if let RunOutcome::Ran(done) = replay(&request, &plan, &settings)? {
 //!     let evidence = done.evidence(&plan)?;
 //!     done.score(&evidence, &[cell], &[], true)?;

@@ -29,7 +29,7 @@ impl PromptInfo {
     /// the model are left out. Returns `None` if the body is not JSON, or has more than 65,536 values.
     ///
     /// ```
-    /// use deadloop_stream::Prompted;
+    /// use deadloop_stream::PromptInfo;
     ///
     /// let body = br#"{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Sing."}]}"#;
     /// assert_eq!(PromptInfo::written(body), Some(vec!["Sing.".to_owned()]));
