@@ -8,7 +8,7 @@
 /// half becomes U+FFFD, one char, as in `String.prototype.toWellFormed`.
 ///
 /// ```
-/// use deadloop_bindings::Lane;
+/// use deadloop_bindings::Utf16Decoder;
 ///
 /// let mut lane = Utf16Decoder::default();
 /// let units: Vec<u16> = "a😀b".encode_utf16().collect();
@@ -57,7 +57,7 @@ fn is_first_half(unit: u16) -> bool {
 /// ones are only counted.
 ///
 /// ```
-/// use deadloop_bindings::Pairs;
+/// use deadloop_bindings::Utf16Positions;
 ///
 /// let mut pairs = Utf16Positions::default();
 /// pairs.count("a😀");
