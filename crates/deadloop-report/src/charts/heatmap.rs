@@ -197,7 +197,7 @@ impl HeatmapPainter<'_, '_, '_> {
             value.map_or_else(String::new, |value| elide(&brief(value), room, 12.0))
         };
         let widths = up.iter().map(|value| measure(&brief(value), 12.0) as i32);
-        let beside = widths.max().unwrap_or(0).min(106) + 22;
+        let beside = widths.max().unwrap_or(0).min(106) + 32;
         let mut chart = ChartBuilder::on(self.area)
             .margin(8)
             .x_label_area_size(44)
