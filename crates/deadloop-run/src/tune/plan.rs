@@ -139,10 +139,11 @@ fn shipped(unit: Unit, per: Option<TextScope>) -> RunResult<Vec<(&'static str, S
     Ok(all)
 }
 
-/// Returns the tables of a settings file that are not guards, as TOML. Empty if it has none.
+/// Returns the tables of a settings file that are not guards, as TOML. Empty if it has none. The head's `ignore` and
+/// `prompt` are left out, since each guard has them as parameters.
 fn without_guards(text: &str) -> RunResult<String> {
     let mut table: toml::Table = toml::from_str(text).map_err(|e| Code::Usage.error(e))?;
-    for key in ["guard", "model", "deployment_loop_rate"] {
+    for key in ["guard", "model", "deployment_loop_rate", "ignore", "prompt"] {
         table.remove(key);
     }
     if table.is_empty() {

@@ -99,6 +99,20 @@ fn a_choice_takes_loops_and_the_sentence_says_how_many() {
 }
 
 /// A limit that the user gave and the file breaks has an exit code of its own, and the first sentence says so.
+/// What the head of a file says for all guards is in the written guards, and the written file is read again.
+#[test]
+fn patterns_at_the_head_of_the_settings_in_use_are_written_with_their_guards() {
+    let place = bench(&corpus(&MODELS, true, "dev"));
+    let guard = "[[guard]]\ndetector = \"periodic\"\npreset = \"quiet\"\n";
+    place.file("mine.toml", format!("ignore = ['^#']\n{guard}"));
+    place
+        .run(format!("{TUNE} out --settings mine.toml"))
+        .ends(0);
+    place
+        .run("replay corpus.jsonl --settings out/settings.toml --out again")
+        .ends(0);
+}
+
 #[test]
 fn a_given_limit_that_the_file_breaks_is_said() {
     let place = bench(&corpus(&MODELS, true, "dev"));
