@@ -24,7 +24,7 @@ pub(crate) struct ForeignFormat {
     pub(crate) name: &'static str,
     /// The help on one line: the program and the kind of recording.
     pub(crate) help: &'static str,
-    /// How it is recognized and read.
+    /// The reader, with the rule that recognizes its files.
     pub(crate) by: FormatReader,
     /// The shape of its files. `None` to recognize the shape. Text is then read as lines.
     pub(crate) shape: Option<FileShape>,

@@ -42,8 +42,6 @@ pub(crate) type FileRecords = Box<dyn Iterator<Item = Result<RawRecord, Problem>
 /// Opens a file and begins to read.
 pub(crate) fn open(path: &Arc<PathBuf>, progress: ReadProgress) -> Result<FileRecords, Problem> {
     let place = Place::new(Arc::clone(path), 0);
-    let unread =
-        |what: String, expected| Problem::new(place.clone(), what, expected).costing(Cost::Unread);
     let unreadable = |e: io::Error| {
         let what = format!("cannot be read: {e}");
         Problem::new(place.clone(), what, "a readable file").costing(Cost::from_error(&e))
@@ -51,13 +49,13 @@ pub(crate) fn open(path: &Arc<PathBuf>, progress: ReadProgress) -> Result<FileRe
     let mut file = open_file(path).map_err(unreadable)?;
     if is_parquet(&mut file).map_err(unreadable)? {
         let expected = "JSON lines; deadloop import makes a corpus of a table";
-        return Err(unread("a table in Parquet".to_owned(), expected));
+        let table = Problem::new(place.clone(), "a table in Parquet", expected);
+        return Err(table.costing(Cost::Unread));
     }
     let bytes =
         unpack(CountingReader::new(file, progress)).map_err(|e| broken(&e).at(place.clone()))?;
-    Ok(Box::new(JsonlRecords(FileLines::new(
-        bytes, place, MAX_LINE,
-    ))))
+    let lines = FileLines::new(bytes, place, MAX_LINE);
+    Ok(Box::new(JsonlRecords(lines)))
 }
 
 fn is_parquet(file: &mut File) -> io::Result<bool> {
@@ -77,14 +75,11 @@ impl<R: BufRead> Iterator for JsonlRecords<R> {
         loop {
             let line = match self.0.next_line()? {
                 Ok([]) => continue,
-                Ok(text) => Ok(text.to_vec()),
-                Err(fault) => Err(fault),
+                line => line.map(<[u8]>::to_vec),
             };
             let place = self.0.place().clone();
-            return Some(match line {
-                Ok(line) => Ok(RawRecord::new(place, line)),
-                Err(fault) => Err(fault.at(place)),
-            });
+            let record = line.map(|line| RawRecord::new(place.clone(), line));
+            return Some(record.map_err(|fault| fault.at(place)));
         }
     }
 }

@@ -144,6 +144,7 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
+    use super::ResultClass::{Done, Mute, News, Nothing, Refusal, Waiting};
     use super::*;
 
     /// The lists of `result_words.toml`, with each pattern on its own.
@@ -211,22 +212,18 @@ mod tests {
             .iter()
             .filter(|(a, b)| !denied.iter().any(|(from, to)| from < b && a < to));
         if !pieces("yet", &text).is_empty() || !refused && waits.next().is_some() {
-            ResultClass::Waiting
+            Waiting
         } else if error || refused {
-            ResultClass::Refusal
+            Refusal
         } else if bare("mute", &text) {
-            ResultClass::Mute
+            Mute
         } else if bare("nothing", &text) {
             let sleeps = asked.contains("sleep 30");
-            if sleeps {
-                ResultClass::Waiting
-            } else {
-                ResultClass::Nothing
-            }
+            if sleeps { Waiting } else { Nothing }
         } else if !pieces("done", &text).is_empty() && pieces("failed", &text).is_empty() {
-            ResultClass::Done
+            Done
         } else {
-            ResultClass::News
+            News
         }
     }
 
@@ -254,83 +251,56 @@ mod tests {
         let silent = "Exit code: 0\nWall time: 0.9 seconds\nOutput:\n";
         let refused = "{\"error\": {\"code\": 429, \"message\": \"Too many requests.\"}}";
         for (text, expected) in [
-            (edited, ResultClass::Done),
+            (edited, Done),
             (
                 "Success. Updated the following files:\nM app/mailer.py\n",
-                ResultClass::Done,
+                Done,
             ),
-            ("{\"success\":true,\"updatedRows\":1}", ResultClass::Done),
-            ("UPDATE 1", ResultClass::Done),
-            ("文件已更新", ResultClass::Done),
-            (silent, ResultClass::Done),
-            ("rc=0\n", ResultClass::Done),
-            ("updated 3 files, 1 failed", ResultClass::News),
-            (
-                "{\"status\":\"in_progress\",\"stage\":\"tests\"}",
-                ResultClass::Waiting,
-            ),
-            ("No agents completed yet", ResultClass::Waiting),
-            ("503 Service Unavailable", ResultClass::Waiting),
-            ("Error 429: try again in 5s", ResultClass::Waiting),
-            (
-                "Error: Non-pending order cannot be modified",
-                ResultClass::Refusal,
-            ),
-            (
-                "Error: one payment for a pending order",
-                ResultClass::Refusal,
-            ),
-            (
-                "Shell 4922ab is not running (status: killed)",
-                ResultClass::News,
-            ),
-            ("{\"status\": \"checking\"}", ResultClass::News),
-            ("No matches found", ResultClass::Nothing),
-            ("", ResultClass::Nothing),
-            (
-                "Process exited with code 1\nOutput:\n",
-                ResultClass::Nothing,
-            ),
-            ("{\"messages\": [], \"count\": 0}", ResultClass::Nothing),
-            ("available", ResultClass::Nothing),
-            ("ok", ResultClass::Mute),
-            ("[image omitted]", ResultClass::Mute),
-            ("[Old tool result content cleared]", ResultClass::Mute),
+            ("{\"success\":true,\"updatedRows\":1}", Done),
+            ("UPDATE 1", Done),
+            ("文件已更新", Done),
+            (silent, Done),
+            ("rc=0\n", Done),
+            ("updated 3 files, 1 failed", News),
+            ("{\"status\":\"in_progress\",\"stage\":\"tests\"}", Waiting),
+            ("No agents completed yet", Waiting),
+            ("503 Service Unavailable", Waiting),
+            ("Error 429: try again in 5s", Waiting),
+            ("Error: Non-pending order cannot be modified", Refusal),
+            ("Error: one payment for a pending order", Refusal),
+            ("Shell 4922ab is not running (status: killed)", News),
+            ("{\"status\": \"checking\"}", News),
+            ("No matches found", Nothing),
+            ("", Nothing),
+            ("Process exited with code 1\nOutput:\n", Nothing),
+            ("{\"messages\": [], \"count\": 0}", Nothing),
+            ("available", Nothing),
+            ("ok", Mute),
+            ("[image omitted]", Mute),
+            ("[Old tool result content cleared]", Mute),
             (
                 "```\nNo matches found for pattern 'Injectable'....\n```",
-                ResultClass::Nothing,
+                Nothing,
             ),
-            (
-                "{\"status\": \"not_found\", \"id\": \"a\"}",
-                ResultClass::Nothing,
-            ),
-            ("Payment of 65.0 USD has been made.", ResultClass::Done),
-            (
-                "Examen adjuntado con exito a la solicitud.",
-                ResultClass::Done,
-            ),
-            ("{\"ok\": true}", ResultClass::Mute),
-            (refused, ResultClass::Refusal),
-            ("Error: no such file", ResultClass::Refusal),
-            ("/home/dev/quant", ResultClass::News),
-            ("48 passed in 5.31s", ResultClass::News),
-            ("510", ResultClass::News),
-            ("412 passed in 5.31s", ResultClass::News),
-            ("404 Not Found", ResultClass::Refusal),
-            (
-                "{\"status\":\"error\",\"error\":\"429\"}",
-                ResultClass::Refusal,
-            ),
+            ("{\"status\": \"not_found\", \"id\": \"a\"}", Nothing),
+            ("Payment of 65.0 USD has been made.", Done),
+            ("Examen adjuntado con exito a la solicitud.", Done),
+            ("{\"ok\": true}", Mute),
+            (refused, Refusal),
+            ("Error: no such file", Refusal),
+            ("/home/dev/quant", News),
+            ("48 passed in 5.31s", News),
+            ("510", News),
+            ("412 passed in 5.31s", News),
+            ("404 Not Found", Refusal),
+            ("{\"status\":\"error\",\"error\":\"429\"}", Refusal),
         ] {
             assert_eq!(classify(text, false, "run({})"), expected, "{text}");
         }
         assert_eq!(
             classify("", false, "bash({\"command\":\"sleep 30\"})"),
-            ResultClass::Waiting
+            Waiting
         );
-        assert_eq!(
-            classify("no such file", true, "run({})"),
-            ResultClass::Refusal
-        );
+        assert_eq!(classify("no such file", true, "run({})"), Refusal);
     }
 }

@@ -85,32 +85,7 @@ impl Inspect {
             None => return Err(fields::missing("id", "the id of a sample")),
         };
         let epoch = fields::count(sample, "epoch")?.unwrap_or(1);
-        let mut replies = replies(sample);
-        let mut clock = EventClock::default();
-        let mut last = None;
-        let mut conversation = Conversation::default();
-        for message in fields::list(sample, "messages")?.unwrap_or_default() {
-            let mut message = fields::as_object("messages[]", message)?;
-            message
-                .values_mut()
-                .for_each(|value| attach(value, &attachments));
-            if given(&mut message) {
-                out.losses.add("messages[].content (examples)");
-                continue;
-            }
-            failed(&mut message);
-            let id = fields::label(&mut message, "id");
-            let mut reply = id.and_then(|id| replies.remove(&id));
-            let t_ms = reply
-                .as_ref()
-                .and_then(|reply| clock.at(reply.get("timestamp")));
-            if let Some(reply) = &mut reply {
-                let usage = paths::take(reply, "output.usage");
-                message.extend(usage.map(|usage| ("usage".to_owned(), usage)));
-                last = paths::take(reply, "output.choices[0].stop_reason");
-            }
-            conversation.message(message, "messages[]", t_ms, out)?;
-        }
+        let (conversation, last) = conversation(sample, &attachments, out)?;
         let mut sampled = conversation.entry(place);
         let transcript = &mut sampled.transcript;
         transcript.id = format!("{}/{id}/{epoch}", out.stem());
@@ -141,6 +116,39 @@ impl Inspect {
         out.losses.rest("output", &output);
         Ok(sampled)
     }
+}
+
+/// Reads the messages of a sample, with the times and tokens of the model's replies. Returns the last reason for which the
+/// model stopped too.
+fn conversation(
+    sample: &mut Object,
+    attachments: &Object,
+    out: &mut Intake,
+) -> Result<(Conversation, Option<Value>), WireFault> {
+    let mut replies = replies(sample);
+    let mut clock = EventClock::default();
+    let mut last = None;
+    let mut conversation = Conversation::default();
+    for message in fields::list(sample, "messages")?.unwrap_or_default() {
+        let mut message = fields::as_object("messages[]", message)?;
+        let values = message.values_mut();
+        values.for_each(|value| attach(value, attachments));
+        if given(&mut message) {
+            out.losses.add("messages[].content (examples)");
+            continue;
+        }
+        failed(&mut message);
+        let id = fields::label(&mut message, "id");
+        let mut t_ms = None;
+        if let Some(mut reply) = id.and_then(|id| replies.remove(&id)) {
+            t_ms = clock.at(reply.get("timestamp"));
+            let usage = paths::take(&mut reply, "output.usage");
+            message.extend(usage.map(|usage| ("usage".to_owned(), usage)));
+            last = paths::take(&mut reply, "output.choices[0].stop_reason");
+        }
+        conversation.message(message, "messages[]", t_ms, out)?;
+    }
+    Ok((conversation, last))
 }
 
 /// Takes the events of the model's replies, by the id of the message.

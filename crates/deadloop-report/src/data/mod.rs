@@ -66,6 +66,8 @@ pub struct ReportData {
     pub in_use_at: OnceLock<Option<usize>>,
     /// The rows by setting and model. Computed on first use.
     pub places: OnceLock<HashMap<(usize, String), usize>>,
+    /// The choices by model. Computed on first use.
+    pub chosen_at: OnceLock<HashMap<String, usize>>,
 }
 
 /// The role of a setting in the report.
@@ -164,7 +166,11 @@ impl ReportData {
 
     /// Returns the choice of a model.
     pub(crate) fn choice_of(&self, model: &str) -> Option<&ChoiceRow> {
-        self.choices.iter().find(|choice| choice.model == model)
+        let by_model = self.chosen_at.get_or_init(|| {
+            let models = self.choices.iter().map(|choice| choice.model.clone());
+            models.zip(0..).collect()
+        });
+        self.choices.get(*by_model.get(model)?)
     }
 
     /// Returns whether `settings.toml` changes anything.

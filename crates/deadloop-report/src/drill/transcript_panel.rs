@@ -5,6 +5,7 @@
 use super::calls;
 use super::text::{self, TextView};
 use crate::data::{ALL_MODELS, OutcomeRow, ReportData, Role, Verdict};
+use crate::draw::elide;
 use crate::numbers::{count, percent};
 use crate::visible::visible;
 use deadloop_score::measure::{ENDED, SAVED};
@@ -58,6 +59,8 @@ struct Tick {
     at: f64,
     position: String,
     name: String,
+    /// The name, shortened to fit beside others.
+    brief: String,
     role: &'static str,
 }
 
@@ -67,6 +70,9 @@ struct PanelDraft<'d> {
     row: &'d OutcomeRow,
     length: u64,
 }
+
+/// The room in pixels for a setting's name beside the others. The plane and the tables have it whole.
+const NAME_ROOM: f64 = 320.0;
 
 impl TranscriptPanel {
     /// Prepares a transcript with its rows under every setting. `None` if the setting in focus has no row.
@@ -163,10 +169,12 @@ impl PanelDraft<'_> {
             let at = other.alarm_at?;
             let elsewhere = other.channel != self.row.channel;
             let of = if elsewhere { " in another channel" } else { "" };
+            let name = self.name(other);
             Some(Tick {
                 at: self.place(self.alarm_at(other)?),
                 position: count(at) + of,
-                name: self.name(other),
+                brief: elide(&name, NAME_ROOM, 13.0),
+                name,
                 role: role(self.data, other, self.row),
             })
         };
@@ -177,7 +185,8 @@ impl PanelDraft<'_> {
 
     fn silent(&self, rows: &[&OutcomeRow]) -> Vec<String> {
         let without = rows.iter().filter(|row| row.alarm_at.is_none());
-        without.map(|row| self.name(row)).collect()
+        let names = without.map(|row| elide(&self.name(row), NAME_ROOM, 13.0));
+        names.collect()
     }
 
     /// Returns the remedies that are known from the data: a label to review, the change that was tried, and the other

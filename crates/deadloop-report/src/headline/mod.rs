@@ -305,7 +305,7 @@ fn unlabelled(data: &ReportData) -> String {
 }
 
 /// A figure of a line as text, and its interval.
-type Shown<'f> = &'f dyn Fn(&SettingFigures) -> (String, String);
+type FigureFormat<'f> = &'f dyn Fn(&SettingFigures) -> (String, String);
 
 fn figures(data: &ReportData, lines: &[SettingFigures]) -> Vec<HeadlineFigure> {
     let is_empty = |line: &SettingFigures| line.ended.value.is_none() && line.fa.value.is_none();
@@ -330,7 +330,45 @@ fn figures(data: &ReportData, lines: &[SettingFigures]) -> Vec<HeadlineFigure> {
         let pays = line.ended.value.and(line.pays).map(from_share);
         (pays.unwrap_or_else(|| UNDEFINED.into()), String::new())
     };
-    let (soon, delay) = match data.run.unit {
+    let (soon, delay) = latency_names(data.run.unit);
+    let all: [(&'static str, FigureFormat<'_>); 6] = [
+        ("ended: loops stopped, in them or before", &|line| {
+            ranged(line.ended, percent)
+        }),
+        ("saved: of what loops generate", &|line| {
+            ranged(line.saved, percent)
+        }),
+        (data.run.wrong_name(), &wrong),
+        ("pays from: responses that loop", &pays),
+        (soon, &|line| ranged(line.within, percent)),
+        (delay, &|line| ranged(line.delay, chars)),
+    ];
+    let value = |line: &SettingFigures, shown: FigureFormat<'_>| {
+        let (text, range) = shown(line);
+        FigureValue {
+            of: match line.role {
+                "best" => "best in-sample".into(),
+                _ => line.of.clone(),
+            },
+            role: line.role,
+            text,
+            range,
+        }
+    };
+    let figure = |(name, shown): (&'static str, FigureFormat<'_>)| HeadlineFigure {
+        name,
+        values: lines.iter().map(|line| value(line, shown)).collect(),
+    };
+    let is_there = |figure: &HeadlineFigure| {
+        let mut values = figure.values.iter();
+        values.any(|value| value.text != UNDEFINED)
+    };
+    all.map(figure).into_iter().filter(is_there).collect()
+}
+
+/// Returns the names of the share of loops ended soon, and of the delay.
+fn latency_names(unit: Unit) -> (&'static str, &'static str) {
+    match unit {
         Unit::Chars => (
             "ended within 1,000 chars",
             "delay: chars that a loop runs on, mean",
@@ -343,40 +381,7 @@ fn figures(data: &ReportData, lines: &[SettingFigures]) -> Vec<HeadlineFigure> {
             "ended within 5 turns",
             "delay: turns that a loop runs on, mean",
         ),
-    };
-    let all: [(&'static str, Shown<'_>); 6] = [
-        ("ended: loops stopped, in them or before", &|line| {
-            ranged(line.ended, percent)
-        }),
-        ("saved: of what loops generate", &|line| {
-            ranged(line.saved, percent)
-        }),
-        (data.run.wrong_name(), &wrong),
-        ("pays from: responses that loop", &pays),
-        (soon, &|line| ranged(line.within, percent)),
-        (delay, &|line| ranged(line.delay, chars)),
-    ];
-    let value = |line: &SettingFigures, shown: Shown<'_>| {
-        let (text, range) = shown(line);
-        FigureValue {
-            of: match line.role {
-                "best" => "best in-sample".into(),
-                _ => line.of.clone(),
-            },
-            role: line.role,
-            text,
-            range,
-        }
-    };
-    let figure = |(name, shown): (&'static str, Shown<'_>)| HeadlineFigure {
-        name,
-        values: lines.iter().map(|line| value(line, shown)).collect(),
-    };
-    let is_there = |figure: &HeadlineFigure| {
-        let mut values = figure.values.iter();
-        values.any(|value| value.text != UNDEFINED)
-    };
-    all.map(figure).into_iter().filter(is_there).collect()
+    }
 }
 
 /// Formats a share of looping responses as `1 in N`.

@@ -96,16 +96,12 @@ impl fmt::Display for ParamChange {
         }
         let is_guard = param == "detector";
         let what = self.param().map_or("what is read", subject);
+        let to = self.to.as_deref().unwrap_or_default();
         match (&self.from, &self.to) {
             (Some(_), None) if is_guard => write!(f, "remove {guard}")?,
             (None, Some(_)) if is_guard => write!(f, "add {guard}")?,
-            (Some(from), Some(to)) => {
-                write!(f, "change {guard}: {what} ({param}): {from} -> {to}")?
-            }
-            (_, to) => {
-                let to = to.as_deref().unwrap_or_default();
-                write!(f, "set {guard}: {what} ({param}): {to}")?;
-            }
+            (Some(old), Some(_)) => write!(f, "change {guard}: {what} ({param}): {old} -> {to}")?,
+            _ => write!(f, "set {guard}: {what} ({param}): {to}")?,
         }
         match &self.words {
             Some(words) => write!(f, "  ({words})"),

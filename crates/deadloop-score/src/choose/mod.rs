@@ -367,9 +367,8 @@ impl Chooser<'_> {
         let judge = &self.options.judge;
         let Some(without) = candidate.without else {
             let outcomes = self.evidence.each_outcome(candidate.cell, pick, judge);
-            return outcomes
-                .map(|outcome| Tally::from_outcome(&outcome))
-                .collect();
+            let tallies = outcomes.map(|outcome| Tally::from_outcome(&outcome));
+            return tallies.collect();
         };
         let mut all = vec![Tally::default(); pick.len()];
         for (fold, cell) in without.into_iter().enumerate() {
@@ -378,10 +377,9 @@ impl Chooser<'_> {
                 .collect();
             let left: Vec<usize> = places.iter().map(|at| pick[*at]).collect();
             let outcomes = self.evidence.each_outcome(cell, &left, judge);
-            places
-                .into_iter()
-                .zip(outcomes)
-                .for_each(|(at, outcome)| all[at] = Tally::from_outcome(&outcome));
+            for (at, outcome) in places.into_iter().zip(outcomes) {
+                all[at] = Tally::from_outcome(&outcome);
+            }
         }
         all
     }

@@ -146,8 +146,8 @@ fn of_measure(
     }
 }
 
-/// Counts the transcripts that count, those that are right on BASE alone, and those that are right on NEW alone. Returns
-/// the flips for the better less those for the worse too, of each group with a flip.
+/// Counts the pairs that the measure judges, those right on BASE alone, and those right on NEW alone. Each group with a
+/// flip also gets its flips for the better less those for the worse.
 fn discordant(measured: &ComparedMeasure, pairs: &[&TranscriptPair]) -> ([u64; 3], Vec<i64>) {
     let (mut n, mut b, mut c) = (0, 0, 0);
     let mut groups: BTreeMap<&str, i64> = BTreeMap::new();
@@ -171,9 +171,8 @@ fn discordant(measured: &ComparedMeasure, pairs: &[&TranscriptPair]) -> ([u64; 3
 /// Returns the verdict of a row. A difference beyond chance and noise is an improvement or a regression. An interval
 /// inside the noise is equivalence. The test of flips decides on chance, or without one an interval on one side of 0.
 fn bearing(row: &Row, alpha: f64) -> Option<Effect> {
-    let d = row
-        .difference
-        .filter(|_| row.measured.role != MeasureRole::Beside)?;
+    let is_judged = row.measured.role != MeasureRole::Beside;
+    let d = row.difference.filter(|_| is_judged)?;
     let sure = match row.test {
         SignificanceTest::SignFlip => row.p.is_some_and(|p| p <= alpha),
         SignificanceTest::Interval => row

@@ -22,12 +22,9 @@ pub(crate) fn records(place: Place) -> SourceRecords {
 }
 
 fn open(place: &Place) -> Result<ParquetRows, WireFault> {
-    let file = File::open(place.file.as_path()).map_err(|e| fault_of(&e))?;
+    let file =
+        File::open(place.file.as_path()).map_err(|e| fault(ParquetError::Broken(e.to_string())))?;
     ParquetRows::open(file).map_err(fault)
-}
-
-fn fault_of(error: &std::io::Error) -> WireFault {
-    fault(ParquetError::Broken(error.to_string()))
 }
 
 fn fault(error: ParquetError) -> WireFault {
