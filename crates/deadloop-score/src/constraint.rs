@@ -53,10 +53,7 @@ impl Constraint {
     pub(crate) fn is_surely_broken(&self, tally: &Tally, worth: &Stakes) -> bool {
         match self.at_least(tally, tally.wrong()) {
             Some(chance) => chance < 0.1,
-            None => {
-                let (value, met) = self.estimate(tally, worth);
-                value.is_some() && !met
-            }
+            None => self.is_broken(tally, worth),
         }
     }
 
@@ -81,6 +78,12 @@ impl Constraint {
             }
             _ => binomial_at_least(k, tally.clean(), self.bound),
         })
+    }
+
+    /// Returns whether the limit is broken by estimate. A value that is n/a breaks none.
+    pub(crate) fn is_broken(&self, tally: &Tally, worth: &Stakes) -> bool {
+        let (value, met) = self.estimate(tally, worth);
+        value.is_some() && !met
     }
 
     /// Returns the estimated value of the measure, and whether it meets the limit. A value that is n/a does not.

@@ -51,12 +51,9 @@ impl ContradictedLabel {
 /// not mistakes. They follow a different definition of a loop than the guards and the finder.
 pub fn limit_doubt(cases: &[Case], mut doubted: Vec<bool>) -> Vec<bool> {
     for loops in [true, false] {
-        let is_of = |case: &Case| {
-            case.truth
-                .as_ref()
-                .is_some_and(|truth| truth.first_loop().is_some() == loops)
-        };
-        let of: Vec<usize> = (0..doubted.len()).filter(|i| is_of(&cases[*i])).collect();
+        let has_loop = |i: usize| cases[i].truth.as_ref().map(|t| t.first_loop().is_some());
+        let of = (0..doubted.len()).filter(|i| has_loop(*i) == Some(loops));
+        let of: Vec<usize> = of.collect();
         let in_doubt = of.iter().filter(|i| doubted[**i]).count();
         if 2 * in_doubt > of.len() {
             of.iter().for_each(|i| doubted[*i] = false);
@@ -74,11 +71,8 @@ pub fn contradicted(
     let cells: BTreeSet<usize> = cells.collect();
     let of = |i: usize| {
         let mut found = ContradictedLabel::default();
-        let Some(truth) = evidence.cases[i]
-            .truth
-            .as_ref()
-            .filter(|truth| !truth.reviewed)
-        else {
+        let truth = evidence.cases[i].truth.as_ref();
+        let Some(truth) = truth.filter(|truth| !truth.reviewed) else {
             return found;
         };
         let mut is_found = cells.is_empty();

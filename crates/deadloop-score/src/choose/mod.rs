@@ -9,10 +9,10 @@
 //! | the paired test: better, safer | `test.rs` |
 //! | the labels in doubt | `doubt.rs` |
 //! | the ready guards | `ready.rs` |
-//! | the counts of every cell of the grid, fold by fold | `candidates.rs` |
+//! | the figures of every cell of the grid, fold by fold | `candidates.rs` |
 //! | the ladder of rates, and the best cell of a rung | `search.rs` |
 //! | the verdict, and the figures of the file | `verdict.rs` |
-//! | the sentence of the verdict, and those of its reasons | `words.rs` |
+//! | the sentence of the verdict, and those of its reasons | `sentences.rs` |
 //! | what changes, and what a setting does, in sentences | `changes.rs`, `explanation.rs` |
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +46,7 @@ pub use sentences::format_value;
 pub use test::{PairedTest, Ship};
 pub use verdict::{Advice, Choice, Choices, Figures, ParamChange, Provenance, Ruling, within};
 
-use search::{CellSearch, RungSearch};
+use search::GridSearch;
 use verdict::Pick;
 
 /// Number of folds of groups.
@@ -70,6 +70,12 @@ pub struct ReadyGuard {
     pub cell: usize,
     /// The name in sentences: `the recommended guard`.
     pub name: String,
+}
+
+impl ReadyGuard {
+    fn candidate(&self) -> Candidate {
+        Candidate::ready(self.cell)
+    }
 }
 
 /// Cells of the plan that belong to one grid.
@@ -138,18 +144,24 @@ impl ChooseOptions {
 
     /// Returns whether a tally meets every limit by estimate. A limit on a measure that is n/a is met.
     pub(crate) fn is_within(&self, tally: &Tally) -> bool {
-        let broken = |c: &Constraint| {
-            let (value, met) = c.estimate(tally, &self.worth);
-            value.is_some() && !met
-        };
-        !self.constraints.iter().any(broken)
+        let mut limits = self.constraints.iter();
+        !limits.any(|limit| limit.is_broken(tally, &self.worth))
+    }
+
+    /// Returns the objective, signed so that more is better.
+    fn merit(&self, tally: &Tally) -> f64 {
+        self.signed(self.objective.value(tally, &self.worth))
+    }
+
+    /// Returns a value of the objective, signed so that more is better.
+    fn signed(&self, value: Option<f64>) -> f64 {
+        value.map_or(f64::NEG_INFINITY, |value| self.objective.sign() * value)
     }
 
     /// Returns whether a limit is surely broken: at the limit, so many wrong alarms have a probability below 10 %.
     fn is_surely_over(&self, tally: &Tally) -> bool {
-        self.constraints
-            .iter()
-            .any(|c| c.is_surely_broken(tally, &self.worth))
+        let mut limits = self.constraints.iter();
+        limits.any(|limit| limit.is_surely_broken(tally, &self.worth))
     }
 }
 
@@ -212,9 +224,9 @@ impl Candidate {
         }
     }
 
-    /// Returns the setting for held-out scoring of a transcript of this fold.
-    fn held_out(&self, fold: usize) -> usize {
-        self.without.map_or(self.cell, |without| without[fold])
+    /// Returns the setting for held-out scoring of the transcripts of each fold.
+    fn held_out(&self) -> [usize; FOLDS] {
+        self.without.unwrap_or([self.cell; FOLDS])
     }
 }
 
@@ -247,140 +259,100 @@ struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    fn choices(self) -> Choices {
-        let every = self.evidence.all();
-        let sample = self.sample(&every);
-        let search = CellSearch::new(&self, &sample);
-        let incumbent = Candidate::ready(self.in_use);
-        let winner = self.winner(&sample, &incumbent, &self.options.ready);
-        let climb = search.climb(&self, &sample, winner.candidate(), true);
-        let all = self.searched(&sample, winner, (&search, &climb));
-        let models = self.models(all.candidate());
-        let (all, models) = self.undominated(&sample, (all, models));
-        let rungs = CellSearch::rungs(&self, climb);
-        let saved_at_1 = search.saved_at_1(&self, &sample);
-        self.conclude(&sample, (all, models), rungs, saved_at_1)
+    fn choices(&self) -> Choices {
+        let sample = self.sample(&self.evidence.all());
+        let in_use = Candidate::ready(self.in_use);
+        let kept = Pick::kept(in_use, Provenance::InUse, &self.options.in_use_is);
+        let winner = self.best_ready(&sample, &kept.candidate, &self.options.ready);
+        let winner = winner.unwrap_or(kept);
+        let search = GridSearch::new(self, &sample, &winner.candidate);
+        let tried = search.climb(f64::INFINITY);
+        let all = search.best(&tried).unwrap_or_else(|| winner.clone());
+        self.conclude(&search, tried, self.undominated(&sample, all))
     }
 
     /// Selects the transcripts of `pick` that a choice uses.
     fn sample(&self, pick: &[usize]) -> Sample {
-        let cases = self.evidence.cases;
-        let is_doubted = |i: usize| self.options.doubted.get(i).is_some_and(|doubted| *doubted);
+        let (cases, doubted) = (self.evidence.cases, &self.options.doubted);
         let is_labelled = |i: usize| !matches!(cases[i].class(), None | Some(Class::Unsure));
+        let is_usable = |i: &usize| is_labelled(*i) && doubted.get(*i) != Some(&true);
+        let usable: Vec<usize> = pick.iter().copied().filter(is_usable).collect();
         let mut first: BTreeMap<CopyKey, usize> = BTreeMap::new();
-        let mut usable = 0;
-        for i in pick
-            .iter()
-            .copied()
-            .filter(|i| is_labelled(*i) && !is_doubted(*i))
-        {
-            usable += 1;
-            let known = first
-                .entry(cases[i].copy_key(self.options.judge.unit))
-                .or_insert(i);
-            if cases[i].id < cases[*known].id {
-                *known = i;
+        for i in &usable {
+            let key = cases[*i].copy_key(self.options.judge.unit);
+            let known = first.entry(key).or_insert(*i);
+            if cases[*i].id < cases[*known].id {
+                *known = *i;
             }
         }
         let mut pick: Vec<usize> = first.into_values().collect();
         pick.sort_unstable();
-        let quiet = self
-            .evidence
-            .quiet_each(self.in_use, &pick, &self.options.judge);
-        let looping = pick
-            .iter()
-            .zip(&quiet)
-            .filter(|(_, tally)| tally.loops() > 0);
-        let groups: BTreeSet<&str> = looping.map(|(i, _)| cases[*i].cluster()).collect();
+        let quiet = self.tallies([None; FOLDS], &pick);
+        let looping = pick.iter().zip(&quiet).filter(|(_, one)| one.loops() > 0);
+        let groups = looping.map(|(i, _)| cases[*i].cluster());
         Sample {
             loops: quiet.iter().map(Tally::loops).sum(),
-            loop_groups: groups.len() as u64,
-            copies: usable - pick.len(),
+            loop_groups: groups.collect::<BTreeSet<&str>>().len() as u64,
+            copies: usable.len() - pick.len(),
             pick,
         }
-    }
-
-    /// Returns a ready guard that replaces the incumbent, or the incumbent. This is step 1, on some transcripts.
-    fn winner(&self, sample: &Sample, incumbent: &Candidate, ready: &[ReadyGuard]) -> Pick {
-        let won = self.best_ready(sample, incumbent, ready);
-        won.map_or_else(|| Pick::Kept(incumbent.clone()), Pick::Won)
-    }
-
-    /// Returns a cell of the grids that replaces the winner of step 1, or the winner. This is step 2, on some
-    /// transcripts.
-    fn searched(
-        &self,
-        sample: &Sample,
-        winner: Pick,
-        (search, climb): (&CellSearch, &RungSearch),
-    ) -> Pick {
-        let won = search
-            .best(self, sample, climb)
-            .filter(|_| self.options.ships_grid);
-        won.map_or(winner, Pick::Won)
     }
 
     /// Chooses for each model with enough labels, or with wrong alarms surely over the limit. This is step 3.
     ///
     /// The incumbent is the setting of all models. The setting in use is a ready guard here, since it may suit a model
     /// better.
-    fn models(&self, all: &Candidate) -> Vec<(String, Pick)> {
-        let models = self.evidence.models();
-        let is_alone = models.len() == 1;
+    fn models(&self, all: &Pick) -> BTreeMap<&str, Pick> {
         let mut ready = self.options.ready.clone();
         ready.push(ReadyGuard {
             cell: self.in_use,
             name: self.options.in_use_is.clone(),
         });
-        let part = |(model, pick): (&str, Vec<usize>)| {
-            let sample = self.sample(&pick);
-            let now = self.sum(all, &sample.pick);
-            let is_tried = sample.loops >= MODEL_LOOPS || self.options.is_surely_over(&now);
-            let part = if is_tried && !is_alone {
-                let winner = self.winner(&sample, all, &ready);
-                let search = CellSearch::new(self, &sample);
-                let climb = search.climb(self, &sample, winner.candidate(), false);
-                self.searched(&sample, winner, (&search, &climb))
-            } else {
-                Pick::Kept(all.clone())
-            };
-            (model.to_owned(), part)
+        let models = self.evidence.models();
+        let is_alone = models.len() == 1;
+        let of = |pick: &[usize]| {
+            let sample = self.sample(pick);
+            let now = self.sum(&all.candidate, &sample.pick);
+            if is_alone || sample.loops < MODEL_LOOPS && !self.options.is_surely_over(&now) {
+                return None;
+            }
+            let won = self.best_ready(&sample, &all.candidate, &ready);
+            let winner = won.as_ref().map_or(&all.candidate, |won| &won.candidate);
+            let search = GridSearch::new(self, &sample, winner);
+            search.best(&search.climb(search.top())).or(won)
         };
-        models.into_iter().map(part).collect()
+        let part = |pick: Vec<usize>| of(&pick).unwrap_or_else(|| all.for_model());
+        let models = models.into_iter();
+        models.map(|(model, pick)| (model, part(pick))).collect()
+    }
+
+    /// Returns the group of each transcript of a sample.
+    fn groups<'a>(&'a self, sample: &'a Sample) -> impl Iterator<Item = &'a str> {
+        let cases = self.evidence.cases;
+        sample.pick.iter().map(|i| cases[*i].cluster())
     }
 
     /// Returns the tally of a setting that never alarms.
     fn never(&self, pick: &[usize]) -> Tally {
-        let each = self
-            .evidence
-            .quiet_each(self.in_use, pick, &self.options.judge);
-        each.into_iter().sum()
+        self.tallies([None; FOLDS], pick).into_iter().sum()
     }
 
-    /// Returns the tally of a candidate on some transcripts.
+    /// Returns the tally of a candidate, held out if the candidate was chosen on this corpus.
     fn sum(&self, candidate: &Candidate, pick: &[usize]) -> Tally {
-        self.tallies(candidate, pick).into_iter().sum()
+        let cells = candidate.held_out().map(Some);
+        self.tallies(cells, pick).into_iter().sum()
     }
 
-    /// Returns the tally of each transcript under a candidate, held out if the candidate was chosen on this corpus.
-    fn tallies(&self, candidate: &Candidate, pick: &[usize]) -> Vec<Tally> {
-        let judge = &self.options.judge;
-        let Some(without) = candidate.without else {
-            let outcomes = self.evidence.each_outcome(candidate.cell, pick, judge);
-            let tallies = outcomes.map(|outcome| Tally::from_outcome(&outcome));
-            return tallies.collect();
+    /// Returns the tally of each transcript under the setting of its fold. `None` never alarms.
+    fn tallies(&self, cells: [Option<usize>; FOLDS], pick: &[usize]) -> Vec<Tally> {
+        let (evidence, judge) = (self.evidence, &self.options.judge);
+        let quiet = evidence.plan.cell(self.in_use).block;
+        let cells = cells.map(|cell| cell.map(|cell| evidence.plan.cell(cell)));
+        let outcome = |i: &usize| match &cells[self.folds[*i]] {
+            Some(cell) => evidence.outcome(cell, *i, judge),
+            None => evidence.quiet(quiet, *i, judge),
         };
-        let mut all = vec![Tally::default(); pick.len()];
-        for (fold, cell) in without.into_iter().enumerate() {
-            let places: Vec<usize> = (0..pick.len())
-                .filter(|at| self.folds[pick[*at]] == fold)
-                .collect();
-            let left: Vec<usize> = places.iter().map(|at| pick[*at]).collect();
-            let outcomes = self.evidence.each_outcome(cell, &left, judge);
-            for (at, outcome) in places.into_iter().zip(outcomes) {
-                all[at] = Tally::from_outcome(&outcome);
-            }
-        }
-        all
+        let tally = |i: &usize| Tally::from_outcome(&outcome(i));
+        pick.iter().map(tally).collect()
     }
 }

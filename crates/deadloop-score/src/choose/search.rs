@@ -7,14 +7,16 @@
 //! it. Such a proof fails for rates from just under the rate in use to well above it, so a laxer limit would ship less.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
 use deadloop_replay::detect::{Unit, Value};
 use serde::{Deserialize, Serialize};
 
-use super::candidates::CellCounts;
-use super::verdict::{Figures, Provenance, Replacement};
-use super::{Candidate, Chooser, FOLDS, PairedTest, Sample, Ship};
+use super::candidates::{CellFigures, standings};
+use super::test::Trial;
+use super::verdict::{Figures, Pick, Provenance};
+use super::{Candidate, Chooser, FOLDS, Sample, Ship};
 use crate::intervals::{GroupSums, Resampling, percentile};
 use crate::measure::{Measure, MeasureUnit, SAVED, wrong_rate};
 use crate::tally::{Count, Tally};
@@ -54,11 +56,13 @@ pub struct Rung {
 impl Rung {
     /// Formats the limit with at most three decimals. A share is in percent.
     pub fn name(&self, measure: &Measure) -> String {
-        if measure.unit == MeasureUnit::Share {
-            format!("{} %", short(100.0 * self.at_most))
-        } else {
-            short(self.at_most)
-        }
+        let (number, percent) = match measure.unit {
+            MeasureUnit::Share => (100.0 * self.at_most, " %"),
+            _ => (self.at_most, ""),
+        };
+        let text = format!("{number:.3}");
+        let short = text.trim_end_matches('0').trim_end_matches('.');
+        format!("{short}{percent}")
     }
 
     /// Returns whether the held-out rate of wrong alarms is above the limit of the row. False where the limit is on
@@ -74,11 +78,6 @@ pub(super) fn text_lacking(chooser: &Chooser<'_>, sample: &Sample, now: &Tally) 
     let limit = chooser.options.limit()?;
     let expected = limit.expected_wrong(&chooser.never(&sample.pick))?;
     (expected < LEAST_EXPECTED && now.wrong() < FEW_WRONG).then(|| LEAST_EXPECTED / expected)
-}
-
-fn short(number: f64) -> String {
-    let text = format!("{number:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Quality of a detector with its grid: the mean of `saved` over a range of wrong-alarm rates.
@@ -97,198 +96,111 @@ pub struct SavedMean {
     pub hi: Option<f64>,
 }
 
-/// The figures of a cell on some transcripts.
-#[derive(Clone, Copy)]
-struct CellFigures {
-    cell: usize,
-    /// The objective, signed so that more is better.
-    merit: f64,
-    saved: f64,
-    wrong: u64,
-    /// The rate of wrong alarms, in the measure of the limit.
-    rate: f64,
-    meets_others: bool,
-}
-
-/// The figures of every cell of the grids on a sample.
-pub(super) struct CellSearch {
-    /// First on all transcripts, then without each fold.
+/// The grids on a sample, searched for a replacement of the winner of step 1.
+pub(super) struct GridSearch<'a> {
+    chooser: &'a Chooser<'a>,
+    pub(super) sample: &'a Sample,
+    winner: &'a Candidate,
+    /// The winner's counts.
+    now: Tally,
+    /// The figures of every cell: first on all transcripts, then without each fold.
     standings: Vec<Vec<CellFigures>>,
     /// The measure of the ladder.
     rate: &'static Measure,
     bound: f64,
+    /// The winner's rate of wrong alarms.
+    own: f64,
+    columns: Vec<(String, Value)>,
+    /// The distances of cells from the winner, computed once each.
+    distances: RefCell<HashMap<usize, (usize, u64)>>,
 }
 
 /// A rung that was tried.
-struct RungTrial {
+pub(super) struct RungTrial {
     at_most: f64,
-    candidate: Candidate,
-    test: PairedTest,
-    by: Option<Ship>,
-    /// The held-out objective, signed so that more is better.
-    merit: f64,
+    trial: Trial,
 }
 
-/// The rungs tried against the winner of step 1.
-pub(super) struct RungSearch {
-    /// The winner's rate of wrong alarms.
-    own: f64,
-    now: Tally,
-    tried: Vec<RungTrial>,
-}
-
-impl CellSearch {
+impl<'a> GridSearch<'a> {
     /// Counts every cell on a sample.
-    pub(super) fn new(chooser: &Chooser<'_>, sample: &Sample) -> Self {
+    pub(super) fn new(chooser: &'a Chooser<'a>, sample: &'a Sample, winner: &'a Candidate) -> Self {
         let options = chooser.options;
-        let limit = options.limit();
         let rate = options.limited();
-        let counts = CellCounts::new(chooser, sample);
-        let stand = |without: Option<usize>| {
-            let mut standings = Vec::new();
-            counts.each(chooser, without, |cell, tally| {
-                let value = |metric: &Measure| metric.value(tally, &options.worth);
-                let merit = value(options.objective).map(|x| options.objective.sign() * x);
-                standings.push(CellFigures {
-                    cell,
-                    merit: merit.unwrap_or(f64::NEG_INFINITY),
-                    saved: value(&SAVED).unwrap_or(0.0),
-                    wrong: tally.wrong(),
-                    rate: value(rate).unwrap_or(0.0),
-                    meets_others: options.meets_others(tally),
-                });
-            });
-            standings
-        };
-        let folds = (0..FOLDS).map(Some);
+        let now = chooser.sum(winner, &sample.pick);
         Self {
-            standings: std::iter::once(None).chain(folds).map(stand).collect(),
+            chooser,
+            sample,
+            winner,
+            now,
+            standings: standings(chooser, sample),
             rate,
-            bound: limit.map_or(f64::INFINITY, |limit| limit.bound),
+            bound: options.limit().map_or(f64::INFINITY, |limit| limit.bound),
+            own: rate.value(&now, &options.worth).unwrap_or(0.0),
+            columns: chooser.evidence.plan.setting(winner.cell).columns(),
+            distances: RefCell::default(),
         }
     }
 
-    /// Tries all rungs against the winner of step 1, or only those up to a rate: the limit or the winner's, if larger.
+    /// Returns the rate up to which a rung may ship: the limit or the winner's, if larger.
+    pub(super) fn top(&self) -> f64 {
+        self.bound.max(self.own)
+    }
+
+    /// Tries the rungs up to a rate against the winner of step 1.
     ///
     /// Rungs with the same candidate are tried once. A rung that no setting meets on all transcripts is left out.
-    pub(super) fn climb(
-        &self,
-        chooser: &Chooser<'_>,
-        sample: &Sample,
-        winner: &Candidate,
-        all_rungs: bool,
-    ) -> RungSearch {
-        let now = chooser.sum(winner, &sample.pick);
-        let own = self.rate.value(&now, &chooser.options.worth).unwrap_or(0.0);
+    pub(super) fn climb(&self, top: f64) -> Vec<RungTrial> {
         let mut all: Vec<RungTrial> = Vec::new();
-        if self.standings[0].is_empty() || sample.loops == 0 {
-            return RungSearch {
-                own,
-                now,
-                tried: all,
-            };
-        }
-        let top = if all_rungs {
-            f64::INFINITY
-        } else {
-            self.bound.max(own)
-        };
-        let near = Distances::new(chooser, winner.cell);
-        for at_most in self.rungs_up_to(top, own) {
-            let Some(candidate) = self.candidate(chooser, at_most, winner, &near) else {
+        for at_most in self.rungs_up_to(top) {
+            let is_new = |one: &Candidate| all.iter().all(|tried| tried.trial.candidate != *one);
+            let Some(candidate) = self.candidate(at_most).filter(is_new) else {
                 continue;
             };
-            if all.iter().any(|tried| tried.candidate == candidate) {
-                continue;
-            }
-            let (test, tally) = chooser.test(sample, &candidate, winner);
-            let is_within = chooser.options.is_within(&tally);
-            let by = chooser
-                .ships(sample, (&test, &tally), is_within)
-                .filter(|_| {
-                    candidate != *winner && self.may(chooser, &tally, &test, at_most <= own)
-                });
-            let merit = chooser
-                .options
-                .objective
-                .value(&tally, &chooser.options.worth);
-            all.push(RungTrial {
-                at_most,
-                candidate,
-                test,
-                by,
-                merit: merit.map_or(f64::NEG_INFINITY, |x| chooser.options.objective.sign() * x),
-            });
+            let (chooser, winner) = (self.chooser, self.winner);
+            let mut trial = chooser.trial(self.sample, candidate, winner, true);
+            trial.by = trial.by.filter(|_| self.may(&trial, at_most));
+            all.push(RungTrial { at_most, trial });
         }
-        RungSearch {
-            own,
-            now,
-            tried: all,
-        }
+        all
     }
 
     /// Returns the candidate of the rung that ships. `None` if no rung passes or there is too little healthy text to
     /// search.
-    pub(super) fn best(
-        &self,
-        chooser: &Chooser<'_>,
-        sample: &Sample,
-        climb: &RungSearch,
-    ) -> Option<Replacement> {
-        if text_lacking(chooser, sample, &climb.now).is_some() || !sample.is_enough() {
+    pub(super) fn best(&self, tried: &[RungTrial]) -> Option<Pick> {
+        let options = self.chooser.options;
+        let lacks_text = text_lacking(self.chooser, self.sample, &self.now).is_some();
+        if !options.ships_grid || lacks_text || !self.sample.is_enough() {
             return None;
         }
-        let top = self.bound.max(climb.own);
-        let passed = || {
-            climb
-                .tried
-                .iter()
-                .filter(|tried| tried.by.is_some() && tried.at_most <= top)
-        };
-        let within: Vec<&RungTrial> = passed()
-            .filter(|tried| tried.at_most <= self.bound)
-            .collect();
+        let may = |rung: &&RungTrial| rung.trial.by.is_some() && rung.at_most <= self.top();
+        let passed = || tried.iter().filter(may);
+        let within = passed().filter(|rung| rung.at_most <= self.bound);
         // Ties go to the lowest rung.
-        let best = within
-            .into_iter()
-            .rev()
-            .max_by(|a, b| a.merit.total_cmp(&b.merit));
-        let tried = best.or_else(|| passed().next())?;
-        Some(Replacement {
-            candidate: tried.candidate.clone(),
-            source: Provenance::Grid,
-            name: "a setting of the grid".to_owned(),
-            by: tried.by?,
-            test: tried.test.clone(),
-        })
+        let best = first_best(within, |rung| options.merit(&rung.trial.tally));
+        let tried = best.or_else(|| passed().next());
+        tried.map(|rung| Pick::won(&rung.trial, Provenance::Grid, "a setting of the grid"))
     }
 
     /// Checks the wrong alarms of a rung.
     ///
     /// They must be surely below the limit. In a rung up to the winner's own rate, no more than the winner's also
     /// suffices, if the winner has at least [`FEW_WRONG`].
-    fn may(
-        &self,
-        chooser: &Chooser<'_>,
-        tally: &Tally,
-        test: &PairedTest,
-        up_to_own: bool,
-    ) -> bool {
-        let [new, old] = test.wrong;
-        let limit = chooser.options.limit();
-        limit.is_none_or(|limit| limit.is_surely_kept(tally))
-            || up_to_own && old >= FEW_WRONG && new <= old
+    fn may(&self, trial: &Trial, at_most: f64) -> bool {
+        let [new, old] = trial.test.wrong;
+        let limit = self.chooser.options.limit();
+        trial.candidate != *self.winner
+            && (limit.is_none_or(|limit| limit.is_surely_kept(&trial.tally))
+                || at_most <= self.own && old >= FEW_WRONG && new <= old)
     }
 
-    /// Returns the rungs up to `top` and the rate `own`, in the measure of the limit.
-    fn rungs_up_to(&self, top: f64, own: f64) -> Vec<f64> {
-        let scale = if self.rate.unit == MeasureUnit::Share {
-            0.01
-        } else {
-            1.0
-        };
-        let ladder = LADDER.into_iter().map(|rung| rung * scale);
-        let mut rungs: Vec<f64> = ladder.chain([own]).filter(|rung| *rung <= top).collect();
+    /// Returns the rungs up to `top` and the winner's own rate, in the measure of the limit. Without loops there are
+    /// none.
+    fn rungs_up_to(&self, top: f64) -> Vec<f64> {
+        let is_share = self.rate.unit == MeasureUnit::Share;
+        let scale = if is_share { 0.01 } else { 1.0 };
+        let rungs = LADDER.map(|rung| rung * scale).into_iter();
+        let may = |rung: &f64| *rung <= top && self.sample.loops > 0;
+        let mut rungs: Vec<f64> = rungs.chain([self.own]).filter(may).collect();
         rungs.sort_by(f64::total_cmp);
         rungs.dedup();
         rungs
@@ -296,212 +208,146 @@ impl CellSearch {
 
     /// Selects the best cell within a rung, on all transcripts and without each fold. `None` if no cell is within it on
     /// all transcripts; a fold without one keeps the winner.
-    fn candidate(
-        &self,
-        chooser: &Chooser<'_>,
-        at_most: f64,
-        winner: &Candidate,
-        near: &Distances<'_>,
-    ) -> Option<Candidate> {
-        let of = |nth: usize| self.select(chooser, nth, at_most, near);
-        let cell = of(0)?;
+    fn candidate(&self, at_most: f64) -> Option<Candidate> {
+        let [cell, without @ ..]: [Option<usize>; 1 + FOLDS] =
+            std::array::from_fn(|nth| self.select(nth, at_most));
+        let winner = self.winner.held_out();
+        let without = std::array::from_fn(|fold| without[fold].unwrap_or(winner[fold]));
         Some(Candidate {
-            cell,
-            without: Some(std::array::from_fn(|fold| {
-                of(fold + 1).unwrap_or_else(|| winner.held_out(fold))
-            })),
+            cell: cell?,
+            without: Some(without),
         })
     }
 
     /// Selects the cell with the fewest wrong alarms among those within the rung and one point of the best.
     ///
     /// Ties go to the cell nearest to the winner of step 1.
-    fn select(
-        &self,
-        chooser: &Chooser<'_>,
-        nth: usize,
-        at_most: f64,
-        near: &Distances<'_>,
-    ) -> Option<usize> {
+    fn select(&self, nth: usize, at_most: f64) -> Option<usize> {
         let may =
             |s: &&CellFigures| s.rate <= at_most && s.meets_others && s.merit > f64::NEG_INFINITY;
         let within = || self.standings[nth].iter().filter(may);
         let best = within().map(|s| s.merit).max_by(f64::total_cmp)?;
-        let point = chooser.options.objective.point(best);
+        let point = self.chooser.options.objective.point(best);
         let alike = || within().filter(|s| s.merit >= best - point);
         let fewest = alike().map(|s| s.wrong).min()?;
-        let safest = alike().filter(|s| s.wrong == fewest);
-        safest
-            .map(|s| (near.to(s.cell), s.cell))
-            .min()
-            .map(|(_, cell)| cell)
+        let safest = alike().filter(|s| s.wrong == fewest).map(|s| s.cell);
+        safest.min_by_key(|cell| (self.distance(*cell), *cell))
+    }
+
+    /// Returns the number of parameters in which a cell differs from the winner, then the sum of their differences in
+    /// thousandths of the larger value.
+    fn distance(&self, cell: usize) -> (usize, u64) {
+        let setting = || self.chooser.evidence.plan.setting(cell);
+        let far = || distance(&setting().columns(), &self.columns);
+        *self.distances.borrow_mut().entry(cell).or_insert_with(far)
     }
 
     /// Returns the held-out cost of each limit, one row for each rung with figures of its own.
-    pub(super) fn rungs(chooser: &Chooser<'_>, climb: RungSearch) -> Vec<Rung> {
-        let options = chooser.options;
+    pub(super) fn rungs(&self, tried: Vec<RungTrial>) -> Vec<Rung> {
+        let (chooser, plan) = (self.chooser, self.chooser.evidence.plan);
         let every = chooser.evidence.all();
-        let row = |tried: RungTrial| {
-            let held_out = chooser.sum(&tried.candidate, &every);
-            let cell = tried.candidate.cell;
-            let in_sample = chooser.evidence.tally(cell, &every, &options.judge);
+        let figures = |of: &Candidate| Figures::new(&chooser.sum(of, &every), chooser.options);
+        let row = |RungTrial { at_most, trial }: RungTrial| {
+            let cell = trial.candidate.cell;
             Rung {
-                at_most: tried.at_most,
+                at_most,
                 cell,
-                setting: chooser.evidence.plan.id(cell),
-                toml: chooser.evidence.plan.setting(cell).to_toml("guard"),
-                held_out: Figures::new(&held_out, options),
-                in_sample: Figures::new(&in_sample, options),
-                ships: tried.by,
+                setting: plan.id(cell),
+                toml: plan.setting(cell).to_toml("guard"),
+                held_out: figures(&trial.candidate),
+                in_sample: figures(&Candidate::ready(cell)),
+                ships: trial.by,
             }
         };
-        let mut rows: Vec<Rung> = climb.tried.into_iter().map(row).collect();
+        let mut rows: Vec<Rung> = tried.into_iter().map(row).collect();
         rows.dedup_by(|b, a| a.held_out == b.held_out);
         rows
     }
 
-    /// Returns `saved_at_1` of the grids. Grids with the same name count as one.
-    pub(super) fn saved_at_1(&self, chooser: &Chooser<'_>, sample: &Sample) -> Vec<SavedMean> {
-        if sample.loops == 0 {
-            return Vec::new();
-        }
-        let of = |name: &str| {
-            let named = chooser.grids.iter().filter(|grid| grid.name == name);
-            let is_of = |cell: usize| named.clone().any(|grid| grid.cells.contains(&cell));
+    /// Returns `saved_at_1` of the grids. Adjacent grids with the same name count as one.
+    pub(super) fn saved_at_1(&self) -> Vec<SavedMean> {
+        let grids = self.chooser.grids.iter();
+        let grids = grids.filter(|grid| !grid.cells.is_empty() && self.sample.loops > 0);
+        let mut names: Vec<&str> = grids.clone().map(|grid| grid.name.as_str()).collect();
+        names.dedup();
+        let mean = |name: &str| {
+            let grids = grids.clone().filter(|grid| grid.name == name);
             let best = |fold: usize, rate: f64| {
-                let within = self.standings[fold + 1].iter();
-                let within = within.filter(|s| s.rate <= rate && is_of(s.cell));
-                let best = within.max_by(|a, b| {
-                    a.saved
-                        .total_cmp(&b.saved)
-                        .then(b.wrong.cmp(&a.wrong))
-                        .then(b.cell.cmp(&a.cell))
-                });
-                best.map(|s| s.cell)
+                let is_of = |cell| grids.clone().any(|grid| grid.cells.contains(&cell));
+                let within = || {
+                    let all = self.standings[fold + 1].iter();
+                    all.filter(|s| s.rate <= rate && is_of(s.cell))
+                };
+                let most = within().map(|s| s.saved).max_by(f64::total_cmp)?;
+                let best = within().filter(|s| s.saved >= most);
+                best.map(|s| (s.wrong, s.cell)).min().map(|(_, cell)| cell)
             };
-            let mut sums = vec![Tally::default(); sample.pick.len()];
-            for fold in 0..FOLDS {
-                let at: Vec<usize> = (0..sums.len())
-                    .filter(|at| chooser.folds[sample.pick[*at]] == fold)
-                    .collect();
-                let left: Vec<usize> = at.iter().map(|at| sample.pick[*at]).collect();
-                // Many rates have the same best cell.
-                let mut rates: BTreeMap<Option<usize>, usize> = BTreeMap::new();
-                for step in 0..RATES {
-                    let rate = step as f64 / (RATES - 1) as f64;
-                    *rates.entry(best(fold, rate)).or_default() += 1;
-                }
-                for (cell, times) in rates {
-                    let tallies = match cell {
-                        Some(cell) => chooser.tallies(&Candidate::ready(cell), &left),
-                        None => chooser.evidence.quiet_each(
-                            chooser.in_use,
-                            &left,
-                            &chooser.options.judge,
-                        ),
-                    };
-                    for (at, tally) in at.iter().zip(tallies) {
-                        (0..times).for_each(|_| sums[*at] += tally);
-                    }
+            // Many rates have the same best cells.
+            let mut rates: BTreeMap<[Option<usize>; FOLDS], usize> = BTreeMap::new();
+            for step in 0..RATES {
+                let rate = step as f64 / (RATES - 1) as f64;
+                let cells = std::array::from_fn(|fold| best(fold, rate));
+                *rates.entry(cells).or_default() += 1;
+            }
+            let mut sums = vec![Tally::default(); self.sample.pick.len()];
+            for (cells, times) in rates {
+                let tallies = self.chooser.tallies(cells, &self.sample.pick);
+                for (sum, tally) in sums.iter_mut().zip(tallies) {
+                    (0..times).for_each(|_| *sum += tally);
                 }
             }
-            saved_interval(chooser, sample, &sums, name)
+            self.saved_mean(&sums, name)
         };
-        let mut names: Vec<&str> = Vec::new();
-        for grid in chooser.grids.iter().filter(|grid| !grid.cells.is_empty()) {
-            if !names.contains(&grid.name.as_str()) {
-                names.push(&grid.name);
-            }
-        }
-        names.into_iter().map(of).collect()
+        names.into_iter().map(mean).collect()
     }
-}
 
-/// Returns the saved share of some tallies, one per transcript of the sample, with its interval.
-fn saved_interval(
-    chooser: &Chooser<'_>,
-    sample: &Sample,
-    tallies: &[Tally],
-    grid: &str,
-) -> SavedMean {
-    let options = chooser.options;
-    let value = |tally: &Tally| SAVED.value(tally, &options.worth);
-    let counts = [Count::Saved, Count::LoopChars].into();
-    let groups = sample.pick.iter().zip(tallies);
-    let groups =
-        groups.map(|(i, tally)| (chooser.evidence.cases[*i].cluster(), [tally.only(&counts)]));
-    let drawn = GroupSums::<1>::new(groups).draw(Resampling {
-        replicates: options.replicates,
-        seed: options.seed,
-    });
-    let mut values: Vec<f64> = drawn
-        .tallies()
-        .filter_map(|[tally]| value(&tally))
-        .collect();
-    let interval = percentile(&mut values);
-    SavedMean {
-        grid: grid.to_owned(),
-        value: value(&tallies.iter().copied().sum()),
-        lo: interval.map(|i| i.lo),
-        hi: interval.map(|i| i.hi),
-    }
-}
-
-/// Distances of cells from one setting, computed once each.
-struct Distances<'a> {
-    chooser: &'a Chooser<'a>,
-    from: Vec<(String, Value)>,
-    known: RefCell<HashMap<usize, (usize, u64)>>,
-}
-
-impl<'a> Distances<'a> {
-    fn new(chooser: &'a Chooser<'_>, cell: usize) -> Self {
-        Self {
-            chooser,
-            from: chooser.evidence.plan.setting(cell).columns(),
-            known: RefCell::default(),
+    /// Returns the saved share of some tallies, one per transcript of the sample, with its interval.
+    fn saved_mean(&self, tallies: &[Tally], grid: &str) -> SavedMean {
+        let options = self.chooser.options;
+        let value = |tally: &Tally| SAVED.value(tally, &options.worth);
+        let counts = [Count::Saved, Count::LoopChars].into();
+        let groups = self.chooser.groups(self.sample);
+        let sums = tallies.iter().map(|tally| [tally.only(&counts)]);
+        let drawn = GroupSums::<1>::new(groups.zip(sums)).draw(Resampling {
+            replicates: options.replicates,
+            seed: options.seed,
+        });
+        let values = drawn.tallies().filter_map(|[tally]| value(&tally));
+        let interval = percentile(&mut values.collect::<Vec<f64>>());
+        SavedMean {
+            grid: grid.to_owned(),
+            value: value(&tallies.iter().copied().sum()),
+            lo: interval.map(|i| i.lo),
+            hi: interval.map(|i| i.hi),
         }
     }
+}
 
-    /// Returns the number of parameters that differ, then the sum of their differences in thousandths of the larger
-    /// value.
-    fn to(&self, cell: usize) -> (usize, u64) {
-        let far = || {
-            distance(
-                &self.chooser.evidence.plan.setting(cell).columns(),
-                &self.from,
-            )
-        };
-        *self.known.borrow_mut().entry(cell).or_insert_with(far)
-    }
+/// Returns the item with the largest merit, the first of equal ones.
+pub(super) fn first_best<T>(all: impl Iterator<Item = T>, merit: impl Fn(&T) -> f64) -> Option<T> {
+    all.reduce(|a, b| match merit(&a).total_cmp(&merit(&b)) {
+        Ordering::Less => b,
+        _ => a,
+    })
 }
 
 fn distance(a: &[(String, Value)], b: &[(String, Value)]) -> (usize, u64) {
     let mut far = (a.len().abs_diff(b.len()), 0);
     for (name, value) in a {
-        match b.iter().find(|(other, _)| other == name) {
-            Some((_, other)) if other == value => {}
-            Some((_, other)) => {
-                far.0 += 1;
-                far.1 += apart(value, other);
-            }
-            None => far.0 += 1,
+        let other = b.iter().find(|(other, _)| other == name);
+        let other = other.map(|(_, other)| other);
+        if other != Some(value) {
+            far.0 += 1;
+            far.1 += other.map_or(0, |other| apart(value, other));
         }
     }
     far
 }
 
 fn apart(a: &Value, b: &Value) -> u64 {
-    let number = |value: &Value| match value {
-        Value::Int(n) => Some(*n as f64),
-        Value::Float(x) => Some(*x),
-        _ => None,
+    let Some((a, b)) = a.as_number().zip(b.as_number()) else {
+        return 1000;
     };
-    match (number(a), number(b)) {
-        (Some(a), Some(b)) => {
-            let share = (a - b).abs() / a.abs().max(b.abs()).max(f64::MIN_POSITIVE);
-            (1000.0 * share).round() as u64
-        }
-        _ => 1000,
-    }
+    let share = (a - b).abs() / a.abs().max(b.abs()).max(f64::MIN_POSITIVE);
+    (1000.0 * share).round() as u64
 }

@@ -43,107 +43,101 @@ pub struct PairedTest {
 }
 
 impl PairedTest {
-    /// Tests triples of a group's name, the newcomer's tally and the incumbent's tally.
-    pub(super) fn new(pairs: &[(&str, Tally, Tally)], options: &ChooseOptions) -> Self {
-        let ChooseOptions {
-            objective, worth, ..
-        } = options;
+    /// Tests pairs of tallies, the newcomer's and the incumbent's, each with the name of its group.
+    pub(super) fn new(pairs: &[(&str, [Tally; 2])], options: &ChooseOptions) -> Self {
+        let objective = options.objective;
         let counts: BTreeSet<Count> = objective.counted().chain(Count::WRONG).collect();
-        let value = |tally: &Tally| objective.value(tally, worth);
+        let value = |tally: &Tally| objective.value(tally, &options.worth);
         let difference = |[new, old]: &[Tally; 2]| {
             let (new, old) = value(new).zip(value(old))?;
             Some(objective.sign() * (new - old))
         };
         let groups = pairs
             .iter()
-            .map(|(group, new, old)| (*group, [new.only(&counts), old.only(&counts)]));
+            .map(|(group, sides)| (*group, sides.map(|side| side.only(&counts))));
         let drawn = GroupSums::new(groups).draw(Resampling {
             replicates: options.replicates,
             seed: options.seed,
         });
-        let (mut differences, mut wrong): (Vec<f64>, Vec<f64>) = drawn
-            .tallies()
-            .map(|sides| {
-                let wrong = sides[0].wrong() as f64 - sides[1].wrong() as f64;
-                (difference(&sides).unwrap_or(0.0), wrong)
-            })
-            .unzip();
-        let sums = pairs
-            .iter()
-            .fold([Tally::default(); 2], |[a, b], (_, new, old)| {
-                [a + *new, b + *old]
-            });
+        let drawn = drawn.tallies().map(|sides| {
+            let wrong = sides[0].wrong() as f64 - sides[1].wrong() as f64;
+            (difference(&sides).unwrap_or(0.0), wrong)
+        });
+        let (mut differences, mut wrong): (Vec<f64>, Vec<f64>) = drawn.unzip();
+        let sums = [0, 1].map(|side| pairs.iter().map(|(_, sides)| sides[side]).sum::<Tally>());
         let ends = |tally: &Tally| tally[Count::Hit] + tally[Count::Earlier] > 0;
-        let ended = pairs.iter().filter(|(_, _, old)| ends(old));
+        let ended = pairs.iter().filter(|(_, [_, old])| ends(old));
         Self {
             difference: difference(&sums),
             lo: quantile(&mut differences, 0.1).unwrap_or(0.0),
             hi: quantile(&mut differences, 0.9).unwrap_or(0.0),
             point: objective.point(value(&sums[1]).unwrap_or(0.0)),
-            wrong: [sums[0].wrong(), sums[1].wrong()],
+            wrong: sums.map(|sum| sum.wrong()),
             wrong_hi: quantile(&mut wrong, 0.9).unwrap_or(0.0),
             ended: ended.clone().count() as u64,
-            lost: ended.filter(|(_, new, _)| !ends(new)).count() as u64,
+            lost: ended.filter(|(_, [new, _])| !ends(new)).count() as u64,
         }
     }
 
-    /// Returns whether the objective is surely better. `is_within` says whether the newcomer meets the limits by
-    /// estimate.
-    pub(super) fn is_better(&self, is_within: bool) -> bool {
-        self.lo > 0.0 && (is_within || self.wrong[0] <= self.wrong[1])
-    }
-
     /// Returns whether wrong alarms are surely fewer, at a loss of at most one point and one loop in a hundred.
-    pub(super) fn is_safer(&self) -> bool {
+    fn is_safer(&self) -> bool {
         // Points are quotients, so rounding must not miss one by the last bit.
         self.wrong_hi < 0.0 && self.lo >= -self.point - 1e-12 && self.lost <= self.ended / 100
     }
 
     /// Converts a difference to points.
     pub(crate) fn in_points(&self, difference: f64) -> f64 {
-        if self.point > 0.0 {
-            difference / self.point
-        } else {
-            0.0
-        }
+        in_points(difference, self.point)
     }
 }
 
-impl Chooser<'_> {
-    /// Tests a candidate against another on a sample, and returns the newcomer's tally too.
-    pub(super) fn test(
-        &self,
-        sample: &Sample,
-        new: &Candidate,
-        old: &Candidate,
-    ) -> (PairedTest, Tally) {
-        let sides = self
-            .tallies(new, &sample.pick)
-            .into_iter()
-            .zip(self.tallies(old, &sample.pick));
-        let group = |i: &usize| self.evidence.cases[*i].cluster();
-        let pairs = sample.pick.iter().map(group).zip(sides);
-        let pairs: Vec<(&str, Tally, Tally)> =
-            pairs.map(|(group, (new, old))| (group, new, old)).collect();
-        let sum = pairs.iter().map(|(_, new, _)| *new).sum();
-        (PairedTest::new(&pairs, self.options), sum)
-    }
+/// Converts a difference to points of this size.
+pub(super) fn in_points(difference: f64, point: f64) -> f64 {
+    if point > 0.0 { difference / point } else { 0.0 }
+}
 
-    /// Returns the rule by which the newcomer replaces the incumbent. `is_within` says whether the newcomer meets the
-    /// limits by estimate.
-    pub(super) fn ships(
+/// A candidate that was tried against an incumbent.
+#[derive(Clone)]
+pub(super) struct Trial {
+    pub(super) candidate: Candidate,
+    /// The candidate's counts on the sample.
+    pub(super) tally: Tally,
+    pub(super) test: PairedTest,
+    /// The rule by which the candidate replaces the incumbent.
+    pub(super) by: Option<Ship>,
+}
+
+impl Chooser<'_> {
+    /// Tries a candidate against an incumbent on a sample. With `by_estimate`, a candidate with more wrong alarms must
+    /// meet the limits by estimate.
+    pub(super) fn trial(
         &self,
         sample: &Sample,
-        (test, new): (&PairedTest, &Tally),
-        is_within: bool,
-    ) -> Option<Ship> {
-        let others = self.options.meets_others(new);
-        if others && sample.is_enough() && test.is_better(is_within) {
+        candidate: Candidate,
+        incumbent: &Candidate,
+        by_estimate: bool,
+    ) -> Trial {
+        let each = |of: &Candidate| self.tallies(of.held_out().map(Some), &sample.pick);
+        let (new, old) = (each(&candidate), each(incumbent));
+        let tally = new.iter().copied().sum();
+        let sides = new.into_iter().zip(old).map(<[Tally; 2]>::from);
+        let pairs: Vec<(&str, [Tally; 2])> = self.groups(sample).zip(sides).collect();
+        let test = PairedTest::new(&pairs, self.options);
+        let others = self.options.meets_others(&tally);
+        let is_over = by_estimate && !self.options.is_within(&tally);
+        let is_kept = test.wrong[0] <= test.wrong[1] || !is_over;
+        let by = if others && sample.is_enough() && test.lo > 0.0 && is_kept {
             Some(Ship::Better)
         } else if others && sample.is_enough_for_safer() && test.is_safer() {
             Some(Ship::Safer)
         } else {
             None
+        };
+        Trial {
+            candidate,
+            tally,
+            test,
+            by,
         }
     }
 }

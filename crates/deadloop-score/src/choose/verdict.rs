@@ -1,12 +1,12 @@
 //! [`Choices`]: the verdict, and the figures of the written file. Its sentences are made in `sentences`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::search::{Rung, SavedMean};
-use super::test::{PairedTest, Ship};
-use super::{Candidate, ChooseOptions, Chooser, Sample, changes, sentences};
+use super::search::{GridSearch, Rung, RungTrial, SavedMean};
+use super::test::{PairedTest, Ship, Trial};
+use super::{Candidate, ChooseOptions, Chooser, changes, sentences};
 use deadloop_replay::detect::Unit;
 
 use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, WITHIN_5, WITHIN_1000, wrong_rate};
@@ -38,29 +38,40 @@ deadloop_replay::detect::words! {
     }
 }
 
-/// A guard that replaces another.
-pub(super) struct Replacement {
+/// The setting of some transcripts.
+#[derive(Clone)]
+pub(super) struct Pick {
     pub(super) candidate: Candidate,
     pub(super) source: Provenance,
     pub(super) name: String,
-    pub(super) by: Ship,
-    pub(super) test: PairedTest,
-}
-
-/// The choice for some transcripts.
-pub(super) enum Pick {
-    /// The incumbent, which stays.
-    Kept(Candidate),
-    /// A guard that replaces the incumbent.
-    Won(Replacement),
+    /// The rule by which it replaces the incumbent. `None` if it is the incumbent.
+    pub(super) ships: Option<Ship>,
+    test: Option<PairedTest>,
 }
 
 impl Pick {
-    /// Returns the chosen setting.
-    pub(super) fn candidate(&self) -> &Candidate {
-        match self {
-            Self::Kept(candidate) => candidate,
-            Self::Won(won) => &won.candidate,
+    /// Keeps the incumbent.
+    pub(super) fn kept(candidate: Candidate, source: Provenance, name: &str) -> Self {
+        Self {
+            candidate,
+            source,
+            name: name.to_owned(),
+            ships: None,
+            test: None,
+        }
+    }
+
+    /// Returns the setting of all models as that of one model.
+    pub(super) fn for_model(&self) -> Self {
+        Self::kept(self.candidate.clone(), Provenance::All, &self.name)
+    }
+
+    /// Replaces the incumbent, if the trial has a rule for it.
+    pub(super) fn won(trial: &Trial, source: Provenance, name: &str) -> Self {
+        Self {
+            ships: trial.by,
+            test: Some(trial.test.clone()),
+            ..Self::kept(trial.candidate.clone(), source, name)
         }
     }
 }
@@ -188,15 +199,9 @@ impl Choices {
     /// Returns the cells that get a full report: the cells of the file and of the rungs, and the cell in use.
     pub fn worth_reporting(&self) -> Vec<usize> {
         let rungs = self.advice.limits.iter().map(|rung| rung.cell);
-        let mut cells: Vec<usize> = self
-            .cells()
-            .into_values()
-            .chain(rungs)
-            .chain([self.in_use])
-            .collect();
-        cells.sort_unstable();
-        cells.dedup();
-        cells
+        let cells = self.cells().into_values().chain(rungs);
+        let cells: BTreeSet<usize> = cells.chain([self.in_use]).collect();
+        cells.into_iter().collect()
     }
 }
 
@@ -258,107 +263,70 @@ impl Advice {
 impl Chooser<'_> {
     /// Computes the verdict and the figures of the file. This is step 4.
     pub(super) fn conclude(
-        self,
-        sample: &Sample,
-        (all, models): (Pick, Vec<(String, Pick)>),
-        limits: Vec<Rung>,
-        saved_at_1: Vec<SavedMean>,
+        &self,
+        search: &GridSearch<'_>,
+        tried: Vec<RungTrial>,
+        (all, models): (Pick, BTreeMap<&str, Pick>),
     ) -> Choices {
-        let picks = self.evidence.models();
-        let by_folds = models
-            .iter()
-            .any(|(_, part)| part.candidate().without.is_some());
-        let name = match &all {
-            Pick::Kept(_) => &self.options.in_use_is,
-            Pick::Won(won) => &won.name,
-        };
-        let otherwise = (Provenance::All, name.clone());
-        let models: Vec<Choice> = models
-            .into_iter()
-            .map(|(model, part)| {
-                self.choice(&model, &picks[model.as_str()], part, otherwise.clone())
-            })
-            .collect();
-        let of_all = (Provenance::InUse, self.options.in_use_is.clone());
-        let mut file = self.choice("*", &[], all, of_all);
+        let (options, picks) = (self.options, self.evidence.models());
+        let mut parts = models.values();
+        let by_folds = parts.any(|part| part.candidate.without.is_some());
+        let choice = |(model, part): (&str, Pick)| self.choice(model, &picks[model], part);
+        let models: Vec<Choice> = models.into_iter().map(choice).collect();
+        let mut file = self.choice("*", &[], all);
         for model in &models {
             file.held_out += model.held_out;
             file.in_sample += model.in_sample;
             file.in_use += model.in_use;
         }
-        let advice = self.advice((&file, &models), sample, by_folds);
-        let mut choices = Choices {
-            advice: Advice {
-                limits,
-                saved_at_1,
-                ..advice
-            },
-            in_use: self.in_use,
-            all: file,
-            models,
-            folds: Vec::new(),
-        };
-        choices.advice.changes = changes::of_choices(self.evidence.plan, &choices);
-        sentences::add_sentences(&mut choices, &self, sample);
-        choices.folds = self.folds;
-        choices
-    }
-
-    /// Computes the verdict on a file and its figures, without sentences.
-    fn advice(
-        &self,
-        (file, models): (&Choice, &[Choice]),
-        sample: &Sample,
-        by_folds: bool,
-    ) -> Advice {
         let ships = file.ships.is_some() || models.iter().any(|model| model.ships.is_some());
-        let verdict = match (ships, sample.is_enough()) {
+        let verdict = match (ships, search.sample.is_enough()) {
             (true, _) => Ruling::Ship,
             (false, true) => Ruling::Keep,
             (false, false) => Ruling::Collect,
         };
-        let figures = |tally: &Tally| Figures::new(tally, self.options);
-        let doubted = self.options.doubted.iter().filter(|doubted| **doubted);
-        Advice {
+        let figures = |tally: &Tally| Figures::new(tally, options);
+        let doubted = options.doubted.iter().filter(|doubted| **doubted);
+        let advice = Advice {
             verdict,
             rule: file.ships,
             is: file.name.clone(),
-            in_use_is: self.options.in_use_is.clone(),
+            in_use_is: options.in_use_is.clone(),
             in_use: figures(&file.in_use),
             file: figures(&file.held_out),
             in_sample: figures(&file.in_sample),
             by_folds,
-            over_limit: !self.options.is_within(&file.in_sample),
+            over_limit: !options.is_within(&file.in_sample),
             doubted: doubted.count() as u64,
+            limits: search.rungs(tried),
+            saved_at_1: search.saved_at_1(),
             ..Advice::default()
-        }
+        };
+        let mut choices = Choices {
+            advice,
+            in_use: self.in_use,
+            all: file,
+            models,
+            folds: self.folds.clone(),
+        };
+        choices.advice.changes = changes::of_choices(self.evidence.plan, &choices);
+        sentences::add_sentences(&mut choices, self, search.sample);
+        choices
     }
 
-    /// Builds the choice for some transcripts. `otherwise` is the source and name of the incumbent, for the case that
-    /// nothing won.
-    fn choice(
-        &self,
-        model: &str,
-        pick: &[usize],
-        part: Pick,
-        otherwise: (Provenance, String),
-    ) -> Choice {
-        let candidate = part.candidate().clone();
-        let cell = candidate.cell;
-        let (source, name, ships, test) = match part {
-            Pick::Won(won) => (won.source, won.name, Some(won.by), Some(won.test)),
-            Pick::Kept(_) => (otherwise.0, otherwise.1, None, None),
-        };
+    /// Builds the choice for some transcripts, without its reason.
+    fn choice(&self, model: &str, pick: &[usize], part: Pick) -> Choice {
+        let cell = part.candidate.cell;
         Choice {
             model: model.to_owned(),
             cell,
             setting: self.evidence.plan.id(cell),
-            source,
-            name,
-            ships,
-            test,
+            source: part.source,
+            name: part.name,
+            ships: part.ships,
+            test: part.test,
             reason: String::new(),
-            held_out: self.sum(&candidate, pick),
+            held_out: self.sum(&part.candidate, pick),
             in_sample: self.sum(&Candidate::ready(cell), pick),
             in_use: self.sum(&Candidate::ready(self.in_use), pick),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use deadloop_replay::{Plan, Record};
+use deadloop_replay::{Cell, Plan, Record};
 
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, judge};
 use crate::tally::{BlockTrial, Tally};
@@ -91,44 +91,26 @@ impl<'a> Evidence<'a> {
 
     /// Returns the outcomes of one setting on the chosen cases, for reported settings.
     pub fn outcomes(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Vec<Outcome> {
-        self.each_outcome(cell, pick, options).collect()
-    }
-
-    /// Iterates over the outcomes of one setting on the chosen cases, without storing them.
-    pub(crate) fn each_outcome(
-        &self,
-        cell: usize,
-        pick: &[usize],
-        options: &JudgeOptions,
-    ) -> impl Iterator<Item = Outcome> {
         let place = self.plan.cell(cell);
-        let outcome = move |i: &usize| {
-            let trial = self.trial(place.block, *i);
-            trial.outcome(&place.at, options)
-        };
-        pick.iter().map(outcome)
+        let outcome = |i: &usize| self.outcome(&place, *i, options);
+        pick.iter().map(outcome).collect()
     }
 
-    /// Returns the tally of each chosen case under a setting that reads the same channels as `cell` and never alarms.
-    pub(crate) fn quiet_each(
-        &self,
-        cell: usize,
-        pick: &[usize],
-        options: &JudgeOptions,
-    ) -> Vec<Tally> {
-        let block = self.plan.cell(cell).block;
-        let outcome = |i: &usize| {
-            let watch = self.watch(block, *i);
-            judge(&self.cases[*i], watch, None, options)
-        };
-        pick.iter()
-            .map(|i| Tally::from_outcome(&outcome(i)))
-            .collect()
+    /// Returns the outcome of one setting on one case.
+    pub(crate) fn outcome(&self, cell: &Cell, case: usize, options: &JudgeOptions) -> Outcome {
+        self.trial(cell.block, case).outcome(&cell.at, options)
+    }
+
+    /// Returns the outcome of one case under a setting that reads the same channels as a block and never alarms.
+    pub(crate) fn quiet(&self, block: usize, case: usize, options: &JudgeOptions) -> Outcome {
+        judge(&self.cases[case], self.watch(block, case), None, options)
     }
 
     /// Returns the tally of one setting on the chosen cases.
     pub fn tally(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
-        self.each_outcome(cell, pick, options)
+        let place = self.plan.cell(cell);
+        let outcomes = pick.iter().map(|i| self.outcome(&place, *i, options));
+        outcomes
             .map(|outcome| Tally::from_outcome(&outcome))
             .sum()
     }

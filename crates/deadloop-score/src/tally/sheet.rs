@@ -241,18 +241,6 @@ impl Sheet {
         self.merged(self.canvas.index(at))
     }
 
-    /// Adds `counts` of a cell to `tally`, or subtracts them. They must be among the requested counts.
-    pub(crate) fn add(&self, at: &[u16], counts: &[Count], take: bool, tally: &mut Tally) {
-        let sign = if take { -1 } else { 1 };
-        for count in counts {
-            tally[*count] += sign * self.base[*count];
-        }
-        let cell = self.painter.cell(self.canvas.index(at));
-        for (slot, n) in self.slots.iter().zip(cell) {
-            *tally.slot(*slot) += sign * n;
-        }
-    }
-
     /// Returns the merged cell of a cell. All cells of a merged cell have the same tally.
     pub(crate) fn index(&self, at: &[u16]) -> usize {
         self.canvas.index(at)
