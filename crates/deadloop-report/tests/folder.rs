@@ -150,14 +150,8 @@ fn a_setting_of_several_members_says_whose_each_value_is() {
         ],
     );
     let data = load(dir.path()).unwrap();
-    assert_eq!(
-        data.describe(1),
-        "periodic-2: 7 copies of the unit in a row"
-    );
-    assert_eq!(
-        data.describe(2),
-        "novelty with 49 samples in a row that must show it"
-    );
+    assert_eq!(data.describe(1), "periodic-2: 7 copies in a row");
+    assert_eq!(data.describe(2), "novelty with 49 samples in a row");
 }
 
 #[test]
@@ -180,7 +174,7 @@ fn a_folder_is_read_as_the_contract_says() {
     );
     assert_eq!(data.settings[0].name(), "document");
     assert_eq!(data.settings[1].params, [Some("4".into())]);
-    assert_eq!(data.describe(1), "5 consecutive copies of the unit");
+    assert_eq!(data.describe(1), "5 copies in a row");
     assert_eq!(
         (data.run.corpus.as_str(), data.run.limit),
         ("starter", Some(1.0))

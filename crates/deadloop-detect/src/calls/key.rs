@@ -9,7 +9,7 @@ const NAME: &str = "key";
 /// Returns the parameter that selects a [`CallKey`].
 pub(crate) const fn key(default: &'static str) -> Param {
     Param::word(NAME, default, &["name", "call", "raw"])
-        .doc("what two calls have in common: the tool; the tool and its arguments; the same, the text as written")
+        .doc("in common: the tool; the tool and its arguments; the same, the text as written")
 }
 
 /// The parts of a call that equal calls share.

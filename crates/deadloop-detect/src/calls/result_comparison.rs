@@ -32,7 +32,7 @@ pub(crate) const NORMALISE: Param = Param::words(
         "ports",
     ],
 )
-.doc("what is taken as equal in results, whatever it is");
+.doc("taken as equal in results, whatever it is");
 
 /// Patterns of the words of [`NORMALISE`], in order of application.
 static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {

@@ -121,14 +121,14 @@ const LAST: Param = window(10, "calls", "how many of the last ones are looked at
 const MAX_DISTINCT: Param = Param::count("max_distinct", 6, 1..=LONGEST_WINDOW - 1)
     .at_least()
     .unit("calls")
-    .doc("the most different calls among them");
+    .doc("different calls at most, among those looked at");
 
 const EQUAL_RESULTS: Param = n(6, "calls", "equal results of one tool in a row");
 
 const ERRORS: Param = n(3, "errors", "errors in a row");
 
 const SAME: Param = Param::word("same", "any", &["any", "tool", "prefix"])
-    .doc("what they have in common: nothing; the tool; the tool and how the text begins");
+    .doc("in common: nothing; the tool; the tool and how the text begins");
 
 const PREFIX: Param = prefix();
 

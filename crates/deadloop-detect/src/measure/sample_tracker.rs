@@ -14,7 +14,7 @@ pub(crate) const fn param(default: i64) -> Param {
     Param::count("hold", default, 1..=MAX_HOLD as i64)
         .at_most()
         .unit("samples")
-        .doc("samples in a row that must show it")
+        .doc("samples in a row, that must all show it")
 }
 
 /// Tracker of the samples of one stream. A sample is N numbers, each with a threshold as its upper bound: the lower a

@@ -29,17 +29,22 @@ static SHIPPED: LazyLock<Vec<NamedGuard>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Returns the short name of a setting: its differences from the guard in use, or the nearest named guard, preset or
-/// detector with its defaults, and the differences from it.
+/// Returns the short name of a setting: its differences from the guard in use, or from another known guard, preset or
+/// detector with its defaults, whichever gives the fewest words.
 pub fn short_name(own: &Setting, named: &[NamedGuard]) -> String {
-    let (name, mut changes) = nearest(own, named);
+    let (name, changes) = nearest(own, named);
+    worded(own, &name, &changes)
+}
+
+/// Formats the name of a known guard, and the differences from it.
+fn worded(own: &Setting, name: &str, changes: &[ParamChange]) -> String {
     // The command line of a program is no parameter to choose.
-    if changes.iter().any(|change| change.param == "params") {
-        changes.retain(|change| change.param != "command");
-    }
+    let has_params = changes.iter().any(|change| change.param == "params");
+    let shown = |change: &&ParamChange| !has_params || change.param != "command";
+    let changes: Vec<&ParamChange> = changes.iter().filter(shown).collect();
     let several = own.members.len() > 1 || changes.iter().any(|one| one.guard != changes[0].guard);
     let differs = joined(&changes, several);
-    match (name.as_str(), differs.as_str()) {
+    match (name, differs.as_str()) {
         ("", "") => "as in use".to_owned(),
         ("", differs) => differs.to_owned(),
         (name, "") => name.to_owned(),
@@ -47,7 +52,7 @@ pub fn short_name(own: &Setting, named: &[NamedGuard]) -> String {
     }
 }
 
-/// Returns the name of the known guard that is nearest to a setting, and the differences from it.
+/// Returns the name of the known guard from which a setting differs in the fewest words, and the differences from it.
 pub(super) fn nearest(own: &Setting, named: &[NamedGuard]) -> (String, Vec<ParamChange>) {
     let detectors = |setting: &Setting| setting.members.iter().map(|m| m.detector.name).collect();
     let family: Vec<&str> = detectors(own);
@@ -60,7 +65,7 @@ pub(super) fn nearest(own: &Setting, named: &[NamedGuard]) -> (String, Vec<Param
     let all = all.map(|(name, base)| (name.clone(), changes(ALL_MODELS, &base, own)));
     // Without a known guard of these detectors, the whole setting differs.
     let nothing = Setting::default();
-    all.min_by_key(|(_, changes)| changes.len())
+    all.min_by_key(|(name, changes)| worded(own, name, changes).split(' ').count())
         .unwrap_or_else(|| (String::new(), changes(ALL_MODELS, &nothing, own)))
 }
 
@@ -73,26 +78,35 @@ fn read_by(base: &Setting, own: &Setting) -> Setting {
     base
 }
 
-/// Joins changes: `periodic: 4 copies of the unit in a row, without periodic-2`. With `several` members each is named.
-fn joined(changes: &[ParamChange], several: bool) -> String {
-    let part = |(last, change): (&str, &ParamChange)| {
-        let lead = if several && last != change.guard {
-            format!("{}: ", change.guard)
-        } else {
-            String::new()
-        };
+/// Joins changes: `periodic: 4 copies in a row; without periodic-2`. With `several` members each is named, and equal
+/// changes of several members are one: `periodic + periodic-2: 4 copies in a row`.
+fn joined(changes: &[&ParamChange], several: bool) -> String {
+    let mut parts: Vec<(Vec<&str>, String)> = Vec::new();
+    for change in changes {
         let to = change.to.as_deref().map_or("–".into(), brief);
-        match (change.param.as_str(), change.param()) {
-            ("detector", _) if change.to.is_none() => format!("without {}", change.guard),
-            ("detector", _) => format!("added {}", change.guard),
-            ("params", _) => lead + to.trim_matches(['{', '}']),
-            (_, Some(param)) => lead + &described(param, &to),
-            (_, None) => format!("{lead}reads {to}"),
+        let is_guard = change.param == "detector";
+        let text = match (change.param.as_str(), change.param()) {
+            _ if is_guard && change.to.is_none() => format!("without {}", change.guard),
+            _ if is_guard => format!("added {}", change.guard),
+            ("params", _) => to.trim_matches(['{', '}']).to_owned(),
+            (_, Some(param)) => described(param, &to),
+            (_, None) => format!("reads {to}"),
+        };
+        let own = (several && !is_guard).then_some(change.guard.as_str());
+        match parts.iter_mut().find(|(_, known)| *known == text) {
+            Some((members, _)) => members.extend(own),
+            None => parts.push((own.into_iter().collect(), text)),
         }
-    };
-    let before = std::iter::once("").chain(changes.iter().map(|change| change.guard.as_str()));
-    let parts: Vec<String> = before.zip(changes).map(part).collect();
-    parts.join(", ")
+    }
+    parts.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let of_members = parts.chunk_by(|(a, _), (b, _)| a == b).map(|parts| {
+        let texts: Vec<&str> = parts.iter().map(|(_, text)| text.as_str()).collect();
+        match parts[0].0.join(" + ") {
+            none if none.is_empty() => texts.join(", "),
+            members => format!("{members}: {}", texts.join(", ")),
+        }
+    });
+    of_members.collect::<Vec<String>>().join("; ")
 }
 
 /// The longest value in a name, in chars.
@@ -146,14 +160,13 @@ mod tests {
         });
         let name = |text: &str| short_name(&guard(text), &named);
         assert_eq!(name(&two), "as in use");
+        let both = two.replace("detector", "channel = \"answer\"\ndetector");
+        assert_eq!(name(&both), "periodic + periodic-2: reads answer");
         let other = two.replace("900", "800");
-        assert_eq!(
-            name(&other),
-            "periodic-2: length of all copies together = 800 chars"
-        );
+        assert_eq!(name(&other), "periodic-2: 800 chars in all copies");
         assert_eq!(
             name(&periodic("max_period = 77\nmin_single = 8")),
-            "ours with 8 chars of copies without a letter or number"
+            "ours with 8 chars without a letter or number"
         );
         assert_eq!(name(&periodic("")), "periodic", "the defaults");
         let many = "min_copies = 7\nmax_period = 9\nmin_chars = 30\nmin_bare = 1\nmin_form = 2\nmin_single = 4";
@@ -163,7 +176,7 @@ mod tests {
             "[[guard]]\ndetector = \"novelty\"\n[guard.params]\nhold = 49\nstride = 250\n";
         let alone = short_name(&guard(novelty), &[]);
         assert_eq!(
-            alone, "novelty with 49 samples in a row that must show it",
+            alone, "novelty with 49 samples in a row",
             "a stride of 250 is its default"
         );
     }

@@ -51,13 +51,18 @@ fn row(data: &ReportData, rung: &Rung, limited: Metric) -> PageRow {
             .with(format!("in-sample {}", count(of(&rung.in_sample))))
     };
     let at = data.settings.iter().position(|one| one.id == rung.setting);
-    let breaks = rung.breaks_its_limit(limited, data.run.unit);
     let is = |setting: Option<usize>| at.is_some() && at == setting;
+    let breaks = rung.breaks_its_limit(limited, data.run.unit);
+    let marks = [
+        breaks.then_some("above it, held out"),
+        is(data.chosen()).then_some("settings.toml"),
+    ];
+    let marks: Vec<&str> = marks.into_iter().flatten().collect();
     PageRow {
         cells: vec![
             PageCell {
                 text: rung.name(limited),
-                small: String::from(if breaks { "above it, held out" } else { "" }),
+                small: marks.join("; "),
                 sort: Some(rung.at_most),
                 ..PageCell::default()
             },

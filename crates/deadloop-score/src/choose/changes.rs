@@ -85,9 +85,8 @@ impl ParamChange {
     }
 }
 
-/// Formats the change as an instruction: `change periodic: copies of the unit in a row (min_copies): 3 -> 4`, `remove
-/// checkpoint`, `add periodic`, and `set …: 4` for a parameter of a guard that is added. A change for one model begins
-/// with its name.
+/// Formats the change as an instruction: `change periodic: copies in a row (min_copies): 3 -> 4`, `remove checkpoint`,
+/// `add periodic`, and `set …: 4` for a parameter of a guard that is added. A change for one model begins with its name.
 impl fmt::Display for ParamChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { guard, param, .. } = self;

@@ -74,21 +74,22 @@ fn own_value(param: &Param) -> (Option<&str>, &str) {
     }
 }
 
-/// Returns the first clause of the meaning of a parameter: `copies of the unit in a row`.
+/// Returns the first clause of the meaning of a parameter: `copies in a row`.
 pub fn subject(param: &Param) -> &str {
     let (_, meaning) = own_value(param);
     let clause = meaning.split([',', ';', ':', '(']).next();
     clause.unwrap_or(meaning).trim_end()
 }
 
-/// Describes a written value of a parameter: `4 copies of the unit in a row`, `longest repeated unit = 4,500 chars`.
+/// Describes a written value of a parameter: `4 copies in a row`, `longest unit that repeats = 4,500 chars`, `no rows for
+/// shorter units`.
 pub fn described(param: &Param, value: &str) -> String {
     let (what, words) = (subject(param), in_words(param, value));
-    match own_value(param).0 {
-        Some(own) if own == words => return what.to_owned(),
-        Some(_) if matches!(param.domain, Domain::Flag | Domain::Word([_, _])) => {
-            return format!("not {what}");
-        }
+    match (own_value(param).0, param.domain) {
+        (Some(own), _) if own == words => return what.to_owned(),
+        (Some(_), Domain::Flag | Domain::Word([_, _])) => return format!("not {what}"),
+        (_, Domain::Word(_)) => return format!("{what} = {}", value.trim_matches('"')),
+        (_, Domain::Rows(_)) if words == NONE => return format!("no {what}"),
         _ => {}
     }
     let mut begins = what.split(' ').take(2);
@@ -97,6 +98,9 @@ pub fn described(param: &Param, value: &str) -> String {
         _ => format!("{what} = {words}"),
     }
 }
+
+/// An empty list.
+const NONE: &str = "none";
 
 /// Formats a written value of a parameter in words: `4 copies`, `list markers at line starts (lists)`.
 pub fn in_words(param: &Param, value: &str) -> String {
@@ -110,7 +114,7 @@ pub fn in_words(param: &Param, value: &str) -> String {
         (Some((_, clause)), ..) => clause,
         (_, Some(zero), Ok(0)) => zero.to_owned(),
         (_, _, Ok(n)) => format!("{} {unit}", thousands(n)).trim_end().to_owned(),
-        _ if word == "[]" => "none".to_owned(),
+        _ if word == "[]" => NONE.to_owned(),
         _ => word.to_owned(),
     }
 }
@@ -263,8 +267,8 @@ mod tests {
         let settings = Settings::parse(text).unwrap();
         let said = explained(settings.guard());
         for line in [
-            "  Longest repeated unit: 4,500 chars (max_period).",
-            "  Copies of the unit in a row, the first included: 2 copies (min_copies).",
+            "  Longest unit that repeats: 4,500 chars (max_period).",
+            "  Copies in a row, the first included: 2 copies (min_copies).",
             "  Units of up to 50 chars: 5 copies, 180 chars in all (rules).",
             "  Units of up to 2,000 chars: 3 copies, 250 chars in all (rules).",
         ] {
@@ -285,21 +289,24 @@ mod tests {
         ];
         let said = said.map(|(name, value)| (subject(param(name)), in_words(param(name), value)));
         let said = said.map(|(what, value)| format!("{what}: {value}"));
-        assert_eq!(said[0], "copies of the unit in a row: 4 copies");
-        assert_eq!(
-            said[1],
-            "what is not compared: list markers at line starts (lists)"
-        );
+        assert_eq!(said[0], "copies in a row: 4 copies");
+        assert_eq!(said[1], "not compared: list markers at line starts (lists)");
         assert!(said[2].ends_with(": as for others"), "{}", said[2]);
-        assert_eq!(said[3], "longest repeated unit: 4,500 chars");
-        let said = [("min_copies", "4"), ("max_period", "4500"), ("rules", "[]")];
+        assert_eq!(said[3], "longest unit that repeats: 4,500 chars");
+        let said = [
+            ("min_copies", "4"),
+            ("max_period", "4500"),
+            ("fold", "lists"),
+            ("rules", "[]"),
+        ];
         let said = said.map(|(name, value)| described(param(name), value));
         assert_eq!(
             said,
             [
-                "4 copies of the unit in a row",
-                "longest repeated unit = 4,500 chars",
-                "rows for shorter units = none"
+                "4 copies in a row",
+                "longest unit that repeats = 4,500 chars",
+                "not compared = lists",
+                "no rows for shorter units"
             ]
         );
         let flag = Detector::find("same-pair").and_then(|own| own.param("failure_only"));

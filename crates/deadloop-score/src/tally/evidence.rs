@@ -110,8 +110,6 @@ impl<'a> Evidence<'a> {
     pub fn tally(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
         let place = self.plan.cell(cell);
         let outcomes = pick.iter().map(|i| self.outcome(&place, *i, options));
-        outcomes
-            .map(|outcome| Tally::from_outcome(&outcome))
-            .sum()
+        outcomes.map(|outcome| Tally::from_outcome(&outcome)).sum()
     }
 }

@@ -98,7 +98,6 @@ fn a_choice_takes_loops_and_the_sentence_says_how_many() {
     );
 }
 
-/// A limit that the user gave and the file breaks has an exit code of its own, and the first sentence says so.
 /// What the head of a file says for all guards is in the written guards, and the written file is read again.
 #[test]
 fn patterns_at_the_head_of_the_settings_in_use_are_written_with_their_guards() {
@@ -113,6 +112,7 @@ fn patterns_at_the_head_of_the_settings_in_use_are_written_with_their_guards() {
         .ends(0);
 }
 
+/// A limit that the user gave and the file breaks has an exit code of its own, and the first sentence says so.
 #[test]
 fn a_given_limit_that_the_file_breaks_is_said() {
     let place = bench(&corpus(&MODELS, true, "dev"));
@@ -124,6 +124,48 @@ fn a_given_limit_that_the_file_breaks_is_said() {
         (&advice["verdict"], &advice["over_limit"]),
         (&json!("keep"), &json!(true))
     );
+}
+
+/// Of what limits cost, the row of the file and one that breaks its limit held out are marked: terminal, Markdown, page.
+#[test]
+fn rows_of_limits_have_marks_and_each_mark_its_meaning() {
+    let twice = prose(1, 300) + &prose(2, 12).repeat(2) + &prose(3, 300);
+    let label = json!({"class": "clean"});
+    let row = json!({"id": "twice", "model": "big", "answer": twice, "labels": [label]});
+    let place = bench(&format!("{}{row}\n", corpus(&MODELS, true, "dev")));
+    // Without its fold the first setting has no wrong alarm, and is far better than the second.
+    let grid = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = 2\nmin_chars = [50, 3000]\n";
+    place.file("grid.toml", grid);
+    let tune = "--settings never.toml --constraint fa_per_mchar<=10";
+    let shown = stdout(&place.run(format!("{TUNE} out {tune}")).ends(0));
+    let begins = |with: &str| {
+        shown
+            .lines()
+            .any(|line| line.trim_start().starts_with(with))
+    };
+    let meanings = [
+        "! above its limit, held out",
+        "* the setting of settings.toml",
+    ];
+    for with in ["0 ! ", "3 * "].iter().chain(&meanings) {
+        assert!(begins(with), "{with}: {shown}");
+    }
+    for name in ["out/report.md", "out/report.html"] {
+        let page = place.read(name);
+        let at = page.find("above it, held out").expect("a mark");
+        let last = page.rfind("above it, held out").expect("a mark");
+        assert_eq!(at, last, "of one row: {name}");
+        has(&page[at..], "settings.toml");
+    }
+    has(&place.read("out/report.md"), "| 3 (settings.toml) |");
+    // Nothing ships, and no limit is broken.
+    let shown = stdout(
+        &place
+            .run(format!("{TUNE} few {tune} --model small"))
+            .ends(5),
+    );
+    has(&shown, "What a limit on fa_per_mchar costs");
+    assert!(meanings.iter().all(|one| !shown.contains(one)), "{shown}");
 }
 
 /// Terminal, page, report.md, `--json`, manifest and the head of settings.toml.

@@ -49,45 +49,45 @@ const MAX_CHARS: i64 = 10_000_000;
 static PARAMS: &[Param] = &[
     Param::new("checkpoints", Literal::Ints(&[2000, 3000, 5000]), Domain::Rising { min: 1, max: MAX_CHARS })
         .unit("chars")
-        .doc("lengths at which the text is looked at"),
+        .doc("lengths looked at"),
     Param::count("every", 0, 0..=MAX_CHARS)
         .unit("chars")
-        .doc("distance of further checkpoints, after the last one; 0: there are none (as in the document)"),
+        .doc("distance of further lengths, after the last one; 0: there are none (as in the document)"),
     Param::count("window", 200, 1..=10_000)
         .unit("chars")
-        .doc("how far back from the checkpoint the short-sequence check reads"),
+        .doc("reach of the short-sequence check, back from the checkpoint"),
     Param::count("min_unit", 2, 1..=50_000)
         .at_most()
         .unit("chars")
-        .doc("shortest repeated unit of the short-sequence check"),
+        .doc("shortest unit of the short-sequence check"),
     Param::count("max_unit", 0, 0..=50_000)
         .at_least()
         .zero(ZeroMeaning::NoBound)
         .unit("chars")
-        .doc("longest repeated unit of the short-sequence check; 0: no bound"),
+        .doc("longest unit of the short-sequence check; 0: no bound"),
     Param::count("min_repeats", 4, 2..=100_000)
         .copies()
         .unit("copies")
-        .doc("consecutive copies of the unit"),
+        .doc("copies in a row, of the unit of the short-sequence check"),
     Param::word("short_at", "first", &["first", "all"])
-        .doc("at which checkpoints the short-sequence check runs"),
+        .doc("lengths of the short-sequence check, the first or all"),
     Param::count("min_matches", 6, 1..=1_000_000)
         .copies()
         .unit("elements")
-        .doc("elements equal to the one a period before, counted from the end"),
+        .doc("matching elements, equal to the one a period before, counted from the end"),
     Param::count("min_cycles", 1, 1..=1_000_000)
         .copies()
         .unit("periods")
-        .doc("the matches must also cover one period less than this"),
+        .doc("periods in a row, of which the matches must cover all but one"),
     Param::count("max_period", 50, 1..=1_000_000)
         .at_least()
         .unit("elements")
         .doc("longest period of the period check"),
     Param::word("partial_tail", "keep", &["keep", "drop"])
-        .doc("drop: the last element, which the checkpoint cut, is not compared"),
+        .doc("drop: a cut last element is left out, as the checkpoint cuts it"),
     Param::word_or_count("segment", "between", &["between"], 1..=MAX_CHARS)
         .unit("chars")
-        .doc("what the period check reads: the text from the previous checkpoint, or this many of the last chars"),
+        .doc("period check reads: the text from the previous checkpoint, or this many of the last chars"),
     Param::new("delimiters", Literal::Text("。.；;！!？?\n"), Domain::CharSet)
         .doc("chars at which a block ends"),
     Param::new("list_marker", Literal::Text(r"^\s*\d+\.\s*"), Domain::Regex)

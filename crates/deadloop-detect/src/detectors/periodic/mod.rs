@@ -47,32 +47,32 @@ const FOLDS: &[&str] = &[
 
 static PARAMS: &[Param] = &[
     Param::word("fold", "none", FOLDS)
-        .doc("what is not compared: nothing; list markers at line starts; those, and which number a number is; leading blanks; those, and markers of every form; those, and which number a numeral of any script is; the same, but only where it counts on evenly from copy to copy"),
+        .doc("not compared: nothing; list markers at line starts; list markers, and which number a number is; leading blanks; leading blanks, and markers of every form; such markers, and which number a numeral of any script is; the same, but only where it counts on evenly from copy to copy"),
     Param::word("on", "chars", &["chars", "sentences", "clauses", "lines"])
-        .doc("what is compared: chars; completed sentences or lines without the blanks around them; or those sentences and the clauses of Chinese and Japanese"),
+        .doc("compared: chars; completed sentences or lines without the blanks around them; or those sentences and the clauses of Chinese and Japanese"),
     Param::count("max_period", 2000, 1..=100_000)
         .unit("chars, or elements with on")
-        .doc("longest repeated unit"),
+        .doc("longest unit that repeats"),
     Param::count("min_copies", 4, 2..=MAX_COUNT)
         .copies()
         .unit("copies")
-        .doc("copies of the unit in a row, the first included"),
+        .doc("copies in a row, the first included"),
     Param::count("min_chars", 200, 1..=MAX_COUNT)
         .at_most()
         .unit("chars")
-        .doc("length of all copies together: of what is compared; with on, of all text from the first copy on"),
+        .doc("chars in all copies: of what is compared; with on, of all text from the first copy on"),
     Param::count("min_single", 0, 0..=MAX_COUNT)
         .at_most()
         .zero(ZeroMeaning::Elsewhere)
         .unit("chars")
-        .doc("chars of copies without a letter or number, in place of min_chars, and on chars of any one repeated char too; it asks for min_copies, whatever rules say; 0: as for others"),
+        .doc("chars without a letter or number, of copies that have none, in place of min_chars, and on chars of any one repeated char too; it asks for min_copies, whatever rules say; 0: as for others"),
     Param::word("unit_holds", "any", &["any", "letter", "letter-or-emoji"])
         .doc("what the unit must hold: any char, a letter, or a letter or an emoji"),
     Param::count("min_recycled", 0, 0..=MAX_COUNT)
         .at_most()
         .zero(ZeroMeaning::Elsewhere)
         .unit("chars")
-        .doc("chars of recycled text after which it also fires: each sentence, clause or line occurred twice among the max_period before it, in any order, the first of them with a letter or number; 0: never"),
+        .doc("chars of recycled text, after which it also fires: each sentence, clause or line occurred twice among the max_period before it, in any order, the first of them with a letter or number; 0: never"),
     Param::word_or_count("code", "check", &["check", "skip"], 2..=MAX_COUNT)
         .unit("copies")
         .doc("text between lines that begin with ```: as any other, left out, or with this many copies, if that is more than min_copies"),
@@ -82,12 +82,12 @@ static PARAMS: &[Param] = &[
         .at_most()
         .zero(ZeroMeaning::Elsewhere)
         .unit("chars")
-        .doc("chars of copies whose numbers differ, in place of min_chars, with fold = counters, and with min_copies whatever rules say; 0: as for others"),
+        .doc("chars where numbers differ, of copies that are equal but for numbers, in place of min_chars, with fold = counters, and with min_copies whatever rules say; 0: as for others"),
     Param::count("min_numbers", 0, 0..=MAX_COUNT)
         .at_most()
         .zero(ZeroMeaning::Elsewhere)
         .unit("chars")
-        .doc("chars of copies whose numbers differ in any way, of min_copies, after which it also fires, with fold = counters; 0: never"),
+        .doc("chars where numbers differ anyhow, of min_copies, after which it also fires, with fold = counters; 0: never"),
     Param::count("min_returning", 0, 0..=100)
         .unit("percent")
         .doc("share of returning numbers, where min_numbers decides: of the numbers of the last 4000 chars at least this share must be among the 30 numbers before each; in a loop numbers come again, in a table they are new; 0: not asked"),
@@ -95,12 +95,12 @@ static PARAMS: &[Param] = &[
         .at_most()
         .zero(ZeroMeaning::Elsewhere)
         .unit("chars")
-        .doc("chars of copies with a number or a picture and no letter, in place of min_chars; it asks for min_copies, whatever rules say, and of rows of cells for a tail that is much taller than wide; 0: as for others"),
+        .doc("chars of numbers or pictures, of copies without a letter, in place of min_chars; it asks for min_copies, whatever rules say, and of rows of cells for a tail that is much taller than wide; 0: as for others"),
     Param::count("min_form", 0, 0..=MAX_COUNT)
         .at_most()
         .zero(ZeroMeaning::Elsewhere)
         .unit("chars")
-        .doc("chars of copies with blanks to fill in, in place of min_chars (`[ ]`, `____`, `\"\"`, empty cells and staves); it asks for min_copies, whatever rules say; 0: as for others"),
+        .doc("chars with blanks to fill in, in place of min_chars (`[ ]`, `____`, `\"\"`, empty cells and staves); it asks for min_copies, whatever rules say; 0: as for others"),
     PER,
     IGNORE,
     PROMPT,

@@ -59,19 +59,19 @@ static PARAMS: &[Param] = &[
     Param::count("min_count", 10, 2..=MAX_COUNT as i64)
         .copies()
         .unit("occurrences")
-        .doc("occurrences of one n-gram within the window"),
+        .doc("occurrences of one n-gram, within the window"),
     Param::count("max_gap", 550, 0..=MAX_WINDOW)
         .at_least()
         .zero(ZeroMeaning::NoBound)
         .unit("symbols")
-        .doc("mean distance between the last min_count occurrences, from beginning to beginning; 0: no bound"),
+        .doc("mean distance of occurrences, the last min_count, from beginning to beginning; 0: no bound"),
     Param::count("max_distinct", 5, 0..=MAX_COUNT as i64)
         .at_least()
         .zero(ZeroMeaning::NoBound)
         .unit("texts")
-        .doc("different texts between the last min_count occurrences; 0: no bound"),
+        .doc("different texts between them, the last min_count occurrences; 0: no bound"),
     Param::words("reset_on", &[], structure::NAMES)
-        .doc("structures at the start of a line that forget what was read before them"),
+        .doc("structures that start anew, at the start of a line: what was read before them is forgotten"),
     Param::word("code", "check", &["check", "skip", "ticks"])
         .doc("text inside ``` fences: as any other, or not read; ticks: nor any text between ``` and the next ```, wherever in a line they stand"),
     PER,

@@ -4,8 +4,8 @@ use anstyle::{AnsiColor, Style};
 use deadloop_report::{NamedGuard, short_name};
 use deadloop_run::tune::TuneResult;
 use deadloop_score::choose::{
-    Advice, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling, SavedMean,
-    within,
+    Advice, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling, Rung,
+    SavedMean, within,
 };
 use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
 use deadloop_score::{Tally, format_value, wrong_rate};
@@ -269,7 +269,7 @@ fn limits(tuned: &TuneResult) -> String {
     let ready = ready.map(|(ready, short)| guard(short, ready.cell));
     let in_use = std::iter::once(guard("", plan.in_use));
     let named: Vec<NamedGuard> = in_use.chain(ready).collect();
-    let row = |rung: &deadloop_score::choose::Rung| {
+    let row = |(nth, rung): (usize, &Rung)| {
         let mut at_most = rung.name(options.limited());
         if rung.breaks_its_limit(options.limited(), options.judge.unit) {
             at_most += " !";
@@ -277,13 +277,18 @@ fn limits(tuned: &TuneResult) -> String {
         if rung.cell == tuned.choices.all.cell {
             at_most += " *";
         }
-        let cells = cells(&rung.held_out, options);
-        std::iter::once(at_most)
-            .chain(cells)
-            .chain([short_name(&plan.plan.setting(rung.cell), &named)])
-            .collect()
+        let is_repeated = nth > 0 && shown[nth - 1].cell == rung.cell;
+        let name = if is_repeated {
+            "as above".to_owned()
+        } else {
+            short_name(&plan.plan.setting(rung.cell), &named)
+        };
+        let mut row = vec![at_most];
+        row.extend(cells(&rung.held_out, options));
+        row.push(name);
+        row
     };
-    let rows: Vec<Vec<String>> = shown.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = shown.iter().enumerate().map(row).collect();
     let mut titles = vec!["at most".to_owned()];
     titles.extend(header(options));
     titles.push("setting".to_owned());
