@@ -70,7 +70,7 @@ fn note(data: &ReportData) -> String {
     };
     format!(
         "Figures of the setting in use → {file}. “All models” is the whole file, each model under its own setting; its name is that of every \
-         model without a table of its own."
+         model without a table of its own. The test in “why” counts each text once and leaves out labels in doubt."
     )
 }
 

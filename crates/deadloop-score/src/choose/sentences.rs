@@ -78,23 +78,26 @@ impl SentenceWriter<'_> {
     /// alarms instead of 31`.
     fn instead(&self, new: &Figures, old: &Figures) -> String {
         let objective = self.options.objective;
-        let values = [new, old].map(|figures| format_value(objective, figures.objective));
+        let value = |figures: &Figures| format_value(objective, figures.objective);
+        let (value, before) = (value(new), value(old));
         let points = new.objective.zip(old.objective).map(|(a, b)| {
-            // Adding 0 turns -0 into 0.
-            let points = in_points(a - b, objective.point(b)) + 0.0;
+            let points = in_points(a - b, objective.point(b));
             format!(" ({points:+.1} points)")
         });
         let wrong = match (new.wrong, old.wrong) {
             (0, 0) => "no wrong alarm in either".to_owned(),
+            (new, old) if new == old => format!("{} in both", several(new, "wrong alarm")),
             (new, old) => {
                 let old = thousands(old as i64);
                 format!("{} instead of {old}", several(new, "wrong alarm"))
             }
         };
         let title = objective.title_in(self.options.judge.unit);
-        let [new, old] = values;
+        if value == before {
+            return format!("{title} {value} in both, {wrong}");
+        }
         let points = points.unwrap_or_default();
-        format!("{title} {new} instead of {old}{points}, {wrong}")
+        format!("{title} {value} instead of {before}{points}, {wrong}")
     }
 
     fn shipped(&self) -> String {
@@ -150,7 +153,13 @@ impl SentenceWriter<'_> {
                 )
             });
             let hint = hint.unwrap_or_default();
-            return format!("Keep {now}: no ready guard is surely better within {limits}.{hint}");
+            let others = options.ready.iter().filter(|guard| guard.name != *now);
+            let others: Vec<&str> = others.map(|guard| guard.name.as_str()).collect();
+            let named = format!(" ({})", others.join(", "));
+            let others = if others.is_empty() { "" } else { &named };
+            return format!(
+                "Keep {now}: no ready guard{others} is surely better within {limits}.{hint}"
+            );
         }
         let within = better().find(|rung| self.is_within(rung));
         match (within, better().next()) {
@@ -184,23 +193,13 @@ impl SentenceWriter<'_> {
         let all = self.choices.all.in_use.loops();
         let lacks = match self.sample.loops {
             0 => "none of the labelled transcripts is a loop".to_owned(),
-            n if n < FEWEST_LOOPS => {
-                let (is, counts) = match n {
-                    1 => ("is", "counts"),
-                    _ => ("are", "count"),
-                };
-                let [all_loops, loops] = [all, n].map(|n| several(n, "labelled loop"));
-                let counted = if all > n {
-                    format!(
-                        "of {all_loops} {n} {counts} (copies of a text count once, labels in doubt do not)"
-                    )
-                } else {
-                    format!("{loops} {is} there")
-                };
-                format!("{counted}, and {FEWEST_LOOPS} are the least")
-            }
+            n if n < FEWEST_LOOPS => format!(
+                "{n} of {} {} (copies of a text count once, labels in doubt do not), and at least {FEWEST_LOOPS} are needed",
+                several(all, "labelled loop"),
+                if n == 1 { "counts" } else { "count" }
+            ),
             n => format!(
-                "the {} come from {}, and {FEWEST_LOOPS} groups are the least (a group is what belongs together, as the answers to one prompt)",
+                "the {} come from {}, and at least {FEWEST_LOOPS} groups are needed (a group is what belongs together, as the answers to one prompt)",
                 several(n, "labelled loop"),
                 several(self.sample.loop_groups, "group")
             ),
@@ -300,13 +299,11 @@ impl SentenceWriter<'_> {
             return None;
         }
         let (who, stops) = (capital(self.runs), sentences::transient_stops(new));
-        let before = if advice.verdict == Ruling::Ship && new != old {
-            format!(" instead of {}", thousands(old as i64))
-        } else {
-            String::new()
-        };
+        let differs = advice.verdict == Ruling::Ship && new != old;
+        let before = differs.then(|| format!(" instead of {}", thousands(old as i64)));
+        let before = before.unwrap_or_default();
         Some(format!(
-            "{who} makes {stops}{before}. They are not in the wrong alarms; --transient clean counts them there."
+            "{who} makes {stops}{before}. They are not among the wrong alarms; with --transient clean they are."
         ))
     }
 
@@ -341,19 +338,20 @@ impl SentenceWriter<'_> {
         if tally.loops() == 0 || tally.clean() == 0 {
             return None;
         }
-        let (who, pay, they) = match self.choices.advice.verdict {
-            Ruling::Ship => ("The new settings".to_owned(), "pay", "they pay"),
-            _ => (capital(&options.in_use_is), "pays", "it pays"),
+        let (who, they, spare) = match self.choices.advice.verdict {
+            Ruling::Ship => ("the new settings", "they", "spare more than they waste"),
+            _ => (self.runs, "it", "spares more than it wastes"),
         };
+        let who = capital(who);
         let copies = match self.sample.copies {
             0 => "",
             _ => " (each copy of a text counts)",
         };
         Some(match BREAK_EVEN.value(tally, &options.worth) {
-            None => format!("{who} {pay} nowhere: no loop is stopped."),
+            None => format!("{who} {spare} nowhere: no loop is stopped."),
             Some(share) if share > 0.0 => {
                 let looping = looping(share, unit);
-                format!("{who} {pay} where more than {looping}{copies}.")
+                format!("{who} {spare} where more than {looping}{copies}.")
             }
             Some(_) => {
                 let never = self.chooser.never(&self.chooser.evidence.all());
@@ -363,7 +361,7 @@ impl SentenceWriter<'_> {
                 let spared = tally.get(Count::Saved) as f64 / tally.loops().max(1) as f64;
                 let looping = looping(wasted / (spared + wasted), unit);
                 format!(
-                    "{who} cut no clean {} here. With 95 % confidence, {they} where more than {looping}{copies}.",
+                    "{who} cut no clean {} here. With 95 % confidence, {they} {spare} where more than {looping}{copies}.",
                     response(unit)
                 )
             }

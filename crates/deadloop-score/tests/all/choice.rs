@@ -196,8 +196,8 @@ fn a_safer_ready_guard_ships_from_five_loops_in_two_groups_on_and_the_sentence_s
     assert_eq!(outcome(&enough), (Ruling::Ship, 5, Some(Ship::Safer)));
     let few = chosen(&of(4), 0, &[5], &ready_only());
     assert_eq!(outcome(&few), (Ruling::Collect, 0, None));
-    let says = "4 labelled loops are there, and 10 are the least. The setting in use stops 10 healthy responses (5.28 per \
-                million chars, limit 1), guard 5 0; too few loops to say what guard 5 misses. With 5 loops in 2 groups, \
+    let says = "4 of 4 labelled loops count (copies of a text count once, labels in doubt do not), and at least 10 are \
+                needed. The setting in use stops 10 healthy responses (5.28 per million chars, limit 1), guard 5 0; too few loops to say what guard 5 misses. With 5 loops in 2 groups, \
                 guard 5 may ship as safer.";
     // The limit is said once.
     assert!(

@@ -91,6 +91,7 @@ fn is_true_of_its_file(place: &Place, corpus: &str, in_use: &str, more: &str) {
         let alarms = [
             format!(" instead of {old}"),
             "no wrong alarm in either".to_owned(),
+            format!("{old} wrong alarms in both"),
         ];
         assert!(
             alarms.iter().any(|alarms| reason.contains(alarms)),

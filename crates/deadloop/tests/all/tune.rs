@@ -164,7 +164,10 @@ fn rows_of_limits_have_marks_and_each_mark_its_meaning() {
             .run(format!("{TUNE} few {tune} --model small"))
             .ends(5),
     );
-    has(&shown, "What a limit on fa_per_mchar costs");
+    has(
+        &shown,
+        "What a limit on fa_per_mchar (wrong alarms/Mchar) costs",
+    );
     assert!(meanings.iter().all(|one| !shown.contains(one)), "{shown}");
 }
 

@@ -47,7 +47,7 @@ const FOLDS: &[&str] = &[
 
 static PARAMS: &[Param] = &[
     Param::word("fold", "none", FOLDS)
-        .doc("not compared: nothing; list markers at line starts; list markers, and which number a number is; leading blanks; leading blanks, and markers of every form; such markers, and which number a numeral of any script is; the same, but only where it counts on evenly from copy to copy"),
+        .doc("not compared: nothing; list markers at line starts; list markers, and what numbers are worth; leading blanks; markers of every form; markers, and what numerals of any script are worth; markers, and numerals that count on evenly from copy to copy"),
     Param::word("on", "chars", &["chars", "sentences", "clauses", "lines"])
         .doc("compared: chars; completed sentences or lines without the blanks around them; or those sentences and the clauses of Chinese and Japanese"),
     Param::count("max_period", 2000, 1..=100_000)

@@ -309,8 +309,9 @@ fn limits(tuned: &TuneResult) -> String {
     format!(
         "{}\n{}{left}",
         show::prose(&format!(
-            "What a limit on {} costs: a row is a limit, with the best setting of the grids within it. The figures are held out: for each fifth of the groups, a setting is chosen on the other four. So rows with the same setting can differ.",
-            options.limited().name
+            "What a limit on {} ({}) costs: each row is a limit, with the best setting of the grids that keeps it. The figures are held out: each fifth of the groups is scored with the setting that is best on the other four. So rows with the same setting can differ.",
+            options.limited().name,
+            options.limited().title_in(options.judge.unit)
         )),
         show::table_of(&titles, &rows, numbers)
     )
