@@ -52,12 +52,8 @@ fn writes(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Planted
         called("http_request", arguments, &text, true)
     };
     Ok(PlantedLoop {
-        kept: host.turns[..=at].to_vec(),
-        turns: (0..count).map(one).collect(),
-        start: host.places()[at + 1],
         onset: host.places()[at + 1] + 1,
-        period: None,
-        at,
+        ..PlantedLoop::of_calls(host, at, 0, (0..count).map(one).collect())
     })
 }
 
@@ -81,13 +77,10 @@ fn windows(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plante
         let arguments = json!({"path": "docs/handbook.md", "offset": offset + 1, "limit": limit});
         called("read_file", arguments, &window.join("\n"), false)
     };
+    let turns = (0..a_round * rounds).map(one).collect();
     Ok(PlantedLoop {
-        kept: host.turns[..=at].to_vec(),
-        turns: (0..a_round * rounds).map(one).collect(),
-        start: host.places()[at + 1],
         onset: host.places()[at + 1] + a_round,
-        period: None,
-        at,
+        ..PlantedLoop::of_calls(host, at, 0, turns)
     })
 }
 
@@ -108,17 +101,9 @@ fn growing(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plante
     let all = (2..=count).map(|times| grown(arguments, times, between));
     let all: Option<Vec<Json>> = all.collect();
     let all = all.ok_or("arguments without a text")?;
-    Ok(PlantedLoop {
-        kept: host.turns[..=at].to_vec(),
-        turns: all
-            .iter()
-            .map(|other| turn.clone().silent().asking(other))
-            .collect(),
-        start: host.places()[at],
-        onset: host.places()[at + 1],
-        period: None,
-        at,
-    })
+    let turns = all.iter();
+    let turns = turns.map(|other| turn.clone().silent().asking(other));
+    Ok(PlantedLoop::of_calls(host, at, 1, turns.collect()))
 }
 
 /// Draws rounds of the last calls, with the plan before each round and a compaction after it.
@@ -145,13 +130,11 @@ fn replanned(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plan
     let mut kept = host.turns[..=at].to_vec();
     kept[at + 1 - period..].clone_from_slice(&round);
     let copies = asked.item.repeats.copies.draw(rng);
+    let turns = (1..copies).flat_map(|_| round.clone()).collect();
     Ok(PlantedLoop {
         kept,
-        turns: (1..copies).flat_map(|_| round.clone()).collect(),
-        start: host.places()[at + 1 - period],
-        onset: host.places()[at + 1],
         period: Some(period),
-        at,
+        ..PlantedLoop::of_calls(host, at, period, turns)
     })
 }
 
@@ -193,11 +176,7 @@ fn answered(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plant
     };
     Ok(PlantedLoop {
         kept,
-        turns: (1..=count).map(one).collect(),
-        start: at + 1,
-        onset: at + 2,
-        period: Some(1),
-        at,
+        ..PlantedLoop::of_turns(host, at, 1, (1..=count).map(one).collect())
     })
 }
 
@@ -217,11 +196,7 @@ fn narrated(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plant
         return Err("too few calls behind a turn of the run");
     }
     Ok(PlantedLoop {
-        kept: host.turns[..=at].to_vec(),
-        turns,
-        start: at + 1,
-        onset: at + 2,
-        period: Some(1),
         at: at + count,
+        ..PlantedLoop::of_turns(host, at, 1, turns)
     })
 }

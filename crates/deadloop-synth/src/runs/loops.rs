@@ -28,6 +28,32 @@ pub(super) struct PlantedLoop {
     pub(super) at: usize,
 }
 
+impl PlantedLoop {
+    /// Returns a loop of calls whose first copy is the last `count` turns of the host up to `at`.
+    pub(super) fn of_calls(host: &HostRun, at: usize, count: usize, turns: Vec<HostTurn>) -> Self {
+        Self {
+            kept: host.turns[..=at].to_vec(),
+            turns,
+            start: host.places()[at + 1 - count],
+            onset: host.places()[at + 1],
+            period: None,
+            at,
+        }
+    }
+
+    /// Returns a loop of turns behind `at`, with copies of `period` turns.
+    pub(super) fn of_turns(host: &HostRun, at: usize, period: usize, turns: Vec<HostTurn>) -> Self {
+        Self {
+            kept: host.turns[..=at].to_vec(),
+            turns,
+            start: at + 1,
+            onset: at + 1 + period,
+            period: Some(period),
+            at,
+        }
+    }
+}
+
 /// Draws the loop after some turn of the host.
 pub(super) fn planted(
     asked: &DrawSpec<'_>,
@@ -172,11 +198,8 @@ fn exact(
     };
     Ok(PlantedLoop {
         kept,
-        turns,
-        start: host.places()[at + 1 - period],
-        onset: host.places()[at + 1],
         period: Some(period),
-        at,
+        ..PlantedLoop::of_calls(host, at, period, turns)
     })
 }
 
@@ -261,14 +284,8 @@ fn in_order(
     if (1..=whole.len() / 2).any(periodic) {
         return Err("an order that is a cycle");
     }
-    Ok(PlantedLoop {
-        kept: host.turns[..=at].to_vec(),
-        turns: order.iter().map(|one| unit[*one].clone()).collect(),
-        start: host.places()[at + 1 - count],
-        onset: host.places()[at + 1],
-        period: None,
-        at,
-    })
+    let turns = order.iter().map(|one| unit[*one].clone()).collect();
+    Ok(PlantedLoop::of_calls(host, at, count, turns))
 }
 
 /// Repeats a call in other words, with the same error each time.
@@ -285,13 +302,10 @@ fn other_words(
     let text = asked.text(rng)?;
     let mut kept = host.turns[..=at].to_vec();
     kept[at] = turn.answered(text, Some(true));
+    let turns = others.iter().map(|other| kept[at].asking(other)).collect();
     Ok(PlantedLoop {
-        turns: others.iter().map(|other| kept[at].asking(other)).collect(),
         kept,
-        start: host.places()[at],
-        onset: host.places()[at + 1],
-        period: None,
-        at,
+        ..PlantedLoop::of_calls(host, at, 1, turns)
     })
 }
 
@@ -323,14 +337,8 @@ fn repeat_turns(
         }
         turn
     };
-    Ok(PlantedLoop {
-        kept: host.turns[..=at].to_vec(),
-        turns: (0..count).map(one).collect(),
-        start: at + 1,
-        onset: at + 1 + period,
-        period: Some(period),
-        at,
-    })
+    let turns = (0..count).map(one).collect();
+    Ok(PlantedLoop::of_turns(host, at, period, turns))
 }
 
 /// Returns the turns of the host after turn `at`, until they have `calls` calls.

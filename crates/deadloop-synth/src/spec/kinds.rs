@@ -3,7 +3,6 @@
 use deadloop_detect::Kind as Label;
 
 use super::values::{CountRange, NamedValue};
-use crate::planted_loops::PlantKind;
 use deadloop_corpus::Reason;
 
 /// A kind of item.
@@ -26,11 +25,7 @@ pub(crate) struct ItemKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ItemMaker {
     /// A loop in text.
-    Text(PlantKind),
-    /// A repeated call.
-    Call,
-    /// A few calls in turn, repeated.
-    Calls,
+    Text(Label),
     /// Clean text, or forms.
     Clean,
     /// Unchanged recordings.
@@ -78,11 +73,10 @@ pub(crate) enum RunLoopKind {
 /// The groups of keys. A kind with default texts also has `texts`.
 const ALL: &[&str] = &["name", "kind", "count", "file", "source"];
 const LOOP: &[&str] = &["lang", "onset", "after", "class", "copies"];
-const TEXT: &[&str] = &["channel", "unit", "period", "length", "truncate", "chunks"];
-const DRIFT: &[&str] = &["drift", "false_starts"];
-const EXACT: &[&str] = &["lead", "nested"];
+const TEXT: &[&str] = &[
+    "channel", "unit", "period", "length", "truncate", "chunks", "drift",
+];
 const PERIOD: &[&str] = &["period"];
-const TOOLS: &[&str] = &["tools"];
 const CLEAN: &[&str] = &[
     "lang", "forms", "channel", "chars", "glue", "around", "aside",
 ];
@@ -144,16 +138,14 @@ macro_rules! kinds {
 }
 
 use Harmless::Own;
-use ItemMaker::{Call, Calls, Clean, Fault, Harmless as No, Loop, Recorded, Run, Text};
+use ItemMaker::{Clean, Fault, Harmless as No, Loop, Recorded, Run, Text};
 use RunLoopKind::Of;
 
 kinds! {
-    "short-sequence": Text(PlantKind::ShortSequence), [LOOP, TEXT, DRIFT, EXACT], 2 to 40, 4 to 12, NOTHING;
-    "paragraph": Text(PlantKind::Paragraph), [LOOP, TEXT, DRIFT, EXACT], 40 to 600, 4 to 12, NOTHING;
-    "ordered-list": Text(PlantKind::OrderedList), [LOOP, TEXT, DRIFT], 10 to 400, 4 to 12, NOTHING;
-    "near-repeat": Text(PlantKind::NearRepeat), [LOOP, TEXT, DRIFT], 40 to 600, 4 to 12, NOTHING;
-    "tool-repeat": Call, [LOOP, TOOLS], 1 to 1, 3 to 8, NOTHING;
-    "tool-cycle": Calls, [LOOP, TOOLS, PERIOD], 2 to 4, 3 to 8, NOTHING;
+    "short-sequence": Text(Label::ShortSequence), [LOOP, TEXT], 2 to 40, 4 to 12, NOTHING;
+    "paragraph": Text(Label::Paragraph), [LOOP, TEXT], 40 to 600, 4 to 12, NOTHING;
+    "ordered-list": Text(Label::OrderedList), [LOOP, TEXT], 10 to 400, 4 to 12, NOTHING;
+    "near-repeat": Text(Label::NearRepeat), [LOOP, TEXT], 40 to 600, 4 to 12, NOTHING;
     "clean": Clean, [CLEAN], 1 to 1, 1 to 1, NOTHING;
     "recorded": Recorded, [], 1 to 1, 1 to 1, NOTHING;
     "fault": Fault, [FAULT], 1 to 1, 1 to 1, NOTHING;

@@ -229,11 +229,6 @@ impl SpecItem {
     pub(super) fn onset(&self, turn: usize) -> CountRange {
         self.repeats.onsets[turn % self.repeats.onsets.len()]
     }
-
-    /// Returns the number of drifting copies before the exact ones.
-    pub(super) fn lead(&self) -> CountRange {
-        ends(self.table.lead, 0, 0)
-    }
 }
 
 impl Unit {
