@@ -12,13 +12,12 @@ use deadloop_stream::fields::Object;
 pub(crate) type ShapeConversion = fn(&mut Object, &mut Intake);
 
 /// The conversions, by the value of `shape` in the file of a format.
-const SHAPES: [(&str, ShapeConversion); 10] = [
+const SHAPES: [(&str, ShapeConversion); 9] = [
     ("chatgpt", chatgpt),
     ("claude-ai", claude_ai),
     ("crush", crush),
     ("cursor", cursor),
     ("langgraph", langgraph),
-    ("llm", llm),
     ("lm-studio", lm_studio),
     ("open-webui", open_webui),
     ("sillytavern", sillytavern),
@@ -325,11 +324,7 @@ fn crush(object: &mut Object, _: &mut Intake) {
         block.insert("type".to_owned(), kind.into());
         blocks.push(Value::Object(block));
     }
-    set_blocks(object, blocks);
-}
-
-/// Sets the role and the content of a message. Results of tools are user messages.
-fn set_blocks(object: &mut Object, blocks: Vec<Value>) {
+    // Results of tools are user messages.
     if object.get("role").and_then(Value::as_str) == Some("tool") {
         object.insert("role".to_owned(), "user".into());
     }
@@ -348,63 +343,4 @@ fn cursor(object: &mut Object, _: &mut Intake) {
     if let Some(bubble) = bubble.filter(|_| unknown) {
         bubble.remove("tokenCount");
     }
-}
-
-/// Converts the parts of a message to blocks, or the prompt and the answer of older databases to messages.
-fn llm(object: &mut Object, _: &mut Intake) {
-    if object.contains_key("role") {
-        let parts = paths::all(object, "parts[]");
-        let blocks = parts.into_iter().map(llm_block).collect();
-        return set_blocks(object, blocks);
-    }
-    if !object.contains_key("prompt") {
-        return;
-    }
-    let mut messages = Vec::new();
-    let mut take = |name: &str| object.remove(name).unwrap_or_default();
-    for (name, role) in [("system", "system"), ("prompt", "user")] {
-        if let Value::String(text) = take(name) {
-            messages.push(json!({"role": role, "content": text}));
-        }
-    }
-    if let Value::Array(results) = take("results") {
-        for mut result in results {
-            result["role"] = "tool".into();
-            messages.push(result);
-        }
-    }
-    let mut said = json!({"role": "assistant", "content": take("response"), "tool_calls": take("calls"),
-        "reasoning": take("reasoning")});
-    for name in ["datetime_utc", "usage"] {
-        said[name] = take(name);
-    }
-    messages.push(said);
-    object.insert("messages".to_owned(), messages.into());
-}
-
-fn llm_block(mut part: Value) -> Value {
-    let text = part["text"].take();
-    let inside = part["payload"].as_str().map(serde_json::from_str);
-    let mut block = match inside {
-        Some(Ok(Value::Object(payload))) => payload,
-        _ => Object::new(),
-    };
-    let kind = match part["type"].as_str() {
-        Some("reasoning") => "thinking",
-        Some("tool_call") => "tool_use",
-        Some("tool_result") => {
-            let failed = block.remove("exception").is_some_and(|e| !e.is_null());
-            block.insert("is_error".to_owned(), failed.into());
-            block.remove("name");
-            if let Some(output) = block.remove("output") {
-                block.insert("content".to_owned(), output);
-            }
-            "tool_result"
-        }
-        other => other.unwrap_or_default(),
-    };
-    block.remove("text_ref");
-    block.insert("type".to_owned(), kind.into());
-    block.extend(Some(("text".to_owned(), text)).filter(|(_, text)| !text.is_null()));
-    block.into()
 }
