@@ -325,11 +325,7 @@ fn what_waits_is_bounded() {
 
 #[test]
 fn deep_json_is_no_danger() {
-    for (unit, mode) in [
-        ("[", "tolerant"),
-        ("{\"a\":", "tolerant"),
-        ("[", "close"),
-    ] {
+    for (unit, mode) in [("[", "tolerant"), ("{\"a\":", "tolerant"), ("[", "close")] {
         let repairer = Repairer::find("json").unwrap();
         let mut params = repairer.defaults();
         params.set("mode", Value::Text(mode.into()));

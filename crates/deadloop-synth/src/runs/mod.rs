@@ -11,7 +11,6 @@
 //! | the kinds that can be planted | `spec/kinds` |
 //! | loops | `loops` |
 //! | reported loops of recent agents | `agent_loops` |
-//! | parallel calls with some results missing | `parallel_calls` |
 //! | harmless repetition | `harmless` |
 //! | a call in other words | `rewording` |
 //! | ids and dates in each result | `volatile_values` |
@@ -20,7 +19,6 @@ mod agent_loops;
 mod harmless;
 mod host;
 mod loops;
-mod parallel_calls;
 mod rewording;
 mod script;
 mod volatile_values;

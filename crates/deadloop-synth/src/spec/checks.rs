@@ -183,8 +183,7 @@ impl ItemContext<'_> {
                 .at
                 .refused("kind", "kind fault without stream", "stream"));
         };
-        let (of_source, calls) = (item.source.is_some(), stream == SpecStreamKind::Calls);
-        let planted = of_source && (item.forms.is_some() || calls);
+        let planted = item.source.is_some() && item.forms.is_some();
         let chunks = item.chunks.as_ref();
         let timed = chunks.is_some_and(|chunks| chunks.make_times() || chunks.are_recorded());
         let foreign = kinds.iter().find(|kind| !stream.has(**kind));
@@ -197,9 +196,9 @@ impl ItemContext<'_> {
                 format!("one of {}", known.join(", "));
             "" if kinds.contains(&Fault::Stall) && !timed => "a stall without times",
                 "chunks = { by = …, ms = [low, high] }, or { by = \"recorded\" }";
-            "" if calls && self.spec.tools().is_empty() && !of_source =>
-                "calls without [[tool]]", "a [[tool]] that is called, or the source of runs";
-            "source" if planted && item.forms.is_some() && !matches!(stream, SpecStreamKind::Tags | SpecStreamKind::Think) =>
+            "" if stream == SpecStreamKind::Calls && self.spec.tools().is_empty() =>
+                "calls without [[tool]]", "a [[tool]] that is called";
+            "source" if planted && !matches!(stream, SpecStreamKind::Tags | SpecStreamKind::Think) =>
                 format!("forms in the texts of a source, of a stream of {}", stream.name()),
                 "stream tags or think, or source without forms";
         }
