@@ -18,9 +18,7 @@ mod apis;
 mod autogen;
 mod claude_code;
 mod cline;
-mod codex;
 pub(crate) mod columns;
-mod copilot_cli;
 pub(crate) mod deadloop;
 mod gemini_cli;
 mod har;
@@ -79,9 +77,9 @@ pub(crate) static FOREIGN: LazyLock<Vec<ForeignFormat>> = LazyLock::new(|| {
         rows!("gemini-stream"),
         rows!("qwen-code"),
         claude_code::ENTRY,
-        codex::ENTRY,
+        rows!("codex"),
         rows!("codex-exec"),
-        copilot_cli::ENTRY,
+        rows!("copilot-cli"),
         rows!("cursor-agent"),
         rows!("cursor"),
         rows!("crush"),

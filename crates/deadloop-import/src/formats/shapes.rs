@@ -6,15 +6,17 @@ use serde_json::{Value, json};
 use crate::paths;
 use crate::reader::Intake;
 use crate::sessions::spans;
+use crate::source::records;
 use deadloop_stream::fields::Object;
 
 /// A conversion of a document to the shape that the paths of its format expect.
 pub(crate) type ShapeConversion = fn(&mut Object, &mut Intake);
 
 /// The conversions, by the value of `shape` in the file of a format.
-const SHAPES: [(&str, ShapeConversion); 9] = [
+const SHAPES: [(&str, ShapeConversion); 10] = [
     ("chatgpt", chatgpt),
     ("claude-ai", claude_ai),
+    ("codex", codex),
     ("crush", crush),
     ("cursor", cursor),
     ("langgraph", langgraph),
@@ -294,6 +296,72 @@ fn langgraph(object: &mut Object, _: &mut Intake) {
             *message = Value::Object(said);
         }
     }
+}
+
+/// Wraps the bare items of older files. Marks what Codex itself tells the model, and the failure of a tool.
+fn codex(line: &mut Object, _: &mut Intake) {
+    if !line.contains_key("payload") && !line.contains_key("record_type") {
+        // The head of an older file has no type.
+        let is_item = line.get("type").is_some_and(Value::is_string);
+        let kind = if is_item {
+            "response_item"
+        } else {
+            "session_meta"
+        };
+        let mut item = std::mem::take(line);
+        let stamp = item.remove("timestamp");
+        line.extend(stamp.map(|stamp| ("timestamp".to_owned(), stamp)));
+        line.insert("type".to_owned(), kind.into());
+        line.insert("payload".to_owned(), item.into());
+    }
+    let Some(Value::Object(item)) = line.get_mut("payload") else {
+        return;
+    };
+    if item.get("role").and_then(Value::as_str) == Some("user") {
+        let text = spans::words(item.get("content").cloned());
+        let begins = |begin: &&str| text.trim_start().starts_with(begin);
+        if CODEX_CONTEXT.iter().any(begins) {
+            item.insert("told".to_owned(), "yes".into());
+        }
+    }
+    let Some(output) = item.get_mut("output") else {
+        return;
+    };
+    let success = output.get("success").and_then(Value::as_bool);
+    if let Some(content) = output.get_mut("content").map(Value::take) {
+        *output = content;
+    }
+    let code = match &*output {
+        Value::String(text) => exit_code(text),
+        other => exit_code(&spans::words(Some(other.clone()))),
+    };
+    let failed = success.map(|success| !success);
+    if let Some(failed) = failed.or(code.map(|code| code != 0)) {
+        item.insert("failed".to_owned(), failed.into());
+    }
+}
+
+/// The beginnings of Codex's descriptions of the environment.
+const CODEX_CONTEXT: [&str; 4] = [
+    "<environment_context>",
+    "<user_instructions>",
+    "<permissions",
+    "# AGENTS.md instructions",
+];
+
+/// Returns the exit code in the output of a tool: in JSON text, or named in one of the first lines.
+fn exit_code(text: &str) -> Option<i64> {
+    let json = text.starts_with('{').then(|| records::inside(text).ok());
+    let whole = json.flatten().as_ref().and_then(|json| {
+        let code = json.get("metadata")?.get("exit_code")?;
+        code.as_i64()
+    });
+    let named = |line: &str| {
+        let rest = line.strip_prefix("Exit code: ");
+        rest.or_else(|| line.strip_prefix("Process exited with code "))
+            .map(str::to_owned)
+    };
+    whole.or_else(|| text.lines().take(4).find_map(named)?.trim().parse().ok())
 }
 
 /// Converts the parts of a message to blocks, and takes the finish reason.
