@@ -449,7 +449,7 @@ impl LogReader {
 }
 
 impl LogRule {
-    /// Counts the fields that are left in a part of a record as losses, but for those that are unneeded.
+    /// Counts the remaining fields of a part of a record as losses, without the unneeded ones.
     fn rest(&self, path: &str, mut part: Object, out: &mut Intake) {
         for unused in self.unused.split_ascii_whitespace() {
             if let Some(inner) = unused.strip_prefix(path).and_then(|p| p.strip_prefix('.')) {
