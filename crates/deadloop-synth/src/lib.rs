@@ -323,7 +323,7 @@ fn ending(item: &SpecItem) -> RecordedEvent {
 
 /// Returns whether the item makes several transcripts of each form.
 fn is_of_forms(item: &SpecItem) -> bool {
-    item.kind.by == ItemMaker::Clean && item.forms.is_some()
+    matches!(item.kind.by, ItemMaker::Clean) && item.forms.is_some()
 }
 
 /// Returns the class of an onset in tables.

@@ -50,13 +50,15 @@ impl ItemContext<'_> {
         }
         match self.item.kind.by {
             ItemMaker::Text(kind) => self.loop_possible(kind)?,
-            ItemMaker::Run | ItemMaker::Harmless(_) | ItemMaker::Loop(_) => self.run_possible()?,
+            ItemMaker::Run | ItemMaker::Harmless(..) | ItemMaker::Loop(..) => {
+                self.run_possible()?
+            }
             ItemMaker::Clean | ItemMaker::Recorded | ItemMaker::Fault => {}
         }
         if self.item.glue.is_some() && self.item.forms.is_none() {
             self.doubt_possible("glue")?;
         }
-        let faults = self.item.kind.by == ItemMaker::Fault;
+        let faults = matches!(self.item.kind.by, ItemMaker::Fault);
         let faults = faults.then(|| self.faults()).transpose()?;
         let whole = faults
             .as_ref()

@@ -22,7 +22,7 @@ mod tables;
 mod values;
 
 pub use keys::{KeyText, key_texts};
-pub(super) use kinds::{Harmless, ItemMaker, RunLoopKind};
+pub(super) use kinds::ItemMaker;
 pub use parsing::SpecError;
 pub(super) use parsing::read;
 pub(super) use tables::{
@@ -121,13 +121,13 @@ impl CorpusSpec {
     /// Returns whether an item plants into the runs of a source.
     pub fn wants_runs(&self, source: usize) -> bool {
         use ItemMaker::{Harmless, Loop, Run};
-        let is_of_runs = |item: &SpecItem| matches!(item.kind.by, Run | Harmless(_) | Loop(_));
+        let is_of_runs = |item: &SpecItem| matches!(item.kind.by, Run | Harmless(..) | Loop(..));
         self.wants(source, |item| is_of_runs(item) && item.forms.is_none())
     }
 
     /// Returns whether an item copies recordings of a source unchanged.
     pub fn wants_recordings(&self, source: usize) -> bool {
-        self.wants(source, |item| item.kind.by == ItemMaker::Recorded)
+        self.wants(source, |item| matches!(item.kind.by, ItemMaker::Recorded))
     }
 
     fn wants(&self, source: usize, of: impl Fn(&SpecItem) -> bool) -> bool {
