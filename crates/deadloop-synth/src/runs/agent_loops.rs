@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::host::{HostTurn, called};
 use super::loops::{PlantedLoop, behind, behind_call, unit};
 use super::rewording::grown;
-use super::{DrawSpec, Drawn};
+use super::{Draw, DrawSpec};
 use crate::planted_loops::Rng;
 use deadloop_corpus::transcript::fingerprint::system;
 use deadloop_corpus::{Body, RecordedEvent};
@@ -22,7 +22,7 @@ fn line(words: usize, rng: &mut Rng) -> String {
 }
 
 /// Draws a series of documents, each rejected with the same error.
-pub(crate) fn writes(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> {
+pub(crate) fn writes(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     let place = |at: usize, places: &[usize]| places[at + 1] + 1;
     let at = behind(asked, (place, |_| true), rng)?;
     let text = asked.text(rng)?.to_owned();
@@ -41,7 +41,7 @@ pub(crate) fn writes(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> 
 
 /// Draws reads of a file in overlapping windows. Each round starts some lines later than the one before. So no two
 /// calls are equal, but from the second round on every line was read before.
-pub(crate) fn windows(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> {
+pub(crate) fn windows(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     let a_round = asked.item.repeats.period.draw(rng);
     let rounds = asked.item.repeats.copies.draw(rng);
     let place = |at: usize, places: &[usize]| places[at + 1] + a_round;
@@ -70,7 +70,7 @@ pub(crate) fn windows(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop>
 const TELLING: usize = 30;
 
 /// Draws a growing command: each call holds one more copy of the command.
-pub(crate) fn growing(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> {
+pub(crate) fn growing(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     let at = behind_call(asked, rng)?;
     let turn = &unit(asked.host, at, 1)?[0];
     let (_, arguments, result, _) = turn.pair().ok_or("no result")?;
@@ -88,7 +88,7 @@ pub(crate) fn growing(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop>
 }
 
 /// Draws rounds of the last calls, with the plan before each round and a compaction after it.
-pub(crate) fn replanned(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> {
+pub(crate) fn replanned(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     let at = behind_call(asked, rng)?;
     let period = asked.item.repeats.period.draw(rng);
     let plan = asked.text(rng)?;
@@ -119,7 +119,7 @@ pub(crate) fn replanned(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoo
 }
 
 /// Draws the same answer to several users.
-pub(crate) fn answered(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> {
+pub(crate) fn answered(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     const QUESTIONS: [&str; 10] = [
         "And what about the second order?",
         "Hello, I am the next in the queue: is the shop in Arlen open today?",
@@ -161,7 +161,7 @@ pub(crate) fn answered(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop
 }
 
 /// Draws turns of the host, with the same text before each call.
-pub(crate) fn narrated(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> {
+pub(crate) fn narrated(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     let at = behind(asked, (|at, _: &[usize]| at + 2, |_| true), rng)?;
     let text = asked.text(rng)?;
     let count = asked.item.repeats.copies.draw(rng);

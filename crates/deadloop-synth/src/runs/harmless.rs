@@ -5,7 +5,7 @@
 use super::host::{HostTurn, called};
 use super::loops::behind;
 use super::rewording::of_others;
-use super::{DrawSpec, Drawn, HarmlessScene, PlantedRun, clean};
+use super::{Draw, DrawSpec, HarmlessScene, PlantedRun, clean};
 use crate::planted_loops::Rng;
 use deadloop_corpus::Reason;
 
@@ -20,7 +20,7 @@ pub(super) fn planted(
     asked: &DrawSpec<'_>,
     (reason, scene): (Reason, HarmlessScene),
     rng: &mut Rng,
-) -> Drawn<PlantedRun> {
+) -> Draw<PlantedRun> {
     let place = |at: usize, places: &[usize]| places[at + 1];
     let works = |turn: &HostTurn| turn.pair().is_some_and(|pair| pair.3 != Some(true));
     let at = behind(asked, (place, works), rng)?;
@@ -41,12 +41,12 @@ pub(super) fn planted(
 }
 
 /// Repeats a call until its answer is ready.
-pub(crate) fn poll(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Drawn<HarmlessTurns> {
+pub(crate) fn poll(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Draw<HarmlessTurns> {
     repeated_until(asked, (at, false), rng)
 }
 
 /// Repeats a call until it succeeds.
-pub(crate) fn retry(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Drawn<HarmlessTurns> {
+pub(crate) fn retry(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Draw<HarmlessTurns> {
     repeated_until(asked, (at, true), rng)
 }
 
@@ -56,7 +56,7 @@ fn repeated_until(
     asked: &DrawSpec<'_>,
     (at, fails): (usize, bool),
     rng: &mut Rng,
-) -> Drawn<HarmlessTurns> {
+) -> Draw<HarmlessTurns> {
     let (turn, count) = (&asked.host.turns[at], asked.item.repeats.copies.draw(rng));
     let text = asked.text(rng)?;
     let before = (1..count).map(|nth| {
@@ -68,7 +68,7 @@ fn repeated_until(
 }
 
 /// Returns the same call for many things, each with its own answer.
-pub(crate) fn batch(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Drawn<HarmlessTurns> {
+pub(crate) fn batch(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Draw<HarmlessTurns> {
     let turn = &asked.host.turns[at];
     let count = asked.item.repeats.copies.draw(rng);
     let (_, arguments, content, error) = turn.pair().ok_or("no result")?;
@@ -87,7 +87,7 @@ pub(crate) fn batch(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Drawn<Har
 }
 
 /// Returns the same call between turns that make progress.
-pub(crate) fn verified(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Drawn<HarmlessTurns> {
+pub(crate) fn verified(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Draw<HarmlessTurns> {
     let count = asked.item.repeats.copies.draw(rng);
     let check = &asked.host.turns[at];
     let mut turns = vec![check.clone()];
@@ -111,7 +111,7 @@ pub(crate) fn verified(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Drawn<
 }
 
 /// Draws moves over a board in rows, to and fro. There are few different actions, but each shows a different board.
-pub(crate) fn moves(asked: &DrawSpec<'_>, _: usize, rng: &mut Rng) -> Drawn<HarmlessTurns> {
+pub(crate) fn moves(asked: &DrawSpec<'_>, _: usize, rng: &mut Rng) -> Draw<HarmlessTurns> {
     let count = asked.item.repeats.copies.draw(rng);
     let wide = rng.between(4, 9);
     let high = count / wide + 4;
@@ -140,7 +140,7 @@ pub(crate) fn moves(asked: &DrawSpec<'_>, _: usize, rng: &mut Rng) -> Drawn<Harm
 }
 
 /// Returns the same call of a tool with an empty result.
-pub(crate) fn silent(asked: &DrawSpec<'_>, _: usize, rng: &mut Rng) -> Drawn<HarmlessTurns> {
+pub(crate) fn silent(asked: &DrawSpec<'_>, _: usize, rng: &mut Rng) -> Draw<HarmlessTurns> {
     const CALLS: [(&str, &str, &str); 4] = [
         ("scroll", "direction", "down"),
         ("press_key", "key", "ArrowDown"),

@@ -7,7 +7,7 @@ use deadloop_detect::{Channel, Kind};
 use super::super::label::PlantedLabel;
 use super::host::{HostRun, HostTurn};
 use super::rewording::reworded;
-use super::{DrawSpec, Drawn, LoopScene, NoDraw, PlantedRun};
+use super::{Draw, DrawSpec, LoopScene, NoDraw, PlantedRun};
 use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent};
 
@@ -58,7 +58,7 @@ pub(super) fn planted(
     asked: &DrawSpec<'_>,
     (kind, scene): (Kind, LoopScene),
     rng: &mut Rng,
-) -> Drawn<PlantedRun> {
+) -> Draw<PlantedRun> {
     let copies = scene(asked, rng)?;
     let in_turns = matches!(kind, Kind::Monologue | Kind::Handoff);
     let channel = if in_turns {
@@ -142,19 +142,19 @@ pub(super) fn unit(host: &HostRun, at: usize, count: usize) -> Result<&[HostTurn
 }
 
 /// Repeats a call with the same result.
-pub(crate) fn same(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> {
+pub(crate) fn same(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     let at = behind_call(asked, rng)?;
     exact(asked, (at, 1), rng)
 }
 
 /// Repeats a few calls in turn, with the same results.
-pub(crate) fn cycle(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> {
+pub(crate) fn cycle(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     let at = behind_call(asked, rng)?;
     let period = asked.item.repeats.period.draw(rng);
     exact(asked, (at, period), rng)
 }
 
-fn exact(asked: &DrawSpec<'_>, (at, period): (usize, usize), rng: &mut Rng) -> Drawn<PlantedLoop> {
+fn exact(asked: &DrawSpec<'_>, (at, period): (usize, usize), rng: &mut Rng) -> Draw<PlantedLoop> {
     let unit = unit(asked.host, at, period)?;
     let copies = asked.item.repeats.copies.draw(rng);
     let turns = (1..copies).flat_map(|_| unit.to_vec()).collect();
@@ -165,7 +165,7 @@ fn exact(asked: &DrawSpec<'_>, (at, period): (usize, usize), rng: &mut Rng) -> D
 }
 
 /// Repeats a call whose results differ immaterially.
-pub(crate) fn identical(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> {
+pub(crate) fn identical(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     let at = behind_call(asked, rng)?;
     let turn = &unit(asked.host, at, 1)?[0];
     let copies = asked.item.repeats.copies.draw(rng);
@@ -209,7 +209,7 @@ fn immaterial(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
 }
 
 /// Repeats a few calls in random order.
-pub(crate) fn interleaved(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> {
+pub(crate) fn interleaved(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     let at = behind_call(asked, rng)?;
     let count = asked.item.repeats.period.draw(rng);
     let wanted = (asked.item.repeats.copies.draw(rng) - 1) * count;
@@ -229,7 +229,7 @@ pub(crate) fn interleaved(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedL
 }
 
 /// Repeats each of many calls once or twice, in a different order. Most calls are different, and none is new.
-pub(crate) fn aperiodic(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> {
+pub(crate) fn aperiodic(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     let at = behind_call(asked, rng)?;
     let count = asked.item.repeats.period.draw(rng);
     let mut drawn = Vec::new();
@@ -243,7 +243,7 @@ pub(crate) fn aperiodic(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoo
 }
 
 /// Repeats the last `count` turns in the given order, which must not be a cycle.
-fn in_order(host: &HostRun, at: usize, count: usize, order: &[usize]) -> Drawn<PlantedLoop> {
+fn in_order(host: &HostRun, at: usize, count: usize, order: &[usize]) -> Draw<PlantedLoop> {
     let unit = unit(host, at, count)?;
     let whole: Vec<usize> = (0..count).chain(order.iter().copied()).collect();
     let periodic = |k: usize| whole.iter().zip(whole.iter().skip(k)).all(|(a, b)| a == b);
@@ -255,7 +255,7 @@ fn in_order(host: &HostRun, at: usize, count: usize, order: &[usize]) -> Drawn<P
 }
 
 /// Repeats a call in other words, with the same error each time.
-pub(crate) fn other_words(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> {
+pub(crate) fn other_words(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     let at = behind_call(asked, rng)?;
     let turn = &unit(asked.host, at, 1)?[0];
     let (_, arguments, ..) = turn.pair().ok_or("no result")?;
@@ -272,7 +272,7 @@ pub(crate) fn other_words(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedL
 }
 
 /// Repeats turns that hold only text.
-pub(crate) fn monologue(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> {
+pub(crate) fn monologue(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     let at = behind(asked, (|at, _: &[usize]| at + 2, |_| true), rng)?;
     let text = asked.text(rng)?;
     let copies = asked.item.repeats.copies.draw(rng);
@@ -281,7 +281,7 @@ pub(crate) fn monologue(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoo
 }
 
 /// Repeats turns that hand the work over and back.
-pub(crate) fn handoff(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedLoop> {
+pub(crate) fn handoff(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     const AGENTS: [&str; 2] = ["planner", "worker"];
     let at = behind(asked, (|at, _: &[usize]| at + 3, |_| true), rng)?;
     let text = asked.text(rng)?;

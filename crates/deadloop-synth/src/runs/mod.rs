@@ -41,13 +41,13 @@ use host::{HostRun, HostTurn};
 use loops::PlantedLoop;
 
 /// A loop in a run: draws the planted turns behind a turn of the host.
-pub(crate) type LoopScene = fn(&DrawSpec<'_>, &mut Rng) -> Drawn<PlantedLoop>;
+pub(crate) type LoopScene = fn(&DrawSpec<'_>, &mut Rng) -> Draw<PlantedLoop>;
 
 /// Harmless repetition in a run: draws the turns that replace some of the host's.
-pub(crate) type HarmlessScene = fn(&DrawSpec<'_>, usize, &mut Rng) -> Drawn<HarmlessTurns>;
+pub(crate) type HarmlessScene = fn(&DrawSpec<'_>, usize, &mut Rng) -> Draw<HarmlessTurns>;
 
-/// The result of a draw.
-type Drawn<T> = Result<T, NoDraw>;
+/// The result of a draw, or the reason why it failed.
+type Draw<T> = Result<T, NoDraw>;
 
 /// The requirements for one draw.
 pub(crate) struct DrawSpec<'a> {
@@ -183,7 +183,7 @@ impl<'a> Synth<'a> {
 }
 
 /// Draws a planted part for one host.
-fn planted(asked: &DrawSpec<'_>, rng: &mut Rng) -> Drawn<PlantedRun> {
+fn planted(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedRun> {
     match asked.item.kind.by {
         ItemMaker::Harmless(reason, scene) => harmless::planted(asked, (reason, scene), rng),
         ItemMaker::Loop(kind, scene) => loops::planted(asked, (kind, scene), rng),
