@@ -7,6 +7,8 @@ use serde_json::{Map, Value};
 
 use super::losses::Losses;
 use super::options::ImportOptions;
+use crate::formats::columns::Columns;
+use crate::formats::table::TableReader;
 use crate::sessions::log::{LogFormat, LogReader};
 use crate::source::head::{FormatCertainty, SourceHead};
 use crate::source::records::{FileShape, SourceRecord};
@@ -42,19 +44,31 @@ pub(crate) enum FormatReader {
     },
     /// The rows of a TOML file.
     Rows(Box<LogFormat>),
+    /// The columns of a TOML file.
+    Columns(Box<Columns>),
 }
 
 impl ForeignFormat {
     /// Returns the format that the text of a TOML file describes.
     ///
     /// # Errors
-    /// Returns the errors of [`LogFormat::parse`].
+    /// The text is not TOML, or has an unknown key. The errors of [`LogFormat::parse`], if it has no columns.
     pub(crate) fn of_rows(name: &'static str, text: &str) -> Result<Self, String> {
-        let log = LogFormat::parse(text)?;
+        let keys: toml::Table = toml::from_str(text).map_err(|e| e.to_string())?;
+        let (help, by) = if keys.contains_key("text") {
+            let columns: Columns = toml::from_str(text).map_err(|e| e.to_string())?;
+            (
+                columns.help.clone(),
+                FormatReader::Columns(Box::new(columns)),
+            )
+        } else {
+            let log = LogFormat::parse(text)?;
+            (log.help.clone(), FormatReader::Rows(Box::new(log)))
+        };
         Ok(Self {
             name,
-            help: log.help.clone().leak(),
-            by: FormatReader::Rows(Box::new(log)),
+            help: help.leak(),
+            by,
             shape: None,
             whole_folder: false,
         })
@@ -65,6 +79,7 @@ impl ForeignFormat {
         match &self.by {
             FormatReader::Code { knows, .. } => knows(head),
             FormatReader::Rows(log) => log.knows(head),
+            FormatReader::Columns(columns) => columns.knows(head),
         }
     }
 
@@ -73,23 +88,10 @@ impl ForeignFormat {
         match &self.by {
             FormatReader::Code { reader, .. } => reader(),
             FormatReader::Rows(log) => Box::new(LogReader::new(log)),
+            FormatReader::Columns(columns) => Box::new(TableReader::new(columns)),
         }
     }
 }
-
-/// Defines the registry entries of formats that are rows of one reader: `ENTRY = ROW, "name", "help";`.
-macro_rules! entries {
-    ($reader:ident; $($entry:ident = $row:ident, $name:literal, $help:literal;)*) => {$(
-        pub(crate) const $entry: $crate::reader::ForeignFormat = $crate::reader::ForeignFormat {
-            name: $name,
-            help: $help,
-            by: $crate::reader::FormatReader::Code { knows: |head| $row.knows(head), reader: || Box::new($reader::new(&$row)) },
-            shape: None,
-            whole_folder: false,
-        };
-    )*};
-}
-pub(crate) use entries;
 
 /// Defines the registry entry of a format that is certain if `$known` recognizes one of the first objects:
 /// `known_entry! { Reader = known, "name", "help"; }`.

@@ -7,14 +7,15 @@ use super::spec::{CorpusSpec, CountRange, DriftKind, SpecItem, ends};
 use super::stock::{CleanReader, CleanText};
 use super::transcript::NoDraw;
 use super::units::cut;
-use crate::planted_loops::{LoopPlan, PlantKind, Rng};
+use crate::planted_loops::{LoopPlan, Rng};
+use deadloop_detect::Kind;
 
 const NO_UNIT: NoDraw = "no piece of clean text of the wanted period";
 
 /// The requirements for one transcript.
 pub(super) struct LoopRequest<'a> {
     pub(super) spec: &'a CorpusSpec,
-    pub(super) kind: PlantKind,
+    pub(super) kind: Kind,
     pub(super) item: &'a SpecItem,
     pub(super) onset: CountRange,
     pub(super) lang: &'a str,
@@ -29,17 +30,7 @@ pub(super) struct RepeatUnit {
     pub(super) plan: LoopPlan,
     /// The name of the unit, or the id of the text that it was cut from.
     pub(super) name: String,
-    /// The length of the inner unit in chars, and the number of its repetitions, if the unit is nested.
-    pub(super) inner: Option<(usize, usize)>,
     pub(super) first: Vec<char>,
-}
-
-/// A sequence of copies.
-pub(super) struct CopySequence {
-    pub(super) chars: Vec<char>,
-    /// The number of chars of the first copy.
-    pub(super) first: usize,
-    pub(super) differ: bool,
 }
 
 /// A maker of units and copies.
@@ -53,24 +44,7 @@ pub(super) struct CopyMaker<'a> {
 impl CopyMaker<'_> {
     pub(super) fn unit(&self, rng: &mut Rng) -> Result<RepeatUnit, NoDraw> {
         let l = self.wanted.item;
-        let mut inner = None;
-        let (text, fillers, name) = match &l.nested {
-            None => self.piece(l.repeats.period, rng)?,
-            Some(times) => {
-                let times = times.0.draw(rng);
-                let small = CountRange::new(1, l.repeats.period.high / (times + 1));
-                let (small, fillers, name) = self.piece(small, rng)?;
-                let length = small.chars().count();
-                let used = length * times;
-                let rest = CountRange::new(
-                    l.repeats.period.low.saturating_sub(used).max(1),
-                    l.repeats.period.high.saturating_sub(used),
-                );
-                let (rest, ..) = self.piece(rest, rng)?;
-                inner = Some((length, times));
-                (format!("{}{rest}", small.repeat(times)), fillers, name)
-            }
-        };
+        let (text, fillers, name) = self.piece(l.repeats.period, rng)?;
         let chinese = is_chinese(self.wanted.lang);
         let fills = l
             .drift
@@ -78,18 +52,17 @@ impl CopyMaker<'_> {
             .is_some_and(|drift| matches!(drift.kind.0, DriftKind::Fill | DriftKind::Draw));
         let fillers = if fills { fillers } else { Vec::new() };
         let text = match &l.drift {
-            Some(drift) if l.lead().high == 0 => drift.base(&text, self.wanted.lang),
-            _ => text,
+            Some(drift) => drift.base(&text, self.wanted.lang),
+            None => text,
         };
         let plan = plan(self.wanted.kind, text, &fillers, chinese, rng);
         let mut unit = RepeatUnit {
             plan,
             name,
-            inner,
             first: Vec::new(),
         };
-        unit.first = self.copy(&unit, 0, l.lead().high == 0, rng)?;
-        let exact = l.drift.is_none() && self.wanted.kind != PlantKind::OrderedList;
+        unit.first = self.copy(&unit, 0, rng)?;
+        let exact = l.drift.is_none() && self.wanted.kind != Kind::OrderedList;
         if !l.repeats.period.holds(unit.first.len()) {
             return Err(NO_UNIT);
         }
@@ -100,7 +73,7 @@ impl CopyMaker<'_> {
     }
 
     /// Draws a text to repeat. Returns the text, its fillers and its name.
-    pub(super) fn piece(
+    fn piece(
         &self,
         chars: CountRange,
         rng: &mut Rng,
@@ -124,95 +97,38 @@ impl CopyMaker<'_> {
         ))
     }
 
-    /// Returns a copy of a unit. It drifts only if `drifts` is set.
-    pub(super) fn copy(
-        &self,
-        unit: &RepeatUnit,
-        number: usize,
-        drifts: bool,
-        rng: &mut Rng,
-    ) -> Result<Vec<char>, NoDraw> {
+    fn copy(&self, unit: &RepeatUnit, number: usize, rng: &mut Rng) -> Result<Vec<char>, NoDraw> {
         let copy = match &self.wanted.item.drift {
-            Some(drift) if drifts => drift
+            Some(drift) => drift
                 .copy(&unit.plan, number, &self.words, rng)
                 .ok_or("nothing in the unit that could differ")?,
-            _ => unit.plan.copy(number),
+            None => unit.plan.copy(number),
         };
         Ok(copy.chars().collect())
     }
 
-    /// Draws the drifting copies before the exact ones. Each differs from the unit.
-    pub(super) fn lead(&self, unit: &RepeatUnit, rng: &mut Rng) -> Result<CopySequence, NoDraw> {
-        let mut copies = CopySequence {
-            chars: Vec::new(),
-            first: 0,
-            differ: false,
-        };
-        let Some(drift) = &self.wanted.item.drift else {
-            return Ok(copies);
-        };
-        for number in 1..=self.wanted.item.lead().draw(rng) {
-            let mut as_said = unit.plan.clone();
-            as_said.unit = drift.base(&unit.plan.unit, self.wanted.lang);
-            let copy = drift.copy(&as_said, number, &self.words, rng);
-            let copy = copy.filter(|copy| *copy != unit.plan.unit);
-            let copy: Vec<char> = copy.ok_or("a lead that does not differ")?.chars().collect();
-            if copies.first == 0 {
-                copies.first = copy.len();
-            }
-            copies.chars.extend(copy);
-        }
-        Ok(copies)
-    }
-
-    /// Draws the copies of the loop.
-    pub(super) fn body(&self, unit: &RepeatUnit, rng: &mut Rng) -> Result<CopySequence, NoDraw> {
+    /// Draws the copies of the loop: at least as many, and as many chars, as the item wants. If the loop is truncated,
+    /// part of one more copy follows, so that the text ends in the middle.
+    pub(super) fn body(&self, unit: &RepeatUnit, rng: &mut Rng) -> Result<Vec<char>, NoDraw> {
         let l = self.wanted.item;
-        let (wanted, length) = (
-            l.repeats.copies.draw(rng),
-            ends(l.length, 700, 2600).draw(rng),
-        );
-        self.run(unit, wanted, length, l.truncate.unwrap_or(true), rng)
-    }
-
-    /// Draws two or three copies of another unit.
-    pub(super) fn false_start(&self, rng: &mut Rng) -> Result<CopySequence, NoDraw> {
-        let (unit, copies) = (self.unit(rng)?, rng.between(2, 3));
-        self.run(&unit, copies, 0, false, rng)
-    }
-
-    /// Makes at least `count` copies and at least `length` chars. With `truncate`, part of one more copy follows, so
-    /// that the text ends in the middle.
-    pub(super) fn run(
-        &self,
-        unit: &RepeatUnit,
-        count: usize,
-        length: usize,
-        truncate: bool,
-        rng: &mut Rng,
-    ) -> Result<CopySequence, NoDraw> {
-        let drifts = self.wanted.item.lead().high == 0;
-        let mut copies = CopySequence {
-            chars: unit.first.clone(),
-            first: unit.first.len(),
-            differ: false,
-        };
-        let mut number = 1;
-        while number < count || copies.chars.len() < length {
-            let copy = self.copy(unit, number, drifts, rng)?;
-            copies.differ |= copy != unit.first;
-            copies.chars.extend(copy);
+        let count = l.repeats.copies.draw(rng);
+        let length = ends(l.length, 700, 2600).draw(rng);
+        let (mut chars, mut differ, mut number) = (unit.first.clone(), false, 1);
+        while number < count || chars.len() < length {
+            let copy = self.copy(unit, number, rng)?;
+            differ |= copy != unit.first;
+            chars.extend(copy);
             number += 1;
         }
-        if truncate {
-            let more = self.copy(unit, number, drifts, rng)?;
+        if l.truncate.unwrap_or(true) {
+            let more = self.copy(unit, number, rng)?;
             let cut = rng.below(more.len());
-            copies.chars.extend(more.iter().take(cut));
+            chars.extend(more.iter().take(cut));
         }
-        if self.wanted.kind == PlantKind::NearRepeat && !copies.differ {
+        if self.wanted.kind == Kind::NearRepeat && !differ {
             return Err("copies that do not differ");
         }
-        Ok(copies)
+        Ok(chars)
     }
 }
 

@@ -3,7 +3,8 @@
 use super::doubt::{glued, statements};
 use super::letters::{is_chinese, is_sign, words};
 use super::spec::{Drift, DriftKind, NonEmptyText};
-use crate::planted_loops::{LoopPlan, NumberStyle, PlantKind, Rng};
+use crate::planted_loops::{LoopPlan, Rng};
+use deadloop_detect::Kind;
 
 /// The words that drift uses for one transcript.
 pub(super) struct DriftWords<'a> {
@@ -54,10 +55,7 @@ impl Drift {
         rng: &mut Rng,
     ) -> Option<String> {
         match self.kind.0 {
-            DriftKind::Counter => {
-                let count = plan.first_number as usize + number;
-                Some(plan.copy(number).replace("{}", &count.to_string()))
-            }
+            DriftKind::Counter => Some(plan.copy(number).replace("{}", &(number + 1).to_string())),
             DriftKind::Fill => Some(plan.copy(number)),
             DriftKind::Draw => Some(plan.copy(rng.below(plan.fillers.len().max(1)))),
             DriftKind::Circle => {
@@ -161,23 +159,19 @@ fn paraphrased(copy: &str, groups: &[Vec<NonEmptyText>], rng: &mut Rng) -> Optio
     ))
 }
 
-/// Returns a planting whose copies are `unit`. The number of copies is set elsewhere.
+/// Returns a planting whose copies are `unit`.
 pub(super) fn plan(
-    kind: PlantKind,
+    kind: Kind,
     unit: String,
     fillers: &[String],
     chinese: bool,
     rng: &mut Rng,
 ) -> LoopPlan {
-    let styles = [NumberStyle::Dot, NumberStyle::Bracket, NumberStyle::Chinese];
+    let styles = [". ", ") ", "、"];
     LoopPlan {
         kind,
         unit,
         fillers: fillers.to_vec(),
         numbering: styles[rng.below(if chinese { 3 } else { 2 })],
-        first_number: 1,
-        onset: 0,
-        copies: 0,
-        tail: 0,
     }
 }

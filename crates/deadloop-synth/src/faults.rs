@@ -60,9 +60,6 @@ impl<'a> Synth<'a> {
                 // In some corpora hardly any text can be damaged in this way. Then only those that can are drawn.
                 pool.retain(|clean| self.has(&frame, clean, faults.stream));
             }
-            if faults.is_of_runs() {
-                return self.partial(&frame, &asked, &mut rng);
-            }
             let drawn = self.drawn((&frame, &pool), faults, &mut rng)?;
             Ok((self.damaged(faults, &asked, &drawn, &mut rng)?, drawn))
         };

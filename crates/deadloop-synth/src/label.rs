@@ -15,8 +15,6 @@ pub struct PlantedLabel {
     pub start: Option<usize>,
     /// The position of the second copy.
     pub onset: Option<usize>,
-    /// The position from which an alarm is right, if it is before the onset.
-    pub earliest: Option<usize>,
     /// The position after the last repeated char or call. `None` if the loop lasts to the end.
     pub end: Option<usize>,
     /// The length of the first copy.
@@ -47,7 +45,8 @@ impl PlantedLabel {
             self.channel.clone(),
             number(self.start),
             number(self.onset),
-            number(self.earliest),
+            // No planted loop has an earliest right alarm before its onset.
+            String::new(),
             number(self.end),
             number(self.period),
             self.by.to_owned(),
@@ -110,7 +109,6 @@ impl RepeatStretch {
             channel: channel.to_owned(),
             start: Some(self.start),
             onset: Some(self.onset()),
-            earliest: None,
             end: Some(self.end).filter(|end| *end < length),
             period: Some(self.period),
             by: "planted",

@@ -14,7 +14,7 @@
 //! | the clean texts, and the templates of texts | [`stock`]; [`forms`] |
 //! | a made transcript and its labels | [`transcript`], [`label`] |
 //! | loops and harmless repetition in runs of agents | [`runs`] |
-//! | a loop planted in a text | [`planted_loops`] |
+//! | a loop planted in a text | `text_loops`, `copies` |
 //! | faults of texts and events | [`damage`] |
 //! | labelled recordings copied into a corpus | [`recordings`] |
 
@@ -33,7 +33,7 @@ mod healthy_text;
 mod intact_streams;
 pub mod label;
 mod letters;
-pub mod planted_loops;
+mod planted_loops;
 pub mod recordings;
 pub mod runs;
 pub mod spec;
@@ -48,8 +48,9 @@ mod units;
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::planted_loops::{PlantKind, Rng};
+use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent, Transcript};
+use deadloop_detect::Kind;
 
 use copies::LoopRequest;
 use label::PlantedLabel;
@@ -133,7 +134,6 @@ impl<'a> Synth<'a> {
         let item = &self.spec.items[job.item];
         match (item.kind.by, &item.forms, &item.faults) {
             (ItemMaker::Text(kind), ..) => self.text_loop(item, kind, job.at),
-            (ItemMaker::Call | ItemMaker::Calls, ..) => self.tool_loop(item, job.at),
             (ItemMaker::Clean, Some(forms), _) => self.negative(item, forms, job),
             (ItemMaker::Clean, None, _) => self.clean(item, job.at),
             (ItemMaker::Recorded, ..) => self.recorded(item, job.at),
@@ -210,7 +210,7 @@ impl<'a> Synth<'a> {
     fn text_loop(
         &self,
         item: &'a SpecItem,
-        kind: PlantKind,
+        kind: Kind,
         at: usize,
     ) -> Result<SynthTranscript, SpecError> {
         let (mut rng, frame) = self.frame(item, at);
@@ -245,17 +245,16 @@ impl<'a> Synth<'a> {
     fn planted(
         &self,
         frame: TranscriptFrame<'_>,
-        (kind, channel): (PlantKind, &str),
+        (kind, channel): (Kind, &str),
         made: LabelledText,
         rng: &mut Rng,
     ) -> SynthTranscript {
         let item = frame.item;
-        let onset = made.labels.last().and_then(|label| label.onset);
         let mut meta = json!({
             "source": "planted",
             "tag": format!("{}-{kind}", item.repeats.class.name()),
             "item": item.name.as_str(),
-            "onset": place(onset.unwrap_or_default()),
+            "onset": place(made.label.onset.unwrap_or_default()),
             "made": {"unit": made.unit, "clean_text_of": made.parts},
         });
         if item.chunks.as_ref().is_some_and(Chunks::make_times) {
@@ -265,17 +264,7 @@ impl<'a> Synth<'a> {
         events.push(ending(item));
         let written = made.model.filter(|model| *model != self.spec.model());
         let model = written.map(|model| self.writer(&model, PLANTED));
-        self.entry(frame, model, made.group, meta, events, made.labels)
-    }
-
-    fn tool_loop(&self, item: &'a SpecItem, at: usize) -> Result<SynthTranscript, SpecError> {
-        let (mut rng, frame) = self.frame(item, at);
-        let onset = item.onset(at / item.langs.len());
-        let draw = |_| tools::tool_loop(self.spec, item, onset, &mut rng);
-        let (mut events, label) = self.tried((item, &frame.id), ATTEMPTS, draw)?;
-        events.push(ending(item));
-        let meta = json!({"source": "planted", "tag": format!("{}-{}", label.class, label.kind), "item": item.name.as_str()});
-        Ok(self.entry(frame, None, item.id(at), meta, events, vec![label]))
+        self.entry(frame, model, made.group, meta, events, vec![made.label])
     }
 
     /// Returns the model of a text that was made from this model's text.
@@ -326,7 +315,7 @@ fn finish(reason: &str) -> RecordedEvent {
     })
 }
 
-/// Returns the last event of a text or run with a loop.
+/// Returns the last event of a text with a loop.
 fn ending(item: &SpecItem) -> RecordedEvent {
     let goes_on = item.repeats.after.high > 0;
     finish(if goes_on { "stop" } else { "length" })
@@ -334,7 +323,7 @@ fn ending(item: &SpecItem) -> RecordedEvent {
 
 /// Returns whether the item makes several transcripts of each form.
 fn is_of_forms(item: &SpecItem) -> bool {
-    item.kind.by == ItemMaker::Clean && item.forms.is_some()
+    matches!(item.kind.by, ItemMaker::Clean) && item.forms.is_some()
 }
 
 /// Returns the class of an onset in tables.

@@ -3,22 +3,23 @@
 use super::letters::{is_sign, words};
 use super::spec::CountRange;
 use super::stock::{CleanText, ends_sentence};
-use crate::planted_loops::{PlantKind, Rng};
+use crate::planted_loops::Rng;
+use deadloop_detect::Kind;
 
 /// Cuts a unit for a loop of this kind out of one of these texts, and returns it with the text's id. `chars` is the
 /// length of the unit. `None` if this draw found no fitting piece.
 pub(super) fn cut(
     texts: &[&CleanText],
-    kind: PlantKind,
+    kind: Kind,
     chars: CountRange,
     rng: &mut Rng,
 ) -> Option<(String, String)> {
     let at = rng.below(texts.len());
     let donor = texts.get(at)?;
     let unit = match kind {
-        PlantKind::ShortSequence => words_of(&donor.text, chars, rng),
-        PlantKind::OrderedList => lines_of(&donor.text, chars, rng),
-        PlantKind::Paragraph | PlantKind::NearRepeat => {
+        Kind::ShortSequence => words_of(&donor.text, chars, rng),
+        Kind::OrderedList => lines_of(&donor.text, chars, rng),
+        _ => {
             // A text may be a single paragraph, so enough are joined for the longest unit.
             let (mut joined, mut rest) = (donor.text.clone(), texts[at + 1..].iter());
             while joined.chars().count() < chars.high

@@ -1,7 +1,8 @@
 //! The formats of imported recordings, listed in [`FOREIGN`].
 //!
 //! Logs of agents and chats are TOML files of rows, read by [`log`](crate::sessions::log); `shapes` has the conversions that rows
-//! cannot describe. `apis` has a row for each API, `columns` for tables. The others are files in Rust.
+//! cannot describe. Tools that write one answer per record are TOML files of columns, read by [`table`]. `apis` has a row for
+//! each API. The others are files in Rust. `examples/formats` has files for `--format`.
 //!
 //! To add one: a TOML file, a row, or a file in Rust with an `ENTRY`; its entry here; and a sample in
 //! `tests/formats/import` whose name begins with the format's name.
@@ -17,9 +18,7 @@ mod apis;
 mod autogen;
 mod claude_code;
 mod cline;
-mod codex;
-mod columns;
-mod copilot_cli;
+pub(crate) mod columns;
 pub(crate) mod deadloop;
 mod gemini_cli;
 mod har;
@@ -27,15 +26,12 @@ mod inspect;
 mod intercode;
 mod langfuse;
 mod langsmith;
-mod lm_eval;
 mod markdown;
 mod opencode;
 mod openhands;
 mod opentelemetry;
-mod program_output;
 mod sglang;
 pub(crate) mod shapes;
-mod sharegpt;
 mod swe_agent;
 pub(crate) mod table;
 mod tau2;
@@ -68,22 +64,11 @@ pub(crate) static FOREIGN: LazyLock<Vec<ForeignFormat>> = LazyLock::new(|| {
         apis::AI_SDK_ENTRY,
         har::ENTRY,
         table::ENTRY,
-        sharegpt::ENTRY,
         rows!("messages"),
-        columns::KOBOLD_ENTRY,
-        columns::LLM_ENTRY,
-        rows!("llm-db"),
-        columns::LANGCHAIN_ENTRY,
         rows!("langgraph"),
-        columns::WHISPER_ENTRY,
-        program_output::CAPTIONS_ENTRY,
-        program_output::VLLM_LOG_ENTRY,
-        lm_eval::ENTRY,
         inspect::ENTRY,
-        columns::PROMPTFOO_ENTRY,
-        columns::BFCL_ENTRY,
-        columns::MT_BENCH_ENTRY,
-        columns::OPENAI_EVALS_ENTRY,
+        rows!("promptfoo"),
+        rows!("mt-bench"),
         swe_agent::ENTRY,
         openhands::ENTRY,
         rows!("atif"),
@@ -92,9 +77,9 @@ pub(crate) static FOREIGN: LazyLock<Vec<ForeignFormat>> = LazyLock::new(|| {
         rows!("gemini-stream"),
         rows!("qwen-code"),
         claude_code::ENTRY,
-        codex::ENTRY,
+        rows!("codex"),
         rows!("codex-exec"),
-        copilot_cli::ENTRY,
+        rows!("copilot-cli"),
         rows!("cursor-agent"),
         rows!("cursor"),
         rows!("crush"),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::paths;
 use crate::reader::Intake;
 use crate::sessions::spans;
+use crate::source::records;
 use deadloop_stream::fields::Object;
 
 /// A conversion of a document to the shape that the paths of its format expect.
@@ -15,10 +16,10 @@ pub(crate) type ShapeConversion = fn(&mut Object, &mut Intake);
 const SHAPES: [(&str, ShapeConversion); 10] = [
     ("chatgpt", chatgpt),
     ("claude-ai", claude_ai),
+    ("codex", codex),
     ("crush", crush),
     ("cursor", cursor),
     ("langgraph", langgraph),
-    ("llm", llm),
     ("lm-studio", lm_studio),
     ("open-webui", open_webui),
     ("sillytavern", sillytavern),
@@ -297,6 +298,72 @@ fn langgraph(object: &mut Object, _: &mut Intake) {
     }
 }
 
+/// Wraps the bare items of older files. Marks what Codex itself tells the model, and the failure of a tool.
+fn codex(line: &mut Object, _: &mut Intake) {
+    if !line.contains_key("payload") && !line.contains_key("record_type") {
+        // The head of an older file has no type.
+        let is_item = line.get("type").is_some_and(Value::is_string);
+        let kind = if is_item {
+            "response_item"
+        } else {
+            "session_meta"
+        };
+        let mut item = std::mem::take(line);
+        let stamp = item.remove("timestamp");
+        line.extend(stamp.map(|stamp| ("timestamp".to_owned(), stamp)));
+        line.insert("type".to_owned(), kind.into());
+        line.insert("payload".to_owned(), item.into());
+    }
+    let Some(Value::Object(item)) = line.get_mut("payload") else {
+        return;
+    };
+    if item.get("role").and_then(Value::as_str) == Some("user") {
+        let text = spans::words(item.get("content").cloned());
+        let begins = |begin: &&str| text.trim_start().starts_with(begin);
+        if CODEX_CONTEXT.iter().any(begins) {
+            item.insert("told".to_owned(), "yes".into());
+        }
+    }
+    let Some(output) = item.get_mut("output") else {
+        return;
+    };
+    let success = output.get("success").and_then(Value::as_bool);
+    if let Some(content) = output.get_mut("content").map(Value::take) {
+        *output = content;
+    }
+    let code = match &*output {
+        Value::String(text) => exit_code(text),
+        other => exit_code(&spans::words(Some(other.clone()))),
+    };
+    let failed = success.map(|success| !success);
+    if let Some(failed) = failed.or(code.map(|code| code != 0)) {
+        item.insert("failed".to_owned(), failed.into());
+    }
+}
+
+/// The beginnings of Codex's descriptions of the environment.
+const CODEX_CONTEXT: [&str; 4] = [
+    "<environment_context>",
+    "<user_instructions>",
+    "<permissions",
+    "# AGENTS.md instructions",
+];
+
+/// Returns the exit code in the output of a tool: in JSON text, or named in one of the first lines.
+fn exit_code(text: &str) -> Option<i64> {
+    let json = text.starts_with('{').then(|| records::inside(text).ok());
+    let whole = json.flatten().as_ref().and_then(|json| {
+        let code = json.get("metadata")?.get("exit_code")?;
+        code.as_i64()
+    });
+    let named = |line: &str| {
+        let rest = line.strip_prefix("Exit code: ");
+        rest.or_else(|| line.strip_prefix("Process exited with code "))
+            .map(str::to_owned)
+    };
+    whole.or_else(|| text.lines().take(4).find_map(named)?.trim().parse().ok())
+}
+
 /// Converts the parts of a message to blocks, and takes the finish reason.
 fn crush(object: &mut Object, _: &mut Intake) {
     let mut blocks = Vec::new();
@@ -325,11 +392,7 @@ fn crush(object: &mut Object, _: &mut Intake) {
         block.insert("type".to_owned(), kind.into());
         blocks.push(Value::Object(block));
     }
-    set_blocks(object, blocks);
-}
-
-/// Sets the role and the content of a message. Results of tools are user messages.
-fn set_blocks(object: &mut Object, blocks: Vec<Value>) {
+    // Results of tools are user messages.
     if object.get("role").and_then(Value::as_str) == Some("tool") {
         object.insert("role".to_owned(), "user".into());
     }
@@ -348,63 +411,4 @@ fn cursor(object: &mut Object, _: &mut Intake) {
     if let Some(bubble) = bubble.filter(|_| unknown) {
         bubble.remove("tokenCount");
     }
-}
-
-/// Converts the parts of a message to blocks, or the prompt and the answer of older databases to messages.
-fn llm(object: &mut Object, _: &mut Intake) {
-    if object.contains_key("role") {
-        let parts = paths::all(object, "parts[]");
-        let blocks = parts.into_iter().map(llm_block).collect();
-        return set_blocks(object, blocks);
-    }
-    if !object.contains_key("prompt") {
-        return;
-    }
-    let mut messages = Vec::new();
-    let mut take = |name: &str| object.remove(name).unwrap_or_default();
-    for (name, role) in [("system", "system"), ("prompt", "user")] {
-        if let Value::String(text) = take(name) {
-            messages.push(json!({"role": role, "content": text}));
-        }
-    }
-    if let Value::Array(results) = take("results") {
-        for mut result in results {
-            result["role"] = "tool".into();
-            messages.push(result);
-        }
-    }
-    let mut said = json!({"role": "assistant", "content": take("response"), "tool_calls": take("calls"),
-        "reasoning": take("reasoning")});
-    for name in ["datetime_utc", "usage"] {
-        said[name] = take(name);
-    }
-    messages.push(said);
-    object.insert("messages".to_owned(), messages.into());
-}
-
-fn llm_block(mut part: Value) -> Value {
-    let text = part["text"].take();
-    let inside = part["payload"].as_str().map(serde_json::from_str);
-    let mut block = match inside {
-        Some(Ok(Value::Object(payload))) => payload,
-        _ => Object::new(),
-    };
-    let kind = match part["type"].as_str() {
-        Some("reasoning") => "thinking",
-        Some("tool_call") => "tool_use",
-        Some("tool_result") => {
-            let failed = block.remove("exception").is_some_and(|e| !e.is_null());
-            block.insert("is_error".to_owned(), failed.into());
-            block.remove("name");
-            if let Some(output) = block.remove("output") {
-                block.insert("content".to_owned(), output);
-            }
-            "tool_result"
-        }
-        other => other.unwrap_or_default(),
-    };
-    block.remove("text_ref");
-    block.insert("type".to_owned(), kind.into());
-    block.extend(Some(("text".to_owned(), text)).filter(|(_, text)| !text.is_null()));
-    block.into()
 }

@@ -53,7 +53,7 @@ pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     by: FormatReader::Code {
         knows: |head| {
             let messages = head.any(|object| messages_of(object).is_some());
-            let asked = |object: &Object| NAMES.group.iter().any(|p| object.contains_key(*p));
+            let asked = |object: &Object| NAMES.group.iter().any(|p| object.contains_key(p));
             let pair = head.any(|object| asked(object) && holds_text(object));
             // Rows have every column, even an empty one.
             let rows = matches!(head.shape, FileShape::Csv | FileShape::Table);
@@ -72,7 +72,10 @@ pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
 };
 
 fn messages_of(object: &Object) -> Option<&'static str> {
-    let speaks = |message: &Value| message.get("role").is_some();
+    let has = |message: &Value, name: &str| message.get(name).is_some();
+    // ShareGPT's messages have `from` and `value`.
+    let speaks =
+        |message: &Value| has(message, "role") || has(message, "from") && has(message, "value");
     let list = |name: &&&str| {
         let messages = fields::get(object, name).and_then(Value::as_array);
         messages.is_some_and(|messages| messages.iter().any(speaks))
@@ -82,7 +85,7 @@ fn messages_of(object: &Object) -> Option<&'static str> {
 
 /// Returns whether a column has the name of a text and holds one.
 fn holds_text(object: &Object) -> bool {
-    let text = |name: &&str| {
+    let text = |name: &String| {
         called(object, name).is_some_and(|(_, value)| value.is_string() || value.is_array())
     };
     NAMES.text.iter().any(text) || says_thought(object)
@@ -120,10 +123,10 @@ fn take_called<'n>(object: &mut Object, name: &'n str) -> Option<(Cow<'n, str>, 
 
 /// Returns whether an object has a column of a data set other than `answer` and `text`.
 pub(super) fn has_more(object: &Object) -> bool {
-    let more = ["output", "generation"];
+    let data = OF_DATA.iter().chain(&["output", "generation"]);
     // A finish reason would be one of many unknown fields of a transcript.
-    let mut names = OF_DATA.iter().chain(&more).chain(NAMES.finish);
-    names.any(|name| object.contains_key(*name))
+    let mut names = data.copied().chain(NAMES.finish.iter().map(String::as_str));
+    names.any(|name| object.contains_key(name))
 }
 
 /// Returns the author of a record, if the record names one other than the model.
@@ -148,7 +151,7 @@ fn foreign_role(object: &Object) -> Option<&str> {
         .then_some(role)
 }
 
-pub(super) struct TableReader {
+pub(crate) struct TableReader {
     columns: &'static Columns,
     /// The first record, and the names of its columns, for messages about missing columns.
     first: Option<Place>,
@@ -160,7 +163,7 @@ pub(super) struct TableReader {
 }
 
 impl TableReader {
-    pub(super) fn new(columns: &'static Columns) -> Self {
+    pub(crate) fn new(columns: &'static Columns) -> Self {
         Self {
             columns,
             first: None,
@@ -197,7 +200,7 @@ impl TableReader {
     }
 
     fn guesses(&self) -> bool {
-        std::ptr::eq(self.columns, &NAMES)
+        std::ptr::eq(self.columns, &*NAMES)
     }
 
     fn records(
@@ -214,7 +217,7 @@ impl TableReader {
         let Some(list) = list else {
             return self.one(object, None, place, out);
         };
-        let model = paths::first(&mut object, self.columns.of_all);
+        let model = paths::first(&mut object, &self.columns.of_all);
         for record in paths::all(&mut object, list) {
             let record = fields::as_object(list, record)?;
             self.one(record, model.clone(), place, out)?;
@@ -270,7 +273,7 @@ impl TableReader {
     fn part(
         &self,
         asked: Option<Value>,
-        names: &'static [&'static str],
+        names: &[String],
         option: &'static str,
         object: &mut Object,
         out: &mut Intake,
@@ -305,7 +308,7 @@ impl TableReader {
             return Ok(there);
         }
         let field = asked.text.as_deref().unwrap_or("text");
-        let text = self.part(own, self.columns.text, "--text-field", object, out);
+        let text = self.part(own, &self.columns.text, "--text-field", object, out);
         match text {
             Some(Value::String(text)) => {
                 if self.guesses() {
@@ -340,7 +343,7 @@ impl TableReader {
 
     /// Returns whether a column of text exists and is empty.
     fn has_empty(&self, object: &Object) -> bool {
-        let null = |name: &&str| called(object, name).is_some();
+        let null = |name: &String| called(object, name).is_some();
         self.guesses() && self.columns.text.iter().any(null)
     }
 
@@ -352,7 +355,7 @@ impl TableReader {
         object: &mut Object,
         out: &mut Intake,
     ) -> Result<(), WireFault> {
-        let names = self.columns.reasoning;
+        let names = &self.columns.reasoning;
         match self.part(
             own.reasoning.take(),
             names,
@@ -370,13 +373,13 @@ impl TableReader {
             }
             Some(other) => return Err(fields::wrong("reasoning", &other, "a text")),
         }
-        let count = paths::first(object, self.columns.tokens);
+        let count = paths::first(object, &self.columns.tokens);
         let texts = transcript.events.iter_mut();
         let mut texts = texts.filter(|event| matches!(event.body, Body::Answer(_)));
         if let (Some(one), None) = (texts.next(), texts.next()) {
             one.tokens = count.and_then(|count| count.as_u64());
         }
-        let names = self.columns.finish;
+        let names = &self.columns.finish;
         let reason = self.part(own.finish.take(), names, "--finish-field", object, out);
         let reason = match reason {
             Some(Value::Array(mut several)) if several.len() == 1 => several.pop(),
@@ -404,10 +407,10 @@ impl TableReader {
         out: &mut Intake,
     ) -> Result<(), WireFault> {
         let names = self.columns;
-        if let Some(id) = self.part(own.id, names.id, "--id-field", object, out) {
+        if let Some(id) = self.part(own.id, &names.id, "--id-field", object, out) {
             transcript.id = label("id", id)?;
         }
-        let named = self.part(own.model, names.model, "--model-field", object, out);
+        let named = self.part(own.model, &names.model, "--model-field", object, out);
         if let Some(named) = named.or(model) {
             transcript.model = match (named, out.options.fields.model.is_some()) {
                 (named @ (Value::String(_) | Value::Number(_)), _) => label("model", named)?,
@@ -423,8 +426,8 @@ impl TableReader {
         let group = match own.group {
             Some(group) => Some(group),
             None if own.grouped => None,
-            None if self.guesses() => prompt(names.group, object, out),
-            None => paths::first(object, names.group),
+            None if self.guesses() => prompt(&names.group, object, out),
+            None => paths::first(object, &names.group),
         };
         let group = match group {
             Some(Value::String(text)) => Some(text).filter(|text| !text.is_empty()),
@@ -440,7 +443,7 @@ impl TableReader {
             }
         });
         transcript.group = known.or(transcript.group.take());
-        let time = self.part(own.time, names.time, "--time-field", object, out);
+        let time = self.part(own.time, &names.time, "--time-field", object, out);
         keep(&mut transcript.meta, "time", time);
         Ok(())
     }
@@ -521,7 +524,7 @@ fn label(name: &str, value: Value) -> Result<String, WireFault> {
 }
 
 fn says_thought(object: &Object) -> bool {
-    let filled = |name: &&str| called(object, name).is_some_and(|(_, value)| value.is_string());
+    let filled = |name: &String| called(object, name).is_some_and(|(_, value)| value.is_string());
     NAMES.reasoning.iter().any(filled)
 }
 
@@ -641,7 +644,7 @@ fn turns(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
 }
 
 /// Takes the prompt, which gives the transcript its group and is not kept.
-fn prompt(names: &[&str], object: &mut Object, out: &mut Intake) -> Option<Value> {
+fn prompt(names: &[String], object: &mut Object, out: &mut Intake) -> Option<Value> {
     let mut asked = Vec::new();
     for name in names {
         if called(object, name).is_some_and(|(_, value)| value.is_string())
@@ -654,23 +657,8 @@ fn prompt(names: &[&str], object: &mut Object, out: &mut Intake) -> Option<Value
     (!asked.is_empty()).then(|| asked.join("\n").into())
 }
 
-/// Takes id, model and language, under the names of data sets.
-pub(super) fn name(transcript: &mut Transcript, object: &mut Object) -> Result<(), WireFault> {
-    for field in ["id", "uuid", "conversation_id"] {
-        if transcript.id.is_empty()
-            && let Some(id) = fields::any(object, field)
-        {
-            transcript.id = label(field, id)?;
-        }
-    }
-    transcript.model = fields::string(object, "model")?.unwrap_or_default();
-    let lang = fields::string(object, "lang")?;
-    transcript.lang = lang.or(fields::string(object, "language")?);
-    Ok(())
-}
-
 /// Keeps columns that a selection may use. Others are losses.
-pub(super) fn columns(meta: &mut Map<String, Value>, object: Object, losses: &mut Losses) {
+fn columns(meta: &mut Map<String, Value>, object: Object, losses: &mut Losses) {
     for (name, value) in object {
         let short = match &value {
             Value::Number(_) | Value::Bool(_) => true,

@@ -3,18 +3,18 @@
 //! A table has the place of the records, their marks, and the events that a record becomes. One reader reads all
 //! formats. A format is a file `formats/<name>.toml`, or a file of the user.
 
-use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::formats::shapes;
 use crate::paths;
-use crate::reader::{Intake, RecordReader};
+use crate::reader::{Intake, RecordReader, keep};
 use crate::sessions::conversation::{Conversation, written};
 use crate::sessions::run_session::RunSession;
 use crate::sessions::spans::words;
-use crate::sessions::turn::Usage;
+use crate::sessions::turn::{TurnData, Usage};
 use crate::source::head::{FormatCertainty, SourceHead};
 use crate::source::records::SourceRecord;
 use deadloop_corpus::Body;
@@ -58,11 +58,18 @@ pub(crate) struct LogFormat {
 
 /// A rule: the marks of a record, and its events. Without an event, the record is data on the run.
 ///
-/// Texts are paths in the record. An empty path is the record itself.
+/// Texts are paths in the record, or several with `|` between, of which the first that has a value counts. An empty
+/// path is the record itself.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct LogRule {
     when: String,
+    /// Data on the run, each as `name=path`: its `id`, its `model`, or a field of its `meta`.
+    run: Vec<String>,
+    /// A system prompt.
+    prompt: Option<String>,
+    /// The model's response whose turn begins.
+    turn: Option<String>,
     /// A message of a conversation, with its speaker in the role.
     message: Option<String>,
     /// The results of tools in a record that is a message too.
@@ -79,20 +86,32 @@ struct LogRule {
     compaction: Option<String>,
     call: Option<CallRule>,
     result: Option<CallResult>,
+    /// The tokens of the last turn.
+    usage: Option<String>,
     /// The end of the run, with a word for its reason.
     ended: Option<String>,
+    /// The reason why the run ended. If empty, the run goes on.
+    reason: Option<String>,
+    /// Unneeded fields of these records alone, as [`LogFormat::unused`].
+    unused: String,
 }
 
 /// A call of a tool. A name that is no path is the name of the tool.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CallRule {
+    /// The list of calls, if a record has several. The other paths are then those of its elements.
+    each: Option<String>,
+    /// Whether the list of an earlier record may hold the call.
+    #[serde(default)]
+    maybe_listed: bool,
     id: String,
     name: String,
     arguments: String,
 }
 
-/// The result of a tool, and the path of its failure: a truth value, a status or an exit code.
+/// The result of a tool, and the path of its failure: a truth value, a status or an exit code. A path after `!` is that
+/// of its success.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CallResult {
@@ -104,19 +123,22 @@ struct CallResult {
 
 /// Returns whether a record has all marks, which are separated by blanks.
 ///
-/// A mark is a path with a value (`a.b`), a path without a value (`!a.b`), or a path with one of several values
-/// (`a.b=x|y`).
+/// A mark is a path with a value (`a.b`), a path without a value (`!a.b`), a path with one of several values
+/// (`a.b=x|y`), or with one of several beginnings (`a.b^=x|y`).
 pub(crate) fn marked(object: &Object, marks: &str) -> bool {
     marks.split_ascii_whitespace().all(|mark| {
         if let Some(path) = mark.strip_prefix('!') {
             return paths::get(object, path).is_none();
         }
         let (path, says) = split_mark(mark);
-        let value = paths::get(object, path);
+        let value = paths::get(object, path.trim_end_matches('^'));
         match (value.as_deref(), says) {
             (None, _) => false,
             (Some(_), None) => true,
-            (Some(Value::String(text)), Some(says)) => says.split('|').any(|word| word == text),
+            (Some(Value::String(text)), Some(says)) => match path.strip_suffix('^') {
+                Some(_) => says.split('|').any(|begin| text.starts_with(begin)),
+                None => says.split('|').any(|word| word == text),
+            },
             (Some(value), Some(says)) => value.to_string().as_str() == says,
         }
     })
@@ -158,6 +180,8 @@ impl LogFormat {
 pub(crate) struct LogReader {
     log: &'static LogFormat,
     session: RunSession,
+    /// The ids of listed calls that have not run.
+    listed: HashSet<String>,
 }
 
 impl LogReader {
@@ -165,6 +189,7 @@ impl LogReader {
         Self {
             log,
             session: RunSession::default(),
+            listed: HashSet::new(),
         }
     }
 
@@ -180,13 +205,12 @@ impl LogReader {
         });
         let Some(list) = list else {
             self.id(&mut object, out)?;
-            let known = self.record(&mut object, out)?;
-            if known {
-                out.losses.rest("[]", &object)
-            } else {
-                out.pass(&format!("[] ({})", kind(&object)))
+            let unknown = self.record(&mut object, out)?;
+            match &unknown {
+                None => out.losses.rest("[]", &object),
+                Some(kind) => out.pass(&format!("[] ({kind})")),
             }
-            return Ok(known);
+            return Ok(unknown.is_none());
         };
         self.id(&mut object, out)?;
         self.about(&mut object)?;
@@ -194,11 +218,9 @@ impl LogReader {
             let Value::Object(mut record) = record else {
                 return Err(fields::wrong(list, &record, "an object"));
             };
-            let known = self.record(&mut record, out)?;
-            if known {
-                out.losses.rest(list, &record)
-            } else {
-                out.losses.add(&format!("{list} ({})", kind(&record)))
+            match self.record(&mut record, out)? {
+                None => out.losses.rest(list, &record),
+                Some(kind) => out.losses.add(&format!("{list} ({kind})")),
             }
         }
         out.losses.rest("", &object);
@@ -232,10 +254,15 @@ impl LogReader {
         Ok(())
     }
 
-    /// Applies the rules to a record. Returns whether one held.
-    fn record(&mut self, record: &mut Object, out: &mut Intake) -> Result<bool, WireFault> {
+    /// Applies the rules to a record. Returns the kind of a record for which none holds.
+    fn record(
+        &mut self,
+        record: &mut Object,
+        out: &mut Intake,
+    ) -> Result<Option<String>, WireFault> {
         let held = self.log.rules.iter();
         let held: Vec<&LogRule> = held.filter(|rule| marked(record, &rule.when)).collect();
+        let unknown = held.is_empty().then(|| kind(record));
         self.about(record)?;
         let stamp = paths::first(record, &self.log.time);
         let t_ms = self.session.clock.at(stamp.as_ref());
@@ -259,17 +286,20 @@ impl LogReader {
         for rule in &held {
             let ids = rule.call.iter().map(|call| &call.id);
             for id in ids.chain(rule.result.iter().map(|result| &result.id)) {
-                paths::take(record, id);
+                first(record, id);
+            }
+            for path in rule.unused.split_ascii_whitespace() {
+                paths::take(record, path);
             }
         }
         let marks = held.iter();
         for mark in marks.flat_map(|rule| rule.when.split_ascii_whitespace()) {
             // The marks themselves are no losses.
             if let (path, Some(_)) = split_mark(mark) {
-                paths::take(record, path);
+                paths::take(record, path.trim_end_matches('^'));
             }
         }
-        Ok(!held.is_empty())
+        Ok(unknown)
     }
 
     fn apply(
@@ -279,6 +309,7 @@ impl LogReader {
         t_ms: Option<f64>,
         out: &mut Intake,
     ) -> Result<(), WireFault> {
+        self.run_data(rule, record)?;
         match rule.message.as_deref() {
             None => {}
             Some("") => self.message(std::mem::take(record), "[]", t_ms, out)?,
@@ -298,7 +329,31 @@ impl LogReader {
                 self.message(result, results, t_ms, out)?;
             }
         }
-        self.events(rule, record, t_ms, out);
+        self.events(rule, record, t_ms, out)?;
+        if let Some(path) = &rule.usage
+            && let Some(Value::Object(mut usage)) = paths::take(record, path)
+        {
+            self.session.run.used(Usage::taken(&mut usage));
+            rule.rest(path, usage, out);
+        }
+        Ok(())
+    }
+
+    /// Takes the data on the run, and begins a turn.
+    fn run_data(&mut self, rule: &LogRule, record: &mut Object) -> Result<(), WireFault> {
+        let session = &mut self.session;
+        for data in &rule.run {
+            let (name, path) = split_mark(data);
+            let path = [path.unwrap_or(name).to_owned()];
+            match name {
+                "id" => session.id = text_at(record, &path)?.or(session.id.take()),
+                "model" => session.model = text_at(record, &path)?.or(session.model.take()),
+                _ => keep(&mut session.about, name, paths::first(record, &path)),
+            }
+        }
+        if let Some(reason) = &rule.reason {
+            session.reason = Some(reason.clone()).filter(|reason| !reason.is_empty());
+        }
         Ok(())
     }
 
@@ -315,9 +370,25 @@ impl LogReader {
     }
 
     /// Adds the events of a record that are not messages.
-    fn events(&mut self, rule: &LogRule, record: &mut Object, t_ms: Option<f64>, out: &Intake) {
-        let mut text = |path: &Option<String>| Some(words(paths::take(record, path.as_deref()?)));
+    fn events(
+        &mut self,
+        rule: &LogRule,
+        record: &mut Object,
+        t_ms: Option<f64>,
+        out: &mut Intake,
+    ) -> Result<(), WireFault> {
+        let mut text = |path: &Option<String>| Some(words(first(record, path.as_deref()?)));
         let run = &mut self.session.run;
+        if let Some(text) = text(&rule.prompt) {
+            run.system(&text, t_ms);
+        }
+        if let Some(response) = text(&rule.turn) {
+            run.turn(TurnData {
+                response: Some(response).filter(|name| !name.is_empty()),
+                t_ms,
+                ..TurnData::default()
+            });
+        }
         if let Some(text) = text(&rule.thought).filter(|text| !text.is_empty()) {
             run.act(Body::Reasoning(text), t_ms);
         }
@@ -335,27 +406,36 @@ impl LogReader {
             run.mark_compaction();
         }
         if let Some(call) = &rule.call {
-            let arguments = paths::take(record, &call.arguments).map_or(Value::Null, written);
-            let call = Body::ToolCall {
-                id: id_at(record, &call.id),
-                name: match paths::take(record, &call.name) {
-                    Some(Value::String(name)) => name,
-                    // The name of the only field is the name of the tool.
-                    Some(Value::Object(fields)) => {
-                        fields.keys().next().cloned().unwrap_or_default()
+            match &call.each {
+                Some(list) => {
+                    for one in paths::all(record, list) {
+                        let mut one = fields::as_object(list, one)?;
+                        let body = call.body(&mut one)?;
+                        self.listed.extend(id_at(&one, &call.id));
+                        run.act(body, t_ms);
+                        first(&mut one, &call.id);
+                        rule.rest(list, one, out);
                     }
-                    _ => call.name.clone(),
-                },
-                arguments,
-            };
-            run.act(call, t_ms);
+                }
+                None => {
+                    let id = id_at(record, &call.id).filter(|_| call.maybe_listed);
+                    let body = call.body(record)?;
+                    if !id.is_some_and(|id| self.listed.remove(&id)) {
+                        run.act(body, t_ms);
+                    }
+                }
+            }
         }
         if let Some(result) = &rule.result {
-            let error = paths::get(record, &result.error).map(Cow::into_owned);
+            let (success, path) = match result.error.strip_prefix('!') {
+                Some(path) => (true, path),
+                None => (false, result.error.as_str()),
+            };
+            let error = paths::get(record, path).and_then(|value| failed(&value));
             let result = Body::ToolResult {
                 id: id_at(record, &result.id),
                 content: words(paths::first(record, &result.content)),
-                error: error.as_ref().and_then(failed),
+                error: error.map(|failed| failed != success),
             };
             run.push(result, t_ms);
         }
@@ -364,7 +444,47 @@ impl LogReader {
             let word = word.as_deref().and_then(Value::as_str);
             self.session.reason = word.map(ended).or(self.session.reason.take());
         }
+        Ok(())
     }
+}
+
+impl LogRule {
+    /// Counts the remaining fields of a part of a record as losses, without the unneeded ones.
+    fn rest(&self, path: &str, mut part: Object, out: &mut Intake) {
+        for unused in self.unused.split_ascii_whitespace() {
+            if let Some(inner) = unused.strip_prefix(path).and_then(|p| p.strip_prefix('.')) {
+                paths::take(&mut part, inner);
+            }
+        }
+        out.losses.rest(path, &part);
+    }
+}
+
+impl CallRule {
+    /// Takes the call out of a record or an element of a list, but for its id.
+    fn body(&self, record: &mut Object) -> Result<Body, WireFault> {
+        // The name may be the field around the arguments.
+        let arguments = first(record, &self.arguments).map_or(Value::Null, written);
+        let name = match first(record, &self.name) {
+            Some(Value::String(name)) => name,
+            // The name of the only field is the name of the tool.
+            Some(Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),
+            None => self.name.rsplit('|').next().unwrap_or_default().to_owned(),
+            Some(other) => return Err(fields::wrong("name", &other, "a string")),
+        };
+        Ok(Body::ToolCall {
+            id: id_at(record, &self.id),
+            name,
+            arguments,
+        })
+    }
+}
+
+/// Takes the value at the first of several paths, with `|` between, that has one.
+fn first(record: &mut Object, several: &str) -> Option<Value> {
+    several
+        .split('|')
+        .find_map(|path| paths::take(record, path))
 }
 
 /// Returns the usual finish reason for the end of a run.
@@ -413,8 +533,10 @@ fn text_at(object: &mut Object, places: &[String]) -> Result<Option<String>, Wir
 }
 
 /// Returns the id of a call without taking it, since a result in the same record has it too.
-fn id_at(object: &Object, path: &str) -> Option<String> {
-    match paths::get(object, path)?.as_ref() {
+fn id_at(object: &Object, several: &str) -> Option<String> {
+    let mut several = several.split('|');
+    let found = several.find_map(|path| paths::get(object, path))?;
+    match found.as_ref() {
         Value::String(id) => Some(id.clone()),
         Value::Number(id) => Some(id.to_string()),
         _ => None,
@@ -423,8 +545,16 @@ fn id_at(object: &Object, path: &str) -> Option<String> {
 
 /// Returns the name of a record's kind, for losses, if no rule matches.
 fn kind(object: &Object) -> String {
-    let names = ["type", "kind", "role", "event"];
-    let named = names.iter().find_map(|name| object.get(*name)?.as_str());
+    let names = [
+        "payload.type",
+        "type",
+        "kind",
+        "role",
+        "event",
+        "record_type",
+    ];
+    let named = names.iter().find_map(|name| paths::get(object, name));
+    let named = named.as_ref().and_then(|named| named.as_str());
     named.unwrap_or("another record").to_owned()
 }
 

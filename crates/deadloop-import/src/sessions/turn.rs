@@ -67,6 +67,7 @@ impl Usage {
         ]);
         let flat = take(&[
             "cached_input_tokens",
+            "cacheReadTokens",
             "cached_tokens",
             "cached",
             "cachedContentTokenCount",

@@ -139,7 +139,7 @@ fn another_database_says_which_tables_it_has() {
     for part in [
         "mine.db",
         "a SQLite database with the tables notes",
-        "opencode, crush, goose, cursor, llm-db, open-webui",
+        "opencode, crush, goose, cursor, open-webui",
     ] {
         assert!(told.contains(part), "{told}");
     }
@@ -198,63 +198,4 @@ fn sessions_come_one_at_a_time_in_their_order() {
     let expected = (0..100).rev().map(|n| format!("s{n}"));
     assert!(ids.eq(expected));
     assert_eq!(answers(&entries)[49].len(), 3_000_000);
-}
-
-/// A thread of `llm` with thousands of turns, with a branch that begins inside of an earlier turn, or with parents that
-/// form a cycle: each message is in its first turn, once.
-#[test]
-fn a_thread_of_many_turns_has_each_message_once() {
-    const TURNS: usize = 3000;
-    for cycle in [false, true] {
-        let (_dir, path) = sample("llm-db.db");
-        let mut writer = Connection::open(&path).unwrap();
-        let all = writer.transaction().unwrap();
-        for table in ["threads", "turns", "messages", "parts"] {
-            all.execute(&format!("DELETE FROM {table}"), ()).unwrap();
-        }
-        all.execute("CREATE INDEX parts_of ON parts (message_hash)", ())
-            .unwrap();
-        let message = |n: usize, role: &str, parent: Option<usize>| {
-            let parent = parent.map(|n| format!("h{n}"));
-            let insert = "INSERT INTO messages (hash, parent_hash, role) VALUES (?1, ?2, ?3)";
-            all.execute(insert, (format!("h{n}"), parent, role))
-                .unwrap();
-            let insert =
-                "INSERT INTO parts (message_hash, position, type, text) VALUES (?1, 0, 'text', ?2)";
-            all.execute(insert, (format!("h{n}"), format!("Text {n}. ")))
-                .unwrap();
-        };
-        let turn = |n: usize, tip: usize| {
-            let insert = "INSERT INTO turns (id, thread_id, tip_message_hash, model, datetime_utc) VALUES (?1, 't', ?2, 'm', ?3)";
-            let time = format!("2026-01-01T00:00:{n:05}");
-            all.execute(insert, (format!("u{n:05}"), format!("h{tip}"), time))
-                .unwrap();
-        };
-        let last = 2 * TURNS - 1;
-        for n in 0..TURNS {
-            let before = n.checked_sub(1).map(|n| 2 * n + 1);
-            message(2 * n, "user", before.or(cycle.then_some(last)));
-            message(2 * n + 1, "assistant", Some(2 * n));
-            turn(n, 2 * n + 1);
-        }
-        message(last + 1, "assistant", Some(8));
-        turn(TURNS, last + 1);
-        all.commit().unwrap();
-        let (entries, problems) = import(&path, None);
-        assert_eq!(problems, []);
-        let answers: String = (0..TURNS)
-            .map(|n| format!("Text {}. ", 2 * n + 1))
-            .collect();
-        let branch = format!("Text {}. ", last + 1);
-        assert_eq!(entries.len(), 1);
-        let words = |text: &str| -> Vec<String> { text.split(". ").map(str::to_owned).collect() };
-        let mut told = words(&entries[0].transcript.answer());
-        let mut expected = words(&(answers + &branch));
-        if cycle {
-            // The first turn has all messages then, since no other is before them.
-            told.sort();
-            expected.sort();
-        }
-        assert_eq!(told, expected);
-    }
 }

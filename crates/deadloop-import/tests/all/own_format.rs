@@ -86,10 +86,7 @@ fn a_file_that_describes_no_format_is_refused() {
             "unknown field `uesr`",
         ),
         (example.replace("[\"session\"]", "1"), "expected a sequence"),
-        (
-            format!("shape = \"codex\"\n{example}"),
-            "no shape \"codex\"",
-        ),
+        (format!("shape = \"mine\"\n{example}"), "no shape \"mine\""),
     ] {
         let why = refused(&file, ImportFields::default());
         assert!(

@@ -9,18 +9,15 @@ use deadloop_detect::harness::Params;
 use super::clean::clean;
 use super::closer::Closer;
 use super::cutter::Cutter;
-use super::fields::TypedFields;
 use super::tolerant;
 
 /// The parameter `mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum JsonMode {
-    None,
     Strict,
     Control,
     Close,
     Tolerant,
-    Schema,
 }
 
 /// The repairer of one text.
@@ -28,7 +25,6 @@ pub(super) struct JsonMachine {
     mode: JsonMode,
     cutter: Cutter,
     closer: Closer,
-    fields: TypedFields,
     refuse_cut: bool,
     /// Whether arguments with a mark in a string are refused.
     refuse_inside: bool,
@@ -46,16 +42,13 @@ impl JsonMachine {
         let hold = size(params, "hold");
         Self {
             mode: match params.text("mode") {
-                "none" => JsonMode::None,
                 "strict" => JsonMode::Strict,
                 "control" => JsonMode::Control,
                 "close" => JsonMode::Close,
-                "schema" => JsonMode::Schema,
                 _ => JsonMode::Tolerant,
             },
             cutter: Cutter::new(&list(params, "control"), params.text("inside") != "keep"),
             closer: Closer::new(params.text("partial") == "keep", hold),
-            fields: TypedFields::new(params),
             refuse_cut: params.text("partial") == "refuse",
             refuse_inside: params.text("inside") == "refuse",
             hold,
@@ -70,7 +63,6 @@ impl JsonMachine {
         self.work += 1;
         let (closer, work) = (&mut self.closer, &mut self.work);
         match self.mode {
-            JsonMode::None => out.text(c.encode_utf8(&mut [0; 4])),
             JsonMode::Control => self
                 .cutter
                 .char(c, work, &mut |c| out.text(c.encode_utf8(&mut [0; 4]))),
@@ -79,11 +71,11 @@ impl JsonMachine {
                 self.cutter
                     .char(c, work, &mut |c| closer.char(c, &mut pass));
             }
-            JsonMode::Strict | JsonMode::Tolerant | JsonMode::Schema if self.chars < self.hold => {
+            JsonMode::Strict | JsonMode::Tolerant if self.chars < self.hold => {
                 self.text.push(c);
                 self.chars += 1;
             }
-            JsonMode::Strict | JsonMode::Tolerant | JsonMode::Schema => {
+            JsonMode::Strict | JsonMode::Tolerant => {
                 self.too_long = true;
                 self.text = String::new();
             }
@@ -100,15 +92,11 @@ impl JsonMachine {
         if self.refuse_inside && self.is_marked_inside(&text) {
             return None;
         }
-        let json = match parses(&text) {
-            true => text,
-            false if self.mode == JsonMode::Strict => return None,
-            false => self.mend(&text)?,
-        };
-        match self.mode {
-            JsonMode::Schema => self.fields.fit(&json),
-            _ => Some(json),
+        if parses(&text) {
+            return Some(text);
         }
+        let mends = self.mode == JsonMode::Tolerant;
+        mends.then(|| self.mend(&text)).flatten()
     }
 
     /// Returns whether control text is in a string. If so, the text that it replaced is unknown.
@@ -153,7 +141,6 @@ impl TextRepair for JsonMachine {
     fn finish(&mut self, out: &mut MeaningParts) {
         let mut pass = |part: &str| out.text(part);
         match self.mode {
-            JsonMode::None => {}
             JsonMode::Control => self
                 .cutter
                 .finish(&mut |c| pass(c.encode_utf8(&mut [0; 4]))),
@@ -162,7 +149,7 @@ impl TextRepair for JsonMachine {
                 self.cutter.finish(&mut |c| closer.char(c, &mut pass));
                 self.closer.finish(&mut pass);
             }
-            JsonMode::Strict | JsonMode::Tolerant | JsonMode::Schema => {
+            JsonMode::Strict | JsonMode::Tolerant => {
                 if let Some(json) = self.whole() {
                     out.text(&json);
                 }
@@ -172,9 +159,8 @@ impl TextRepair for JsonMachine {
 
     fn held(&self) -> usize {
         match self.mode {
-            JsonMode::None => 0,
             JsonMode::Control | JsonMode::Close => self.cutter.held() + self.closer.held(),
-            JsonMode::Strict | JsonMode::Tolerant | JsonMode::Schema => self.chars,
+            JsonMode::Strict | JsonMode::Tolerant => self.chars,
         }
     }
 

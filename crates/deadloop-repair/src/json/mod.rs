@@ -13,9 +13,7 @@
 //! | closing open brackets and quotes | `closer` |
 //! | quotes, escapes and comments, prepared for the tolerant parser | `clean` |
 //! | the tolerant parser, and the output of its result | `tolerant` |
-//! | fitting arguments to the expected fields | `fields` |
 
-use deadloop_detect::Value;
 use deadloop_detect::harness::{Param, Params, Refusal};
 
 use super::marks::MarkList;
@@ -24,11 +22,8 @@ use super::registry::{HOLD, RepairTarget, Repairer, RepairerFactory, StreamKind,
 mod clean;
 mod closer;
 mod cutter;
-mod fields;
 mod machine;
 mod tolerant;
-
-use fields::JsonType;
 
 /// The deepest nesting of lists and objects that is repaired. Deeper text passes unchanged or is rejected.
 pub const MOST_DEEP: usize = 120;
@@ -40,8 +35,8 @@ repairer! {
 }
 
 static PARAMS: &[Param] = &[
-    Param::word("mode", "tolerant", &["none", "strict", "control", "close", "tolerant", "schema"])
-        .doc("as it is; only what parses; without control text; and with what is open closed; and as JSON5 and worse; and by `fields`"),
+    Param::word("mode", "tolerant", &["strict", "control", "close", "tolerant"])
+        .doc("only what parses; without control text; and with what is open closed; and as JSON5 and worse"),
     Param::word("partial", "refuse", &["keep", "drop", "refuse"])
         .doc("a text or number that the end cuts: kept as far as it goes; left out with its name; refuse: where anything is open at the end, nothing is given (close: as drop)"),
     Param::texts("control", &[
@@ -59,40 +54,22 @@ static PARAMS: &[Param] = &[
             "</tool_call>",
         ]).doc("marks of control text: all from the first on is left out"),
     Param::word("inside", "cut", &["cut", "keep", "refuse"])
-        .doc("control text between quotes: cut as elsewhere, or kept; refuse: nothing is given, for what it stands in place of is not known (modes strict, tolerant and schema)"),
-    Param::table("fields")
-        .doc("mode schema: the fields of the object and their types, as { city = \"string\" }; string, integer, number, boolean, object, array or any"),
+        .doc("control text between quotes: cut as elsewhere, or kept; refuse: nothing is given, for what it stands in place of is not known (modes strict and tolerant)"),
     Param::count("hold", 1_000_000, HOLD)
         .unit("chars")
         .doc("the most that waits; in the modes that read all of them, longer arguments are refused"),
 ];
 
-/// Rejects marks that cannot be told apart, unknown types, and parameters that the mode cannot follow.
+/// Rejects marks that cannot be told apart, and parameters that the mode cannot follow.
 fn check(params: &Params) -> Result<(), Refusal> {
     if let Some(reason) = MarkList::refuse(&list(params, "control"), false) {
         return Refusal::err("control", reason);
     }
-    let waits = matches!(params.text("mode"), "strict" | "tolerant" | "schema");
+    let waits = matches!(params.text("mode"), "strict" | "tolerant");
     if params.text("inside") == "refuse" && !waits {
         let mode = params.text("mode");
         let reason = format!("refuse, and mode {mode} passes text on before it is whole");
         return Refusal::err("inside", reason);
-    }
-    let Some(Value::Table(fields)) = params.get("fields") else {
-        return Ok(());
-    };
-    for (name, kind) in fields {
-        if kind.as_text().and_then(JsonType::from_name).is_none() {
-            let reason = format!(
-                "{name} = {kind}: expected one of: {}",
-                JsonType::NAMES.join(", ")
-            );
-            return Refusal::err("fields", reason);
-        }
-    }
-    if params.text("mode") == "schema" && fields.is_empty() {
-        let reason = "none: mode schema holds the arguments against these";
-        return Refusal::err("fields", reason);
     }
     Ok(())
 }

@@ -2,31 +2,13 @@
 
 use serde_json::{Value as Json, json};
 
-use super::host::{HostRun, HostTurn, called};
-use super::loops::{PlantedLoop, behind, unit};
+use super::host::{HostTurn, called};
+use super::loops::{PlantedLoop, behind, behind_call, unit};
 use super::rewording::grown;
-use super::{DrawSpec, NoDraw};
+use super::{Draw, DrawSpec};
 use crate::planted_loops::Rng;
-use crate::spec::RunLoopKind;
 use deadloop_corpus::transcript::fingerprint::system;
 use deadloop_corpus::{Body, RecordedEvent};
-
-/// Draws the loop after some turn of the host.
-pub(super) fn copies(
-    asked: &DrawSpec<'_>,
-    host: &HostRun,
-    looped: RunLoopKind,
-    rng: &mut Rng,
-) -> Result<PlantedLoop, NoDraw> {
-    match looped {
-        RunLoopKind::RewordedWrite => writes(asked, host, rng),
-        RunLoopKind::Window => windows(asked, host, rng),
-        RunLoopKind::Growing => growing(asked, host, rng),
-        RunLoopKind::Replan => replanned(asked, host, rng),
-        RunLoopKind::SameAnswer => answered(asked, host, rng),
-        RunLoopKind::Narration | RunLoopKind::Of(_) => narrated(asked, host, rng),
-    }
-}
 
 /// Draws a line of words that differs from any other.
 fn line(words: usize, rng: &mut Rng) -> String {
@@ -40,9 +22,9 @@ fn line(words: usize, rng: &mut Rng) -> String {
 }
 
 /// Draws a series of documents, each rejected with the same error.
-fn writes(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedLoop, NoDraw> {
+pub(crate) fn writes(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     let place = |at: usize, places: &[usize]| places[at + 1] + 1;
-    let at = behind(asked, host, (place, |_| true), rng)?;
+    let at = behind(asked, (place, |_| true), rng)?;
     let text = asked.text(rng)?.to_owned();
     let count = asked.item.repeats.copies.draw(rng);
     let one = |_| {
@@ -52,22 +34,18 @@ fn writes(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Planted
         called("http_request", arguments, &text, true)
     };
     Ok(PlantedLoop {
-        kept: host.turns[..=at].to_vec(),
-        turns: (0..count).map(one).collect(),
-        start: host.places()[at + 1],
-        onset: host.places()[at + 1] + 1,
-        period: None,
-        at,
+        onset: asked.host.places()[at + 1] + 1,
+        ..PlantedLoop::of_calls(asked.host, at, 0, (0..count).map(one).collect())
     })
 }
 
 /// Draws reads of a file in overlapping windows. Each round starts some lines later than the one before. So no two
 /// calls are equal, but from the second round on every line was read before.
-fn windows(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedLoop, NoDraw> {
+pub(crate) fn windows(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     let a_round = asked.item.repeats.period.draw(rng);
     let rounds = asked.item.repeats.copies.draw(rng);
     let place = |at: usize, places: &[usize]| places[at + 1] + a_round;
-    let at = behind(asked, host, (place, |_| true), rng)?;
+    let at = behind(asked, (place, |_| true), rng)?;
     let step = rng.between(2 * rounds, 2 * rounds + 20);
     let later = rng.between(1, (step - 1) / rounds);
     let length = step * a_round - later;
@@ -81,13 +59,10 @@ fn windows(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plante
         let arguments = json!({"path": "docs/handbook.md", "offset": offset + 1, "limit": limit});
         called("read_file", arguments, &window.join("\n"), false)
     };
+    let turns = (0..a_round * rounds).map(one).collect();
     Ok(PlantedLoop {
-        kept: host.turns[..=at].to_vec(),
-        turns: (0..a_round * rounds).map(one).collect(),
-        start: host.places()[at + 1],
-        onset: host.places()[at + 1] + a_round,
-        period: None,
-        at,
+        onset: asked.host.places()[at + 1] + a_round,
+        ..PlantedLoop::of_calls(asked.host, at, 0, turns)
     })
 }
 
@@ -95,10 +70,9 @@ fn windows(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plante
 const TELLING: usize = 30;
 
 /// Draws a growing command: each call holds one more copy of the command.
-fn growing(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedLoop, NoDraw> {
-    let place = |at: usize, places: &[usize]| places[at + 1];
-    let at = behind(asked, host, (place, |turn| turn.pair().is_some()), rng)?;
-    let turn = &unit(host, at, 1)?[0];
+pub(crate) fn growing(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = behind_call(asked, rng)?;
+    let turn = &unit(asked.host, at, 1)?[0];
     let (_, arguments, result, _) = turn.pair().ok_or("no result")?;
     if result.chars().count() < TELLING {
         return Err("a result that says nothing");
@@ -108,26 +82,17 @@ fn growing(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plante
     let all = (2..=count).map(|times| grown(arguments, times, between));
     let all: Option<Vec<Json>> = all.collect();
     let all = all.ok_or("arguments without a text")?;
-    Ok(PlantedLoop {
-        kept: host.turns[..=at].to_vec(),
-        turns: all
-            .iter()
-            .map(|other| turn.clone().silent().asking(other))
-            .collect(),
-        start: host.places()[at],
-        onset: host.places()[at + 1],
-        period: None,
-        at,
-    })
+    let turns = all.iter();
+    let turns = turns.map(|other| turn.clone().silent().asking(other));
+    Ok(PlantedLoop::of_calls(asked.host, at, 1, turns.collect()))
 }
 
 /// Draws rounds of the last calls, with the plan before each round and a compaction after it.
-fn replanned(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedLoop, NoDraw> {
-    let place = |at: usize, places: &[usize]| places[at + 1];
-    let at = behind(asked, host, (place, |turn| turn.pair().is_some()), rng)?;
+pub(crate) fn replanned(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = behind_call(asked, rng)?;
     let period = asked.item.repeats.period.draw(rng);
     let plan = asked.text(rng)?;
-    let mut round = unit(host, at, period)?.to_vec();
+    let mut round = unit(asked.host, at, period)?.to_vec();
     if let [first, others @ ..] = &mut round[..] {
         *first = first.clone().saying(plan);
         for other in others {
@@ -142,21 +107,19 @@ fn replanned(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plan
     if let Some(last) = round.last_mut() {
         last.events.push(compaction);
     }
-    let mut kept = host.turns[..=at].to_vec();
+    let mut kept = asked.host.turns[..=at].to_vec();
     kept[at + 1 - period..].clone_from_slice(&round);
     let copies = asked.item.repeats.copies.draw(rng);
+    let turns = (1..copies).flat_map(|_| round.clone()).collect();
     Ok(PlantedLoop {
         kept,
-        turns: (1..copies).flat_map(|_| round.clone()).collect(),
-        start: host.places()[at + 1 - period],
-        onset: host.places()[at + 1],
         period: Some(period),
-        at,
+        ..PlantedLoop::of_calls(asked.host, at, period, turns)
     })
 }
 
 /// Draws the same answer to several users.
-fn answered(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedLoop, NoDraw> {
+pub(crate) fn answered(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     const QUESTIONS: [&str; 10] = [
         "And what about the second order?",
         "Hello, I am the next in the queue: is the shop in Arlen open today?",
@@ -169,7 +132,7 @@ fn answered(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plant
         "Please translate the second paragraph.",
         "How many of them are there in all?",
     ];
-    let at = behind(asked, host, (|at, _: &[usize]| at + 2, |_| true), rng)?;
+    let at = behind(asked, (|at, _: &[usize]| at + 2, |_| true), rng)?;
     let text = asked.text(rng)?;
     let mut questions = QUESTIONS.to_vec();
     rng.shuffle(&mut questions);
@@ -181,7 +144,7 @@ fn answered(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plant
             again => format!("{one} ({})", again + 1),
         }
     };
-    let mut kept = host.turns[..=at].to_vec();
+    let mut kept = asked.host.turns[..=at].to_vec();
     let user = |number: usize| RecordedEvent::new(Body::User(question(number)));
     kept[at].events.push(user(0));
     let one = |number: usize| {
@@ -193,21 +156,20 @@ fn answered(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plant
     };
     Ok(PlantedLoop {
         kept,
-        turns: (1..=count).map(one).collect(),
-        start: at + 1,
-        onset: at + 2,
-        period: Some(1),
-        at,
+        ..PlantedLoop::of_turns(asked.host, at, 1, (1..=count).map(one).collect())
     })
 }
 
 /// Draws turns of the host, with the same text before each call.
-fn narrated(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedLoop, NoDraw> {
-    let at = behind(asked, host, (|at, _: &[usize]| at + 2, |_| true), rng)?;
+pub(crate) fn narrated(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = behind(asked, (|at, _: &[usize]| at + 2, |_| true), rng)?;
     let text = asked.text(rng)?;
     let count = asked.item.repeats.copies.draw(rng);
     let works = |turn: &&HostTurn| turn.pair().is_some();
-    let own = host.turns[at + 1..].iter().take(count).take_while(works);
+    let own = asked.host.turns[at + 1..]
+        .iter()
+        .take(count)
+        .take_while(works);
     let said = |(number, turn): (usize, &HostTurn)| {
         let text = text.replace("{}", &(number + 1).to_string());
         turn.clone().saying(&text)
@@ -217,11 +179,7 @@ fn narrated(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plant
         return Err("too few calls behind a turn of the run");
     }
     Ok(PlantedLoop {
-        kept: host.turns[..=at].to_vec(),
-        turns,
-        start: at + 1,
-        onset: at + 2,
-        period: Some(1),
         at: at + count,
+        ..PlantedLoop::of_turns(asked.host, at, 1, turns)
     })
 }

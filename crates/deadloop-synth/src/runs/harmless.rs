@@ -2,48 +2,37 @@
 //!
 //! Its stretches are listed in `meta.benign`, and the run's label is clean.
 
-use super::host::{HostRun, HostTurn, called};
+use super::host::{HostTurn, called};
 use super::loops::behind;
 use super::rewording::of_others;
-use super::{DrawSpec, NoDraw, PlantedRun, clean};
+use super::{Draw, DrawSpec, HarmlessScene, PlantedRun, clean};
 use crate::planted_loops::Rng;
-use crate::spec::Harmless;
 use deadloop_corpus::Reason;
+
+/// Harmless repetition: its turns, and the number of the host's turns that they replace.
+pub(crate) struct HarmlessTurns {
+    turns: Vec<HostTurn>,
+    replaced: usize,
+}
 
 /// Draws the repetition in place of some turn of the host.
 pub(super) fn planted(
     asked: &DrawSpec<'_>,
-    host: &HostRun,
-    harmless: Harmless,
+    (reason, scene): (Reason, HarmlessScene),
     rng: &mut Rng,
-) -> Result<PlantedRun, NoDraw> {
+) -> Draw<PlantedRun> {
     let place = |at: usize, places: &[usize]| places[at + 1];
     let works = |turn: &HostTurn| turn.pair().is_some_and(|pair| pair.3 != Some(true));
-    let at = behind(asked, host, (place, works), rng)?;
-    let count = asked.item.repeats.copies.draw(rng);
-    let reason = harmless.reason();
-    let (instead, skipped) = match harmless {
-        Harmless::Own(Reason::Poll) => (
-            repeated_until(asked, (&host.turns[at], false), count, rng)?,
-            1,
-        ),
-        Harmless::Own(Reason::Retry) => (
-            repeated_until(asked, (&host.turns[at], true), count, rng)?,
-            1,
-        ),
-        Harmless::Own(Reason::Batch) => (batch(&host.turns[at], count)?, 1),
-        Harmless::Own(Reason::Verify) => verified(host, at, count)?,
-        Harmless::Game => (moves(count, rng), 0),
-        Harmless::Stateless => (silent(asked, count, rng)?, 0),
-    };
-    let mut turns = host.turns[..at].to_vec();
+    let at = behind(asked, (place, works), rng)?;
+    let instead = scene(asked, at, rng)?;
+    let mut turns = asked.host.turns[..at].to_vec();
     let marked = |(nth, turn): (usize, HostTurn)| match nth {
         0 => turn.marked(reason, true),
         // An agent that repeats a call does not explain it again.
         _ => turn.silent().marked(reason, false),
     };
-    turns.extend(instead.into_iter().enumerate().map(marked));
-    turns.extend_from_slice(&host.turns[at + skipped..]);
+    turns.extend(instead.turns.into_iter().enumerate().map(marked));
+    turns.extend_from_slice(&asked.host.turns[at + instead.replaced..]);
     Ok(PlantedRun {
         turns,
         labels: clean(),
@@ -51,24 +40,37 @@ pub(super) fn planted(
     })
 }
 
+/// Repeats a call until its answer is ready.
+pub(crate) fn poll(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Draw<HarmlessTurns> {
+    repeated_until(asked, (at, false), rng)
+}
+
+/// Repeats a call until it succeeds.
+pub(crate) fn retry(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Draw<HarmlessTurns> {
+    repeated_until(asked, (at, true), rng)
+}
+
 /// Returns a call that is repeated until its answer is ready, or until it succeeds. If the text contains `{}`, each
 /// answer before differs from the others.
 fn repeated_until(
     asked: &DrawSpec<'_>,
-    (turn, fails): (&HostTurn, bool),
-    count: usize,
+    (at, fails): (usize, bool),
     rng: &mut Rng,
-) -> Result<Vec<HostTurn>, NoDraw> {
+) -> Draw<HarmlessTurns> {
+    let (turn, count) = (&asked.host.turns[at], asked.item.repeats.copies.draw(rng));
     let text = asked.text(rng)?;
     let before = (1..count).map(|nth| {
         let done = 100 * nth / count;
         turn.answered(&text.replace("{}", &done.to_string()), Some(fails))
     });
-    Ok(before.chain([turn.clone()]).collect())
+    let turns = before.chain([turn.clone()]).collect();
+    Ok(HarmlessTurns { turns, replaced: 1 })
 }
 
 /// Returns the same call for many things, each with its own answer.
-fn batch(turn: &HostTurn, count: usize) -> Result<Vec<HostTurn>, NoDraw> {
+pub(crate) fn batch(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Draw<HarmlessTurns> {
+    let turn = &asked.host.turns[at];
+    let count = asked.item.repeats.copies.draw(rng);
     let (_, arguments, content, error) = turn.pair().ok_or("no result")?;
     let (name, others) = of_others(arguments, count - 1).ok_or("arguments without a text")?;
     let mut turns = vec![turn.clone()];
@@ -81,32 +83,36 @@ fn batch(turn: &HostTurn, count: usize) -> Result<Vec<HostTurn>, NoDraw> {
         };
         turns.push(turn.asking(&arguments).answered(&answer, error));
     }
-    Ok(turns)
+    Ok(HarmlessTurns { turns, replaced: 1 })
 }
 
-/// Returns the same call between turns that make progress, and the number of the host's turns used.
-fn verified(host: &HostRun, at: usize, count: usize) -> Result<(Vec<HostTurn>, usize), NoDraw> {
-    let asked = &host.turns[at];
-    let mut turns = vec![asked.clone()];
+/// Returns the same call between turns that make progress.
+pub(crate) fn verified(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Draw<HarmlessTurns> {
+    let count = asked.item.repeats.copies.draw(rng);
+    let check = &asked.host.turns[at];
+    let mut turns = vec![check.clone()];
     for nth in 1..count {
-        let between = host
+        let between = asked
+            .host
             .turns
             .get(at + nth)
             .ok_or("too little of a run after it")?;
         let gets_on = between
             .pair()
-            .is_some_and(|pair| host.count_turns(pair) == 1);
+            .is_some_and(|pair| asked.host.count_turns(pair) == 1);
         if !gets_on || between.benign.is_some() {
             return Err("turns that do not get on");
         }
         turns.push(between.clone());
-        turns.push(asked.clone());
+        turns.push(check.clone());
     }
-    Ok((turns, count))
+    let replaced = count;
+    Ok(HarmlessTurns { turns, replaced })
 }
 
 /// Draws moves over a board in rows, to and fro. There are few different actions, but each shows a different board.
-fn moves(count: usize, rng: &mut Rng) -> Vec<HostTurn> {
+pub(crate) fn moves(asked: &DrawSpec<'_>, _: usize, rng: &mut Rng) -> Draw<HarmlessTurns> {
+    let count = asked.item.repeats.copies.draw(rng);
     let wide = rng.between(4, 9);
     let high = count / wide + 4;
     let (mut turns, mut right, mut at) = (Vec::new(), true, (0, 0));
@@ -127,22 +133,24 @@ fn moves(count: usize, rng: &mut Rng) -> Vec<HostTurn> {
             (0..wide).map(sign).collect()
         };
         let board: Vec<String> = (0..high).map(row).collect();
-        let asked = serde_json::json!({"action": action});
-        turns.push(called("act", asked, &board.join("\n"), false));
+        let action = serde_json::json!({"action": action});
+        turns.push(called("act", action, &board.join("\n"), false));
     }
-    turns
+    Ok(HarmlessTurns { turns, replaced: 0 })
 }
 
 /// Returns the same call of a tool with an empty result.
-fn silent(asked: &DrawSpec<'_>, count: usize, rng: &mut Rng) -> Result<Vec<HostTurn>, NoDraw> {
+pub(crate) fn silent(asked: &DrawSpec<'_>, _: usize, rng: &mut Rng) -> Draw<HarmlessTurns> {
     const CALLS: [(&str, &str, &str); 4] = [
         ("scroll", "direction", "down"),
         ("press_key", "key", "ArrowDown"),
         ("undo", "steps", "1"),
         ("click", "target", "next"),
     ];
+    let count = asked.item.repeats.copies.draw(rng);
     let text = asked.text(rng)?;
     let (tool, name, value) = rng.pick(&CALLS).ok_or("no calls")?;
     let turn = called(tool, serde_json::json!({*name: value}), text, false);
-    Ok(vec![turn; count])
+    let turns = vec![turn; count];
+    Ok(HarmlessTurns { turns, replaced: 0 })
 }

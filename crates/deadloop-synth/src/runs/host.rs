@@ -59,7 +59,7 @@ fn benign(meta: &Map<String, Json>) -> Vec<Benign> {
 
 /// A turn. Its first event is the start of the turn, and a message of a user after the turn is its last event.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct HostTurn {
+pub(crate) struct HostTurn {
     pub(super) events: Vec<RecordedEvent>,
     /// The reason, if the turn belongs to harmless repetition.
     pub(super) benign: Option<Reason>,
@@ -156,7 +156,7 @@ impl HostTurn {
 
 /// A run before planting.
 #[derive(Clone, Debug)]
-pub(super) struct HostRun {
+pub(crate) struct HostRun {
     pub(super) from: String,
     pub(super) group: String,
     /// The model. `None` for a script, which no model wrote.

@@ -7,13 +7,12 @@ use deadloop_detect::{Channel, Kind};
 use super::super::label::PlantedLabel;
 use super::host::{HostRun, HostTurn};
 use super::rewording::reworded;
-use super::{DrawSpec, NoDraw, PlantedRun, agent_loops};
+use super::{Draw, DrawSpec, LoopScene, NoDraw, PlantedRun};
 use crate::planted_loops::Rng;
-use crate::spec::RunLoopKind;
 use deadloop_corpus::{Body, RecordedEvent};
 
 /// A planted loop and its position.
-pub(super) struct PlantedLoop {
+pub(crate) struct PlantedLoop {
     /// The turns before the planted ones. For loops of calls, they include the first copy.
     pub(super) kept: Vec<HostTurn>,
     /// The planted turns.
@@ -28,18 +27,40 @@ pub(super) struct PlantedLoop {
     pub(super) at: usize,
 }
 
+impl PlantedLoop {
+    /// Returns a loop of calls whose first copy is the last `count` turns of the host up to `at`.
+    pub(super) fn of_calls(host: &HostRun, at: usize, count: usize, turns: Vec<HostTurn>) -> Self {
+        Self {
+            kept: host.turns[..=at].to_vec(),
+            turns,
+            start: host.places()[at + 1 - count],
+            onset: host.places()[at + 1],
+            period: None,
+            at,
+        }
+    }
+
+    /// Returns a loop of turns behind `at`, with copies of `period` turns.
+    pub(super) fn of_turns(host: &HostRun, at: usize, period: usize, turns: Vec<HostTurn>) -> Self {
+        Self {
+            kept: host.turns[..=at].to_vec(),
+            turns,
+            start: at + 1,
+            onset: at + 1 + period,
+            period: Some(period),
+            at,
+        }
+    }
+}
+
 /// Draws the loop after some turn of the host.
 pub(super) fn planted(
     asked: &DrawSpec<'_>,
-    host: &HostRun,
-    looped: RunLoopKind,
+    (kind, scene): (Kind, LoopScene),
     rng: &mut Rng,
-) -> Result<PlantedRun, NoDraw> {
-    let copies = match looped {
-        RunLoopKind::Of(kind) => of_kind(asked, host, kind, rng)?,
-        _ => agent_loops::copies(asked, host, looped, rng)?,
-    };
-    let in_turns = looped.is_in_turns();
+) -> Draw<PlantedRun> {
+    let copies = scene(asked, rng)?;
+    let in_turns = matches!(kind, Kind::Monologue | Kind::Handoff);
     let channel = if in_turns {
         Channel::Turns
     } else {
@@ -52,12 +73,12 @@ pub(super) fn planted(
     } else {
         turns.iter().map(HostTurn::calls).sum()
     };
-    let after = rest(host, copies.at, asked.item.repeats.after.draw(rng))?;
+    let after = rest(asked.host, copies.at, asked.item.repeats.after.draw(rng))?;
     let goes_on = !after.is_empty();
     turns.extend(after);
     let label = PlantedLabel {
         class: asked.item.repeats.class.name(),
-        kind: looped.kind().name(),
+        kind: kind.name(),
         channel: channel.name().to_owned(),
         start: Some(copies.start),
         onset: Some(copies.onset),
@@ -73,55 +94,32 @@ pub(super) fn planted(
     })
 }
 
-/// Draws a loop of a kind that has its own label.
-fn of_kind(
-    asked: &DrawSpec<'_>,
-    host: &HostRun,
-    kind: Kind,
-    rng: &mut Rng,
-) -> Result<PlantedLoop, NoDraw> {
-    let in_turns = matches!(kind, Kind::Monologue | Kind::Handoff);
-    let place = |at: usize, places: &[usize]| match kind {
-        Kind::Monologue => at + 2,
-        Kind::Handoff => at + 3,
-        _ => places[at + 1],
-    };
-    let fits: fn(&HostTurn) -> bool = if in_turns {
-        |_| true
-    } else {
-        |turn| turn.pair().is_some()
-    };
-    let at = behind(asked, host, (place, fits), rng)?;
-    match kind {
-        Kind::Monologue | Kind::Handoff => repeat_turns(asked, host, kind, at, rng),
-        Kind::Interleaved => interleaved(asked, host, at, rng),
-        Kind::AperiodicStagnation => aperiodic(asked, host, at, rng),
-        Kind::ErrorRetry => other_words(asked, host, at, rng),
-        _ => exact(asked, host, kind, at, rng),
-    }
-}
-
 /// Draws a turn after which the second copy can begin. `place` returns the position of the second copy, given the
 /// turn and the number of calls before each turn. No user may speak at the end of the turn, and the turn must fit.
 pub(super) fn behind(
     asked: &DrawSpec<'_>,
-    host: &HostRun,
     (place, fits): (impl Fn(usize, &[usize]) -> usize, fn(&HostTurn) -> bool),
     rng: &mut Rng,
 ) -> Result<usize, NoDraw> {
-    let places = host.places();
+    let places = asked.host.places();
     let may = |at: &usize| {
-        let turn = &host.turns[*at];
+        let turn = &asked.host.turns[*at];
         let spoken = turn
             .events
             .iter()
             .any(|event| matches!(event.body, Body::User(_)));
         asked.onset.holds(place(*at, &places)) && !spoken && fits(turn) && turn.benign.is_none()
     };
-    let turns: Vec<usize> = (0..host.turns.len()).filter(may).collect();
+    let turns: Vec<usize> = (0..asked.host.turns.len()).filter(may).collect();
     rng.pick(&turns)
         .copied()
         .ok_or("no turn of a run at the wanted onset that can be repeated")
+}
+
+/// Draws a turn with one call and its result, after which the second copy can begin.
+pub(super) fn behind_call(asked: &DrawSpec<'_>, rng: &mut Rng) -> Result<usize, NoDraw> {
+    let place = |at: usize, places: &[usize]| places[at + 1];
+    behind(asked, (place, |turn| turn.pair().is_some()), rng)
 }
 
 /// Returns the last `count` turns up to `at`. Each must have one call with a result, and the calls must all differ
@@ -143,40 +141,44 @@ pub(super) fn unit(host: &HostRun, at: usize, count: usize) -> Result<&[HostTurn
     }
 }
 
-/// Repeats the same calls with the same results.
-fn exact(
-    asked: &DrawSpec<'_>,
-    host: &HostRun,
-    kind: Kind,
-    at: usize,
-    rng: &mut Rng,
-) -> Result<PlantedLoop, NoDraw> {
-    let period = match kind {
-        Kind::Cycle => asked.item.repeats.period.draw(rng),
-        _ => 1,
-    };
-    let unit = unit(host, at, period)?;
-    let mut kept = host.turns[..=at].to_vec();
+/// Repeats a call with the same result.
+pub(crate) fn same(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = behind_call(asked, rng)?;
+    exact(asked, (at, 1), rng)
+}
+
+/// Repeats a few calls in turn, with the same results.
+pub(crate) fn cycle(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = behind_call(asked, rng)?;
+    let period = asked.item.repeats.period.draw(rng);
+    exact(asked, (at, period), rng)
+}
+
+fn exact(asked: &DrawSpec<'_>, (at, period): (usize, usize), rng: &mut Rng) -> Draw<PlantedLoop> {
+    let unit = unit(asked.host, at, period)?;
     let copies = asked.item.repeats.copies.draw(rng);
-    let turns = match kind {
-        Kind::IdenticalCall => {
-            let mut answers = immaterial(unit[0].pair().map_or("", |pair| pair.2), copies, rng);
-            let error = unit[0].pair().and_then(|pair| pair.3);
-            kept[at] = kept[at].answered(&answers.remove(0), error);
-            answers
-                .iter()
-                .map(|answer| unit[0].answered(answer, error))
-                .collect()
-        }
-        _ => (1..copies).flat_map(|_| unit.to_vec()).collect(),
-    };
+    let turns = (1..copies).flat_map(|_| unit.to_vec()).collect();
+    Ok(PlantedLoop {
+        period: Some(period),
+        ..PlantedLoop::of_calls(asked.host, at, period, turns)
+    })
+}
+
+/// Repeats a call whose results differ immaterially.
+pub(crate) fn identical(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = behind_call(asked, rng)?;
+    let turn = &unit(asked.host, at, 1)?[0];
+    let copies = asked.item.repeats.copies.draw(rng);
+    let (_, _, content, error) = turn.pair().ok_or("no result")?;
+    let answers = immaterial(content, copies, rng);
+    let answered = answers.iter().map(|answer| turn.answered(answer, error));
+    let mut turns: Vec<HostTurn> = answered.collect();
+    let mut kept = asked.host.turns[..=at].to_vec();
+    kept[at] = turns.remove(0);
     Ok(PlantedLoop {
         kept,
-        turns,
-        start: host.places()[at + 1 - period],
-        onset: host.places()[at + 1],
-        period: Some(period),
-        at,
+        period: Some(1),
+        ..PlantedLoop::of_calls(asked.host, at, 1, turns)
     })
 }
 
@@ -207,12 +209,8 @@ fn immaterial(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
 }
 
 /// Repeats a few calls in random order.
-fn interleaved(
-    asked: &DrawSpec<'_>,
-    host: &HostRun,
-    at: usize,
-    rng: &mut Rng,
-) -> Result<PlantedLoop, NoDraw> {
+pub(crate) fn interleaved(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = behind_call(asked, rng)?;
     let count = asked.item.repeats.period.draw(rng);
     let wanted = (asked.item.repeats.copies.draw(rng) - 1) * count;
     let mut drawn: Vec<usize> = Vec::new();
@@ -227,16 +225,12 @@ fn interleaved(
     if !all {
         return Err("a call that does not come back");
     }
-    in_order(host, at, count, &drawn)
+    in_order(asked.host, at, count, &drawn)
 }
 
 /// Repeats each of many calls once or twice, in a different order. Most calls are different, and none is new.
-fn aperiodic(
-    asked: &DrawSpec<'_>,
-    host: &HostRun,
-    at: usize,
-    rng: &mut Rng,
-) -> Result<PlantedLoop, NoDraw> {
+pub(crate) fn aperiodic(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = behind_call(asked, rng)?;
     let count = asked.item.repeats.period.draw(rng);
     let mut drawn = Vec::new();
     for _ in 0..2 {
@@ -245,92 +239,65 @@ fn aperiodic(
         drawn.extend(round);
     }
     drawn.truncate(rng.between(count, 2 * count - 1));
-    in_order(host, at, count, &drawn)
+    in_order(asked.host, at, count, &drawn)
 }
 
 /// Repeats the last `count` turns in the given order, which must not be a cycle.
-fn in_order(
-    host: &HostRun,
-    at: usize,
-    count: usize,
-    order: &[usize],
-) -> Result<PlantedLoop, NoDraw> {
+fn in_order(host: &HostRun, at: usize, count: usize, order: &[usize]) -> Draw<PlantedLoop> {
     let unit = unit(host, at, count)?;
     let whole: Vec<usize> = (0..count).chain(order.iter().copied()).collect();
     let periodic = |k: usize| whole.iter().zip(whole.iter().skip(k)).all(|(a, b)| a == b);
     if (1..=whole.len() / 2).any(periodic) {
         return Err("an order that is a cycle");
     }
-    Ok(PlantedLoop {
-        kept: host.turns[..=at].to_vec(),
-        turns: order.iter().map(|one| unit[*one].clone()).collect(),
-        start: host.places()[at + 1 - count],
-        onset: host.places()[at + 1],
-        period: None,
-        at,
-    })
+    let turns = order.iter().map(|one| unit[*one].clone()).collect();
+    Ok(PlantedLoop::of_calls(host, at, count, turns))
 }
 
 /// Repeats a call in other words, with the same error each time.
-fn other_words(
-    asked: &DrawSpec<'_>,
-    host: &HostRun,
-    at: usize,
-    rng: &mut Rng,
-) -> Result<PlantedLoop, NoDraw> {
-    let turn = &unit(host, at, 1)?[0];
+pub(crate) fn other_words(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = behind_call(asked, rng)?;
+    let turn = &unit(asked.host, at, 1)?[0];
     let (_, arguments, ..) = turn.pair().ok_or("no result")?;
     let count = asked.item.repeats.copies.draw(rng) - 1;
     let others = reworded(arguments, count, rng).ok_or("arguments without a text")?;
     let text = asked.text(rng)?;
-    let mut kept = host.turns[..=at].to_vec();
+    let mut kept = asked.host.turns[..=at].to_vec();
     kept[at] = turn.answered(text, Some(true));
+    let turns = others.iter().map(|other| kept[at].asking(other)).collect();
     Ok(PlantedLoop {
-        turns: others.iter().map(|other| kept[at].asking(other)).collect(),
         kept,
-        start: host.places()[at],
-        onset: host.places()[at + 1],
-        period: None,
-        at,
+        ..PlantedLoop::of_calls(asked.host, at, 1, turns)
     })
 }
 
-/// Repeats turns that hold only text, or that hand the work over and back.
-fn repeat_turns(
-    asked: &DrawSpec<'_>,
-    host: &HostRun,
-    kind: Kind,
-    at: usize,
-    rng: &mut Rng,
-) -> Result<PlantedLoop, NoDraw> {
-    const AGENTS: [&str; 2] = ["planner", "worker"];
+/// Repeats turns that hold only text.
+pub(crate) fn monologue(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = behind(asked, (|at, _: &[usize]| at + 2, |_| true), rng)?;
     let text = asked.text(rng)?;
     let copies = asked.item.repeats.copies.draw(rng);
-    let (period, count) = match kind {
-        Kind::Handoff => (2, 2 * copies),
-        _ => (1, copies),
-    };
+    let turns = vec![HostTurn::new().saying(text); copies];
+    Ok(PlantedLoop::of_turns(asked.host, at, 1, turns))
+}
+
+/// Repeats turns that hand the work over and back.
+pub(crate) fn handoff(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    const AGENTS: [&str; 2] = ["planner", "worker"];
+    let at = behind(asked, (|at, _: &[usize]| at + 3, |_| true), rng)?;
+    let text = asked.text(rng)?;
+    let copies = asked.item.repeats.copies.draw(rng);
     let one = |number: usize| {
-        let mut turn = HostTurn::new();
-        turn.events
-            .push(RecordedEvent::new(Body::Answer(text.to_owned())));
-        if kind == Kind::Handoff {
-            let (from, to) = (AGENTS[number % 2], AGENTS[(number + 1) % 2]);
-            turn.events[0].rest.insert("agent".into(), from.into());
-            let (from, to) = (from.to_owned(), to.to_owned());
-            turn.events
-                .push(RecordedEvent::new(Body::Handoff { from, to }));
-        }
+        let mut turn = HostTurn::new().saying(text);
+        let [from, to] = [number % 2, (number + 1) % 2].map(|at| AGENTS[at].to_owned());
+        turn.events[0]
+            .rest
+            .insert("agent".into(), from.clone().into());
+        let body = Body::Handoff { from, to };
+        turn.events.push(RecordedEvent::new(body));
         turn
     };
-    Ok(PlantedLoop {
-        kept: host.turns[..=at].to_vec(),
-        turns: (0..count).map(one).collect(),
-        start: at + 1,
-        onset: at + 1 + period,
-        period: Some(period),
-        at,
-    })
+    let turns = (0..2 * copies).map(one).collect();
+    Ok(PlantedLoop::of_turns(asked.host, at, 2, turns))
 }
 
 /// Returns the turns of the host after turn `at`, until they have `calls` calls.

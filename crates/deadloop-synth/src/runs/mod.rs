@@ -11,16 +11,14 @@
 //! | the kinds that can be planted | `spec/kinds` |
 //! | loops | `loops` |
 //! | reported loops of recent agents | `agent_loops` |
-//! | parallel calls with some results missing | `parallel_calls` |
 //! | harmless repetition | `harmless` |
 //! | a call in other words | `rewording` |
 //! | ids and dates in each result | `volatile_values` |
 
-mod agent_loops;
-mod harmless;
+pub(crate) mod agent_loops;
+pub(crate) mod harmless;
 mod host;
-mod loops;
-mod parallel_calls;
+pub(crate) mod loops;
 mod rewording;
 mod script;
 mod volatile_values;
@@ -38,13 +36,26 @@ use super::{ATTEMPTS, PLANTED, Synth, TranscriptFrame};
 use crate::planted_loops::Rng;
 use deadloop_corpus::Reason;
 use deadloop_corpus::{Body, RecordedEvent};
+use harmless::HarmlessTurns;
 use host::{HostRun, HostTurn};
+use loops::PlantedLoop;
+
+/// A loop in a run: draws the planted turns behind a turn of the host.
+pub(crate) type LoopScene = fn(&DrawSpec<'_>, &mut Rng) -> Draw<PlantedLoop>;
+
+/// Harmless repetition in a run: draws the turns that replace some of the host's.
+pub(crate) type HarmlessScene = fn(&DrawSpec<'_>, usize, &mut Rng) -> Draw<HarmlessTurns>;
+
+/// The result of a draw, or the reason why it failed.
+type Draw<T> = Result<T, NoDraw>;
 
 /// The requirements for one draw.
-struct DrawSpec<'a> {
+pub(crate) struct DrawSpec<'a> {
     item: &'a SpecItem,
     /// The range of the second copy's position, in calls, or in turns for loops of turns.
     onset: CountRange,
+    /// The run to plant into.
+    host: &'a HostRun,
 }
 
 /// A run with a planted part, and its labels.
@@ -59,10 +70,15 @@ impl<'a> Synth<'a> {
     pub(super) fn run(&self, item: &'a SpecItem, at: usize) -> Result<SynthTranscript, SpecError> {
         let (mut rng, split) = self.start(item, at);
         let onset = item.onset(at);
-        let asked = DrawSpec { item, onset };
         let draw = |attempt| {
             let host = self.host(item, (at + attempt, split), &mut rng)?;
-            Ok((planted(&asked, &host, &mut rng)?, host))
+            let asked = DrawSpec {
+                item,
+                onset,
+                host: &host,
+            };
+            let planted = planted(&asked, &mut rng)?;
+            Ok((planted, host))
         };
         let (planted, host) = self.tried((item, &item.id(at)), ATTEMPTS, draw)?;
         Ok(self.of_run(item, (at, split), planted, host))
@@ -121,8 +137,8 @@ impl<'a> Synth<'a> {
     ) -> SynthTranscript {
         let kind = item.kind.name;
         let (source, tag) = match item.kind.by {
-            ItemMaker::Loop(_) => ("planted", format!("{}-{kind}", item.repeats.class.name())),
-            ItemMaker::Harmless(_) => ("harmless", kind.to_owned()),
+            ItemMaker::Loop(..) => ("planted", format!("{}-{kind}", item.repeats.class.name())),
+            ItemMaker::Harmless(..) => ("harmless", kind.to_owned()),
             _ => ("clean", "clean".to_owned()),
         };
         let mut meta = Map::new();
@@ -167,12 +183,12 @@ impl<'a> Synth<'a> {
 }
 
 /// Draws a planted part for one host.
-fn planted(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedRun, NoDraw> {
+fn planted(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedRun> {
     match asked.item.kind.by {
-        ItemMaker::Harmless(harmless) => harmless::planted(asked, host, harmless, rng),
-        ItemMaker::Loop(looped) => loops::planted(asked, host, looped, rng),
+        ItemMaker::Harmless(reason, scene) => harmless::planted(asked, (reason, scene), rng),
+        ItemMaker::Loop(kind, scene) => loops::planted(asked, (kind, scene), rng),
         _ => Ok(PlantedRun {
-            turns: host.turns.clone(),
+            turns: asked.host.turns.clone(),
             labels: clean(),
             is_cut: false,
         }),

@@ -1,13 +1,13 @@
 //! Checks of a spec: meaningless keys and impossible combinations.
 
-use deadloop_detect::Fault;
+use deadloop_detect::{Fault, Kind};
 
+use super::keys::key_texts;
 use super::kinds::ItemMaker;
 use super::parsing::{ItemContext, ParsedTable, SpecError, named};
 use super::tables::{DriftKind, ItemTable, LoopClass, SpecStreamKind, Unit};
 use super::values::ends;
 use super::{Faults, Repeats};
-use crate::planted_loops::PlantKind;
 
 type CheckResult = Result<(), SpecError>;
 
@@ -26,7 +26,9 @@ pub(super) fn has_its_keys(table: &ItemTable, at: ParsedTable<'_>) -> CheckResul
     let Some(key) = at.keys().find(|key| !kind.has(key)) else {
         return Ok(());
     };
-    let known = ItemTable::KEYS.iter().map(super::keys::SpecKey::name);
+    let keys = key_texts();
+    let known = keys.iter().filter(|known| known.table == "[[item]]");
+    let known = known.map(|known| known.key.as_str());
     let known: Vec<&str> = known.filter(|key| kind.has(key)).collect();
     let what = format!("{key} has no meaning for kind {}", kind.name);
     Err(at.refused(key, what, format!("one of {}", known.join(", "))))
@@ -48,14 +50,15 @@ impl ItemContext<'_> {
         }
         match self.item.kind.by {
             ItemMaker::Text(kind) => self.loop_possible(kind)?,
-            ItemMaker::Call | ItemMaker::Calls => self.tools_possible()?,
-            ItemMaker::Run | ItemMaker::Harmless(_) | ItemMaker::Loop(_) => self.run_possible()?,
+            ItemMaker::Run | ItemMaker::Harmless(..) | ItemMaker::Loop(..) => {
+                self.run_possible()?
+            }
             ItemMaker::Clean | ItemMaker::Recorded | ItemMaker::Fault => {}
         }
         if self.item.glue.is_some() && self.item.forms.is_none() {
             self.doubt_possible("glue")?;
         }
-        let faults = self.item.kind.by == ItemMaker::Fault;
+        let faults = matches!(self.item.kind.by, ItemMaker::Fault);
         let faults = faults.then(|| self.faults()).transpose()?;
         let whole = faults
             .as_ref()
@@ -74,8 +77,13 @@ impl ItemContext<'_> {
         Ok(faults)
     }
 
-    fn loop_possible(&self, kind: PlantKind) -> CheckResult {
-        self.room("chars")?;
+    fn loop_possible(&self, kind: Kind) -> CheckResult {
+        let Repeats { onsets, period, .. } = &self.item.repeats;
+        if let Some(onset) = onsets.iter().find(|onset| onset.high < period.low) {
+            let what = format!("onset {onset} leaves no room for a first copy of {period} chars");
+            let expected = format!("an onset of at least {} chars", period.low);
+            return Err(self.at.refused("onset", what, expected));
+        }
         let all = self.spec.table.unit.iter().flatten();
         if let Some(name) = &self.item.unit {
             named(self.at, "unit", name, all.map(|unit| &*unit.name))?;
@@ -84,9 +92,7 @@ impl ItemContext<'_> {
         let without = |lang: &&String| !unit.is_empty() && self.spec.units(unit, lang).is_none();
         let silent = self.item.langs.iter().find(without);
         let drift = self.item.drift.as_ref();
-        let near = kind == PlantKind::NearRepeat;
-        let (period, lead) = (self.item.repeats.period, self.item.lead());
-        let times = self.item.nested.map_or(0, |times| times.0.high);
+        let near = kind == Kind::NearRepeat;
         let mut texts = self.units().flat_map(|unit| unit.texts.iter());
         let is_open = texts.any(|text| text.contains("{}"));
         refuse! { self.at;
@@ -97,25 +103,9 @@ impl ItemContext<'_> {
                 "near-repeat with drift fill, draw or counter, or texts without {}";
             "kind" if near && drift.is_none() =>
                 "near-repeat without drift", "drift = { kind = … }: how the copies differ";
-            "lead" if lead.high > 0 && drift.is_none() =>
-                "lead without drift", "drift = { kind = … }: how those copies differ";
-            "drift" if !near && lead.low == 0 && drift.is_some() => format!("{kind} whose copies differ"),
-                "kind = \"near-repeat\", or lead of 1 and more: copies that drift before exact ones";
-            "nested" if times > 0 && times + 1 > period.high =>
-                format!("{times} times a unit in {period} chars"), "a longer period";
+            "drift" if !near && drift.is_some() => format!("{kind} whose copies differ"), "kind = \"near-repeat\"";
         }
         self.drift_possible()
-    }
-
-    /// Rejects an onset before the end of the first copy.
-    fn room(&self, unit: &str) -> CheckResult {
-        let Repeats { onsets, period, .. } = &self.item.repeats;
-        let short = onsets.iter().find(|onset| onset.high < period.low);
-        short.map_or(Ok(()), |onset| {
-            let what = format!("onset {onset} leaves no room for a first copy of {period} {unit}");
-            let expected = format!("an onset of at least {} {unit}", period.low);
-            Err(self.at.refused("onset", what, expected))
-        })
     }
 
     /// Returns the units that are repeated, in the languages of the item.
@@ -131,12 +121,9 @@ impl ItemContext<'_> {
         };
         let kind = drift.kind.0;
         let fills = matches!(kind, DriftKind::Fill | DriftKind::Draw);
-        let lead = self.item.lead().high > 0;
         let counter = drift.counter.as_ref();
         let closed = |unit: &Unit| !unit.texts.iter().all(|text| text.contains("{}"));
         refuse! { self.at;
-            "drift" if fills && lead =>
-                "drift fill or draw with lead", "another drift: exact copies have nothing to fill in";
             "drift" if fills && self.item.unit.is_none() =>
                 "drift fill or draw of text that is cut", "unit: texts with {} in them";
             "drift" if fills && self.units().any(|unit| unit.fillers().len() < 2) =>
@@ -145,8 +132,6 @@ impl ItemContext<'_> {
                 "drift fill or draw, but a text without {}", "{} in every text of the [[unit]]";
             "drift" if kind == DriftKind::Counter && counter.is_some_and(|text| !text.contains("{}")) =>
                 "a counter without {}", "{} where the number stands";
-            "drift" if kind == DriftKind::Circle && lead =>
-                "drift circle with lead", "another drift: what goes in circles never comes to exact copies";
             "drift" if kind != DriftKind::Circle && drift.glue.is_some() =>
                 "glue without circle", "drift kind circle";
             "drift" if kind == DriftKind::Paraphrase && self.spec.paraphrase().is_empty() =>
@@ -178,22 +163,6 @@ impl ItemContext<'_> {
         })
     }
 
-    /// Rejects loops of tools that do not exist.
-    fn tools_possible(&self) -> CheckResult {
-        let period = self.item.repeats.period;
-        let names = self.spec.tools().iter().map(|tool| &*tool.name);
-        for name in self.item.tools.iter().flat_map(|all| all.iter()) {
-            named(self.at, "tools", name, names.clone())?;
-        }
-        refuse! { self.at;
-            "period" if self.item.kind.by == ItemMaker::Calls && period.low < 2 => format!("a cycle of {period} calls"),
-                "2 calls and more; one call over and over is tool-repeat";
-            "kind" if self.spec.tools().is_empty() =>
-                "a tool loop without [[tool]]", "a [[tool]] that is called";
-        }
-        self.room("calls")
-    }
-
     /// Rejects loops that do not fit into any run.
     fn run_possible(&self) -> CheckResult {
         let (period, kind) = (self.item.repeats.period, self.item.kind.0);
@@ -216,8 +185,7 @@ impl ItemContext<'_> {
                 .at
                 .refused("kind", "kind fault without stream", "stream"));
         };
-        let (of_source, calls) = (item.source.is_some(), stream == SpecStreamKind::Calls);
-        let planted = of_source && (item.forms.is_some() || calls);
+        let planted = item.source.is_some() && item.forms.is_some();
         let chunks = item.chunks.as_ref();
         let timed = chunks.is_some_and(|chunks| chunks.make_times() || chunks.are_recorded());
         let foreign = kinds.iter().find(|kind| !stream.has(**kind));
@@ -230,9 +198,9 @@ impl ItemContext<'_> {
                 format!("one of {}", known.join(", "));
             "" if kinds.contains(&Fault::Stall) && !timed => "a stall without times",
                 "chunks = { by = …, ms = [low, high] }, or { by = \"recorded\" }";
-            "" if calls && self.spec.tools().is_empty() && !of_source =>
-                "calls without [[tool]]", "a [[tool]] that is called, or the source of runs";
-            "source" if planted && item.forms.is_some() && !matches!(stream, SpecStreamKind::Tags | SpecStreamKind::Think) =>
+            "" if stream == SpecStreamKind::Calls && self.spec.tools().is_empty() =>
+                "calls without [[tool]]", "a [[tool]] that is called";
+            "source" if planted && !matches!(stream, SpecStreamKind::Tags | SpecStreamKind::Think) =>
                 format!("forms in the texts of a source, of a stream of {}", stream.name()),
                 "stream tags or think, or source without forms";
         }

@@ -3,7 +3,7 @@
 use deadloop_detect::Kind as Label;
 
 use super::values::{CountRange, NamedValue};
-use crate::planted_loops::PlantKind;
+use crate::runs::{HarmlessScene, LoopScene, agent_loops, harmless, loops};
 use deadloop_corpus::Reason;
 
 /// A kind of item.
@@ -23,14 +23,10 @@ pub(crate) struct ItemKind {
 }
 
 /// The makers of items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum ItemMaker {
     /// A loop in text.
-    Text(PlantKind),
-    /// A repeated call.
-    Call,
-    /// A few calls in turn, repeated.
-    Calls,
+    Text(Label),
     /// Clean text, or forms.
     Clean,
     /// Unchanged recordings.
@@ -39,50 +35,19 @@ pub(crate) enum ItemMaker {
     Fault,
     /// A run without changes.
     Run,
-    /// Harmless repetition in a run.
-    Harmless(Harmless),
-    /// A loop in a run.
-    Loop(RunLoopKind),
-}
-
-/// The kinds of harmless repetition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Harmless {
-    /// The host's own call, repeated for this reason.
-    Own(Reason),
-    /// Moves over a board: few different actions, but each shows another board.
-    Game,
-    /// Calls of a tool with an empty result: scrolls, keys, undo.
-    Stateless,
-}
-
-/// The kinds of loops in runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RunLoopKind {
-    /// A kind that has its own label.
-    Of(Label),
-    /// A writing call with a new body and the same error each time.
-    RewordedWrite,
-    /// Overlapping windows over one file, round and round. No two calls are equal, but every line was read before.
-    Window,
-    /// A command that grows by a copy of itself, with the same result.
-    Growing,
-    /// The plan, a few calls and a compaction of the context, repeated.
-    Replan,
-    /// A repeated answer to different questions of users.
-    SameAnswer,
-    /// A repeated sentence before each call, while the calls make progress.
-    Narration,
+    /// Harmless repetition in a run, with its reason in `meta.benign`.
+    Harmless(Reason, HarmlessScene),
+    /// A loop in a run, with the kind in its label.
+    Loop(Label, LoopScene),
 }
 
 /// The groups of keys. A kind with default texts also has `texts`.
 const ALL: &[&str] = &["name", "kind", "count", "file", "source"];
 const LOOP: &[&str] = &["lang", "onset", "after", "class", "copies"];
-const TEXT: &[&str] = &["channel", "unit", "period", "length", "truncate", "chunks"];
-const DRIFT: &[&str] = &["drift", "false_starts"];
-const EXACT: &[&str] = &["lead", "nested"];
+const TEXT: &[&str] = &[
+    "channel", "unit", "period", "length", "truncate", "chunks", "drift",
+];
 const PERIOD: &[&str] = &["period"];
-const TOOLS: &[&str] = &["tools"];
 const CLEAN: &[&str] = &[
     "lang", "forms", "channel", "chars", "glue", "around", "aside",
 ];
@@ -143,41 +108,37 @@ macro_rules! kinds {
     };
 }
 
-use Harmless::Own;
-use ItemMaker::{Call, Calls, Clean, Fault, Harmless as No, Loop, Recorded, Run, Text};
-use RunLoopKind::Of;
+use ItemMaker::{Clean, Fault, Harmless, Loop, Recorded, Run, Text};
 
 kinds! {
-    "short-sequence": Text(PlantKind::ShortSequence), [LOOP, TEXT, DRIFT, EXACT], 2 to 40, 4 to 12, NOTHING;
-    "paragraph": Text(PlantKind::Paragraph), [LOOP, TEXT, DRIFT, EXACT], 40 to 600, 4 to 12, NOTHING;
-    "ordered-list": Text(PlantKind::OrderedList), [LOOP, TEXT, DRIFT], 10 to 400, 4 to 12, NOTHING;
-    "near-repeat": Text(PlantKind::NearRepeat), [LOOP, TEXT, DRIFT], 40 to 600, 4 to 12, NOTHING;
-    "tool-repeat": Call, [LOOP, TOOLS], 1 to 1, 3 to 8, NOTHING;
-    "tool-cycle": Calls, [LOOP, TOOLS, PERIOD], 2 to 4, 3 to 8, NOTHING;
+    "short-sequence": Text(Label::ShortSequence), [LOOP, TEXT], 2 to 40, 4 to 12, NOTHING;
+    "paragraph": Text(Label::Paragraph), [LOOP, TEXT], 40 to 600, 4 to 12, NOTHING;
+    "ordered-list": Text(Label::OrderedList), [LOOP, TEXT], 10 to 400, 4 to 12, NOTHING;
+    "near-repeat": Text(Label::NearRepeat), [LOOP, TEXT], 40 to 600, 4 to 12, NOTHING;
     "clean": Clean, [CLEAN], 1 to 1, 1 to 1, NOTHING;
     "recorded": Recorded, [], 1 to 1, 1 to 1, NOTHING;
     "fault": Fault, [FAULT], 1 to 1, 1 to 1, NOTHING;
     "run": Run, [RUN], 1 to 1, 1 to 1, NOTHING;
-    "poll": No(Own(Reason::Poll)), [RUN, HARMLESS], 1 to 1, 3 to 6, POLLED;
-    "batch": No(Own(Reason::Batch)), [RUN, HARMLESS], 1 to 1, 5 to 9, NOTHING;
-    "verify": No(Own(Reason::Verify)), [RUN, HARMLESS], 1 to 1, 3 to 6, NOTHING;
-    "retry": No(Own(Reason::Retry)), [RUN, HARMLESS], 1 to 1, 2 to 3, ERRORS;
-    "identical-call": Loop(Of(Label::IdenticalCall)), [RUN, LOOP], 1 to 1, 4 to 10, NOTHING;
-    "same-call-same-result": Loop(Of(Label::SameCallSameResult)), [RUN, LOOP], 1 to 1, 4 to 10, NOTHING;
-    "cycle": Loop(Of(Label::Cycle)), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10, NOTHING;
-    "interleaved": Loop(Of(Label::Interleaved)), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10, NOTHING;
-    "aperiodic-stagnation": Loop(Of(Label::AperiodicStagnation)), [RUN, STALE], 4 to 8, 4 to 10, NOTHING;
-    "error-retry": Loop(Of(Label::ErrorRetry)), [RUN, LOOP], 1 to 1, 4 to 10, ERRORS;
-    "monologue": Loop(Of(Label::Monologue)), [RUN, LOOP], 1 to 1, 4 to 10, THOUGHTS;
-    "handoff": Loop(Of(Label::Handoff)), [RUN, LOOP], 2 to 2, 4 to 10, HANDED;
-    "game": No(Harmless::Game), [RUN, HARMLESS], 1 to 1, 8 to 20, NOTHING;
-    "stateless": No(Harmless::Stateless), [RUN, HARMLESS], 1 to 1, 3 to 8, SILENCE;
-    "reworded-write": Loop(RunLoopKind::RewordedWrite), [RUN, LOOP], 1 to 1, 8 to 16, REFUSED;
-    "window": Loop(RunLoopKind::Window), [RUN, LOOP, PERIOD], 4 to 8, 3 to 4, NOTHING;
-    "growing": Loop(RunLoopKind::Growing), [RUN, LOOP], 1 to 1, 4 to 10, NOTHING;
-    "replan": Loop(RunLoopKind::Replan), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10, PLANS;
-    "same-answer": Loop(RunLoopKind::SameAnswer), [RUN, LOOP], 1 to 1, 5 to 10, ANSWERS;
-    "narration": Loop(RunLoopKind::Narration), [RUN, LOOP], 1 to 1, 5 to 8, NARRATED;
+    "poll": Harmless(Reason::Poll, harmless::poll), [RUN, HARMLESS], 1 to 1, 3 to 6, POLLED;
+    "batch": Harmless(Reason::Batch, harmless::batch), [RUN, HARMLESS], 1 to 1, 5 to 9, NOTHING;
+    "verify": Harmless(Reason::Verify, harmless::verified), [RUN, HARMLESS], 1 to 1, 3 to 6, NOTHING;
+    "retry": Harmless(Reason::Retry, harmless::retry), [RUN, HARMLESS], 1 to 1, 2 to 3, ERRORS;
+    "identical-call": Loop(Label::IdenticalCall, loops::identical), [RUN, LOOP], 1 to 1, 4 to 10, NOTHING;
+    "same-call-same-result": Loop(Label::SameCallSameResult, loops::same), [RUN, LOOP], 1 to 1, 4 to 10, NOTHING;
+    "cycle": Loop(Label::Cycle, loops::cycle), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10, NOTHING;
+    "interleaved": Loop(Label::Interleaved, loops::interleaved), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10, NOTHING;
+    "aperiodic-stagnation": Loop(Label::AperiodicStagnation, loops::aperiodic), [RUN, STALE], 4 to 8, 4 to 10, NOTHING;
+    "error-retry": Loop(Label::ErrorRetry, loops::other_words), [RUN, LOOP], 1 to 1, 4 to 10, ERRORS;
+    "monologue": Loop(Label::Monologue, loops::monologue), [RUN, LOOP], 1 to 1, 4 to 10, THOUGHTS;
+    "handoff": Loop(Label::Handoff, loops::handoff), [RUN, LOOP], 2 to 2, 4 to 10, HANDED;
+    "game": Harmless(Reason::Batch, harmless::moves), [RUN, HARMLESS], 1 to 1, 8 to 20, NOTHING;
+    "stateless": Harmless(Reason::Batch, harmless::silent), [RUN, HARMLESS], 1 to 1, 3 to 8, SILENCE;
+    "reworded-write": Loop(Label::ErrorRetry, agent_loops::writes), [RUN, LOOP], 1 to 1, 8 to 16, REFUSED;
+    "window": Loop(Label::AperiodicStagnation, agent_loops::windows), [RUN, LOOP, PERIOD], 4 to 8, 3 to 4, NOTHING;
+    "growing": Loop(Label::AperiodicStagnation, agent_loops::growing), [RUN, LOOP], 1 to 1, 4 to 10, NOTHING;
+    "replan": Loop(Label::Cycle, agent_loops::replanned), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10, PLANS;
+    "same-answer": Loop(Label::Monologue, agent_loops::answered), [RUN, LOOP], 1 to 1, 5 to 10, ANSWERS;
+    "narration": Loop(Label::Monologue, agent_loops::narrated), [RUN, LOOP], 1 to 1, 5 to 8, NARRATED;
 }
 
 impl ItemKind {
@@ -203,34 +164,5 @@ impl NamedValue for &'static ItemKind {
 
     fn name(self) -> &'static str {
         self.name
-    }
-}
-
-impl Harmless {
-    /// Returns the reason why the repetition is harmless, for `meta.benign`.
-    pub(crate) fn reason(self) -> Reason {
-        match self {
-            Self::Own(reason) => reason,
-            // One tool is called over and over, but with progress.
-            Self::Game | Self::Stateless => Reason::Batch,
-        }
-    }
-}
-
-impl RunLoopKind {
-    /// Returns the kind in the loop's label.
-    pub(crate) fn kind(self) -> Label {
-        match self {
-            Self::Of(kind) => kind,
-            Self::RewordedWrite => Label::ErrorRetry,
-            Self::Window | Self::Growing => Label::AperiodicStagnation,
-            Self::Replan => Label::Cycle,
-            Self::SameAnswer | Self::Narration => Label::Monologue,
-        }
-    }
-
-    /// Returns whether the label counts turns rather than calls.
-    pub(crate) fn is_in_turns(self) -> bool {
-        matches!(self.kind(), Label::Monologue | Label::Handoff)
     }
 }

@@ -22,7 +22,7 @@ mod tables;
 mod values;
 
 pub use keys::{KeyText, key_texts};
-pub(super) use kinds::{Harmless, ItemMaker, RunLoopKind};
+pub(super) use kinds::ItemMaker;
 pub use parsing::SpecError;
 pub(super) use parsing::read;
 pub(super) use tables::{
@@ -101,15 +101,8 @@ pub(super) struct Faults {
     pub(super) stream: SpecStreamKind,
     pub(super) severity: CountRange,
     pub(super) intact: f64,
-    /// Whether the actions of the forms are planted into answers of the sources, or calls are those of real runs.
+    /// Whether the actions of the forms are planted into answers of the sources.
     pub(super) planted: bool,
-}
-
-impl Faults {
-    /// Returns whether runs of the sources are damaged.
-    pub(super) fn is_of_runs(&self) -> bool {
-        self.planted && self.stream == SpecStreamKind::Calls
-    }
 }
 
 impl Chunks {
@@ -127,16 +120,14 @@ impl Chunks {
 impl CorpusSpec {
     /// Returns whether an item plants into the runs of a source.
     pub fn wants_runs(&self, source: usize) -> bool {
-        let of_runs = |item: &SpecItem| match item.kind.by {
-            ItemMaker::Run | ItemMaker::Harmless(_) | ItemMaker::Loop(_) => item.forms.is_none(),
-            _ => item.faults.as_ref().is_some_and(Faults::is_of_runs),
-        };
-        self.wants(source, of_runs)
+        use ItemMaker::{Harmless, Loop, Run};
+        let is_of_runs = |item: &SpecItem| matches!(item.kind.by, Run | Harmless(..) | Loop(..));
+        self.wants(source, |item| is_of_runs(item) && item.forms.is_none())
     }
 
     /// Returns whether an item copies recordings of a source unchanged.
     pub fn wants_recordings(&self, source: usize) -> bool {
-        self.wants(source, |item| item.kind.by == ItemMaker::Recorded)
+        self.wants(source, |item| matches!(item.kind.by, ItemMaker::Recorded))
     }
 
     fn wants(&self, source: usize, of: impl Fn(&SpecItem) -> bool) -> bool {
@@ -228,11 +219,6 @@ impl SpecItem {
     /// Returns the range of the second copy's position for `turn`.
     pub(super) fn onset(&self, turn: usize) -> CountRange {
         self.repeats.onsets[turn % self.repeats.onsets.len()]
-    }
-
-    /// Returns the number of drifting copies before the exact ones.
-    pub(super) fn lead(&self) -> CountRange {
-        ends(self.table.lead, 0, 0)
     }
 }
 

@@ -255,9 +255,7 @@ impl SpecItem {
             }
         };
         let langs = match (&table.lang, kind.by) {
-            (None, ItemMaker::Text(_) | ItemMaker::Call | ItemMaker::Calls | ItemMaker::Fault) => {
-                spec.own_langs(&sources)
-            }
+            (None, ItemMaker::Text(_) | ItemMaker::Fault) => spec.own_langs(&sources),
             (None, ItemMaker::Clean) if table.forms.is_none() => spec.own_langs(&sources),
             (langs, _) => strings(langs.as_ref()),
         };

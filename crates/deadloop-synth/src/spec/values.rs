@@ -45,7 +45,7 @@ impl fmt::Display for CountRange {
 
 /// A type of the values of a key.
 pub(crate) trait SpecValue {
-    /// Returns the allowed values in words, for messages and for `--keys`.
+    /// Returns the allowed values in words.
     fn expected() -> String;
 }
 
@@ -198,26 +198,6 @@ fn is_plain(list: &[Json]) -> bool {
         item => !item.is_object(),
     };
     !list.is_empty() && list.iter().all(plain)
-}
-
-impl SpecValue for bool {
-    fn expected() -> String {
-        "true or false".into()
-    }
-}
-
-/// An optional key.
-impl<T: SpecValue> SpecValue for Option<T> {
-    fn expected() -> String {
-        T::expected()
-    }
-}
-
-/// Tables with the same name.
-impl<T: SpecValue> SpecValue for Vec<T> {
-    fn expected() -> String {
-        "tables".into()
-    }
 }
 
 impl fmt::Display for NonEmptyText {

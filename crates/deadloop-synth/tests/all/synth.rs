@@ -92,7 +92,6 @@ fn verify(made: &SynthTranscript, label: &PlantedLabel) {
     let check = |holds: bool, what: &str| assert!(holds, "{id}: {what}: {label:?}");
     check(onset == start + period, "another onset");
     check(end <= text.len() && onset < end, "an end outside");
-    check(label.earliest.unwrap_or(onset) <= onset, "a late earliest");
     let same = |at: usize| text[at] == text[at - period];
     if exact(label.kind) {
         check((onset..end).all(same), "not exact");
@@ -127,11 +126,7 @@ fn planted_loops_are_where_their_labels_say() {
     let made = all(&spec, &stock);
     let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for made in &made {
-        for label in made
-            .labels
-            .iter()
-            .filter(|label| label.class != "clean" && label.channel != "tools")
-        {
+        for label in made.labels.iter().filter(|label| label.class != "clean") {
             verify(made, label);
             *seen.entry((label.class, label.kind)).or_default() += 1;
         }
@@ -139,17 +134,12 @@ fn planted_loops_are_where_their_labels_say() {
     for kind in ["short-sequence", "paragraph", "ordered-list", "near-repeat"] {
         assert!(seen[&("loop", kind)] >= 20, "{seen:?}");
     }
-    assert!(seen[&("transient", "paragraph")] >= 20, "{seen:?}");
+    assert!(seen[&("transient", "paragraph")] >= 14, "{seen:?}");
     let bytes: usize = made
         .iter()
         .map(|made| made.entry.transcript.answer().len())
         .sum();
     assert!(bytes < 4_000_000, "{bytes}: a few MB at most");
-    let long = |made: &&SynthTranscript| made.labels.iter().any(|label| label.earliest.is_some());
-    assert!(
-        made.iter().filter(long).count() >= 10,
-        "near-copies that slide into exact ones"
-    );
 }
 
 /// Where the finder sees what was planted: off by so many chars; none: nowhere.
@@ -171,7 +161,7 @@ fn every_exact_loop_is_found_to_the_char_and_most_of_the_others() {
     for made in all(&spec, &stock) {
         let id = &made.entry.transcript.id;
         let main = made.labels.iter().find(|label| label.class == "loop");
-        let Some(label) = main.filter(|label| label.channel != "tools") else {
+        let Some(label) = main else {
             continue;
         };
         let off = off(&made, label);
@@ -183,49 +173,10 @@ fn every_exact_loop_is_found_to_the_char_and_most_of_the_others() {
         }
     }
     let count = |is: fn(&(i64, bool)) -> bool| near.iter().flatten().filter(|o| is(o)).count();
-    assert_eq!((exact, near.len()), (224, 96));
+    assert_eq!((exact, near.len()), (192, 96));
     assert!(count(|(off, _)| *off == 0) >= 80, "{near:?}");
     assert!(count(|(off, early)| *off == 0 || *early) >= 92, "{near:?}");
     assert!(near.iter().flatten().count() >= 95, "{near:?}");
-}
-
-#[test]
-fn tool_loops_are_where_their_labels_say() {
-    let (spec, stock) = read("planted");
-    let mut checked = 0;
-    for made in all(&spec, &stock) {
-        let label = made.labels[0].clone();
-        if label.channel != "tools" {
-            continue;
-        }
-        let calls: Vec<String> = made
-            .entry
-            .transcript
-            .events
-            .iter()
-            .filter_map(|event| match &event.body {
-                Body::ToolCall {
-                    name, arguments, ..
-                } => Some(format!("{name} {arguments}")),
-                _ => None,
-            })
-            .collect();
-        let (start, period) = (label.start.unwrap(), label.period.unwrap());
-        let end = label.end.unwrap_or(calls.len());
-        assert!(
-            (start + period..end).all(|at| calls[at] == calls[at - period]),
-            "{calls:?}"
-        );
-        let distinct: BTreeSet<&String> = calls.iter().collect();
-        assert_eq!(
-            distinct.len(),
-            start + period + (calls.len() - end),
-            "all else is different"
-        );
-        assert_eq!(label.kind == "identical-call", period == 1);
-        checked += 1;
-    }
-    assert!(checked >= 30, "{checked}");
 }
 
 #[test]
@@ -574,7 +525,6 @@ period = [20, 90] -> period = [600, 900] -> 12: onset 200 to 500 leaves no room 
 onset = [200, 500] -> class = "transient" -> 12: class = "transient" without an end, expected after of 1 and more
 onset = [200, 500] -> drift = { kind = "word" } -> 12: paragraph whose copies differ, expected kind = "near-repeat"
 onset = [200, 500] -> drift = { kind = "wort" } -> 12: kind = "wort" (did you mean "word"?), expected counter | fill
-onset = [200, 500] -> lead = [1, 2] -> 12: lead without drift
 onset = [200, 500] -> truncate = 1 -> 12: truncate = 1, expected true or false
 [[item]] -> [item] -> 7: [item], expected tables
 onset = [200, 500] -> around = 2 -> 12: around has no meaning for kind paragraph
@@ -595,12 +545,6 @@ fn what_is_wrong_is_told_with_its_line() {
         let told = told(&format!("{SMALL}{ITEM}").replacen(from, to, 1));
         assert!(told.starts_with(error), "{case}: {told}");
     }
-    let tool = ITEM.replace("paragraph", "tool-repeat");
-    let tool = told(&format!("{SMALL}{tool}").replace("period = [20, 90]\n", ""));
-    assert!(
-        tool.starts_with("9: a tool loop without [[tool]]"),
-        "{tool}"
-    );
     let twice = told(&format!("{SMALL}{ITEM}{ITEM}"));
     assert!(twice.starts_with("14: two items named a"), "{twice}");
 }
@@ -641,13 +585,50 @@ fn forms_are_checked_when_they_are_read() {
     }
 }
 
+/// Each key of `--keys` is read and allows what is told, and no other key is read.
 #[test]
-fn every_key_is_told_once() {
+fn every_key_is_told_once_and_as_it_is_read() {
+    const WHOLE: &str = "unit = [{ name = 'u', lang = 'en', texts = 'x' }]\ntool = [{ name = 't' }]
+        forms = [{ name = 'f', file = 'f.toml' }]\nform = [{ name = 'f', class = 'c', text = 'x' }]";
     let keys = key_texts();
-    let names: BTreeSet<_> = keys.iter().map(|key| (key.table, key.key)).collect();
+    let names: BTreeSet<_> = keys.iter().map(|key| (&key.table, &key.key)).collect();
     assert_eq!(names.len(), keys.len());
-    let mut texts = keys
-        .iter()
-        .flat_map(|key| [key.meaning.as_str(), key.default]);
-    assert!(texts.all(|text| !text.is_empty()));
+    let item = ITEM.replace("paragraph", "near-repeat");
+    let more = "drift = { kind = 'word' }\nchunks = { by = 'chars' }\n";
+    let whole: toml::Table = format!("{WHOLE}\n{SMALL}{item}{more}").parse().unwrap();
+    // What is told of a table with another value at a key.
+    let told = |table: &str, key: &str, value: toml::Value| {
+        let mut whole = whole.clone();
+        let is_form = table.contains("form]]") || table.contains("a file");
+        whole.retain(|key, _| is_form == (key == "form" || key == "lists"));
+        let name = table.trim_matches(['[', ']']);
+        let at: &mut toml::Table = match name.split_once(" = ") {
+            Some((inner, _)) => whole["item"][0][inner].as_table_mut().unwrap(),
+            None if name.contains(' ') => &mut whole,
+            None => whole[name][0].as_table_mut().unwrap(),
+        };
+        at.insert(key.to_owned(), value);
+        let text = toml::to_string(&whole).unwrap();
+        let spec = |text| CorpusSpec::parse(text).map(drop).unwrap_err();
+        let forms = |text| Forms::parse(text).map(drop).unwrap_err();
+        if is_form { forms(&text) } else { spec(&text) }
+    };
+    let mut tables: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for key in &keys {
+        assert!(!key.meaning.is_empty() && !key.default.is_empty());
+        tables.entry(&key.table).or_default().push(&key.key);
+        let flag = key.expected == "true or false";
+        let other = if flag { 1.into() } else { true.into() };
+        let why = told(&key.table, &key.key, other);
+        assert_eq!(
+            why.expected, key.expected,
+            "{} {}: {why}",
+            key.table, key.key
+        );
+    }
+    for (table, keys) in tables {
+        let known = told(table, "no-such-key", true.into()).expected;
+        let known = known.replace(" or ", ", ");
+        assert_eq!(known, format!("one of {}", keys.join(", ")), "{table}");
+    }
 }

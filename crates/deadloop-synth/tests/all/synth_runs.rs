@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
+use deadloop_corpus::{Body, RecordedEvent};
 use deadloop_synth::Synth;
 use deadloop_synth::label::PlantedLabel;
 use deadloop_synth::runs::RealRun;
@@ -285,71 +285,4 @@ fn what_no_run_can_be_is_refused_with_its_line() {
     }
     let none = "name = \"x\"\nseed = 1\n[[item]]\nname = \"i\"\nkind = \"cycle\"\ncount = 1\n";
     refused(none, "3: a run without a host");
-}
-
-/// A run that makes one call, three at once, and three more of which one failed by itself.
-fn parallel() -> RealRun {
-    let result = |at: usize| {
-        format!(
-            r#"{{"type":"tool_result","id":"c{at}","content":"{{\"a\":{at},\"b\":2}}","error":{}}}"#,
-            at == 5
-        )
-    };
-    let call = |at: usize| {
-        format!(r#"{{"type":"tool_call","id":"c{at}","name":"look","arguments":{{"at":{at}}}}}"#)
-    };
-    let turn = |calls: std::ops::Range<usize>| {
-        let (asked, heard): (Vec<_>, Vec<_>) = calls.map(|at| (call(at), result(at))).unzip();
-        format!(
-            r#"{{"type":"turn"}},{},{}"#,
-            asked.join(","),
-            heard.join(",")
-        )
-    };
-    let events = [turn(0..1), turn(1..4), turn(4..7)].join(",");
-    let line = format!(r#"{{"id":"r","model":"m","group":"g","lang":"en","events":[{events}]}}"#);
-    let read = Entry::of_line(line.as_bytes(), Place::whole("line"), None);
-    RealRun::from_entry(&read.expect("a transcript").0).expect("it calls")
-}
-
-/// Of a real run's parallel calls some come back damaged: as many as the degree says, all others as they were.
-#[test]
-fn parallel_calls_of_a_real_run_come_back_in_part() {
-    let item = "[[item]]\nname = \"p\"\nkind = \"fault\"\nstream = \"calls\"\nsource = \"runs\"\n\
-                fault = \"partial-tools\"\ncount = 60\nintact = 0.3\n";
-    let spec = CorpusSpec::parse(&format!("{REAL}{item}")).expect("a spec");
-    assert!(spec.wants_runs(0));
-    let host = parallel();
-    let stock = Stock {
-        texts: vec![Vec::new()],
-        runs: vec![vec![host.clone()]],
-        ..Stock::default()
-    };
-    let before = steps(&host.events);
-    let mut ways = BTreeSet::new();
-    for made in all(&spec, &stock) {
-        let transcript = &made.entry.transcript;
-        let after = steps(&transcript.events);
-        // It ends with the one turn of parallel calls that all came back.
-        assert_eq!(after.len(), 4);
-        let differ: Vec<usize> = (0..4).filter(|at| after[*at] != before[*at]).collect();
-        let degree = transcript.meta.get("severity").and_then(Json::as_u64);
-        let damaged = differ.len() as u64;
-        assert_eq!(damaged, degree.unwrap_or(0), "{}", transcript.id);
-        assert_eq!(made.labels[0].onset, differ.first().copied());
-        let good: Vec<usize> = (1..4).filter(|at| !differ.contains(at)).collect();
-        assert_eq!(transcript.meta["gold"], serde_json::json!({"good": good}));
-        let way = transcript.meta.get("broken").and_then(Json::as_str);
-        for at in differ {
-            let whole: Option<Json> = serde_json::from_str(&after[at].2).ok();
-            let fields = whole.and_then(|object| object.as_object().map(serde_json::Map::len));
-            let expected = match way {
-                Some("field") => (Some(1), false),
-                _ => (None, true),
-            };
-            assert_eq!((fields, after[at].3), expected, "{}", transcript.id);
-        }
-        ways.insert(way.map(str::to_owned));
-    }
-    assert_eq!(ways.len(), 3, "intact, errors and fields: {ways:?}");
 }

@@ -1,11 +1,10 @@
 //! `deadloop synth`: makes a labelled corpus from a spec and a seed.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadloop_run::synth::{COUNTED, MadeCorpus, make};
-use deadloop_synth::spec::key_texts;
+use deadloop_synth::spec::{KeyText, key_texts};
 use serde_json::{Map, Value, json};
 
 use crate::args::GlobalArgs;
@@ -86,24 +85,15 @@ fn keys(global: GlobalArgs) -> Outcome {
     if global.json {
         return show::print_json(&keys);
     }
-    let mut tables: BTreeMap<&str, Vec<Vec<String>>> = BTreeMap::new();
-    let mut order = Vec::new();
-    for key in keys {
-        if !order.contains(&key.table) {
-            order.push(key.table);
-        }
-        let row = vec![
-            key.key.to_owned(),
-            key.expected,
-            key.default.to_owned(),
-            key.meaning,
-        ];
-        tables.entry(key.table).or_default().push(row);
-    }
-    for table in order {
-        let rows = tables.get(table).map_or(&[][..], Vec::as_slice);
-        let shown = show::wrapped(&["key", "expected", "default", "meaning"], rows, 100);
-        show::print(&format!("{table}\n{shown}\n"))?;
+    for table in keys.chunk_by(|one, next| one.table == next.table) {
+        let row = |key: &KeyText| {
+            [&key.key, &key.expected, &key.default, &key.meaning]
+                .map(String::clone)
+                .to_vec()
+        };
+        let rows: Vec<Vec<String>> = table.iter().map(row).collect();
+        let shown = show::wrapped(&["key", "expected", "default", "meaning"], &rows, 100);
+        show::print(&format!("{}\n{shown}\n", table[0].table))?;
     }
     show::next(&["deadloop synth --spec spec.toml --out corpus"], global)
 }

@@ -377,7 +377,6 @@ fn the_stores_of_agents_are_found_and_imported() {
         ("codex.jsonl", ".codex/sessions/2026/01/01/rollout-a.jsonl"),
         ("pi.jsonl", ".pi/agent/sessions/w/a.jsonl"),
         ("opencode.db", ".local/share/opencode/opencode.db"),
-        ("llm-db.db", ".config/io.datasette.llm/logs.db"),
         (
             "cursor.vscdb",
             ".config/Cursor/User/globalStorage/state.vscdb",
@@ -388,13 +387,12 @@ fn the_stores_of_agents_are_found_and_imported() {
     home.file(".claude/projects/-w/empty.jsonl", "");
     let mut import = home.command("import --from auto-agents --out corpus --json");
     import.env("HOME", home.dir());
-    for name in "CLAUDE_CONFIG_DIR CODEX_HOME XDG_DATA_HOME LLM_USER_PATH".split(' ') {
+    for name in "CLAUDE_CONFIG_DIR CODEX_HOME XDG_DATA_HOME".split(' ') {
         import.env_remove(name);
     }
     let run = import.output().expect("it runs").ends(0);
     let told = run.json();
-    let formats =
-        json!({"claude-code": 1, "codex": 1, "pi": 1, "opencode": 1, "llm-db": 1, "cursor": 1});
+    let formats = json!({"claude-code": 1, "codex": 1, "pi": 1, "opencode": 1, "cursor": 1});
     assert_eq!(told["formats"], formats);
     run.says("Claude Code: ");
 }

@@ -200,11 +200,7 @@ impl DatabaseTables {
 
     /// Returns whether a table has all of these columns. A column with `!` before its name must be absent.
     fn has(&self, table: &str, columns: &[String]) -> bool {
-        let find = |name: &str| self.0.iter().find(|(known, _)| known == name);
-        if let Some(absent) = table.strip_prefix('!') {
-            return find(absent).is_none();
-        }
-        let Some((_, known)) = find(table) else {
+        let Some((_, known)) = self.0.iter().find(|(known, _)| known == table) else {
             return false;
         };
         columns.iter().all(|column| match column.strip_prefix('!') {
@@ -266,7 +262,7 @@ impl DatabaseRecords {
         let tables = DatabaseTables::read(&connection).map_err(|e| broken(&e))?;
         let queries: VecDeque<&'static Query> = tables.queries().collect();
         let used = queries.iter().flat_map(|query| &query.tables);
-        for (table, _) in used.filter(|(table, _)| !table.starts_with('!')) {
+        for (table, _) in used {
             sound(&connection, table)?;
         }
         Ok(Self {

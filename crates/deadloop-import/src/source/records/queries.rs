@@ -38,6 +38,6 @@ fn file() -> Result<QueryFile, toml::de::Error> {
 mod tests {
     #[test]
     fn the_file_is_read() {
-        assert_eq!(super::file().unwrap().query.len(), 9);
+        assert_eq!(super::file().unwrap().query.len(), 6);
     }
 }
