@@ -85,6 +85,8 @@ fn a_limit_says_what_remains_of_it() {
     let warned = said(&format!("response = \"warn\"\n{warns}"));
     let near = "The model is approaching its limit of 25 steps (5 remaining).";
     assert_eq!(warned.user_message(), near);
+    let line = warned.log_line();
+    assert!(line.starts_with("limit near: iterations"), "{line}");
 }
 
 /// Messages are in the language of the text that repeats, or in that of the settings.
