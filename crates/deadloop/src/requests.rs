@@ -6,10 +6,11 @@ use deadloop_detect::Settings;
 use deadloop_replay::Plan;
 use deadloop_run::{Folder, PartSummary, ReplayRun, Request, RunOutcome};
 use deadloop_score::{CSV_ROWS, Manifest, ScoringResult};
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::args::{GlobalArgs, JudgeArgs, OutputArgs, SelectArgs, ShardArgs};
-use crate::exit::{Outcome, again, number};
+use crate::exit::{Code, Outcome, again, number};
 use crate::host::Terminal;
 use crate::report_page::render;
 use crate::show;
@@ -50,17 +51,21 @@ pub(crate) fn bare_request<'a>(
     })
 }
 
+/// Returns the options of a command as its parts record them. A file whose name is not UTF-8 cannot be recorded.
+pub(crate) fn recorded(command: &str, options: &impl Serialize) -> Outcome<Value> {
+    let options = serde_json::to_value(options)
+        .map_err(|e| Code::Usage.error(format!("settings and grids: {e}; expected other names")))?;
+    Ok(json!({ command: options }))
+}
+
 /// Runs a replay and handles its outcome like [`ran`].
 pub(crate) fn replay(
     request: &Request<'_>,
     plan: &Plan,
     (current, global): (&Settings, GlobalArgs),
 ) -> Outcome<Option<Box<ReplayRun>>> {
-    ran(
-        deadloop_run::replay(request, plan, current)?,
-        request,
-        global,
-    )
+    let done = deadloop_run::replay(request, plan, current)?;
+    ran(done, request, global)
 }
 
 /// Returns the run, if one was carried out. `None` if the folder already held this result, which is then printed again,
@@ -137,10 +142,8 @@ fn part_written(out: &Path, part: &PartSummary, global: GlobalArgs) -> Outcome {
         return show::print_json(&said);
     }
     if !global.quiet {
-        let (records, files) = (
-            show::several(*records, "transcript"),
-            show::several(*files, "file"),
-        );
+        let records = show::several(*records, "transcript");
+        let files = show::several(*files, "file");
         let out = out.display();
         show::print(&format!("shard {shard}: {records} of {files} in {out}"))?;
     }
@@ -179,5 +182,5 @@ pub(crate) fn print_json(dir: &Path, manifest: &Manifest, global: GlobalArgs) ->
         said.insert("exit".into(), ended.exit.into());
         said.insert("reason".into(), ended.reason.clone().into());
     }
-    show::print_json(&serde_json::Value::from(said))
+    show::print_json(&Value::from(said))
 }
