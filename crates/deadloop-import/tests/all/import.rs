@@ -703,7 +703,7 @@ fn what_is_no_message_and_who_is_unknown_are_nobodys_words() {
         r#"{"role":"agent","kind":"message","content":"ASSISTANT It is there."}"#,
     ];
     let (_dir, file) = kit::file("log.jsonl", lines.join("\n").as_bytes());
-    let there = import(&[file], None);
+    let there = import(&[file], Some("messages"));
     let rejected: Vec<u64> = there.problems.iter().map(|one| one.place.line).collect();
     assert!(
         [3, 4, 5].iter().all(|line| rejected.contains(line)),
