@@ -433,6 +433,33 @@ fn a_case_of_a_thinking_model_holds() {
     }
 }
 
+/// A full disk, as a limit on the size of a file: none of the files has its name, and the same command goes on later.
+#[cfg(unix)]
+#[test]
+fn a_comparison_has_all_its_files_or_none() {
+    let place = Place::new();
+    let line = "compare recommended quiet --corpus ROOT/datasets/starter --limit 20 --out out";
+    let whole = place.command(line);
+    let limited = Command::new("bash")
+        .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\""])
+        .arg(whole.get_program())
+        .args(whole.get_args())
+        .current_dir(place.dir())
+        .output()
+        .expect("bash is there")
+        .ends(1);
+    limited.says("out/comparison.json");
+    let files = || {
+        std::fs::read_dir(place.path("out"))
+            .expect("a folder")
+            .count()
+    };
+    assert_eq!(files(), 0);
+    // Too few transcripts for a gate, all the same.
+    place.run(line).ends(5);
+    assert_eq!(files(), 4);
+}
+
 /// The shell steps of a composite action: name, condition, environment, script.
 struct Step {
     name: String,
