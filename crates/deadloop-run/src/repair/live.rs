@@ -319,7 +319,8 @@ mod tests {
         ];
         let mut written = std::collections::BTreeSet::new();
         for mode in ["none", "strict", "control", "close", "tolerant", "schema"] {
-            let json = format!("name = \"json\"\n[repairer.params]\nmode = \"{mode}\"\n");
+            let fields = ["", "fields = { a = \"any\" }\n"][usize::from(mode == "schema")];
+            let json = format!("name = \"json\"\n[repairer.params]\nmode = \"{mode}\"\n{fields}");
             for file in [json.as_str(), "name = \"tags\"\npreset = \"careful\"\n"] {
                 let mut live = LiveRepair::parse(&format!("[[repairer]]\n{file}")).unwrap();
                 let raw = texts.map(deadloop_detect::Arguments::Raw);
