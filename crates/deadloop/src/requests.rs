@@ -91,10 +91,8 @@ pub(crate) fn tell_refused(plan: &Plan, global: GlobalArgs) {
         return;
     }
     let all: usize = refused.iter().map(|r| r.cells).sum();
-    show::remark(format_args!(
-        "{all} cells left out, {} remain:",
-        plan.cells()
-    ));
+    let remain = plan.cells();
+    show::remark(format_args!("{all} cells left out, {remain} remain:"));
     for refused in refused.iter().take(10) {
         show::remark(format_args!(
             "  {} cells: {}: {}",
@@ -106,10 +104,9 @@ pub(crate) fn tell_refused(plan: &Plan, global: GlobalArgs) {
 /// Prints a note if scores.csv was requested and would have too many rows.
 pub(crate) fn tell_no_csv(asked: bool, scored: &ScoringResult, global: GlobalArgs) {
     if asked && scored.rows > CSV_ROWS && !global.quiet {
+        let [rows, most] = [scored.rows, CSV_ROWS].map(|n| show::count(n as u64));
         show::remark(format_args!(
-            "no scores.csv: {} rows are more than {}; scores.parquet has them all",
-            show::count(scored.rows as u64),
-            show::count(CSV_ROWS as u64)
+            "no scores.csv: {rows} rows are more than {most}; scores.parquet has them all"
         ));
     }
 }
@@ -120,11 +117,9 @@ pub(crate) fn finish(done: ReplayRun, result: Outcome, global: GlobalArgs) -> Ou
         render(folder, &deadloop_report::Options::default(), global)?;
         let rejected = manifest.corpus.rejected;
         if rejected > 0 && !global.quiet && !global.json {
-            show::print(&format!(
-                "{} rejected: see {}",
-                show::several(rejected, "problem"),
-                folder.join("rejected.jsonl").display()
-            ))?;
+            let file = folder.join("rejected.jsonl");
+            let problems = show::several(rejected, "problem");
+            show::print(&format!("{problems} rejected: see {}", file.display()))?;
         }
         print_json(folder, manifest, global)
     })
@@ -132,18 +127,14 @@ pub(crate) fn finish(done: ReplayRun, result: Outcome, global: GlobalArgs) -> Ou
 
 /// Prints the counts of a written part, and the next command.
 fn part_written(out: &Path, part: &PartSummary, global: GlobalArgs) -> Outcome {
-    let PartSummary {
-        shard,
-        files,
-        records,
-    } = part;
+    let shard = &part.shard;
     if global.json {
-        let said = json!({"out": out.display().to_string(), "shard": shard, "files": files, "records": records});
+        let said = json!({"out": out.display().to_string(), "shard": shard, "files": part.files, "records": part.records});
         return show::print_json(&said);
     }
     if !global.quiet {
-        let records = show::several(*records, "transcript");
-        let files = show::several(*files, "file");
+        let records = show::several(part.records, "transcript");
+        let files = show::several(part.files, "file");
         let out = out.display();
         show::print(&format!("shard {shard}: {records} of {files} in {out}"))?;
     }
@@ -164,10 +155,8 @@ pub(crate) fn already_done(folder: &Folder, manifest: &Manifest, global: GlobalA
         render(dir, &deadloop_report::Options::default(), global)?;
     }
     print_json(dir, manifest, global)?;
-    match &manifest.ended {
-        Some(ended) => Err(again(ended)),
-        None => Ok(()),
-    }
+    let ended = manifest.ended.as_ref();
+    ended.map_or(Ok(()), |ended| Err(again(ended)))
 }
 
 /// Prints the JSON object of a result, with `--json`.

@@ -84,6 +84,8 @@ pub struct InteractiveReview<'a> {
     /// The transcript whose rejected repetitions the session has already.
     suggested: Option<String>,
     answered: usize,
+    /// The bytes of the labels file when this review last read or wrote it.
+    saved: Option<Vec<u8>>,
     /// The reason why the last key had no effect; may be empty.
     pub said: &'static str,
     /// The current view.
@@ -102,6 +104,7 @@ impl<'a> InteractiveReview<'a> {
             shelf: BTreeMap::new(),
             suggested: None,
             answered: 0,
+            saved: std::fs::read(task.labels).ok(),
             said: "",
             sight: ReviewView::default(),
             room: 1,
@@ -138,7 +141,7 @@ impl<'a> InteractiveReview<'a> {
         };
         match self.session.press(key) {
             KeyEffect::Save => {
-                write_labels(self.task.labels, &self.session.rows())?;
+                self.save()?;
                 self.answered = match key {
                     Key::Undo => self.answered.saturating_sub(1),
                     _ => self.answered + 1,
@@ -153,6 +156,18 @@ impl<'a> InteractiveReview<'a> {
         }
         self.load()?;
         Ok(true)
+    }
+
+    /// Writes the answers, unless another command has changed the file, such as a second review or an import.
+    fn save(&mut self) -> RunResult {
+        let labels = self.task.labels;
+        if std::fs::read(labels).ok() != self.saved {
+            let what = "another command has changed it since it was read; the last answer is lost";
+            return Err(Code::Usage.error(format!("{}: {what}", labels.display())));
+        }
+        write_labels(labels, &self.session.rows())?;
+        self.saved = std::fs::read(labels).ok();
+        Ok(())
     }
 
     /// Loads the transcript under review and the next ones, and adds the finder's rejected repetitions to the
