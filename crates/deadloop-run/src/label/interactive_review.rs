@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use deadloop_corpus::{Corpus, Transcript};
+use deadloop_corpus::{Corpus, Transcript, claim};
 use deadloop_replay::{Interruption, each};
 use deadloop_score::proposals::doubt;
 use deadloop_score::{LabelRow, write_labels};
@@ -158,11 +158,14 @@ impl<'a> InteractiveReview<'a> {
         Ok(true)
     }
 
-    /// Writes the answers, unless another command has changed the file, such as a second review or an import.
+    /// Writes the answers, unless another command has changed the file, such as a second review, or makes its folder, as
+    /// an import does.
     fn save(&mut self) -> RunResult {
         let labels = self.task.labels;
-        if std::fs::read(labels).ok() != self.saved {
-            let what = "another command has changed it since it was read; the last answer is lost";
+        let folder = labels.parent().filter(|dir| !dir.as_os_str().is_empty());
+        let alone = claim(folder.unwrap_or(Path::new(".")));
+        if alone.is_err() || std::fs::read(labels).ok() != self.saved {
+            let what = "another command has changed it or writes there; the last answer is unsaved";
             return Err(Code::Usage.error(format!("{}: {what}", labels.display())));
         }
         write_labels(labels, &self.session.rows())?;

@@ -139,6 +139,12 @@ fn two_reviews_at_once_lose_no_answer() {
     let ended = slow.wait_with_output().expect("it ends").ends(2);
     ended.says("l.csv: another command has changed it");
     assert_eq!(saved(), both);
+    // Nor does an answer disappear with the folder that an import replaces.
+    let import = std::fs::File::open(place.dir()).expect("a folder");
+    import.lock().expect("it is free");
+    let refused = label(&place, args, "c\nq\n").ends(2);
+    refused.says("writes there");
+    assert_eq!(saved(), both);
 }
 
 #[test]
