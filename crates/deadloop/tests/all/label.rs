@@ -134,7 +134,7 @@ fn two_reviews_at_once_lose_no_answer() {
     label(&place, &format!("{args} --reviewer ben"), "c\nc\nq\n").ends(0);
     let both = saved();
     assert_eq!(both.matches("review:ben").count(), 2, "{both}");
-    keys.write_all(b"l\n").expect("a key is read");
+    keys.write_all(b"c\n").expect("a key is read");
     drop(keys);
     let ended = slow.wait_with_output().expect("it ends").ends(2);
     ended.says("l.csv: another command has changed it");
