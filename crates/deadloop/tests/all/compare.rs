@@ -394,7 +394,7 @@ fn a_case_of_a_thinking_model_holds() {
     for (thought, answer) in [
         (again.as_str(), fresh),
         (fresh, again.as_str()),
-        (&again, &again),
+        (again.as_str(), again.as_str()),
         (fresh, fresh),
     ] {
         let user = json!({"type": "user", "text": "Once more, please."});
