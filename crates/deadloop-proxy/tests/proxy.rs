@@ -549,6 +549,46 @@ fn a_refused_call_ends_the_response_in_the_words_of_each_api() {
     }
 }
 
+/// Equal calls in one response, whatever their ids and their number: the client gets no more than the guard allows, and
+/// nothing of a refused one whose end it sees.
+#[test]
+fn a_client_gets_no_more_calls_than_the_guard_allows_whatever_their_ids() {
+    let stops = "[[guard]]\ndetector = \"duplicate\"\n";
+    for (size, arguments, calls) in [
+        (0, "{}", 40),
+        (2, "", 1500),
+        (300, "{}", 40),
+        (3000, "{\\\"a\\\": ", 40),
+    ] {
+        let call = |n: usize| {
+            let id = format!("{n:0>size$}");
+            let id = if size == 0 { "" } else { id.as_str() };
+            let call = format!(
+                "{{\"index\":{n},\"id\":\"{id}\",\"function\":{{\"name\":\"ls\",\"arguments\":\"{arguments}\"}}}}"
+            );
+            format!(
+                "data: {{\"model\":\"m\",\"choices\":[{{\"delta\":{{\"tool_calls\":[{call}]}}}}]}}\n\n"
+            )
+        };
+        let body: String = (0..calls).map(call).collect();
+        for settings in [stops, REFUSES] {
+            let sent = SSE.to_owned() + &body;
+            let upstream = server(move |_, _, mut stream| {
+                let _ = stream.write_all(sent.as_bytes());
+            });
+            let running = guarded(upstream, settings, (10, Duration::from_secs(60)));
+            let (_, got, whole) = get(running.at, GET);
+            let got = String::from_utf8(got).unwrap();
+            let passed = got.matches("\"name\":\"ls\"").count();
+            assert!(whole && passed <= 3, "{size} {calls} {settings}: {passed}");
+            assert!(
+                got.contains("\"finish_reason\":\"length\""),
+                "{size} {calls}"
+            );
+        }
+    }
+}
+
 /// A guard on what the model says 40 times over, which skips what the user wrote; at the task `Drill` it is off.
 const SKIPPING: &str = "prompt = \"PROMPT\"\n[[guard]]\ndetector = \"periodic\"\n[[model]]\ntask = \"Drill\"\n\
                         [[model.guard]]\ndetector = \"periodic\"\nenabled = false\n";

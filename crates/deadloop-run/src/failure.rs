@@ -76,11 +76,11 @@ impl Failure {
         self.option
     }
 
-    /// Returns the chain of causes in one line.
+    /// Returns the chain of causes in one line. A cause that is named in the one before is left out.
     pub fn chain(&self) -> String {
         let chain = self.error.chain().map(ToString::to_string);
         let mut chain = chain.collect::<Vec<_>>();
-        chain.dedup();
+        chain.dedup_by(|cause, before| before.ends_with(cause.as_str()));
         chain.join(": ")
     }
 }

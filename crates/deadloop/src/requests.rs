@@ -6,10 +6,11 @@ use deadloop_detect::Settings;
 use deadloop_replay::Plan;
 use deadloop_run::{Folder, PartSummary, ReplayRun, Request, RunOutcome};
 use deadloop_score::{CSV_ROWS, Manifest, ScoringResult};
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::args::{GlobalArgs, JudgeArgs, OutputArgs, SelectArgs, ShardArgs};
-use crate::exit::{Outcome, again, number};
+use crate::exit::{Code, Outcome, again, number};
 use crate::host::Terminal;
 use crate::report_page::render;
 use crate::show;
@@ -50,17 +51,21 @@ pub(crate) fn bare_request<'a>(
     })
 }
 
+/// Returns the options of a command as its parts record them. A file whose name is not UTF-8 cannot be recorded.
+pub(crate) fn recorded(command: &str, options: &impl Serialize) -> Outcome<Value> {
+    let options = serde_json::to_value(options)
+        .map_err(|e| Code::Usage.error(format!("settings and grids: {e}; expected other names")))?;
+    Ok(json!({ command: options }))
+}
+
 /// Runs a replay and handles its outcome like [`ran`].
 pub(crate) fn replay(
     request: &Request<'_>,
     plan: &Plan,
     (current, global): (&Settings, GlobalArgs),
 ) -> Outcome<Option<Box<ReplayRun>>> {
-    ran(
-        deadloop_run::replay(request, plan, current)?,
-        request,
-        global,
-    )
+    let done = deadloop_run::replay(request, plan, current)?;
+    ran(done, request, global)
 }
 
 /// Returns the run, if one was carried out. `None` if the folder already held this result, which is then printed again,
@@ -86,10 +91,8 @@ pub(crate) fn tell_refused(plan: &Plan, global: GlobalArgs) {
         return;
     }
     let all: usize = refused.iter().map(|r| r.cells).sum();
-    show::remark(format_args!(
-        "{all} cells left out, {} remain:",
-        plan.cells()
-    ));
+    let remain = plan.cells();
+    show::remark(format_args!("{all} cells left out, {remain} remain:"));
     for refused in refused.iter().take(10) {
         show::remark(format_args!(
             "  {} cells: {}: {}",
@@ -101,10 +104,9 @@ pub(crate) fn tell_refused(plan: &Plan, global: GlobalArgs) {
 /// Prints a note if scores.csv was requested and would have too many rows.
 pub(crate) fn tell_no_csv(asked: bool, scored: &ScoringResult, global: GlobalArgs) {
     if asked && scored.rows > CSV_ROWS && !global.quiet {
+        let [rows, most] = [scored.rows, CSV_ROWS].map(|n| show::count(n as u64));
         show::remark(format_args!(
-            "no scores.csv: {} rows are more than {}; scores.parquet has them all",
-            show::count(scored.rows as u64),
-            show::count(CSV_ROWS as u64)
+            "no scores.csv: {rows} rows are more than {most}; scores.parquet has them all"
         ));
     }
 }
@@ -115,11 +117,9 @@ pub(crate) fn finish(done: ReplayRun, result: Outcome, global: GlobalArgs) -> Ou
         render(folder, &deadloop_report::Options::default(), global)?;
         let rejected = manifest.corpus.rejected;
         if rejected > 0 && !global.quiet && !global.json {
-            show::print(&format!(
-                "{} rejected: see {}",
-                show::several(rejected, "problem"),
-                folder.join("rejected.jsonl").display()
-            ))?;
+            let file = folder.join("rejected.jsonl");
+            let problems = show::several(rejected, "problem");
+            show::print(&format!("{problems} rejected: see {}", file.display()))?;
         }
         print_json(folder, manifest, global)
     })
@@ -127,20 +127,14 @@ pub(crate) fn finish(done: ReplayRun, result: Outcome, global: GlobalArgs) -> Ou
 
 /// Prints the counts of a written part, and the next command.
 fn part_written(out: &Path, part: &PartSummary, global: GlobalArgs) -> Outcome {
-    let PartSummary {
-        shard,
-        files,
-        records,
-    } = part;
+    let shard = &part.shard;
     if global.json {
-        let said = json!({"out": out.display().to_string(), "shard": shard, "files": files, "records": records});
+        let said = json!({"out": out.display().to_string(), "shard": shard, "files": part.files, "records": part.records});
         return show::print_json(&said);
     }
     if !global.quiet {
-        let (records, files) = (
-            show::several(*records, "transcript"),
-            show::several(*files, "file"),
-        );
+        let records = show::several(part.records, "transcript");
+        let files = show::several(part.files, "file");
         let out = out.display();
         show::print(&format!("shard {shard}: {records} of {files} in {out}"))?;
     }
@@ -161,10 +155,8 @@ pub(crate) fn already_done(folder: &Folder, manifest: &Manifest, global: GlobalA
         render(dir, &deadloop_report::Options::default(), global)?;
     }
     print_json(dir, manifest, global)?;
-    match &manifest.ended {
-        Some(ended) => Err(again(ended)),
-        None => Ok(()),
-    }
+    let ended = manifest.ended.as_ref();
+    ended.map_or(Ok(()), |ended| Err(again(ended)))
 }
 
 /// Prints the JSON object of a result, with `--json`.
@@ -179,5 +171,5 @@ pub(crate) fn print_json(dir: &Path, manifest: &Manifest, global: GlobalArgs) ->
         said.insert("exit".into(), ended.exit.into());
         said.insert("reason".into(), ended.reason.clone().into());
     }
-    show::print_json(&serde_json::Value::from(said))
+    show::print_json(&Value::from(said))
 }

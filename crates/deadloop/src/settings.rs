@@ -203,7 +203,10 @@ pub(crate) fn read(path: &Path) -> Outcome<String> {
     if let Some(text) = KEPT.get().and_then(|kept| kept.get(path)) {
         return Ok(text.clone());
     }
-    std::fs::read_to_string(path).map_err(|e| Code::Usage.error(format!("{}: {e}", path.display())))
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Code::Usage.error(format!("{}: {e}", path.display())))?;
+    // Some editors begin a file with a mark of its byte order, which must not stand inside a file that is written.
+    Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
 fn bad(name: &str, error: &SettingsError) -> Failure {

@@ -58,3 +58,20 @@ fn detectors() {
         }
     }
 }
+
+/// The script knows each target, and each detector of text by its name.
+#[test]
+fn the_script_lists_every_target() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut asked = std::process::Command::new("bash");
+    let asked = asked.args(["scripts/fuzz", "nobody"]).current_dir(root);
+    let said = asked.output().unwrap();
+    assert_eq!(said.status.code(), Some(2));
+    let said = String::from_utf8(said.stdout).unwrap();
+    let known: Vec<&str> = said.split_whitespace().collect();
+    let targets = TARGETS.iter().map(|(name, _)| *name);
+    let targets = targets.filter(|name| *name != "detectors");
+    for name in targets.chain(text_detectors().iter().map(|one| one.name)) {
+        assert!(known.contains(&name), "{name} is not in {said}");
+    }
+}

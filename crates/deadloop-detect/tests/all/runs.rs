@@ -85,6 +85,30 @@ fn a_limit_says_what_remains_of_it() {
     let warned = said(&format!("response = \"warn\"\n{warns}"));
     let near = "The model is approaching its limit of 25 steps (5 remaining).";
     assert_eq!(warned.user_message(), near);
+    let line = warned.log_line();
+    assert!(line.starts_with("limit near: iterations"), "{line}");
+}
+
+/// An answer that begins as JSON is one value and nothing else, blanks aside.
+#[test]
+fn an_answer_of_json_ends_with_its_value() {
+    let toml = "[[guard]]\ndetector = \"ending\"\n[guard.params]\nneed = [\"json\"]\n";
+    let settings = deadloop_detect::Settings::parse(toml).unwrap();
+    for (answer, kind) in [
+        ("{\"a\": 1}", None),
+        (" [1, {\"a\": \"}\"}] \n", None),
+        ("No JSON at all.", None),
+        ("{\"a\": 1} Hope this helps!", Some("broken-json")),
+        ("{\"a\": 1}}", Some("broken-json")),
+        ("{\"a\": 1} {\"a\": 1}", Some("broken-json")),
+        ("{\"a\": 1", Some("cut")),
+    ] {
+        let mut guard = deadloop_detect::Guard::new(settings.guard()).unwrap();
+        let _ = guard.push_text(TextChannel::Answer, answer);
+        let ended = guard.push(&Event::Finish(Some("stop")));
+        let told = ended.first().map(|alarm| alarm.kind.to_string());
+        assert_eq!(told.as_deref(), kind, "{answer}");
+    }
 }
 
 /// Messages are in the language of the text that repeats, or in that of the settings.

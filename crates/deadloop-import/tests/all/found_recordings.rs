@@ -70,10 +70,11 @@ fn told(name: &str, format: &str, entries: &[Entry]) -> String {
 /// A word, and whether an event is of the speaker in whose texts alone it stands.
 type Mark = (&'static str, fn(&Body) -> bool);
 
-const MARKS: [Mark; 4] = [
+const MARKS: [Mark; 5] = [
     ("ASSISTANT", |body| matches!(body, Body::Answer(_))),
     ("REASONING", |body| matches!(body, Body::Reasoning(_))),
     ("USERTEXT", |body| matches!(body, Body::User(_))),
+    ("CALLTEXT", |body| matches!(body, Body::ToolCall { .. })),
     ("TOOLTEXT", |body| matches!(body, Body::ToolResult { .. })),
 ];
 

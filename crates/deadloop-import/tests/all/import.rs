@@ -724,6 +724,31 @@ fn the_words_of_others_are_never_a_models() {
     assert_eq!(wrong, [""; 0]);
 }
 
+/// An event log beside messages, and a role that nobody knows: each such line is named, and is no answer of the model.
+#[test]
+fn what_is_no_message_and_who_is_unknown_are_nobodys_words() {
+    let lines = [
+        r#"{"role":"system","kind":"status_running","time":"2026-08-09T08:17:46Z"}"#,
+        r#"{"role":"agent","kind":"message","content":"ASSISTANT I look."}"#,
+        r#"{"role":"agent","kind":"tool_use","tool":"bash","content":"{\"command\":\"ls\"}"}"#,
+        r#"{"role":"agent","kind":"tool_result","content":"TOOLTEXT a.txt"}"#,
+        r#"{"role":"critic","content":"TOOLTEXT Not so good."}"#,
+        r#"{"role":"agent","kind":"message","content":"ASSISTANT It is there."}"#,
+    ];
+    let (_dir, file) = kit::file("log.jsonl", lines.join("\n").as_bytes());
+    let there = import(&[file], Some("messages"));
+    let rejected: Vec<u64> = there.problems.iter().map(|one| one.place.line).collect();
+    assert!(
+        [3, 4, 5].iter().all(|line| rejected.contains(line)),
+        "{rejected:?}"
+    );
+    let [entry] = &there.entries[..] else {
+        panic!("{:?}", there.problems)
+    };
+    let answer = entry.transcript.answer();
+    assert_eq!(answer, "ASSISTANT I look.ASSISTANT It is there.");
+}
+
 /// A file in which nothing of a model is stops an import, and says what it held.
 #[test]
 fn a_file_without_anything_of_a_model_is_a_problem() {

@@ -137,7 +137,7 @@ pub fn read_claims(path: &Path) -> RunResult<Vec<GuardClaim>> {
     let text =
         std::fs::read_to_string(path).map_err(|e| Code::Usage.error(format!("{file}: {e}")))?;
     let mut claims = Vec::new();
-    for (at, line) in text.lines().enumerate() {
+    for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default().trim();
         if line.is_empty() {
             continue;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use deadloop_corpus::{Corpus, Transcript};
+use deadloop_corpus::{Corpus, Transcript, claim};
 use deadloop_replay::{Interruption, each};
 use deadloop_score::proposals::doubt;
 use deadloop_score::{LabelRow, write_labels};
@@ -84,6 +84,8 @@ pub struct InteractiveReview<'a> {
     /// The transcript whose rejected repetitions the session has already.
     suggested: Option<String>,
     answered: usize,
+    /// The bytes of the labels file when this review last read or wrote it.
+    saved: Option<Vec<u8>>,
     /// The reason why the last key had no effect; may be empty.
     pub said: &'static str,
     /// The current view.
@@ -102,6 +104,7 @@ impl<'a> InteractiveReview<'a> {
             shelf: BTreeMap::new(),
             suggested: None,
             answered: 0,
+            saved: std::fs::read(task.labels).ok(),
             said: "",
             sight: ReviewView::default(),
             room: 1,
@@ -138,7 +141,7 @@ impl<'a> InteractiveReview<'a> {
         };
         match self.session.press(key) {
             KeyEffect::Save => {
-                write_labels(self.task.labels, &self.session.rows())?;
+                self.save()?;
                 self.answered = match key {
                     Key::Undo => self.answered.saturating_sub(1),
                     _ => self.answered + 1,
@@ -153,6 +156,21 @@ impl<'a> InteractiveReview<'a> {
         }
         self.load()?;
         Ok(true)
+    }
+
+    /// Writes the answers, unless another command has changed the file, such as a second review, or makes its folder, as
+    /// an import does.
+    fn save(&mut self) -> RunResult {
+        let labels = self.task.labels;
+        let folder = labels.parent().filter(|dir| !dir.as_os_str().is_empty());
+        let alone = claim(folder.unwrap_or(Path::new(".")));
+        if alone.is_err() || std::fs::read(labels).ok() != self.saved {
+            let what = "another command has changed it or writes there; the last answer is unsaved";
+            return Err(Code::Usage.error(format!("{}: {what}", labels.display())));
+        }
+        write_labels(labels, &self.session.rows())?;
+        self.saved = std::fs::read(labels).ok();
+        Ok(())
     }
 
     /// Loads the transcript under review and the next ones, and adds the finder's rejected repetitions to the

@@ -150,11 +150,11 @@ impl LiveRepair {
                 };
                 let name = mend(&self.names, name);
                 let text = mend(&self.json, &arguments.text());
-                let whole = serde_json::from_str::<Json>(&text);
-                // Nobody runs a call whose arguments were refused; they stay as they came.
-                let (kind, arguments) = match whole {
-                    Ok(whole) => ("tool_call", whole),
-                    Err(_) => ("refused_call", arguments.text().into()),
+                let whole = serde_json::from_str::<Json>(&text).ok();
+                // Nobody runs a call whose arguments were refused, or are null; they stay as they came.
+                let (kind, arguments) = match whole.filter(|whole| !whole.is_null()) {
+                    Some(whole) => ("tool_call", whole),
+                    None => ("refused_call", arguments.text().into()),
                 };
                 if kind == "refused_call" {
                     self.refused.push(name.clone());
@@ -300,6 +300,53 @@ mod tests {
             (said.lines().count(), live.refused()),
             (2, &["f".to_owned()][..])
         );
+    }
+
+    /// In no mode is a call written with null for what its model said.
+    #[test]
+    fn no_call_has_null_for_its_arguments() {
+        let texts = [
+            "null",
+            " null",
+            "nul",
+            "n",
+            "",
+            "{\"a\": nul",
+            "nonsense",
+            "{\"a\": 1",
+            "[",
+            "{\"a\": null}",
+        ];
+        let mut written = std::collections::BTreeSet::new();
+        for mode in ["none", "strict", "control", "close", "tolerant", "schema"] {
+            let fields = ["", "fields = { a = \"any\" }\n"][usize::from(mode == "schema")];
+            let json = format!("name = \"json\"\n[repairer.params]\nmode = \"{mode}\"\n{fields}");
+            for file in [json.as_str(), "name = \"tags\"\npreset = \"careful\"\n"] {
+                let mut live = LiveRepair::parse(&format!("[[repairer]]\n{file}")).unwrap();
+                let raw = texts.map(deadloop_detect::Arguments::Raw);
+                let absent = deadloop_detect::Arguments::Json(&Json::Null);
+                for arguments in raw.into_iter().chain([absent]) {
+                    live.push(&Event::Call {
+                        id: None,
+                        name: "f",
+                        arguments,
+                    });
+                    let line: Json = serde_json::from_slice(&live.take()).unwrap();
+                    let kind = line["type"].as_str().unwrap().to_owned();
+                    assert!(
+                        !line["arguments"].is_null(),
+                        "{mode}: {arguments:?}: {line}"
+                    );
+                    assert_eq!(
+                        kind == "refused_call",
+                        line["arguments"].is_string(),
+                        "{mode}: {line}"
+                    );
+                    written.insert(kind);
+                }
+            }
+        }
+        assert_eq!(written.len(), 2, "{written:?}");
     }
 
     #[test]

@@ -188,6 +188,26 @@ fn transient_transcripts_stand_apart_unless_asked_for() {
     assert_eq!(pass(Transient::Loop).verdict, Verdict::Miss);
 }
 
+/// Such a transcript has no healthy text over which a wrong alarm could be a rate: it is a transient stop wherever it
+/// stands, far before the repetition too.
+#[test]
+fn a_transient_transcript_has_no_exposure_for_a_wrong_alarm() {
+    let case =
+        case(json!([{"class": "transient", "channel": "answer", "onset": 2777, "end": 2990}]));
+    for place in [10, 1050, 2776, 2777, 2990, 3000] {
+        let outcome = at(&case, place, &JudgeOptions::default());
+        assert_eq!(figures(outcome), (Verdict::TransientStop, 0, 0), "{place}");
+        let clean = at(&case, place, &taking(Transient::Clean));
+        let kept = (place + 100, 3000 - place);
+        assert_eq!(
+            figures(clean),
+            (Verdict::FalseAlarm, kept.0, kept.1),
+            "{place}"
+        );
+    }
+    assert_eq!(verdict(&case, 1050, &taking(Transient::Loop)), "premature");
+}
+
 #[test]
 fn an_alarm_in_another_channel_is_ordered_by_what_had_arrived() {
     let plain = JudgeOptions::default();

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::args::{GlobalArgs, JudgeArgs, OutputArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::requests::{finish, replay, request, tell_no_csv, tell_refused};
+use crate::requests::{finish, recorded, replay, request, tell_no_csv, tell_refused};
 use crate::settings;
 use crate::show;
 use deadloop_run::Request;
@@ -59,7 +59,7 @@ pub(super) fn run(args: &SweepArgs, global: GlobalArgs) -> Outcome {
         opens: false,
         read: vec![&args.grid],
         grid: Some(text),
-        asked: json!({"sweep": args}),
+        asked: recorded("sweep", args)?,
         ..request((&args.corpus, &args.out), options, &host)?
     };
     let Some(mut done) = replay(&request, &plan, (&Settings::default(), global))? else {

@@ -170,9 +170,9 @@ fn mender(args: &WatchArgs) -> Outcome<Option<LiveRepair>> {
     let Some(path) = &args.repair else {
         return Ok(None);
     };
-    let usage = |what: String| Code::Usage.error(format!("{}:{what}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|e| usage(format!(" {e}")))?;
-    LiveRepair::parse(&text).map(Some).map_err(usage)
+    LiveRepair::parse(&settings::read(path)?)
+        .map(Some)
+        .map_err(|what| Code::Usage.error(format!("{}:{what}", path.display())))
 }
 
 /// Starts the watch on a separate thread, which is never joined.

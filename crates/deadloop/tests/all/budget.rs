@@ -4,7 +4,7 @@
 
 use crate::program;
 
-use program::{Place, Ran, stdout};
+use program::{Place, Ran, stderr, stdout};
 use serde_json::{Value, json};
 
 /// A word for a number: runs that differ in numbers alone are copies.
@@ -94,6 +94,30 @@ fn a_budget_is_swept_and_left_in_files() {
     }
     // The same request again does nothing.
     place.run(budget).says("already holds these results");
+}
+
+/// Nobody is warned of a grid or a field that nobody gave, and recorded tokens are counted, or else it is said.
+#[test]
+fn a_budget_without_options_counts_recorded_tokens_and_warns_of_nothing() {
+    let place = Place::new();
+    let mut run = run(0, 30, "even");
+    for event in run["events"].as_array_mut().expect("events") {
+        if let Some(tokens) = event.get("tokens_in").and_then(Value::as_u64) {
+            event["tokens_in"] = json!(3 * tokens);
+        }
+    }
+    place.file("run.jsonl", run.to_string());
+    let done = place.run("budget run.jsonl --out out").ends(0);
+    let said = stderr(&done);
+    for words in ["unsafe", "--by", "no transcript"] {
+        assert!(!said.contains(words), "{said}");
+    }
+    assert!(!stdout(&done).contains("times the recorded tokens"));
+    place.file("grid.toml", format!("{GRID}counter = \"chars/4\"\n"));
+    let counted = place.run("budget run.jsonl --grid grid.toml --out counted");
+    counted
+        .ends(0)
+        .shows("times the recorded tokens in the median of 30 turns");
 }
 
 /// The turn behind a loop is useful: it begins before its call, and the loop ends before both.

@@ -300,6 +300,8 @@ fn bad_input_is_named_and_ends_with_its_code() {
     let guard = "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\n";
     place.file("s.toml", format!("{guard}min_repeats = 1\n"));
     place.file("u.toml", format!("{guard}min_repeat = 4\n"));
+    // A field of a file is no option, though one has its name.
+    place.file("f.toml", format!("unit = \"calls\"\n{guard}"));
     place.file("g.toml", format!("{guard}checkpoints = [[3], [5]]\n"));
     for (line, exit, words) in [
         ("replay late.jsonl --force --out out", 2, "late.jsonl:1"),
@@ -328,6 +330,11 @@ fn bad_input_is_named_and_ends_with_its_code() {
             "replay STARTER --force --settings u.toml --out out",
             2,
             "min_repeat",
+        ),
+        (
+            "replay STARTER --force --settings f.toml --out out",
+            2,
+            "f.toml:1:1: unknown field `unit`, expected one of `guard`",
         ),
         (
             "sweep STARTER --grid g.toml --out out --force",

@@ -383,6 +383,83 @@ fn recordings_become_cases() {
     place.run("cases").ends(2);
 }
 
+/// A case of a model that thinks holds where it was made: loops in the thoughts, in the answer, in both or in none, with
+/// words of users before and between, with a label and without.
+#[test]
+fn a_case_of_a_thinking_model_holds() {
+    let place = Place::new();
+    place.file("settings.toml", "[[guard]]\ndetector = \"periodic\"\n");
+    let again = "Wait, so it is. ".repeat(40);
+    let fresh = "It is four, and then it is over. ";
+    for (thought, answer) in [
+        (again.as_str(), fresh),
+        (fresh, again.as_str()),
+        (again.as_str(), again.as_str()),
+        (fresh, fresh),
+    ] {
+        let user = json!({"type": "user", "text": "Once more, please."});
+        let response = [
+            json!({"type": "reasoning", "text": thought}),
+            json!({"type": "answer", "text": answer}),
+        ];
+        let channel = match (thought == again, answer == again) {
+            (true, _) => Some("reasoning"),
+            (_, true) => Some("answer"),
+            _ => None,
+        };
+        let label = match channel {
+            Some(of) => json!({"class": "loop", "kind": "paragraph", "channel": of, "onset": 16}),
+            None => json!({"class": "clean"}),
+        };
+        let asked = [&[user][..], &response].concat();
+        for events in [
+            response.to_vec(),
+            asked.clone(),
+            [&asked[..], &asked].concat(),
+        ] {
+            for labels in [json!([]), json!([label])] {
+                let run = json!({"id": "t", "model": "m", "events": events, "labels": labels});
+                place.file("t.jsonl", run.to_string());
+                let made = place.run("cases --add t.jsonl t --settings settings.toml");
+                place.file("case.toml", &made.ends(0).stdout);
+                let check = place.run("cases case.toml --settings settings.toml --json");
+                let said = check.ends(0).json();
+                assert_eq!(said["expectations"][0]["finding"], "pass", "{run}: {said}");
+                if let Some(of) = channel.filter(|_| labels[0].is_null()) {
+                    has(&place.read("case.toml"), &format!("channel = \"{of}\""));
+                }
+            }
+        }
+    }
+}
+
+/// A full disk, as a limit on the size of a file: none of the files has its name, and the same command goes on later.
+#[cfg(unix)]
+#[test]
+fn a_comparison_has_all_its_files_or_none() {
+    let place = Place::new();
+    let line = "compare recommended quiet --corpus ROOT/datasets/starter --limit 20 --out out";
+    let whole = place.command(line);
+    let limited = Command::new("bash")
+        .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\""])
+        .arg(whole.get_program())
+        .args(whole.get_args())
+        .current_dir(place.dir())
+        .output()
+        .expect("bash is there")
+        .ends(1);
+    limited.says("out/comparison.json");
+    let files = || {
+        std::fs::read_dir(place.path("out"))
+            .expect("a folder")
+            .count()
+    };
+    assert_eq!(files(), 0);
+    // Too few transcripts for a gate, all the same.
+    place.run(line).ends(5);
+    assert_eq!(files(), 4);
+}
+
 /// The shell steps of a composite action: name, condition, environment, script.
 struct Step {
     name: String,

@@ -7,7 +7,7 @@ use crate::program;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use program::{Place, Ran, stdout};
+use program::{Place, Ran, stderr, stdout};
 
 /// Runs words of a shell in a folder, with the program on its path.
 fn shell(place: &Place, line: &str) -> Output {
@@ -73,6 +73,24 @@ fn init_overwrites_nothing() {
     let entries = std::fs::read_dir(place.dir()).expect("a folder").count();
     assert_eq!(entries, 1, "nothing was written");
     assert_eq!(place.read("grid.toml"), "mine");
+}
+
+/// A full disk, as a limit on the size of a file: no file has its name before all of them are written.
+#[cfg(unix)]
+#[test]
+fn init_on_a_full_disk_leaves_no_file() {
+    let place = Place::new();
+    let mut stopped_at = std::collections::BTreeSet::new();
+    for kilobytes in ["1", "8", "64"] {
+        let limit = format!("trap '' XFSZ; ulimit -f {kilobytes}; deadloop init start");
+        let run = shell(&place, &limit).ends(2);
+        let said = stderr(&run);
+        stopped_at.insert(said.split(':').nth(1).unwrap_or_default().to_owned());
+        let left = shell(&place, "find start -type f").ends(0);
+        assert_eq!(stdout(&left), "", "{kilobytes} kB: {said}");
+    }
+    assert_eq!(stopped_at.len(), 3, "{stopped_at:?}");
+    place.run("init start").ends(0);
 }
 
 #[test]

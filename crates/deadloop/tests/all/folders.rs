@@ -207,6 +207,37 @@ fn numbers_of_any_size_and_names_of_any_kind_are_no_panic() {
     run.says("all models together");
 }
 
+/// Files as some editors save them, with a mark of the byte order and lines that end with CR LF, mean the same.
+#[test]
+fn a_mark_of_the_byte_order_and_cr_lf_mean_nothing() {
+    let place = Place::new();
+    let guard = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = 4\n";
+    place.file("guard.toml", guard);
+    place.file("claims.txt", "# what is claimed\nfa_per_mchar<=1000\n");
+    let said = || -> Vec<(String, Vec<u8>)> {
+        let starter = "ROOT/datasets/starter --settings guard.toml";
+        for line in [
+            "replay STARTER",
+            "tune STARTER --grid guard.toml --also guard.toml",
+        ] {
+            let line = line.replace("STARTER", starter);
+            place.run(format!("{line} --csv --force --out out")).ends(0);
+        }
+        let claims = place.run(format!("check {starter} --claims claims.txt --json"));
+        let written = files(&place.path("out")).into_iter();
+        written
+            .filter(|(name, _)| name.ends_with(".csv") || name == "settings.toml")
+            .chain([("claims".to_owned(), claims.ends(0).stdout)])
+            .collect()
+    };
+    let plain = said();
+    for name in ["guard.toml", "claims.txt"] {
+        let text = place.read(name).replace('\n', "\r\n");
+        place.file(name, format!("\u{feff}{text}"));
+    }
+    assert_eq!(plain, said());
+}
+
 /// A folder whose name is no UTF-8 is written to the end.
 #[cfg(target_os = "linux")]
 #[test]
@@ -219,4 +250,17 @@ fn a_name_that_is_no_utf8_is_a_folder_like_any_other() {
     let run = replay.arg(&out).output().unwrap().ends(0);
     run.json();
     assert!(out.join("report.html").is_file() && out.join("manifest.json").is_file());
+    // A file that shards read by its name has another name, or is refused in words.
+    let guard = place.dir().join(std::ffi::OsStr::from_bytes(b"guard\xff"));
+    std::fs::write(&guard, "[[guard]]\ndetector = \"periodic\"\n").unwrap();
+    for line in [
+        "replay clean.jsonl --settings",
+        "tune clean.jsonl --settings",
+        "sweep clean.jsonl --grid",
+    ] {
+        let mut command = place.command(line);
+        let run = command.arg(&guard).args(["--out", "other"]).output();
+        run.unwrap().ends(2).says("UTF-8");
+        assert!(!place.path("other").exists());
+    }
 }

@@ -118,6 +118,35 @@ fn a_review_saves_every_answer_and_goes_on_where_it_stopped() {
     assert_eq!(row(&labels, "doubt"), doubt, "an answer of before stays");
 }
 
+/// Of two reviews of one file the one that comes second to an answer is told, and no answer of the other is lost.
+#[test]
+fn two_reviews_at_once_lose_no_answer() {
+    let place = place();
+    let args = "c.jsonl --review --out l.csv";
+    let mut slow = place.command(format!("label {args} --reviewer ann"));
+    let slow = slow.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut slow = slow.stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut keys = slow.stdin.take().expect("a pipe");
+    keys.write_all(b"c\n").expect("a key is read");
+    let labels = place.path("l.csv");
+    let saved = || std::fs::read_to_string(&labels).unwrap_or_default();
+    program::until(|| saved().contains("review:ann"));
+    label(&place, &format!("{args} --reviewer ben"), "c\nc\nq\n").ends(0);
+    let both = saved();
+    assert_eq!(both.matches("review:ben").count(), 2, "{both}");
+    keys.write_all(b"c\n").expect("a key is read");
+    drop(keys);
+    let ended = slow.wait_with_output().expect("it ends").ends(2);
+    ended.says("l.csv: another command has changed it");
+    assert_eq!(saved(), both);
+    // Nor does an answer disappear with the folder that an import replaces.
+    let import = std::fs::File::open(place.dir()).expect("a folder");
+    import.lock().expect("it is free");
+    let refused = label(&place, args, "c\nq\n").ends(2);
+    refused.says("writes there");
+    assert_eq!(saved(), both);
+}
+
 #[test]
 fn hostile_text_is_shown_and_not_obeyed() {
     let run = label(&place(), "c.jsonl --review", "s\ns\ns\ns\n");

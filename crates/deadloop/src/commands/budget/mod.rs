@@ -7,7 +7,6 @@ use deadloop_replay::budget::{Budget as Setting, BudgetGrid, BudgetPreset, DEFAU
 use deadloop_run::Request;
 use deadloop_run::budget::{Budgets, budget};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 mod tables;
 
@@ -15,7 +14,7 @@ use crate::args::{FolderArgs, GlobalArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::report_page::render;
-use crate::requests::{bare_request, print_json, ran};
+use crate::requests::{bare_request, print_json, ran, recorded};
 use crate::settings;
 use crate::show;
 
@@ -65,7 +64,7 @@ pub(super) fn run(args: &BudgetArgs, global: GlobalArgs) -> Outcome {
         force: args.folder.force,
         read: args.grid.iter().map(PathBuf::as_path).collect(),
         grid: Some(text),
-        asked: json!({"budget": args}),
+        asked: recorded("budget", args)?,
         ..bare_request(
             (&args.corpus, &args.out),
             (&args.select, &args.folder.sharded),

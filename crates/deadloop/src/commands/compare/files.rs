@@ -2,15 +2,17 @@
 //!
 //! The files are `comparison.json`, `flips.csv`, `base.toml` and `new.toml`. The commands refer to them.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{FolderClaim, UnfinishedFile, WriteError, claim};
-use deadloop_score::{Manifest, Side, flips_csv, write_bytes, write_text};
+use deadloop_score::{FileError, Manifest, Side, flips_csv};
 
 use super::{CompareArgs, WriteArgs as CompareWrite};
 use crate::comparison::PinnedComparison;
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
+use crate::show::typed;
 use deadloop_run::apart;
 
 /// The folder of the files.
@@ -46,20 +48,29 @@ impl ComparisonFolder {
         let Some((dir, _)) = &self.0 else {
             return Ok(());
         };
-        let tomls = [("base.toml", &compared.base), ("new.toml", &compared.new)];
-        for (name, side) in tomls {
-            if let Some(toml) = &side.toml {
-                write_text(&dir.join(name), toml)?;
-            }
+        let flips = flips_csv(&compared.comparison.flips)?;
+        let json = compared.json()? + "\n";
+        let toml = |side: &Side| side.toml.clone().map(String::into_bytes);
+        let all = [
+            Some(json.into_bytes()),
+            Some(flips),
+            toml(&compared.base),
+            toml(&compared.new),
+        ];
+        let write = |(name, bytes): (&str, Vec<u8>)| -> Outcome<UnfinishedFile> {
+            let path = dir.join(name);
+            let mut file = UnfinishedFile::create(&path, true)?;
+            file.write_all(&bytes)
+                .map_err(|e| FileError::at(&path, e))?;
+            Ok(file)
+        };
+        // None has its name before all of them are on the disk.
+        let files = FILES.into_iter().zip(all);
+        let files = files.filter_map(|(name, bytes)| Some(write((name, bytes?))));
+        for file in files.collect::<Outcome<Vec<UnfinishedFile>>>()? {
+            file.finish()?;
         }
-        write_bytes(
-            &dir.join("flips.csv"),
-            &flips_csv(&compared.comparison.flips)?,
-        )?;
-        Ok(write_text(
-            &dir.join("comparison.json"),
-            &(compared.json()? + "\n"),
-        )?)
+        Ok(())
     }
 }
 
@@ -97,8 +108,7 @@ pub(crate) fn explain(compared: &mut PinnedComparison, place: &FlipPlace) {
     };
     let corpus = place.corpus.as_deref().unwrap_or("CORPUS");
     let command = |transcript: &str| {
-        let (corpus, transcript) = (quoted(corpus), quoted(transcript));
-        let (base, new) = (quoted(base), quoted(new));
+        let [corpus, transcript, base, new] = [corpus, transcript, base, new].map(typed);
         format!("deadloop explain {corpus} {transcript} --settings {base} --settings {new}")
     };
     for flip in &mut compared.comparison.flips {
@@ -132,13 +142,4 @@ impl FlipPlace {
             settings,
         }
     }
-}
-
-/// Quotes a word for a POSIX shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.into();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -18,7 +18,7 @@ use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::paint::Paint;
 use crate::setting_names::named;
-use crate::show;
+use crate::{settings, show};
 use deadloop_run::explain::ExplainRequest;
 use deadloop_run::repair::{step_lines, steps};
 use deadloop_run::{SurveyRequest, survey};
@@ -105,9 +105,8 @@ pub(super) fn run(args: &ExplainArgs, global: GlobalArgs) -> Outcome {
 
 /// Prints the steps of a file's repairers on a transcript.
 fn repaired(file: &Path, transcript: &Transcript, global: GlobalArgs) -> Outcome {
-    let usage = |what: String| Code::Usage.error(format!("{}:{what}", file.display()));
-    let text = std::fs::read_to_string(file).map_err(|e| usage(format!(" {e}")))?;
-    let told = steps(&text, transcript).map_err(usage)?;
+    let told = steps(&settings::read(file)?, transcript)
+        .map_err(|what| Code::Usage.error(format!("{}:{what}", file.display())))?;
     match (global.json, global.quiet) {
         (true, _) => show::print_json(&told),
         (_, true) => Ok(()),

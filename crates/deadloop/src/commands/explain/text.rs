@@ -132,7 +132,7 @@ fn verdict(told: &ExplainedSetting) -> String {
         return format!("{words}: {}", visible(error));
     }
     if told.verdict == Verdict::TransientStop.name() {
-        words += " (a repetition that would have ended by itself)";
+        words += " (the transcript has repetitions that end by themselves)";
     }
     let Some(latency) = told.latency else {
         return words;

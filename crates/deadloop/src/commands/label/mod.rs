@@ -165,11 +165,8 @@ fn print_counts(
     }
     show::print(&show::prose(&proposals::table(proposals, labels)))?;
     let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
-    let out = args
-        .out
-        .as_deref()
-        .map(|out| format!(" --out {}", typed(out)));
-    let out = out.unwrap_or_default();
+    let out = args.out.iter().map(|out| format!(" --out {}", typed(out)));
+    let out: String = out.collect();
     let next = [
         format!("deadloop label {corpus} --review{out}"),
         format!("deadloop check {corpus}"),

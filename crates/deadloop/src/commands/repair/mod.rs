@@ -13,7 +13,6 @@ use deadloop_replay::repairers::{DEFAULT_GRID, RepairGrid};
 use deadloop_run::Request;
 use deadloop_run::repair::repair;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 mod tables;
 
@@ -21,7 +20,7 @@ use crate::args::{FolderArgs, GlobalArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::report_page::render;
-use crate::requests::{bare_request, print_json, ran};
+use crate::requests::{bare_request, print_json, ran, recorded};
 use crate::settings::read;
 use crate::show;
 
@@ -58,7 +57,7 @@ pub(super) fn run(args: &RepairArgs, global: GlobalArgs) -> Outcome {
         force: args.folder.force,
         read: args.grid.iter().map(PathBuf::as_path).collect(),
         grid: Some(text),
-        asked: json!({"repair": args}),
+        asked: recorded("repair", args)?,
         ..bare_request(
             (&args.corpus, &args.out),
             (&args.select, &args.folder.sharded),

@@ -8,12 +8,11 @@ use clap::Args;
 use deadloop_replay::Plan;
 use deadloop_score::{AnyEvidence, Case, CaseSet, Verdict, count_opening};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::args::{GlobalArgs, JudgeArgs, OutputArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::requests::{finish, replay, request};
+use crate::requests::{finish, recorded, replay, request};
 use crate::setting_names::{NamedSettings, named};
 use crate::show;
 use deadloop_run::{OpeningOptions, ReplayRun, Request, SEALED, name};
@@ -62,7 +61,7 @@ pub(super) fn run(args: &ReplayArgs, global: GlobalArgs) -> Outcome {
             .iter()
             .map(|(name, s)| format!("{name} {}", s.id()))
             .collect(),
-        asked: json!({"replay": args}),
+        asked: recorded("replay", args)?,
         ..request((&args.corpus, &args.out), options, &host)?
     };
     let Some(mut done) = replay(&request, &plan, (&named[0].1, global))? else {

@@ -8,12 +8,11 @@ use deadloop_run::tune::TuneOptions;
 use deadloop_run::{Request, SEALED};
 use deadloop_score::{Constraint, Metric, metric, wrong_rate};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::args::{JudgeArgs, OutputArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::requests::request;
+use crate::requests::{recorded, request};
 use crate::settings;
 
 #[derive(Debug, Args, Serialize, Deserialize)]
@@ -147,7 +146,7 @@ impl TuneArgs {
             grid: Some(grid),
             sealed: Some(SEALED),
             unit: Some(tuning.unit),
-            asked: json!({"tune": self}),
+            asked: recorded("tune", self)?,
             ..request((&self.corpus, &self.out), options, host)?
         })
     }
