@@ -417,14 +417,21 @@ impl Import {
 
     /// Passes a record to the reader.
     fn record(&mut self, record: Result<records::SourceRecord, Problem>) {
-        if let Ok(torn) = &record
-            && matches!(torn.content, records::RecordContent::Torn)
+        // A notice is no record, so the place of a cut does not change the number of records.
+        if let Ok(notice) = &record
+            && let Some((what, expected)) = match notice.content {
+                records::RecordContent::Torn => Some((
+                    "the file ends inside this line of a stream",
+                    "a whole line; what came before it is used, as where a file ends between two lines",
+                )),
+                records::RecordContent::HalfPair => Some((
+                    "half an emoji (a lone surrogate)",
+                    "Unicode text; it is read as U+FFFD",
+                )),
+                _ => None,
+            }
         {
-            // Half a line is no record, so the place of a cut does not change the number of records.
-            let what = "the file ends inside this line of a stream";
-            let expected =
-                "a whole line; what came before it is used, as where a file ends between two lines";
-            self.out.warn(&torn.place, what, expected);
+            self.out.warn(&notice.place, what, expected);
             return;
         }
         let Some(mut open) = self.open.take() else {

@@ -46,6 +46,10 @@ static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
             "durations",
             r"\b\d+(?:\.\d+)?\s?(?:ms|s|sec|secs|seconds|us|µs|min)\b",
         ),
+        (
+            "durations",
+            r#"(?i)\b(?:\w+_(?:ms|s|secs|seconds)|uptime|elapsed|duration|took)"?\s?[:=]\s?\d+(?:\.\d+)?"#,
+        ),
         ("addresses", r"0x[0-9a-fA-F]{4,}"),
         (
             "ids",

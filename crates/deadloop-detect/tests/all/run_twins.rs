@@ -96,6 +96,7 @@ fn values(guard: &str) -> Vec<(&'static str, Vec<Json>)> {
             ("like", words(&["exact", "trigrams"])),
             ("min_share", vec![json!(0.2), json!(0.5), json!(1.0)]),
             ("with_calls", flags()),
+            ("without_calls", flags()),
             ("reasoning", flags()),
         ],
         "loom" => vec![

@@ -330,6 +330,68 @@ fn what_makes_results_differ_for_nothing() {
     }
 }
 
+/// A program that speaks as the user says the same each time. A short status stands, and so does a poll.
+#[test]
+fn the_same_answer_to_the_same_message() {
+    let asked = |turn: Turn| {
+        times(20, |_| Turn {
+            user: true,
+            ..turn.clone()
+        })
+    };
+    let stop = |turn| stopped(guard(RECOMMENDED_AGENTS), &asked(turn)).map(|(_, turns)| turns);
+    assert_eq!(
+        stop(say("The project is a small checker for code.")),
+        Some(4)
+    );
+    assert_eq!(stop(say("HEARTBEAT_OK")), None);
+    let said = "The build is running, I look at it once more.".to_owned();
+    let poll = call("status", "{}", "in_progress");
+    assert_eq!(stop(Turn { said, ..poll }), None);
+}
+
+#[test]
+fn one_error_with_other_numbers() {
+    let tries: [fn(u64) -> Turn; 2] = [
+        |n| {
+            failed(
+                "save",
+                "{}",
+                format!("Refused (try {n} of 14): no such book"),
+            )
+        },
+        |n| {
+            let cut = format!(r#"{{"recap": "{}"#, "x".repeat(n as usize % 7));
+            failed(
+                "finish",
+                cut,
+                format!("unterminated string at column {}", 9 + n % 7),
+            )
+        },
+    ];
+    for one in tries {
+        assert_eq!(recommended(&times(14, one)), Some(12));
+        assert_eq!(recommended(&times(11, one)), None);
+    }
+}
+
+/// Waits and polls that bring nothing end at thirty, though a clock runs in them.
+#[test]
+fn waits_without_end() {
+    let waits: [fn(u64) -> Turn; 2] = [
+        |_| call("wait_agent", "{}", "No agents completed yet"),
+        |n| {
+            let up = 61 * n + n % 3;
+            let state = format!(r#"{{"running": true, "uptime_s": {up}, "new_output": ""}}"#);
+            call("process", r#"{"action": "poll"}"#, state)
+        },
+    ];
+    for wait in waits {
+        assert_eq!(recommended(&times(29, wait)), None);
+        assert_eq!(recommended(&times(40, wait)), Some(30));
+    }
+}
+
 /// The hash of a result that was cut is no id: pages that begin alike and differ below are news.
 #[test]
 fn results_that_differ_in_what_was_cut_are_news() {

@@ -645,6 +645,26 @@ fn a_bad_line_costs_no_other() {
     }
 }
 
+/// A log that was cut inside an emoji is read, and a warning names the line.
+#[test]
+fn half_an_emoji_is_read_and_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = r#"an emoji \ud83d, \\ud83d and \ud83d\ude00 \udE00"#;
+    let line = format!(r#"{{"id": "x", "text": "{text}"}}"#);
+    for (name, content) in [
+        ("a.jsonl", format!("{line}\n")),
+        ("a.json", format!("[\n{line}\n]\n")),
+    ] {
+        let path = dir.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        let there = import(std::slice::from_ref(&path), Some("text"));
+        let told = (there.problems.len(), there.warned, there.entries.len());
+        assert_eq!(told, (0, 1, 1), "{name}: {:?}", there.told());
+        let read = there.entries[0].transcript.answer();
+        assert_eq!(read, "an emoji \u{fffd}, \\ud83d and \u{1f600} \u{fffd}");
+    }
+}
+
 #[test]
 fn ids_are_unique_over_all_files() {
     for (format, path) in samples() {

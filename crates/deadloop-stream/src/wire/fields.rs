@@ -71,37 +71,46 @@ impl WireFault {
     }
 }
 
-/// Returns the first escape that is half of a surrogate pair without the other half.
+/// Returns the text of the first escape that is half of a surrogate pair without the other half.
 fn lone_surrogate(source: &str) -> Option<&str> {
-    let mut rest = source;
-    while let Some((_, escape)) = rest.split_once('\\') {
-        let unit = |escape: &str| {
-            let digits = escape.strip_prefix('u')?.get(..4)?;
-            u32::from_str_radix(digits, 16).ok()
-        };
-        let first = unit(escape);
-        let pair = match first {
-            Some(0xd800..=0xdbff) => {
-                let second = escape.get(5..).and_then(|next| next.strip_prefix('\\'));
-                second
-                    .and_then(unit)
-                    .is_some_and(|low| (0xdc00..=0xdfff).contains(&low))
-            }
-            Some(0xdc00..=0xdfff) => false,
-            _ => {
-                let mut chars = escape.chars();
-                chars.next();
-                rest = chars.as_str();
-                continue;
-            }
-        };
-        if !pair {
-            let at = source.len() - escape.len() - 1;
-            return source.get(at..at + 6);
+    let at = lone_surrogate_from(source, 0)?;
+    source.get(at..at + ESCAPE)
+}
+
+/// The length of an escape such as `\ud83d`.
+const ESCAPE: usize = 6;
+
+/// Returns the position of the first such escape at or after `from`, the beginning of a char outside of an escape.
+fn lone_surrogate_from(source: &str, from: usize) -> Option<usize> {
+    let unit = |at: usize| {
+        let digits = source.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let mut at = from;
+    loop {
+        at += source.get(at..)?.find('\\')?;
+        match unit(at) {
+            Some(0xd800..=0xdbff) => match unit(at + ESCAPE) {
+                Some(0xdc00..=0xdfff) => at += 2 * ESCAPE,
+                _ => return Some(at),
+            },
+            Some(0xdc00..=0xdfff) => return Some(at),
+            // The escaped char is no beginning of an escape.
+            _ => at += 1 + source.get(at + 1..)?.chars().next()?.len_utf8(),
         }
-        rest = escape.get(11..)?;
     }
-    None
+}
+
+/// Returns the JSON with each escape that is half of a surrogate pair replaced by that of U+FFFD; `None` if it has none.
+pub fn whole_escapes(json: &str) -> Option<String> {
+    let mut whole = String::new();
+    let mut taken = 0;
+    while let Some(at) = lone_surrogate_from(json, taken) {
+        whole.push_str(json.get(taken..at)?);
+        whole.push_str("\\ufffd");
+        taken = at + ESCAPE;
+    }
+    (taken > 0).then(|| whole + json.get(taken..).unwrap_or_default())
 }
 
 /// Returns the text of a line.

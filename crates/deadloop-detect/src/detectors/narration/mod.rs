@@ -21,7 +21,7 @@ mod turn_text;
 detector! {
     ENTRY = "narration", version 1,
     "the same is said turn after turn: whatever the calls do",
-    params: &[N, WINDOW, MIN_CHARS, LIKE, MIN_SHARE, WITH_CALLS, REASONING, ALLOW, RESET],
+    params: &[N, WINDOW, MIN_CHARS, LIKE, MIN_SHARE, WITH_CALLS, WITHOUT_CALLS, REASONING, ALLOW, RESET],
     check: check,
     measure: Measurement::Run(Channel::Turns, recipe),
     gone: &["normalise"],
@@ -50,6 +50,9 @@ const MIN_SHARE: Param = Param::number("min_share", 0.55, 0.01..=1.0)
 const WITH_CALLS: Param = Param::flag("with_calls", false)
     .doc("true: the calls of the turns have to be equal too, whatever their results are");
 
+const WITHOUT_CALLS: Param = Param::flag("without_calls", false)
+    .doc("true: turns with calls are like no other turn; a poll may say the same each time");
+
 const REASONING: Param =
     Param::flag("reasoning", true).doc("false: the answer alone counts as what a turn says");
 
@@ -70,7 +73,8 @@ fn recipe(params: &Params) -> Recipe {
     let share = least_share(params);
     let least = params.count(N.name);
     let trigrams = params.text(LIKE.name) == "trigrams";
-    let with_calls = params.flag(WITH_CALLS.name);
+    let without_calls = params.flag(WITHOUT_CALLS.name);
+    let with_calls = without_calls || params.flag(WITH_CALLS.name);
     let reasoning = params.flag(REASONING.name);
     Recipe::run(move || {
         Box::new(NarrationMeter {
@@ -80,6 +84,7 @@ fn recipe(params: &Params) -> Recipe {
             window,
             trigrams,
             with_calls,
+            without_calls,
             reasoning,
             turn: None,
             last: Vec::new(),
@@ -106,6 +111,7 @@ struct NarrationMeter {
     window: usize,
     trigrams: bool,
     with_calls: bool,
+    without_calls: bool,
     reasoning: bool,
     /// The turn in progress; `None` between turns.
     turn: Option<CurrentTurn>,
@@ -116,7 +122,7 @@ struct NarrationMeter {
 #[derive(Default)]
 struct CurrentTurn {
     said: TurnText,
-    /// The calls, by one hash.
+    /// The calls, by one hash; 0 of a turn without calls.
     calls: u128,
 }
 
@@ -198,6 +204,9 @@ impl NarrationMeter {
         let Some(newest) = self.last.last() else {
             return Vec::new();
         };
+        if self.without_calls && newest.calls != 0 {
+            return Vec::new();
+        }
         let turns = self.last.iter().filter(|turn| turn.calls == newest.calls);
         let share = |turn: &PastTurn| (newest.spoken.share(&turn.spoken), turn.place);
         let mut alike: Vec<_> = turns.map(share).filter(|(share, _)| *share > 0).collect();

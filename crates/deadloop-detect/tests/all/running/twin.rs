@@ -367,6 +367,7 @@ fn narration(past: &Past<'_>) -> Option<&'static str> {
             _ => all > 0 && both as f64 / all as f64 >= past.float("min_share", 0.55),
         };
         near && (!past.flag("with_calls", false) || turn.1 == newest.1)
+            && (!past.flag("without_calls", false) || turn.1.len() + newest.1.len() == 0)
     };
     let last = &turns[turns.len().saturating_sub(past.number("window", 12))..];
     let enough = newest.0.chars().count() >= past.number("min_chars", 40);

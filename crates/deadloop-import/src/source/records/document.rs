@@ -20,6 +20,8 @@ pub(super) fn records(
         bytes,
         place: Place::new(place.file, 1),
         scan: BracketScan::default(),
+        half_pair: false,
+        next: None,
         ended: false,
     }
 }
@@ -91,6 +93,9 @@ struct DocumentRecords<R> {
     /// The line of the next byte.
     place: Place,
     scan: BracketScan,
+    /// Whether the last value had half of a surrogate pair, and the record that follows its notice.
+    half_pair: bool,
+    next: Option<SourceRecord>,
     ended: bool,
 }
 
@@ -161,7 +166,12 @@ impl<R: BufRead> DocumentRecords<R> {
             return Err(here(fault));
         }
         let text = utf8(&piece.bytes).map_err(here)?;
-        let value = wire::parse(text.trim_ascii(), MOST_VALUES);
+        let parse = |text: &str| wire::parse(text.trim_ascii(), MOST_VALUES);
+        let value = parse(text).or_else(|e| {
+            let whole = wire::whole_escapes(text).ok_or(e)?;
+            self.half_pair = true;
+            parse(&whole)
+        });
         value.map(RecordContent::Json).map_err(|e| {
             let line = piece.line + (e.line() as u64).saturating_sub(1);
             (line, WireFault::json(&e, text))
@@ -173,6 +183,9 @@ impl<R: BufRead> Iterator for DocumentRecords<R> {
     type Item = Result<SourceRecord, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(record) = self.next.take() {
+            return Some(Ok(record));
+        }
         if self.ended {
             return None;
         }
@@ -188,12 +201,17 @@ impl<R: BufRead> Iterator for DocumentRecords<R> {
         }
         let place = |line| Place::new(self.place.file.clone(), line);
         let begin = place(piece.line);
+        let record = |content| SourceRecord {
+            place: begin.clone(),
+            member: String::new(),
+            content,
+        };
         Some(match self.read(&piece) {
-            Ok(content) => Ok(SourceRecord {
-                place: begin,
-                member: String::new(),
-                content,
-            }),
+            Ok(content) if std::mem::take(&mut self.half_pair) => {
+                self.next = Some(record(content));
+                Ok(record(RecordContent::HalfPair))
+            }
+            Ok(content) => Ok(record(content)),
             Err((line, fault)) => Err(fault.at(Place::new(begin.file, line))),
         })
     }

@@ -57,6 +57,8 @@ pub(crate) enum RecordContent {
     Text(String),
     /// The last line of a stream, cut by the end of the file. It is not a record, and does not affect earlier ones.
     Torn,
+    /// Notice of the next record: it has an escape that is half of a surrogate pair, which reads as U+FFFD.
+    HalfPair,
 }
 
 impl SourceRecord {
@@ -82,7 +84,9 @@ impl SourceRecord {
                 "[DONE] where no stream is",
                 "one JSON object",
             )),
-            RecordContent::Torn => Err(WireFault::new("half a line", "one JSON object")),
+            RecordContent::Torn | RecordContent::HalfPair => {
+                Err(WireFault::new("half a line", "one JSON object"))
+            }
             RecordContent::Text(_) => Err(WireFault::new("plain text", "one JSON object")),
         }
     }
