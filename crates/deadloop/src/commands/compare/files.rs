@@ -11,7 +11,7 @@ use super::{CompareArgs, WriteArgs as CompareWrite};
 use crate::comparison::PinnedComparison;
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
-use deadloop_run::apart;
+use deadloop_run::{apart, typed};
 
 /// The folder of the files.
 pub(crate) struct ComparisonFolder(Option<(PathBuf, FolderClaim)>);
@@ -97,8 +97,8 @@ pub(crate) fn explain(compared: &mut PinnedComparison, place: &FlipPlace) {
     };
     let corpus = place.corpus.as_deref().unwrap_or("CORPUS");
     let command = |transcript: &str| {
-        let (corpus, transcript) = (quoted(corpus), quoted(transcript));
-        let (base, new) = (quoted(base), quoted(new));
+        let (corpus, transcript) = (typed(corpus), typed(transcript));
+        let (base, new) = (typed(base), typed(new));
         format!("deadloop explain {corpus} {transcript} --settings {base} --settings {new}")
     };
     for flip in &mut compared.comparison.flips {
@@ -132,13 +132,4 @@ impl FlipPlace {
             settings,
         }
     }
-}
-
-/// Quotes a word for a POSIX shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.into();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -10,11 +10,10 @@ use deadloop_score::{Constraint, Metric, metric, wrong_rate};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::args::{JudgeArgs, OutputArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::requests::request;
 use crate::settings;
+use deadloop_run::options::{JudgingOptions, OutputOptions, SelectionOptions};
 
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct TuneArgs {
@@ -42,11 +41,11 @@ pub(crate) struct TuneArgs {
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) select: SelectArgs,
+    pub(crate) select: SelectionOptions,
     #[command(flatten)]
-    pub(crate) judge: JudgeArgs,
+    pub(crate) judge: JudgingOptions,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) output: OutputOptions,
     /// The folder of the results
     #[arg(long, value_name = "DIR", default_value = "deadloop-tune")]
     #[serde(skip)]
@@ -121,7 +120,7 @@ impl TuneArgs {
         host: &'a Terminal,
         grid: String,
         tuning: &TuneOptions,
-    ) -> Outcome<Request<'a>> {
+    ) -> Request<'a> {
         let mut inputs = vec![
             tuning.settings.id(),
             format!(
@@ -132,8 +131,7 @@ impl TuneArgs {
             ),
         ];
         inputs.extend(tuning.also.iter().map(|(_, settings)| settings.id()));
-        let options = (&self.select, &self.judge, &self.output);
-        Ok(Request {
+        Request {
             command: "tune",
             read: self
                 .settings
@@ -148,7 +146,10 @@ impl TuneArgs {
             sealed: Some(SEALED),
             unit: Some(tuning.unit),
             asked: json!({"tune": self}),
-            ..request((&self.corpus, &self.out), options, host)?
-        })
+            judging: self.judge.clone(),
+            output: self.output.clone(),
+            select: self.select.clone(),
+            ..Request::new(&self.corpus, &self.out, host)
+        }
     }
 }
