@@ -13,9 +13,10 @@ use crate::metrics::MetricCounter;
 use crate::prompt::PromptReader;
 use crate::reply::{self, ProxyReply};
 use crate::response_guard::{AlarmEffect, ResponseGuard};
+use crate::server_connection::ServerConnection;
 use crate::tunnel;
 use crate::upstream_request::{UpstreamRequest, write_chunk};
-use crate::{ProxyNews, ProxyState};
+use crate::{ProxyNews, ProxyOptions, ProxyState};
 
 /// The interval of checks on a connection without bytes.
 const TICK: Duration = Duration::from_millis(500);
@@ -33,7 +34,7 @@ enum ExchangeError {
     /// The request is refused for this reason. The rest of it is not read.
     Request(String),
     /// The server sent no valid answer, for this reason.
-    Unanswered(&'static str),
+    Unanswered(String),
 }
 
 /// The end of an exchange. `true` if the client may send another request.
@@ -64,11 +65,15 @@ pub(crate) fn serve(client: TcpStream, shared: &ProxyState) {
         }
         Err(ExchangeError::Unanswered(what)) => {
             shared.metrics.add(MetricCounter::BadGateway, 1);
-            ProxyReply::words("502 Bad Gateway", what).finish(&client);
+            ProxyReply::words("502 Bad Gateway", &what).finish(&client);
         }
         Err(ExchangeError::Client) => drop(client.shutdown(Shutdown::Both)),
         Ok(_) | Err(ExchangeError::Upstream) => reply::close(&client),
     }
+}
+
+fn unanswered(what: &str) -> ExchangeError {
+    ExchangeError::Unanswered(what.to_owned())
 }
 
 fn timed_out(error: &io::Error) -> bool {
@@ -88,10 +93,7 @@ fn exchange(
     let request = MessageHead::of_request(&head).map_err(refused)?;
     let framing = request.framing().map_err(refused)?;
     shared.metrics.add(MetricCounter::Requests, 1);
-    let Ok(upstream) = shared.options.upstream.connect() else {
-        return Err(ExchangeError::Unanswered("the server cannot be reached\n"));
-    };
-    reply::probe(&upstream);
+    let upstream = connect(shared)?;
     if request.lists("expect", "100-continue") {
         let mut client = client;
         let go = client.write_all(b"HTTP/1.1 100 Continue\r\n\r\n");
@@ -105,7 +107,7 @@ fn exchange(
     let mut asking = PromptReader::new(&request, shared);
     let sent = send(&onward, (wire, &mut asking), &mut answered)?;
     let Some(response) = answered.head()? else {
-        return Err(ExchangeError::Unanswered("the server did not answer\n"));
+        return Err(unanswered("the server did not answer\n"));
     };
     let relay = Relay {
         client,
@@ -119,6 +121,19 @@ fn exchange(
         "101" => relay.switch(wire, &answered.wire),
         _ => relay.run(&mut answered.wire, asking),
     }
+}
+
+/// Connects to the server.
+fn connect(shared: &ProxyState) -> Result<ServerConnection, ExchangeError> {
+    let ProxyOptions { upstream, tell, .. } = &shared.options;
+    let failed =
+        |why: &str| ExchangeError::Unanswered(format!("the server cannot be reached{why}\n"));
+    let socket = upstream.connect().map_err(|_| failed(""))?;
+    reply::probe(&socket);
+    ServerConnection::new(socket, upstream.tls()).map_err(|why| {
+        tell(ProxyNews::NoTls(&why));
+        failed(&format!(": {why}"))
+    })
 }
 
 /// Reads the head of the next request. `None` if the client is done. While the proxy stops, a client without a
@@ -151,9 +166,9 @@ fn send(
     answered: &mut ServerAnswer<'_>,
 ) -> Result<bool, ExchangeError> {
     let mut upstream = answered.upstream;
-    let _ = upstream.set_nodelay(true);
-    let _ = upstream.set_read_timeout(Some(TICK));
-    let _ = upstream.set_write_timeout(Some(PATIENCE));
+    let _ = upstream.socket().set_nodelay(true);
+    let _ = upstream.socket().set_read_timeout(Some(TICK));
+    let _ = upstream.socket().set_write_timeout(Some(PATIENCE));
     let lead = onward.lead(&answered.shared.options.upstream);
     if upstream.write_all(&lead).is_err() {
         return Ok(false);
@@ -187,8 +202,8 @@ fn send(
 
 /// The answer of the server, as it arrives.
 struct ServerAnswer<'a> {
-    upstream: &'a TcpStream,
-    wire: Connection<&'a TcpStream>,
+    upstream: &'a ServerConnection,
+    wire: Connection<&'a ServerConnection>,
     /// The head of a response that arrived before the whole request was sent.
     early: Option<MessageHead>,
     client: &'a TcpStream,
@@ -196,7 +211,7 @@ struct ServerAnswer<'a> {
 }
 
 impl<'a> ServerAnswer<'a> {
-    fn new(upstream: &'a TcpStream, client: &'a TcpStream, shared: &'a ProxyState) -> Self {
+    fn new(upstream: &'a ServerConnection, client: &'a TcpStream, shared: &'a ProxyState) -> Self {
         Self {
             upstream,
             wire: Connection::of_server(upstream),
@@ -226,7 +241,8 @@ impl<'a> ServerAnswer<'a> {
 
     /// Returns whether a part of an answer has arrived.
     fn has_begun(&self) -> bool {
-        self.wire.has_begun() || peeked(self.upstream).is_ok_and(|n| n > 0)
+        let peek = || self.upstream.peek();
+        self.wire.has_begun() || peeked(self.upstream.socket(), peek).is_ok_and(|n| n > 0)
     }
 
     /// Reads the head of the response, without a time limit, as long as the client is connected. Heads with a 1xx
@@ -258,20 +274,20 @@ fn still_there(client: &TcpStream, shared: &ProxyState) -> Result<(), ExchangeEr
     // A client that has closed only its sending side may wait for its answer. If it has closed both sides, its system
     // reports that to a probe or to the next write.
     let lost = client.take_error();
-    if matches!(lost, Ok(None)) && peeked(client).is_ok() {
+    if matches!(lost, Ok(None)) && peeked(client, || client.peek(&mut [0])).is_ok() {
         return Ok(());
     }
     shared.metrics.add(MetricCounter::ClientGone, 1);
     Err(ExchangeError::Client)
 }
 
-/// Returns the number of unread bytes, at most one. Returns 0 also if no more will arrive.
+/// Returns the number of unread bytes by `peek`, which does not wait. Returns 0 also if no more will arrive.
 ///
 /// # Errors
 /// Returns an error if the connection is broken.
-fn peeked(stream: &TcpStream) -> io::Result<usize> {
+fn peeked(stream: &TcpStream, peek: impl FnOnce() -> io::Result<usize>) -> io::Result<usize> {
     stream.set_nonblocking(true)?;
-    let peeked = stream.peek(&mut [0]);
+    let peeked = peek();
     stream.set_nonblocking(false)?;
     match peeked {
         Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(0),
@@ -291,12 +307,16 @@ struct Relay<'a> {
 
 impl Relay<'_> {
     /// Passes the response on. Returns whether the connection can take another request.
-    fn run(&self, wire: &mut Connection<&TcpStream>, asking: PromptReader<'_>) -> ExchangeResult {
+    fn run(
+        &self,
+        wire: &mut Connection<&ServerConnection>,
+        asking: PromptReader<'_>,
+    ) -> ExchangeResult {
         let status = self.response.start.0.as_str();
         let bare = self.request.start.0 == "HEAD" || matches!(status, "204" | "304");
         let Ok(framing) = self.response.framing() else {
             let what = "the length of the server's answer is not clear\n";
-            return Err(ExchangeError::Unanswered(what));
+            return Err(unanswered(what));
         };
         let body = if bare {
             BodyState::Length(0)
@@ -326,7 +346,7 @@ impl Relay<'_> {
     fn switch(
         &self,
         wire: &Connection<&TcpStream>,
-        answered: &Connection<&TcpStream>,
+        answered: &Connection<&ServerConnection>,
     ) -> ExchangeResult {
         let asked = self.request.upgrade();
         let Some(to) = self
@@ -335,7 +355,7 @@ impl Relay<'_> {
             .filter(|to| Some(to) == asked.as_ref())
         else {
             let what = "the server speaks something that it was not asked to\n";
-            return Err(ExchangeError::Unanswered(what));
+            return Err(unanswered(what));
         };
         self.shared.metrics.add(MetricCounter::Tunnels, 1);
         self.lead(&["Connection: Upgrade\r\n", &format!("Upgrade: {to}\r\n")])?;
@@ -377,7 +397,7 @@ impl Relay<'_> {
 
     fn body(
         &self,
-        wire: &mut Connection<&TcpStream>,
+        wire: &mut Connection<&ServerConnection>,
         mut body: BodyState,
         (mut judge, chunked): (Option<ResponseGuard>, bool),
     ) -> Result<(), ExchangeError> {
@@ -424,7 +444,7 @@ impl Relay<'_> {
     /// whether the response ends there.
     fn next(
         &self,
-        (wire, body): (&mut Connection<&TcpStream>, &mut BodyState),
+        (wire, body): (&mut Connection<&ServerConnection>, &mut BodyState),
         piece: &mut Vec<u8>,
         judge: Option<&mut ResponseGuard>,
     ) -> Result<(Option<usize>, bool), ExchangeError> {

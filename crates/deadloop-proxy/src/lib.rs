@@ -12,14 +12,15 @@
 //! | the proxy's own answers, and closing | `reply` |
 //! | the connection after a 101 | `tunnel` |
 //! | the server's address | `upstream` |
+//! | the connection to the server, TLS | `server_connection` |
 //! | the guard of a response | `response_guard` |
 //! | the content of `/metrics`, and its address | `metrics`, `scrape` |
 //! | a page for one person on this machine, for `label --serve` | `local_page` |
 //! | heads, bodies and judging without a connection, for tests and fuzzing | `offline` |
 //!
 //! Each connection has a thread with a stack of 256 KiB. A waiting thread uses only some pages of it. Only the bytes of
-//! one read are buffered, so a slow client slows its server down (backpressure of TCP). The proxy has no TLS, which is
-//! left to the programs before and behind it.
+//! one read are buffered, so a slow client slows its server down (backpressure of TCP). TLS is
+//! spoken with the server alone; towards clients it is left to a program before the proxy.
 
 #![deny(
     clippy::print_stderr,
@@ -37,6 +38,7 @@ mod prompt;
 mod reply;
 mod response_guard;
 mod scrape;
+mod server_connection;
 mod strict;
 mod thread_group;
 mod tunnel;
@@ -67,6 +69,8 @@ pub enum ProxyNews<'a> {
     /// The first stream that no guard could read, because the server compressed it in this way although the request did
     /// not allow that.
     Packed(&'a str),
+    /// A server with which TLS could not begin, for this reason.
+    NoTls(&'a str),
 }
 
 /// The settings of a proxy between clients and a server.

@@ -6,28 +6,42 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::STACK;
+use crate::server_connection::ServerConnection;
 
 /// Passes bytes between both sides until both are done. The bytes that were read ahead come first. Both connections
 /// must have a read timeout.
-pub(crate) fn run((client, sent): (&TcpStream, &[u8]), (server, answered): (&TcpStream, &[u8])) {
+pub(crate) fn run(
+    (client, sent): (&TcpStream, &[u8]),
+    (server, answered): (&ServerConnection, &[u8]),
+) {
     let broken = AtomicBool::new(false);
     thread::scope(|scope| {
-        let up = || pass(sent, client, server, &broken);
+        let up = || pass((sent, client), server, |how| server.shutdown(how), &broken);
         let thread = thread::Builder::new().stack_size(STACK);
         if thread.spawn_scoped(scope, up).is_ok() {
-            pass(answered, server, client, &broken);
+            pass(
+                (answered, server),
+                client,
+                |how| client.shutdown(how),
+                &broken,
+            );
         }
     });
 }
 
 /// Passes bytes in one direction, until that side is done or the connection is broken.
-fn pass(ahead: &[u8], mut from: &TcpStream, mut to: &TcpStream, broken: &AtomicBool) {
+fn pass(
+    (ahead, mut from): (&[u8], impl Read),
+    mut to: impl Write,
+    shutdown: impl Fn(Shutdown) -> io::Result<()>,
+    broken: &AtomicBool,
+) {
     let mut piece = [0; 16 << 10];
     let mut written = to.write_all(ahead);
     while written.is_ok() && !broken.load(Ordering::SeqCst) {
         match from.read(&mut piece) {
             Ok(0) => {
-                let _ = to.shutdown(Shutdown::Write);
+                let _ = shutdown(Shutdown::Write);
                 return;
             }
             Ok(n) => written = to.write_all(&piece[..n]),
@@ -36,7 +50,7 @@ fn pass(ahead: &[u8], mut from: &TcpStream, mut to: &TcpStream, broken: &AtomicB
         }
     }
     broken.store(true, Ordering::SeqCst);
-    let _ = to.shutdown(Shutdown::Both);
+    let _ = shutdown(Shutdown::Both);
 }
 
 /// Returns whether a read only timed out or was interrupted.

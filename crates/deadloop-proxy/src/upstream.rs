@@ -5,18 +5,22 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The address of the server: `http://host:port`, and a prefix of all paths.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use crate::server_connection::TlsClient;
+
+/// The address of the server, `http://host:port` or `https://host:port`, and a prefix of all paths.
+#[derive(Clone, Debug)]
 pub struct Upstream {
     authority: String,
     port: u16,
     prefix: String,
+    /// The client side of TLS, for `https`.
+    tls: Option<TlsClient>,
 }
 
 /// The reason why a text is not the address of a server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{given:?} is no address of a server: {what}; expected http://HOST:PORT or http://HOST:PORT/PATH"
+    "{given:?} is no address of a server: {what}; expected http://HOST:PORT or https://HOST/PATH"
 )]
 pub struct UpstreamError {
     given: String,
@@ -31,12 +35,13 @@ impl FromStr for Upstream {
             given: text.into(),
             what,
         };
-        if text.starts_with("https://") {
-            return Err(wrong("TLS is left to what stands behind the proxy"));
-        }
-        let rest = text
-            .strip_prefix("http://")
-            .ok_or_else(|| wrong("it does not begin with http://"))?;
+        let schemes = [("http://", 80), ("https://", 443)];
+        let mut rests = schemes
+            .iter()
+            .filter_map(|(scheme, port)| Some((text.strip_prefix(scheme)?, *port)));
+        let (rest, default_port) = rests
+            .next()
+            .ok_or_else(|| wrong("it does not begin with http:// or https://"))?;
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let plain = |c: char| c.is_ascii_graphic() && !"@?#".contains(c);
         if authority.is_empty() || !text.chars().all(plain) {
@@ -45,18 +50,23 @@ impl FromStr for Upstream {
         let port = authority
             .rsplit_once(':')
             .filter(|(_, port)| !port.ends_with(']'));
-        let port = port.map_or(Ok(80), |(_, port)| port.parse());
-        Ok(Self {
+        let port = port.map_or(Ok(default_port), |(_, port)| port.parse());
+        let mut upstream = Self {
             authority: authority.into(),
             port: port.map_err(|_| wrong("the port is no number"))?,
             prefix: path.trim_end_matches('/').into(),
-        })
+            tls: None,
+        };
+        if text.starts_with("https") {
+            upstream.tls = Some(TlsClient::new(upstream.host()).map_err(wrong)?);
+        }
+        Ok(upstream)
     }
 }
 
 impl Upstream {
-    /// Connects to the server within ten seconds.
-    pub(crate) fn connect(&self) -> io::Result<TcpStream> {
+    /// Returns the host without the port and without the brackets of an IPv6 address.
+    fn host(&self) -> &str {
         let host =
             self.authority
                 .rsplit_once(':')
@@ -67,9 +77,18 @@ impl Upstream {
                         host
                     }
                 });
-        let host = host.trim_start_matches('[').trim_end_matches(']');
+        host.trim_start_matches('[').trim_end_matches(']')
+    }
+
+    /// Returns the client side of TLS, if the server has TLS.
+    pub(crate) fn tls(&self) -> Option<&TlsClient> {
+        self.tls.as_ref()
+    }
+
+    /// Connects to the server within ten seconds.
+    pub(crate) fn connect(&self) -> io::Result<TcpStream> {
         let mut failed = io::Error::from(ErrorKind::NotFound);
-        for at in (host, self.port).to_socket_addrs()? {
+        for at in (self.host(), self.port).to_socket_addrs()? {
             match TcpStream::connect_timeout(&at, Duration::from_secs(10)) {
                 Ok(stream) => return Ok(stream),
                 Err(e) => failed = e,
@@ -103,7 +122,8 @@ mod tests {
         let parsed: Upstream = "http://[::1]".parse().unwrap();
         assert_eq!((parsed.port, parsed.prefix()), (80, ""));
         for wrong in [
-            "https://x",
+            "https://",
+            "ftp://x",
             "x:80",
             "http://",
             "http://x:y",

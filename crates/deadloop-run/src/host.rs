@@ -5,6 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use deadloop_replay::Watcher;
 
+use crate::failure::Code;
+
 /// The caller of a run.
 pub trait Host: Sync {
     /// Returns the flag that ends the run soon. The run then fails with
@@ -21,6 +23,16 @@ pub trait Host: Sync {
     /// Announces that files will be written to this folder. A host that ends the process may remove unfinished files
     /// there.
     fn writes(&self, folder: &Path);
+
+    /// Returns the command line, for the manifest of results.
+    fn command_line(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the exit code of each kind of failure, for the manifest of results.
+    fn exit_codes(&self) -> fn(Code) -> u8 {
+        |_| 1
+    }
 }
 
 /// The progress of a pass.

@@ -5,7 +5,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the request and its options | [`Request`], [`JudgingOptions`] |
+//! | the request and its options | [`Request`], [`options`] |
 //! | the caller: progress, a stop, messages | [`Host`], [`SilentHost`] |
 //! | from a plan and a corpus to a result folder | [`replay()`], [`ReplayRun`] |
 //! | any other subject over a corpus | [`ask`], [`Answers`] |
@@ -69,6 +69,9 @@ pub mod import;
 pub mod label;
 mod merge;
 pub mod option;
+#[cfg(feature = "clap")]
+pub mod option_words;
+pub mod options;
 pub mod repair;
 pub mod replay;
 pub mod show;
@@ -94,7 +97,7 @@ pub use host::{Host, Progress, SilentHost, watched};
 pub use merge::{PartSummary, ShardParts};
 pub use replay::notice::notice;
 pub use replay::opened_transcripts::{Focus, OpeningOptions};
-pub use replay::request::{JudgingOptions, Request, SEALED};
+pub use replay::request::{Request, SEALED};
 pub use replay::second_pass::SecondPass;
 pub use replay::subject_run::{AnsweredRun, Answers, ask, failed};
 pub use replay::units::first_unit;

@@ -15,16 +15,20 @@ pub const BY: RunOption = RunOption("by");
 pub const CORPUS: RunOption = RunOption("corpus");
 /// The flag that overwrites another result.
 pub const FORCE: RunOption = RunOption("force");
+/// The models to select.
+pub const MODEL: RunOption = RunOption("model");
 /// The folder of the results.
 pub const OUT: RunOption = RunOption("out");
 /// The flag of an import that adds what is new to a corpus.
 pub const RESUME: RunOption = RunOption("resume");
 /// The only shard to run.
 pub const SHARD: RunOption = RunOption("shard");
-/// The flag that leaves bad lines out.
-pub const SKIP_BAD: RunOption = RunOption("skip_bad");
+/// The handling of bad lines, by which they are left out.
+pub const ON_BAD: RunOption = RunOption("on_bad");
 /// The split to select.
 pub const SPLIT: RunOption = RunOption("split");
+/// The fields to select by.
+pub const WHERE: RunOption = RunOption("where");
 /// The unit of loops and healthy output.
 pub const UNIT: RunOption = RunOption("unit");
 

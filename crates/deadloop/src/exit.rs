@@ -38,7 +38,7 @@ pub(crate) fn again(ended: &ResultFailure) -> Failure {
 /// Returns the option of the command line that sets a field of a run.
 pub(crate) fn option(field: &str) -> String {
     match field {
-        "skip_bad" => "--on-bad skip".into(),
+        "on_bad" => "--on-bad skip".into(),
         _ => format!("--{field}"),
     }
 }

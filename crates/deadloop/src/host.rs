@@ -5,10 +5,11 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use deadloop_run::{Host, Progress};
+use deadloop_run::{Code, Host, Progress};
 use indicatif::ProgressBar;
 
 use crate::args::GlobalArgs;
+use crate::exit::number;
 use crate::interrupt::{self, PassGuard};
 use crate::progress::bar;
 use crate::show;
@@ -53,6 +54,15 @@ impl Host for Terminal {
 
     fn writes(&self, folder: &Path) {
         interrupt::sweeps(folder);
+    }
+
+    fn command_line(&self) -> Vec<String> {
+        let args = std::env::args_os();
+        args.map(|arg| arg.to_string_lossy().into_owned()).collect()
+    }
+
+    fn exit_codes(&self) -> fn(Code) -> u8 {
+        number
     }
 }
 

@@ -24,7 +24,6 @@ mod requests;
 mod setting_names;
 mod settings;
 mod show;
-mod words;
 
 use clap::{CommandFactory, FromArgMatches};
 use deadloop_run::visible;

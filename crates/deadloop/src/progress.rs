@@ -1,18 +1,6 @@
 //! The progress bar: rate and time left on a terminal, nothing in a pipe.
 
-use deadloop_replay::Watcher;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::host::Terminal;
-
-/// Runs a pass over a corpus with a progress bar labelled `what`.
-pub(crate) fn watched<T>(
-    what: &'static str,
-    quiet: bool,
-    pass: impl FnOnce(&Watcher<'_>) -> T,
-) -> T {
-    deadloop_run::watched(&Terminal { quiet }, what, pass)
-}
 
 /// Returns a progress bar labelled `what`.
 pub(crate) fn bar(what: &'static str, quiet: bool) -> ProgressBar {

@@ -9,10 +9,10 @@ use deadloop_run::{foreign, refuse_machine};
 use deadloop_score::Class;
 use deadloop_score::proposals::{DOUBTFUL, Proposal};
 
-use crate::args::OnBad;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::show;
+use deadloop_run::options::OnBad;
 
 /// Proposes labels for every selected transcript, or for the `unlabelled` ones. Bad records are handled as `on_bad` sets.
 pub(crate) fn proposals(

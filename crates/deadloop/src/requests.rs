@@ -1,78 +1,23 @@
-//! Runs of commands: the request from the options, and the final output.
+//! The final output of runs.
 
 use std::path::Path;
 
-use deadloop_detect::Settings;
 use deadloop_replay::Plan;
-use deadloop_run::{Folder, PartSummary, ReplayRun, Request, RunOutcome};
+use deadloop_run::{AnsweredRun, Folder, PartSummary, ReplayRun, RunOutcome};
 use deadloop_score::{CSV_ROWS, Manifest, ScoringResult};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::args::{GlobalArgs, JudgeArgs, OutputArgs, SelectArgs, ShardArgs};
-use crate::exit::{Code, Outcome, again, number};
-use crate::host::Terminal;
+use crate::args::GlobalArgs;
+use crate::exit::{Outcome, again};
 use crate::report_page::render;
 use crate::show;
-
-/// Creates the request of a command that judges alarms, from its options.
-pub(crate) fn request<'a>(
-    (corpus, out): (&'a Path, &'a Path),
-    (select, judge, output): (&SelectArgs, &JudgeArgs, &'a OutputArgs),
-    host: &'a Terminal,
-) -> Outcome<Request<'a>> {
-    Ok(Request {
-        judging: judge.judging(),
-        by: &output.by,
-        by_default: false,
-        csv: output.folder.csv,
-        excerpts: !output.no_excerpts,
-        force: output.folder.force,
-        ..bare_request((corpus, out), (select, &output.folder.sharded), host)?
-    })
-}
-
-/// Creates the request of any command that runs a subject over a corpus.
-pub(crate) fn bare_request<'a>(
-    (corpus, out): (&'a Path, &'a Path),
-    (select, sharded): (&SelectArgs, &ShardArgs),
-    host: &'a Terminal,
-) -> Outcome<Request<'a>> {
-    let args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
-    Ok(Request {
-        args: args.collect(),
-        selection: select.selection()?,
-        skip_bad: select.skips(),
-        seed: select.seed,
-        shard: sharded.shard,
-        parts: sharded.parts.clone(),
-        numbered: number,
-        ..Request::new(corpus, out, host)
-    })
-}
-
-/// Returns the options of a command as its parts record them. A file whose name is not UTF-8 cannot be recorded.
-pub(crate) fn recorded(command: &str, options: &impl Serialize) -> Outcome<Value> {
-    let options = serde_json::to_value(options)
-        .map_err(|e| Code::Usage.error(format!("settings and grids: {e}; expected other names")))?;
-    Ok(json!({ command: options }))
-}
-
-/// Runs a replay and handles its outcome like [`ran`].
-pub(crate) fn replay(
-    request: &Request<'_>,
-    plan: &Plan,
-    (current, global): (&Settings, GlobalArgs),
-) -> Outcome<Option<Box<ReplayRun>>> {
-    let done = deadloop_run::replay(request, plan, current)?;
-    ran(done, request, global)
-}
 
 /// Returns the run, if one was carried out. `None` if the folder already held this result, which is then printed again,
 /// or if a part of a shard was written.
 pub(crate) fn ran<R>(
     done: RunOutcome<R>,
-    request: &Request<'_>,
+    out: &Path,
     global: GlobalArgs,
 ) -> Outcome<Option<Box<R>>> {
     match done {
@@ -80,7 +25,7 @@ pub(crate) fn ran<R>(
         RunOutcome::Already(folder, manifest) => {
             already_done(&folder, &manifest, global).map(|()| None)
         }
-        RunOutcome::Part(part) => part_written(request.out, &part, global).map(|()| None),
+        RunOutcome::Part(part) => part_written(out, &part, global).map(|()| None),
     }
 }
 
@@ -125,19 +70,31 @@ pub(crate) fn finish(done: ReplayRun, result: Outcome, global: GlobalArgs) -> Ou
     })
 }
 
+/// Writes the manifest and the report of repairers or budgets, and prints `tables`.
+pub(crate) fn finish_tables<C>(run: AnsweredRun<C>, tables: &str, global: GlobalArgs) -> Outcome {
+    run.finish(Ok(()), |folder, manifest| {
+        render(folder, &deadloop_report::Options::default(), global)?;
+        if !global.quiet && !global.json {
+            show::print(tables)?;
+        }
+        print_json(folder, manifest, global)
+    })
+}
+
 /// Prints the counts of a written part, and the next command.
 fn part_written(out: &Path, part: &PartSummary, global: GlobalArgs) -> Outcome {
-    let shard = &part.shard;
-    if global.json {
-        let said = json!({"out": out.display().to_string(), "shard": shard, "files": part.files, "records": part.records});
-        return show::print_json(&said);
-    }
-    if !global.quiet {
-        let records = show::several(part.records, "transcript");
-        let files = show::several(part.files, "file");
-        let out = out.display();
-        show::print(&format!("shard {shard}: {records} of {files} in {out}"))?;
-    }
+    let PartSummary {
+        shard,
+        files,
+        records,
+    } = part;
+    let json = json!({"out": out.display().to_string(), "shard": shard, "files": files, "records": records});
+    let (all, read) = (
+        show::several(*records, "transcript"),
+        show::several(*files, "file"),
+    );
+    let text = || format!("shard {shard}: {all} of {read} in {}", out.display());
+    show::answer(&json, text, global)?;
     let next = format!("deadloop merge {} … --out DIR", show::typed(out));
     show::next(&[&next], global)
 }
@@ -160,7 +117,7 @@ pub(crate) fn already_done(folder: &Folder, manifest: &Manifest, global: GlobalA
 }
 
 /// Prints the JSON object of a result, with `--json`.
-pub(crate) fn print_json(dir: &Path, manifest: &Manifest, global: GlobalArgs) -> Outcome {
+fn print_json(dir: &Path, manifest: &Manifest, global: GlobalArgs) -> Outcome {
     if !global.json {
         return Ok(());
     }

@@ -115,6 +115,22 @@ pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
     print(&json(value)?)
 }
 
+/// Prints an answer: as JSON with `--json`, not at all with `--quiet`, else as text.
+///
+/// # Errors
+/// Returns the errors of [`print()`].
+pub(crate) fn answer(
+    json: &impl Serialize,
+    text: impl FnOnce() -> String,
+    global: GlobalArgs,
+) -> Outcome {
+    match (global.json, global.quiet) {
+        (true, _) => print_json(json),
+        (_, true) => Ok(()),
+        _ => print(&text()),
+    }
+}
+
 /// Returns a value as JSON on one line, with control and invisible chars escaped.
 ///
 /// # Errors

@@ -5,9 +5,13 @@
 //! | runs without their texts, and their measures | [`CorpusRuns`] |
 //! | settings swept over runs, window by window | [`SweptStage`] |
 
-use deadloop_replay::budget::{BudgetGrid, BudgetPreset};
+use std::path::PathBuf;
+
+use deadloop_replay::budget::{Budget, BudgetGrid, BudgetPreset, DEFAULT_GRID, presets};
 use deadloop_score::Case;
 use deadloop_score::budget::{LimitRow, limit_grid, limit_rows, write_limits};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 mod runs;
 mod stages;
@@ -18,17 +22,41 @@ pub use stages::SweptStage;
 use stages::{stages, write_rows};
 
 use crate::failure::{Code, RunResult};
+use crate::host::Host;
+use crate::options::{FolderOptions, OutputOptions, SelectionOptions};
 use crate::replay::RunOutcome;
 use crate::replay::request::Request;
 use crate::replay::subject_run::{AnsweredRun, Answers, ask};
 use crate::words::several;
 
-/// The budgets to simulate.
-pub struct Budgets<'a> {
-    /// The settings.
-    pub grid: &'a BudgetGrid,
-    /// The presets, simulated in every window.
-    pub presets: &'a [&'static BudgetPreset],
+/// The options of a simulation of budgets.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct BudgetOptions {
+    /// A corpus: a folder, or one .jsonl file
+    #[serde(skip)]
+    pub corpus: PathBuf,
+    /// The settings, as a TOML file with budget tables [default: windows from 8k to 128k, thresholds from 0.5 to 0.95]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    pub grid: Option<PathBuf>,
+    /// The field by whose values rows are given [default: meta.source]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD"))]
+    pub by: Option<String>,
+    /// The filters that select transcripts.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub select: SelectionOptions,
+    /// The options for the folder.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    #[serde(flatten)]
+    pub folder: FolderOptions,
+    /// The folder of the results
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "DIR", help_heading = "Writing")
+    )]
+    #[serde(skip)]
+    pub out: PathBuf,
 }
 
 /// The finished simulation of budgets on a corpus, with its tables written.
@@ -46,9 +74,32 @@ pub struct BudgetRun {
 /// Measures the runs of a corpus, simulates every budget and limit on them, and writes the tables.
 ///
 /// # Errors
-/// Returns an error if the corpus is not whole or has no run, the folder holds another result, or the host stops it.
-pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<RunOutcome<BudgetRun>> {
-    let Budgets { grid, presets } = *asked;
+/// Returns an error if the grid is invalid, the corpus is not whole or has no run, the folder holds another result, or
+/// the host stops it.
+pub fn budget(options: &BudgetOptions, host: &dyn Host) -> RunResult<RunOutcome<BudgetRun>> {
+    let path = options.grid.as_deref();
+    let (text, name) = options.folder.grid_text(path, DEFAULT_GRID)?;
+    let grid = &BudgetGrid::parse(&text).map_err(|e| Code::Usage.error(format!("{name}:{e}")))?;
+    if path.is_some() {
+        show_remarks(grid, host);
+    }
+    let presets: Vec<&'static BudgetPreset> = presets().iter().collect();
+    let by = options.by.clone();
+    let request = &Request {
+        command: "budget",
+        opens: false,
+        select: options.select.clone(),
+        output: OutputOptions {
+            by: vec![by.unwrap_or_else(|| "meta.source".to_owned())],
+            folder: options.folder.clone(),
+            no_excerpts: false,
+        },
+        by_default: options.by.is_none(),
+        read: path.into_iter().collect(),
+        grid: Some(text),
+        asked: json!({"budget": options}),
+        ..Request::new(&options.corpus, &options.out, host)
+    };
     let names: Vec<&str> = presets.iter().map(|preset| preset.name.as_str()).collect();
     let more = vec![format!("{:?} {names:?}", request.grid)];
     ask(request, &LengthSubject, more)?.then(|Answers { mut run, said }| {
@@ -60,9 +111,9 @@ pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<RunOutcom
             );
             return Err(run.given_up(Code::NothingSelected.error(what)));
         }
-        let stages = stages(&runs, (grid, presets), request.host)?;
+        let stages = stages(&runs, (grid, presets.as_slice()), request.host)?;
         let dir = run.folder.path();
-        run.manifest.cells = write_rows(&runs, &stages, dir, request.csv)?;
+        run.manifest.cells = write_rows(&runs, &stages, dir, request.output.folder.csv)?;
         let limits = limit_rows(&runs.limits, &limit_grid());
         write_limits(dir, &limits)?;
         Ok(BudgetRun {
@@ -72,4 +123,22 @@ pub fn budget(request: &Request<'_>, asked: &Budgets<'_>) -> RunResult<RunOutcom
             limits,
         })
     })
+}
+
+/// Shows remarks on the unsafe settings of a grid, once for each reason.
+fn show_remarks(grid: &BudgetGrid, host: &dyn Host) {
+    let mut said: Vec<(String, u64)> = Vec::new();
+    let remarks = grid.budgets.iter().flat_map(Budget::remarks);
+    for remark in remarks.map(|remark| remark.to_string()) {
+        match said.iter_mut().find(|(known, _)| *known == remark) {
+            Some((_, n)) => *n += 1,
+            None => said.push((remark, 1)),
+        }
+    }
+    for (remark, n) in said {
+        host.notify(&format!("{remark} ({})", several(n, "setting")));
+    }
+    for (reason, n) in &grid.refused {
+        host.notify(&format!("left out: {reason} ({})", several(*n, "setting")));
+    }
 }

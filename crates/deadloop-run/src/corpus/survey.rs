@@ -20,7 +20,7 @@ use crate::corpus::places::Places;
 use crate::corpus::stamps::Stamps;
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::{Host, watched};
-use crate::option::{BY, OUT, SKIP_BAD};
+use crate::option::{BY, ON_BAD, OUT};
 use crate::words;
 
 /// The number of transcripts whose fields are listed if no transcript has a requested field.
@@ -293,7 +293,7 @@ pub fn foreign(problems: &[Problem]) -> Option<String> {
 /// Returns every problem of a corpus, one per line, and the remedy.
 pub fn listing(problems: &[Problem]) -> String {
     let several = words::several(problems.len() as u64, "problem");
-    let hint = format!("nothing was scored; mend them, or leave them out with {SKIP_BAD}");
+    let hint = format!("nothing was scored; mend them, or leave them out with {ON_BAD}");
     let lines = lines(problems);
     format!("the corpus is not whole: {several}\n{lines}\n{hint}")
 }

@@ -19,7 +19,7 @@ pub(crate) fn manifest<C: CaseSet>(request: &Request<'_>, surveyed: &CorpusSurve
         deadloop: env!("CARGO_PKG_VERSION").into(),
         format: FORMAT,
         command: request.command.into(),
-        args: request.args.clone(),
+        args: request.host.command_line(),
         started_in: std::env::current_dir()
             .map_or_else(|_| String::new(), |dir| dir.display().to_string()),
         corpus: CorpusInfo {
@@ -30,10 +30,10 @@ pub(crate) fn manifest<C: CaseSet>(request: &Request<'_>, surveyed: &CorpusSurve
             chars,
             filtered: surveyed.filtered,
             rejected: surveyed.problems.len() as u64,
-            by: request.by.to_vec(),
+            by: request.output.by.clone(),
         },
         grid: request.grid.clone(),
-        seed: request.seed,
+        seed: request.select.seed,
         cores,
         threads: rayon::current_num_threads() as u64,
         ..Manifest::default()

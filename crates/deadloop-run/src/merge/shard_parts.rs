@@ -151,7 +151,7 @@ impl ShardParts {
         let (mut surveyed, said) = found.surveyed(corpus, (stamps, side), &selection);
         surveyed.name.clone_from(&self.first.whole.corpus.name);
         let said = drop_sealed(&mut surveyed, said, request.sealed);
-        let fields = request.by.len();
+        let fields = request.output.by.len();
         if surveyed.cases.any(|case| case.by.len() != fields) {
             return Err(refused(
                 "a part has records of another plan; make the parts anew".into(),

@@ -54,6 +54,7 @@ pub(crate) fn write<S: Subject>(
     shard: Shard,
     subject: &S,
 ) -> RunResult<PartSummary> {
+    request.selection()?;
     let out = request.out;
     let read = std::iter::once(request.corpus).chain(request.read.iter().copied());
     let read: Vec<&Path> = read.collect();
@@ -116,7 +117,7 @@ fn sizes(out: &Path) -> BTreeMap<String, u64> {
 /// Returns the part of this request, if the folder holds it. Refuses a folder that holds anything else, unless it may
 /// be overwritten.
 fn there(request: &Request<'_>, part: &PartManifest) -> RunResult<Option<PartManifest>> {
-    let (out, force) = (request.out, request.force);
+    let (out, force) = (request.out, request.output.folder.force);
     if !force {
         let known = PartManifest::read(out)?;
         let same = |known: &PartManifest| known.whole == part.whole && known.shard == part.shard;
@@ -177,7 +178,7 @@ impl<S: Subject> ShardRun<'_, S> {
         let mut file = LineWriter::create(&self.request.out.join(RECORDS))?;
         self.pass(&mut file, &mut problems)?;
         refuse_machine(&problems)?;
-        if !self.request.skip_bad && !problems.is_empty() {
+        if !self.request.select.skips() && !problems.is_empty() {
             labels_first(&mut problems, self.corpus.labels_csv());
             return Err(Code::Usage.error(listing(&problems)));
         }
@@ -188,13 +189,13 @@ impl<S: Subject> ShardRun<'_, S> {
 
     /// Reads the files of the shard once. Adds a line to `file` for each record, and its errors to `problems`.
     fn pass(&self, file: &mut LineWriter, problems: &mut Vec<Problem>) -> RunResult {
-        let fails = !self.request.skip_bad;
+        let fails = !self.request.select.skips();
         self.hopeless
             .store(fails && !problems.is_empty(), Ordering::Relaxed);
         let wanted = SurveyRequest {
             path: self.request.corpus,
             selection: self.request.selection()?,
-            by: self.request.by,
+            by: &self.request.output.by,
             entry: None,
             host: self.request.host,
         };

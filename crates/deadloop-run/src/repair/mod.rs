@@ -7,9 +7,13 @@
 //! | a live stream, repaired as it arrives | `live` |
 //! | a repairer explained step by step | `steps` |
 
-use deadloop_replay::repairers::Variant;
+use std::path::PathBuf;
+
+use deadloop_replay::repairers::{DEFAULT_GRID, RepairGrid, Variant};
 use deadloop_score::Case;
 use deadloop_score::repairs::{ScoredRepairs, StreamVerdicts, repair_rows, write_repairs};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 mod broken_arguments;
 mod live;
@@ -22,9 +26,38 @@ pub use steps::{lines as step_lines, steps};
 use variant_programs::{VariantPrograms, mend};
 
 use crate::failure::{Code, RunResult};
+use crate::host::Host;
+use crate::options::{FolderOptions, OutputOptions, SelectionOptions};
 use crate::replay::RunOutcome;
 use crate::replay::request::Request;
 use crate::replay::subject_run::{AnsweredRun, Answers, ask};
+
+/// The options of a measurement of repairers.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct RepairOptions {
+    /// A corpus that deadloop synth damaged (`kind = "fault"`), or one with calls whose arguments are not JSON
+    #[serde(skip)]
+    pub corpus: PathBuf,
+    /// The grid of repairers [default: every preset, and a grid of each repairer]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
+    pub grid: Option<PathBuf>,
+    /// The filters that select transcripts.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub select: SelectionOptions,
+    /// The options for the folder.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    #[serde(flatten)]
+    pub folder: FolderOptions,
+    /// The folder of the results
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "DIR", help_heading = "Writing")
+    )]
+    #[serde(skip)]
+    pub out: PathBuf,
+}
 
 /// A finished run of repairers over a corpus, with its tables written.
 pub struct RepairRun {
@@ -40,17 +73,28 @@ pub struct RepairRun {
     pub broken: u64,
 }
 
-/// Runs every variant on every stream with a known truth, judges the results, and writes the tables. `refused` is the
-/// number of impossible combinations of the grid.
+/// Runs every variant of the grid on every stream with a known truth, judges the results, and writes the tables.
 ///
 /// # Errors
-/// Returns an error if the corpus is not whole, nothing in it can be repaired, the folder holds another result, a
-/// program cannot be started, or the host stopped it.
-pub fn repair(
-    request: &Request<'_>,
-    variants: Vec<Variant>,
-    refused: usize,
-) -> RunResult<RunOutcome<RepairRun>> {
+/// Returns an error if the grid is invalid, the corpus is not whole, nothing in it can be repaired, the folder holds
+/// another result, a program cannot be started, or the host stopped it.
+pub fn repair(options: &RepairOptions, host: &dyn Host) -> RunResult<RunOutcome<RepairRun>> {
+    let grid = options.grid.as_deref();
+    let (text, name) = options.folder.grid_text(grid, DEFAULT_GRID)?;
+    let RepairGrid { variants, refused } =
+        RepairGrid::parse(&text).map_err(|e| Code::Usage.error(format!("{name}:{e}")))?;
+    let request = &Request {
+        command: "repair",
+        select: options.select.clone(),
+        output: OutputOptions {
+            folder: options.folder.clone(),
+            ..OutputOptions::default()
+        },
+        read: grid.into_iter().collect(),
+        grid: Some(text),
+        asked: json!({"repair": options}),
+        ..Request::new(&options.corpus, &options.out, host)
+    };
     let work = VariantPrograms::start(variants, request.host)?;
     ask(request, &work, Vec::new())?.then(|Answers { mut run, said }| {
         let (streams, calls): (Vec<_>, Vec<_>) = said
@@ -68,7 +112,7 @@ pub fn repair(
             return Err(run.given_up(Code::TooLittle.error(what)));
         }
         let dir = run.folder.path();
-        write_repairs(dir, repair_rows(&work.variants, &outcomes, &cases), request.csv)?;
+        write_repairs(dir, repair_rows(&work.variants, &outcomes, &cases), request.output.folder.csv)?;
         let broken = write_broken(dir, &calls, &work.variants, |at, asked| work.ask(at, asked))?;
         if refused > 0 {
             let why = "parameters that are impossible together";

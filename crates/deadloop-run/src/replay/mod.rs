@@ -86,7 +86,7 @@ pub fn replay(
 ) -> RunResult<RunOutcome<ReplayRun>> {
     let start = || programs::start(plan, request.host);
     let chunks = request.judging.chunks;
-    if let Some(shard) = request.shard {
+    if let Some(shard) = request.output.folder.shard {
         let guards = |programs| PlanGuards {
             plan,
             programs,
@@ -103,7 +103,7 @@ pub fn replay(
         return Err(other_unit(judge.unit));
     }
     let worth = request.judging.worth(current, cases, judge.unit);
-    let programs = match request.parts {
+    let programs = match request.output.folder.parts {
         None => start()?,
         Some(_) => Programs::default(),
     };

@@ -68,7 +68,7 @@ pub fn ask<S: Subject>(
     subject: &S,
     more: Vec<String>,
 ) -> RunResult<RunOutcome<Answers<S::Reply>>> {
-    if let Some(shard) = request.shard {
+    if let Some(shard) = request.output.folder.shard {
         return merge::write(request, shard, subject).map(RunOutcome::Part);
     }
     let refuses = |transcript: &Transcript| subject.refuses(transcript);
@@ -103,12 +103,12 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
     ) -> RunResult<(Self, Vec<T>)> {
         let began = Instant::now();
         let folder = request.folder()?;
-        let (surveyed, looks, known) = match request.parts.as_deref() {
+        let (surveyed, looks, known) = match request.output.folder.parts.as_deref() {
             None => {
                 let wanted = SurveyRequest {
                     path: request.corpus,
                     selection: request.selection()?,
-                    by: request.by,
+                    by: &request.output.by,
                     entry: None,
                     host: request.host,
                 };
@@ -153,18 +153,18 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
             known,
             began,
         } = self;
-        let programs = match request.parts.as_deref() {
+        let programs = match request.output.folder.parts.as_deref() {
             None => ProgramIdentity::from_subject(subject),
             Some(parts) => parts.programs().clone(),
         };
-        let inputs = inputs(request, (&surveyed.hash, &asked), more);
+        let inputs = inputs(request, (&surveyed.hash, &asked), more)?;
         let inputs = fingerprint(&[inputs, programs.inputs].concat());
         if let FolderState::Done(manifest) = folder.state(&inputs)? {
             return Ok(AskOutcome::Already(folder, manifest));
         }
-        surveyed.accept(request.skip_bad, request.host)?;
+        surveyed.accept(request.select.skips(), request.host)?;
         if !request.by_default {
-            surveyed.tell_absent(request.by, request.host);
+            surveyed.tell_absent(&request.output.by, request.host);
         }
         let journal = match known {
             Some(known) => put_together(&surveyed, subject, known, keep).map(|()| None)?,
@@ -184,7 +184,7 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
             manifest,
             journal,
             began,
-            numbered: request.numbered,
+            numbered: request.host.exit_codes(),
         })))
     }
 }
@@ -194,20 +194,26 @@ fn inputs(
     request: &Request<'_>,
     (corpus, subject): (&str, &str),
     more: Vec<String>,
-) -> Vec<String> {
+) -> RunResult<Vec<String>> {
     let mut parts = vec![
         format!("{} {}", env!("CARGO_PKG_VERSION"), request.command),
         corpus.to_owned(),
         subject.to_owned(),
         format!(
             "{:?} {} {} {:?}",
-            request.selection, request.skip_bad, request.seed, request.by
+            request.selection()?,
+            request.select.skips(),
+            request.select.seed,
+            request.output.by
         ),
-        format!("{} {}", request.csv, !request.excerpts),
+        format!(
+            "{} {}",
+            request.output.folder.csv, request.output.no_excerpts
+        ),
     ];
     parts.extend(more);
     parts.extend(request.inputs.iter().cloned());
-    parts
+    Ok(parts)
 }
 
 /// Runs the subject on this machine, with the folder's journal.

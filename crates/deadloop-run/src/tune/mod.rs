@@ -66,10 +66,10 @@ impl TuneOptions {
             ready: plan.ready.clone(),
             ships_grid: self.grid.is_some(),
             objective: self.objective,
-            seed: request.seed,
+            seed: request.select.seed,
             judge: JudgeOptions {
                 unit: self.unit,
-                ..request.judging.options
+                ..request.judging.options()
             },
             worth: done.worth,
             ..ChooseOptions::default()
@@ -199,13 +199,18 @@ impl ChoiceInput<'_> {
         reported.sort_unstable();
         reported.dedup();
         let (request, evidence) = (self.request, self.evidence);
-        let scored = done.score(evidence, &reported, request.by, request.csv)?;
+        let scored = done.score(
+            evidence,
+            &reported,
+            &request.output.by,
+            request.output.folder.csv,
+        )?;
         let chosen = choices.cells();
         let head = OpeningOptions {
             evidence,
             focus: self.focus(&chosen, in_use),
             chunks: request.judging.chunks,
-            texts: request.excerpts,
+            texts: !request.output.no_excerpts,
             remedies: self.remedies.clone(),
             host: request.host,
         }

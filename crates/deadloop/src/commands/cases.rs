@@ -61,12 +61,9 @@ pub(super) fn run(args: &CasesArgs, global: GlobalArgs) -> Outcome {
         .iter()
         .filter(|c| c.finding() == PinFinding::Fail)
         .count();
-    if global.json {
-        let rows: Vec<_> = checked.iter().map(row).collect();
-        show::print_json(&json!({"failed": failed, "expectations": rows}))?;
-    } else if !global.quiet {
-        show::print(&words(&checked))?;
-    }
+    let rows: Vec<_> = checked.iter().map(row).collect();
+    let json = json!({"failed": failed, "expectations": rows});
+    show::answer(&json, || words(&checked), global)?;
     if failed > 0 {
         let all = checked.len();
         return Err(Code::GateFailed.error(format!("{failed} of {all} expectations do not hold")));

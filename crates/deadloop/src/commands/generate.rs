@@ -47,15 +47,10 @@ pub(super) fn run(args: &GenerateArgs, global: GlobalArgs) -> Outcome {
             .map_err(|e| Code::Usage.error(format!("{}: {e}", folder.display())))?;
         write_text(&file, text)?;
     }
-    if global.json {
-        let names: Vec<&String> = files.iter().map(|(name, _)| name).collect();
-        return show::print_json(&json!({"files": names}));
-    }
-    if !global.quiet {
-        let count = show::several(files.len() as u64, "file");
-        show::print(&format!("{count} in {}", args.dir.display()))?;
-    }
-    Ok(())
+    let names: Vec<&String> = files.iter().map(|(name, _)| name).collect();
+    let count = show::several(files.len() as u64, "file");
+    let text = || format!("{count} in {}", args.dir.display());
+    show::answer(&json!({"files": names}), text, global)
 }
 
 fn text(bytes: &[u8]) -> String {

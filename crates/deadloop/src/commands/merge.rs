@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::args::FolderArgs;
+use crate::args::GlobalArgs;
 use crate::exit::Outcome;
 use crate::settings;
 use deadloop_run::ShardParts;
+use deadloop_run::options::FolderOptions;
 
 /// The end of the help text.
 pub(crate) const HELP: &str = "Examples:\n  deadloop sweep recordings --grid grid.toml --shard 1/2 --out part-1\n  deadloop sweep recordings --grid grid.toml --shard 2/2 --out part-2\n  deadloop merge part-1 part-2 --out swept\n\nEvery file except manifest.json has the same bytes as that of a single run. Parts of another command, plan, version or corpus, other labels, and a shard that is missing or given twice are refused. --limit, --sample, labels without a transcript and repeated ids are applied here. The report of tune and replay shows texts only if the corpus is there (--corpus).\n\nIt takes the memory of the same command without the texts: the cases and records of all transcripts.";
@@ -29,7 +30,7 @@ pub(crate) struct MergeArgs {
     corpus: Option<PathBuf>,
     /// Overwrite what is in the folder
     #[arg(long, help_heading = "Writing")]
-    pub(super) force: bool,
+    force: bool,
 }
 
 impl MergeArgs {
@@ -40,16 +41,21 @@ impl MergeArgs {
         Ok(parts)
     }
 
-    /// Sets the paths of the corpus and of the results.
-    pub(super) fn place(&self, parts: &ShardParts, corpus: &mut PathBuf, out: &mut PathBuf) {
+    /// Passes the parts and the places of corpus and results to the command of the shards.
+    pub(super) fn put(
+        &self,
+        parts: Arc<ShardParts>,
+        (corpus, out): (&mut PathBuf, &mut PathBuf),
+        folder: &mut FolderOptions,
+    ) {
         let path = self.corpus.as_deref().unwrap_or(parts.corpus());
         *corpus = path.to_path_buf();
         out.clone_from(&self.out);
-    }
-
-    /// Passes the parts to the command of the shards.
-    pub(super) fn put(&self, parts: Arc<ShardParts>, folder: &mut FolderArgs) {
         folder.force = self.force;
-        folder.sharded.parts = Some(parts);
+        folder.parts = Some(parts);
     }
+}
+
+pub(super) fn run(args: &MergeArgs, global: GlobalArgs) -> Outcome {
+    super::merged(args, global)
 }

@@ -16,7 +16,7 @@ use crate::{interrupt, settings, show};
 use deadloop_run::visible::visible;
 
 /// The end of the help text.
-pub(crate) const HELP: &str = "Examples:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n  deadloop proxy --upstream http://127.0.0.1:8000 --metrics 127.0.0.1:9090    # curl http://127.0.0.1:9090/metrics\n\nEvery request goes to the server, and every response comes back as it arrives. Each response that is a stream (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) has a guard. At an alarm the client's stream ends like an output that was too long (finish reason length or max_tokens, then its last event), and the connection to the server is closed, so that it stops generating. A stream without an alarm passes byte for byte. So does a refused call (response = \"refuse\"): the response ends before it. Guards that no response can feed, such as those on results of tools, are named at the start; with --strict the proxy does not begin then (exit code 2). With --metrics, GET /metrics at that address has counters for Prometheus; /metrics at --listen is the server's own. A request that two servers could read differently is refused with 400. At Ctrl-C or SIGTERM the proxy takes no new requests and gives open streams 30 seconds. TLS is not included: put a program that has it before or behind the proxy.";
+pub(crate) const HELP: &str = "Examples:\n  deadloop proxy --listen 127.0.0.1:8080 --upstream http://127.0.0.1:8000 --settings tuned/settings.toml\n  deadloop proxy --upstream http://127.0.0.1:8000 --metrics 127.0.0.1:9090    # curl http://127.0.0.1:9090/metrics\n\nEvery request goes to the server, and every response comes back as it arrives. Each response that is a stream (text/event-stream of the OpenAI and Anthropic APIs, JSON lines of Ollama) has a guard. At an alarm the client's stream ends like an output that was too long (finish reason length or max_tokens, then its last event), and the connection to the server is closed, so that it stops generating. A stream without an alarm passes byte for byte. So does a refused call (response = \"refuse\"): the response ends before it. Guards that no response can feed, such as those on results of tools, are named at the start; with --strict the proxy does not begin then (exit code 2). With --metrics, GET /metrics at that address has counters for Prometheus; /metrics at --listen is the server's own. A request that two servers could read differently is refused with 400. At Ctrl-C or SIGTERM the proxy takes no new requests and gives open streams 30 seconds. The certificate of an https server is checked against the root certificates of the system, or of SSL_CERT_FILE and SSL_CERT_DIR. Clients of the proxy have no TLS: put a program that has it before the proxy.";
 
 /// The time that open streams have after the program is stopped. It is the default grace period of a pod in Kubernetes.
 const GRACE: Duration = Duration::from_secs(30);
@@ -26,7 +26,7 @@ pub(crate) struct ProxyArgs {
     /// The address for clients
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
     listen: String,
-    /// The server, as http://HOST:PORT; a path in it is put before the path of each request
+    /// The server, as http://HOST:PORT or https://HOST; a path in it is put before the path of each request
     #[arg(long, value_name = "URL")]
     upstream: Upstream,
     /// The address of GET /metrics, with counters for Prometheus [default: none]
@@ -66,6 +66,9 @@ pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
                 "deadloop: the server packs its streams ({}) though it is asked not to: no guard can read them, and they pass",
                 visible(&cut(how, NAME))
             ),
+            ProxyNews::NoTls(why) => {
+                format!("deadloop: the server cannot be reached: {}", visible(&cut(why, LONGEST)))
+            }
         });
     };
     let options = ProxyOptions {

@@ -11,13 +11,14 @@ use deadloop_score::{Evidence, FrontPoint, wrong_rate};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::args::{GlobalArgs, JudgeArgs, OutputArgs, SelectArgs};
+use crate::args::{GlobalArgs, Typed};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::requests::{finish, recorded, replay, request, tell_no_csv, tell_refused};
+use crate::requests::{finish, ran, tell_no_csv, tell_refused};
 use crate::settings;
 use crate::show;
-use deadloop_run::Request;
+use deadloop_run::options::{JudgingOptions, OutputOptions, SelectionOptions};
+use deadloop_run::{Request, replay};
 
 pub(crate) const HELP: &str =
     "Example:\n  deadloop sweep datasets/starter --grid grid.toml --out swept";
@@ -31,11 +32,11 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) grid: PathBuf,
     #[command(flatten)]
-    pub(crate) select: SelectArgs,
+    pub(crate) select: SelectionOptions,
     #[command(flatten)]
-    pub(crate) judge: JudgeArgs,
+    pub(crate) judge: JudgingOptions,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) output: OutputOptions,
     /// The folder of the results
     #[arg(long, value_name = "DIR")]
     #[serde(skip)]
@@ -53,16 +54,19 @@ pub(super) fn run(args: &SweepArgs, global: GlobalArgs) -> Outcome {
         .map_err(|e| Code::Usage.error(format!("{}: {e}", args.grid.display())))?;
     tell_refused(&plan, global);
     let host = Terminal::new(global);
-    let options = (&args.select, &args.judge, &args.output);
     let request = Request {
         command: "sweep",
         opens: false,
         read: vec![&args.grid],
         grid: Some(text),
-        asked: recorded("sweep", args)?,
-        ..request((&args.corpus, &args.out), options, &host)?
+        asked: json!({"sweep": args}),
+        judging: args.judge.clone(),
+        output: args.output.clone(),
+        select: args.select.clone(),
+        ..Request::new(&args.corpus, &args.out, &host)
     };
-    let Some(mut done) = replay(&request, &plan, (&Settings::default(), global))? else {
+    let done = replay(&request, &plan, &Settings::default())?;
+    let Some(mut done) = ran(done, &args.out, global)? else {
         return Ok(());
     };
     let (cases, records) = done.unpacked(&plan);

@@ -16,6 +16,7 @@ use deadloop_corpus::Transcript;
 use deadloop_detect::Settings;
 use deadloop_replay::{Interruption, Plan, Subject, text_of};
 use deadloop_run::option::OUT;
+use deadloop_run::options::OnBad;
 use deadloop_run::{
     Answers, Code, Failure, Host, Progress, ReplayRun, Request, RunOutcome, ShardParts, ask, replay,
 };
@@ -78,7 +79,8 @@ fn run(request: &Request<'_>) -> Result<(), Failure> {
     };
     let done: ReplayRun = *done;
     let evidence = done.evidence(&plan)?;
-    done.score(&evidence, &[cell], request.by, request.csv)?;
+    let output = &request.output;
+    done.score(&evidence, &[cell], &output.by, output.folder.csv)?;
     done.finish(Ok(()), |_, _| Ok(()))
 }
 
@@ -91,10 +93,8 @@ fn a_run_from_a_library_leaves_the_tables_that_the_program_leaves() {
 
     let host = Test::default();
     let [typed, called] = ["typed", "called"].map(|name| place.path(name));
-    let request = Request {
-        csv: true,
-        ..Request::new(STARTER.as_ref(), &called, &host)
-    };
+    let mut request = Request::new(STARTER.as_ref(), &called, &host);
+    request.output.folder.csv = true;
     run(&request).expect("a run");
     for name in [
         "scores.csv",
@@ -148,15 +148,13 @@ fn what_is_wrong_is_told_to_whoever_asked() {
     let error = run(&strict).expect_err("a line is bad");
     assert_eq!(error.code(), Code::Usage);
     assert!(error.chain().contains("c.jsonl:2"), "{}", error.chain());
-    assert!(error.chain().ends_with("leave them out with `skip_bad`"));
+    assert!(error.chain().ends_with("leave them out with `on_bad`"));
     let other = place.path("c.jsonl/out");
     let error = run(&Request::new(&corpus, &other, &host)).expect_err("below a file");
     assert_eq!(error.option(), Some(OUT), "{}", error.chain());
     assert!(error.chain().starts_with("`out` "), "{}", error.chain());
-    let lenient = Request {
-        skip_bad: true,
-        ..strict
-    };
+    let mut lenient = strict;
+    lenient.select.on_bad = OnBad::Skip;
     run(&lenient).expect("the rest of it");
     let told = host.told.lock().expect("lines").join("\n");
     assert_eq!(told, "1 problem skipped, see rejected.jsonl in the results");
@@ -256,20 +254,20 @@ fn another_subject_is_stopped_goes_on_and_comes_in_parts_like_guards() {
 
     let part = |nth: usize| {
         let folder = out(&format!("part-{nth}"));
-        let request = Request {
+        let mut request = Request {
             command: "longer",
-            shard: Some(format!("{nth}/3").parse().expect("a shard")),
             ..Request::new(&corpus, &folder, &host)
         };
+        request.output.folder.shard = Some(format!("{nth}/3").parse().expect("a shard"));
         assert_eq!(asked(&request).expect("a part"), None);
         folder
     };
     let parts: Vec<PathBuf> = (1..=3).map(part).collect();
-    let request = Request {
+    let mut request = Request {
         command: "longer",
-        parts: Some(Arc::new(ShardParts::open(&parts).expect("three parts"))),
         ..Request::new(&corpus, &merged, &host)
     };
+    request.output.folder.parts = Some(Arc::new(ShardParts::open(&parts).expect("three parts")));
     let together = asked(&request).expect("all of them");
     assert_eq!(together.as_deref(), Some(&*rows));
     let other = Longer(vec![1]);

@@ -12,8 +12,7 @@ use super::{CompareArgs, WriteArgs as CompareWrite};
 use crate::comparison::PinnedComparison;
 use crate::exit::{Code, Outcome};
 use crate::interrupt;
-use crate::show::typed;
-use deadloop_run::apart;
+use deadloop_run::{apart, typed};
 
 /// The folder of the files.
 pub(crate) struct ComparisonFolder(Option<(PathBuf, FolderClaim)>);
@@ -108,7 +107,8 @@ pub(crate) fn explain(compared: &mut PinnedComparison, place: &FlipPlace) {
     };
     let corpus = place.corpus.as_deref().unwrap_or("CORPUS");
     let command = |transcript: &str| {
-        let [corpus, transcript, base, new] = [corpus, transcript, base, new].map(typed);
+        let (corpus, transcript) = (typed(corpus), typed(transcript));
+        let (base, new) = (typed(base), typed(new));
         format!("deadloop explain {corpus} {transcript} --settings {base} --settings {new}")
     };
     for flip in &mut compared.comparison.flips {

@@ -22,12 +22,13 @@ use bless::BaselineUpdate;
 use files::{ComparisonFolder, FlipPlace, explain};
 use sides::both;
 
-use crate::args::{GlobalArgs, JudgeArgs, SelectArgs};
+use crate::args::GlobalArgs;
 use crate::comparison::{NoComparison, PinnedComparison, Pins, junit, markdown, words};
 use crate::exit::{Code, Outcome};
 use crate::show;
 use crate::visible::visible;
-use crate::words::{FAILS, word};
+use deadloop_run::option_words::{FAILS, word};
+use deadloop_run::options::{JudgingOptions, SelectionOptions};
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fresh\n  deadloop compare old.toml new.toml --corpus datasets/starter --out compared --markdown summary.md\n  deadloop compare document vllm --corpus datasets/starter --fail-on never\n  deadloop compare baseline fresh --bless\n\nA side that is not a folder is replayed on the corpus; --set changes NEW. The setting of a folder is the choice of tune or the current one of replay, unless --base-setting or --new-setting names another. Equal texts count once, in estimates, intervals and tests. Intervals are of a paired bootstrap over groups; ended, recall, fpr and the rate of wrong alarms are tested by exact sign flips over groups, the other metrics by their intervals. A metric has improved or regressed if its difference is more than chance and beyond the noise. It is equivalent if the 95 % interval is inside the noise. Otherwise it is inconclusive. Of all models together, loops ended and wrong alarms decide on NEW; the other rows are told.\n\n--bless makes NEW the baseline after the comparison is shown, whatever the gate says: BASE gets the tables of NEW (CSV, settings.toml) and its manifest, and no report. A folder BASE that does not exist is made.\n\nExit codes: 0 passed, 3 not comparable (other transcripts, texts or labels, an error), 4 nothing selected, 5 a gate could not be evaluated, 100 a gate failed.";
 
@@ -50,9 +51,9 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) gate: GateArgs,
     #[command(flatten)]
-    pub(crate) select: SelectArgs,
+    pub(crate) select: SelectionOptions,
     #[command(flatten)]
-    pub(crate) judge: JudgeArgs,
+    pub(crate) judge: JudgingOptions,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }

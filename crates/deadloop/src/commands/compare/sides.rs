@@ -10,11 +10,10 @@ use super::CompareArgs;
 use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::progress::watched;
 use crate::settings;
-use deadloop_run::notice;
 use deadloop_run::replay::programs;
 use deadloop_run::{CorpusSurvey, SurveyRequest, survey};
+use deadloop_run::{notice, watched};
 
 /// A side as named by an argument.
 enum SideInput {
@@ -126,7 +125,7 @@ fn replayed(args: &CompareArgs, inputs: [&SideInput; 2], global: GlobalArgs) -> 
     surveyed.accept(args.select.skips(), &Terminal::new(global))?;
     let records = records(args, (&plan, &running, &surveyed), global)?;
     let evidence = Evidence::new(&plan, &surveyed.cases, &records)?;
-    let judge = args.judge.judging().options_for(&surveyed.cases)?;
+    let judge = args.judge.options_for(&surveyed.cases)?;
     let chunks = args.judge.chunks.map(u64::from);
     let source = corpus.display().to_string();
     let side =
@@ -148,7 +147,9 @@ fn records(
             chunks: args.judge.chunks,
         },
     };
-    let ran = watched("replaying", global.quiet, |watch| run(&job, None, watch));
+    let ran = watched(&Terminal::new(global), "replaying", |watch| {
+        run(&job, None, watch)
+    });
     let ran = ran.map_err(|e| match e {
         RunError::Interrupted { .. } => Code::Interrupted.because(e),
         RunError::Changed(_) => Code::Usage.because(e),

@@ -12,7 +12,7 @@ use deadloop_score::Manifest;
 
 mod text;
 
-use crate::args::{Cli, GlobalArgs, JudgeArgs, OnBad};
+use crate::args::{Cli, GlobalArgs};
 use crate::commands::Command;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
@@ -20,6 +20,7 @@ use crate::paint::Paint;
 use crate::setting_names::named;
 use crate::{settings, show};
 use deadloop_run::explain::ExplainRequest;
+use deadloop_run::options::{JudgingOptions, OnBad};
 use deadloop_run::repair::{step_lines, steps};
 use deadloop_run::{SurveyRequest, survey};
 
@@ -48,7 +49,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_enum, default_value_t = OnBad::Fail)]
     pub(crate) on_bad: OnBad,
     #[command(flatten)]
-    pub(crate) judge: JudgeArgs,
+    pub(crate) judge: JudgingOptions,
 }
 
 pub(super) fn run(args: &ExplainArgs, global: GlobalArgs) -> Outcome {
@@ -78,7 +79,6 @@ pub(super) fn run(args: &ExplainArgs, global: GlobalArgs) -> Outcome {
         case,
         // For a transcript with labels in several units, any unit will do.
         judge: judge
-            .judging()
             .options_for(std::slice::from_ref(case))
             .unwrap_or_else(|_| judge.options()),
         chunks: judge.chunks,
@@ -105,20 +105,17 @@ pub(super) fn run(args: &ExplainArgs, global: GlobalArgs) -> Outcome {
 
 /// Prints the steps of a file's repairers on a transcript.
 fn repaired(file: &Path, transcript: &Transcript, global: GlobalArgs) -> Outcome {
-    let told = steps(&settings::read(file)?, transcript)
-        .map_err(|what| Code::Usage.error(format!("{}:{what}", file.display())))?;
-    match (global.json, global.quiet) {
-        (true, _) => show::print_json(&told),
-        (_, true) => Ok(()),
-        _ => show::print(&step_lines(&told)),
-    }
+    let usage = |what: String| Code::Usage.error(format!("{}:{what}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|e| usage(format!(" {e}")))?;
+    let told = steps(&text, transcript).map_err(usage)?;
+    show::answer(&told, || step_lines(&told), global)
 }
 
 /// The corpus, settings and options of a result.
 struct ResultInputs {
     corpus: PathBuf,
     settings: Vec<PathBuf>,
-    judge: JudgeArgs,
+    judge: JudgingOptions,
 }
 
 impl ResultInputs {
@@ -147,7 +144,7 @@ impl ResultInputs {
             }
             Command::Tune(tune) => (
                 chosen(dir),
-                JudgeArgs {
+                JudgingOptions {
                     set: Vec::new(),
                     per: None,
                     ..tune.judge

@@ -15,12 +15,13 @@ use deadloop_import::source::stores::agent_stores;
 use deadloop_import::{ImportCounts, import_formats};
 use deadloop_score::Case;
 
-use crate::args::{GlobalArgs, OnBad};
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
-use crate::progress::watched;
 use crate::show::{self, typed};
+use deadloop_run::options::OnBad;
 use deadloop_run::show::transcript;
+use deadloop_run::watched;
 
 mod output;
 use output::LABELS;
@@ -496,7 +497,7 @@ fn read(
     };
     let mut beside = writing.refuse_all(of_labels)?;
     let total = import.total_bytes();
-    watched("importing", quiet, |watch| {
+    watched(&Terminal { quiet }, "importing", |watch| {
         let mut told = 0;
         while let Some(item) = import.next() {
             if watch.cancel.load(Ordering::Relaxed) {

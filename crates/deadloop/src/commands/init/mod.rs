@@ -100,14 +100,10 @@ pub(super) fn run(args: &InitArgs, global: GlobalArgs) -> Outcome {
 
 fn print_next(args: &InitArgs, global: GlobalArgs) -> Outcome {
     let shown = |name: &str| args.dir.join(name).display().to_string();
-    if global.json {
-        let files: Vec<String> = FILES.iter().map(|(name, ..)| shown(name)).collect();
-        return show::print_json(&json!({"files": files}));
-    }
-    if !global.quiet {
-        let rows = FILES.map(|(name, what, _)| vec![shown(name), what.to_owned()]);
-        show::print(&show::table(&["file", "what it is"], &rows, 2))?;
-    }
+    let files: Vec<String> = FILES.iter().map(|(name, ..)| shown(name)).collect();
+    let rows = FILES.map(|(name, what, _)| vec![shown(name), what.to_owned()]);
+    let text = || show::table(&["file", "what it is"], &rows, 2);
+    show::answer(&json!({"files": files}), text, global)?;
     let (corpus, grid) = (args.dir.join("corpus"), args.dir.join("grid.toml"));
     let out = typed(args.dir.join("tuned"));
     show::next(

@@ -29,15 +29,15 @@ use disputes::disputes_table;
 use reviewer_merge::merge;
 use terminal_review::review;
 
-use crate::args::{GlobalArgs, SelectArgs};
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::interrupt;
-use crate::progress::watched;
 use crate::proposals::{self, beside};
 use crate::show::{self, typed};
 use deadloop_run::label::{Review, disputes, narrowed, proposed_json, write_proposals};
-use deadloop_run::{apart, open};
+use deadloop_run::options::SelectionOptions;
+use deadloop_run::{apart, open, watched};
 
 pub(crate) const HELP: &str = include_str!("help.txt");
 
@@ -81,7 +81,7 @@ pub(crate) struct LabelArgs {
     #[arg(long, value_name = "RESULT", conflicts_with = "two")]
     disputes: Option<PathBuf>,
     #[command(flatten)]
-    select: SelectArgs,
+    select: SelectionOptions,
 }
 
 impl LabelArgs {
@@ -157,13 +157,8 @@ fn print_counts(
     labels: &Path,
     global: GlobalArgs,
 ) -> Outcome {
-    if global.json {
-        return show::print_json(&proposed_json(proposals, labels));
-    }
-    if global.quiet {
-        return Ok(());
-    }
-    show::print(&show::prose(&proposals::table(proposals, labels)))?;
+    let text = || show::prose(&proposals::table(proposals, labels));
+    show::answer(&proposed_json(proposals, labels), text, global)?;
     let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
     let out = args.out.iter().map(|out| format!(" --out {}", typed(out)));
     let out: String = out.collect();
@@ -194,16 +189,9 @@ fn ask(args: &LabelArgs, global: GlobalArgs, corpus: &Corpus, labels: &Path) -> 
         Some(port) => web::serve(&task, rows, port)?,
         None => review(&task, rows)?,
     };
-    if global.json {
-        let told = serde_json::json!({"answered": answered, "left": left});
-        return show::print_json(&told);
-    }
-    if !global.quiet {
-        show::print(&format!(
-            "{answered} answered, {left} left: {}",
-            labels.display()
-        ))?;
-    }
+    let json = serde_json::json!({"answered": answered, "left": left});
+    let text = || format!("{answered} answered, {left} left: {}", labels.display());
+    show::answer(&json, text, global)?;
     let corpus = args.corpus.as_deref().map(typed).unwrap_or_default();
     let next = match (answered + left, left) {
         (0, _) => format!("deadloop label {corpus} --review --again"),
@@ -280,7 +268,7 @@ fn selected_ids(corpus: &Corpus, selection: &Selection, quiet: bool) -> Outcome<
         let entry = entry.ok().filter(|entry| selection.matches(entry))?;
         Some(entry.transcript.id)
     };
-    watched("reading", quiet, |watch| {
+    watched(&Terminal { quiet }, "reading", |watch| {
         each(corpus, watch, id, |id| {
             ids.extend(id);
             ControlFlow::Continue(())

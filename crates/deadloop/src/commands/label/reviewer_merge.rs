@@ -23,12 +23,8 @@ pub(super) fn merge(args: &LabelArgs, global: GlobalArgs, (a, b): (&Path, &Path)
     let (first, second) = (labels_of(a, &host)?, labels_of(b, &host)?);
     let (rows, merged) = merged(&first, &second);
     write_labels(out, &rows)?;
-    if global.json {
-        return show::print_json(&serde_json::json!({ "merged": merged }));
-    }
-    if !global.quiet {
-        show::print(&show::prose(&merge_summary(merged, out)))?;
-    }
+    let text = || show::prose(&merge_summary(merged, out));
+    show::answer(&serde_json::json!({ "merged": merged }), text, global)?;
     let corpus = args.corpus.as_deref().map_or("CORPUS".into(), typed);
     let next = match merged.differ {
         0 => format!("deadloop check {corpus}"),

@@ -9,13 +9,14 @@ use deadloop_replay::Plan;
 use deadloop_score::{AnyEvidence, Case, CaseSet, Verdict, count_opening};
 use serde::{Deserialize, Serialize};
 
-use crate::args::{GlobalArgs, JudgeArgs, OutputArgs, SelectArgs};
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::requests::{finish, recorded, replay, request};
+use crate::requests::{finish, ran};
 use crate::setting_names::{NamedSettings, named};
 use crate::show;
-use deadloop_run::{OpeningOptions, ReplayRun, Request, SEALED, name};
+use deadloop_run::options::{JudgingOptions, OutputOptions, SelectionOptions};
+use deadloop_run::{OpeningOptions, ReplayRun, Request, SEALED, name, replay};
 
 mod output;
 
@@ -33,11 +34,11 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     pub(crate) presets: bool,
     #[command(flatten)]
-    pub(crate) select: SelectArgs,
+    pub(crate) select: SelectionOptions,
     #[command(flatten)]
-    pub(crate) judge: JudgeArgs,
+    pub(crate) judge: JudgingOptions,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) output: OutputOptions,
     /// The folder of the results
     #[arg(long, value_name = "DIR")]
     #[serde(skip)]
@@ -53,7 +54,6 @@ pub(super) fn run(args: &ReplayArgs, global: GlobalArgs) -> Outcome {
     let mut plan = Plan::default();
     let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
     let host = Terminal::new(global);
-    let options = (&args.select, &args.judge, &args.output);
     let request = Request {
         command: "replay",
         read: args.settings.iter().map(PathBuf::as_path).collect(),
@@ -61,10 +61,13 @@ pub(super) fn run(args: &ReplayArgs, global: GlobalArgs) -> Outcome {
             .iter()
             .map(|(name, s)| format!("{name} {}", s.id()))
             .collect(),
-        asked: recorded("replay", args)?,
-        ..request((&args.corpus, &args.out), options, &host)?
+        asked: json!({"replay": args}),
+        judging: args.judge.clone(),
+        output: args.output.clone(),
+        select: args.select.clone(),
+        ..Request::new(&args.corpus, &args.out, &host)
     };
-    let Some(mut done) = replay(&request, &plan, (&named[0].1, global))? else {
+    let Some(mut done) = ran(replay(&request, &plan, &named[0].1)?, &args.out, global)? else {
         return Ok(());
     };
     count_openings(args, &done, global)?;

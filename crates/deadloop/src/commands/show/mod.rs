@@ -13,10 +13,11 @@ use deadloop_run::show::outline::{Size, lengths, size, start};
 use deadloop_run::show::transcript;
 use pager::page;
 
-use crate::args::{GlobalArgs, SelectArgs};
+use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::show::{self, typed};
+use deadloop_run::options::SelectionOptions;
 use deadloop_run::visible::visible;
 use deadloop_run::{CorpusSurvey, SurveyRequest, open, survey_with};
 
@@ -44,7 +45,7 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    select: SelectArgs,
+    select: SelectionOptions,
 }
 
 /// The chars at both ends and around each mark that are not folded.

@@ -28,10 +28,10 @@ pub(super) fn run(args: &TuneArgs, global: GlobalArgs) -> Outcome {
         return print_plan(args, &tuning, &plan);
     }
     let host = Terminal::new(global);
-    let request = args.request(&host, plan.text.clone(), &tuning)?;
+    let request = args.request(&host, plan.text.clone(), &tuning);
     let next = |choices: &Choices, is_live| output::next(choices, is_live, args);
     let done = tune(&request, &tuning, plan, next)?;
-    let Some(tuned) = ran(done, &request, global)? else {
+    let Some(tuned) = ran(done, &args.out, global)? else {
         return Ok(());
     };
     let summary = output::summary(&tuned, args, global)?;
@@ -55,7 +55,7 @@ fn ended(advice: &Advice, given: bool) -> Outcome {
 
 /// Returns the unit of choice: that of `--unit`, of the parts, or of the corpus.
 fn unit(args: &TuneArgs) -> Outcome<Unit> {
-    let parts = args.output.folder.sharded.parts.as_ref();
+    let parts = args.output.folder.parts.as_ref();
     match args
         .judge
         .unit

@@ -9,11 +9,10 @@ use deadloop_run::{Request, SEALED};
 use deadloop_score::{Constraint, Metric, metric, wrong_rate};
 use serde::{Deserialize, Serialize};
 
-use crate::args::{JudgeArgs, OutputArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::requests::{recorded, request};
 use crate::settings;
+use deadloop_run::options::{JudgingOptions, OutputOptions, SelectionOptions};
 
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct TuneArgs {
@@ -41,11 +40,11 @@ pub(crate) struct TuneArgs {
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
-    pub(crate) select: SelectArgs,
+    pub(crate) select: SelectionOptions,
     #[command(flatten)]
-    pub(crate) judge: JudgeArgs,
+    pub(crate) judge: JudgingOptions,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) output: OutputOptions,
     /// The folder of the results
     #[arg(long, value_name = "DIR", default_value = "deadloop-tune")]
     #[serde(skip)]
@@ -120,7 +119,7 @@ impl TuneArgs {
         host: &'a Terminal,
         grid: String,
         tuning: &TuneOptions,
-    ) -> Outcome<Request<'a>> {
+    ) -> Request<'a> {
         let mut inputs = vec![
             tuning.settings.id(),
             format!(
@@ -131,8 +130,7 @@ impl TuneArgs {
             ),
         ];
         inputs.extend(tuning.also.iter().map(|(_, settings)| settings.id()));
-        let options = (&self.select, &self.judge, &self.output);
-        Ok(Request {
+        Request {
             command: "tune",
             read: self
                 .settings
@@ -146,8 +144,11 @@ impl TuneArgs {
             grid: Some(grid),
             sealed: Some(SEALED),
             unit: Some(tuning.unit),
-            asked: recorded("tune", self)?,
-            ..request((&self.corpus, &self.out), options, host)?
-        })
+            asked: json!({"tune": self}),
+            judging: self.judge.clone(),
+            output: self.output.clone(),
+            select: self.select.clone(),
+            ..Request::new(&self.corpus, &self.out, host)
+        }
     }
 }

@@ -12,7 +12,7 @@ use deadloop_score::{Tally, format_value, wrong_rate};
 use serde_json::{Value, json};
 
 use super::TuneArgs;
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, Typed};
 use crate::exit::Outcome;
 use crate::show::{self, typed};
 use crate::visible::visible_lines;

@@ -5,27 +5,27 @@ use serde::de::value::Error;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 /// A word and its help.
-type WordHelp = (&'static str, &'static str);
+pub type WordHelp = (&'static str, &'static str);
 
 /// The words of `Unit`.
-pub(crate) const UNITS: &[WordHelp] = &[
+pub const UNITS: &[WordHelp] = &[
     ("chars", "Chars of text"),
     ("calls", "Tool calls"),
     ("turns", "Turns of an agent"),
 ];
 /// The words of `TextScope`.
-pub(crate) const PER: &[WordHelp] = &[
+pub const PER: &[WordHelp] = &[
     ("turn", "Each turn is a text of its own"),
     ("run", "A channel of the whole run is one text"),
 ];
 /// The words of `Transient`.
-pub(crate) const TRANSIENT: &[WordHelp] = &[
+pub const TRANSIENT: &[WordHelp] = &[
     ("ignore", "In columns of their own, in no ratio"),
     ("clean", "As clean text"),
     ("loop", "As loops"),
 ];
 /// The words of `FailCondition`.
-pub(crate) const FAILS: &[WordHelp] = &[
+pub const FAILS: &[WordHelp] = &[
     ("regressed", "Significantly worse, by more than noise"),
     ("inconclusive", "These transcripts cannot tell"),
     ("equivalent", "The same, but for noise"),
@@ -39,7 +39,7 @@ pub(crate) const FAILS: &[WordHelp] = &[
 ];
 
 /// Returns a parser of these words into the library's enum.
-pub(crate) fn word<T>(words: &'static [WordHelp]) -> impl TypedValueParser<Value = T>
+pub fn word<T>(words: &'static [WordHelp]) -> impl TypedValueParser<Value = T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,
 {
