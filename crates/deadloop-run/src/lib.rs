@@ -97,7 +97,7 @@ pub use host::{Host, Progress, SilentHost, watched};
 pub use merge::{PartSummary, ShardParts};
 pub use replay::notice::notice;
 pub use replay::opened_transcripts::{Focus, OpeningOptions};
-pub use replay::request::{Request, SEALED};
+pub use replay::request::{Request, SEALED, record};
 pub use replay::second_pass::SecondPass;
 pub use replay::subject_run::{AnsweredRun, Answers, ask, failed};
 pub use replay::units::first_unit;

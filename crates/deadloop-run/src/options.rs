@@ -158,7 +158,8 @@ impl FolderOptions {
         let known = self.parts.as_ref().and_then(|parts| parts.read().get(path));
         let text = known.map_or_else(|| std::fs::read_to_string(path), |text| Ok(text.clone()));
         let text = text.map_err(|e| Code::Usage.error(format!("{name}: {e}")))?;
-        Ok((text, name))
+        // Some editors begin a file with a mark of its byte order.
+        Ok((text.trim_start_matches('\u{feff}').to_owned(), name))
     }
 }
 

@@ -5,8 +5,7 @@ use std::path::Path;
 use deadloop_replay::Plan;
 use deadloop_run::{AnsweredRun, Folder, PartSummary, ReplayRun, RunOutcome};
 use deadloop_score::{CSV_ROWS, Manifest, ScoringResult};
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::GlobalArgs;
 use crate::exit::{Outcome, again};
@@ -128,5 +127,5 @@ fn print_json(dir: &Path, manifest: &Manifest, global: GlobalArgs) -> Outcome {
         said.insert("exit".into(), ended.exit.into());
         said.insert("reason".into(), ended.reason.clone().into());
     }
-    show::print_json(&Value::from(said))
+    show::print_json(&serde_json::Value::from(said))
 }

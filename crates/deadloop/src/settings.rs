@@ -199,7 +199,7 @@ fn is_there(path: &Path) -> bool {
 }
 
 /// Returns the text of a file. In a merge, returns the text that the shards read.
-fn read(path: &Path) -> Outcome<String> {
+pub(crate) fn read(path: &Path) -> Outcome<String> {
     if let Some(text) = KEPT.get().and_then(|kept| kept.get(path)) {
         return Ok(text.clone());
     }

@@ -11,7 +11,6 @@ use deadloop_replay::budget::{Budget, BudgetGrid, BudgetPreset, DEFAULT_GRID, pr
 use deadloop_score::Case;
 use deadloop_score::budget::{LimitRow, limit_grid, limit_rows, write_limits};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 mod runs;
 mod stages;
@@ -25,7 +24,7 @@ use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::options::{FolderOptions, OutputOptions, SelectionOptions};
 use crate::replay::RunOutcome;
-use crate::replay::request::Request;
+use crate::replay::request::{Request, record};
 use crate::replay::subject_run::{AnsweredRun, Answers, ask};
 use crate::words::several;
 
@@ -97,7 +96,7 @@ pub fn budget(options: &BudgetOptions, host: &dyn Host) -> RunResult<RunOutcome<
         by_default: options.by.is_none(),
         read: path.into_iter().collect(),
         grid: Some(text),
-        asked: json!({"budget": options}),
+        asked: record("budget", options)?,
         ..Request::new(&options.corpus, &options.out, host)
     };
     let names: Vec<&str> = presets.iter().map(|preset| preset.name.as_str()).collect();

@@ -13,7 +13,6 @@ use deadloop_replay::repairers::{DEFAULT_GRID, RepairGrid, Variant};
 use deadloop_score::Case;
 use deadloop_score::repairs::{ScoredRepairs, StreamVerdicts, repair_rows, write_repairs};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 mod broken_arguments;
 mod live;
@@ -29,7 +28,7 @@ use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::options::{FolderOptions, OutputOptions, SelectionOptions};
 use crate::replay::RunOutcome;
-use crate::replay::request::Request;
+use crate::replay::request::{Request, record};
 use crate::replay::subject_run::{AnsweredRun, Answers, ask};
 
 /// The options of a measurement of repairers.
@@ -92,7 +91,7 @@ pub fn repair(options: &RepairOptions, host: &dyn Host) -> RunResult<RunOutcome<
         },
         read: grid.into_iter().collect(),
         grid: Some(text),
-        asked: json!({"repair": options}),
+        asked: record("repair", options)?,
         ..Request::new(&options.corpus, &options.out, host)
     };
     let work = VariantPrograms::start(variants, request.host)?;

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use deadloop_corpus::Selection;
 use deadloop_detect::Unit;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::failure::{Code, RunResult};
 use crate::folder::Folder;
@@ -43,9 +45,19 @@ pub struct Request<'a> {
     /// The unit of the default grids and limits, if defaults are used.
     pub unit: Option<Unit>,
     /// The command with its options, for the parts of shards.
-    pub asked: serde_json::Value,
+    pub asked: Value,
     /// The host of the run.
     pub host: &'a dyn Host,
+}
+
+/// Returns a command with its options, as the parts of a shard record it.
+///
+/// # Errors
+/// Returns an error if a file of the options has a name that is not UTF-8.
+pub fn record(command: &str, options: &impl Serialize) -> RunResult<Value> {
+    let options = serde_json::to_value(options)
+        .map_err(|e| Code::Usage.error(format!("settings and grids: {e}; expected other names")))?;
+    Ok(json!({ command: options }))
 }
 
 impl<'a> Request<'a> {
@@ -65,7 +77,7 @@ impl<'a> Request<'a> {
             grid: None,
             sealed: None,
             unit: None,
-            asked: serde_json::Value::Null,
+            asked: Value::Null,
             host,
         }
     }

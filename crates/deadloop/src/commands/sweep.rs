@@ -18,7 +18,7 @@ use crate::requests::{finish, ran, tell_no_csv, tell_refused};
 use crate::settings;
 use crate::show;
 use deadloop_run::options::{JudgingOptions, OutputOptions, SelectionOptions};
-use deadloop_run::{Request, replay};
+use deadloop_run::{Request, record, replay};
 
 pub(crate) const HELP: &str =
     "Example:\n  deadloop sweep datasets/starter --grid grid.toml --out swept";
@@ -59,7 +59,7 @@ pub(super) fn run(args: &SweepArgs, global: GlobalArgs) -> Outcome {
         opens: false,
         read: vec![&args.grid],
         grid: Some(text),
-        asked: json!({"sweep": args}),
+        asked: record("sweep", args)?,
         judging: args.judge.clone(),
         output: args.output.clone(),
         select: args.select.clone(),

@@ -105,9 +105,8 @@ pub(super) fn run(args: &ExplainArgs, global: GlobalArgs) -> Outcome {
 
 /// Prints the steps of a file's repairers on a transcript.
 fn repaired(file: &Path, transcript: &Transcript, global: GlobalArgs) -> Outcome {
-    let usage = |what: String| Code::Usage.error(format!("{}:{what}", file.display()));
-    let text = std::fs::read_to_string(file).map_err(|e| usage(format!(" {e}")))?;
-    let told = steps(&text, transcript).map_err(usage)?;
+    let told = steps(&settings::read(file)?, transcript)
+        .map_err(|what| Code::Usage.error(format!("{}:{what}", file.display())))?;
     show::answer(&told, || step_lines(&told), global)
 }
 

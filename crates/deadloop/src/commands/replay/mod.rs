@@ -16,7 +16,7 @@ use crate::requests::{finish, ran};
 use crate::setting_names::{NamedSettings, named};
 use crate::show;
 use deadloop_run::options::{JudgingOptions, OutputOptions, SelectionOptions};
-use deadloop_run::{OpeningOptions, ReplayRun, Request, SEALED, name, replay};
+use deadloop_run::{OpeningOptions, ReplayRun, Request, SEALED, name, record, replay};
 
 mod output;
 
@@ -61,7 +61,7 @@ pub(super) fn run(args: &ReplayArgs, global: GlobalArgs) -> Outcome {
             .iter()
             .map(|(name, s)| format!("{name} {}", s.id()))
             .collect(),
-        asked: json!({"replay": args}),
+        asked: record("replay", args)?,
         judging: args.judge.clone(),
         output: args.output.clone(),
         select: args.select.clone(),

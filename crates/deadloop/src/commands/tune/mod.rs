@@ -28,7 +28,7 @@ pub(super) fn run(args: &TuneArgs, global: GlobalArgs) -> Outcome {
         return print_plan(args, &tuning, &plan);
     }
     let host = Terminal::new(global);
-    let request = args.request(&host, plan.text.clone(), &tuning);
+    let request = args.request(&host, plan.text.clone(), &tuning)?;
     let next = |choices: &Choices, is_live| output::next(choices, is_live, args);
     let done = tune(&request, &tuning, plan, next)?;
     let Some(tuned) = ran(done, &args.out, global)? else {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use deadloop_detect::{Settings, Unit};
 use deadloop_run::tune::TuneOptions;
-use deadloop_run::{Request, SEALED};
+use deadloop_run::{Request, SEALED, record};
 use deadloop_score::{Constraint, Metric, metric, wrong_rate};
 use serde::{Deserialize, Serialize};
 
@@ -119,7 +119,7 @@ impl TuneArgs {
         host: &'a Terminal,
         grid: String,
         tuning: &TuneOptions,
-    ) -> Request<'a> {
+    ) -> Outcome<Request<'a>> {
         let mut inputs = vec![
             tuning.settings.id(),
             format!(
@@ -130,7 +130,7 @@ impl TuneArgs {
             ),
         ];
         inputs.extend(tuning.also.iter().map(|(_, settings)| settings.id()));
-        Request {
+        Ok(Request {
             command: "tune",
             read: self
                 .settings
@@ -144,11 +144,11 @@ impl TuneArgs {
             grid: Some(grid),
             sealed: Some(SEALED),
             unit: Some(tuning.unit),
-            asked: json!({"tune": self}),
+            asked: record("tune", self)?,
             judging: self.judge.clone(),
             output: self.output.clone(),
             select: self.select.clone(),
             ..Request::new(&self.corpus, &self.out, host)
-        }
+        })
     }
 }
