@@ -368,7 +368,7 @@ impl Relay<'_> {
         let Some(how) = packed.filter(|how| how != "identity") else {
             return Some(format);
         };
-        // Said once: a server that does so does it always.
+        // Reported once, since a server that compresses one response compresses all.
         if self.shared.metrics.add(MetricCounter::Packed, 1) == 0 {
             (self.shared.options.tell)(ProxyNews::Packed(&how));
         }

@@ -122,7 +122,7 @@ impl Ending {
             (true, true) if !self.blank => "\n",
             (true, _) => "",
             (false, false) => "\n",
-            // The field that is cut ends, and its event.
+            // One line feed ends the field that is cut, the other its event.
             (false, true) => "\n\n",
         }
     }

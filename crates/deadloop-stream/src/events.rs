@@ -159,8 +159,8 @@ fn silence(last: &mut Option<f64>, event: &RecordedEvent) -> Option<u64> {
     let before = std::mem::replace(last, until.or(event.t_ms));
     let gap = event.t_ms? - before?;
     let of_model = event.is_output() || matches!(event.body, Body::Finish { .. });
-    // A recording's times are finite and of a size that a whole number holds.
-    // A cast takes what is negative or no number for 0.
+    // Times of recordings are finite and fit into 64 bits.
+    // The cast turns negative values and NaN into 0.
     let millis = gap as u64;
     (of_model && gap >= SILENCE).then_some(millis)
 }

@@ -348,13 +348,13 @@ impl WatchedResponse {
     ) -> Option<u64> {
         while let Some(arrival) = self.reader.next_event() {
             self.follow();
-            // Of a call that a later chunk shows to be over, its own end counts.
+            // The end of a call that a later chunk completes is its own, not that of the chunk.
             if arrival.end > self.chunk {
                 (self.before_chunk, self.chunk) = (self.chunk, arrival.end);
             }
             let event = arrival.event.borrowed();
             if self.push_before(&event, now, step, each) {
-                // It has come all the same.
+                // The event has arrived, even if an earlier one raised an alarm.
                 each(&ResponseEvent {
                     event,
                     goes_on: false,
@@ -428,7 +428,7 @@ impl WatchedResponse {
         if self.guards.is_some() {
             self.before.push(event.owned());
         }
-        // What is not in the stream has the number of the event that comes next.
+        // Derived events share the number of the next event of the stream.
         let number = self.events;
         let counts = !derived && !matches!(event, Event::Text(TextChannel::Arguments, _));
         self.events += u64::from(counts);
@@ -481,7 +481,7 @@ impl WatchedResponse {
             self.guard = own;
             self.hear_user();
             for event in &self.before {
-                // If it stops at one of these, it does so again at the next.
+                // If the guard stops at one of these, the next push returns the alarm again.
                 let _ = self.guard.push(&event.borrowed());
             }
         }
@@ -528,7 +528,7 @@ impl WatchedResponse {
         let Some(end) = end else {
             return bytes.len();
         };
-        // The alarm may be about text that was held back, and that went on before.
+        // The end may lie before these bytes, in text that was passed on already.
         let kept = usize::try_from(end.saturating_sub(before)).unwrap_or(usize::MAX);
         let kept = kept.min(bytes.len());
         let blank = match &bytes[kept..] {

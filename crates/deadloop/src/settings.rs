@@ -94,7 +94,7 @@ pub(crate) fn read_per(
         let guards = guards.and_then(toml::Value::as_array_mut);
         for table in guards.into_iter().flatten().filter(|t| reads_text(t)) {
             if let Some(table) = table.as_table_mut() {
-                // Where it stood until 0.1.
+                // Older files have the key outside of `params`.
                 table.remove("per");
             }
             put(table, &["params", "per"], &per.name().into());

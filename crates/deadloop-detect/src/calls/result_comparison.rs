@@ -150,7 +150,7 @@ impl ResultComparison {
         if let Some(cut) = cut {
             let text = text.to_mut();
             text.push('\0');
-            // In letters alone, since `volatile` leaves out ids, which have digits.
+            // The hash is written in letters alone, since `volatile` removes ids, which have digits.
             let letter = |c: char| c.to_digit(10).and_then(|n| char::from_digit(n + 16, 36));
             text.extend(cut.sha256.chars().map(|c| letter(c).unwrap_or(c)));
         }
@@ -226,7 +226,7 @@ impl ResultComparison {
         let text = text.trim();
         text.chars().nth(self.stateless_chars).is_none()
             && text.chars().all(|c| c == '0' || !c.is_numeric())
-            // An id or a date without a name is information.
+            // A result of an id or a date alone carries information.
             && !text.contains(HOLE)
             && !text.contains(DAY)
     }

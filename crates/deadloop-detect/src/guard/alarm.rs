@@ -120,7 +120,7 @@ impl Alarm {
             check: fact.check,
             thresholds: met(member, &fact),
             exact: fact.position(fact.at),
-            // A run's facts have their own positions: before a turn, the turn has not begun yet.
+            // Facts of runs have their own positions. An alarm before a turn does not count that turn.
             delivered: match place {
                 Some(_) => fact.position(fact.at),
                 None => seen.units(channel),
@@ -188,7 +188,7 @@ impl Alarm {
     pub fn user_message(&self) -> String {
         self.message(match self.kind {
             Kind::Fault(_) => "damage",
-            // A limit is no loop: there was nothing to get out of.
+            // A run that meets a limit need not loop.
             Kind::Iterations if self.response == Response::Warn => "near",
             Kind::Iterations | Kind::Budget => "limit",
             _ => "loop",

@@ -184,7 +184,7 @@ impl Member {
             .filter(|feed| !feeds.has(*feed))
             .collect();
         Some(if missing.is_empty() {
-            // One of several would do.
+            // Any one of the example's feeds would suffice.
             detector
                 .example()
                 .filter(|feed| !feeds.has(*feed))

@@ -142,7 +142,7 @@ impl Meter for ChannelMeter {
             Event::Call {
                 arguments: written, ..
             } if arguments => {
-                // Where they did not come as text before the call, they come with it.
+                // Arguments that did not come as text before the call are read from it.
                 if self.read == self.base {
                     self.read(&written.text(), facts);
                 }

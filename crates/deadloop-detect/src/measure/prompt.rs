@@ -67,7 +67,7 @@ impl PromptFilter {
         };
         let stands = |chars: u64| self.said.text.contains(beginning(tail, chars));
         let known = fact.position(fact.at).count().saturating_sub(start);
-        // Where copies were counted at one place, as at a checkpoint, other text may follow the last of them.
+        // Copies counted at a checkpoint may be followed by other text.
         let copies = match fact.copies {
             Bound::Fixed(copies) => u64::try_from(copies).unwrap_or(0) * fact.period.count(),
             _ => 0,

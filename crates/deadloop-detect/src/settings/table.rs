@@ -144,7 +144,7 @@ fn both(first: &Value, second: &Value) -> Value {
 
 /// Returns the guard of a list of `[[guard]]` tables, after checking each table.
 pub(super) fn setting(tables: &[GuardTable], text: &str) -> Result<Setting, SettingsError> {
-    // What is switched off is checked too: it must still be a guard when it is switched on.
+    // Disabled guards are checked too, since they may be enabled later.
     let all = tables
         .iter()
         .map(|table| Ok((table.enabled, member(table, text)?)));
@@ -228,7 +228,7 @@ fn is_in_chars(detector: &'static Detector, name: &LocatedValue<String>) -> bool
 /// Converts numbers of tokens into numbers of chars, rounded to the nearest. Other values are unchanged.
 fn in_chars(value: Value, ratio: f64) -> Value {
     match value {
-        // Exact below 2^53; a number above that is out of every parameter's bounds, and so is what it becomes.
+        // A float is exact below 2^53, and every parameter's bound is lower.
         Value::Int(tokens) => Value::Int((tokens as f64 * ratio).round() as i64),
         Value::List(all) => Value::List(all.into_iter().map(|v| in_chars(v, ratio)).collect()),
         other => other,

@@ -235,7 +235,7 @@ fn sorted(value: Value) -> Value {
             let fields = fields.into_iter().map(|(key, value)| (key, sorted(value)));
             Value::Object(fields.collect())
         }
-        // A reader of JSON makes the same float of `-0` and `-0.0`, and `==` says that it is `0.0`.
+        // JSON readers parse `-0` and `-0.0` as the same float, which equals `0.0`.
         Value::Number(n) if n.as_f64() == Some(0.0) && n.is_f64() => 0.0.into(),
         other => other,
     }

@@ -157,7 +157,7 @@ impl Hash {
         if self.bits >= 64 {
             self.hash = mixed(self.hash, self.rest);
             self.bits -= 64;
-            // What found no room; nothing where all did.
+            // The bytes that did not fit, or 0 if all did.
             self.rest = bytes.checked_shr(bits - self.bits).unwrap_or(0);
         }
     }

@@ -102,7 +102,7 @@ impl JsonPrefix {
             }
             JsonState::Number(number) => match digit(number, c) {
                 Some(number) => Some(JsonState::Number(number)),
-                // A number ends with the first char that is none of it.
+                // The first char that cannot continue a number ends it.
                 None if ends(number) => {
                     self.state = JsonState::Behind;
                     self.next(c)

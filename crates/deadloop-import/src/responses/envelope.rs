@@ -279,7 +279,7 @@ fn prompt(request: &mut Object, out: &mut Intake) -> Result<Option<String>, Wire
         if message.contains_key("parts") {
             message.entry("role").or_insert_with(|| "user".into());
         }
-        // The transcript is of the response: of what was said before it, what the user wrote is kept.
+        // Of the messages before the response, only those of the user are kept.
         let of_user = message.get("role").and_then(Value::as_str) == Some("user");
         if conversation.prompt.is_some() && !of_user {
             out.losses.add("request.messages[]");

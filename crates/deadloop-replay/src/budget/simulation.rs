@@ -287,7 +287,7 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
 /// Sends the prompts of the turns from `from` to before `to`, between which the policy does not act.
 fn send(context: &PromptContents<'_>, played: &mut SimulatedRun, from: usize, to: usize) {
     let all = context.sum(from, to);
-    // The first turn whose prompt begins with one that was sent, if only with the definitions of the tools.
+    // The prompt of every turn but the first begins with the previous one, which may be the tool definitions alone.
     let first = from.max(1);
     let cached = if first < to {
         context.sum(first - 1, to - 1)

@@ -147,7 +147,7 @@ impl CallsReader {
                     return;
                 };
                 let (call, texts) = &mut self.list[at];
-                // Of a text that the recording cut, the hash tells it from others.
+                // Texts that the recording cut differ by their hashes.
                 let whole = known.map_or_else(
                     || content.to_owned(),
                     |one| format!("{content}\n{}", one.sha256),

@@ -106,7 +106,7 @@ impl GroupedSample {
         let drawn: Vec<Metric> = MEASURES.into_iter().filter(is_drawn).collect();
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); drawn.len()];
         if !drawn.is_empty() {
-            // Each count of each group is added to every replicate: those that nothing is made of are not.
+            // Only counts that a measure uses are added to the replicates.
             let counts = drawn.iter().flat_map(|measure| measure.counted()).collect();
             for tally in self.draw(&counts, &mut known.draws) {
                 let scores = drawn.iter().map(|m| m.value(&tally, worth));

@@ -102,7 +102,7 @@ fn data(value: &[u8], line: &[u8], whole: bool) -> LineEvidence {
     if value.starts_with(b"{") || (whole && value == DONE.as_bytes()) {
         return LineEvidence::Format(StreamFormat::Sse);
     }
-    // More may follow even the whole word, and then it is none.
+    // Even after the whole word, more text may follow on the line.
     if !whole && DONE.as_bytes().starts_with(value) {
         return LineEvidence::Wait;
     }

@@ -141,7 +141,7 @@ impl Stems {
                 pair[0], pair[1]
             ));
         }
-        // Leftmost first: only for that does it look for all the stems at once.
+        // Only for this kind of match does the finder search all stems at once.
         let finder = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostFirst)
             .build(marks.iter().map(|mark| stem(mark)));

@@ -85,7 +85,7 @@ pub fn read_parquet(
         let schema = reader.schema()?;
         let there = columns.iter().filter(|c| schema.contains(c));
         let named = (!columns.is_empty()).then(|| there.map(|c| (*c).to_owned()).collect());
-        // On this thread: a panic of another could not be kept off the terminal.
+        // Reads on this thread, since the panic message of another thread would be printed.
         reader
             .read_parallel(ParallelStrategy::None)
             .with_columns(named)

@@ -82,7 +82,7 @@ impl Meter for IncompleteResultsMeter {
                     self.close(place, facts);
                 }
             }
-            // A response that ends has not had its results yet; one that another follows has lost them.
+            // Results come after the response has ended. They are lost only if the next turn begins.
             Event::Finish(_) | Event::Closed if self.came == 0 => {}
             Event::Turn { .. } | Event::Finish(_) | Event::Closed => self.close(place, facts),
             _ => {}

@@ -162,7 +162,7 @@ impl TextMeter for MalformedMeter {
             }
             if self.tag_ends(c) {
                 let tag = self.held.take().unwrap_or_default();
-                // What was open up to here may have been open for too long.
+                // The open tag may have been open for too long.
                 self.unclosed(told, before, facts);
                 told = before;
                 self.tag(&tag, facts);

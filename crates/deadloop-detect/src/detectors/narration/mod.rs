@@ -170,7 +170,7 @@ impl NarrationMeter {
         let alike = self.alike();
         for (at, (share, _)) in alike.iter().enumerate() {
             let count = at as u64 + 1;
-            // Of equal shares the last one says the most.
+            // Of equal shares, the last one has the highest count.
             let is_last = alike.get(at + 1).is_none_or(|next| next.0 < *share);
             if !is_last || count < self.least || *share < self.share {
                 continue;

@@ -82,7 +82,7 @@ impl TurnSignature {
             .filter(|gram| b.binary_search(gram).is_ok())
             .count();
         let all = a.len() + b.len() - both;
-        // Both are at most as many as a head has chars.
+        // Both numbers are at most that of the chars of a head, so the casts succeed.
         i64::try_from(both).unwrap_or(0) * DECIMAL / i64::try_from(all.max(1)).unwrap_or(i64::MAX)
     }
 }

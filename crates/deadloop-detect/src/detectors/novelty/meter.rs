@@ -94,7 +94,7 @@ impl NoveltyMeter {
     fn before_sample<'t>(&self, text: &'t str) -> (&'t str, u64) {
         let most = (self.next_sample - self.read).min(AT_ONCE);
         let mut rest = text.chars();
-        // Not below 1: a sample that is due was taken.
+        // `most` is at least 1, since a sample that is due was taken.
         let last = usize::try_from(most - 1).unwrap_or(usize::MAX);
         match rest.nth(last) {
             Some(_) => (&text[..text.len() - rest.as_str().len()], most),
@@ -118,7 +118,7 @@ impl NoveltyMeter {
             }
         });
         self.read += chars;
-        // Not only at samples: they may be far apart, and memory must not grow with that distance.
+        // Samples may be far apart, and memory must not grow with their distance.
         self.advance();
     }
 

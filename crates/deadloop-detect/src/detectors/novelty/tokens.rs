@@ -155,7 +155,7 @@ fn add_lower(hash: &mut Hash, c: char) {
             c.encode_utf8(&mut byte);
             hash.add_word(&byte, 0..1);
         }
-        // Most others have no case, and to ask for it takes a search.
+        // Most other chars have no case, and looking it up is slow.
         _ if is_unspaced(c) => hash.add(c),
         _ => c.to_lowercase().for_each(|c| hash.add(c)),
     }

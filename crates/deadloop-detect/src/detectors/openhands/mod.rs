@@ -219,7 +219,7 @@ impl OpenHandsMeter {
         let last = measures.last.as_ref();
         let (onset, unit) = match scenario {
             2 => (self.run.calls(), measures.message.clone()),
-            // Each action of the row is a call; left out ones between are not seen here.
+            // Each action of the row is a call. Excluded calls in between are unknown here.
             _ => (
                 last.map_or(self.run.calls(), |act| {
                     act.call

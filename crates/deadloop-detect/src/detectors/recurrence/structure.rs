@@ -84,7 +84,7 @@ impl StructureLine {
     /// Reads a char. Returns the structures that it completes, except fences.
     #[inline]
     pub(super) fn step(&mut self, c: char) -> StructureSet {
-        // Most chars are none of the first of a line.
+        // Inside a line, only its end matters.
         if *self == Self::Text && c != '\n' {
             return StructureSet::NONE;
         }

@@ -225,7 +225,7 @@ impl RecurrenceSymbols {
         }
         let fence = shows && self.reset_on.meet(StructureSet::FENCE);
         let skipped = self.skip_code && self.fences.is_inside();
-        // Also of skipped text: what follows the fence may stand on the same line.
+        // Skipped text is read too, since other text may follow the fence on its line.
         let begins = self.follows.1 && self.line.step(c).meet(self.reset_on);
         if fence || !skipped && begins {
             self.element = ElementChars::default();

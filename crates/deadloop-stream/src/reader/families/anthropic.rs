@@ -36,7 +36,7 @@ pub const ENTRY: Family = Family {
     tags: true,
     run: false,
     knows: |object| {
-        // Other protocols have errors too, with their text in a field of their own.
+        // The AI SDK has errors too, with their text in `errorText`.
         let other = kind(object) == "error" && object.contains_key("errorText");
         (TYPES.contains(&kind(object)) && !other) || whole(object)
     },
@@ -83,7 +83,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
             said.left("delta", delta);
             said.usage(&mut object, "output_tokens");
         }
-        // Of a block that is no call nothing is known by this key.
+        // A block that is no call has no key to end.
         "content_block_stop" => said.parts.push((0, ObjectPart::Over(index.to_string()))),
         "message_stop" => said.ends = true,
         "error" => {
@@ -138,7 +138,7 @@ fn block(
         }
         "tool_use" | "server_tool_use" | "mcp_tool_use" | "input_json_delta" => {
             let input = fields::any(&mut block, "input").filter(|input| match input {
-                // As a block starts its input is still to come.
+                // The start of a block has an empty input, which comes later.
                 Value::Object(input) => !input.is_empty() || path == "content[]",
                 _ => true,
             });

@@ -107,7 +107,7 @@ fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
             let mut response = fields::object(&mut object, "response")?.unwrap_or_default();
-            // Said already, delta by delta.
+            // The deltas had this text already.
             fields::any(&mut response, "output");
             end(response, &mut said)?;
         }
