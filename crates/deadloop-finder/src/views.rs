@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::runs::{PeriodicRun, runs_in};
 
-/// The views of a text, the most exact first.
+/// The forms in which a text is compared with itself, the most exact first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum View {
     /// The unchanged chars.

@@ -12,9 +12,9 @@ const COLUMNS: &str = "the columns transcript,split";
 /// The splits of a corpus, with the problems of their file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Splits {
-    /// The splits by id, as the id is written in the file.
+    /// The split of each id and its line. Ids are kept as written.
     of: HashMap<String, (String, Place)>,
-    /// The ids by their trimmed form, for files with a blank after each comma.
+    /// The written id of each trimmed one, for files with a blank after each comma.
     loose: HashMap<String, String>,
     problems: Vec<Problem>,
 }

@@ -42,7 +42,7 @@ pub(crate) trait ItemCounter: Clone + Send + Sync + 'static {
 type KeyFunction =
     dyn Fn(&CallDigest, &MeterResult<'_>, &mut KeyContext<'_>) -> Option<CountedItem> + Send + Sync;
 
-/// Returns the recipe of meters that count items by a key.
+/// Returns a recipe whose meters count the items with equal keys.
 pub(crate) fn counted(
     params: &Params,
     counter: impl ItemCounter,

@@ -9,7 +9,7 @@ use deadloop_detect::harness::Params;
 
 use super::kinds::{MarkKind, MarkKinds};
 
-/// Which blocks are reasoning: the parameter `blocks`.
+/// The parameter `blocks`: the blocks that are reasoning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BlockRule {
     First,
@@ -33,7 +33,7 @@ enum CharSide {
     Block(Option<usize>),
 }
 
-/// The tag that the text waits for.
+/// The tag that decides what the held text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AwaitedTag {
     Nothing,

@@ -20,7 +20,7 @@ use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::replay::programs;
 
-/// The maximum number of near misses that are shown for a member and channel.
+/// The maximum number of near misses shown for each member and channel.
 const NEAREST: usize = 3;
 
 /// A transcript to explain, and the options for it.

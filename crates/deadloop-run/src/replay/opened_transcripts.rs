@@ -91,7 +91,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
         self.focus.get(model).or_else(|| self.focus.get("*"))
     }
 
-    /// Returns the size of each group, and the worst cases of each.
+    /// Counts the cases of each group, and selects the worst of each.
     fn pick(&self, done: &ReplayRun) -> (BTreeMap<Group, u64>, Vec<GroupedCase>) {
         let mut lists = Group::ALL.map(|group| (group, Vec::new()));
         for (cell, cases) in self.by_cell() {

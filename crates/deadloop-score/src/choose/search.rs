@@ -81,9 +81,9 @@ fn short(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Quality of a detector with its grid: the mean of `saved` over a range of wrong-alarm rates.
+/// The mean of `saved` over a range of limits on wrong alarms, for a detector with its grid.
 ///
-/// The rates run from 0 to 1 per million chars or per thousand calls. At each rate the best setting is chosen on the
+/// The limits run from 0 to 1 per million chars or per thousand calls. At each limit the best setting is chosen on the
 /// other folds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedMean {

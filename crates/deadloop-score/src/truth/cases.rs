@@ -338,7 +338,7 @@ fn truth(
     })
 }
 
-/// Builds the span of a label, and checks it against the transcript. A transient label without an onset has none.
+/// Builds the span of a label, and checks it against the transcript. `None` if the label has no onset.
 fn span(
     place: &Place,
     label: &Label,

@@ -91,7 +91,7 @@ fn windows(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plante
     })
 }
 
-/// The minimum number of chars of a result that is sure to hold information.
+/// The number of chars from which a result surely carries information.
 const TELLING: usize = 30;
 
 /// Draws a growing command: each call holds one more copy of the command.

@@ -10,7 +10,7 @@ use crate::planted_loops::Rng;
 use crate::spec::Harmless;
 use deadloop_corpus::Reason;
 
-/// Draws the repetition in place of some turn of the host.
+/// Draws a place in the host run, and puts the harmless repetition there.
 pub(super) fn planted(
     asked: &DrawSpec<'_>,
     host: &HostRun,

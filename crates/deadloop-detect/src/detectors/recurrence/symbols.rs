@@ -68,7 +68,7 @@ impl Fences {
         }
     }
 
-    /// Returns whether chars other than line ends and backticks change nothing.
+    /// Returns whether only a line end or a backtick can change the state.
     fn are_quiet(self) -> bool {
         match self {
             Self::Lines(fence) => fence.is_past(),

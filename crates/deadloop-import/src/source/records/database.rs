@@ -253,7 +253,7 @@ struct DatabaseRecords {
     connection: Connection,
     file: Arc<PathBuf>,
     stamp: Option<FileStamp>,
-    /// The queries whose runs are not found yet.
+    /// The queries that have not been run yet.
     queries: VecDeque<&'static Query>,
     runs: VecDeque<DatabaseRun>,
     ready: VecDeque<Result<SourceRecord, Problem>>,
