@@ -31,7 +31,7 @@ fn pass(ahead: &[u8], mut from: &TcpStream, mut to: &TcpStream, broken: &AtomicB
                 return;
             }
             Ok(n) => written = to.write_all(&piece[..n]),
-            Err(e) if waits(&e) => {}
+            Err(e) if is_temporary(&e) => {}
             Err(e) => written = Err(e),
         }
     }
@@ -40,7 +40,7 @@ fn pass(ahead: &[u8], mut from: &TcpStream, mut to: &TcpStream, broken: &AtomicB
 }
 
 /// Returns whether a read only timed out or was interrupted.
-fn waits(error: &io::Error) -> bool {
+fn is_temporary(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted

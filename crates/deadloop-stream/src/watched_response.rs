@@ -183,14 +183,14 @@ impl WatchedResponse {
     pub fn answering(mut self, asked: PromptInfo) -> Self {
         self.asked = asked;
         if let Some(guards) = &self.guards {
-            self.guard = guards.guard(self.work(UNNAMED));
+            self.guard = guards.guard(self.model_task(UNNAMED));
         }
         self.hear_user();
         self
     }
 
     /// Returns a model together with the task.
-    fn work<'a>(&'a self, model: &'a str) -> ModelTask<'a> {
+    fn model_task<'a>(&'a self, model: &'a str) -> ModelTask<'a> {
         ModelTask {
             model,
             task: &self.asked.task,
@@ -219,14 +219,14 @@ impl WatchedResponse {
         mut each: impl FnMut(&ResponseEvent<'_>),
     ) -> WatchStep {
         if self.alarm().is_some() {
-            return self.stopped();
+            return self.stopped_step();
         }
         let mut step = WatchStep::default();
         let before = self.fed;
         self.fed += bytes.len() as u64;
         self.reader.feed(bytes);
         let end = self.judge(now, &mut step, &mut each);
-        step.kept = self.kept(bytes, before, end);
+        step.kept = self.kept_bytes(bytes, before, end);
         self.ending.saw(&bytes[..step.kept]);
         step
     }
@@ -239,7 +239,7 @@ impl WatchedResponse {
     /// Ends the response, as [`end`](Self::end) does. Calls `each` with each event that the guard was given.
     pub fn end_each(&mut self, now: u64, mut each: impl FnMut(&ResponseEvent<'_>)) -> WatchStep {
         if self.alarm().is_some() {
-            return self.stopped();
+            return self.stopped_step();
         }
         let mut step = WatchStep::default();
         if std::mem::replace(&mut self.closed, true) {
@@ -261,7 +261,7 @@ impl WatchedResponse {
     /// Reports silence, as [`silent`](Self::silent) does. Calls `each` with each event that the guard was given.
     pub fn silent_each(&mut self, now: u64, mut each: impl FnMut(&ResponseEvent<'_>)) -> WatchStep {
         if self.alarm().is_some() {
-            return self.stopped();
+            return self.stopped_step();
         }
         let mut step = WatchStep::default();
         for silence in self.quiet.waited(now) {
@@ -328,7 +328,7 @@ impl WatchedResponse {
         })
     }
 
-    fn stopped(&self) -> WatchStep {
+    fn stopped_step(&self) -> WatchStep {
         WatchStep {
             decision: self
                 .alarm()
@@ -360,12 +360,12 @@ impl WatchedResponse {
                     goes_on: false,
                     derived: false,
                 });
-                return Some(self.begins(&arrival));
+                return Some(self.cut_before(&arrival));
             }
             let before = self.seen;
             self.count(&event);
             if self.push(&event, false, step, each) {
-                return Some(self.cut(&arrival, before));
+                return Some(self.cut_position(&arrival, before));
             }
             if let Some(refused) = step.refused.last_mut().filter(|last| last.end == 0) {
                 refused.end = arrival.end;
@@ -476,7 +476,7 @@ impl WatchedResponse {
         let Some(guards) = self.guards.take() else {
             return;
         };
-        let own = guards.guard(self.work(self.model().unwrap_or(UNNAMED)));
+        let own = guards.guard(self.model_task(self.model().unwrap_or(UNNAMED)));
         if !own.is_as(&self.guard) {
             self.guard = own;
             self.hear_user();
@@ -489,7 +489,7 @@ impl WatchedResponse {
     }
 
     /// Returns the end of a response that is cut before an event: the end of the bytes before the event.
-    fn begins(&self, arrival: &Arrival) -> u64 {
+    fn cut_before(&self, arrival: &Arrival) -> u64 {
         match (&arrival.event, self.reader.format()) {
             (OwnedEvent::Text(_, text), Some(StreamFormat::Text)) => {
                 arrival.end.saturating_sub(text.len() as u64)
@@ -500,7 +500,7 @@ impl WatchedResponse {
 
     /// Returns the end of a response that is cut at an event: the event's end, or the beginning of a refused call.
     /// Plain text comes in pieces of any length, so it is cut right after the char that raised the alarm.
-    fn cut(&self, arrival: &Arrival, before: ResponseCounts) -> u64 {
+    fn cut_position(&self, arrival: &Arrival, before: ResponseCounts) -> u64 {
         if self
             .alarm()
             .is_some_and(|alarm| alarm.response == Response::Refuse)
@@ -524,7 +524,7 @@ impl WatchedResponse {
 
     /// Returns the number of the newly arrived bytes that are passed on. A server-sent event is passed on with the
     /// blank line that ends it, if that line has arrived.
-    fn kept(&self, bytes: &[u8], before: u64, end: Option<u64>) -> usize {
+    fn kept_bytes(&self, bytes: &[u8], before: u64, end: Option<u64>) -> usize {
         let Some(end) = end else {
             return bytes.len();
         };

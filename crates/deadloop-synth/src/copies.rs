@@ -6,7 +6,7 @@ use super::letters::{is_chinese, words};
 use super::spec::{CorpusSpec, CountRange, DriftKind, SpecItem, ends};
 use super::stock::{CleanReader, CleanText};
 use super::transcript::NoDraw;
-use super::units::cut;
+use super::units::cut_unit;
 use crate::planted_loops::{LoopPlan, PlantKind, Rng};
 
 const NO_UNIT: NoDraw = "no piece of clean text of the wanted period";
@@ -107,7 +107,7 @@ impl CopyMaker<'_> {
     ) -> Result<(String, Vec<String>, String), NoDraw> {
         let l = self.wanted.item;
         let Some(name) = &l.unit else {
-            let (unit, name) = cut(self.texts, self.wanted.kind, chars, rng).ok_or(NO_UNIT)?;
+            let (unit, name) = cut_unit(self.texts, self.wanted.kind, chars, rng).ok_or(NO_UNIT)?;
             return Ok((unit, Vec::new(), name));
         };
         let units = self

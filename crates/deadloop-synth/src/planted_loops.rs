@@ -123,7 +123,7 @@ pub fn plant(clean: &str, plan: &LoopPlan) -> Option<PlantedText> {
     if period == 0 || clean.len() <= room {
         return None;
     }
-    let start = cut(&clean[..room]);
+    let start = cut_place(&clean[..room]);
     let mut text: String = clean[..start].iter().collect();
     let start = start + begin_line(plan.kind, &mut text);
     text.push_str(&first);
@@ -161,7 +161,7 @@ fn tail(plan: &LoopPlan) -> Vec<char> {
 
 /// Returns the place of the cut: after the last line break or end of a Chinese sentence within reach of the end, else
 /// after the last blank, else the end.
-fn cut(clean: &[char]) -> usize {
+fn cut_place(clean: &[char]) -> usize {
     let near = clean.len().saturating_sub(REACH);
     let after = |ends: fn(&char) -> bool| clean[near..].iter().rposition(ends);
     let sentence = after(|c| matches!(c, '\n' | '。' | '！' | '？'));

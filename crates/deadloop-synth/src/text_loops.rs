@@ -25,13 +25,13 @@ pub(super) struct LabelledText {
 const SHORT: NoDraw = "too little clean text for the wanted onset";
 
 /// Draws a text with a loop.
-pub(super) fn looped(wanted: &LoopRequest<'_>, rng: &mut Rng) -> Result<LabelledText, NoDraw> {
+pub(super) fn draw_loop(wanted: &LoopRequest<'_>, rng: &mut Rng) -> Result<LabelledText, NoDraw> {
     let after = wanted.item.repeats.after.draw(rng);
     let mut clean = CleanReader::draw(wanted.pool, wanted.onset.high + after, rng);
     let first = *clean.parts.first().ok_or(SHORT)?;
     let planted = LoopParts::draw(wanted, &clean, rng)?;
     let room = planted.room(wanted.onset, rng)?;
-    let (chars, at) = planted.assembled(wanted, &mut clean, room, after)?;
+    let (chars, at) = planted.assemble(wanted, &mut clean, room, after)?;
     let unit = planted.unit;
     let labels = labels(wanted, &unit, &chars, &at)?;
     let prefix: String = chars[..at.lead.start].iter().collect();
@@ -109,7 +109,7 @@ impl LoopParts {
     }
 
     /// Assembles the text: false starts with clean text between them, the loop, and the text after it.
-    fn assembled(
+    fn assemble(
         &self,
         wanted: &LoopRequest<'_>,
         clean: &mut CleanReader<'_>,
@@ -124,18 +124,18 @@ impl LoopParts {
         for (at, copies) in self.starts.iter().enumerate() {
             let have = room.high * (at + 1) / (self.starts.len() + 1);
             let so_far = text.clean_so_far(&transient);
-            text.clean(clean, 0, have.saturating_sub(so_far))?;
+            text.fill(clean, 0, have.saturating_sub(so_far))?;
             transient.push(text.plant(copies));
             text.chars.push('\n');
         }
         let so_far = text.clean_so_far(&transient);
         let left = |chars: usize| chars.saturating_sub(so_far);
-        text.clean(clean, left(room.low), left(room.high))?;
+        text.fill(clean, left(room.low), left(room.high))?;
         let lead = text.plant(&self.lead);
         let body = text.plant(&self.body);
         if after > 0 {
             text.chars.extend(['\n', '\n']);
-            text.clean(clean, wanted.item.repeats.after.low, after)?;
+            text.fill(clean, wanted.item.repeats.after.low, after)?;
         }
         let spans = Spans {
             transient,
@@ -163,7 +163,7 @@ struct TextAssembly {
 }
 
 impl TextAssembly {
-    fn clean(&mut self, from: &mut CleanReader<'_>, low: usize, high: usize) -> Result<(), NoDraw> {
+    fn fill(&mut self, from: &mut CleanReader<'_>, low: usize, high: usize) -> Result<(), NoDraw> {
         if high > 0 {
             self.chars.extend(from.take(low, high).ok_or(SHORT)?);
         }
@@ -192,7 +192,7 @@ impl TextAssembly {
 }
 
 /// Returns whether a char is a blank or mark at an end. Such chars belong to the text before a copy.
-fn loose(c: &char) -> bool {
+fn is_loose(c: &char) -> bool {
     !c.is_alphanumeric()
 }
 
@@ -207,7 +207,7 @@ fn labels(
     let exact = matches!(kind, PlantKind::ShortSequence | PlantKind::Paragraph);
     let whole = |stretch: RepeatStretch| {
         let whole = if exact {
-            stretch.whole(chars, loose)
+            stretch.extend(chars, is_loose)
         } else {
             Some(stretch)
         };
@@ -236,7 +236,7 @@ fn labels(
             end: at.body.start + period * times,
         };
         labels.push(label(
-            run.whole(chars, loose)
+            run.extend(chars, is_loose)
                 .ok_or("an inner unit that is no unit")?,
             "transient",
         ));

@@ -44,7 +44,7 @@ pub(super) fn tool_loop(
         end,
     };
     let whole = planted
-        .whole(&calls, |_| false)
+        .extend(&calls, |_| false)
         .ok_or("calls that do not repeat")?;
     let kind = if item.kind.by == ItemMaker::Calls {
         Kind::Cycle
@@ -68,7 +68,7 @@ fn distinct(tools: &[&Tool], count: usize, rng: &mut Rng) -> Result<Vec<PlantedC
             return Ok(calls);
         }
         let tool = rng.below(tools.len());
-        let call = (tool, tools[tool].drawn(rng).to_string());
+        let call = (tool, tools[tool].draw_arguments(rng).to_string());
         if seen.insert(call.clone()) {
             calls.push(call);
         }
@@ -78,7 +78,7 @@ fn distinct(tools: &[&Tool], count: usize, rng: &mut Rng) -> Result<Vec<PlantedC
 
 impl Tool {
     /// Draws arguments for a call of the tool.
-    pub(super) fn drawn(&self, rng: &mut Rng) -> Json {
+    pub(super) fn draw_arguments(&self, rng: &mut Rng) -> Json {
         let arguments = self.arguments.iter().flat_map(|all| &all.0);
         let drawn = arguments.map(|(name, values)| {
             let value = rng.pick(values).cloned().unwrap_or_default();

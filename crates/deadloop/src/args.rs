@@ -184,7 +184,7 @@ impl SelectArgs {
     }
 
     /// Returns the given options as typed behind a corpus, each with a blank before it.
-    pub(crate) fn typed(&self) -> String {
+    pub(crate) fn typed_options(&self) -> String {
         let some = |name, value: &Option<String>| value.iter().map(|v| (name, v.clone())).collect();
         let each = |name, values: &[String]| values.iter().map(|v| (name, v.clone())).collect();
         let count = |name, n: Option<usize>| n.iter().map(|n| (name, n.to_string())).collect();
@@ -211,7 +211,7 @@ impl SelectArgs {
 
 impl JudgeArgs {
     /// Returns the given options that change what a replay counts, as typed, each with a blank before it.
-    pub(crate) fn typed(&self) -> String {
+    pub(crate) fn typed_counting_options(&self) -> String {
         let transient = Some(self.transient).filter(|how| *how != Transient::default());
         let given = [
             self.unit.map(|unit| format!(" --unit {unit}")),
@@ -223,7 +223,7 @@ impl JudgeArgs {
     }
 
     /// Returns the options for judging alarms.
-    pub(crate) fn judging(&self) -> JudgingOptions {
+    pub(crate) fn judging_options(&self) -> JudgingOptions {
         JudgingOptions {
             unit: self.unit,
             options: JudgeOptions {
@@ -237,6 +237,6 @@ impl JudgeArgs {
 
     /// Returns the options for judging alarms, in the given unit.
     pub(crate) fn options(&self) -> JudgeOptions {
-        self.judging().options
+        self.judging_options().options
     }
 }

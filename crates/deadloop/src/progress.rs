@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::host::Terminal;
 
 /// Runs a pass over a corpus with a progress bar labelled `what`.
-pub(crate) fn watched<T>(
+pub(crate) fn with_progress_bar<T>(
     what: &'static str,
     quiet: bool,
     pass: impl FnOnce(&Watcher<'_>) -> T,
@@ -31,7 +31,7 @@ pub(crate) fn bar(what: &'static str, quiet: bool) -> ProgressBar {
 }
 
 /// Returns a progress bar over `total` items.
-pub(crate) fn counted(what: &'static str, total: u64, quiet: bool) -> ProgressBar {
+pub(crate) fn progress_bar(what: &'static str, total: u64, quiet: bool) -> ProgressBar {
     let bar = bar(what, quiet);
     bar.set_length(total);
     match ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {per_sec}, {eta} left") {

@@ -9,7 +9,7 @@ use deadloop_score::{CSV_ROWS, Manifest, ScoringResult};
 use serde_json::json;
 
 use crate::args::{GlobalArgs, JudgeArgs, OutputArgs, SelectArgs, ShardArgs};
-use crate::exit::{Outcome, again, number};
+use crate::exit::{Outcome, number, recorded_failure};
 use crate::host::Terminal;
 use crate::report_page::render;
 use crate::show;
@@ -21,7 +21,7 @@ pub(crate) fn request<'a>(
     host: &'a Terminal,
 ) -> Outcome<Request<'a>> {
     Ok(Request {
-        judging: judge.judging(),
+        judging: judge.judging_options(),
         by: &output.by,
         by_default: false,
         csv: output.folder.csv,
@@ -75,12 +75,12 @@ pub(crate) fn ran<R>(
         RunOutcome::Already(folder, manifest) => {
             already_done(&folder, &manifest, global).map(|()| None)
         }
-        RunOutcome::Part(part) => part_written(request.out, &part, global).map(|()| None),
+        RunOutcome::Part(part) => print_part(request.out, &part, global).map(|()| None),
     }
 }
 
 /// Prints the number of impossible cells, with the reasons.
-pub(crate) fn tell_refused(plan: &Plan, global: GlobalArgs) {
+pub(crate) fn print_refused(plan: &Plan, global: GlobalArgs) {
     let refused = plan.refused();
     if global.quiet || refused.is_empty() {
         return;
@@ -126,7 +126,7 @@ pub(crate) fn finish(done: ReplayRun, result: Outcome, global: GlobalArgs) -> Ou
 }
 
 /// Prints the counts of a written part, and the next command.
-fn part_written(out: &Path, part: &PartSummary, global: GlobalArgs) -> Outcome {
+fn print_part(out: &Path, part: &PartSummary, global: GlobalArgs) -> Outcome {
     let PartSummary {
         shard,
         files,
@@ -162,7 +162,7 @@ pub(crate) fn already_done(folder: &Folder, manifest: &Manifest, global: GlobalA
     }
     print_json(dir, manifest, global)?;
     match &manifest.ended {
-        Some(ended) => Err(again(ended)),
+        Some(ended) => Err(recorded_failure(ended)),
         None => Ok(()),
     }
 }

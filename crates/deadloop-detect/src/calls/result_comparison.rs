@@ -140,7 +140,7 @@ impl ResultComparison {
             }
         }
         if self.tokens
-            && let Cow::Owned(replaced) = ids::replaced(&text, |_| "<tokens>".into())
+            && let Cow::Owned(replaced) = ids::replace_ids(&text, |_| "<tokens>".into())
         {
             text = Cow::Owned(replaced);
         }
@@ -204,7 +204,7 @@ impl ResultComparison {
     /// Replaces dates and ids by placeholders, if `volatile` is set.
     pub(super) fn still<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.volatile {
-            Cow::Owned(ids::replaced(&without_dates(text), |_| HOLE.into()).into_owned())
+            Cow::Owned(ids::replace_ids(&without_dates(text), |_| HOLE.into()).into_owned())
         } else {
             Cow::Borrowed(text)
         }
@@ -242,9 +242,9 @@ pub(super) fn without_dates(text: &str) -> Cow<'_, str> {
 
 /// Returns an agent's text in the form in which it is compared. Dates, ids and numbers become one placeholder each,
 /// letters lower case, and white space single blanks.
-pub(crate) fn folded(text: &str) -> String {
+pub(crate) fn fold_text(text: &str) -> String {
     let text = without_dates(text);
-    let text = ids::replaced(&text, |_| "#".into()).to_lowercase();
+    let text = ids::replace_ids(&text, |_| "#".into()).to_lowercase();
     let mut folded = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !folded.is_empty() {

@@ -118,7 +118,7 @@ impl Alarm {
             channel,
             kind: fact.kind,
             check: fact.check,
-            thresholds: met(member, &fact),
+            thresholds: met_thresholds(member, &fact),
             exact: fact.position(fact.at),
             // Facts of runs have their own positions. An alarm before a turn does not count that turn.
             delivered: match place {
@@ -223,7 +223,7 @@ impl Alarm {
 
 /// Returns the thresholds that bounded this fact. Thresholds without a bound, and those that accept everything, are
 /// left out.
-fn met(member: &Member, fact: &Fact) -> Vec<MetThreshold> {
+fn met_thresholds(member: &Member, fact: &Fact) -> Vec<MetThreshold> {
     let met = |(param, threshold): (&'static Param, Threshold)| {
         let bound = fact.bounds.get(param.name);
         let bound = bound.filter(|bound| *bound != Bound::Fixed(threshold.always()))?;

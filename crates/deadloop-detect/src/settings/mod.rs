@@ -304,16 +304,16 @@ impl Settings {
     /// Sets the parameter `per` of all text detectors.
     #[must_use]
     pub fn read_per(self, per: TextScope) -> Self {
-        self.each(|guard| guard.read_per(per))
+        self.map_guards(|guard| guard.read_per(per))
     }
 
     /// Lets the calls of more tools pass every guard with a parameter `allow`. `tools` are globs on tool names.
     #[must_use]
     pub fn allowing(self, tools: &[String]) -> Self {
-        self.each(|guard| guard.allowing(tools))
+        self.map_guards(|guard| guard.allowing(tools))
     }
 
-    fn each(self, change: impl Fn(Setting) -> Setting) -> Self {
+    fn map_guards(self, change: impl Fn(Setting) -> Setting) -> Self {
         Self {
             guard: change(self.guard),
             own: self.own.into_iter().map(change).collect(),

@@ -15,9 +15,9 @@ use deadloop_corpus::Body;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { Codex = known, "codex", "rollouts of Codex: rollout-*.jsonl"; }
+known_entry! { Codex = is_codex, "codex", "rollouts of Codex: rollout-*.jsonl"; }
 
-fn known(object: &Object) -> bool {
+fn is_codex(object: &Object) -> bool {
     let kind = object.get("type").and_then(Value::as_str);
     let line = matches!(
         kind,
@@ -187,7 +187,7 @@ impl Codex {
             "token_count" => {
                 let info = fields::object(event, "info")?.unwrap_or_default();
                 if let Some(Value::Object(last)) = info.get("last_token_usage") {
-                    self.session.run.used(Usage::taken(&mut last.clone()));
+                    self.session.run.add_usage(Usage::take(&mut last.clone()));
                 }
                 fields::any(event, "rate_limits");
             }
@@ -227,7 +227,7 @@ fn result(output: Value) -> (String, Option<bool>) {
         other => words(Some(other)),
     };
     let code = |text: &str| {
-        let json = records::inside(text).ok()?;
+        let json = records::parse_nested(text).ok()?;
         json.get("metadata")?.get("exit_code")?.as_i64()
     };
     let named = |text: &str| {

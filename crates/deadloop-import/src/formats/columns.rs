@@ -15,7 +15,7 @@
 
 use super::table::TableReader;
 use crate::reader::entries;
-use crate::sessions::log::marked;
+use crate::sessions::log::has_marks;
 use crate::source::head::{FormatCertainty, SourceHead};
 use deadloop_stream::fields::Object;
 
@@ -111,7 +111,7 @@ pub(super) static NAMES: Columns = Columns {
 
 impl Columns {
     fn knows(&self, head: &SourceHead) -> FormatCertainty {
-        let of = |object: &Object| self.marks.iter().any(|marks| marked(object, marks));
+        let of = |object: &Object| self.marks.iter().any(|marks| has_marks(object, marks));
         FormatCertainty::Certain.when(head.any(of))
     }
 }

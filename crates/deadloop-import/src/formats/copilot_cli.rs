@@ -16,16 +16,16 @@ use deadloop_corpus::Body;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { Copilot = known, "copilot-cli", "sessions of GitHub Copilot CLI: events.jsonl"; }
+known_entry! { Copilot = is_copilot_cli, "copilot-cli", "sessions of GitHub Copilot CLI: events.jsonl"; }
 
-fn known(object: &Object) -> bool {
+fn is_copilot_cli(object: &Object) -> bool {
     let kind = fields::word(object, "type");
     let named = ["session.", "assistant.", "tool.execution_", "user.message"];
     let named = named.iter().any(|begin| kind.starts_with(begin));
     named && object.get("data").is_some_and(Value::is_object)
 }
 
-/// The only session of a file.
+/// A reader of a file, which has one session.
 #[derive(Default)]
 struct Copilot {
     session: RunSession,
@@ -60,7 +60,7 @@ impl Copilot {
         out: &mut Intake,
     ) -> Result<(), WireFault> {
         match kind {
-            "session.start" | "session.resume" => self.begun(data)?,
+            "session.start" | "session.resume" => self.read_session_start(data)?,
             "session.model_change" => {
                 self.session.model =
                     fields::string(data, "newModel")?.or(self.session.model.take());
@@ -84,9 +84,9 @@ impl Copilot {
                 });
             }
             "assistant.message" => self.message(data, t_ms, out)?,
-            "assistant.usage" => self.used(data)?,
-            "tool.execution_start" => self.started(data, t_ms)?,
-            "tool.execution_complete" => self.completed(data, t_ms)?,
+            "assistant.usage" => self.read_usage(data)?,
+            "tool.execution_start" => self.begin_tool(data, t_ms)?,
+            "tool.execution_complete" => self.complete_tool(data, t_ms)?,
             "session.error" => self.session.reason = Some("error".to_owned()),
             "abort" => self.session.reason = Some("aborted".to_owned()),
             "session.idle" | "session.task_complete" => {
@@ -102,7 +102,7 @@ impl Copilot {
         Ok(())
     }
 
-    fn begun(&mut self, data: &mut Object) -> Result<(), WireFault> {
+    fn read_session_start(&mut self, data: &mut Object) -> Result<(), WireFault> {
         let session = &mut self.session;
         session.id = fields::label(data, "sessionId").or(session.id.take());
         session.model = fields::string(data, "selectedModel")?.or(session.model.take());
@@ -111,14 +111,14 @@ impl Copilot {
         Ok(())
     }
 
-    fn used(&mut self, data: &mut Object) -> Result<(), WireFault> {
+    fn read_usage(&mut self, data: &mut Object) -> Result<(), WireFault> {
         self.session.model = fields::string(data, "model")?.or(self.session.model.take());
         let usage = Usage {
             sent: fields::count(data, "inputTokens")?,
             wrote: fields::count(data, "outputTokens")?,
             cached: fields::count(data, "cacheReadTokens")?,
         };
-        self.session.run.used(usage);
+        self.session.run.add_usage(usage);
         Ok(())
     }
 
@@ -145,7 +145,7 @@ impl Copilot {
             out.losses.rest("data.toolRequests[]", &request);
         }
         if let Some(wrote) = fields::count(data, "outputTokens")? {
-            self.session.run.used(Usage {
+            self.session.run.add_usage(Usage {
                 wrote: Some(wrote),
                 ..Usage::default()
             });
@@ -155,7 +155,7 @@ impl Copilot {
     }
 
     /// Begins a tool. It is a call of its own if no message requested it.
-    fn started(&mut self, data: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
+    fn begin_tool(&mut self, data: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
         let id = fields::label(data, "toolCallId");
         if id.as_ref().is_some_and(|id| self.asked.remove(id)) {
             // The request has the same fields.
@@ -167,7 +167,7 @@ impl Copilot {
         Ok(())
     }
 
-    fn completed(&mut self, data: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
+    fn complete_tool(&mut self, data: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
         let success = fields::any(data, "success");
         let error = success.and_then(|success| Some(!success.as_bool()?));
         let content = |value: Option<Value>, names: [&str; 2]| match value {

@@ -17,9 +17,9 @@ use deadloop_corpus::RecordedEvent;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { LmEval = known, "lm-eval", "samples of lm-evaluation-harness: doc_id, arguments, resps"; }
+known_entry! { LmEval = is_lm_eval, "lm-eval", "samples of lm-evaluation-harness: doc_id, arguments, resps"; }
 
-fn known(object: &Object) -> bool {
+fn is_lm_eval(object: &Object) -> bool {
     object.contains_key("doc_id") && object.contains_key("resps")
 }
 
@@ -31,7 +31,7 @@ struct LmEval {
 
 impl RecordReader for LmEval {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.placed()?;
+        let (place, mut object) = record.into_place_and_object()?;
         let id = fields::any(&mut object, "doc_id");
         let id = match id.ok_or_else(|| fields::missing("doc_id", "a number"))? {
             Value::String(id) => id,

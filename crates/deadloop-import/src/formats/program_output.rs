@@ -20,7 +20,7 @@ head_entry! { VLLM_LOG_ENTRY: VllmLog = |head| head.text().is_some_and(has_outpu
 "vllm-log", "logs of vLLM's server that hold outputs (--enable-log-outputs)"; }
 
 fn has_output(text: &str) -> bool {
-    text.lines().any(|line| generated(line).is_some())
+    text.lines().any(|line| parse_output(line).is_some())
 }
 
 fn is_captions(text: &str) -> bool {
@@ -72,11 +72,11 @@ impl RecordReader for VllmLog {
         let (place, text) = record.text()?;
         let mut prompts: HashMap<&str, String> = HashMap::new();
         for (at, line) in text.lines().enumerate() {
-            if let Some((id, rest)) = named(line, "Received request ") {
-                let prompt = rest.split_once("prompt: ").and_then(|(_, p)| quoted(p));
+            if let Some((id, rest)) = id_after(line, "Received request ") {
+                let prompt = rest.split_once("prompt: ").and_then(|(_, p)| parse_repr(p));
                 prompts.extend(prompt.map(|(prompt, _)| (id, group_of(&prompt))));
             }
-            let Some((id, said, rest)) = generated(line) else {
+            let Some((id, said, rest)) = parse_output(line) else {
                 continue;
             };
             let place = Place::new(place.file.clone(), at as u64 + 1);
@@ -97,26 +97,26 @@ impl RecordReader for VllmLog {
 }
 
 /// Returns the id after a phrase, and the rest of the line.
-fn named<'a>(line: &'a str, phrase: &str) -> Option<(&'a str, &'a str)> {
+fn id_after<'a>(line: &'a str, phrase: &str) -> Option<(&'a str, &'a str)> {
     let (_, after) = line.split_once(phrase)?;
     let (id, rest) = after.split_once([':', ' '])?;
     Some((id, rest))
 }
 
 /// Reads a whole output: the id of its request, its text, and the rest of the line.
-fn generated(line: &str) -> Option<(&str, String, &str)> {
-    let (id, rest) = named(line, "Generated response ")?;
+fn parse_output(line: &str) -> Option<(&str, String, &str)> {
+    let (id, rest) = id_after(line, "Generated response ")?;
     let (before, output) = rest.split_once("output: ")?;
     // The pieces of a stream are logged too, before the whole.
     if before.contains("delta") {
         return None;
     }
-    let (text, rest) = quoted(output)?;
+    let (text, rest) = parse_repr(output)?;
     Some((id, text, rest))
 }
 
 /// Parses a text in Python's notation (`repr`), and returns the rest.
-fn quoted(text: &str) -> Option<(String, &str)> {
+fn parse_repr(text: &str) -> Option<(String, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
     let mut said = String::new();
     let mut chars = text.char_indices().skip(1);
@@ -156,10 +156,10 @@ mod tests {
             (r#""it's", y"#, "it's", ", y"),
             (r"'it\'s\n\\n \x41\u00e9\U0001f501'", "it's\n\\n Aé🔁", ""),
         ] {
-            assert_eq!(quoted(text), Some((said.to_owned(), rest)));
+            assert_eq!(parse_repr(text), Some((said.to_owned(), rest)));
         }
         for broken in ["", "a", "'a", r"'a\", r"'\xzz'"] {
-            assert_eq!(quoted(broken), None, "{broken}");
+            assert_eq!(parse_repr(broken), None, "{broken}");
         }
     }
 }

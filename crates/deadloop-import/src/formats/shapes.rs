@@ -15,7 +15,7 @@ pub(crate) type ShapeConversion = fn(&mut Object, &mut Intake);
 const SHAPES: [(&str, ShapeConversion); 10] = [
     ("chatgpt", chatgpt),
     ("claude-ai", claude_ai),
-    ("crush", crush),
+    ("crush", to_blocks),
     ("cursor", cursor),
     ("langgraph", langgraph),
     ("llm", llm),
@@ -26,7 +26,7 @@ const SHAPES: [(&str, ShapeConversion); 10] = [
 ];
 
 /// Reads the name of a conversion.
-pub(crate) fn named<'de, D: Deserializer<'de>>(
+pub(crate) fn deserialize_conversion<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<ShapeConversion>, D::Error> {
     let name = String::deserialize(from)?;
@@ -298,7 +298,7 @@ fn langgraph(object: &mut Object, _: &mut Intake) {
 }
 
 /// Converts the parts of a message to blocks, and takes the finish reason.
-fn crush(object: &mut Object, _: &mut Intake) {
+fn to_blocks(object: &mut Object, _: &mut Intake) {
     let mut blocks = Vec::new();
     for mut part in paths::all(object, "parts[]") {
         let data = part.get_mut("data").map(Value::take).unwrap_or_default();

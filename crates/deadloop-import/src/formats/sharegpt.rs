@@ -13,11 +13,11 @@ use deadloop_stream::wire::WireFault;
 
 use super::table::{columns, name};
 
-known_entry! { ShareGpt = known, "sharegpt", "ShareGPT: conversations of from and value"; }
+known_entry! { ShareGpt = is_sharegpt, "sharegpt", "ShareGPT: conversations of from and value"; }
 
 const MESSAGES: [&str; 2] = ["conversations", "items"];
 
-fn known(object: &Object) -> bool {
+fn is_sharegpt(object: &Object) -> bool {
     let messages = MESSAGES
         .iter()
         .find_map(|name| object.get(*name)?.as_array());
@@ -30,7 +30,7 @@ struct ShareGpt;
 
 impl RecordReader for ShareGpt {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.placed()?;
+        let (place, mut object) = record.into_place_and_object()?;
         let mut conversation = Conversation::default();
         for field in MESSAGES {
             for message in fields::list(&mut object, field)?.unwrap_or_default() {

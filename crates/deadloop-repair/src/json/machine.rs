@@ -91,7 +91,7 @@ impl JsonMachine {
     }
 
     /// Returns the whole text as JSON. `None` if it is rejected.
-    fn whole(&mut self) -> Option<String> {
+    fn take_json(&mut self) -> Option<String> {
         let text = std::mem::take(&mut self.text);
         if self.too_long {
             return None;
@@ -163,7 +163,7 @@ impl TextRepair for JsonMachine {
                 self.closer.finish(&mut pass);
             }
             JsonMode::Strict | JsonMode::Tolerant | JsonMode::Schema => {
-                if let Some(json) = self.whole() {
+                if let Some(json) = self.take_json() {
                     out.text(&json);
                 }
             }

@@ -129,7 +129,7 @@ impl<'a> PromptContents<'a> {
 
     /// Returns the first turn from `turn` on whose prompt exceeds a limit, or the number of all turns if no prompt
     /// does.
-    fn above(&self, turn: usize, limit: u64) -> usize {
+    fn first_turn_above(&self, turn: usize, limit: u64) -> usize {
         let Some(most) = limit.checked_add_signed(-self.shift) else {
             return if self.shift > 0 {
                 turn
@@ -241,7 +241,7 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
     let (mut turn, mut last): (usize, Option<usize>) = (0, None);
     let first_above = limits.trigger.min(limits.most);
     while turn < sizes.turns() {
-        let next = context.above(turn, first_above);
+        let next = context.first_turn_above(turn, first_above);
         send(&context, &mut played, turn, next);
         turn = next;
         if turn == sizes.turns() {

@@ -32,13 +32,13 @@ static SHIPPED: LazyLock<Vec<NamedGuard>> = LazyLock::new(|| {
 /// Returns the short name of a setting: its differences from the guard in use, or the nearest named guard, preset or
 /// detector with its defaults, and the differences from it.
 pub fn short_name(own: &Setting, named: &[NamedGuard]) -> String {
-    let (name, mut changes) = nearest(own, named);
+    let (name, mut changes) = nearest_guard(own, named);
     // The command line of a program is no parameter to choose.
     if changes.iter().any(|change| change.param == "params") {
         changes.retain(|change| change.param != "command");
     }
     let several = own.members.len() > 1 || changes.iter().any(|one| one.guard != changes[0].guard);
-    let differs = joined(&changes, several);
+    let differs = join_changes(&changes, several);
     match (name.as_str(), differs.as_str()) {
         ("", "") => "as in use".to_owned(),
         ("", differs) => differs.to_owned(),
@@ -48,7 +48,7 @@ pub fn short_name(own: &Setting, named: &[NamedGuard]) -> String {
 }
 
 /// Returns the name of the known guard that is nearest to a setting, and the differences from it.
-pub(super) fn nearest(own: &Setting, named: &[NamedGuard]) -> (String, Vec<ParamChange>) {
+pub(super) fn nearest_guard(own: &Setting, named: &[NamedGuard]) -> (String, Vec<ParamChange>) {
     let detectors = |setting: &Setting| setting.members.iter().map(|m| m.detector.name).collect();
     let family: Vec<&str> = detectors(own);
     let shipped = SHIPPED
@@ -74,7 +74,7 @@ fn read_by(base: &Setting, own: &Setting) -> Setting {
 }
 
 /// Joins changes: `periodic: 4 copies of the unit in a row, without periodic-2`. With `several` members each is named.
-fn joined(changes: &[ParamChange], several: bool) -> String {
+fn join_changes(changes: &[ParamChange], several: bool) -> String {
     let part = |(last, change): (&str, &ParamChange)| {
         let lead = if several && last != change.guard {
             format!("{}: ", change.guard)

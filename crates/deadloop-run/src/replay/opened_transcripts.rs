@@ -205,7 +205,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
                 parts.push(part);
             }
         }
-        let disputed = self.disputed((*cell, case), entry, done);
+        let disputed = self.finder_reading((*cell, case), entry, done);
         let opened = OpenCase {
             transcript: case_of.id.to_string(),
             group: Group::Miss,
@@ -244,7 +244,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
     }
 
     /// Returns the finder's reading at a wrong alarm. `None` without a wrong alarm.
-    fn disputed(
+    fn finder_reading(
         &self,
         (cell, case): (usize, usize),
         entry: &Entry,

@@ -205,7 +205,7 @@ struct Candidate {
 
 impl Candidate {
     /// Wraps a setting that was not chosen on this corpus.
-    fn ready(cell: usize) -> Self {
+    fn from_ready(cell: usize) -> Self {
         Self {
             cell,
             without: None,
@@ -213,7 +213,7 @@ impl Candidate {
     }
 
     /// Returns the setting for held-out scoring of a transcript of this fold.
-    fn held_out(&self, fold: usize) -> usize {
+    fn held_out_setting(&self, fold: usize) -> usize {
         self.without.map_or(self.cell, |without| without[fold])
     }
 }
@@ -251,12 +251,12 @@ impl Chooser<'_> {
         let every = self.evidence.all();
         let sample = self.sample(&every);
         let search = CellSearch::new(&self, &sample);
-        let incumbent = Candidate::ready(self.in_use);
+        let incumbent = Candidate::from_ready(self.in_use);
         let winner = self.winner(&sample, &incumbent, &self.options.ready);
         let climb = search.climb(&self, &sample, winner.candidate(), true);
-        let all = self.searched(&sample, winner, (&search, &climb));
+        let all = self.search_grids(&sample, winner, (&search, &climb));
         let models = self.models(all.candidate());
-        let (all, models) = self.undominated(&sample, (all, models));
+        let (all, models) = self.replace_dominated(&sample, (all, models));
         let rungs = CellSearch::rungs(&self, climb);
         let saved_at_1 = search.saved_at_1(&self, &sample);
         self.conclude(&sample, (all, models), rungs, saved_at_1)
@@ -308,7 +308,7 @@ impl Chooser<'_> {
 
     /// Returns a cell of the grids that replaces the winner of step 1, or the winner. This is step 2, on some
     /// transcripts.
-    fn searched(
+    fn search_grids(
         &self,
         sample: &Sample,
         winner: Pick,
@@ -340,7 +340,7 @@ impl Chooser<'_> {
                 let winner = self.winner(&sample, all, &ready);
                 let search = CellSearch::new(self, &sample);
                 let climb = search.climb(self, &sample, winner.candidate(), false);
-                self.searched(&sample, winner, (&search, &climb))
+                self.search_grids(&sample, winner, (&search, &climb))
             } else {
                 Pick::Kept(all.clone())
             };
@@ -350,7 +350,7 @@ impl Chooser<'_> {
     }
 
     /// Returns the tally of a setting that never alarms.
-    fn never(&self, pick: &[usize]) -> Tally {
+    fn tally_of_never(&self, pick: &[usize]) -> Tally {
         let each = self
             .evidence
             .quiet_each(self.in_use, pick, &self.options.judge);

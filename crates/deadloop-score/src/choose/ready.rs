@@ -35,10 +35,10 @@ impl Chooser<'_> {
         let mut standing: Vec<(bool, f64, &ReadyGuard)> = Vec::new();
         for guard in ready {
             let is_known = standing.iter().any(|(.., known)| known.cell == guard.cell);
-            if is_known || Candidate::ready(guard.cell) == *incumbent {
+            if is_known || Candidate::from_ready(guard.cell) == *incumbent {
                 continue;
             }
-            let tally = self.sum(&Candidate::ready(guard.cell), &sample.pick);
+            let tally = self.sum(&Candidate::from_ready(guard.cell), &sample.pick);
             let is_over = self.options.is_surely_over(&tally);
             if !is_over || tally.wrong() <= now.wrong() {
                 standing.push((is_over, self.merit(&tally), guard));
@@ -47,7 +47,7 @@ impl Chooser<'_> {
         // The sort is stable, so ties go to the first in the list.
         standing.sort_by(|(over, a, _), (other, b, _)| over.cmp(other).then(b.total_cmp(a)));
         standing.into_iter().find_map(|(.., guard)| {
-            let candidate = Candidate::ready(guard.cell);
+            let candidate = Candidate::from_ready(guard.cell);
             let (test, tally) = self.test(sample, &candidate, incumbent);
             let is_within = !self.options.given || self.options.is_within(&tally);
             let by = self.ships(sample, (&test, &tally), is_within)?;
@@ -64,7 +64,7 @@ impl Chooser<'_> {
     /// Replaces settings of single models by a ready guard for all models that dominates them.
     ///
     /// A ready guard dominates if neither its objective nor its wrong alarms are worse, and one of the two is better.
-    pub(super) fn undominated(
+    pub(super) fn replace_dominated(
         &self,
         sample: &Sample,
         (all, models): (Pick, Vec<(String, Pick)>),
@@ -81,7 +81,7 @@ impl Chooser<'_> {
         };
         let file = standing(&models.iter().map(of_model).sum());
         let dominates = |guard: &&ReadyGuard| {
-            let candidate = Candidate::ready(guard.cell);
+            let candidate = Candidate::from_ready(guard.cell);
             let tally = self.sum(&candidate, &sample.pick);
             let (merit, wrong) = standing(&tally);
             merit >= file.0
@@ -92,11 +92,11 @@ impl Chooser<'_> {
         let Some(guard) = self.options.ready.iter().find(dominates) else {
             return (all, models);
         };
-        let candidate = Candidate::ready(guard.cell);
+        let candidate = Candidate::from_ready(guard.cell);
         let all = if *all.candidate() == candidate {
             all
         } else {
-            let (test, _) = self.test(sample, &candidate, &Candidate::ready(self.in_use));
+            let (test, _) = self.test(sample, &candidate, &Candidate::from_ready(self.in_use));
             let by = if test.wrong[0] < test.wrong[1] {
                 Ship::Safer
             } else {

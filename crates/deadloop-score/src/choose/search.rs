@@ -55,9 +55,9 @@ impl Rung {
     /// Formats the limit with at most three decimals. A share is in percent.
     pub fn name(&self, measure: &Measure) -> String {
         if measure.unit == MeasureUnit::Share {
-            format!("{} %", short(100.0 * self.at_most))
+            format!("{} %", format_short(100.0 * self.at_most))
         } else {
-            short(self.at_most)
+            format_short(self.at_most)
         }
     }
 
@@ -72,11 +72,11 @@ impl Rung {
 /// step 1, with the tally `now`, has so many wrong alarms that a candidate only needs no more.
 pub(super) fn text_lacking(chooser: &Chooser<'_>, sample: &Sample, now: &Tally) -> Option<f64> {
     let limit = chooser.options.limit()?;
-    let expected = limit.expected_wrong(&chooser.never(&sample.pick))?;
+    let expected = limit.expected_wrong(&chooser.tally_of_never(&sample.pick))?;
     (expected < LEAST_EXPECTED && now.wrong() < FEW_WRONG).then(|| LEAST_EXPECTED / expected)
 }
 
-fn short(number: f64) -> String {
+fn format_short(number: f64) -> String {
     let text = format!("{number:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
@@ -308,7 +308,7 @@ impl CellSearch {
         Some(Candidate {
             cell,
             without: Some(std::array::from_fn(|fold| {
-                of(fold + 1).unwrap_or_else(|| winner.held_out(fold))
+                of(fold + 1).unwrap_or_else(|| winner.held_out_setting(fold))
             })),
         })
     }
@@ -332,7 +332,7 @@ impl CellSearch {
         let fewest = alike().map(|s| s.wrong).min()?;
         let safest = alike().filter(|s| s.wrong == fewest);
         safest
-            .map(|s| (near.to(s.cell), s.cell))
+            .map(|s| (near.distance_to(s.cell), s.cell))
             .min()
             .map(|(_, cell)| cell)
     }
@@ -393,7 +393,7 @@ impl CellSearch {
                 }
                 for (cell, times) in rates {
                     let tallies = match cell {
-                        Some(cell) => chooser.tallies(&Candidate::ready(cell), &left),
+                        Some(cell) => chooser.tallies(&Candidate::from_ready(cell), &left),
                         None => chooser.evidence.quiet_each(
                             chooser.in_use,
                             &left,
@@ -465,7 +465,7 @@ impl<'a> Distances<'a> {
 
     /// Returns the number of parameters that differ, then the sum of their differences in thousandths of the larger
     /// value.
-    fn to(&self, cell: usize) -> (usize, u64) {
+    fn distance_to(&self, cell: usize) -> (usize, u64) {
         let far = || {
             distance(
                 &self.chooser.evidence.plan.setting(cell).columns(),
@@ -483,7 +483,7 @@ fn distance(a: &[(String, Value)], b: &[(String, Value)]) -> (usize, u64) {
             Some((_, other)) if other == value => {}
             Some((_, other)) => {
                 far.0 += 1;
-                far.1 += apart(value, other);
+                far.1 += value_distance(value, other);
             }
             None => far.0 += 1,
         }
@@ -491,7 +491,7 @@ fn distance(a: &[(String, Value)], b: &[(String, Value)]) -> (usize, u64) {
     far
 }
 
-fn apart(a: &Value, b: &Value) -> u64 {
+fn value_distance(a: &Value, b: &Value) -> u64 {
     let number = |value: &Value| match value {
         Value::Int(n) => Some(*n as f64),
         Value::Float(x) => Some(*x),

@@ -35,9 +35,9 @@ pub(super) fn add_sentences(choices: &mut Choices, chooser: &Chooser<'_>, sample
         model.reason = reason_of(model, &all, options);
     }
     let reason = match choices.advice.verdict {
-        Ruling::Ship => shipped(choices, options) + &over_limit(choices, chooser),
-        Ruling::Keep => kept(choices, chooser) + &over_limit(choices, chooser),
-        Ruling::Collect => lacking(choices, chooser, sample),
+        Ruling::Ship => ship_sentence(choices, options) + &over_limit(choices, chooser),
+        Ruling::Keep => keep_sentence(choices, chooser) + &over_limit(choices, chooser),
+        Ruling::Collect => list_missing(choices, chooser, sample),
     };
     let more = [
         by_themselves(choices, options),
@@ -45,7 +45,7 @@ pub(super) fn add_sentences(choices: &mut Choices, chooser: &Chooser<'_>, sample
         pays(choices, chooser, sample),
         too_little(choices, chooser, sample),
         sentences::spared(
-            &who(choices, options),
+            &name_setting(choices, options),
             &choices.all.held_out,
             &options.worth,
             options.judge.unit,
@@ -57,7 +57,7 @@ pub(super) fn add_sentences(choices: &mut Choices, chooser: &Chooser<'_>, sample
 
 /// Formats a comparison of the whole file on all labels: `saved 84.1 % instead of 60.2 % (+23.9 points), 13 wrong
 /// alarms instead of 31`.
-fn instead(new: &Figures, old: &Figures, options: &ChooseOptions) -> String {
+fn compare_figures(new: &Figures, old: &Figures, options: &ChooseOptions) -> String {
     let objective = options.objective;
     let values = [new.objective, old.objective].map(|value| format_value(objective, value));
     let points = new.objective.zip(old.objective).map(|(a, b)| {
@@ -83,10 +83,10 @@ fn instead(new: &Figures, old: &Figures, options: &ChooseOptions) -> String {
     )
 }
 
-fn shipped(choices: &Choices, options: &ChooseOptions) -> String {
+fn ship_sentence(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
     let of_folds = if advice.by_folds { ", held out" } else { "" };
-    let figures = instead(&advice.file, &advice.in_use, options);
+    let figures = compare_figures(&advice.file, &advice.in_use, options);
     let own: Vec<&Choice> = choices
         .models
         .iter()
@@ -120,7 +120,7 @@ fn shipped(choices: &Choices, options: &ChooseOptions) -> String {
     }
 }
 
-fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
+fn keep_sentence(choices: &Choices, chooser: &Chooser<'_>) -> String {
     let (advice, options) = (&choices.advice, chooser.options);
     let now = &options.in_use_is;
     let (sign, in_use) = (options.objective.sign(), advice.in_use.objective);
@@ -140,7 +140,7 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
             let detector = chooser.evidence.plan.setting(rung.cell).members[0].detector.name;
             format!(
                 " A setting of {detector} is better, held out: {}. Settings of its grid may ship with --grid (deadloop detectors {detector} --grid writes the grid).",
-                instead(&rung.held_out, &advice.in_use, options),
+                compare_figures(&rung.held_out, &advice.in_use, options),
             )
         });
         let limits = limits(options);
@@ -149,7 +149,7 @@ fn kept(choices: &Choices, chooser: &Chooser<'_>) -> String {
     let Some(rung) = all().find(|rung| keeps(rung)).or_else(|| all().next()) else {
         return format!("Keep {now}: nothing that was tried is better.");
     };
-    let figures = instead(&rung.held_out, &advice.in_use, options);
+    let figures = compare_figures(&rung.held_out, &advice.in_use, options);
     let limits = limits(options);
     if keeps(rung) {
         format!(
@@ -176,7 +176,7 @@ fn is_within(rung: &Rung, options: &ChooseOptions) -> bool {
 }
 
 /// Lists the missing labels and the facts known without them.
-fn lacking(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> String {
+fn list_missing(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> String {
     let all = choices.all.in_use.loops();
     let lacks = match sample.loops {
         0 => "none of the labelled transcripts is a loop".to_owned(),
@@ -212,7 +212,7 @@ fn known_without_loops(
     sample: &Sample,
 ) -> Option<String> {
     let options = chooser.options;
-    let tally = |cell: usize| chooser.sum(&Candidate::ready(cell), &sample.pick);
+    let tally = |cell: usize| chooser.sum(&Candidate::from_ready(cell), &sample.pick);
     let now = tally(choices.in_use);
     let guards = options.ready.iter();
     let (fewest, guard) = guards
@@ -284,7 +284,7 @@ fn over_limit(choices: &Choices, chooser: &Chooser<'_>) -> String {
     let s = if broken.len() == 1 { "" } else { "s" };
     format!(
         " {} breaks the {default}limit{s} {}.{within}",
-        capital(&who(choices, options)),
+        capital(&name_setting(choices, options)),
         broken.join(" and ")
     )
 }
@@ -292,7 +292,7 @@ fn over_limit(choices: &Choices, chooser: &Chooser<'_>) -> String {
 /// Names the best ready guard within the limits, and compares it with the file.
 fn guard_within(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
     let (options, every) = (chooser.options, chooser.evidence.all());
-    let tally = |cell: usize| chooser.sum(&Candidate::ready(cell), &every);
+    let tally = |cell: usize| chooser.sum(&Candidate::from_ready(cell), &every);
     let guards = options.ready.iter().map(|guard| (guard, tally(guard.cell)));
     let within = guards.filter(|(_, tally)| options.is_within(tally));
     let figures = within.map(|(guard, tally)| (guard, Figures::new(&tally, options)));
@@ -301,7 +301,7 @@ fn guard_within(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
         .rev()
         .max_by(|(_, a), (_, b)| merit(a, options).total_cmp(&merit(b, options)));
     best.map(|(guard, figures)| {
-        let figures = instead(&figures, &choices.advice.file, options);
+        let figures = compare_figures(&figures, &choices.advice.file, options);
         format!(
             " Of the ready guards {} is within it: {figures}.",
             guard.name
@@ -310,7 +310,7 @@ fn guard_within(choices: &Choices, chooser: &Chooser<'_>) -> Option<String> {
 }
 
 /// Names the setting that runs once the verdict is followed.
-fn who(choices: &Choices, options: &ChooseOptions) -> String {
+fn name_setting(choices: &Choices, options: &ChooseOptions) -> String {
     match choices.advice.verdict {
         Ruling::Ship => "the file".to_owned(),
         Ruling::Keep | Ruling::Collect => options.in_use_is.clone(),
@@ -330,7 +330,7 @@ fn by_themselves(choices: &Choices, options: &ChooseOptions) -> Option<String> {
     } else {
         String::new()
     };
-    let who = capital(&who(choices, options));
+    let who = capital(&name_setting(choices, options));
     Some(format!(
         "{who} makes {stops}{before}. They are not in the wrong alarms; --transient clean counts them there."
     ))
@@ -389,11 +389,11 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> Option<Str
         Some(share) if share > 0.0 => {
             format!(
                 "{who} {pay} where more than {}{copies}.",
-                sentences::looping(share, options.judge.unit)
+                sentences::format_loop_share(share, options.judge.unit)
             )
         }
         Some(_) => {
-            let never = chooser.never(&chooser.evidence.all());
+            let never = chooser.tally_of_never(&chooser.evidence.all());
             let mean = never.get(Count::Exposure) as f64 / never.clean().max(1) as f64;
             // A cut response is thrown away and generated again.
             let wasted = 2.0 * mean * poisson_upper(0, 0.05) / tally.clean().max(1) as f64;
@@ -402,7 +402,7 @@ fn pays(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> Option<Str
             format!(
                 "{who} cut no clean {} here. With 95 % confidence, {they} where more than {}{copies}.",
                 response(options.judge.unit),
-                sentences::looping(share, options.judge.unit)
+                sentences::format_loop_share(share, options.judge.unit)
             )
         }
     })
@@ -415,7 +415,7 @@ fn too_little(choices: &Choices, chooser: &Chooser<'_>, sample: &Sample) -> Opti
     if !options.ships_grid || all.any(|choice| choice.source == Provenance::Grid) {
         return None;
     }
-    let winner = Candidate::ready(choices.all.cell);
+    let winner = Candidate::from_ready(choices.all.cell);
     let now = chooser.sum(&winner, &sample.pick);
     let (limit, times) = (options.limit()?, text_lacking(chooser, sample, &now)?);
     let mut rungs = choices.advice.limits.iter();
@@ -441,7 +441,7 @@ fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String 
             format!(
                 "{} is {is} than {against}: {}",
                 choice.name,
-                tested(test, options)
+                format_test(test, options)
             )
         }
         _ if choice.source == Provenance::All => {
@@ -460,7 +460,7 @@ fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String 
 }
 
 /// Formats a test on the transcripts of the choice: `+23.1 points (80 %: 21.0 to 25.3), 2 wrong alarms against 9`.
-fn tested(test: &PairedTest, options: &ChooseOptions) -> String {
+fn format_test(test: &PairedTest, options: &ChooseOptions) -> String {
     let points = test.difference.map_or_else(String::new, |difference| {
         format!(
             "{:+.1} points of {} (80 %: {:+.1} to {:+.1}), ",

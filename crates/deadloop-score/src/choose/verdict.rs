@@ -359,8 +359,8 @@ impl Chooser<'_> {
             test,
             reason: String::new(),
             held_out: self.sum(&candidate, pick),
-            in_sample: self.sum(&Candidate::ready(cell), pick),
-            in_use: self.sum(&Candidate::ready(self.in_use), pick),
+            in_sample: self.sum(&Candidate::from_ready(cell), pick),
+            in_use: self.sum(&Candidate::from_ready(self.in_use), pick),
         }
     }
 }

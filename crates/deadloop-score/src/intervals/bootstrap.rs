@@ -69,7 +69,7 @@ pub(crate) fn bounds(
     sample.intervals(wanted, worth, known)
 }
 
-fn wider(a: Interval, b: Interval) -> Interval {
+fn union(a: Interval, b: Interval) -> Interval {
     Interval {
         lo: a.lo.min(b.lo),
         hi: a.hi.max(b.hi),
@@ -123,10 +123,10 @@ impl GroupedSample {
             let closed = wanted(m).then(closed).flatten();
             let by_groups = clustered.then(|| self.as_groups(m)).flatten();
             let ends = match (resampled, closed) {
-                (Some(ends), Some(closed)) => Some(wider(ends, closed)),
+                (Some(ends), Some(closed)) => Some(union(ends, closed)),
                 (ends, closed) => ends.or(closed),
             };
-            ends.map(|ends| by_groups.map_or(ends, |groups| wider(ends, groups)))
+            ends.map(|ends| by_groups.map_or(ends, |groups| union(ends, groups)))
         })
     }
 

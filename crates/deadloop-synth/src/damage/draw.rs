@@ -29,12 +29,12 @@ impl DamageDraws {
     }
 
     /// Returns a random item. `None` if there is none.
-    pub(super) fn one<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
+    pub(super) fn pick<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
         of.get(self.below(of.len()))
     }
 
     /// Returns up to `count` random items, in their order.
-    pub(super) fn some<T>(&mut self, of: Vec<T>, count: usize) -> Vec<T> {
+    pub(super) fn pick_some<T>(&mut self, of: Vec<T>, count: usize) -> Vec<T> {
         if of.len() <= count {
             return of;
         }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value as Json, json};
 
-use super::host::{HostRun, HostTurn, called};
+use super::host::{HostRun, HostTurn, one_call};
 use super::loops::{PlantedLoop, behind, unit};
-use super::rewording::grown;
+use super::rewording::grow;
 use super::{DrawSpec, NoDraw};
 use crate::planted_loops::Rng;
 use crate::spec::RunLoopKind;
@@ -22,9 +22,9 @@ pub(super) fn copies(
         RunLoopKind::RewordedWrite => writes(asked, host, rng),
         RunLoopKind::Window => windows(asked, host, rng),
         RunLoopKind::Growing => growing(asked, host, rng),
-        RunLoopKind::Replan => replanned(asked, host, rng),
-        RunLoopKind::SameAnswer => answered(asked, host, rng),
-        RunLoopKind::Narration | RunLoopKind::Of(_) => narrated(asked, host, rng),
+        RunLoopKind::Replan => replan(asked, host, rng),
+        RunLoopKind::SameAnswer => answer(asked, host, rng),
+        RunLoopKind::Narration | RunLoopKind::Of(_) => narrate(asked, host, rng),
     }
 }
 
@@ -49,7 +49,7 @@ fn writes(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Planted
         let (title, note) = (rng.between(2, 4), rng.between(8, 20));
         let body = json!({"title": line(title, rng), "text": line(note, rng)});
         let arguments = json!({"method": "POST", "path": "/v1/documents", "body": body});
-        called("http_request", arguments, &text, true)
+        one_call("http_request", arguments, &text, true)
     };
     Ok(PlantedLoop {
         kept: host.turns[..=at].to_vec(),
@@ -79,7 +79,7 @@ fn windows(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plante
         let offset = number * step % length;
         let window = &lines[offset..length.min(offset + limit)];
         let arguments = json!({"path": "docs/handbook.md", "offset": offset + 1, "limit": limit});
-        called("read_file", arguments, &window.join("\n"), false)
+        one_call("read_file", arguments, &window.join("\n"), false)
     };
     Ok(PlantedLoop {
         kept: host.turns[..=at].to_vec(),
@@ -105,7 +105,7 @@ fn growing(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plante
     }
     let between = rng.pick(&[" && ", "; ", "\n"]).ok_or("no signs")?;
     let count = asked.item.repeats.copies.draw(rng);
-    let all = (2..=count).map(|times| grown(arguments, times, between));
+    let all = (2..=count).map(|times| grow(arguments, times, between));
     let all: Option<Vec<Json>> = all.collect();
     let all = all.ok_or("arguments without a text")?;
     Ok(PlantedLoop {
@@ -122,14 +122,14 @@ fn growing(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plante
 }
 
 /// Draws rounds of the last calls, with the plan before each round and a compaction after it.
-fn replanned(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedLoop, NoDraw> {
+fn replan(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedLoop, NoDraw> {
     let place = |at: usize, places: &[usize]| places[at + 1];
     let at = behind(asked, host, (place, |turn| turn.pair().is_some()), rng)?;
     let period = asked.item.repeats.period.draw(rng);
     let plan = asked.text(rng)?;
     let mut round = unit(host, at, period)?.to_vec();
     if let [first, others @ ..] = &mut round[..] {
-        *first = first.clone().saying(plan);
+        *first = first.clone().with_text(plan);
         for other in others {
             *other = other.clone().silent();
         }
@@ -156,7 +156,7 @@ fn replanned(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plan
 }
 
 /// Draws the same answer to several users.
-fn answered(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedLoop, NoDraw> {
+fn answer(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedLoop, NoDraw> {
     const QUESTIONS: [&str; 10] = [
         "And what about the second order?",
         "Hello, I am the next in the queue: is the shop in Arlen open today?",
@@ -185,7 +185,7 @@ fn answered(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plant
     let user = |number: usize| RecordedEvent::new(Body::User(question(number)));
     kept[at].events.push(user(0));
     let one = |number: usize| {
-        let mut turn = HostTurn::new().saying(text);
+        let mut turn = HostTurn::new().with_text(text);
         if number < count {
             turn.events.push(user(number));
         }
@@ -202,7 +202,7 @@ fn answered(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plant
 }
 
 /// Draws turns of the host, with the same text before each call.
-fn narrated(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedLoop, NoDraw> {
+fn narrate(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedLoop, NoDraw> {
     let at = behind(asked, host, (|at, _: &[usize]| at + 2, |_| true), rng)?;
     let text = asked.text(rng)?;
     let count = asked.item.repeats.copies.draw(rng);
@@ -210,7 +210,7 @@ fn narrated(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<Plant
     let own = host.turns[at + 1..].iter().take(count).take_while(works);
     let said = |(number, turn): (usize, &HostTurn)| {
         let text = text.replace("{}", &(number + 1).to_string());
-        turn.clone().saying(&text)
+        turn.clone().with_text(&text)
     };
     let turns: Vec<HostTurn> = own.enumerate().map(said).collect();
     if turns.len() < count {

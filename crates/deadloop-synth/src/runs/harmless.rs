@@ -2,16 +2,16 @@
 //!
 //! Its stretches are listed in `meta.benign`, and the run's label is clean.
 
-use super::host::{HostRun, HostTurn, called};
+use super::host::{HostRun, HostTurn, one_call};
 use super::loops::behind;
 use super::rewording::of_others;
-use super::{DrawSpec, NoDraw, PlantedRun, clean};
+use super::{DrawSpec, NoDraw, PlantedRun, clean_labels};
 use crate::planted_loops::Rng;
 use crate::spec::Harmless;
 use deadloop_corpus::Reason;
 
 /// Draws a place in the host run, and puts the harmless repetition there.
-pub(super) fn planted(
+pub(super) fn plant_harmless(
     asked: &DrawSpec<'_>,
     host: &HostRun,
     harmless: Harmless,
@@ -32,21 +32,21 @@ pub(super) fn planted(
             1,
         ),
         Harmless::Own(Reason::Batch) => (batch(&host.turns[at], count)?, 1),
-        Harmless::Own(Reason::Verify) => verified(host, at, count)?,
+        Harmless::Own(Reason::Verify) => verify(host, at, count)?,
         Harmless::Game => (moves(count, rng), 0),
         Harmless::Stateless => (silent(asked, count, rng)?, 0),
     };
     let mut turns = host.turns[..at].to_vec();
     let marked = |(nth, turn): (usize, HostTurn)| match nth {
-        0 => turn.marked(reason, true),
+        0 => turn.with_reason(reason, true),
         // An agent that repeats a call does not explain it again.
-        _ => turn.silent().marked(reason, false),
+        _ => turn.silent().with_reason(reason, false),
     };
     turns.extend(instead.into_iter().enumerate().map(marked));
     turns.extend_from_slice(&host.turns[at + skipped..]);
     Ok(PlantedRun {
         turns,
-        labels: clean(),
+        labels: clean_labels(),
         is_cut: false,
     })
 }
@@ -62,7 +62,7 @@ fn repeated_until(
     let text = asked.text(rng)?;
     let before = (1..count).map(|nth| {
         let done = 100 * nth / count;
-        turn.answered(&text.replace("{}", &done.to_string()), Some(fails))
+        turn.with_result(&text.replace("{}", &done.to_string()), Some(fails))
     });
     Ok(before.chain([turn.clone()]).collect())
 }
@@ -79,13 +79,13 @@ fn batch(turn: &HostTurn, count: usize) -> Result<Vec<HostTurn>, NoDraw> {
         } else {
             renamed
         };
-        turns.push(turn.asking(&arguments).answered(&answer, error));
+        turns.push(turn.asking(&arguments).with_result(&answer, error));
     }
     Ok(turns)
 }
 
 /// Returns the same call between turns that make progress, and the number of the host's turns used.
-fn verified(host: &HostRun, at: usize, count: usize) -> Result<(Vec<HostTurn>, usize), NoDraw> {
+fn verify(host: &HostRun, at: usize, count: usize) -> Result<(Vec<HostTurn>, usize), NoDraw> {
     let asked = &host.turns[at];
     let mut turns = vec![asked.clone()];
     for nth in 1..count {
@@ -128,7 +128,7 @@ fn moves(count: usize, rng: &mut Rng) -> Vec<HostTurn> {
         };
         let board: Vec<String> = (0..high).map(row).collect();
         let asked = serde_json::json!({"action": action});
-        turns.push(called("act", asked, &board.join("\n"), false));
+        turns.push(one_call("act", asked, &board.join("\n"), false));
     }
     turns
 }
@@ -143,6 +143,6 @@ fn silent(asked: &DrawSpec<'_>, count: usize, rng: &mut Rng) -> Result<Vec<HostT
     ];
     let text = asked.text(rng)?;
     let (tool, name, value) = rng.pick(&CALLS).ok_or("no calls")?;
-    let turn = called(tool, serde_json::json!({*name: value}), text, false);
+    let turn = one_call(tool, serde_json::json!({*name: value}), text, false);
     Ok(vec![turn; count])
 }

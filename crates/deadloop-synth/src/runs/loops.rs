@@ -6,7 +6,7 @@ use deadloop_detect::{Channel, Kind};
 
 use super::super::label::PlantedLabel;
 use super::host::{HostRun, HostTurn};
-use super::rewording::reworded;
+use super::rewording::reword;
 use super::{DrawSpec, NoDraw, PlantedRun, agent_loops};
 use crate::planted_loops::Rng;
 use crate::spec::RunLoopKind;
@@ -29,7 +29,7 @@ pub(super) struct PlantedLoop {
 }
 
 /// Draws the loop after some turn of the host.
-pub(super) fn planted(
+pub(super) fn plant_loop(
     asked: &DrawSpec<'_>,
     host: &HostRun,
     looped: RunLoopKind,
@@ -94,10 +94,10 @@ fn of_kind(
     let at = behind(asked, host, (place, fits), rng)?;
     match kind {
         Kind::Monologue | Kind::Handoff => repeat_turns(asked, host, kind, at, rng),
-        Kind::Interleaved => interleaved(asked, host, at, rng),
-        Kind::AperiodicStagnation => aperiodic(asked, host, at, rng),
+        Kind::Interleaved => interleave(asked, host, at, rng),
+        Kind::AperiodicStagnation => repeat_aperiodically(asked, host, at, rng),
         Kind::ErrorRetry => other_words(asked, host, at, rng),
-        _ => exact(asked, host, kind, at, rng),
+        _ => repeat_exactly(asked, host, kind, at, rng),
     }
 }
 
@@ -144,7 +144,7 @@ pub(super) fn unit(host: &HostRun, at: usize, count: usize) -> Result<&[HostTurn
 }
 
 /// Repeats the same calls with the same results.
-fn exact(
+fn repeat_exactly(
     asked: &DrawSpec<'_>,
     host: &HostRun,
     kind: Kind,
@@ -160,12 +160,12 @@ fn exact(
     let copies = asked.item.repeats.copies.draw(rng);
     let turns = match kind {
         Kind::IdenticalCall => {
-            let mut answers = immaterial(unit[0].pair().map_or("", |pair| pair.2), copies, rng);
+            let mut answers = variants(unit[0].pair().map_or("", |pair| pair.2), copies, rng);
             let error = unit[0].pair().and_then(|pair| pair.3);
-            kept[at] = kept[at].answered(&answers.remove(0), error);
+            kept[at] = kept[at].with_result(&answers.remove(0), error);
             answers
                 .iter()
-                .map(|answer| unit[0].answered(answer, error))
+                .map(|answer| unit[0].with_result(answer, error))
                 .collect()
         }
         _ => (1..copies).flat_map(|_| unit.to_vec()).collect(),
@@ -182,7 +182,7 @@ fn exact(
 
 /// Returns `copies` answers that differ only in the order of lines or in a time of day at the end. No two in a row
 /// are equal.
-fn immaterial(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
+fn variants(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
     let mut lines: Vec<&str> = content.lines().collect();
     let mut seconds = rng.between(28_000, 70_000);
     let mut answers: Vec<String> = Vec::new();
@@ -207,7 +207,7 @@ fn immaterial(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
 }
 
 /// Repeats a few calls in random order.
-fn interleaved(
+fn interleave(
     asked: &DrawSpec<'_>,
     host: &HostRun,
     at: usize,
@@ -231,7 +231,7 @@ fn interleaved(
 }
 
 /// Repeats each of many calls once or twice, in a different order. Most calls are different, and none is new.
-fn aperiodic(
+fn repeat_aperiodically(
     asked: &DrawSpec<'_>,
     host: &HostRun,
     at: usize,
@@ -281,10 +281,10 @@ fn other_words(
     let turn = &unit(host, at, 1)?[0];
     let (_, arguments, ..) = turn.pair().ok_or("no result")?;
     let count = asked.item.repeats.copies.draw(rng) - 1;
-    let others = reworded(arguments, count, rng).ok_or("arguments without a text")?;
+    let others = reword(arguments, count, rng).ok_or("arguments without a text")?;
     let text = asked.text(rng)?;
     let mut kept = host.turns[..=at].to_vec();
-    kept[at] = turn.answered(text, Some(true));
+    kept[at] = turn.with_result(text, Some(true));
     Ok(PlantedLoop {
         turns: others.iter().map(|other| kept[at].asking(other)).collect(),
         kept,

@@ -33,7 +33,7 @@ use serde_json::{Map, Value as Json, json};
 use super::label::PlantedLabel;
 use super::spec::{CountRange, ItemMaker, SpecError, SpecItem};
 use super::stock::{Split, of_split};
-use super::transcript::{NoDraw, SynthTranscript, seeded};
+use super::transcript::{NoDraw, SynthTranscript, seed_of_name};
 use super::{ATTEMPTS, PLANTED, Synth, TranscriptFrame};
 use crate::planted_loops::Rng;
 use deadloop_corpus::Reason;
@@ -62,9 +62,9 @@ impl<'a> Synth<'a> {
         let asked = DrawSpec { item, onset };
         let draw = |attempt| {
             let host = self.host(item, (at + attempt, split), &mut rng)?;
-            Ok((planted(&asked, &host, &mut rng)?, host))
+            Ok((draw_planted(&asked, &host, &mut rng)?, host))
         };
-        let (planted, host) = self.tried((item, &item.id(at)), ATTEMPTS, draw)?;
+        let (planted, host) = self.try_draw((item, &item.id(at)), ATTEMPTS, draw)?;
         Ok(self.of_run(item, (at, split), planted, host))
     }
 
@@ -142,7 +142,7 @@ impl<'a> Synth<'a> {
         events.extend(made.turns.into_iter().flat_map(|turn| turn.events));
         events.push(super::finish(reason));
         name_calls(&mut events);
-        let seed = seeded(self.spec.seed, &["volatile", &item.name, &at.to_string()]);
+        let seed = seed_of_name(self.spec.seed, &["volatile", &item.name, &at.to_string()]);
         volatile_values::put(
             item.volatile.as_deref().unwrap_or_default(),
             &mut events,
@@ -167,13 +167,13 @@ impl<'a> Synth<'a> {
 }
 
 /// Draws a planted part for one host.
-fn planted(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedRun, NoDraw> {
+fn draw_planted(asked: &DrawSpec<'_>, host: &HostRun, rng: &mut Rng) -> Result<PlantedRun, NoDraw> {
     match asked.item.kind.by {
-        ItemMaker::Harmless(harmless) => harmless::planted(asked, host, harmless, rng),
-        ItemMaker::Loop(looped) => loops::planted(asked, host, looped, rng),
+        ItemMaker::Harmless(harmless) => harmless::plant_harmless(asked, host, harmless, rng),
+        ItemMaker::Loop(looped) => loops::plant_loop(asked, host, looped, rng),
         _ => Ok(PlantedRun {
             turns: host.turns.clone(),
-            labels: clean(),
+            labels: clean_labels(),
             is_cut: false,
         }),
     }
@@ -191,7 +191,7 @@ impl<'a> DrawSpec<'a> {
 }
 
 /// Returns the labels of a run that is clean in calls and in turns.
-fn clean() -> Vec<PlantedLabel> {
+fn clean_labels() -> Vec<PlantedLabel> {
     [Channel::Tools, Channel::Turns]
         .map(|channel| PlantedLabel::clean(channel.name()))
         .into()

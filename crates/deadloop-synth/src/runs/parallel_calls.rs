@@ -34,7 +34,7 @@ impl Synth<'_> {
             .ok_or("no turn with parallel calls that all came back")?;
         host.turns.truncate(at + 1);
         let first = host.places()[at];
-        let stream = damaged(host.head, host.turns, first, asked, rng);
+        let stream = damage_results(host.head, host.turns, first, asked, rng);
         let drawn = IntactStream {
             from: host.from,
             group: host.group,
@@ -75,7 +75,7 @@ fn came_back(turn: &HostTurn) -> bool {
 }
 
 /// Damages results of the last turn. `first` is the index of the turn's first call in the run.
-fn damaged(
+fn damage_results(
     head: Vec<RecordedEvent>,
     mut turns: Vec<HostTurn>,
     first: usize,

@@ -131,15 +131,15 @@ impl CorpusSpec {
             ItemMaker::Run | ItemMaker::Harmless(_) | ItemMaker::Loop(_) => item.forms.is_none(),
             _ => item.faults.as_ref().is_some_and(Faults::is_of_runs),
         };
-        self.wants(source, of_runs)
+        self.is_source_wanted(source, of_runs)
     }
 
     /// Returns whether an item copies recordings of a source unchanged.
     pub fn wants_recordings(&self, source: usize) -> bool {
-        self.wants(source, |item| item.kind.by == ItemMaker::Recorded)
+        self.is_source_wanted(source, |item| item.kind.by == ItemMaker::Recorded)
     }
 
-    fn wants(&self, source: usize, of: impl Fn(&SpecItem) -> bool) -> bool {
+    fn is_source_wanted(&self, source: usize, of: impl Fn(&SpecItem) -> bool) -> bool {
         let mut items = self.items.iter().filter(|item| of(item));
         items.any(|item| item.sources.contains(&source))
     }

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::args::{GlobalArgs, JudgeArgs, OutputArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::requests::{finish, replay, request, tell_no_csv, tell_refused};
+use crate::requests::{finish, print_refused, replay, request, tell_no_csv};
 use crate::settings;
 use crate::show;
 use deadloop_run::Request;
@@ -51,7 +51,7 @@ pub(super) fn run(args: &SweepArgs, global: GlobalArgs) -> Outcome {
     let mut plan = Plan::default();
     plan.add_grid(&grid)
         .map_err(|e| Code::Usage.error(format!("{}: {e}", args.grid.display())))?;
-    tell_refused(&plan, global);
+    print_refused(&plan, global);
     let host = Terminal::new(global);
     let options = (&args.select, &args.judge, &args.output);
     let request = Request {
@@ -81,7 +81,7 @@ pub(super) fn run(args: &SweepArgs, global: GlobalArgs) -> Outcome {
     drop((cases, records));
     finish(*done, Ok(()), global)?;
     let [corpus, grid, out] = [&args.corpus, &args.grid, &args.out].map(show::typed);
-    let asked = args.select.typed() + &args.judge.typed();
+    let asked = args.select.typed_options() + &args.judge.typed_counting_options();
     let next = [
         format!("deadloop report {out} --open"),
         format!("deadloop tune {corpus}{asked} --grid {grid} --out tuned"),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::args::GlobalArgs;
 use crate::exit::Outcome;
 use crate::host::Terminal;
-use crate::progress::counted;
+use crate::progress::progress_bar;
 use crate::show;
 
 /// The end of the help text.
@@ -68,7 +68,7 @@ pub(crate) struct SynthArgs {
 pub(super) fn run(args: &SynthArgs, global: GlobalArgs) -> Outcome {
     match (&args.spec, &args.out) {
         (Some(spec), Some(out)) => {
-            let bar = counted("making", 0, global.quiet);
+            let bar = progress_bar("making", 0, global.quiet);
             let step = |made, all| {
                 bar.set_length(all);
                 bar.set_position(made);
@@ -102,7 +102,7 @@ fn keys(global: GlobalArgs) -> Outcome {
     }
     for table in order {
         let rows = tables.get(table).map_or(&[][..], Vec::as_slice);
-        let shown = show::wrapped(&["key", "expected", "default", "meaning"], rows, 100);
+        let shown = show::format_wrapped(&["key", "expected", "default", "meaning"], rows, 100);
         show::print(&format!("{table}\n{shown}\n"))?;
     }
     show::next(&["deadloop synth --spec spec.toml --out corpus"], global)

@@ -134,7 +134,7 @@ impl IncompleteResultsMeter {
         if let Some(first) = failed.filter(|_| is_batch) {
             let said = format!("{good} of {asked} calls have a whole result");
             let kind = (Kind::Fault(Fault::PartialTools), "results");
-            let seen = CallRepetition::once(first, said);
+            let seen = CallRepetition::single(first, said);
             facts.push(fact(place, kind, [("min_ok", number(good + 1))], seen));
         }
     }

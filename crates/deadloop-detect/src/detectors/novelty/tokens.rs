@@ -69,7 +69,7 @@ impl NoveltyTokenizer {
             rest = &rest[ascii..];
             let others = rest.chars().take_while(|c| !c.is_ascii());
             let others = others.fold(0, |bytes, c| {
-                self.other(c).into_iter().flatten().for_each(&mut each);
+                self.wide(c).into_iter().flatten().for_each(&mut each);
                 self.read += 1;
                 bytes + c.len_utf8()
             });
@@ -96,7 +96,7 @@ impl NoveltyTokenizer {
     }
 
     /// Reads a char that is not ASCII. Returns the word that it completes, and the char itself if it is a token.
-    fn other(&mut self, c: char) -> [Option<NoveltyToken>; 2] {
+    fn wide(&mut self, c: char) -> [Option<NoveltyToken>; 2] {
         if is_unspaced(c) {
             let own = NoveltyToken {
                 hash: spread(u64::from(u32::from(c))),

@@ -369,7 +369,7 @@ mod tests {
             resets in any::<bool>(),
         ) {
             let names = ["fence", "list", "heading"].into_iter().filter(|_| resets);
-            let symbols = RecurrenceSymbols::new(SymbolUnit::Chars, StructureSet::named(names), code);
+            let symbols = RecurrenceSymbols::new(SymbolUnit::Chars, StructureSet::from_names(names), code);
             prop_assert_eq!(quietly(symbols, &pieces), slow(symbols, &pieces.concat()));
         }
     }

@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed, finish, kind, reasoning};
+use super::{Family, answer, failed_end, finish, kind, reasoning};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
 use crate::reasons::usual;
@@ -93,7 +93,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
             said.ends = true;
         }
         "error" => {
-            said.event(0, Some(failed()));
+            said.event(0, Some(failed_end()));
             said.keep("error", fields::any(&mut object, "errorText"));
         }
         _ => {}

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed, finish, kind, reasoning};
+use super::{Family, answer, failed_end, finish, kind, reasoning};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
 use crate::wire::WireFault;
@@ -38,7 +38,7 @@ pub const ENTRY: Family = Family {
     knows: |object| {
         // The AI SDK has errors too, with their text in `errorText`.
         let other = kind(object) == "error" && object.contains_key("errorText");
-        (TYPES.contains(&kind(object)) && !other) || whole(object)
+        (TYPES.contains(&kind(object)) && !other) || is_whole_message(object)
     },
     check: None,
     read,
@@ -46,13 +46,13 @@ pub const ENTRY: Family = Family {
 };
 
 /// Returns whether the object is a message that is not streamed.
-fn whole(object: &Object) -> bool {
+fn is_whole_message(object: &Object) -> bool {
     kind(object) == "message" && object.get("content").is_some_and(Value::is_array)
 }
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     let mut said = ObjectContent::default();
-    if whole(&object) {
+    if is_whole_message(&object) {
         said.begins = true;
         message(object, &mut said)?;
         said.ends = true;
@@ -87,7 +87,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         "content_block_stop" => said.parts.push((0, ObjectPart::Over(index.to_string()))),
         "message_stop" => said.ends = true,
         "error" => {
-            said.event(0, Some(failed()));
+            said.event(0, Some(failed_end()));
             said.keep("error", fields::any(&mut object, "error"));
         }
         _ => {}

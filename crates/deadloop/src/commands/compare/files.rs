@@ -19,7 +19,7 @@ pub(crate) struct ComparisonFolder(Option<(PathBuf, FolderClaim)>);
 impl ComparisonFolder {
     /// Checks that everything can be written, and that no file of the user is overwritten.
     pub(crate) fn prepare(args: &CompareWrite, read: &[&Path]) -> Outcome<Self> {
-        apart(&written(args), read)?;
+        apart(&files_to_write(args), read)?;
         let files = [("--markdown", &args.markdown), ("--junit", &args.junit)];
         for (option, path) in files {
             if let Some(path) = path {
@@ -67,7 +67,7 @@ impl ComparisonFolder {
 const FILES: [&str; 4] = ["comparison.json", "flips.csv", "base.toml", "new.toml"];
 
 /// Returns all files to write, each with its option.
-fn written(args: &CompareWrite) -> Vec<(&'static str, PathBuf)> {
+fn files_to_write(args: &CompareWrite) -> Vec<(&'static str, PathBuf)> {
     let files = [("--markdown", &args.markdown), ("--junit", &args.junit)];
     let files = files.into_iter();
     let files = files.filter_map(|(option, path)| Some((option, path.clone()?)));
@@ -97,8 +97,8 @@ pub(crate) fn explain(compared: &mut PinnedComparison, place: &FlipPlace) {
     };
     let corpus = place.corpus.as_deref().unwrap_or("CORPUS");
     let command = |transcript: &str| {
-        let (corpus, transcript) = (quoted(corpus), quoted(transcript));
-        let (base, new) = (quoted(base), quoted(new));
+        let (corpus, transcript) = (quote_word(corpus), quote_word(transcript));
+        let (base, new) = (quote_word(base), quote_word(new));
         format!("deadloop explain {corpus} {transcript} --settings {base} --settings {new}")
     };
     for flip in &mut compared.comparison.flips {
@@ -135,7 +135,7 @@ impl FlipPlace {
 }
 
 /// Quotes a word for a POSIX shell.
-fn quoted(word: &str) -> String {
+fn quote_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.into();

@@ -10,7 +10,7 @@ use super::CompareArgs;
 use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::progress::watched;
+use crate::progress::with_progress_bar;
 use crate::settings;
 use deadloop_run::notice;
 use deadloop_run::replay::programs;
@@ -25,10 +25,10 @@ enum SideInput {
 }
 
 /// Returns both sides. Sides that are not folders are replayed in one pass.
-pub(crate) fn both(args: &CompareArgs, global: GlobalArgs) -> Outcome<(Side, Side)> {
+pub(crate) fn read_sides(args: &CompareArgs, global: GlobalArgs) -> Outcome<(Side, Side)> {
     let base = input(&args.base, &[])?;
     let new = input(&args.new, &args.judge.set)?;
-    let mut replayed = replayed(args, [&base, &new], global)?.into_iter();
+    let mut replayed = run_both(args, [&base, &new], global)?.into_iter();
     let mut side = |input: SideInput, wanted: Option<&str>| match input {
         SideInput::Folder(dir) => folder(&dir, wanted, args),
         SideInput::Settings(..) => replayed
@@ -100,7 +100,7 @@ fn folder(dir: &Path, wanted: Option<&str>, args: &CompareArgs) -> Outcome<Side>
 }
 
 /// Replays the sides that are settings on the corpus.
-fn replayed(args: &CompareArgs, inputs: [&SideInput; 2], global: GlobalArgs) -> Outcome<Vec<Side>> {
+fn run_both(args: &CompareArgs, inputs: [&SideInput; 2], global: GlobalArgs) -> Outcome<Vec<Side>> {
     let mut plan = Plan::default();
     let settings = inputs.into_iter().filter_map(|input| match input {
         SideInput::Folder(_) => None,
@@ -126,7 +126,7 @@ fn replayed(args: &CompareArgs, inputs: [&SideInput; 2], global: GlobalArgs) -> 
     surveyed.accept(args.select.skips(), &Terminal::new(global))?;
     let records = records(args, (&plan, &running, &surveyed), global)?;
     let evidence = Evidence::new(&plan, &surveyed.cases, &records)?;
-    let judge = args.judge.judging().options_for(&surveyed.cases)?;
+    let judge = args.judge.judging_options().options_for(&surveyed.cases)?;
     let chunks = args.judge.chunks.map(u64::from);
     let source = corpus.display().to_string();
     let side =
@@ -148,7 +148,7 @@ fn records(
             chunks: args.judge.chunks,
         },
     };
-    let ran = watched("replaying", global.quiet, |watch| run(&job, None, watch));
+    let ran = with_progress_bar("replaying", global.quiet, |watch| run(&job, None, watch));
     let ran = ran.map_err(|e| match e {
         RunError::Interrupted { .. } => Code::Interrupted.because(e),
         RunError::Changed(_) => Code::Usage.because(e),

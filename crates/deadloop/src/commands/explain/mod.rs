@@ -17,7 +17,7 @@ use crate::commands::Command;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::paint::Paint;
-use crate::setting_names::named;
+use crate::setting_names::named_settings;
 use crate::show;
 use deadloop_run::explain::ExplainRequest;
 use deadloop_run::repair::{step_lines, steps};
@@ -57,7 +57,7 @@ pub(super) fn run(args: &ExplainArgs, global: GlobalArgs) -> Outcome {
     let settings = made.filter(|_| args.settings.is_empty());
     let settings = settings.map_or(&args.settings, |made| &made.settings);
     let judge = made.map_or(&args.judge, |made| &made.judge);
-    let named = named((settings, args.presets), (&judge.set, judge.per))?;
+    let named = named_settings((settings, args.presets), (&judge.set, judge.per))?;
     let found = survey(SurveyRequest {
         path: made.map_or(&args.corpus, |made| &made.corpus),
         selection: Selection::default(),
@@ -71,14 +71,14 @@ pub(super) fn run(args: &ExplainArgs, global: GlobalArgs) -> Outcome {
         &Terminal::new(global),
     )?;
     if let Some(file) = &args.repair {
-        return repaired(file, &entry.transcript, global);
+        return print_repair(file, &entry.transcript, global);
     }
     let question = ExplainRequest {
         transcript: &entry.transcript,
         case,
         // For a transcript with labels in several units, any unit will do.
         judge: judge
-            .judging()
+            .judging_options()
             .options_for(std::slice::from_ref(case))
             .unwrap_or_else(|_| judge.options()),
         chunks: judge.chunks,
@@ -104,7 +104,7 @@ pub(super) fn run(args: &ExplainArgs, global: GlobalArgs) -> Outcome {
 }
 
 /// Prints the steps of a file's repairers on a transcript.
-fn repaired(file: &Path, transcript: &Transcript, global: GlobalArgs) -> Outcome {
+fn print_repair(file: &Path, transcript: &Transcript, global: GlobalArgs) -> Outcome {
     let usage = |what: String| Code::Usage.error(format!("{}:{what}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|e| usage(format!(" {e}")))?;
     let told = steps(&text, transcript).map_err(usage)?;
@@ -147,7 +147,7 @@ impl ResultInputs {
                 (files.collect(), replay.judge)
             }
             Command::Tune(tune) => (
-                chosen(dir),
+                chosen_settings(dir),
                 JudgeArgs {
                     set: Vec::new(),
                     per: None,
@@ -166,7 +166,7 @@ impl ResultInputs {
 }
 
 /// Returns the settings file that `tune` wrote, if it chose a setting.
-fn chosen(dir: &Path) -> Vec<PathBuf> {
+fn chosen_settings(dir: &Path) -> Vec<PathBuf> {
     let file = dir.join("settings.toml");
     if is_named(&file) {
         vec![file]

@@ -18,7 +18,7 @@ use deadloop_score::Case;
 use crate::args::{GlobalArgs, OnBad};
 use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
-use crate::progress::watched;
+use crate::progress::with_progress_bar;
 use crate::show::{self, typed};
 use deadloop_run::show::transcript;
 
@@ -239,10 +239,10 @@ pub(super) fn run(args: &ImportArgs, global: GlobalArgs) -> Outcome {
         return Err(not_all(args, &imported));
     }
     if imported.counts.transcripts.used() == 0 {
-        return nothing(args, target.filter(|_| before.is_some()), imported, global);
+        return end_empty_import(args, target.filter(|_| before.is_some()), imported, global);
     }
     let Some(target) = target else {
-        return dry(&imported, global);
+        return print_dry_run(&imported, global);
     };
     if args.resume {
         add(&target, before.as_ref(), &mut imported)?;
@@ -269,7 +269,7 @@ fn not_all(args: &ImportArgs, imported: &ImportOutcome) -> Failure {
 }
 
 /// Ends an import without a transcript: an error, unless a corpus is added to (`adds`).
-fn nothing(
+fn end_empty_import(
     args: &ImportArgs,
     adds: Option<ImportTarget>,
     mut imported: ImportOutcome,
@@ -283,7 +283,7 @@ fn nothing(
         return show::print(&if global.json {
             show::json(&imported.json(Some(out)))?
         } else {
-            let table = imported.proposed(out).map(|table| format!("\n{table}"));
+            let table = imported.proposals(out).map(|table| format!("\n{table}"));
             format!(
                 "nothing is new\n{}{}",
                 imported.summary(),
@@ -337,7 +337,7 @@ fn stores(args: &ImportArgs, global: GlobalArgs) -> Outcome<Vec<PathBuf>> {
 }
 
 /// Prints the planned import, and one transcript.
-fn dry(imported: &ImportOutcome, global: GlobalArgs) -> Outcome {
+fn print_dry_run(imported: &ImportOutcome, global: GlobalArgs) -> Outcome {
     if global.json {
         return show::print_json(&imported.json(None));
     }
@@ -364,7 +364,7 @@ fn conclude(to: &Path, imported: &ImportOutcome, global: GlobalArgs) -> Outcome 
     }
     if !global.quiet {
         show::print(&format!("{}: {}", to.display(), imported.summary()))?;
-        if let Some(table) = imported.proposed(to) {
+        if let Some(table) = imported.proposals(to) {
             show::print(&table)?;
         }
     }
@@ -496,7 +496,7 @@ fn read(
     };
     let mut beside = writing.refuse_all(of_labels)?;
     let total = import.total_bytes();
-    watched("importing", quiet, |watch| {
+    with_progress_bar("importing", quiet, |watch| {
         let mut told = 0;
         while let Some(item) = import.next() {
             if watch.cancel.load(Ordering::Relaxed) {
@@ -520,11 +520,11 @@ fn read(
     if let Some(rejected) = writing.rejected.take() {
         rejected.finish()?;
     }
-    Ok(imported(&import, writing, beside))
+    Ok(outcome(&import, writing, beside))
 }
 
 /// Collects the outcome of an import for the summary.
-fn imported(import: &deadloop_import::Import, writing: ImportState, beside: u64) -> ImportOutcome {
+fn outcome(import: &deadloop_import::Import, writing: ImportState, beside: u64) -> ImportOutcome {
     let formats: BTreeMap<&'static str, u64> = import.formats().collect();
     let passed = import.passed_over();
     let guessed = import.guessed();

@@ -33,7 +33,7 @@ use crate::args::{GlobalArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::interrupt;
-use crate::progress::watched;
+use crate::progress::with_progress_bar;
 use crate::proposals::{self, beside};
 use crate::show::{self, typed};
 use deadloop_run::label::{Review, disputes, narrowed, proposed_json, write_proposals};
@@ -283,7 +283,7 @@ fn selected_ids(corpus: &Corpus, selection: &Selection, quiet: bool) -> Outcome<
         let entry = entry.ok().filter(|entry| selection.matches(entry))?;
         Some(entry.transcript.id)
     };
-    watched("reading", quiet, |watch| {
+    with_progress_bar("reading", quiet, |watch| {
         each(corpus, watch, id, |id| {
             ids.extend(id);
             ControlFlow::Continue(())

@@ -14,7 +14,7 @@ use crate::args::{GlobalArgs, JudgeArgs, OutputArgs, SelectArgs};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::requests::{finish, replay, request};
-use crate::setting_names::{NamedSettings, named};
+use crate::setting_names::{NamedSettings, named_settings};
 use crate::show;
 use deadloop_run::{OpeningOptions, ReplayRun, Request, SEALED, name};
 
@@ -46,7 +46,7 @@ pub(crate) struct ReplayArgs {
 }
 
 pub(super) fn run(args: &ReplayArgs, global: GlobalArgs) -> Outcome {
-    let named = named(
+    let named = named_settings(
         (&args.settings, args.presets),
         (&args.judge.set, args.judge.per),
     )?;
@@ -90,7 +90,7 @@ pub(super) fn run(args: &ReplayArgs, global: GlobalArgs) -> Outcome {
     }
     .write(&done)?;
     let summary = output::summary(&done, &evidence, &named, &cells, global)?;
-    let next = next(args, worst(&done, &evidence, cells[0]));
+    let next = next(args, worth_explaining(&done, &evidence, cells[0]));
     done.sum_up(summary);
     done.note(scored, means);
     finish(*done, Ok(()), global)?;
@@ -107,7 +107,7 @@ fn next(args: &ReplayArgs, worst: Option<String>) -> Vec<String> {
 }
 
 /// Returns a transcript worth explaining: a wrong alarm of the first setting, else a miss, else a hit.
-fn worst(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> Option<String> {
+fn worth_explaining(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> Option<String> {
     const WANTED: [Verdict; 3] = [Verdict::FalseAlarm, Verdict::Miss, Verdict::Hit];
     let mut first = [const { None }; WANTED.len()];
     evidence.each_judged(cell, &evidence.every(), &done.judge, |_, case, outcome| {

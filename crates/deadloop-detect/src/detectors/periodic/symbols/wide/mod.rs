@@ -117,7 +117,7 @@ impl WideMarker {
             _ if self.leave == OmittedStart::Blanks => blanks(before, c),
             _ => self.next(c),
         };
-        let leaves = self.leaves(before, c);
+        let leaves = self.completes_marker(before, c);
         if c == '\n' {
             (self.heading, self.cell) = (false, false);
         }
@@ -180,7 +180,7 @@ impl WideMarker {
     }
 
     /// Returns whether this text character completes a marker of the held characters.
-    fn leaves(&self, before: WideState, c: char) -> bool {
+    fn completes_marker(&self, before: WideState, c: char) -> bool {
         match before {
             WideState::Letter => c == '\n' || self.at == WideState::Text && !c.is_ascii(),
             WideState::Word => c == '\n' && self.is_roman(),
