@@ -219,7 +219,7 @@ impl Intake {
         &self.stem
     }
 
-    /// Returns the options for splitting the text of a model: the caller's, or else those of the corpus.
+    /// Returns the options for splitting the text of a model: the caller's, otherwise the corpus's.
     pub(crate) fn think(&self, model: &str) -> ThinkOptions {
         let asked = self.options.think != ThinkOptions::default();
         let corpus = self.corpus.as_ref().filter(|_| !asked);

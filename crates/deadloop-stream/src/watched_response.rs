@@ -177,8 +177,8 @@ impl WatchedResponse {
         self
     }
 
-    /// Sets the request that the response answers. The guard is that of the task, before and after a model is named,
-    /// and takes the user's texts. Call it after [`by_model`](Self::by_model), and before any bytes.
+    /// Sets the request that the response answers. Its task selects the guard, before and after a model is named, and
+    /// the guard takes the user's texts. Call it after [`by_model`](Self::by_model), and before any bytes.
     #[must_use]
     pub fn answering(mut self, asked: PromptInfo) -> Self {
         self.asked = asked;

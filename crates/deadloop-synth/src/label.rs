@@ -96,7 +96,7 @@ impl RepeatStretch {
         self.start + self.period
     }
 
-    /// Returns the label of the stretch. `length` is that of the whole sequence.
+    /// Returns the label of the stretch in a sequence of `length` items.
     pub(super) fn label(
         self,
         class: &'static str,

@@ -110,8 +110,8 @@ impl SplitAssignment {
     }
 }
 
-/// Returns the texts of one source in one language and split. The split is that of the texts' corpus, or is dealt by
-/// whole groups.
+/// Returns the texts of one source in one language and split. The texts' corpus gives the split, or whole groups are
+/// dealt.
 pub(super) fn pool<'a>(
     spec: &CorpusSpec,
     texts: &'a [CleanText],

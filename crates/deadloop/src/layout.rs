@@ -12,8 +12,7 @@ const AROUND: usize = 2;
 /// The gap between two figures of a row printed as lines.
 const APART: &str = "   ";
 
-/// Formats a table without rules and with numbers to the right. `width` is that of the terminal. `None` wraps
-/// nothing.
+/// Formats a table without rules, with numbers to the right, for a terminal of `width` columns. `None` wraps nothing.
 pub(crate) fn table(
     header: &[&str],
     rows: &[Vec<String>],

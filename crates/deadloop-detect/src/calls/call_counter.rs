@@ -90,8 +90,8 @@ impl KeyContext<'_> {
         self.compare_result((key, key == asked.key), says, answer)
     }
 
-    /// Compares a call and its result as the parameter `arguments` demands. Also returns the key for windows: that of
-    /// the call and its result with `with_result`, otherwise that of the call alone.
+    /// Compares a call and its result as the parameter `arguments` demands. Also returns the key for windows, which
+    /// covers the result only with `with_result`.
     pub(crate) fn compare(
         &mut self,
         asked: &CallDigest,

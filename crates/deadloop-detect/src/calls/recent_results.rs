@@ -96,8 +96,8 @@ pub(crate) struct ComparedResult {
 
 impl RecentResults {
     /// Records a result. Returns the hash shared by equal results of one key, and the number of recent occurrences.
-    /// Counting numbers are recognised only if the key is that of a call: with other arguments, a number is part of the
-    /// answer.
+    /// Counting numbers are recognised only if the key covers the arguments: with other arguments, a number is part of
+    /// the answer.
     pub(crate) fn met(
         &mut self,
         (key, of_call): (u128, bool),

@@ -42,7 +42,7 @@ impl Default for ContextBudget {
     }
 }
 
-/// The step to take before the next request to the model. Tokens are those of the prompt.
+/// The step to take before the next request to the model. `tokens` counts the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// The prompt fits and can be sent.

@@ -225,7 +225,7 @@ fn written_values(text: &str) -> usize {
     outside.filter(|c| matches!(c, ',' | '[' | '{')).count()
 }
 
-/// Returns the value with sorted keys in every object. Its depth is that of parsed JSON.
+/// Returns the value with sorted keys in every object. The value must not be deeper than parsed JSON.
 fn sort(value: Value) -> Value {
     match value {
         Value::Array(items) => items.into_iter().map(sort).collect(),

@@ -118,7 +118,7 @@ pub fn find_run(transcript: &Transcript) -> Option<RunFindings> {
     })
 }
 
-/// Returns the class of the run, which is that of its worst stretch.
+/// Returns the class of the run: the class of its worst stretch.
 fn run_class(spans: &[RunSpan], most: f64) -> (Class, f64) {
     for class in [Class::Loop, Class::Unsure, Class::Transient] {
         let of = spans.iter().filter(|span| span.class == class);

@@ -46,7 +46,7 @@ struct ClaudeCode {
     numbers: HashMap<String, usize>,
 }
 
-/// An agent of a session. The reason of the session is that of its last message.
+/// An agent of a session. Its last message has the reason of the session.
 #[derive(Default)]
 struct SessionAgent {
     session: RunSession,

@@ -98,7 +98,7 @@ fn simulation(
     Ok(entry)
 }
 
-/// Adds a message. The id of a result is that of its call.
+/// Adds a message. A result has the id of its call.
 fn add_message(
     run: &mut Conversation,
     mut message: Object,

@@ -21,7 +21,7 @@ pub(crate) struct PartialResponse {
     group: Option<String>,
     /// The user's messages, if the request is recorded.
     user: Vec<String>,
-    /// The place of the response's first record. `last` is that of its last one.
+    /// The place of the response's first record. `last` is the place of its last one.
     pub(crate) place: Place,
     last: Place,
     pub(crate) meta: Map<String, Value>,

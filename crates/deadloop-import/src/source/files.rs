@@ -110,7 +110,7 @@ impl SourceFile {
         packed.unwrap_or(&name).ends_with(".csv")
     }
 
-    /// Returns the prefix of transcript names: that of the file, or of its folder if the folder is one recording.
+    /// Returns the prefix of transcript names: the name of the file, or of its folder if the folder is one recording.
     pub(crate) fn stem(&self, whole_folder: bool) -> String {
         if whole_folder && !self.folder_stem.is_empty() {
             self.folder_stem.clone()

@@ -97,8 +97,8 @@ impl<'a> Arrivals<'a> {
         self.others[..up_to].last().map_or(0, |other| other.nth)
     }
 
-    /// Returns the moment at which a detector of runs found a fact: that of the event, with the counts of calls and
-    /// turns at the fact's place.
+    /// Returns the moment at which a detector of runs found a fact: the event's, with the counts of calls and turns at
+    /// the fact's place.
     pub(crate) fn known_at(&self, place: EventPlace) -> Moment {
         let other = self.others.partition_point(|other| other.nth < place.event);
         let moment = self

@@ -119,7 +119,7 @@ impl PanelDraft<'_> {
         (at.min(self.length) as f64 / self.length as f64 * 10_000.0).round() / 10.0
     }
 
-    /// Returns whether the strip is in turns (or else in calls). `None` for text.
+    /// Returns whether the strip counts turns, as opposed to calls. `None` for text.
     fn of_run(&self) -> Option<bool> {
         match self.row.channel.as_deref() {
             Some("turns") => Some(true),

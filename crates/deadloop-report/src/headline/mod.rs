@@ -217,8 +217,8 @@ fn lines(data: &ReportData) -> Vec<SettingFigures> {
     lines
 }
 
-/// Returns the lines of the setting in use and, if it ships, of the file. Intervals are those of the tables if they
-/// belong to the same figure.
+/// Returns the lines of the setting in use and, if it ships, of the file. Intervals come from the tables if they belong
+/// to the same figure.
 fn advised_figures(data: &ReportData, advice: &Advice) -> Vec<SettingFigures> {
     let line = |run: &Figures, of: String, (role, at): (&'static str, Option<usize>)| {
         let score = at.and_then(|at| data.score(at, ALL_MODELS));

@@ -50,8 +50,8 @@ impl GuardClaim {
         })
     }
 
-    /// Returns whether the claim is about a case. Kind and channel are those of the label; `fields` names the values of
-    /// [`Case::by`].
+    /// Returns whether the claim is about a case, by the kind and the channel of its label. `fields` names the values
+    /// of [`Case::by`].
     fn covers(&self, case: &Case, fields: &[String]) -> bool {
         let truth = case.truth.as_ref();
         let span = truth.and_then(|of| of.first_loop().or(of.spans.first()));

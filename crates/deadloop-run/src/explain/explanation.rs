@@ -133,7 +133,7 @@ pub struct ExplainedReading {
 }
 
 impl ExplainedSetting {
-    /// Returns the fact whose text is shown: that of the alarm, else a hidden loop, else the nearest miss.
+    /// Returns the fact whose text is shown: the alarm's, otherwise a hidden loop's, otherwise the nearest miss.
     pub(crate) fn shown_fact(&self) -> Option<(Channel, &FactSight)> {
         if let Some(alarm) = &self.alarm {
             let (_, reading) = self

@@ -52,8 +52,8 @@ pub struct AskedOf {
     pub measured: Value,
     /// Whether the threshold accepts the fact.
     pub met: bool,
-    /// Whether this threshold decided that an accepted fact became an alarm: it was met last. If all were met at the
-    /// same char, the most narrowly met one decides, preferring those that count copies.
+    /// Whether this threshold decided that an accepted fact became an alarm, because it was met last. If all were met
+    /// at the same char, the most narrowly met one decides, preferring those that count copies.
     pub decided: bool,
     /// The difference as a share of the larger number.
     pub gap: f64,

@@ -36,8 +36,8 @@ fn expected() -> String {
     }
 }
 
-/// Returns the repairers that a stream in this format never reaches: those of events after a reconnect, and for plain
-/// text those of calls.
+/// Returns the repairers that a stream in this format never reaches: repairers of events after a reconnect and, for
+/// plain text, repairers of calls.
 pub fn idle(repairers: &[&'static Repairer], format: Option<StreamFormat>) -> Vec<&'static str> {
     let of_calls = |mends| matches!(mends, RepairTarget::Name | RepairTarget::Arguments);
     let text = format == Some(StreamFormat::Text);

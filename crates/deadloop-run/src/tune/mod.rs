@@ -215,7 +215,7 @@ impl ChoiceInput<'_> {
         Ok((scored, head))
     }
 
-    /// Returns the setting used for the transcripts of each model: that of the settings file.
+    /// Returns the setting used for the transcripts of each model, from the settings file.
     fn focus(
         &self,
         chosen: &BTreeMap<String, usize>,

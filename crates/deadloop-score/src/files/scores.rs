@@ -116,7 +116,8 @@ impl ParamColumns {
     }
 }
 
-/// Returns the parameters of a block: those of its first setting, then those of every other value of each axis.
+/// Returns the parameters of a block: the parameters of its first setting, then those of every other value of each
+/// axis.
 fn edges(block: &Block) -> Vec<(String, Value)> {
     let mut at = vec![0; block.shape().len()];
     let mut all = block.setting(&at).columns();

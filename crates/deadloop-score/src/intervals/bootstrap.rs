@@ -20,7 +20,8 @@ use crate::truth::{Case, group_numbers};
 /// The 95 % interval of each measure. `None`: the measure was n/a in every replicate, or no interval was asked for.
 pub type Intervals = [Option<Interval>; MEASURES.len()];
 
-/// Returns the intervals of every measure. `outcomes` are those of `cases`, in the same order. Copies of a text are of one group.
+/// Returns the intervals of every measure. `outcomes` has the outcome of each of `cases`, in the same order. Copies of
+/// a text are of one group.
 ///
 /// Replicates in which a score is n/a are left out of its interval. Cost: the counts of each group, times the replicates; a
 /// hundredth of a second for a thousand groups.

@@ -130,7 +130,7 @@ fn join(events: &[Delivery]) -> String {
     texts.join("|")
 }
 
-/// Marks outside actions that must not reach a user: those of thinking, servers and control text.
+/// Marks outside actions that must not reach a user: marks of thinking, of servers and of control text.
 const MARKS: [&str; 4] = ["<think>", "</think>", "<|", "<tool_call>"];
 
 /// Returns the marks that must not reach a user.

@@ -24,8 +24,8 @@ macro_rules! counts {
             /// All counts, in the order of their numbers.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$count),*];
 
-            /// Returns the name of the count, which is that of its column in scores.parquet. The bins of `within_N`
-            /// have no column.
+            /// Returns the name of the count and of its column in scores.parquet. The bins of `within_N` have no
+            /// column.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$count => $name,)* }
             }

@@ -10,8 +10,8 @@ pub(super) struct DamageDraws {
 }
 
 impl DamageDraws {
-    /// Returns the sequence of a seed and a name. The name is that of a fault, so that each fault draws different
-    /// numbers from the same seed.
+    /// Returns the sequence of a seed and the name of a fault, so that each fault draws different numbers from the same
+    /// seed.
     pub(super) fn new(name: &str, seed: u64) -> Self {
         Self {
             seed: xxh3_64_with_seed(name.as_bytes(), seed),

@@ -220,9 +220,9 @@ struct RepeatedText {
 }
 
 impl RepeatedText {
-    /// Returns the unit, from the second last occurrence to the last, and its kind. The kind is that of the text up to
-    /// the end of the last occurrence, so that a list number cut by the unit is whole. If the second last occurrence is
-    /// no longer kept, unit and kind come from the last occurrence, which begins with the same symbols.
+    /// Returns the unit, from the second last occurrence to the last, and its kind. The kind is judged on the text up
+    /// to the end of the last occurrence, so that a list number cut by the unit is whole. If the second last occurrence
+    /// is no longer kept, unit and kind come from the last occurrence, which begins with the same symbols.
     fn read(grams: &GramWindow, recent: &mut RecentText) -> Self {
         let (last, read) = (grams.last_start(), recent.read());
         let gaps = grams.gaps().next();

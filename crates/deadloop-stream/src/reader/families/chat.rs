@@ -65,7 +65,7 @@ struct ChatChunk {
     rest: RestFields,
 }
 
-/// One choice in a chunk.
+/// A choice in a chunk.
 #[derive(Deserialize)]
 struct ChatChoice {
     index: Option<u64>,

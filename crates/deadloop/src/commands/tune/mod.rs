@@ -53,7 +53,7 @@ fn check_outcome(advice: &Advice, given: bool) -> Outcome {
     }
 }
 
-/// Returns the unit of choice: that of `--unit`, of the parts, or of the corpus.
+/// Returns the unit of choice: from `--unit`, the parts, or the corpus.
 fn unit(args: &TuneArgs) -> Outcome<Unit> {
     let parts = args.output.folder.sharded.parts.as_ref();
     match args

@@ -234,7 +234,7 @@ impl Tails {
         }
     }
 
-    /// Reads one symbol, and compares it with the one that each tracked tail expects.
+    /// Reads one symbol, and compares it with the symbol that each tracked tail expects.
     fn step(&mut self, want: &TailSearch) {
         let symbol = self.next();
         self.follow();

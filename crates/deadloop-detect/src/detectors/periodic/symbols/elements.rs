@@ -15,7 +15,7 @@ use crate::text::hash::{BASE, spread};
 pub(in super::super) struct KeptElements {
     /// The beginnings of the kept elements, and of the one being read once it is long.
     text: Vec<u8>,
-    /// The offset of each element in `text`. The last offset is that of the element being read.
+    /// The offset of each element in `text`. The last offset belongs to the element being read.
     starts: Vec<usize>,
     /// The bytes of the element being read that are not hashed yet.
     making: Vec<u8>,
