@@ -141,7 +141,7 @@ fn whole_chars(json: &str) -> Cow<'_, str> {
                 at += 6;
                 from = at;
             }
-            // The backslash, and what it stands before, which may be one too.
+            // The backslash and the char that it escapes, which may be a backslash too.
             (None, _) => at += 1 + json[at + 1..].chars().next().map_or(0, char::len_utf8),
         }
     }

@@ -273,7 +273,7 @@ impl ObjectFinalize for Chunks {
     }
 }
 
-// Each method gives decisions as JSON: what there is to do or to tell, mostly nothing.
+// Each method returns decisions as JSON. Most chunks have none.
 #[napi]
 impl Chunks {
     /// Takes the next chunk.

@@ -158,7 +158,7 @@ impl Guard {
         let decision = match text.to_cow() {
             Ok(text) if text.len() < LONG => self.lock(py).push(lane, &text),
             Ok(text) => self.long(py, |guard| guard.push(lane, &text)),
-            // A half of a pair, as JSON cut it.
+            // The text has half of a surrogate pair, since JSON may be cut between the two.
             Err(_) => self.lock(py).push_utf16(lane, &units(text)?),
         };
         decided(py, &decision)

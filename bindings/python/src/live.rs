@@ -44,7 +44,7 @@ impl Live {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let chunk = match chunk.cast::<PyBytes>() {
             Ok(bytes) => bytes.clone(),
-            // Of other buffers a copy: they may change while other threads run.
+            // Other buffers are copied, since another thread may change them.
             Err(_) => PyMemoryView::from(chunk)?
                 .call_method0("tobytes")?
                 .cast_into()?,

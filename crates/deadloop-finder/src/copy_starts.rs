@@ -14,7 +14,7 @@ const CLOSING: &str = ".,;:!?。，、；：！？．…)）]】}」』”’";
 
 /// Returns a stretch whose copies begin at the places at which a reader sees them. White space and closing marks belong
 /// to the sentence before them, and so do its last letters, even if the copies happen to end alike.
-pub(super) fn trimmed(text: &[char], mut stretch: TextStretch) -> TextStretch {
+pub(super) fn trim_to_copies(text: &[char], mut stretch: TextStretch) -> TextStretch {
     let unit = &text[stretch.start..stretch.onset];
     if !unit.iter().any(|c| c.is_alphanumeric()) {
         return stretch;

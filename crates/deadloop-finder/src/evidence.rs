@@ -29,8 +29,8 @@ pub(super) enum StretchEnd {
 
 /// Returns the confidence in a stretch, from 0 to 1. At 0.5 it may be either.
 pub(super) fn confidence(text: &[char], stretch: &TextStretch, ends: StretchEnd) -> f64 {
-    let seen = how(stretch, ends) + what(text, stretch, ends) + shape(text, stretch, ends);
-    certain(amount(stretch, ends) + seen + ending(ends))
+    let seen = weigh(stretch, ends) + body(text, stretch, ends) + shape(text, stretch, ends);
+    sigmoid(amount(stretch, ends) + seen + ending(ends))
 }
 
 /// Returns the confidence in a stretch whose copies differ.
@@ -44,14 +44,14 @@ pub(super) fn confidence_near(text: &[char], near: &NearCopies, ends: StretchEnd
     } else {
         0.0
     };
-    let seen = form(text, stretch) + what(text, stretch, ends) + shape(text, stretch, ends) + data;
-    certain(amount + alike + seen + ending(ends))
+    let seen = form(text, stretch) + body(text, stretch, ends) + shape(text, stretch, ends) + data;
+    sigmoid(amount + alike + seen + ending(ends))
 }
 
 /// Returns the confidence in a stretch of `chars` chars that uses few words in any order, each `times` times on
 /// average.
-pub(super) fn confidence_drawn(chars: usize, times: f64) -> f64 {
-    certain(0.8 * (chars as f64 / 1000.0).ln() + (times - 20.0) / 10.0)
+pub(super) fn confidence_of_recycled(chars: usize, times: f64) -> f64 {
+    sigmoid(0.8 * (chars as f64 / 1000.0).ln() + (times - 20.0) / 10.0)
 }
 
 /// The maximum share of letters in rows of data. Prose has more of them.
@@ -116,7 +116,7 @@ fn form(text: &[char], stretch: &TextStretch) -> f64 {
     }
 }
 
-fn certain(weight: f64) -> f64 {
+fn sigmoid(weight: f64) -> f64 {
     1.0 / (1.0 + (-weight).exp())
 }
 
@@ -142,7 +142,7 @@ fn amount(stretch: &TextStretch, ends: StretchEnd) -> f64 {
 
 /// Returns the weight of the view and the numbers. A stretch that counts on and then ends was often requested: a
 /// list, a table, cases one by one.
-fn how(stretch: &TextStretch, ends: StretchEnd) -> f64 {
+fn weigh(stretch: &TextStretch, ends: StretchEnd) -> f64 {
     let numbers = match (stretch.numbers, ends) {
         (NumberChange::Same, _) => 0.0,
         (NumberChange::Counting, StretchEnd::Before) => -5.5,
@@ -158,7 +158,7 @@ fn how(stretch: &TextStretch, ends: StretchEnd) -> f64 {
 
 /// Returns the weight of the content. Rows of marks and of numbers are often intended: rules, the padding of a table,
 /// dots.
-fn what(text: &[char], stretch: &TextStretch, ends: StretchEnd) -> f64 {
+fn body(text: &[char], stretch: &TextStretch, ends: StretchEnd) -> f64 {
     let unit = &text[stretch.start..stretch.onset];
     let letters = unit.iter().filter(|c| c.is_alphabetic()).count();
     let numbers = unit.iter().any(|c| c.is_numeric());

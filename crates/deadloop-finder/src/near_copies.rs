@@ -33,7 +33,7 @@ pub(super) struct NearCopies {
 
 /// Finds the stretches of at least `length` chars and `copies` copies that differ a little. The stretches are
 /// disjoint and in order.
-pub(super) fn recycled(text: &[char], copies: f64, length: usize) -> Vec<NearCopies> {
+pub(super) fn find_recycled(text: &[char], copies: f64, length: usize) -> Vec<NearCopies> {
     let (symbols, starts) = seen_as(View::Near, text);
     let reversed: Vec<u32> = symbols.iter().rev().copied().collect();
     let place = |index: usize| starts.get(index).copied().unwrap_or(text.len());
@@ -47,7 +47,7 @@ pub(super) fn recycled(text: &[char], copies: f64, length: usize) -> Vec<NearCop
         }
         let beside = Alignment::new(&symbols, &reversed, (second - gap, second));
         tried = (beside.second.1, gap);
-        let recycled = beside.recycled(place);
+        let recycled = beside.to_near_copies(place);
         let s = &recycled.stretch;
         if s.length() >= length && s.copies >= copies {
             over = beside.second.1;
@@ -138,7 +138,7 @@ impl Alignment {
         }
     }
 
-    fn recycled(&self, place: impl Fn(usize) -> usize) -> NearCopies {
+    fn to_near_copies(&self, place: impl Fn(usize) -> usize) -> NearCopies {
         let symbols = self.second.1 - self.second.0;
         let (begins, ends) = (self.second.0 - self.first.0, self.second.1 - self.first.1);
         let period = begins.midpoint(ends).max(1);
@@ -165,7 +165,7 @@ mod tests {
 
     fn recycled_in(text: &str) -> Vec<NearCopies> {
         let chars: Vec<char> = text.chars().collect();
-        recycled(&chars, 2.5, 100)
+        find_recycled(&chars, 2.5, 100)
     }
 
     fn suspects(names: &[&str]) -> String {

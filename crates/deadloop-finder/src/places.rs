@@ -17,11 +17,11 @@ pub fn copies(text: &[char], start: usize, onset: usize, end: usize) -> Vec<Rang
     };
     let alike = EXACT
         .iter()
-        .map(|view| alike(part, &seen_as(*view, part), onset - start));
+        .map(|view| similar(part, &seen_as(*view, part), onset - start));
     let most = alike.max_by_key(|starts| starts.last().copied());
     let starts = match most {
         Some(starts) if starts.len() > 2 => starts,
-        _ => beginnings(part, onset - start),
+        _ => unit_starts(part, onset - start),
     };
     let stops = starts.iter().skip(1).copied().chain([part.len()]);
     let copy =
@@ -30,7 +30,7 @@ pub fn copies(text: &[char], start: usize, onset: usize, end: usize) -> Vec<Rang
 }
 
 /// Returns the starts of consecutive copies that are alike in a view.
-fn alike(part: &[char], (symbols, starts): &(Vec<u32>, Vec<usize>), period: usize) -> Vec<usize> {
+fn similar(part: &[char], (symbols, starts): &(Vec<u32>, Vec<usize>), period: usize) -> Vec<usize> {
     // The view may ignore the first chars of each copy.
     let Some(step) = starts
         .iter()
@@ -58,7 +58,7 @@ fn alike(part: &[char], (symbols, starts): &(Vec<u32>, Vec<usize>), period: usiz
 }
 
 /// Returns the places at which the first chars of the unit recur, each about a unit's length after the previous one.
-fn beginnings(part: &[char], period: usize) -> Vec<usize> {
+fn unit_starts(part: &[char], period: usize) -> Vec<usize> {
     let head = &part[..period.min(HEAD)];
     let mut found = vec![0];
     let mut from = period / 2 + 1;

@@ -53,7 +53,7 @@ pub(super) fn runs_in(symbols: &[u32], worth: impl Fn(usize, usize) -> bool) -> 
             continue;
         }
         let middle = from + (to - from) / 2;
-        search.across(from, middle, to);
+        search.find_across(from, middle, to);
         parts.push((from, middle));
         parts.push((middle, to));
     }
@@ -84,7 +84,7 @@ struct RunSearch<'a> {
 
 impl RunSearch<'_> {
     /// Finds the runs of `from..to` that cross the cut before `middle`.
-    fn across(&mut self, from: usize, middle: usize, to: usize) {
+    fn find_across(&mut self, from: usize, middle: usize, to: usize) {
         let n = self.symbols.len();
         let right = &self.symbols[middle..to];
         let left = &self.reversed[n - middle..n - from];

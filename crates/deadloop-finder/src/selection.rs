@@ -7,14 +7,14 @@ use deadloop_detect::Kind;
 
 use super::aperiodic_loops::soup;
 use super::blanks::{before_blanks, floods};
-use super::copy_starts::trimmed;
+use super::copy_starts::trim_to_copies;
 use super::evidence::{
-    StretchEnd, confidence, confidence_drawn, confidence_near, has_new_numbers, is_data, is_long,
-    is_row,
+    StretchEnd, confidence, confidence_near, confidence_of_recycled, has_new_numbers, is_data,
+    is_long, is_row,
 };
 use super::exhausted_vocabulary::gone_since;
 use super::known_phrases::stale_since;
-use super::near_copies::recycled;
+use super::near_copies::find_recycled;
 use super::views::{EXACT, NumberChange, TextStretch, View, list_number, stretches};
 use super::windows::{WINDOW, windows};
 use deadloop_corpus::Class;
@@ -124,9 +124,9 @@ pub(super) fn examine(chars: &[char], last: bool) -> TextFindings {
     let until = tail
         .as_ref()
         .map_or(body.len(), |t| t.earliest.unwrap_or(t.onset));
-    let mut spans = escaped(body, &candidates, until);
+    let mut spans = ended_repetitions(body, &candidates, until);
     if tail.is_none() && last {
-        tail = never_back(body, &candidates, &mut spans).or_else(|| drawn(body, &mut spans));
+        tail = never_back(body, &candidates, &mut spans).or_else(|| take_drawn(body, &mut spans));
     }
     let likeliest = |a: &&RatedStretch, b: &&RatedStretch| a.confidence.total_cmp(&b.confidence);
     let doubt = candidates.iter().max_by(likeliest);
@@ -166,8 +166,8 @@ fn candidates(text: &[char]) -> Vec<RatedStretch> {
         .flat_map(|view| stretches(*view, text, 2.0, MIN_CHARS))
         .filter(|stretch| stretch.copies >= MIN_COPIES || is_long(stretch));
     let exact = exact.chain(floods(text)).map(|stretch| {
-        let stretch = trimmed(text, stretch);
-        let ends = ends(text, &stretch);
+        let stretch = trim_to_copies(text, stretch);
+        let ends = stretch_end(text, &stretch);
         let confidence = confidence(text, &stretch, ends);
         RatedStretch {
             stretch,
@@ -176,14 +176,14 @@ fn candidates(text: &[char]) -> Vec<RatedStretch> {
             alike: 1.0,
         }
     });
-    let near = recycled(text, MIN_COPIES, NEAR_CHARS)
+    let near = find_recycled(text, MIN_COPIES, NEAR_CHARS)
         .into_iter()
         .map(|mut near| {
-            near.stretch = trimmed(text, near.stretch);
+            near.stretch = trim_to_copies(text, near.stretch);
             if is_data(text, &near.stretch) {
                 near.stretch.numbers = NumberChange::Data;
             }
-            let ends = ends(text, &near.stretch);
+            let ends = stretch_end(text, &near.stretch);
             let confidence = confidence_near(text, &near, ends);
             RatedStretch {
                 stretch: near.stretch,
@@ -214,7 +214,7 @@ fn body(text: &[char]) -> usize {
     end
 }
 
-fn ends(text: &[char], stretch: &TextStretch) -> StretchEnd {
+fn stretch_end(text: &[char], stretch: &TextStretch) -> StretchEnd {
     let rest = &text[stretch.end..];
     let rest = &rest[list_number(rest)..];
     if rest.len() > SLACK || rest.iter().any(|c| c.is_alphabetic()) {
@@ -244,7 +244,7 @@ fn tail(text: &[char], candidates: &[RatedStretch]) -> Option<FoundSpan> {
     let best = most.min_by_key(|c| (c.stretch.view, c.stretch.start));
     let list = |c: &RatedStretch| kind(text, &c.stretch) == Kind::OrderedList;
     let best = match (best, near) {
-        (Some(best), Some(near)) if !list(best) && mostly(&near.stretch, &best.stretch) => near,
+        (Some(best), Some(near)) if !list(best) && is_part_of(&near.stretch, &best.stretch) => near,
         (Some(best), _) => best,
         (None, near) => near?,
     };
@@ -277,7 +277,7 @@ fn never_back(
 
 /// Returns the stretch of a few words in any order at the end of a text, if there is one. Spans that begin in it are
 /// removed.
-fn drawn(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
+fn take_drawn(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
     let found = soup(text)?;
     let length = text.len() - found.start;
     let period = ((length as f64 / found.times) as usize).clamp(1, length - 1);
@@ -293,7 +293,7 @@ fn drawn(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
         period,
         copies: found.times,
         kind: Kind::NearRepeat,
-        confidence: confidence_drawn(length, found.times),
+        confidence: confidence_of_recycled(length, found.times),
         numbers: NumberChange::Same,
         asked: true,
     })
@@ -302,7 +302,7 @@ fn drawn(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
 /// Returns whether equal copies at the end are only a part of a repetition whose copies differ. A few copies may be
 /// equal by chance, and copies that alternate are equal again after a few copies. If there are enough equal copies,
 /// they are the loop, and the repetition before them is its lead-in.
-fn mostly(near: &TextStretch, alike: &TextStretch) -> bool {
+fn is_part_of(near: &TextStretch, alike: &TextStretch) -> bool {
     let before = alike.onset.saturating_sub(near.onset);
     let turns = near.start + alike.period() > alike.start && near.copies >= 1.9 * alike.copies;
     // A view that ignores the differences may find the first copy too late.
@@ -327,7 +327,7 @@ fn lead(candidates: &[RatedStretch], (start, onset): (usize, usize)) -> Option<u
 }
 
 /// Returns the likely repetitions before `until` that ended. If some overlap, the longest is returned.
-fn escaped(text: &[char], candidates: &[RatedStretch], until: usize) -> Vec<FoundSpan> {
+fn ended_repetitions(text: &[char], candidates: &[RatedStretch], until: usize) -> Vec<FoundSpan> {
     let over = |c: &&RatedStretch| {
         c.confidence >= LIKELY
             && !c.reaches

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::runs::{PeriodicRun, runs_in};
 
-/// The views of a text, the most exact first.
+/// The forms in which a text is compared with itself, the most exact first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum View {
     /// The unchanged chars.
@@ -131,10 +131,10 @@ pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) ->
 fn symbols(view: View, text: &[char]) -> (ViewSymbols, Vec<String>) {
     match view {
         View::Chars => (chars(text), Vec::new()),
-        View::Folded => (folded(text), Vec::new()),
+        View::Folded => (fold_numbers(text), Vec::new()),
         View::Lines => elements(text, |at| text[at] == '\n'),
         View::Sentences => elements(text, |at| ends_sentence(text, at)),
-        View::Near => (squeezed(text), Vec::new()),
+        View::Near => (squeeze_rows(text), Vec::new()),
     }
 }
 
@@ -162,7 +162,7 @@ fn chars(text: &[char]) -> ViewSymbols {
 
 /// Returns the chars with numbers folded: digits, and Chinese numerals after 第. A list number belongs to the text
 /// after it.
-fn folded(text: &[char]) -> ViewSymbols {
+fn fold_numbers(text: &[char]) -> ViewSymbols {
     let mut seen = ViewSymbols::default();
     let mut at = 0;
     while at < text.len() {
@@ -184,8 +184,8 @@ fn folded(text: &[char]) -> ViewSymbols {
 
 /// Returns the folded chars in lower case. A row of white space or of one mark is one symbol, since it may pad a
 /// table.
-fn squeezed(text: &[char]) -> ViewSymbols {
-    let all = folded(text);
+fn squeeze_rows(text: &[char]) -> ViewSymbols {
+    let all = fold_numbers(text);
     let mut seen = ViewSymbols::default();
     for (symbol, start) in all.symbols.iter().zip(&all.starts) {
         let c = char::from_u32(*symbol).unwrap_or(' ');
@@ -263,7 +263,7 @@ pub(super) fn list_number(line: &[char]) -> usize {
     let opened = count(0, |c| {
         matches!(c, '*' | '(' | '（' | '#' | ' ' | '\t' | '\u{3000}')
     });
-    let number = counting(&line[opened..]);
+    let number = number_length(&line[opened..]);
     let at = opened + number;
     let marks = count(at, |c| {
         matches!(c, '.' | ')' | '）' | '、' | ':' | '：' | '．' | '*')
@@ -303,7 +303,7 @@ fn stamp(line: &[char]) -> usize {
 
 /// Returns the length, in chars, of the number at the start of a text, in the forms of list numbers: digits, letters,
 /// Roman or Chinese numerals.
-fn counting(text: &[char]) -> usize {
+fn number_length(text: &[char]) -> usize {
     let count = |is: fn(&char) -> bool| text.iter().take_while(|c| is(c)).count();
     let most = |n: usize, most: usize| if n <= most { n } else { 0 };
     let ways = [

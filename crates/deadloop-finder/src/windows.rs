@@ -32,7 +32,7 @@ pub(super) fn windows(
             (0, true) => return found,
             (_, true) => {
                 whole.take(found, from, None);
-                return whole.found();
+                return whole.into_findings();
             }
             (_, false) => whole.take(found, from, Some((from + half, from + window.len()))),
         }
@@ -56,7 +56,7 @@ impl WindowFindings {
     /// this one. It is `None` if this window is the last.
     fn take(&mut self, found: TextFindings, from: usize, next: Option<(usize, usize)>) {
         for span in found.spans {
-            let span = moved(span, from, next.map(|(_, end)| end));
+            let span = to_text_span(span, from, next.map(|(_, end)| end));
             match self.spans.last_mut() {
                 Some(before) if before.end.is_none_or(|end| span.onset < end) => {
                     go_on(before, &span);
@@ -76,11 +76,11 @@ impl WindowFindings {
         }
         let best = self.doubt.as_ref().map_or(0.0, |doubt| doubt.confidence);
         if let Some(doubt) = found.doubt.filter(|doubt| doubt.confidence > best) {
-            self.doubt = Some(moved(doubt, from, None));
+            self.doubt = Some(to_text_span(doubt, from, None));
         }
     }
 
-    fn found(self) -> TextFindings {
+    fn into_findings(self) -> TextFindings {
         let best = self.spans.iter().map(|s| s.confidence).fold(0.0, f64::max);
         let (class, confidence) = match self.spans.last() {
             Some(tail) if tail.end.is_none() => (Class::Loop, tail.confidence),
@@ -98,7 +98,7 @@ impl WindowFindings {
 
 /// Returns a span in positions of the text, for a window that begins at `from`. A span that reaches the end of the
 /// window gets the end `open` for now.
-fn moved(span: FoundSpan, from: usize, open: Option<usize>) -> FoundSpan {
+fn to_text_span(span: FoundSpan, from: usize, open: Option<usize>) -> FoundSpan {
     FoundSpan {
         start: span.start + from,
         onset: span.onset + from,

@@ -38,12 +38,12 @@ use formats::{FOREIGN, deadloop, table};
 use losses::Losses;
 use options::ImportOptions;
 use reader::{ForeignFormat, Intake, RecordReader};
-use source::files::{FileStamp, SourceFile, SourceFiles, whole};
+use source::files::{FileStamp, SourceFile, SourceFiles, absolute_path};
 use source::records::SourceRecords;
 use source::{line_limit, recognition, records};
 
 /// Quotes a column for a shell.
-fn typed(column: &str) -> Cow<'_, str> {
+fn quote(column: &str) -> Cow<'_, str> {
     let plain = |char: char| char.is_alphanumeric() || "_-.".contains(char);
     if column.chars().all(plain) {
         column.into()
@@ -172,7 +172,7 @@ impl Import {
         }
         let asked = match (&options.format, &options.from) {
             (Some(path), _) => Some(formats::of_file(path)?),
-            (None, Some(name)) => Some(recognition::named(name).ok_or_else(|| {
+            (None, Some(name)) => Some(recognition::find_format(name).ok_or_else(|| {
                 let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
                 let names = names.join(", ");
                 format!("unknown format {name:?}; expected one of {names}")
@@ -181,7 +181,7 @@ impl Import {
         };
         let files = SourceFiles::find(paths)?;
         Ok(Self {
-            same: files.same(&options.known),
+            same: files.unchanged(&options.known),
             sources: BTreeMap::new(),
             files,
             out: Intake::new(options),
@@ -306,7 +306,7 @@ impl Import {
         }
         let stamp = FileStamp::read(&file.path);
         self.sources
-            .extend(stamp.map(|stamp| (whole(&file.path), stamp)));
+            .extend(stamp.map(|stamp| (absolute_path(&file.path), stamp)));
         let opened = match recognition::open(&file, self.asked) {
             Ok(opened) => opened,
             Err(refused) => return self.refuse(refused, &file.path, strict),
@@ -374,7 +374,7 @@ impl Import {
         let nothing = self.out.nothing.take();
         if !guessed.is_empty() && open.found > 0 {
             let options = guessed.iter();
-            let options = options.map(|(option, column)| format!("{option} {}", typed(column)));
+            let options = options.map(|(option, column)| format!("{option} {}", quote(column)));
             let options = options.collect::<Vec<_>>().join(" ");
             *self.guessed.entry(options).or_default() += 1;
         }
@@ -390,12 +390,12 @@ impl Import {
             return self.pass_over(kind, &open.place.file);
         }
         self.counts.files.rejected += 1;
-        let fault = nothing.unwrap_or_else(|| self.held(&open));
+        let fault = nothing.unwrap_or_else(|| self.no_output_fault(&open));
         self.ready.push_back(Err(fault.at(open.place)));
     }
 
     /// Describes a file without output of a model.
-    fn held(&self, open: &OpenSource) -> WireFault {
+    fn no_output_fault(&self, open: &OpenSource) -> WireFault {
         let passed = self.out.passed.iter().take(8);
         let passed: Vec<String> = passed.map(|(what, n)| format!("{what} {n}")).collect();
         let kinds = if passed.is_empty() {
@@ -475,7 +475,7 @@ impl Import {
             self.counts.transcripts.seen += 1;
             let unique = self.ids.insert(&entry.transcript.id, &entry.place);
             self.repeated += u64::from(unique.is_err());
-            let fits = unique.and_then(|()| self.fitted(entry));
+            let fits = unique.and_then(|()| self.shorten_entry(entry));
             self.counts.transcripts.rejected += u64::from(fits.is_err());
             self.ready.push_back(fits);
         }
@@ -484,7 +484,7 @@ impl Import {
     }
 
     /// Shortens the transcript to a line of a corpus, and reports cuts.
-    fn fitted(&mut self, mut entry: Entry) -> Result<Entry, Problem> {
+    fn shorten_entry(&mut self, mut entry: Entry) -> Result<Entry, Problem> {
         let place = entry.place.clone();
         match line_limit::fit(&mut entry, MAX_LINE) {
             Ok(0) => {}

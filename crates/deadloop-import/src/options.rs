@@ -61,7 +61,7 @@ impl ImportFields {
     }
 
     /// Returns the column of an option.
-    pub(crate) fn named(&self, option: &str) -> Option<&String> {
+    pub(crate) fn column_of(&self, option: &str) -> Option<&String> {
         let mut all = self.options().into_iter();
         all.find(|(name, _)| *name == option)?.1
     }

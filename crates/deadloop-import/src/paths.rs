@@ -78,25 +78,25 @@ pub(crate) fn get<'a>(object: &'a Object, path: &str) -> Option<Cow<'a, Value>> 
     for (name, value) in object {
         let same = name.as_bytes().first() == path.as_bytes().first();
         if same && name == path {
-            return there(value);
+            return non_null(value);
         }
         begins |= (same || name.is_empty()) && path.starts_with(name.as_str());
     }
     begins.then(|| in_fields(object, &steps(path)))?
 }
 
-fn there(value: &Value) -> Option<Cow<'_, Value>> {
+fn non_null(value: &Value) -> Option<Cow<'_, Value>> {
     (!value.is_null()).then_some(Cow::Borrowed(value))
 }
 
 /// Returns the first value that [`values`] would take.
 fn in_value<'a>(value: &'a Value, steps: &[PathStep<'_>]) -> Option<Cow<'a, Value>> {
     let Some(step) = steps.first() else {
-        return there(value);
+        return non_null(value);
     };
     match (value, step) {
         (Value::String(text), _) if text.trim_ascii_start().starts_with(['{', '[']) => {
-            let inside = records::inside(text).ok()?;
+            let inside = records::parse_nested(text).ok()?;
             in_value(&inside, steps).map(|found| Cow::Owned(found.into_owned()))
         }
         (Value::Object(object), PathStep::Name(_) | PathStep::Any) => in_fields(object, steps),
@@ -121,7 +121,7 @@ fn in_fields<'a>(object: &'a Object, steps: &[PathStep<'_>]) -> Option<Cow<'a, V
             for next in 1..=steps.len() {
                 let inner = object.get(&*named);
                 if let Some(inner) = inner.filter(|_| next == steps.len()) {
-                    return there(inner);
+                    return non_null(inner);
                 }
                 if let Some(found) = inner.and_then(|inner| in_value(inner, &steps[next..])) {
                     return Some(found);
@@ -150,7 +150,7 @@ fn values(value: &mut Value, steps: &[PathStep<'_>], one: bool, found: &mut Vec<
     };
     if let Value::String(text) = value
         && text.trim_ascii_start().starts_with(['{', '['])
-        && let Ok(inside) = records::inside(text)
+        && let Ok(inside) = records::parse_nested(text)
     {
         *value = inside;
     }

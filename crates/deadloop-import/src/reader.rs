@@ -221,7 +221,7 @@ impl Intake {
         &self.stem
     }
 
-    /// Returns the options for splitting the text of a model: the caller's, or else those of the corpus.
+    /// Returns the options for splitting the text of a model: the caller's, otherwise the corpus's.
     pub(crate) fn think(&self, model: &str) -> ThinkOptions {
         let asked = self.options.think != ThinkOptions::default();
         let corpus = self.corpus.as_ref().filter(|_| !asked);
@@ -323,16 +323,16 @@ const DEEPEST: usize = 120;
 
 /// Replaces a value with too much nesting by its JSON text.
 fn flatten(value: &mut Value) {
-    if deeper(value, DEEPEST) {
+    if is_deeper(value, DEEPEST) {
         *value = Value::String(value.to_string());
     }
 }
 
-fn deeper(value: &Value, than: usize) -> bool {
+fn is_deeper(value: &Value, than: usize) -> bool {
     match (value, than.checked_sub(1)) {
         (Value::Array(_) | Value::Object(_), None) => true,
-        (Value::Array(items), Some(than)) => items.iter().any(|item| deeper(item, than)),
-        (Value::Object(fields), Some(than)) => fields.values().any(|item| deeper(item, than)),
+        (Value::Array(items), Some(than)) => items.iter().any(|item| is_deeper(item, than)),
+        (Value::Object(fields), Some(than)) => fields.values().any(|item| is_deeper(item, than)),
         _ => false,
     }
 }

@@ -146,7 +146,7 @@ fn next_head(
         match wire.head() {
             Ok(head) => return Ok(head),
             Err(e) if timed_out(&e) => {
-                if shared.stopping() && !wire.has_begun() {
+                if shared.is_stopping() && !wire.has_begun() {
                     return Err(ExchangeError::Client);
                 }
             }
@@ -323,9 +323,9 @@ impl Relay<'_> {
         } else {
             framing.body(BodyState::Close)
         };
-        let watched = self.watched().filter(|_| !bare);
+        let watched = self.watched_format().filter(|_| !bare);
         let judge = watched
-            .map(|written| ResponseGuard::new(&self.shared.options, written, asking.asked()));
+            .map(|written| ResponseGuard::new(&self.shared.options, written, asking.into_prompt()));
         // A response that may be cut has no length.
         let out = match framing {
             Framing::Length(_) if judge.is_none() && status != "204" => framing,
@@ -335,7 +335,7 @@ impl Relay<'_> {
         let close = self.last
             || !self.request.is_1_1
             || self.request.lists("connection", "close")
-            || self.shared.stopping();
+            || self.shared.is_stopping();
         let connection = if close { "Connection: close\r\n" } else { "" };
         self.lead(&[connection, &out.header()])?;
         self.body(wire, body, (judge, out == Framing::Chunked))?;
@@ -368,14 +368,14 @@ impl Relay<'_> {
     fn lead(&self, own: &[&str]) -> Result<(), ExchangeError> {
         let (status, reason) = &self.response.start;
         let mut head = format!("HTTP/1.1 {status} {reason}\r\n").into_bytes();
-        head.extend(self.response.passed(&[]));
+        head.extend(self.response.forwarded_headers(&[]));
         head.extend_from_slice(own.concat().as_bytes());
         head.extend_from_slice(b"\r\n");
         self.write(&head)
     }
 
     /// Returns the format of the response, if a guard can watch it.
-    fn watched(&self) -> Option<StreamFormat> {
+    fn watched_format(&self) -> Option<StreamFormat> {
         let kind = self.response.value("content-type")?;
         let format = match kind.split(';').next().unwrap_or_default().trim() {
             "text/event-stream" => StreamFormat::Sse,
@@ -388,7 +388,7 @@ impl Relay<'_> {
         let Some(how) = packed.filter(|how| how != "identity") else {
             return Some(format);
         };
-        // Said once: a server that does so does it always.
+        // Reported once, since a server that compresses one response compresses all.
         if self.shared.metrics.add(MetricCounter::Packed, 1) == 0 {
             (self.shared.options.tell)(ProxyNews::Packed(&how));
         }
@@ -419,7 +419,7 @@ impl Relay<'_> {
             }
         }
         if chunked {
-            self.gone(write_chunk(self.client, b""))
+            self.client_error(write_chunk(self.client, b""))
         } else {
             Ok(())
         }
@@ -474,7 +474,7 @@ impl Relay<'_> {
             .metrics
             .add(MetricCounter::Bytes, bytes.len() as u64);
         if chunked {
-            self.gone(write_chunk(self.client, bytes))
+            self.client_error(write_chunk(self.client, bytes))
         } else {
             self.write(bytes)
         }
@@ -482,10 +482,10 @@ impl Relay<'_> {
 
     fn write(&self, bytes: &[u8]) -> Result<(), ExchangeError> {
         let mut client = self.client;
-        self.gone(client.write_all(bytes))
+        self.client_error(client.write_all(bytes))
     }
 
-    fn gone(&self, written: io::Result<()>) -> Result<(), ExchangeError> {
+    fn client_error(&self, written: io::Result<()>) -> Result<(), ExchangeError> {
         written.map_err(|_| {
             self.shared.metrics.add(MetricCounter::ClientGone, 1);
             ExchangeError::Client

@@ -23,7 +23,7 @@ const PIECE: usize = 16 << 10;
 const MOST: u64 = i64::MAX as u64;
 
 /// Returns an error for invalid HTTP.
-fn malformed(what: &'static str) -> io::Error {
+fn malformed_error(what: &'static str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what)
 }
 
@@ -84,10 +84,10 @@ impl<R: Read> Connection<R> {
             let end = new.windows(4).position(|four| four == b"\r\n\r\n");
             let come = from + end.map_or(new.len(), |end| end + 4);
             if self.strict && strict::has_bare_end(&self.ahead[from..come], from == 0) {
-                return Err(malformed("a line that does not end with CR LF"));
+                return Err(malformed_error("a line that does not end with CR LF"));
             }
             if come > LONGEST {
-                return Err(malformed("a head of more than 64 KiB"));
+                return Err(malformed_error("a head of more than 64 KiB"));
             }
             if end.is_some() {
                 (self.searched, self.begun) = (0, None);
@@ -95,7 +95,7 @@ impl<R: Read> Connection<R> {
             }
             self.searched = come;
             if come > 0 && self.begun.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
-                return Err(malformed("a head that takes more than a minute"));
+                return Err(malformed_error("a head that takes more than a minute"));
             }
             if self.fill()? == 0 {
                 return if self.ahead.is_empty() {
@@ -125,14 +125,14 @@ impl<R: Read> Connection<R> {
                 let end = std::mem::take(&mut self.searched) + end;
                 let line: Vec<u8> = self.ahead.drain(..=end).collect();
                 if self.strict && strict::has_bare_end(&line, true) {
-                    return Err(malformed("a line that does not end with CR LF"));
+                    return Err(malformed_error("a line that does not end with CR LF"));
                 }
                 let line = line.strip_suffix(b"\n").unwrap_or(&line);
                 return Ok(line.strip_suffix(b"\r").unwrap_or(line).to_vec());
             }
             self.searched += new.len();
             if self.searched > LONGEST {
-                return Err(malformed("a line of more than 64 KiB between chunks"));
+                return Err(malformed_error("a line of more than 64 KiB between chunks"));
             }
             if self.fill()? == 0 {
                 return Err(ErrorKind::UnexpectedEof.into());
@@ -141,7 +141,7 @@ impl<R: Read> Connection<R> {
     }
 
     /// Reads once, at most `most` bytes. Reads none at the end.
-    fn some(&mut self, most: u64, into: &mut Vec<u8>) -> io::Result<usize> {
+    fn read_some(&mut self, most: u64, into: &mut Vec<u8>) -> io::Result<usize> {
         let most = usize::try_from(most).unwrap_or(PIECE).min(PIECE);
         if self.ahead.is_empty() && self.fill()? == 0 {
             return Ok(0);
@@ -192,7 +192,7 @@ pub(crate) enum BodyState {
     Close,
     /// A chunk, whose size comes next.
     Size,
-    /// A number of bytes of a chunk.
+    /// The bytes of a chunk that are still to come.
     Chunk(u64),
     /// The line end after a chunk.
     After,
@@ -214,9 +214,9 @@ impl BodyState {
         loop {
             match self {
                 Self::Length(0) => return Ok(0),
-                Self::Close => return wire.some(u64::MAX, into),
+                Self::Close => return wire.read_some(u64::MAX, into),
                 Self::Length(left) | Self::Chunk(left) if *left > 0 => {
-                    let n = wire.some(*left, into)?;
+                    let n = wire.read_some(*left, into)?;
                     if n == 0 {
                         return Err(ErrorKind::UnexpectedEof.into());
                     }
@@ -232,7 +232,7 @@ impl BodyState {
                         line.trim_ascii().is_empty()
                     };
                     if !blank {
-                        return Err(malformed("a chunk that is longer than its size"));
+                        return Err(malformed_error("a chunk that is longer than its size"));
                     }
                     *self = Self::Size;
                 }
@@ -252,10 +252,10 @@ impl BodyState {
                         Self::Trailer(come)
                     };
                     if wire.strict && !line.is_empty() {
-                        strict::header(&line).map_err(malformed)?;
+                        strict::header(&line).map_err(malformed_error)?;
                     }
                     if come > LONGEST {
-                        return Err(malformed("a trailer of more than 64 KiB"));
+                        return Err(malformed_error("a trailer of more than 64 KiB"));
                     }
                 }
             }
@@ -266,7 +266,7 @@ impl BodyState {
 /// Parses the size of a chunk: hexadecimal digits, and any readable text after a semicolon. Servers may also add
 /// blanks.
 fn size(line: &[u8], strict: bool) -> io::Result<u64> {
-    let bad = || malformed("a size of a chunk that is no hexadecimal number");
+    let bad = || malformed_error("a size of a chunk that is no hexadecimal number");
     let end = line.iter().position(|byte| *byte == b';');
     let (digits, rest) = line.split_at(end.unwrap_or(line.len()));
     let digits = if strict { digits } else { digits.trim_ascii() };
@@ -416,7 +416,7 @@ impl MessageHead {
 
     /// Returns the headers that are passed on, in the format of a head, except those in `but`. Headers of the framing
     /// are not included.
-    pub(crate) fn passed(&self, but: &[&str]) -> Vec<u8> {
+    pub(crate) fn forwarded_headers(&self, but: &[&str]) -> Vec<u8> {
         let listed: Vec<String> = self.values("connection").collect();
         let own = |name: &str| {
             let mut lists = listed.iter().flat_map(|list| list.split(','));
@@ -496,7 +496,7 @@ mod tests {
     fn headers_of_one_connection_do_not_go_on() {
         let head = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close, X-Own\r\nX-Own: 1\r\nX-Kept: 2\r\nTE: x\r\n\r\n";
         let head = MessageHead::of_request(head).unwrap();
-        assert_eq!(head.passed(&["host"]), b"x-kept: 2\r\n");
+        assert_eq!(head.forwarded_headers(&["host"]), b"x-kept: 2\r\n");
         assert!(head.lists("connection", "close"));
     }
 

@@ -113,12 +113,12 @@ pub(crate) struct ProxyState {
 
 impl ProxyState {
     /// Returns whether the proxy has ended: no connection is left, or the grace period is over.
-    pub(crate) fn ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
     }
 
     /// Returns whether the proxy accepts no more requests.
-    pub(crate) fn stopping(&self) -> bool {
+    pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::SeqCst)
     }
 }
@@ -212,7 +212,7 @@ impl Proxy {
             thread.spawn(serve).ok().map(|_| at)
         });
         for client in self.listener.incoming() {
-            if self.shared.stopping() {
+            if self.shared.is_stopping() {
                 break;
             }
             match client {

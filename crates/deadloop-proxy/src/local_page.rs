@@ -187,9 +187,7 @@ impl PageAddress {
             Ok(None) | Err(_) => return Ok(None),
         };
         let head = MessageHead::of_request(&head).map_err(|what| (BAD, what))?;
-        let path = self
-            .admitted(&head)
-            .map_err(|what| ("403 Forbidden", what))?;
+        let path = self.admit(&head).map_err(|what| ("403 Forbidden", what))?;
         let posted = match head.start.0.as_str() {
             "GET" => false,
             "POST" => true,
@@ -216,7 +214,7 @@ impl PageAddress {
 
     /// Returns the path after the token, if the request may be answered: its host is this machine, it has the token,
     /// and no other page sent it.
-    fn admitted(&self, head: &MessageHead) -> Result<String, &'static str> {
+    fn admit(&self, head: &MessageHead) -> Result<String, &'static str> {
         let port = self.at.port();
         let host = head.value("host").unwrap_or_default();
         if host != self.at.to_string() && host != format!("localhost:{port}") {
@@ -232,7 +230,7 @@ impl PageAddress {
         }
         let mut parts = head.start.1.splitn(3, '/').skip(1);
         let (token, rest) = (parts.next().unwrap_or_default(), parts.next());
-        match rest.filter(|_| same(token, &self.token)) {
+        match rest.filter(|_| equal_in_constant_time(token, &self.token)) {
             Some(rest) => Ok(rest.to_owned()),
             None => Err("without the token: open the address that the terminal shows\n"),
         }
@@ -240,7 +238,7 @@ impl PageAddress {
 }
 
 /// Returns whether two texts are the same. The time does not depend on the first difference.
-fn same(one: &str, other: &str) -> bool {
+fn equal_in_constant_time(one: &str, other: &str) -> bool {
     let differs = one
         .bytes()
         .zip(other.bytes())

@@ -57,7 +57,7 @@ fn message(wire: &mut Connection<impl Read>, request: bool) -> Option<ReadMessag
     };
     let mut body = head.framing().ok()?.body(without);
     let mut message = ReadMessage {
-        passed: head.passed(&[]),
+        passed: head.forwarded_headers(&[]),
         start: head.start,
         ..ReadMessage::default()
     };
@@ -87,7 +87,7 @@ pub struct SentRequest {
 /// Returns a client's requests as they are sent to the server, up to the first that is refused or cut.
 pub fn sent(from: &[u8], to: &Upstream) -> Vec<SentRequest> {
     let (mut wire, mut all) = (Connection::of_client(from), Vec::new());
-    while let Some(one) = onward(&mut wire, to) {
+    while let Some(one) = forward_request(&mut wire, to) {
         let ended = !one.whole;
         all.push(one);
         if ended {
@@ -97,7 +97,7 @@ pub fn sent(from: &[u8], to: &Upstream) -> Vec<SentRequest> {
     all
 }
 
-fn onward(wire: &mut Connection<&[u8]>, to: &Upstream) -> Option<SentRequest> {
+fn forward_request(wire: &mut Connection<&[u8]>, to: &Upstream) -> Option<SentRequest> {
     let left = |wire: &Connection<&[u8]>| wire.parts().0.len() + wire.parts().1.len();
     let before = left(wire);
     let bytes = wire.head().ok().flatten()?;

@@ -57,7 +57,7 @@ impl<'a> PromptReader<'a> {
     }
 
     /// Returns the prompt that the response answers. A body that could not be read is counted.
-    pub(crate) fn asked(mut self) -> PromptInfo {
+    pub(crate) fn into_prompt(mut self) -> PromptInfo {
         let written = self.forget().as_deref().map(PromptInfo::written);
         if self.long || written == Some(None) {
             self.shared.metrics.add(MetricCounter::Unheard, 1);

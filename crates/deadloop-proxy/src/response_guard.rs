@@ -32,7 +32,7 @@ pub(crate) struct ResponseGuard {
 }
 
 impl ResponseGuard {
-    /// Starts to watch a response. `format` is that of its content type, and `asked` is the request's prompt.
+    /// Starts to watch a response. Its content type implies `format`, and `asked` is the request's prompt.
     pub(crate) fn new(options: &ProxyOptions, format: StreamFormat, asked: PromptInfo) -> Self {
         let rules = options.think.clone();
         let reader = StreamReader::new("upstream", Some(format), rules.options(UNNAMED));

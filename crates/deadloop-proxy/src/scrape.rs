@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) fn listen(listener: &TcpListener, shared: &Arc<ProxyState>) {
     let threads = ThreadGroup::new(SCRAPES);
     for client in listener.incoming() {
-        if shared.ended() {
+        if shared.has_ended() {
             break;
         }
         match client {

@@ -64,7 +64,7 @@ pub(crate) fn header(line: &[u8]) -> Result<(), &'static str> {
         return Err("a name of a header with blanks or other chars that no name has");
     }
     // Programs that store headers in variables cannot tell the two apart.
-    let dashed: Vec<u8> = name.iter().map(dashed).collect();
+    let dashed: Vec<u8> = name.iter().map(underscore_to_dash).collect();
     if name.contains(&b'_') && DECISIVE.contains(&dashed.as_slice()) {
         return Err("a name of a header that some take for another");
     }
@@ -79,7 +79,7 @@ fn is_of_name(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte)
 }
 
-fn dashed(byte: &u8) -> u8 {
+fn underscore_to_dash(byte: &u8) -> u8 {
     match byte {
         b'_' => b'-',
         byte => byte.to_ascii_lowercase(),

@@ -45,7 +45,7 @@ fn pass(
                 return;
             }
             Ok(n) => written = to.write_all(&piece[..n]),
-            Err(e) if waits(&e) => {}
+            Err(e) if is_temporary(&e) => {}
             Err(e) => written = Err(e),
         }
     }
@@ -54,7 +54,7 @@ fn pass(
 }
 
 /// Returns whether a read only timed out or was interrupted.
-fn waits(error: &io::Error) -> bool {
+fn is_temporary(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted

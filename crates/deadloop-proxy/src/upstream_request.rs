@@ -31,7 +31,7 @@ impl UpstreamRequest<'_> {
         let mut bytes = lead.into_bytes();
         bytes.extend(
             self.head
-                .passed(&["host", "accept-encoding", "expect", TASK]),
+                .forwarded_headers(&["host", "accept-encoding", "expect", TASK]),
         );
         bytes.extend_from_slice(self.framing.header().as_bytes());
         bytes.extend_from_slice(b"\r\n");

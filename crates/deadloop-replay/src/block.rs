@@ -47,7 +47,7 @@ pub struct Axis {
 
 impl Axis {
     /// Returns the values that accept a fact with this bound. They are a run from one end of the axis.
-    pub(crate) fn accepting(&self, bound: i64) -> std::ops::Range<u16> {
+    pub(crate) fn accepted_range(&self, bound: i64) -> std::ops::Range<u16> {
         let accepts = |n: &i64| self.threshold.accepts(*n, bound);
         let n = self.numbers.len();
         let (from, to) = match self.threshold.side {
@@ -140,7 +140,7 @@ impl Block {
 
     /// Returns the guard for a model, or for a model at a task, with the first value of every axis.
     pub fn guard<'a>(&self, work: impl Into<ModelTask<'a>>) -> &Setting {
-        self.watching(work.into()).0
+        self.guard_for(work.into()).0
     }
 
     /// Returns the guards for particular models and tasks, in the order in which they are tried. Only a settings file
@@ -242,7 +242,7 @@ impl Block {
     }
 
     /// Returns the guard for a model at a task, and the sources of its members.
-    pub(crate) fn watching(&self, work: ModelTask<'_>) -> (&Setting, &MemberSources) {
+    pub(crate) fn guard_for(&self, work: ModelTask<'_>) -> (&Setting, &MemberSources) {
         let own = self.models.first(work);
         let own = own.and_then(|i| self.overrides.get(i));
         own.map_or((&self.base, &self.sources), |o| (&o.guard, &o.sources))

@@ -147,7 +147,7 @@ fn details(
     work: ModelTask<'_>,
     measured: &TranscriptFacts<'_>,
 ) -> Vec<(usize, String)> {
-    let (_, sources) = block.watching(work);
+    let (_, sources) = block.guard_for(work);
     let said = sources.programs.iter().filter_map(|(member, program)| {
         let heard = measured.said.get(*program)?.as_ref().ok()?.as_ref()?;
         Some((*member, heard.detail.clone()?))
@@ -160,7 +160,7 @@ fn from_facts(
     work: ModelTask<'_>,
     measured: &TranscriptFacts<'_>,
 ) -> Vec<StopCandidate> {
-    let (guard, sources) = block.watching(work);
+    let (guard, sources) = block.guard_for(work);
     let mut candidates = Vec::new();
     for source in &sources.facts {
         let rule = guard.members[source.member].rule();
@@ -188,7 +188,7 @@ fn from_programs(
     work: ModelTask<'_>,
     measured: &TranscriptFacts<'_>,
 ) -> Result<Vec<StopCandidate>, String> {
-    let (_, sources) = block.watching(work);
+    let (_, sources) = block.guard_for(work);
     let mut candidates = Vec::new();
     for (member, program) in &sources.programs {
         let said = measured.said.get(*program);

@@ -1,6 +1,6 @@
 //! [`Grid`]: a settings file in which a parameter may have several values.
 //!
-//! The grids of repairers and of budgets use the same [`swept`] and [`product`].
+//! The grids of repairers and of budgets use the same [`sweep_params`] and [`product`].
 //!
 //! ```toml
 //! ignore = ['^\s*\|']                                       # as in a settings file
@@ -132,7 +132,7 @@ fn member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsError> {
     }
     let (mut base, named) = resolve(table, text)?;
     let mut values = Vec::new();
-    for (param, found) in swept(base.detector, named, text)? {
+    for (param, found) in sweep_params(base.detector, named, text)? {
         if let Some(first) = found.first() {
             base.params.set(param.name, first.clone());
         }
@@ -148,7 +148,7 @@ pub(crate) type ParamValues = Vec<(&'static Param, Vec<Value>)>;
 
 /// Reads the parameters in a table, each with all its values. They are sorted in the order of `spec`, so that cells
 /// do not depend on the order in the file. A parameter without a value is an error.
-pub(crate) fn swept<'g>(
+pub(crate) fn sweep_params<'g>(
     spec: &Spec,
     given: impl IntoIterator<Item = (&'g LocatedValue<String>, &'g LocatedValue<Value>)>,
     text: &str,
@@ -213,7 +213,7 @@ fn values_of(param: &Param, item: &LocatedValue<Value>) -> Result<Vec<Value>, St
         && is_several(param, items)
         && items.len() > MAX_VALUES
     {
-        return Err(too_many(&items.len().to_string()));
+        return Err(too_many_cells(&items.len().to_string()));
     }
     let mut values = match item.get_ref() {
         Value::Table(table) if !matches!(param.domain, Domain::Free) => range(param, table)?,
@@ -246,7 +246,7 @@ fn name(value: &Value) -> String {
     }
 }
 
-fn too_many(count: &str) -> String {
+fn too_many_cells(count: &str) -> String {
     format!("{count} values; at most {MAX_VALUES} are allowed")
 }
 
@@ -292,7 +292,7 @@ fn ints(range: ValueRange<i64>) -> Result<Vec<i64>, String> {
     let values: Vec<i64> = values.take(MAX_VALUES + 1).collect();
     match values.len() {
         0..=MAX_VALUES => Ok(values),
-        _ => Err(too_many(&format!("more than {MAX_VALUES}"))),
+        _ => Err(too_many_cells(&format!("more than {MAX_VALUES}"))),
     }
 }
 

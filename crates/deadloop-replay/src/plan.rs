@@ -196,7 +196,7 @@ impl Plan {
     /// Returns the indices of the programs that some setting runs on transcripts of a model at a task.
     pub(crate) fn asks(&self, work: ModelTask<'_>) -> HashSet<usize> {
         let programs = |block: &Block| {
-            let (_, sources) = block.watching(work);
+            let (_, sources) = block.guard_for(work);
             sources.programs.iter().map(|(_, p)| *p).collect::<Vec<_>>()
         };
         self.blocks.iter().flat_map(programs).collect()

@@ -18,9 +18,8 @@ pub struct Moment {
     pub seen: ChannelLengths,
     /// Milliseconds from the request to the event of this moment, if they were recorded.
     pub t_ms: Option<f64>,
-    /// Tokens up to and including the event, in all channels, if every event so far has a count. In a run whose turns
-    /// record their tokens, these are the tokens of the turns up to and including the current one. At a turn, they
-    /// are those of the turns that ended.
+    /// Tokens up to and including the event, in all channels, if every event so far has a count. A run whose turns
+    /// record their tokens counts the turns up to and including the current one, and at a turn the turns that ended.
     pub tokens: Option<u64>,
 }
 

@@ -38,7 +38,7 @@ impl CellBox {
             let run = match fact.bounds.get(axis.param) {
                 None => continue,
                 Some(Bound::Exactly(number)) => axis.exactly(number),
-                Some(bound) => axis.accepting(fact.value(bound, step)),
+                Some(bound) => axis.accepted_range(fact.value(bound, step)),
             };
             if run.is_empty() {
                 return None;
@@ -79,7 +79,7 @@ impl CellBox {
 
     /// Adds the part of this box outside of `inner` to `left`. `inner` must lie inside the box. The part is a slab
     /// below and a slab above `inner` along each axis, cut down to `inner` on the axes before.
-    fn without(mut self, inner: &Self, left: &mut Vec<Self>) {
+    fn subtract(mut self, inner: &Self, left: &mut Vec<Self>) {
         for i in 0..self.lo.len() {
             if self.lo[i] < inner.lo[i] {
                 let mut below = self.clone();
@@ -128,7 +128,7 @@ impl ClaimedCells {
         for taken in self.boxes.iter().rev() {
             for part in parts.drain(..) {
                 match part.overlap(taken) {
-                    Some(inner) => part.without(&inner, &mut cut),
+                    Some(inner) => part.subtract(&inner, &mut cut),
                     None => cut.push(part),
                 }
             }

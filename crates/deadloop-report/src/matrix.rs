@@ -6,7 +6,7 @@
 //! difference first.
 
 use crate::data::{OutcomeRow, ReportData, Verdict};
-use crate::pack::packed;
+use crate::pack::pack;
 use crate::series::series;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -84,7 +84,7 @@ struct MatrixRows<'d> {
 }
 
 /// Returns the JSON without any `<`. `None` if there are fewer than two guards.
-pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
+pub(crate) fn embedded_json(data: &ReportData) -> std::io::Result<Option<String>> {
     let list = series(data, GUARDS);
     if list.len() < 2 {
         return Ok(None);
@@ -94,7 +94,7 @@ pub(crate) fn embedded(data: &ReportData) -> std::io::Result<Option<String>> {
     let all = rows.rows.len();
     rows.rows.truncate(ROWS);
     let pack = loop {
-        let pack = packed(&serde_json::to_vec(&rows.rows)?)?;
+        let pack = pack(&serde_json::to_vec(&rows.rows)?)?;
         if pack.len() <= BYTES || rows.rows.len() < 2 {
             break pack;
         }

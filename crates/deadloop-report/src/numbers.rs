@@ -37,15 +37,15 @@ pub(crate) fn decimal(value: Option<f64>) -> String {
         Some(value) if value.is_nan() => UNDEFINED.to_owned(),
         Some(value) if value.is_infinite() => "never".to_owned(),
         Some(0.0) => "0".to_owned(),
-        Some(value) if value.abs() < 0.995 => signed(value, 2),
-        Some(value) if value.abs() < 99.5 => signed(value, 1),
-        Some(value) => group(&fixed(value, 0)),
+        Some(value) if value.abs() < 0.995 => format_signed(value, 2),
+        Some(value) if value.abs() < 99.5 => format_signed(value, 1),
+        Some(value) => group(&format_fixed(value, 0)),
     }
 }
 
 /// Formats a number with `decimals` decimals. A tie is rounded away from 0, while Rust itself rounds it to the even
 /// digit.
-fn fixed(value: f64, decimals: usize) -> String {
+fn format_fixed(value: f64, decimals: usize) -> String {
     // A tie that is exact in binary is an odd multiple of 2^-(decimals + 1).
     let halves = value.abs() * 2f64.powi(decimals as i32 + 1);
     let is_middle = halves.is_finite() && halves.fract() == 0.0 && halves % 2.0 == 1.0;
@@ -57,13 +57,13 @@ fn fixed(value: f64, decimals: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-fn signed(value: f64, decimals: usize) -> String {
-    fixed(value, decimals).replace('-', "−")
+fn format_signed(value: f64, decimals: usize) -> String {
+    format_fixed(value, decimals).replace('-', "−")
 }
 
 /// Formats a number with up to `decimals` decimals, no trailing zeros, and grouped thousands.
-pub(crate) fn plain(value: f64, decimals: usize) -> String {
-    let text = fixed(value, decimals);
+pub(crate) fn format_plain(value: f64, decimals: usize) -> String {
+    let text = format_fixed(value, decimals);
     let text = if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.')
     } else {
@@ -83,7 +83,7 @@ pub(crate) fn percent(value: Option<f64>) -> String {
             let hundred = value * 100.0;
             let whole =
                 hundred == 0.0 || hundred == 100.0 || (9.95..=99.0).contains(&hundred.abs());
-            format!("{} %", signed(hundred, if whole { 0 } else { 1 }))
+            format!("{} %", format_signed(hundred, if whole { 0 } else { 1 }))
         }
     }
 }
@@ -92,7 +92,7 @@ pub(crate) fn percent(value: Option<f64>) -> String {
 pub(crate) fn chars(value: Option<f64>) -> String {
     match value {
         Some(value) if value.is_infinite() => "never".to_owned(),
-        Some(value) if value.is_finite() => group(&fixed(value, 0)),
+        Some(value) if value.is_finite() => group(&format_fixed(value, 0)),
         _ => UNDEFINED.to_owned(),
     }
 }
@@ -149,6 +149,6 @@ mod tests {
         assert_eq!(decimal(Some(-12.25)), "−12.3");
         assert_eq!(chars(Some(1002.5)), "1\u{202f}003");
         assert_eq!(decimal(Some(0.1249)), "0.12", "not in the middle");
-        assert_eq!(plain(-12.5, 4), "−12.5");
+        assert_eq!(format_plain(-12.5, 4), "−12.5");
     }
 }

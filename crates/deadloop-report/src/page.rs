@@ -116,7 +116,7 @@ fn content(data: &ReportData, charts: &[Chart]) -> Result<Value, PageError> {
             svg: drawn.svg(),
         })
     });
-    let (plane, dots) = plane::embedded(data)?.unzip();
+    let (plane, dots) = plane::embedded_planes(data)?.unzip();
     let run = &data.run;
     let css = variables_css() + &chart_css() + include_str!("../templates/page.css");
     let constraints = run.constraints.iter().map(ToString::to_string);
@@ -141,7 +141,7 @@ fn content(data: &ReportData, charts: &[Chart]) -> Result<Value, PageError> {
         plane => value(plane),
         plane_reading => value(run.in_unit(CHARTS[0].reading)),
         dots => value(dots),
-        matrix => value(matrix::embedded(data)?),
+        matrix => value(matrix::embedded_json(data)?),
         drill => value(drill(data)),
         texts_note => value(texts_note(data)),
         redacted => data.redacted,
@@ -174,9 +174,9 @@ fn markdown_text(text: &str) -> String {
         let core = word.trim_matches(|c: char| "(),;:.".contains(c));
         if is_code(core) {
             let (before, after) = word.split_once(core).unwrap_or_default();
-            out += &format!("{}`{core}`{}", escaped(before), escaped(after));
+            out += &format!("{}`{core}`{}", escape(before), escape(after));
         } else {
-            out += &escaped(word);
+            out += &escape(word);
         }
     }
     out
@@ -191,7 +191,7 @@ fn is_code(word: &str) -> bool {
         && bare.chars().all(is_part)
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

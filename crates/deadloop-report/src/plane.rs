@@ -5,7 +5,7 @@
 use crate::charts::{Plane, planes};
 use crate::data::{ALL_MODELS, Differences, ReportData};
 use crate::numbers::{count, writer};
-use crate::pack::packed;
+use crate::pack::pack;
 use crate::page::PageError;
 use crate::visible::visible;
 use deadloop_score::sentences::wrong_and_transient;
@@ -50,7 +50,7 @@ struct DotView {
 }
 
 /// Returns the planes, and their dots packed. `None` if there is no plane.
-pub(crate) fn embedded(
+pub(crate) fn embedded_planes(
     data: &ReportData,
 ) -> Result<Option<(Vec<PlanePicture>, String)>, PageError> {
     let planes = planes(data)?;
@@ -63,7 +63,7 @@ pub(crate) fn embedded(
         planes: dots.collect(),
         files: files.0,
     };
-    let json = packed(&serde_json::to_vec(&embedded).map_err(std::io::Error::from)?)?;
+    let json = pack(&serde_json::to_vec(&embedded).map_err(std::io::Error::from)?)?;
     let picture = |plane: Plane<'_>| PlanePicture {
         model: match plane.model {
             ALL_MODELS => String::new(),

@@ -49,7 +49,7 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
             .map(|(at, _)| of_setting(at))
     };
     let mut list: Vec<Series<'_>> = with_role(Role::InUse).collect();
-    list.extend(chosen(data));
+    list.extend(chosen_series(data));
     let others = data
         .leading()
         .iter()
@@ -64,7 +64,7 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
 }
 
 /// Returns the outcomes of `settings.toml`, each model under its own setting. `None` if nothing ships.
-fn chosen(data: &ReportData) -> Option<Series<'_>> {
+fn chosen_series(data: &ReportData) -> Option<Series<'_>> {
     if !data.ships() {
         return None;
     }

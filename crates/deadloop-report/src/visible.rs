@@ -13,12 +13,12 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     match HIDDEN.as_ref().filter(|hidden| hidden.is_match(text)) {
         None => Cow::Borrowed(text),
         Some(hidden) => hidden.replace_all(text, |found: &regex::Captures<'_>| {
-            found[0].chars().map(written).collect::<String>()
+            found[0].chars().map(visible_mark).collect::<String>()
         }),
     }
 }
 
-fn written(c: char) -> String {
+fn visible_mark(c: char) -> String {
     match c {
         '\n' => "⏎".into(),
         '\t' => "⇥".into(),

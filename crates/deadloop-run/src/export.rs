@@ -101,7 +101,7 @@ impl Engine {
         let names = setting.member_names();
         let others = names.iter().enumerate().filter(|(i, _)| *i != exact);
         let others = others.map(|(_, name)| format!("the guard {name}: left out"));
-        let changed = changed(member).filter(|(name, _)| !said.contains(&name.as_str()));
+        let changed = changed_params(member).filter(|(name, _)| !said.contains(&name.as_str()));
         let changed = changed.map(|(name, value)| format!("{}: {name} = {value}", names[exact]));
         let twin = Settings::parse(&twin).map_err(|e| format!("the twin of the export: {e}"))?;
         Ok(EngineExport {
@@ -121,7 +121,7 @@ fn is_exact(member: &Member) -> bool {
 }
 
 /// Returns the parameters of a member that differ from their defaults.
-fn changed(member: &Member) -> impl Iterator<Item = (String, String)> {
+fn changed_params(member: &Member) -> impl Iterator<Item = (String, String)> {
     let defaults = deadloop_detect::harness::Params::defaults(member.detector.params);
     let own = member
         .params
@@ -230,7 +230,7 @@ impl CopyBands {
 
     /// Returns the smallest number of copies, and the shortest unit in tokens, with which the engine is never laxer
     /// than the setting.
-    fn fewest(&self, token: f64) -> (u64, u64) {
+    fn fewest_copies(&self, token: f64) -> (u64, u64) {
         let most = self.copies(self.max_period);
         let of = |copies: u64| {
             let all = self.chars(self.max_period);
@@ -259,7 +259,7 @@ fn chars(tokens: u64, token: f64) -> u64 {
 /// Writes the setting for vLLM, which stops when the last `min_count` × p tokens are copies of one p-gram. A shorter
 /// unit counts as a multiple of itself, so the shortest pattern sets the demanded length.
 fn vllm(copies: &CopyBands, token: f64) -> Result<EngineConfig, String> {
-    let (count, min) = copies.fewest(token);
+    let (count, min) = copies.fewest_copies(token);
     let max = tokens_within(copies.max_period, token);
     if max < min {
         return Err(format!(
@@ -298,7 +298,7 @@ const SHORT_UNITS: u64 = 2000;
 /// the first checkpoint. Its checks of elements, which need not be copies, are switched off: no number of matches is
 /// as strict as an exact guard.
 fn typescript(copies: &CopyBands, _: f64) -> Result<EngineConfig, String> {
-    let (repeats, min_unit) = copies.fewest(1.0);
+    let (repeats, min_unit) = copies.fewest_copies(1.0);
     let window = (copies.max_period * repeats).min(WINDOW);
     let read = window.min(SHORT_UNITS);
     if min_unit * repeats > read {

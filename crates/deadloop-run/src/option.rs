@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter};
 use std::sync::OnceLock;
 
-/// An option of a run that a message names. Its text is that of the field, `out`, or the caller's name for it.
+/// An option of a run that a message names: by the field, `out`, or by the caller's name for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunOption(&'static str);
 

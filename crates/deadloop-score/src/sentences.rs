@@ -39,7 +39,7 @@ pub fn spared(name: &str, tally: &Tally, worth: &Stakes, unit: Unit) -> Option<S
     let (what, many) = (response(unit), thousands(many as i64));
     Some(format!(
         "Where {}, {name} {does} {many} {unit} in 1,000 {what}s.",
-        looping(rate, unit)
+        format_loop_share(rate, unit)
     ))
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn exposure(unit: Unit) -> &'static str {
 ///
 /// A share between two such numbers is rounded up, so that a guard that pays above the true share pays above the
 /// printed one.
-pub(crate) fn looping(share: f64, unit: Unit) -> String {
+pub(crate) fn format_loop_share(share: f64, unit: Unit) -> String {
     let what = response(unit);
     if share >= 0.1 {
         return format!("{:.1} % of the {what}s loop", 100.0 * share);

@@ -79,7 +79,7 @@ impl ResponseCalls {
     }
 
     /// Closes the call with this key, because the API marked its end.
-    pub(crate) fn over(&mut self, key: &str, out: &mut VecDeque<Arrival>) {
+    pub(crate) fn close(&mut self, key: &str, out: &mut VecDeque<Arrival>) {
         if let Some(open) = self.open.iter_mut().rfind(|open| open.key == key) {
             open.over = true;
         }

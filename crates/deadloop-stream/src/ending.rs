@@ -105,14 +105,14 @@ impl Ending {
             }
             _ => Vec::new(),
         };
-        self.written(&events)
+        self.write_events(&events)
     }
 
-    fn written(&self, events: &[Value]) -> Vec<u8> {
+    fn write_events(&self, events: &[Value]) -> Vec<u8> {
         if events.is_empty() {
             return Vec::new();
         }
-        let text = self.gap().to_owned() + &written(events, self.fields);
+        let text = self.gap().to_owned() + &write_objects(events, self.fields);
         text.into_bytes()
     }
 
@@ -122,7 +122,7 @@ impl Ending {
             (true, true) if !self.blank => "\n",
             (true, _) => "",
             (false, false) => "\n",
-            // The field that is cut ends, and its event.
+            // One line feed ends the field that is cut, the other its event.
             (false, true) => "\n\n",
         }
     }
@@ -130,7 +130,7 @@ impl Ending {
 
 /// Writes objects as a stream has them: with `fields` as the data of named events, else bare. A word such as `[DONE]`
 /// is left out of bare streams.
-fn written(events: &[Value], fields: bool) -> String {
+fn write_objects(events: &[Value], fields: bool) -> String {
     let mut text = String::new();
     for event in events {
         let kind = event.get("type").and_then(Value::as_str);
@@ -203,7 +203,7 @@ fn anthropic(last: &Map<String, Value>) -> Vec<Value> {
 fn responses(last: &Map<String, Value>, first: Option<Map<String, Value>>) -> Vec<Value> {
     let mut response = match first.and_then(|mut first| first.remove("response")) {
         Some(Value::Object(response)) => response,
-        _ => unannounced(),
+        _ => required_fields(),
     };
     response.insert("status".to_owned(), json!("incomplete"));
     let why = json!({"reason": "max_output_tokens"});
@@ -217,7 +217,7 @@ fn responses(last: &Map<String, Value>, first: Option<Map<String, Value>>) -> Ve
 }
 
 /// Returns a response with only the fields that the API requires.
-fn unannounced() -> Map<String, Value> {
+fn required_fields() -> Map<String, Value> {
     let required = [
         ("id", json!("resp_deadloop")),
         ("object", json!("response")),

@@ -25,7 +25,7 @@ impl RecordedEvent {
                 id: id.as_deref(),
                 content,
                 error: *error,
-                cut: self.cut(),
+                cut: self.cut_text(),
             },
             Body::Turn => Seen::Turn {
                 agent: self.rest.get("agent").and_then(Value::as_str),
@@ -39,7 +39,7 @@ impl RecordedEvent {
 
     /// Returns the event as a guard takes it, with its texts.
     pub(crate) fn into_event(self) -> OwnedEvent {
-        let cut = self.cut().map(|cut| CutTextOf {
+        let cut = self.cut_text().map(|cut| CutTextOf {
             length: cut.length,
             sha256: cut.sha256.to_owned(),
         });
@@ -76,7 +76,7 @@ impl RecordedEvent {
     }
 
     /// Returns the length and hash of a text that the recording cut.
-    fn cut(&self) -> Option<CutText<'_>> {
+    fn cut_text(&self) -> Option<CutText<'_>> {
         let sha256 = self.rest.get("sha256").and_then(Value::as_str)?;
         let length = self.count("length");
         Some(CutText { length, sha256 })
@@ -142,11 +142,11 @@ const SILENCE: f64 = 1000.0;
 /// second of the first two minutes, each ten seconds of the first hour, and its end. So even a gap between unrelated
 /// clocks costs at most 469 events.
 fn ticks(millis: u64) -> impl Iterator<Item = u64> {
-    before(millis).chain([millis])
+    ticks_before(millis).chain([millis])
 }
 
 /// Returns the report times of [`ticks`] before `millis`.
-pub(crate) fn before(millis: u64) -> impl Iterator<Item = u64> {
+pub(crate) fn ticks_before(millis: u64) -> impl Iterator<Item = u64> {
     let seconds = (1000..=120_000).step_by(1000);
     let tens = (130_000..=3_600_000).step_by(10_000);
     seconds.chain(tens).take_while(move |tick| *tick < millis)
@@ -159,8 +159,8 @@ fn silence(last: &mut Option<f64>, event: &RecordedEvent) -> Option<u64> {
     let before = std::mem::replace(last, until.or(event.t_ms));
     let gap = event.t_ms? - before?;
     let of_model = event.is_output() || matches!(event.body, Body::Finish { .. });
-    // A recording's times are finite and of a size that a whole number holds.
-    // A cast takes what is negative or no number for 0.
+    // Times of recordings are finite and fit into 64 bits.
+    // The cast turns negative values and NaN into 0.
     let millis = gap as u64;
     (of_model && gap >= SILENCE).then_some(millis)
 }

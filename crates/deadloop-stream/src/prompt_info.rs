@@ -82,7 +82,7 @@ fn text_of(message: &Object) -> Option<String> {
         Value::Array(parts) => {
             let texts = parts.iter().filter_map(|part| match part {
                 Value::String(text) => Some(text.as_str()),
-                // `text`, `input_text`; Bedrock and Gemini write no type.
+                // Parts of any type: OpenAI has `text` and `input_text`, Bedrock and Gemini have no type.
                 part => part.get("text")?.as_str(),
             });
             Some(texts.collect::<Vec<_>>().join("\n"))

@@ -4,7 +4,7 @@
 
 use deadloop_detect::{Event, TextChannel};
 
-use crate::events::before;
+use crate::events::ticks_before;
 
 /// The shortest silence that is reported, in milliseconds.
 const SHORTEST: u64 = 1000;
@@ -34,7 +34,7 @@ impl SilenceTimer {
         if self.others {
             Vec::new()
         } else {
-            self.unreported(now.saturating_sub(self.last).saturating_add(1))
+            self.take_unreported(now.saturating_sub(self.last).saturating_add(1))
         }
     }
 
@@ -60,7 +60,7 @@ impl SilenceTimer {
         );
         let mut told = Vec::new();
         if of_model && silent >= SHORTEST {
-            told = self.unreported(silent);
+            told = self.take_unreported(silent);
             told.extend((self.told < silent).then_some(silent));
         }
         self.last = now;
@@ -85,12 +85,12 @@ impl SilenceTimer {
     }
 
     /// Returns the lengths below `end` that were not reported yet.
-    fn unreported(&mut self, end: u64) -> Vec<u64> {
+    fn take_unreported(&mut self, end: u64) -> Vec<u64> {
         if end <= SHORTEST {
             return Vec::new();
         }
         let told = self.told;
-        let new: Vec<u64> = before(end).filter(|length| *length > told).collect();
+        let new: Vec<u64> = ticks_before(end).filter(|length| *length > told).collect();
         self.told = new.last().copied().unwrap_or(told);
         new
     }

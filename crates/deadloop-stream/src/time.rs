@@ -8,8 +8,8 @@ use serde_json::Value;
 /// milli-, micro- or nanoseconds, distinguished by its size. `None` for other values.
 pub fn millis(value: &Value) -> Option<f64> {
     match value {
-        Value::Number(number) => number.as_f64().and_then(scaled),
-        Value::String(text) => iso(text).or_else(|| text.parse().ok().and_then(scaled)),
+        Value::Number(number) => number.as_f64().and_then(scale_to_ms),
+        Value::String(text) => iso(text).or_else(|| text.parse().ok().and_then(scale_to_ms)),
         _ => None,
     }
 }
@@ -46,7 +46,7 @@ fn iso(text: &str) -> Option<f64> {
 
 /// Returns milliseconds. The number's size tells its unit: 1e11 is the year 5138 in seconds and 1973 in milliseconds,
 /// and so on.
-fn scaled(number: f64) -> Option<f64> {
+fn scale_to_ms(number: f64) -> Option<f64> {
     let millis = match number {
         n if !n.is_finite() || n < 0.0 => return None,
         n if n < 1e11 => n * 1e3,

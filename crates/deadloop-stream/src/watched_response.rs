@@ -177,20 +177,20 @@ impl WatchedResponse {
         self
     }
 
-    /// Sets the request that the response answers. The guard is that of the task, before and after a model is named,
-    /// and takes the user's texts. Call it after [`by_model`](Self::by_model), and before any bytes.
+    /// Sets the request that the response answers. Its task selects the guard, before and after a model is named, and
+    /// the guard takes the user's texts. Call it after [`by_model`](Self::by_model), and before any bytes.
     #[must_use]
     pub fn answering(mut self, asked: PromptInfo) -> Self {
         self.asked = asked;
         if let Some(guards) = &self.guards {
-            self.guard = guards.guard(self.work(UNNAMED));
+            self.guard = guards.guard(self.model_task(UNNAMED));
         }
         self.hear_user();
         self
     }
 
     /// Returns a model together with the task.
-    fn work<'a>(&'a self, model: &'a str) -> ModelTask<'a> {
+    fn model_task<'a>(&'a self, model: &'a str) -> ModelTask<'a> {
         ModelTask {
             model,
             task: &self.asked.task,
@@ -219,14 +219,14 @@ impl WatchedResponse {
         mut each: impl FnMut(&ResponseEvent<'_>),
     ) -> WatchStep {
         if self.alarm().is_some() {
-            return self.stopped();
+            return self.stopped_step();
         }
         let mut step = WatchStep::default();
         let before = self.fed;
         self.fed += bytes.len() as u64;
         self.reader.feed(bytes);
         let end = self.judge(now, &mut step, &mut each);
-        step.kept = self.kept(bytes, before, end);
+        step.kept = self.kept_bytes(bytes, before, end);
         self.ending.saw(&bytes[..step.kept]);
         step
     }
@@ -239,7 +239,7 @@ impl WatchedResponse {
     /// Ends the response, as [`end`](Self::end) does. Calls `each` with each event that the guard was given.
     pub fn end_each(&mut self, now: u64, mut each: impl FnMut(&ResponseEvent<'_>)) -> WatchStep {
         if self.alarm().is_some() {
-            return self.stopped();
+            return self.stopped_step();
         }
         let mut step = WatchStep::default();
         if std::mem::replace(&mut self.closed, true) {
@@ -261,7 +261,7 @@ impl WatchedResponse {
     /// Reports silence, as [`silent`](Self::silent) does. Calls `each` with each event that the guard was given.
     pub fn silent_each(&mut self, now: u64, mut each: impl FnMut(&ResponseEvent<'_>)) -> WatchStep {
         if self.alarm().is_some() {
-            return self.stopped();
+            return self.stopped_step();
         }
         let mut step = WatchStep::default();
         for silence in self.quiet.waited(now) {
@@ -328,7 +328,7 @@ impl WatchedResponse {
         })
     }
 
-    fn stopped(&self) -> WatchStep {
+    fn stopped_step(&self) -> WatchStep {
         WatchStep {
             decision: self
                 .alarm()
@@ -348,24 +348,24 @@ impl WatchedResponse {
     ) -> Option<u64> {
         while let Some(arrival) = self.reader.next_event() {
             self.follow();
-            // Of a call that a later chunk shows to be over, its own end counts.
+            // The end of a call that a later chunk completes is its own, not that of the chunk.
             if arrival.end > self.chunk {
                 (self.before_chunk, self.chunk) = (self.chunk, arrival.end);
             }
             let event = arrival.event.borrowed();
             if self.push_before(&event, now, step, each) {
-                // It has come all the same.
+                // The event has arrived, even if an earlier one raised an alarm.
                 each(&ResponseEvent {
                     event,
                     goes_on: false,
                     derived: false,
                 });
-                return Some(self.begins(&arrival));
+                return Some(self.cut_before(&arrival));
             }
             let before = self.seen;
             self.count(&event);
             if self.push(&event, false, step, each) {
-                return Some(self.cut(&arrival, before));
+                return Some(self.cut_position(&arrival, before));
             }
             if let Some(refused) = step.refused.last_mut().filter(|last| last.end == 0) {
                 refused.end = arrival.end;
@@ -428,7 +428,7 @@ impl WatchedResponse {
         if self.guards.is_some() {
             self.before.push(event.owned());
         }
-        // What is not in the stream has the number of the event that comes next.
+        // Derived events share the number of the next event of the stream.
         let number = self.events;
         let counts = !derived && !matches!(event, Event::Text(TextChannel::Arguments, _));
         self.events += u64::from(counts);
@@ -476,12 +476,12 @@ impl WatchedResponse {
         let Some(guards) = self.guards.take() else {
             return;
         };
-        let own = guards.guard(self.work(self.model().unwrap_or(UNNAMED)));
+        let own = guards.guard(self.model_task(self.model().unwrap_or(UNNAMED)));
         if !own.is_as(&self.guard) {
             self.guard = own;
             self.hear_user();
             for event in &self.before {
-                // If it stops at one of these, it does so again at the next.
+                // If the guard stops at one of these, the next push returns the alarm again.
                 let _ = self.guard.push(&event.borrowed());
             }
         }
@@ -489,7 +489,7 @@ impl WatchedResponse {
     }
 
     /// Returns the end of a response that is cut before an event: the end of the bytes before the event.
-    fn begins(&self, arrival: &Arrival) -> u64 {
+    fn cut_before(&self, arrival: &Arrival) -> u64 {
         match (&arrival.event, self.reader.format()) {
             (OwnedEvent::Text(_, text), Some(StreamFormat::Text)) => {
                 arrival.end.saturating_sub(text.len() as u64)
@@ -500,7 +500,7 @@ impl WatchedResponse {
 
     /// Returns the end of a response that is cut at an event: the event's end, or the beginning of a refused call.
     /// Plain text comes in pieces of any length, so it is cut right after the char that raised the alarm.
-    fn cut(&self, arrival: &Arrival, before: ResponseCounts) -> u64 {
+    fn cut_position(&self, arrival: &Arrival, before: ResponseCounts) -> u64 {
         if self
             .alarm()
             .is_some_and(|alarm| alarm.response == Response::Refuse)
@@ -524,11 +524,11 @@ impl WatchedResponse {
 
     /// Returns the number of the newly arrived bytes that are passed on. A server-sent event is passed on with the
     /// blank line that ends it, if that line has arrived.
-    fn kept(&self, bytes: &[u8], before: u64, end: Option<u64>) -> usize {
+    fn kept_bytes(&self, bytes: &[u8], before: u64, end: Option<u64>) -> usize {
         let Some(end) = end else {
             return bytes.len();
         };
-        // The alarm may be about text that was held back, and that went on before.
+        // The end may lie before these bytes, in text that was passed on already.
         let kept = usize::try_from(end.saturating_sub(before)).unwrap_or(usize::MAX);
         let kept = kept.min(bytes.len());
         let blank = match &bytes[kept..] {

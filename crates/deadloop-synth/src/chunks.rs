@@ -46,7 +46,7 @@ pub(super) fn events(
 }
 
 /// Returns the events of an answer with its recorded pieces and times.
-pub(super) fn recorded(text: &str, pieces: &[TimedPiece]) -> Vec<RecordedEvent> {
+pub(super) fn timed_events(text: &str, pieces: &[TimedPiece]) -> Vec<RecordedEvent> {
     let mut left = text.chars();
     let cut = pieces.iter().map_while(|piece| {
         let text: String = left.by_ref().take(piece.chars).collect();

@@ -80,7 +80,7 @@ impl CopyMaker<'_> {
     ) -> Result<(String, Vec<String>, String), NoDraw> {
         let l = self.wanted.item;
         let Some(name) = &l.unit else {
-            let (unit, name) = cut(self.texts, self.wanted.kind, chars, rng).ok_or(NO_UNIT)?;
+            let (unit, name) = cut_unit(self.texts, self.wanted.kind, chars, rng).ok_or(NO_UNIT)?;
             return Ok((unit, Vec::new(), name));
         };
         let units = self

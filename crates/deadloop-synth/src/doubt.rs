@@ -33,7 +33,7 @@ pub(super) fn statements(text: &str) -> Vec<&str> {
 
 /// Joins statements. A word of doubt precedes each with the probability `share`. A blank follows each, except in a
 /// script without blanks.
-pub(super) fn glued(
+pub(super) fn join_statements(
     statements: &[&str],
     doubt: &[NonEmptyText],
     share: f64,
@@ -82,10 +82,10 @@ mod tests {
     fn doubt_stands_before_each_statement() {
         let doubt = ["But wait, ".into()];
         let mut rng = Rng::new(1);
-        let text = glued(&["A is b. ", "C is d."], &doubt, 1.0, &mut rng);
+        let text = join_statements(&["A is b. ", "C is d."], &doubt, 1.0, &mut rng);
         assert_eq!(text, "But wait, A is b. But wait, C is d. ");
         assert_eq!(
-            glued(&["好。"], &["等等，".into()], 1.0, &mut rng),
+            join_statements(&["好。"], &["等等，".into()], 1.0, &mut rng),
             "等等，好。"
         );
     }

@@ -1,6 +1,6 @@
 //! Drift: differences between the copies of a loop and the first one.
 
-use super::doubt::{glued, statements};
+use super::doubt::{join_statements, statements};
 use super::letters::{is_chinese, is_sign, words};
 use super::spec::{Drift, DriftKind, NonEmptyText};
 use crate::planted_loops::{LoopPlan, Rng};
@@ -64,18 +64,18 @@ impl Drift {
                 if number > 0 {
                     rng.shuffle(&mut order);
                 }
-                (order.len() > 1).then(|| glued(&order, words.doubt, self.rate(), rng))
+                (order.len() > 1).then(|| join_statements(&order, words.doubt, self.rate(), rng))
             }
             _ if number == 0 || !rng.chance(self.rate()) => Some(plan.copy(number)),
-            _ => self.changed(&plan.copy(number), words, rng),
+            _ => self.change_copy(&plan.copy(number), words, rng),
         }
     }
 
-    fn changed(&self, copy: &str, words: &DriftWords<'_>, rng: &mut Rng) -> Option<String> {
+    fn change_copy(&self, copy: &str, words: &DriftWords<'_>, rng: &mut Rng) -> Option<String> {
         match self.kind.0 {
-            DriftKind::Paraphrase => paraphrased(copy, words.paraphrase, rng),
-            DriftKind::Case => at_word(copy, rng, |word, _| Some(flipped(word))),
-            DriftKind::Space => Some(spaced(copy, rng)),
+            DriftKind::Paraphrase => paraphrase_copy(copy, words.paraphrase, rng),
+            DriftKind::Case => at_word(copy, rng, |word, _| Some(flip_case(word))),
+            DriftKind::Space => Some(double_blank(copy, rng)),
             _ => at_word(copy, rng, |word, rng| {
                 let other = rng.pick(words.others)?;
                 (other != word).then(|| other.clone())
@@ -96,7 +96,7 @@ fn at_word(
     Some(format!("{}{new}{}", &copy[..word.start], &copy[word.end..]))
 }
 
-fn flipped(word: &str) -> String {
+fn flip_case(word: &str) -> String {
     let mut chars = word.chars();
     let first = chars.next().into_iter();
     let first = first.flat_map(|c| {
@@ -111,7 +111,7 @@ fn flipped(word: &str) -> String {
 }
 
 /// Doubles a blank. A copy without blanks gets one inside.
-fn spaced(copy: &str, rng: &mut Rng) -> String {
+fn double_blank(copy: &str, rng: &mut Rng) -> String {
     let inside = copy.trim_end().len();
     let places = |blank: bool| -> Vec<usize> {
         let all = copy.char_indices().skip(1).filter(|(at, _)| *at < inside);
@@ -130,7 +130,7 @@ fn spaced(copy: &str, rng: &mut Rng) -> String {
 }
 
 /// Replaces a word of the copy by another word of its group.
-fn paraphrased(copy: &str, groups: &[Vec<NonEmptyText>], rng: &mut Rng) -> Option<String> {
+fn paraphrase_copy(copy: &str, groups: &[Vec<NonEmptyText>], rng: &mut Rng) -> Option<String> {
     let whole = |at: usize, word: &str| {
         let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphabetic() && !is_sign(c));
         let inner = word.chars().all(|c| !is_sign(c));

@@ -63,11 +63,11 @@ impl<'a> Synth<'a> {
             let drawn = self.drawn((&frame, &pool), faults, &mut rng)?;
             Ok((self.damaged(faults, &asked, &drawn, &mut rng)?, drawn))
         };
-        let (stream, drawn) = self.tried((item, &frame.id), 2 * ATTEMPTS, draw)?;
+        let (stream, drawn) = self.try_draw((item, &frame.id), 2 * ATTEMPTS, draw)?;
         Ok(self.faulty(frame, faults, &asked, stream, drawn))
     }
 
-    fn damaged(
+    fn damage_stream(
         &self,
         faults: &Faults,
         asked: &FaultRequest,
@@ -77,7 +77,7 @@ impl<'a> Synth<'a> {
         let intact = drawn.text.as_str();
         match faults.stream {
             SpecStreamKind::Calls => super::stream_faults::calls(self.spec.tools(), asked, rng),
-            SpecStreamKind::Whole => super::stream_faults::whole(asked, drawn, rng),
+            SpecStreamKind::Whole => super::stream_faults::make_whole_stream(asked, drawn, rng),
             SpecStreamKind::Events => text_faults::events(asked, intact, rng),
             SpecStreamKind::Arguments => text_faults::arguments(asked, intact),
             SpecStreamKind::Name => text_faults::name(asked, intact),

@@ -43,11 +43,11 @@ impl Forms {
             for (form, at) in file.form.into_iter().zip(at.tables("form")) {
                 if forms.forms.iter().any(|other| other.name == form.name) {
                     let what = format!("two forms named {}", form.name);
-                    return Err(at.refused("name", what, "names of their own"));
+                    return Err(at.error_at("name", what, "names of their own"));
                 }
                 forms
                     .render(&form, &mut Rng::new(1), &[String::new()])
-                    .map_err(|what| at.refused("text", what, "a Jinja template"))?;
+                    .map_err(|what| at.error_at("text", what, "a Jinja template"))?;
                 forms.forms.push(form);
             }
             Ok(forms)
@@ -89,7 +89,7 @@ impl Form {
     }
 
     /// Returns the number of the form's texts in an item that wants `count`.
-    pub(super) fn most(&self, count: usize) -> usize {
+    pub(super) fn text_count(&self, count: usize) -> usize {
         self.most.map_or(count, |most| count.min(most.0 as usize))
     }
 }

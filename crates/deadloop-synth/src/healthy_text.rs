@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::doubt::{glued, statements};
+use super::doubt::{join_statements, statements};
 use super::label::PlantedLabel;
 use super::spec::{CountRange, SpecError, SpecItem, ends};
 use super::stock::{CleanReader, SplitAssignment};
-use super::transcript::{SynthTranscript, seeded};
+use super::transcript::{SynthTranscript, seed_of_name};
 use super::{PLANTED, Synth, SynthJob, TranscriptFrame, chunks, finish};
 use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent};
@@ -18,13 +18,13 @@ impl<'a> Synth<'a> {
         forms: &str,
         job: &SynthJob,
     ) -> Result<SynthTranscript, SpecError> {
-        let missing = || self.failed(item, &item.name, "no forms were read");
+        let missing = || self.draw_failure(item, &item.name, "no forms were read");
         let file = self.stock.forms.get(forms).ok_or_else(missing)?;
         let form = file.forms.get(job.form).ok_or_else(missing)?;
         let names = file.forms.iter().map(|form| form.name.as_str());
         let split = SplitAssignment::new(self.spec, forms, names).split(job.form);
         let id = format!("{}/{}/{}", item.name, form.name, job.at);
-        let mut rng = Rng::new(seeded(self.spec.seed, &["item", &id]));
+        let mut rng = Rng::new(seed_of_name(self.spec.seed, &["item", &id]));
         let frame = TranscriptFrame {
             item,
             id,
@@ -51,7 +51,7 @@ impl<'a> Synth<'a> {
         let aside = paragraphs(ends(item.aside, 0, 0), &mut rng).join("\n\n");
         let block = file
             .render(form, &mut rng, &prose)
-            .map_err(|why| self.failed(item, &frame.id, &why))?;
+            .map_err(|why| self.draw_failure(item, &frame.id, &why))?;
         parts.push(block.trim_matches('\n').to_owned());
         parts.extend(after);
         let channel = item.channel(job.at, form.channel());
@@ -77,7 +77,7 @@ impl<'a> Synth<'a> {
         let pool = self.pool(&frame);
         let chars = ends(item.chars, 1000, 6000);
         let wanted = chars.draw(&mut rng);
-        let short = || self.failed(item, &frame.id, "too little clean text");
+        let short = || self.draw_failure(item, &frame.id, "too little clean text");
         let mut clean = CleanReader::draw(&pool, wanted, &mut rng);
         let mut text: String = clean
             .take(chars.low, wanted)
@@ -86,7 +86,7 @@ impl<'a> Synth<'a> {
             .collect();
         if item.glue.is_some() {
             let doubt = self.spec.doubt(item.glue.as_ref(), frame.lang);
-            text = glued(&statements(&text), doubt, 1.0, &mut rng);
+            text = join_statements(&statements(&text), doubt, 1.0, &mut rng);
         }
         let first = clean.parts.first().ok_or_else(short)?;
         let ids: Vec<&str> = clean.parts.iter().map(|part| part.id.as_str()).collect();

@@ -13,7 +13,7 @@ const REAL_CHARS: usize = 1200;
 
 impl Synth<'_> {
     /// Draws an intact stream.
-    pub(super) fn drawn(
+    pub(super) fn draw(
         &self,
         (frame, pool): (&TranscriptFrame<'_>, &[&CleanText]),
         faults: &Faults,
@@ -25,15 +25,15 @@ impl Synth<'_> {
         let Some(forms) = &frame.item.forms else {
             return self.real((frame, pool), faults.stream, rng);
         };
-        let formed = self.formed(frame, forms, faults.stream, rng)?;
+        let formed = self.fill_form(frame, forms, faults.stream, rng)?;
         if faults.planted {
-            planted(self.real((frame, pool), faults.stream, rng)?, &formed, rng)
+            insert(self.real((frame, pool), faults.stream, rng)?, &formed, rng)
         } else {
             Ok(formed)
         }
     }
 
-    fn formed(
+    fn fill_form(
         &self,
         frame: &TranscriptFrame<'_>,
         name: &str,
@@ -94,7 +94,7 @@ impl Synth<'_> {
                 SpecStreamKind::Text | SpecStreamKind::Whole | SpecStreamKind::Events
             ) =>
             {
-                short(&clean.text)
+                short_beginning(&clean.text)
             }
             None => return Err("a text file where a transcript is needed"),
             Some(real) => match stream {
@@ -103,10 +103,10 @@ impl Synth<'_> {
                 SpecStreamKind::Think if !real.has(stream) => None,
                 SpecStreamKind::Think => Some(format!(
                     "<think>{}</think>{}",
-                    short(&real.reasoning),
-                    short(&real.answer)
+                    short_beginning(&real.reasoning),
+                    short_beginning(&real.answer)
                 )),
-                _ => Some(short(&real.answer)).filter(|text| !text.is_empty()),
+                _ => Some(short_beginning(&real.answer)).filter(|text| !text.is_empty()),
             }
             .ok_or("no transcript with what is to be damaged")?,
         };
@@ -115,14 +115,14 @@ impl Synth<'_> {
             from: clean.id.clone(),
             group: clean.group.clone().unwrap_or_else(|| clean.id.clone()),
             model: clean.model.clone(),
-            ..self.timed((frame, clean), stream)?
+            ..self.timed_pieces((frame, clean), stream)?
         })
     }
 }
 
 impl Synth<'_> {
     /// Returns the pieces and times of a recording, if the item uses them.
-    fn timed(
+    fn timed_pieces(
         &self,
         (frame, clean): (&TranscriptFrame<'_>, &CleanText),
         stream: SpecStreamKind,
@@ -141,7 +141,7 @@ impl Synth<'_> {
             // If the text is cut, the time of its end is unknown.
             over: real
                 .over
-                .filter(|_| short(&real.answer).len() == real.answer.len()),
+                .filter(|_| short_beginning(&real.answer).len() == real.answer.len()),
             ..IntactStream::default()
         })
     }
@@ -173,7 +173,7 @@ pub(super) struct IntactStream {
 
 /// Inserts the actions of a form into a real answer: directly after the thinking if there is any, otherwise between
 /// two sentences.
-fn planted(host: IntactStream, form: &IntactStream, rng: &mut Rng) -> Result<IntactStream, NoDraw> {
+fn insert(host: IntactStream, form: &IntactStream, rng: &mut Rng) -> Result<IntactStream, NoDraw> {
     const THOUGHT: &str = "</think>";
     let behind = |text| str::split_once(text, THOUGHT);
     let actions = behind(&form.text).map_or(&*form.text, |(_, answer)| answer);
@@ -200,7 +200,7 @@ fn ends(text: &str) -> impl Iterator<Item = usize> {
 }
 
 /// Returns the beginning of a real text, up to the end of a line or sentence if there is one.
-fn short(text: &str) -> String {
+fn short_beginning(text: &str) -> String {
     let cut: String = text.chars().take(REAL_CHARS).collect();
     if cut.len() == text.len() {
         return cut;

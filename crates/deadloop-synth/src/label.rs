@@ -69,7 +69,7 @@ impl RepeatStretch {
     /// continue it. `None` if the stretch does not repeat, if the period is not the smallest, or if the repetition
     /// already begins in the text before. `loose` items before the stretch are ignored: a blank before a unit that ends
     /// with a blank does not move the start.
-    pub(super) fn whole<T: PartialEq>(self, all: &[T], loose: fn(&T) -> bool) -> Option<Self> {
+    pub(super) fn extend<T: PartialEq>(self, all: &[T], loose: fn(&T) -> bool) -> Option<Self> {
         let Self {
             start,
             period,
@@ -95,7 +95,7 @@ impl RepeatStretch {
         self.start + self.period
     }
 
-    /// Returns the label of the stretch. `length` is that of the whole sequence.
+    /// Returns the label of the stretch in a sequence of `length` items.
     pub(super) fn label(
         self,
         class: &'static str,

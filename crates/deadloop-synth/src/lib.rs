@@ -57,7 +57,7 @@ use label::PlantedLabel;
 use spec::{Chunks, CorpusSpec, Form, ItemMaker, SpecError, SpecItem};
 use stock::{CleanText, Split, SplitAssignment, Stock, pool};
 use text_loops::LabelledText;
-use transcript::{NoDraw, SynthTranscript, seeded};
+use transcript::{NoDraw, SynthTranscript, seed_of_name};
 
 /// The suffixes of a model's name if its text was planted into or damaged.
 const PLANTED: &str = "+planted";
@@ -102,7 +102,7 @@ impl<'a> Synth<'a> {
             let forms = self.forms_of(wanted);
             if is_of_forms(wanted) {
                 for (form, of) in forms {
-                    let count = of.most(wanted.count());
+                    let count = of.text_count(wanted.count());
                     jobs.extend((0..count).map(|at| SynthJob { item, at, form }));
                 }
             } else {
@@ -136,7 +136,7 @@ impl<'a> Synth<'a> {
             (ItemMaker::Text(kind), ..) => self.text_loop(item, kind, job.at),
             (ItemMaker::Clean, Some(forms), _) => self.negative(item, forms, job),
             (ItemMaker::Clean, None, _) => self.clean(item, job.at),
-            (ItemMaker::Recorded, ..) => self.recorded(item, job.at),
+            (ItemMaker::Recorded, ..) => self.recording(item, job.at),
             (_, _, Some(faults)) => self.fault(item, faults, job.at),
             (_, _, None) => self.run(item, job.at),
         }
@@ -152,7 +152,7 @@ impl<'a> Synth<'a> {
     /// Returns the generator and the split of the transcript at `at`.
     fn start(&self, item: &SpecItem, at: usize) -> (Rng, Split) {
         let name = ["item", &item.name, &at.to_string()];
-        let mut rng = Rng::new(seeded(self.spec.seed, &name));
+        let mut rng = Rng::new(seed_of_name(self.spec.seed, &name));
         let is_test = rng.chance(self.spec.test());
         (rng, if is_test { Split::Test } else { Split::Dev })
     }
@@ -170,7 +170,7 @@ impl<'a> Synth<'a> {
     }
 
     /// Returns the first draw that succeeds.
-    fn tried<T>(
+    fn try_draw<T>(
         &self,
         (item, id): (&SpecItem, &str),
         attempts: usize,
@@ -183,7 +183,7 @@ impl<'a> Synth<'a> {
                 Err(reason) => why = reason,
             }
         }
-        Err(self.failed(item, id, why))
+        Err(self.draw_failure(item, id, why))
     }
 
     fn pool(&self, frame: &TranscriptFrame<'_>) -> Vec<&'a CleanText> {
@@ -198,7 +198,7 @@ impl<'a> Synth<'a> {
             .collect()
     }
 
-    fn failed(&self, item: &SpecItem, id: &str, why: &str) -> SpecError {
+    fn draw_failure(&self, item: &SpecItem, id: &str, why: &str) -> SpecError {
         let what = format!("{id} cannot be made: {why}");
         SpecError::at(
             item.line,
@@ -218,7 +218,7 @@ impl<'a> Synth<'a> {
         let pool = self.pool(&frame);
         if pool.is_empty() {
             let why = "no clean text of its language in its sources";
-            return Err(self.failed(item, &frame.id, why));
+            return Err(self.draw_failure(item, &frame.id, why));
         }
         let unit = item.unit.as_ref();
         let unit = unit.and_then(|name| self.spec.units(name, frame.lang));
@@ -237,12 +237,12 @@ impl<'a> Synth<'a> {
             pool: &pool,
             units: &units,
         };
-        let draw = |_| text_loops::looped(&wanted, &mut rng);
-        let text = self.tried((item, &frame.id), ATTEMPTS, draw)?;
-        Ok(self.planted(frame, (kind, wanted.channel), text, &mut rng))
+        let draw = |_| text_loops::draw_loop(&wanted, &mut rng);
+        let text = self.try_draw((item, &frame.id), ATTEMPTS, draw)?;
+        Ok(self.finish_planted(frame, (kind, wanted.channel), text, &mut rng))
     }
 
-    fn planted(
+    fn finish_planted(
         &self,
         frame: TranscriptFrame<'_>,
         (kind, channel): (Kind, &str),

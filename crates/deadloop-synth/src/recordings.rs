@@ -60,12 +60,12 @@ impl<'a> Synth<'a> {
     }
 
     /// Returns the recording at `at`. Its split is removed if the spec has no splits.
-    pub(super) fn recorded(
+    pub(super) fn recording(
         &self,
         item: &'a SpecItem,
         at: usize,
     ) -> Result<SynthTranscript, SpecError> {
-        let none = || self.failed(item, &item.name, "no such recording");
+        let none = || self.draw_failure(item, &item.name, "no such recording");
         let mut made = SynthTranscript::clone(self.recordings(item).get(at).ok_or_else(none)?);
         if self.spec.test() == 0.0 {
             made.entry.split = None;

@@ -121,7 +121,7 @@ impl RealStream {
         let call = |event: &RecordedEvent| match &event.body {
             Body::ToolCall {
                 name, arguments, ..
-            } => intact(arguments).map(|arguments| (name.clone(), arguments)),
+            } => intact_arguments(arguments).map(|arguments| (name.clone(), arguments)),
             _ => None,
         };
         let (reasoning, answer) = (transcript.reasoning(), transcript.answer());
@@ -171,7 +171,7 @@ fn pieces(events: &[RecordedEvent]) -> Option<Vec<TimedPiece>> {
 }
 
 /// Returns arguments as the model wrote them, if they are an object with a field.
-fn intact(arguments: &Json) -> Option<String> {
+fn intact_arguments(arguments: &Json) -> Option<String> {
     let (text, value) = match arguments {
         Json::String(text) => (text.clone(), serde_json::from_str(text).ok()?),
         value => (value.to_string(), value.clone()),

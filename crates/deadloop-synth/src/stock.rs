@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::forms::Forms;
 use super::runs::RealRun;
 use super::spec::CorpusSpec;
-use super::transcript::{SynthTranscript, seeded};
+use super::transcript::{SynthTranscript, seed_of_name};
 use crate::planted_loops::Rng;
 
 /// A clean text.
@@ -84,7 +84,7 @@ impl SplitAssignment {
         pool: &str,
         names: impl Iterator<Item = &'a str>,
     ) -> Self {
-        let keyed = |(at, name)| (seeded(spec.seed, &["split", pool, name]), at);
+        let keyed = |(at, name)| (seed_of_name(spec.seed, &["split", pool, name]), at);
         let mut order: Vec<(u64, usize)> = names.enumerate().map(keyed).collect();
         order.sort_unstable();
         let test = (order.len() as f64 * spec.test()).round() as usize;
@@ -110,8 +110,8 @@ impl SplitAssignment {
     }
 }
 
-/// Returns the texts of one source in one language and split. The split is that of the texts' corpus, or is dealt by
-/// whole groups.
+/// Returns the texts of one source in one language and split. The texts' corpus gives the split, or whole groups are
+/// dealt.
 pub(super) fn pool<'a>(
     spec: &CorpusSpec,
     texts: &'a [CleanText],

@@ -25,7 +25,7 @@ const PAUSES: [u32; 11] = [1, 2, 3, 4, 6, 9, 14, 20, 30, 45, 60];
 /// Makes a stream, with or without its end.
 ///
 /// An intact recording with times of its own keeps its pauses and its end.
-pub(super) fn whole(
+pub(super) fn make_whole_stream(
     asked: &FaultRequest,
     drawn: &IntactStream,
     rng: &mut Rng,
@@ -48,7 +48,7 @@ pub(super) fn whole(
     let text: String = intact.chars().take(left).collect();
     let is_recorded = !drawn.pieces.is_empty();
     let mut events = if is_recorded {
-        chunks::recorded(&text, &drawn.pieces)
+        chunks::timed_events(&text, &drawn.pieces)
     } else {
         chunks::events(&text, "answer", asked.chunks.as_ref(), rng)
     };
@@ -56,15 +56,15 @@ pub(super) fn whole(
     match asked.fault {
         Fault::Stall if asked.is_intact && !is_recorded => {
             more.insert("pause_ms".into(), json!(pause(&mut events, rng)));
-            events.push(ended(&events, "stop", 0.0));
+            events.push(end_event(&events, "stop", 0.0));
         }
         _ if asked.is_intact => {
-            let mut end = ended(&events, "stop", 0.0);
+            let mut end = end_event(&events, "stop", 0.0);
             end.t_ms = drawn.over.or(end.t_ms);
             events.push(end);
         }
-        Fault::Stall => events.push(ended(&events, "timeout", GIVEN_UP)),
-        Fault::ErrorEvent => events.push(ended(&events, "error", 0.0)),
+        Fault::Stall => events.push(end_event(&events, "timeout", GIVEN_UP)),
+        Fault::ErrorEvent => events.push(end_event(&events, "error", 0.0)),
         _ => {}
     }
     Ok(FaultyStream {
@@ -77,7 +77,7 @@ pub(super) fn whole(
 }
 
 /// Returns the end event of a stream, `after` milliseconds after its last event.
-fn ended(events: &[RecordedEvent], reason: &str, after: f64) -> RecordedEvent {
+fn end_event(events: &[RecordedEvent], reason: &str, after: f64) -> RecordedEvent {
     let mut event = finish(reason);
     let last = events.iter().rev().find_map(|event| event.t_ms);
     event.t_ms = last.map(|last| last + after);
@@ -115,7 +115,7 @@ pub(super) fn calls(
     for (at, is_broken) in broken.iter().enumerate() {
         let tool = rng.pick(tools).ok_or("no tools")?;
         let id = Some(format!("call-{at}"));
-        let arguments = tool.drawn(rng);
+        let arguments = tool.draw_arguments(rng);
         events.push(RecordedEvent::new(Body::ToolCall {
             id: id.clone(),
             name: tool.name.to_string(),

@@ -14,7 +14,7 @@ use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent};
 
 /// Damages a text. Returns the damaged text and its onset, which is `None` if the text is to be intact.
-fn hurt(asked: &FaultRequest, intact: &str) -> Result<(String, Option<usize>), NoDraw> {
+fn damage_text(asked: &FaultRequest, intact: &str) -> Result<(String, Option<usize>), NoDraw> {
     let severity = if asked.is_intact { 0 } else { asked.severity };
     let damaged = damage(asked.fault, severity, asked.seed, intact);
     if !asked.is_intact && damaged.onset.is_none() {
@@ -44,7 +44,7 @@ pub(super) fn text(
     if stream == SpecStreamKind::Think && meaning.reasoning.is_empty() {
         return Err("no whole block of thinking at its start");
     }
-    let (text, onset) = hurt(asked, intact)?;
+    let (text, onset) = damage_text(asked, intact)?;
     // An empty answer or a confirmation has no meaning for the context.
     let nothing = !asked.is_intact && matches!(asked.fault, Fault::Pseudo | Fault::Confirmation);
     let gold = match asked.fault {
@@ -80,7 +80,7 @@ fn call(name: &str, arguments: &str) -> Vec<RecordedEvent> {
 }
 
 pub(super) fn arguments(asked: &FaultRequest, intact: &str) -> Result<FaultyStream, NoDraw> {
-    let (text, onset) = hurt(asked, intact)?;
+    let (text, onset) = damage_text(asked, intact)?;
     Ok(FaultyStream {
         events: call("tool", &text),
         channel: "arguments",
@@ -146,7 +146,7 @@ pub(super) fn events(
     if !asked.is_intact && damaged.onset.is_none() {
         return Err("nothing in it that the fault damages");
     }
-    let mut events = delivered(&damaged.events);
+    let mut events = to_events(&damaged.events);
     let before = damaged.onset.map(|onset| {
         let before = damaged
             .events
@@ -170,7 +170,7 @@ pub(super) fn events(
     })
 }
 
-fn delivered(row: &[Delivery]) -> Vec<RecordedEvent> {
+fn to_events(row: &[Delivery]) -> Vec<RecordedEvent> {
     let event = |delivered: &Delivery| {
         let mut event = RecordedEvent::new(Body::Answer(delivered.text.clone()));
         event.rest.insert("event_id".into(), json!(delivered.id));

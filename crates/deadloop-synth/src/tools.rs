@@ -7,7 +7,7 @@ use crate::planted_loops::Rng;
 
 impl Tool {
     /// Draws arguments for a call of the tool.
-    pub(super) fn drawn(&self, rng: &mut Rng) -> Json {
+    pub(super) fn draw_arguments(&self, rng: &mut Rng) -> Json {
         let arguments = self.arguments.iter().flat_map(|all| &all.0);
         let drawn = arguments.map(|(name, values)| {
             let value = rng.pick(values).cloned().unwrap_or_default();

@@ -29,7 +29,7 @@ impl SynthTranscript {
 }
 
 /// Returns a seed that depends on a name.
-pub(super) fn seeded(seed: u64, name: &[&str]) -> u64 {
+pub(super) fn seed_of_name(seed: u64, name: &[&str]) -> u64 {
     let mut hasher = Sha256::new();
     hasher.update(seed.to_le_bytes());
     for part in name {

@@ -8,7 +8,7 @@ use deadloop_detect::Kind;
 
 /// Cuts a unit for a loop of this kind out of one of these texts, and returns it with the text's id. `chars` is the
 /// length of the unit. `None` if this draw found no fitting piece.
-pub(super) fn cut(
+pub(super) fn cut_unit(
     texts: &[&CleanText],
     kind: Kind,
     chars: CountRange,

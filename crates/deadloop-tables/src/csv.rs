@@ -40,7 +40,7 @@ impl<W: Write> CsvWriter<W> {
         for row in 0..frame.height() {
             let cells = frame.columns().iter();
             self.file
-                .write_record(cells.map(|column| written(column, row)))?;
+                .write_record(cells.map(|column| format_cell(column, row)))?;
         }
         Ok(())
     }
@@ -55,7 +55,7 @@ impl<W: Write> CsvWriter<W> {
 }
 
 /// Formats a cell for a file.
-fn written(column: &Column, row: usize) -> String {
+fn format_cell(column: &Column, row: usize) -> String {
     let value = column.get(row).unwrap_or(AnyValue::Null);
     match value.get_str() {
         Some(text) => unrunnable(text).into_owned(),

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 /// Escapes text that a spreadsheet would run as a formula.
 pub fn unrunnable(text: &str) -> Cow<'_, str> {
-    let runs = begins(text) && !is_number(text);
+    let runs = begins_formula(text) && !is_number(text);
     // Text that looks escaped is escaped too, or reading would remove its own mark.
     if runs || text.strip_prefix('\'').is_some_and(looks_changed) {
         Cow::Owned(format!("'{text}"))
@@ -25,10 +25,10 @@ pub(crate) fn as_it_was(cell: &str) -> &str {
 }
 
 fn looks_changed(rest: &str) -> bool {
-    begins(rest) || rest.starts_with('\'')
+    begins_formula(rest) || rest.starts_with('\'')
 }
 
-fn begins(text: &str) -> bool {
+fn begins_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n'])
 }
 
@@ -66,7 +66,7 @@ mod tests {
         fn what_is_written_is_read_as_it_was(text in "['=@+a1\t\r\n-]{0,6}") {
             let written = unrunnable(&text);
             prop_assert_eq!(as_it_was(&written), &*text);
-            prop_assert!(!begins(&written) || is_number(&written));
+            prop_assert!(!begins_formula(&written) || is_number(&written));
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn number(code: Code) -> u8 {
 }
 
 /// Returns the failure that a finished run has recorded.
-pub(crate) fn again(ended: &ResultFailure) -> Failure {
+pub(crate) fn recorded_failure(ended: &ResultFailure) -> Failure {
     let of = |(kind, number): &(Code, u8)| (*number == ended.exit).then_some(*kind);
     let kind = CODES.iter().find_map(of).unwrap_or(Code::Unexpected);
     kind.error(&ended.reason)
@@ -65,6 +65,6 @@ mod tests {
             exit: number(Code::TooLittle),
             reason: "too little".into(),
         };
-        assert_eq!(again(&ended).code(), Code::TooLittle);
+        assert_eq!(recorded_failure(&ended).code(), Code::TooLittle);
     }
 }

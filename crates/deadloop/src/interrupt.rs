@@ -29,7 +29,7 @@ static TOLD: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Installs handlers of Ctrl-C and SIGTERM that end the program in good order.
-pub(crate) fn heed() -> Outcome {
+pub(crate) fn install_handlers() -> Outcome {
     let stop = || {
         CANCEL.store(true, Ordering::SeqCst);
         let told = TOLD.get().inspect(|tell| tell());
@@ -52,7 +52,7 @@ pub(crate) fn heed() -> Outcome {
 
 /// Returns the outcome of a command. If the program is being interrupted, an error may be due to a removed unfinished
 /// file, so this waits for the interruption to end the program.
-pub(crate) fn outlasted(outcome: Outcome) -> Outcome {
+pub(crate) fn wait_if_interrupted(outcome: Outcome) -> Outcome {
     let error = outcome
         .as_ref()
         .is_err_and(|failure| failure.code() == Code::Unexpected);

@@ -12,8 +12,7 @@ const AROUND: usize = 2;
 /// The gap between two figures of a row printed as lines.
 const APART: &str = "   ";
 
-/// Formats a table without rules and with numbers to the right. `width` is that of the terminal. `None` wraps
-/// nothing.
+/// Formats a table without rules, with numbers to the right, for a terminal of `width` columns. `None` wraps nothing.
 pub(crate) fn table(
     header: &[&str],
     rows: &[Vec<String>],
@@ -21,13 +20,13 @@ pub(crate) fn table(
     width: Option<usize>,
 ) -> String {
     match width.map(|width| (width, widths(header, rows, numbers, width))) {
-        None => drawn(header, rows, numbers, None),
-        Some((_, Some(widths))) => drawn(header, rows, numbers, Some(&widths)),
+        None => draw_table(header, rows, numbers, None),
+        Some((_, Some(widths))) => draw_table(header, rows, numbers, Some(&widths)),
         Some((width, None)) => stacked_rows(header, rows, width),
     }
 }
 
-fn drawn(
+fn draw_table(
     header: &[&str],
     rows: &[Vec<String>],
     numbers: &Range<usize>,
@@ -116,7 +115,7 @@ fn stacked_rows(header: &[&str], rows: &[Vec<String>], width: usize) -> String {
     let mut lines = Vec::new();
     for row in rows {
         let (first, rest) = row.split_first().map_or(("", &[][..]), |(a, b)| (a, b));
-        lines.extend(folded(first, width));
+        lines.extend(fold_lines(first, width));
         let mut line = String::from(" ");
         for (cell, head) in rest.iter().zip(&header[1..]) {
             let one = format!("{head} {cell}").replace('\n', " ");
@@ -125,14 +124,14 @@ fn stacked_rows(header: &[&str], rows: &[Vec<String>], width: usize) -> String {
                 continue;
             }
             if line.width() + APART.len() + one.width() > width && !line.trim().is_empty() {
-                lines.extend(folded(&line, width));
+                lines.extend(fold_lines(&line, width));
                 line = String::from(" ");
             }
             line.push_str(if line.trim().is_empty() { " " } else { APART });
             line.push_str(one);
         }
         if !line.trim().is_empty() {
-            lines.extend(folded(&line, width));
+            lines.extend(fold_lines(&line, width));
         }
     }
     lines.join("\n")
@@ -140,7 +139,7 @@ fn stacked_rows(header: &[&str], rows: &[Vec<String>], width: usize) -> String {
 
 /// Folds a text between words into lines of at most `width` columns. Further lines are indented by two more columns
 /// than the first. A word is broken only if it is longer than a line.
-pub(crate) fn folded(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn fold_lines(text: &str, width: usize) -> Vec<String> {
     if text.width() <= width {
         return vec![text.to_owned()];
     }
@@ -239,7 +238,7 @@ mod tests {
 
     #[test]
     fn prose_is_folded_between_words() {
-        let folded = |text| folded(text, 20).join("|");
+        let folded = |text| fold_lines(text, 20).join("|");
         assert_eq!(folded("short"), "short");
         assert_eq!(
             folded("  the guard pays where one loops"),

@@ -30,7 +30,7 @@ use deadloop_run::visible;
 
 fn main() -> std::process::ExitCode {
     deadloop_run::option::name_options(exit::option);
-    let program = commands::families::grouped(args::Cli::command());
+    let program = commands::families::group_by_family(args::Cli::command());
     let asked = match program.try_get_matches() {
         Ok(asked) => asked,
         Err(error) => {
@@ -45,5 +45,5 @@ fn main() -> std::process::ExitCode {
         }
     };
     let cli = args::Cli::from_arg_matches(&asked).unwrap_or_else(|error| error.exit());
-    exit::report(interrupt::outlasted(commands::run(&cli)))
+    exit::report(interrupt::wait_if_interrupted(commands::run(&cli)))
 }

@@ -90,7 +90,7 @@ pub(crate) fn painted(excerpt: &Excerpt, Paint { tinted, columns }: Paint) -> St
     let copies = if tinted {
         excerpt.copies.clone()
     } else {
-        bracketed(excerpt)
+        copies_in_brackets(excerpt)
     };
     let mut text = String::new();
     for row in rows(cells(excerpt, &copies, tinted), columns) {
@@ -128,7 +128,7 @@ pub(crate) fn painted(excerpt: &Excerpt, Paint { tinted, columns }: Paint) -> St
 
 /// Returns the copies to put in brackets. Copies that begin before the excerpt are left out, and adjacent tiny copies
 /// are joined.
-fn bracketed(excerpt: &Excerpt) -> Vec<Range<u64>> {
+fn copies_in_brackets(excerpt: &Excerpt) -> Vec<Range<u64>> {
     let mut all: Vec<Range<u64>> = Vec::new();
     for copy in &excerpt.copies {
         let tiny = copy.end - copy.start < TINY;

@@ -19,7 +19,7 @@ pub(crate) fn bar(what: &'static str, quiet: bool) -> ProgressBar {
 }
 
 /// Returns a progress bar over `total` items.
-pub(crate) fn counted(what: &'static str, total: u64, quiet: bool) -> ProgressBar {
+pub(crate) fn progress_bar(what: &'static str, total: u64, quiet: bool) -> ProgressBar {
     let bar = bar(what, quiet);
     bar.set_length(total);
     match ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {per_sec}, {eta} left") {

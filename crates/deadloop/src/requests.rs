@@ -29,7 +29,7 @@ pub(crate) fn ran<R>(
 }
 
 /// Prints the number of impossible cells, with the reasons.
-pub(crate) fn tell_refused(plan: &Plan, global: GlobalArgs) {
+pub(crate) fn print_refused(plan: &Plan, global: GlobalArgs) {
     let refused = plan.refused();
     if global.quiet || refused.is_empty() {
         return;
@@ -81,7 +81,7 @@ pub(crate) fn finish_tables<C>(run: AnsweredRun<C>, tables: &str, global: Global
 }
 
 /// Prints the counts of a written part, and the next command.
-fn part_written(out: &Path, part: &PartSummary, global: GlobalArgs) -> Outcome {
+fn print_part(out: &Path, part: &PartSummary, global: GlobalArgs) -> Outcome {
     let PartSummary {
         shard,
         files,

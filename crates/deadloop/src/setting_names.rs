@@ -13,7 +13,7 @@ pub(crate) type NamedSettings = (String, Settings);
 
 /// Returns the settings of these files, or the recommended guard. `with_presets` adds all presets that read what the
 /// first settings read: text or runs.
-pub(crate) fn named(
+pub(crate) fn named_settings(
     (files, with_presets): (&[PathBuf], bool),
     (set, per): (&[String], Option<TextScope>),
 ) -> Outcome<Vec<NamedSettings>> {
@@ -21,7 +21,7 @@ pub(crate) fn named(
     let label = |path: &PathBuf| {
         let stem = stem(path);
         let namesakes = stems.iter().filter(|other| **other == stem).count();
-        changed(
+        name_with_changes(
             if namesakes > 1 {
                 path.display().to_string()
             } else {
@@ -33,7 +33,7 @@ pub(crate) fn named(
     let file = |path: &PathBuf| Ok((label(path), settings::settings(Some(path), set)?));
     let mut named: Vec<NamedSettings> = files.iter().map(file).collect::<Outcome<_>>()?;
     if named.is_empty() {
-        let name = changed("recommended".into(), set);
+        let name = name_with_changes("recommended".into(), set);
         named.push((name, settings::settings(None, set)?));
     }
     if with_presets {
@@ -74,7 +74,7 @@ fn by_level((name, settings): NamedSettings) -> Vec<NamedSettings> {
 }
 
 /// Appends the changes of `--set` to a name.
-fn changed(name: String, set: &[String]) -> String {
+fn name_with_changes(name: String, set: &[String]) -> String {
     match set {
         [] => name,
         _ => format!("{name} with {}", set.join(", ")),

@@ -52,13 +52,13 @@ pub(crate) fn settings_in(
         None => ("the recommended guard".into(), recommended(unit)),
     };
     // The file is parsed before `--set`, so that a mistake in it is named at its own line.
-    let settings = Settings::parse(&text).map_err(|e| bad(&name, &e))?;
+    let settings = Settings::parse(&text).map_err(|e| settings_failure(&name, &e))?;
     rules(&name, &text)?;
     if set.is_empty() {
         note_dead(&name, &settings);
         return Ok((settings, text));
     }
-    let changed = changed(&text, set)?;
+    let changed = apply_changes(&text, set)?;
     let settings = Settings::parse(&changed)
         .map_err(|e| Code::Usage.error(format!("{name} with --set: {}", e.what)))?;
     note_dead(&name, &settings);
@@ -94,7 +94,7 @@ pub(crate) fn read_per(
         let guards = guards.and_then(toml::Value::as_array_mut);
         for table in guards.into_iter().flatten().filter(|t| reads_text(t)) {
             if let Some(table) = table.as_table_mut() {
-                // Where it stood until 0.1.
+                // Older files have the key outside of `params`.
                 table.remove("per");
             }
             put(table, &["params", "per"], &per.name().into());
@@ -169,14 +169,14 @@ fn rules(name: &str, text: &str) -> Outcome<ThinkRules> {
         #[serde(default)]
         think: ThinkRules,
     }
-    let wire: ThinkTable = read_toml(text).map_err(|e| bad(name, &e))?;
+    let wire: ThinkTable = read_toml(text).map_err(|e| settings_failure(name, &e))?;
     Ok(wire.think)
 }
 
 /// Reads a grid file. Also returns its text.
 pub(crate) fn grid(path: &Path) -> Outcome<(Grid, String)> {
     let text = read(path)?;
-    let grid = Grid::parse(&text).map_err(|e| bad(&path.display().to_string(), &e))?;
+    let grid = Grid::parse(&text).map_err(|e| settings_failure(&path.display().to_string(), &e))?;
     Ok((grid, text))
 }
 
@@ -209,13 +209,13 @@ pub(crate) fn read(path: &Path) -> Outcome<String> {
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
-fn bad(name: &str, error: &SettingsError) -> Failure {
+fn settings_failure(name: &str, error: &SettingsError) -> Failure {
     Code::Usage.error(format!("{name}:{error}"))
 }
 
 /// Returns the text with each `path.to.key=value` applied. If the path leads through a list of tables, such as `guard`,
 /// every table is changed.
-fn changed(text: &str, set: &[String]) -> Outcome<String> {
+fn apply_changes(text: &str, set: &[String]) -> Outcome<String> {
     let mut root = toml::Value::Table(toml::from_str(text)?);
     for change in set {
         let wrong = |what: &str| Code::Usage.error(format!("--set {change}: {what}"));

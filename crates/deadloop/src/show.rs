@@ -36,7 +36,7 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> St
 
 /// Formats a table like [`table`], with `numbers` as the range of columns that hold numbers.
 pub(crate) fn table_of(header: &[&str], rows: &[Vec<String>], numbers: Range<usize>) -> String {
-    layout::table(header, &seen(rows), &numbers, width().map(usize::from))
+    layout::table(header, &escape(rows), &numbers, width().map(usize::from))
 }
 
 /// Formats the tables of a summary of `repair` or `budget`, each below its explanation.
@@ -52,14 +52,14 @@ pub(crate) fn summary(summary: &Map<String, Value>) -> Vec<String> {
 }
 
 /// Formats a table of words, at most `most` columns wide even on a wider terminal.
-pub(crate) fn wrapped(header: &[&str], rows: &[Vec<String>], most: u16) -> String {
+pub(crate) fn format_wrapped(header: &[&str], rows: &[Vec<String>], most: u16) -> String {
     let width = width().map_or(most, |width| width.min(most));
     let numbers = header.len()..header.len();
-    layout::table(header, &seen(rows), &numbers, Some(width.into()))
+    layout::table(header, &escape(rows), &numbers, Some(width.into()))
 }
 
 /// Escapes the cells of a table, since names in it are untrusted.
-fn seen(rows: &[Vec<String>]) -> Vec<Vec<String>> {
+fn escape(rows: &[Vec<String>]) -> Vec<Vec<String>> {
     let row = |row: &Vec<String>| row.iter().map(|cell| visible_lines(cell)).collect();
     rows.iter().map(row).collect()
 }
@@ -73,7 +73,7 @@ pub(crate) fn prose(text: &str) -> String {
         if line.contains("deadloop ") {
             vec![line.to_owned()]
         } else {
-            layout::folded(line, width.into())
+            layout::fold_lines(line, width.into())
         }
     };
     text.lines().flat_map(line).collect::<Vec<_>>().join("\n")
@@ -160,7 +160,7 @@ pub(crate) fn value(measure: Metric, tally: &Tally) -> Option<f64> {
 }
 
 /// Returns a note on the stopped repetitions that end by themselves, if no rate counts them.
-pub(crate) fn ended(name: &str, tally: &Tally, transient: Transient) -> Option<String> {
+pub(crate) fn transient_note(name: &str, tally: &Tally, transient: Transient) -> Option<String> {
     let (all, earlier) = (tally.get(Count::TransientStop), tally.get(Count::Earlier));
     let uncounted = all > earlier && transient == Transient::Ignore;
     uncounted.then(|| {

@@ -58,7 +58,7 @@ impl Card {
     /// # Errors
     /// Returns the errors of [`read`](Self::read) that concern the text.
     pub fn parse(text: &str, path: &Path) -> Result<Self, CorpusError> {
-        toml::from_str(text).map_err(|e| bad(path, line_of(text, &e), e.message()))
+        toml::from_str(text).map_err(|e| card_error(path, line_of(text, &e), e.message()))
     }
 }
 
@@ -73,7 +73,7 @@ fn line_of(text: &str, error: &toml::de::Error) -> u64 {
     1 + before.filter(|byte| **byte == b'\n').count() as u64
 }
 
-fn bad(path: &Path, line: u64, what: &str) -> CorpusError {
+fn card_error(path: &Path, line: u64, what: &str) -> CorpusError {
     let place = Place {
         line,
         ..Place::whole(path)

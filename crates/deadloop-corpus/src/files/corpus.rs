@@ -134,9 +134,9 @@ impl Corpus {
         let mut faults = Vec::new();
         let corpus = Self {
             files,
-            card: sound(card, &mut faults),
-            labels: sound(labels, &mut faults),
-            splits: sound(splits, &mut faults).unwrap_or_default(),
+            card: collect(card, &mut faults),
+            labels: collect(labels, &mut faults),
+            splits: collect(splits, &mut faults).unwrap_or_default(),
             splits_file: part("splits.csv").filter(|file| open_file(file).is_ok()),
         };
         Ok((corpus, faults))
@@ -174,12 +174,12 @@ impl Corpus {
 
     /// Returns the rows of `splits.csv` whose transcript is not in `ids`, which must come from a full pass.
     pub fn stray_splits(&self, ids: &Ids) -> Vec<Problem> {
-        strays(self.splits.named(), ids)
+        strays(self.splits.transcripts(), ids)
     }
 
     /// Returns the transcripts in `splits.csv` with their places, in no order.
     pub fn named_splits(&self) -> impl Iterator<Item = (&str, &Place)> {
-        self.splits.named()
+        self.splits.transcripts()
     }
 
     /// Returns the corpus with only the files of a shard. Card, labels and splits stay.
@@ -224,7 +224,7 @@ impl Corpus {
 }
 
 /// Returns the value, or `None` after adding the error to `faults`.
-fn sound<T>(read: Option<Result<T, CorpusError>>, faults: &mut Vec<CorpusError>) -> Option<T> {
+fn collect<T>(read: Option<Result<T, CorpusError>>, faults: &mut Vec<CorpusError>) -> Option<T> {
     read?.map_err(|fault| faults.push(fault)).ok()
 }
 

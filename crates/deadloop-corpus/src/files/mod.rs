@@ -39,5 +39,5 @@ pub use temporary_files::{
     FolderClaim, UnfinishedFolder, UnfinishedLock, claim, prove_writable, standstill, sweep,
     unfinished_folder,
 };
-pub(crate) use temporary_files::{changing, unfinished_file};
+pub(crate) use temporary_files::{lock_changes, unfinished_file};
 pub use writer::{CorpusWriter, UnfinishedFile, WriteError};

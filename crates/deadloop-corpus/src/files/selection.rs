@@ -81,7 +81,7 @@ pub fn field(entry: &Entry, key: &str) -> Option<String> {
         "group" => transcript.group.clone(),
         "lang" => transcript.lang.clone(),
         "split" => entry.split.clone(),
-        _ => text(other(entry, key)?),
+        _ => text(other_field(entry, key)?),
     }
 }
 
@@ -97,7 +97,7 @@ pub fn fields(entry: &Entry) -> Vec<String> {
     all.filter(|name| field(entry, name).is_some()).collect()
 }
 
-fn other<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
+fn other_field<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
     let (meta, rest) = (&entry.transcript.meta, &entry.rest);
     let in_meta = key.strip_prefix("meta.").and_then(|key| lookup(meta, key));
     in_meta

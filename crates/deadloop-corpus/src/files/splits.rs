@@ -12,9 +12,9 @@ const COLUMNS: &str = "the columns transcript,split";
 /// The splits of a corpus, with the problems of their file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Splits {
-    /// The splits by id, as the id is written in the file.
+    /// The split of each id and its line. Ids are kept as written.
     of: HashMap<String, (String, Place)>,
-    /// The ids by their trimmed form, for files with a blank after each comma.
+    /// The written id of each trimmed one, for files with a blank after each comma.
     loose: HashMap<String, String>,
     problems: Vec<Problem>,
 }
@@ -55,7 +55,7 @@ impl Splits {
 
     fn add(&mut self, transcript: Option<&str>, split: Option<&str>, place: Place) {
         let id = transcript.filter(|id| !id.is_empty());
-        let (Some(id), Some(split)) = (id, filled(split)) else {
+        let (Some(id), Some(split)) = (id, non_empty(split)) else {
             let what = "a row without a transcript or a split";
             self.problems.push(Problem::new(place, what, COLUMNS));
             return;
@@ -84,7 +84,7 @@ impl Splits {
     }
 
     /// Returns the transcripts in the file with their places, in no order.
-    pub(crate) fn named(&self) -> impl Iterator<Item = (&str, &Place)> {
+    pub(crate) fn transcripts(&self) -> impl Iterator<Item = (&str, &Place)> {
         let rows = self.of.iter();
         rows.map(|(id, (_, place))| (id.as_str(), place))
     }
@@ -102,7 +102,7 @@ pub fn strays<'a>(named: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids) 
     all
 }
 
-fn filled(cell: Option<&str>) -> Option<&str> {
+fn non_empty(cell: Option<&str>) -> Option<&str> {
     cell.map(str::trim).filter(|cell| !cell.is_empty())
 }
 
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(splits.get("a"), Some("dev"));
         let mut ids = Ids::default();
         ids.insert("a", &Place::whole("x")).unwrap();
-        let mut all = [splits.bad(), strays(splits.named(), &ids)].concat();
+        let mut all = [splits.bad(), strays(splits.transcripts(), &ids)].concat();
         all.sort();
         let told: Vec<_> = all.iter().map(|p| (p.place.line, p.what.clone())).collect();
         assert_eq!(
@@ -148,7 +148,7 @@ mod tests {
         for id in ["a", "b\nc"] {
             ids.insert(id, &Place::whole("x")).unwrap();
         }
-        assert!(strays(splits.named(), &ids).is_empty());
+        assert!(strays(splits.transcripts(), &ids).is_empty());
     }
 
     #[test]

@@ -24,7 +24,7 @@ static OWN: LazyLock<String> = LazyLock::new(|| {
 /// prevent such changes.
 static FILES: RwLock<()> = RwLock::new(());
 
-pub(crate) fn changing() -> RwLockReadGuard<'static, ()> {
+pub(crate) fn lock_changes() -> RwLockReadGuard<'static, ()> {
     FILES.read().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -67,7 +67,7 @@ impl UnfinishedFolder {
 /// Returns an error if the folder cannot be written to.
 pub fn unfinished_folder(parent: &Path) -> io::Result<UnfinishedFolder> {
     loop {
-        let folder = unfinished(0o777, |builder| builder.tempdir_in(parent))?;
+        let folder = create_unfinished(0o777, |builder| builder.tempdir_in(parent))?;
         // If folders cannot be opened, `sweep` removes none.
         let lock = File::open(folder.path()).ok();
         if lock.as_ref().is_none_or(|lock| hold(lock, folder.path())) {
@@ -109,7 +109,7 @@ pub fn prove_writable(folder: &Path) -> io::Result<()> {
 
 pub(crate) fn unfinished_file(folder: &Path) -> io::Result<NamedTempFile> {
     loop {
-        let file = unfinished(0o666, |builder| builder.tempfile_in(folder))?;
+        let file = create_unfinished(0o666, |builder| builder.tempfile_in(folder))?;
         if hold(file.as_file(), file.path()) {
             return Ok(file);
         }
@@ -130,7 +130,7 @@ fn hold(file: &File, path: &Path) -> bool {
 /// Makes a file or folder with an unfinished name of this process. `mode` is that of ordinary files, since temporary
 /// files are private to their owner by default. The umask still applies.
 #[cfg_attr(not(unix), allow(unused_variables))]
-fn unfinished<T>(
+fn create_unfinished<T>(
     mode: u32,
     make: impl FnOnce(&tempfile::Builder<'_, '_>) -> io::Result<T>,
 ) -> io::Result<T> {
@@ -138,7 +138,7 @@ fn unfinished<T>(
     builder.prefix(OWN.as_str());
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
-    let _files = changing();
+    let _files = lock_changes();
     make(&builder)
 }
 
@@ -154,7 +154,7 @@ pub fn sweep(folder: &Path, own: bool) {
         let path = entry.path();
         let ours = name.starts_with(OWN.as_str());
         // The lock is kept until the removal, or another process could take the file for its own.
-        let left = if ours { None } else { abandoned(&path) };
+        let left = if ours { None } else { lock_if_abandoned(&path) };
         if left.is_some() || (own && ours) {
             let _ = if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 std::fs::remove_dir_all(path)
@@ -172,7 +172,7 @@ fn is_unfinished(name: &str) -> bool {
 }
 
 /// Locks a file or folder whose process has ended. `None` if it is still in use.
-fn abandoned(path: &Path) -> Option<File> {
+fn lock_if_abandoned(path: &Path) -> Option<File> {
     let is_folder = path.symlink_metadata().ok()?.is_dir();
     let file = if is_folder {
         File::open(path)
@@ -240,11 +240,11 @@ mod tests {
     fn a_file_that_is_being_made_is_not_swept() {
         let dir = tempfile::tempdir().unwrap();
         let made = unfinished_file(dir.path()).unwrap();
-        assert!(abandoned(made.path()).is_none(), "it is held");
+        assert!(lock_if_abandoned(made.path()).is_none(), "it is held");
         let folder = unfinished_folder(dir.path()).unwrap();
-        assert!(abandoned(folder.path()).is_none(), "it is held");
+        assert!(lock_if_abandoned(folder.path()).is_none(), "it is held");
         let early = NamedTempFile::new_in(dir.path()).unwrap();
-        let swept = abandoned(early.path()).unwrap();
+        let swept = lock_if_abandoned(early.path()).unwrap();
         assert!(!hold(early.as_file(), early.path()), "the sweep has it");
         std::fs::remove_file(early.path()).unwrap();
         drop(swept);

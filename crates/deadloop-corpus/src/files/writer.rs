@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use crate::Entry;
 use crate::files::jsonl::{self, Effort, LineSink};
-use crate::files::{changing, unfinished_file};
+use crate::files::{lock_changes, unfinished_file};
 
 /// The reasons why a file could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +92,7 @@ impl FileTarget {
     /// Renames the file. Without `force`, a file that was made in the meantime is not overwritten.
     fn persist(&self, file: NamedTempFile) -> Result<(), WriteError> {
         file.as_file().sync_all().map_err(|e| self.io(e))?;
-        let _files = changing();
+        let _files = lock_changes();
         if self.force {
             file.persist(&self.place)
                 .map(drop)
@@ -100,11 +100,11 @@ impl FileTarget {
         } else {
             file.persist_noclobber(&self.place)
                 .map(drop)
-                .map_err(|e| self.taken(e.error))
+                .map_err(|e| self.write_error(e.error))
         }
     }
 
-    fn taken(&self, error: io::Error) -> WriteError {
+    fn write_error(&self, error: io::Error) -> WriteError {
         match error.kind() {
             io::ErrorKind::AlreadyExists => WriteError::Exists {
                 path: self.path.clone(),
@@ -136,7 +136,7 @@ impl UnfinishedFile {
     /// # Errors
     /// Returns an error if the system has no more handles.
     pub fn reopen(&self) -> Result<File, WriteError> {
-        let _files = changing();
+        let _files = lock_changes();
         self.file.reopen().map_err(|e| self.target.io(e))
     }
 

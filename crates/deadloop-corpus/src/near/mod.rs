@@ -59,7 +59,7 @@ impl Shingles {
         // place holds a hash with other low bits, which matches nothing.
         let mut lately: Vec<u64> = (0..LATELY as u64).map(|place| !place).collect();
         for text in texts {
-            shingles(folded(&text), |hash| {
+            shingles(fold_text(&text), |hash| {
                 let known = &mut lately[hash as usize % LATELY];
                 if *known == hash || hash > set.most {
                     return;
@@ -131,7 +131,7 @@ impl Sketch {
     fn of_texts(texts: impl Iterator<Item = String>) -> Option<Self> {
         let mut rows = vec![NOTHING; ROWS * BANDS];
         for text in texts {
-            shingles(folded(&text), |hash| {
+            shingles(fold_text(&text), |hash| {
                 let least = &mut rows[row(hash)];
                 *least = (*least).min(hash as u32);
             });
@@ -290,7 +290,7 @@ const SPARE: usize = 1 << 16;
 const LATELY: usize = 1 << 13;
 
 /// Returns the text in lower case, with each run of white space as one blank.
-fn folded(text: &str) -> impl Iterator<Item = char> {
+fn fold_text(text: &str) -> impl Iterator<Item = char> {
     let mut blank = false;
     let chars = text.chars().filter_map(move |char| {
         let again = std::mem::replace(&mut blank, char.is_whitespace()) && blank;
@@ -319,11 +319,11 @@ fn shingles(text: impl Iterator<Item = char>, mut found: impl FnMut(u64)) {
             .wrapping_sub(left.wrapping_mul(leaving));
         length += 1;
         if length >= SHINGLE {
-            found(mixed(rolling));
+            found(mix(rolling));
         }
     });
     if (1..SHINGLE).contains(&length) {
-        found(mixed(rolling));
+        found(mix(rolling));
     }
 }
 
@@ -335,13 +335,13 @@ fn row(hash: u64) -> usize {
 /// Returns the content of a row. For an empty row, it is the content of the first row that is not empty, in an order
 /// that depends on the row and is the same for every set. At least one row must not be empty.
 fn of_row(rows: &[u32], number: usize) -> u32 {
-    let others = (1..).map(|nth| rows[row(mixed((number as u64) << 32 | nth))]);
+    let others = (1..).map(|nth| rows[row(mix((number as u64) << 32 | nth))]);
     let mut all = std::iter::once(rows[number]).chain(others);
     all.find(|least| *least != NOTHING).unwrap_or(NOTHING)
 }
 
 /// A bijection in which every output bit depends on every input bit (the finisher of SplitMix64).
-const fn mixed(x: u64) -> u64 {
+const fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     x ^ (x >> 31)

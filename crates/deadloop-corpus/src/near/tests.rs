@@ -15,7 +15,7 @@ fn sketch(text: &str) -> Option<Sketch> {
 /// Returns the Jaccard index by the definition, from sets of strings.
 fn slow(a: &str, b: &str) -> f64 {
     let set = |text: &str| -> BTreeSet<String> {
-        let text: Vec<char> = folded(text).collect();
+        let text: Vec<char> = fold_text(text).collect();
         let width = SHINGLE.min(text.len()).max(1);
         text.windows(width).map(|w| w.iter().collect()).collect()
     };
@@ -30,7 +30,7 @@ fn slow(a: &str, b: &str) -> f64 {
 
 /// Returns a text of different sentences.
 fn text(seed: u64, sentences: u64) -> String {
-    let sentence = |n: u64| format!("{:x} {:x}. ", mixed(seed * 1000 + n), mixed(n * 7 + seed));
+    let sentence = |n: u64| format!("{:x} {:x}. ", mix(seed * 1000 + n), mix(n * 7 + seed));
     (0..sentences).map(sentence).collect()
 }
 

@@ -63,8 +63,8 @@ impl Transcript {
         })
     }
 
-    /// Returns the reason why the stream ended, if it was recorded: that of the last finish that has one. If text or
-    /// a call follows that finish, there is none.
+    /// Returns the reason why the stream ended: the last recorded one. `None` if there is none, or if text or a call
+    /// follows it.
     pub fn finish_reason(&self) -> Option<&str> {
         let ends = self
             .events

@@ -17,7 +17,7 @@ pub(crate) const WARN_AT: Param = Param::number("warn_at", 0.8, 0.01..=1.0)
 
 /// Returns the share of a limit at which a detector alarms, in millionths. Warnings have the share [`WARN_AT`], stops
 /// the whole limit.
-pub(crate) fn warned(params: &Params) -> i64 {
+pub(crate) fn alarm_share(params: &Params) -> i64 {
     // The range of the parameter keeps the product small.
     if params.text(TELLS.name) == TELLS_WARNING {
         (params.float(WARN_AT.name) * DECIMAL as f64).round() as i64

@@ -42,8 +42,8 @@ pub(crate) trait ItemCounter: Clone + Send + Sync + 'static {
 type KeyFunction =
     dyn Fn(&CallDigest, &MeterResult<'_>, &mut KeyContext<'_>) -> Option<CountedItem> + Send + Sync;
 
-/// Returns the recipe of meters that count items by a key.
-pub(crate) fn counted(
+/// Returns a recipe whose meters count the items with equal keys.
+pub(crate) fn by_key(
     params: &Params,
     counter: impl ItemCounter,
     key: impl Fn(&CallDigest, &MeterResult<'_>, &mut KeyContext<'_>) -> Option<CountedItem>
@@ -87,12 +87,12 @@ impl KeyContext<'_> {
         } else {
             asked.tool
         };
-        self.met((key, key == asked.key), says, answer)
+        self.compare_result((key, key == asked.key), says, answer)
     }
 
-    /// Compares a call and its result as the parameter `arguments` demands. Also returns the key for windows: that of
-    /// the call and its result with `with_result`, otherwise that of the call alone.
-    pub(crate) fn compared(
+    /// Compares a call and its result as the parameter `arguments` demands. Also returns the key for windows, which
+    /// covers the result only with `with_result`.
+    pub(crate) fn compare(
         &mut self,
         asked: &CallDigest,
         answer: &MeterResult<'_>,
@@ -112,7 +112,7 @@ impl KeyContext<'_> {
         let says = self.comparison.classify(asked, answer);
         let of_call = self.comparison.kinds && says.is_of_its_call();
         let key = if of_call { asked.key } else { asked.tool };
-        self.met((key, of_call), says, answer)
+        self.compare_result((key, of_call), says, answer)
     }
 
     /// Returns whether a result is an error. With `kinds`, a result whose text reads like an error is one too.
@@ -120,7 +120,7 @@ impl KeyContext<'_> {
         answer.error || self.comparison.kinds && result_class::refuses(answer.content)
     }
 
-    fn met(
+    fn compare_result(
         &mut self,
         key: (u128, bool),
         says: ResultClass,

@@ -26,15 +26,15 @@ pub(super) enum VolatilePart<'t> {
 }
 
 /// Replaces each id by the result of `put`.
-pub(super) fn replaced<'t>(text: &'t str, mut put: impl FnMut(&str) -> String) -> Cow<'t, str> {
-    marked(text, false, |mark| match mark {
+pub(super) fn replace_ids<'t>(text: &'t str, mut put: impl FnMut(&str) -> String) -> Cow<'t, str> {
+    replace_volatile(text, false, |mark| match mark {
         VolatilePart::Id(id) => Some(put(id)),
         VolatilePart::Number(_) => None,
     })
 }
 
 /// Replaces each id, and with `numbers` each number, by the result of `put`. `None` leaves the token as it is.
-pub(super) fn marked<'t>(
+pub(super) fn replace_volatile<'t>(
     text: &'t str,
     numbers: bool,
     mut put: impl FnMut(VolatilePart<'_>) -> Option<String>,
@@ -46,7 +46,7 @@ pub(super) fn marked<'t>(
         let token = &found[0];
         let put = match found.get(0) {
             _ if is_id(token) => put(VolatilePart::Id(token)),
-            Some(at) if numbers => whole(text, at.start(), at.end())
+            Some(at) if numbers => whole_number(text, at.start(), at.end())
                 .and_then(|number| put(VolatilePart::Number(number))),
             _ => None,
         };
@@ -55,7 +55,7 @@ pub(super) fn marked<'t>(
 }
 
 /// Returns the value of a token that is a whole number by itself.
-fn whole(text: &str, start: usize, end: usize) -> Option<i64> {
+fn whole_number(text: &str, start: usize, end: usize) -> Option<i64> {
     let token = text.get(start..end)?;
     let (before, after) = (text.get(..start)?, text.get(end..)?);
     let digit_after = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
@@ -132,7 +132,7 @@ mod tests {
     fn ids_are_replaced_and_all_else_stays() {
         let text =
             "{\"ref\": \"request:req-1a18bd/response:resp-78304142\", \"n\": 12, \"文\": \"x\"}";
-        let replaced = replaced(text, |_| "#".into());
+        let replaced = replace_ids(text, |_| "#".into());
         assert_eq!(
             replaced,
             "{\"ref\": \"request:#/response:#\", \"n\": 12, \"文\": \"x\"}"

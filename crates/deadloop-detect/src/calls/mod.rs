@@ -43,8 +43,8 @@ mod row;
 mod stretch;
 mod window;
 
-pub(crate) use alarm_choice::{TELLS, TELLS_WARNING, WARN_AT, warned};
-pub(crate) use call_counter::{CountedItem, ItemCounter, ItemPosition, counted};
+pub(crate) use alarm_choice::{TELLS, TELLS_WARNING, WARN_AT, alarm_share};
+pub(crate) use call_counter::{CountedItem, ItemCounter, ItemPosition, by_key};
 pub(crate) use digest::TextDigest;
 pub(crate) use errors::ErrorCounter;
 pub(crate) use filter::{ALLOW, Filter, RESET, sees_calls};
@@ -56,7 +56,7 @@ pub(crate) use recent_results::{
     WAITING_N,
 };
 pub(crate) use result_class::ResultClass;
-pub(crate) use result_comparison::{NORMALISE, ResultComparison, folded, prefix, start_of};
+pub(crate) use result_comparison::{NORMALISE, ResultComparison, fold_text, prefix, start_of};
 pub(crate) use row::{ItemRow, MANY, N, RowCounter, n};
 pub(crate) use stretch::PeriodStretches;
 pub(crate) use window::{WINDOW, WindowCounter, WindowMeasure, window, with_result};
@@ -150,13 +150,13 @@ impl RunState {
                 id,
                 name,
                 arguments,
-            } => self.issued(id, MeterCall { name, arguments }),
+            } => self.enter_call(id, MeterCall { name, arguments }),
             Event::Result {
                 id,
                 content,
                 error,
                 cut,
-            } => match self.answered(id) {
+            } => match self.call_of_result(id) {
                 Some(call) => MeterEvent::Result(MeterResult {
                     call,
                     content,
@@ -169,7 +169,7 @@ impl RunState {
             Event::Text(TextChannel::Arguments, _) => MeterEvent::Nothing,
             Event::Text(channel, text) => MeterEvent::Text(channel, text),
             Event::User(said) if self.filter.forgets => {
-                let again = self.filter.only_news && self.hears(said);
+                let again = self.filter.only_news && self.enter_user_message(said);
                 if again || place.turns == Turns(0) {
                     MeterEvent::User
                 } else {
@@ -182,7 +182,7 @@ impl RunState {
     }
 
     /// Records a user message. Returns whether it is a repeated one.
-    fn hears(&mut self, said: &str) -> bool {
+    fn enter_user_message(&mut self, said: &str) -> bool {
         let said = hash(&[said.trim()]);
         let again = self.heard.contains(&said);
         if !again {
@@ -192,7 +192,7 @@ impl RunState {
         again
     }
 
-    fn issued<'a>(&mut self, id: Option<&str>, call: MeterCall<'a>) -> MeterEvent<'a> {
+    fn enter_call<'a>(&mut self, id: Option<&str>, call: MeterCall<'a>) -> MeterEvent<'a> {
         let left_out = self.filter.allow.is_match(call.name);
         let id = id.map(|id| hash(&[id]));
         self.open.retain(|open| id.is_none() || open.id != id);
@@ -212,7 +212,7 @@ impl RunState {
     }
 
     /// Returns the number of the call that a result belongs to. `None` if the call is unknown or excluded.
-    fn answered(&mut self, id: Option<&str>) -> Option<Calls> {
+    fn call_of_result(&mut self, id: Option<&str>) -> Option<Calls> {
         let id = id.map(|id| hash(&[id]));
         let found = self.open.iter().position(|open| open.id == id)?;
         let open = self.open.remove(found)?;
@@ -291,7 +291,7 @@ pub(crate) struct CallRepetition {
 
 impl CallRepetition {
     /// Returns a single occurrence at `onset`, without a period.
-    pub(crate) fn once<U: Into<Units> + Default>(onset: U, unit: String) -> Self {
+    pub(crate) fn single<U: Into<Units> + Default>(onset: U, unit: String) -> Self {
         Self {
             onset: onset.into(),
             period: U::default().into(),

@@ -96,8 +96,8 @@ pub(crate) struct ComparedResult {
 
 impl RecentResults {
     /// Records a result. Returns the hash shared by equal results of one key, and the number of recent occurrences.
-    /// Counting numbers are recognised only if the key is that of a call: with other arguments, a number is part of the
-    /// answer.
+    /// Counting numbers are recognised only if the key covers the arguments: with other arguments, a number is part of
+    /// the answer.
     pub(crate) fn met(
         &mut self,
         (key, of_call): (u128, bool),
@@ -109,7 +109,7 @@ impl RecentResults {
             return (exact, 0);
         }
         let (frame, marks) = if look.volatile {
-            framed((key, of_call), &without_dates(content), look)
+            hash_frame((key, of_call), &without_dates(content), look)
         } else {
             (exact, Vec::new())
         };
@@ -204,13 +204,13 @@ enum VolatileValue {
 
 /// Returns the hash of a text without its first ids and counting numbers, and those marks. With `numbers`, numbers are
 /// removed last, because ids are recognised by their digits.
-fn framed(
+fn hash_frame(
     (key, of_call): (u128, bool),
     text: &str,
     look: &ResultComparison,
 ) -> (u128, Vec<VolatileValue>) {
     let mut found = Vec::new();
-    let frame = ids::marked(text, of_call && look.counters && !look.numbers, |mark| {
+    let frame = ids::replace_volatile(text, of_call && look.counters && !look.numbers, |mark| {
         let (mark, hole) = match mark {
             ids::VolatilePart::Id(id) => (VolatileValue::Id(xxh3_64(id.as_bytes())), HOLE),
             ids::VolatilePart::Number(number) => (VolatileValue::Number(number), NUMBER),

@@ -144,7 +144,7 @@ impl ResultComparison {
             }
         }
         if self.tokens
-            && let Cow::Owned(replaced) = ids::replaced(&text, |_| "<tokens>".into())
+            && let Cow::Owned(replaced) = ids::replace_ids(&text, |_| "<tokens>".into())
         {
             text = Cow::Owned(replaced);
         }
@@ -154,7 +154,7 @@ impl ResultComparison {
         if let Some(cut) = cut {
             let text = text.to_mut();
             text.push('\0');
-            // In letters alone, since `volatile` leaves out ids, which have digits.
+            // The hash is written in letters alone, since `volatile` removes ids, which have digits.
             let letter = |c: char| c.to_digit(10).and_then(|n| char::from_digit(n + 16, 36));
             text.extend(cut.sha256.chars().map(|c| letter(c).unwrap_or(c)));
         }
@@ -208,7 +208,7 @@ impl ResultComparison {
     /// Replaces dates and ids by placeholders, if `volatile` is set.
     pub(super) fn still<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.volatile {
-            Cow::Owned(ids::replaced(&without_dates(text), |_| HOLE.into()).into_owned())
+            Cow::Owned(ids::replace_ids(&without_dates(text), |_| HOLE.into()).into_owned())
         } else {
             Cow::Borrowed(text)
         }
@@ -230,7 +230,7 @@ impl ResultComparison {
         let text = text.trim();
         text.chars().nth(self.stateless_chars).is_none()
             && text.chars().all(|c| c == '0' || !c.is_numeric())
-            // An id or a date without a name is information.
+            // A result of an id or a date alone carries information.
             && !text.contains(HOLE)
             && !text.contains(DAY)
     }
@@ -246,9 +246,9 @@ pub(super) fn without_dates(text: &str) -> Cow<'_, str> {
 
 /// Returns an agent's text in the form in which it is compared. Dates, ids and numbers become one placeholder each,
 /// letters lower case, and white space single blanks.
-pub(crate) fn folded(text: &str) -> String {
+pub(crate) fn fold_text(text: &str) -> String {
     let text = without_dates(text);
-    let text = ids::replaced(&text, |_| "#".into()).to_lowercase();
+    let text = ids::replace_ids(&text, |_| "#".into()).to_lowercase();
     let mut folded = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !folded.is_empty() {

@@ -57,7 +57,7 @@ impl PeriodStretches {
     /// Returns the length of the stretch with a period, its first copy included. 0 if there were fewer items than the
     /// period.
     pub(crate) fn length(&self, period: u64) -> u64 {
-        match self.repeating(period) {
+        match self.find_period(period) {
             Some(repeating) if self.seen >= period => repeating.again + period,
             _ => 0,
         }
@@ -70,7 +70,7 @@ impl PeriodStretches {
 
     /// Returns the place at which the second copy of the stretch with this period begins.
     pub(crate) fn second(&self, period: u64) -> Calls {
-        self.repeating(period)
+        self.find_period(period)
             .map_or(Calls(0), |repeating| repeating.second)
     }
 
@@ -81,7 +81,7 @@ impl PeriodStretches {
         self.seen = 0;
     }
 
-    fn repeating(&self, period: u64) -> Option<&PeriodStretch> {
+    fn find_period(&self, period: u64) -> Option<&PeriodStretch> {
         let index = usize::try_from(period).ok()?.checked_sub(1)?;
         self.periods.get(index)
     }

@@ -11,7 +11,7 @@ use crate::calls::{
     ALLOW, ARGUMENTS, CallKey, CallRepetition, CountedItem, Filter, ItemRow, KINDS, MANY,
     MeterCall, MeterEvent, N, NORMALISE, PeriodStretches, RESET, RowCounter, RunState,
     STATELESS_CHARS, STATELESS_N, VOLATILE, WAITING_N, WINDOW as LONGEST_WINDOW, WindowCounter,
-    WindowMeasure, counted, hash, key, n, number, prefix, sees_calls, unit, window, with_result,
+    WindowMeasure, by_key, hash, key, n, number, prefix, sees_calls, unit, window, with_result,
 };
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Meter, Recipe};
@@ -175,7 +175,7 @@ fn check_call_novelty(params: &Params) -> Result<(), Refusal> {
 fn same_pair(params: &Params) -> Recipe {
     let failures = params.flag(FAILURE_ONLY.name);
     let row = RowCounter::new(params, Kind::SameCallSameResult);
-    counted(params, row, move |asked, answer, seen| {
+    by_key(params, row, move |asked, answer, seen| {
         let same = seen.pair(asked, true, answer);
         let error = if answer.error { "error" } else { "" };
         let says = answer.error || !failures;
@@ -188,8 +188,8 @@ fn same_pair(params: &Params) -> Recipe {
 
 fn interleaved(params: &Params) -> Recipe {
     let among = WindowCounter::new(params, WindowMeasure::Newest, &COMES_BACK);
-    counted(params, among, |asked, answer, seen| {
-        let (key, same) = seen.compared(asked, answer);
+    by_key(params, among, |asked, answer, seen| {
+        let (key, same) = seen.compare(asked, answer);
         let enough = seen.enough(&same);
         Some(CountedItem { key, enough })
     })
@@ -197,8 +197,8 @@ fn interleaved(params: &Params) -> Recipe {
 
 fn call_novelty(params: &Params) -> Recipe {
     let among = WindowCounter::new(params, WindowMeasure::Distinct, &MAX_DISTINCT);
-    counted(params, among, |asked, answer, seen| {
-        let (mut key, same) = seen.compared(asked, answer);
+    by_key(params, among, |asked, answer, seen| {
+        let (mut key, same) = seen.compare(asked, answer);
         // Until enough results without information came, each is a distinct one.
         if same.times < seen.enough(&same) {
             key = hash(&[&key.to_string(), &answer.call.0.to_string()]);
@@ -209,7 +209,7 @@ fn call_novelty(params: &Params) -> Recipe {
 
 fn stagnation(params: &Params) -> Recipe {
     let row = RowCounter::new(params, Kind::AperiodicStagnation);
-    counted(params, row, |asked, answer, seen| {
+    by_key(params, row, |asked, answer, seen| {
         let same = seen.tool(asked, answer);
         Some(CountedItem {
             key: same.pair,
@@ -223,7 +223,7 @@ fn error_run(params: &Params) -> Recipe {
     let (tool, start) = (same == "tool", same == "prefix");
     let chars = usize::try_from(params.count(PREFIX.name)).unwrap_or(usize::MAX);
     let row = RowCounter::new(params, Kind::ErrorRetry);
-    counted(params, row, move |asked, answer, seen| {
+    by_key(params, row, move |asked, answer, seen| {
         let key = match (tool, start) {
             _ if !seen.fails(answer) => return None,
             (true, _) => asked.tool,

@@ -21,7 +21,7 @@ macro_rules! detector {
             grid: $crate::detectors::entry::data!($name, "grid.toml"),
             examples: $crate::detectors::entry::data!($name, "examples.txt"),
             $($field: $value,)*
-            ..$crate::detectors::Detector::measuring($measure)
+            ..$crate::detectors::Detector::with_measure($measure)
         };
     };
 }

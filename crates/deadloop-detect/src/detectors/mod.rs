@@ -123,7 +123,7 @@ pub struct Program {
 
 impl Detector {
     /// Returns an entry with defaults: no dead checks, no faults, and stop as the response.
-    pub(crate) const fn measuring(measure: Measurement) -> Self {
+    pub(crate) const fn with_measure(measure: Measurement) -> Self {
         Self {
             spec: Spec::PLAIN,
             gone: &[],

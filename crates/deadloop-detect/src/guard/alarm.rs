@@ -118,9 +118,9 @@ impl Alarm {
             channel,
             kind: fact.kind,
             check: fact.check,
-            thresholds: met(member, &fact),
+            thresholds: met_thresholds(member, &fact),
             exact: fact.position(fact.at),
-            // A run's facts have their own positions: before a turn, the turn has not begun yet.
+            // Facts of runs have their own positions. An alarm before a turn does not count that turn.
             delivered: match place {
                 Some(_) => fact.position(fact.at),
                 None => seen.units(channel),
@@ -188,7 +188,7 @@ impl Alarm {
     pub fn user_message(&self) -> String {
         self.message(match self.kind {
             Kind::Fault(_) => "damage",
-            // A limit is no loop: there was nothing to get out of.
+            // A run that meets a limit need not loop.
             Kind::Iterations if self.response == Response::Warn => "near",
             Kind::Iterations | Kind::Budget => "limit",
             _ => "loop",
@@ -223,7 +223,7 @@ impl Alarm {
 
 /// Returns the thresholds that bounded this fact. Thresholds without a bound, and those that accept everything, are
 /// left out.
-fn met(member: &Member, fact: &Fact) -> Vec<MetThreshold> {
+fn met_thresholds(member: &Member, fact: &Fact) -> Vec<MetThreshold> {
     let met = |(param, threshold): (&'static Param, Threshold)| {
         let bound = fact.bounds.get(param.name);
         let bound = bound.filter(|bound| *bound != Bound::Fixed(threshold.always()))?;

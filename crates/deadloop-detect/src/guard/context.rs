@@ -42,7 +42,7 @@ impl Default for ContextBudget {
     }
 }
 
-/// The step to take before the next request to the model. Tokens are those of the prompt.
+/// The step to take before the next request to the model. `tokens` counts the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// The prompt fits and can be sent.
@@ -115,7 +115,7 @@ impl Context {
         let room = self.budget.window.saturating_sub(self.budget.tools);
         if !self.folded
             && tokens > tokens_of(room, self.budget.threshold, f64::floor)
-            && let Some((keep, gone)) = self.old()
+            && let Some((keep, gone)) = self.split_old()
         {
             let summary = tokens_of(self.budget.window, self.budget.summary, f64::ceil).min(gone);
             return Room::Tight {
@@ -144,7 +144,7 @@ impl Context {
 
     /// Returns the number of the newest messages that stay, and the tokens of the rest. `None` if all messages may
     /// stay.
-    fn old(&self) -> Option<(usize, u64)> {
+    fn split_old(&self) -> Option<(usize, u64)> {
         let most = tokens_of(self.budget.window, self.budget.keep, f64::floor);
         let all = self.tokens.saturating_add(self.summary);
         if all <= most {

@@ -53,8 +53,8 @@ impl PushResult {
         self.decision.into_alarm()
     }
 
-    /// Returns the first alarm that stops or refuses, in the order of moments, which is the one that a replay records.
-    /// The decision may have another one, since a stop overrides a refusal in the same event.
+    /// Returns the first alarm that stops or refuses, in the order of moments. A replay records this alarm. The
+    /// decision may have another one, since a stop overrides a refusal in the same event.
     pub fn first(&self) -> Option<&Alarm> {
         let refused = |alarm: &&Alarm| alarm.response.level() == Response::Stop;
         self.warnings.iter().find(refused).or(self.alarm())

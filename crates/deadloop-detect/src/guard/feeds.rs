@@ -141,12 +141,12 @@ impl Setting {
             let reads_text = |other: &Member| {
                 *other.detector == *member.detector
                     && other.params == member.params
-                    && other.missing(feeds).is_none()
+                    && other.missing_feeds(feeds).is_none()
             };
             member.channel == Some(Channel::Arguments) && self.members.iter().any(reads_text)
         };
         let blind = |(index, member): (usize, &Member)| {
-            let missing = member.missing(feeds).filter(|_| !beside(member))?;
+            let missing = member.missing_feeds(feeds).filter(|_| !beside(member))?;
             Some(BlindMember {
                 member: index,
                 detector: member.detector.name,
@@ -159,7 +159,7 @@ impl Setting {
 
 impl Member {
     /// Returns the kinds that this member misses if only `feeds` come. `None` if it can fire.
-    fn missing(&self, feeds: Feeds) -> Option<Vec<Feed>> {
+    fn missing_feeds(&self, feeds: Feeds) -> Option<Vec<Feed>> {
         if self.program().is_some() {
             return None;
         }
@@ -184,7 +184,7 @@ impl Member {
             .filter(|feed| !feeds.has(*feed))
             .collect();
         Some(if missing.is_empty() {
-            // One of several would do.
+            // Any one of the example's feeds would suffice.
             detector
                 .example()
                 .filter(|feed| !feeds.has(*feed))

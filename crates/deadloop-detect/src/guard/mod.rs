@@ -223,13 +223,13 @@ impl Guard {
             return Decision::Stop(alarm.clone()).into();
         }
         if let Event::Call { .. } | Event::Turn { .. } = event {
-            self.begin_telling();
+            self.reset_refusals();
         }
         let refused = match event {
             Event::Call { .. } => self.refused.take(),
             _ => None,
         };
-        let (written, seen) = self.after(event);
+        let (written, seen) = self.lengths_after(event);
         let place = EventPlace {
             event: self.events,
             calls: seen.tools,
@@ -238,7 +238,7 @@ impl Guard {
         };
         self.seen = seen;
         self.events += 1;
-        let accepted = self.accepted(event, place);
+        let accepted = self.accepted_facts(event, place);
         if accepted.is_empty() && refused.is_none() {
             // Nearly every push ends here, without moving a value as large as an alarm.
             return PushResult::default();
@@ -251,11 +251,11 @@ impl Guard {
             self.refused.get_or_insert_with(|| alarm.clone());
         }
         self.stopped.clone_from(&found.stop);
-        found.pushed()
+        found.into_result()
     }
 
     /// Lets the parts that refuse report again.
-    fn begin_telling(&mut self) {
+    fn reset_refusals(&mut self) {
         for (told, part) in self.told.iter_mut().zip(self.parts.iter()) {
             *told &= !part.refuses();
         }
@@ -263,7 +263,7 @@ impl Guard {
 
     /// Returns the facts that the parts accept in an event, in the order of moments. Within one event the text of a
     /// call comes before the call, then the offset decides, then the part.
-    fn accepted(&mut self, event: &Event<'_>, place: EventPlace) -> Vec<AcceptedFact> {
+    fn accepted_facts(&mut self, event: &Event<'_>, place: EventPlace) -> Vec<AcceptedFact> {
         let mut all: Vec<AcceptedFact> = (0..self.parts.len())
             .filter_map(|part| {
                 let (channel, fact) = self.read(part, event, place)?;
@@ -316,7 +316,7 @@ impl Guard {
 
     /// Returns the lengths after the event's text, and after the whole event. The two differ for a call, whose
     /// arguments come first, and for a turn.
-    fn after(&mut self, event: &Event<'_>) -> (ChannelLengths, ChannelLengths) {
+    fn lengths_after(&mut self, event: &Event<'_>) -> (ChannelLengths, ChannelLengths) {
         let seen = self.seen;
         match event {
             Event::Text(channel, text) => {
@@ -408,7 +408,7 @@ impl EventAlarms {
         }
     }
 
-    fn pushed(self) -> PushResult {
+    fn into_result(self) -> PushResult {
         let mut warnings = self.warnings;
         let decision = match (self.stop, self.refusal) {
             (Some(stop), refusal) => {

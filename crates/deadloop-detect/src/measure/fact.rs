@@ -59,7 +59,7 @@ impl Bounds {
         self.0.push((param, bound));
     }
 
-    fn each(&mut self, mut change: impl FnMut(Bound) -> Bound) {
+    fn change_each(&mut self, mut change: impl FnMut(Bound) -> Bound) {
         self.0
             .iter_mut()
             .for_each(|(_, bound)| *bound = change(*bound));
@@ -189,7 +189,7 @@ impl Fact {
 
     /// Moves the fact of a text to the text's beginning in its channel, `base` chars from the start. Positions move.
     /// Lengths that thresholds compare still count from the text's beginning.
-    pub(crate) fn moved(mut self, base: Chars) -> Self {
+    pub(crate) fn move_by(mut self, base: Chars) -> Self {
         if base == Chars(0) {
             return self;
         }
@@ -212,7 +212,7 @@ impl Fact {
             },
         };
         (self.at, self.until) = (self.at + steps, self.until + steps);
-        self.bounds.each(moved);
+        self.bounds.change_each(moved);
         self.asked.iter_mut().for_each(|a| a.bound = moved(a.bound));
         self.copies = moved(self.copies);
         self.onset = Chars(self.onset.count() + base.0).into();
@@ -220,7 +220,7 @@ impl Fact {
     }
 
     /// Returns the part of the fact after the first `chars` chars. `None` if the fact ends before.
-    pub(crate) fn beyond(mut self, chars: Chars) -> Option<Self> {
+    pub(crate) fn after_chars(mut self, chars: Chars) -> Option<Self> {
         let step = self.first_at(chars.0 + 1).max(self.at);
         if step > self.until {
             return None;
@@ -252,7 +252,7 @@ impl Fact {
             _ => Bound::Fixed(fact.value(bound, step)),
         };
         let mut bounds = std::mem::take(&mut self.bounds);
-        bounds.each(|bound| freeze(&self, bound));
+        bounds.change_each(|bound| freeze(&self, bound));
         self.bounds = bounds;
         let asked = self.asked.iter().map(|asked| freeze(&self, asked.bound));
         let asked: Vec<Bound> = asked.collect();

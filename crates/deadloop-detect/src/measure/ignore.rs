@@ -188,7 +188,7 @@ impl LineMeter {
     fn end(&mut self, line: &str, facts: &mut Vec<Fact>) {
         let chars = Chars::count(line).0;
         if self.beginning != LineState::Free && self.ignore.leaves_out(line) {
-            self.left.out(self.read, chars);
+            self.left.leave_out(self.read, chars);
             return;
         }
         let known = facts.len();
@@ -208,7 +208,7 @@ impl LineMeter {
         self.read += Chars::count(text).0;
         for fact in &mut facts[known..] {
             let onset = Chars(self.left.place(fact.onset.count()));
-            *fact = fact.clone().moved(Chars(self.left.total));
+            *fact = fact.clone().move_by(Chars(self.left.total));
             fact.onset = onset.into();
         }
     }
@@ -291,7 +291,7 @@ struct OmittedText {
 }
 
 impl OmittedText {
-    fn out(&mut self, read: u64, chars: u64) {
+    fn leave_out(&mut self, read: u64, chars: u64) {
         self.total += chars;
         match self.places.back_mut() {
             Some((at, total)) if *at == read => *total = self.total,

@@ -142,7 +142,7 @@ impl Meter for ChannelMeter {
             Event::Call {
                 arguments: written, ..
             } if arguments => {
-                // Where they did not come as text before the call, they come with it.
+                // Arguments that did not come as text before the call are read from it.
                 if self.read == self.base {
                     self.read(&written.text(), facts);
                 }
@@ -174,14 +174,14 @@ impl ChannelMeter {
         let known = facts.len();
         self.meter.push(piece, facts);
         if let Some(said) = &mut self.said {
-            said.beyond(piece, facts, known);
+            said.reduce_facts(piece, facts, known);
         }
         if self.by_turn || self.channel == Channel::Arguments {
             self.read = self.read + Chars::count(piece);
         }
         if self.base > Chars(0) {
             let told: Vec<Fact> = facts.drain(known..).collect();
-            facts.extend(told.into_iter().map(|fact| fact.moved(self.base)));
+            facts.extend(told.into_iter().map(|fact| fact.move_by(self.base)));
         }
     }
 }

@@ -33,7 +33,7 @@ impl PromptFilter {
     pub(crate) fn hear(&mut self, message: &str) {
         // Text that would be dropped at once is not copied.
         let before = message.chars().count().saturating_sub(PROMPT_CHARS);
-        let kept = &message[beginning(message, before as u64).len()..];
+        let kept = &message[first_chars(message, before as u64).len()..];
         self.said.push(kept, PROMPT_CHARS);
         self.said.push("\n", PROMPT_CHARS);
     }
@@ -46,7 +46,7 @@ impl PromptFilter {
 
     /// Reads a piece of the text. Reduces the facts about it, those after the first `known`, to the parts that go
     /// beyond the user's text.
-    pub(crate) fn beyond(&mut self, piece: &str, facts: &mut Vec<Fact>, known: usize) {
+    pub(crate) fn reduce_facts(&mut self, piece: &str, facts: &mut Vec<Fact>, known: usize) {
         self.read += Chars::count(piece).0;
         if self.said.chars == 0 {
             return;
@@ -65,9 +65,9 @@ impl PromptFilter {
         let Some(tail) = self.text.last(self.read.saturating_sub(start)) else {
             return Some(fact);
         };
-        let stands = |chars: u64| self.said.text.contains(beginning(tail, chars));
+        let stands = |chars: u64| self.said.text.contains(first_chars(tail, chars));
         let known = fact.position(fact.at).count().saturating_sub(start);
-        // Where copies were counted at one place, as at a checkpoint, other text may follow the last of them.
+        // Copies counted at a checkpoint may be followed by other text.
         let copies = match fact.copies {
             Bound::Fixed(copies) => u64::try_from(copies).unwrap_or(0) * fact.period.count(),
             _ => 0,
@@ -88,12 +88,12 @@ impl PromptFilter {
                 high = middle
             }
         }
-        fact.beyond(Chars(start + low))
+        fact.after_chars(Chars(start + low))
     }
 }
 
 /// Returns the first chars of a text.
-fn beginning(text: &str, chars: u64) -> &str {
+fn first_chars(text: &str, chars: u64) -> &str {
     let chars = usize::try_from(chars).unwrap_or(usize::MAX);
     let end = text
         .char_indices()
@@ -116,7 +116,7 @@ impl TextWindow {
         self.chars += piece.chars().count();
         if self.chars > most {
             let gone = self.chars - most;
-            let end = beginning(&self.text, gone as u64).len();
+            let end = first_chars(&self.text, gone as u64).len();
             self.text.drain(..end);
             self.chars = most;
         }
@@ -125,6 +125,6 @@ impl TextWindow {
     /// Returns the last `chars` chars. `None` if fewer are kept.
     fn last(&self, chars: u64) -> Option<&str> {
         let before = (self.chars as u64).checked_sub(chars)?;
-        Some(&self.text[beginning(&self.text, before).len()..])
+        Some(&self.text[first_chars(&self.text, before).len()..])
     }
 }

@@ -68,7 +68,7 @@ pub struct Settings {
     own: Vec<Setting>,
     /// The share of production's outputs that loop, if given. Labelled sets are enriched with loops.
     pub deployment_loop_rate: Option<f64>,
-    /// The language of an alarm's messages. If absent, that of the text that repeats.
+    /// The language of an alarm's messages. If absent, the language of the repeated text.
     pub lang: Option<Lang>,
 }
 
@@ -246,8 +246,8 @@ impl Settings {
         })
     }
 
-    /// Returns the guard of a model, or of a model at a task ([`ModelTask`]): that of the first `[[model]]` that
-    /// matches, or else the general one. A glob must match the whole name, case included: `deepseek-*` matches neither
+    /// Returns the guard of a model, or of a model at a task ([`ModelTask`]): from the first `[[model]]` that matches,
+    /// otherwise the general one. A glob must match the whole name, case included: `deepseek-*` matches neither
     /// `DeepSeek-R1` nor `org/deepseek-r1`.
     ///
     /// ```
@@ -304,16 +304,16 @@ impl Settings {
     /// Sets the parameter `per` of all text detectors.
     #[must_use]
     pub fn read_per(self, per: TextScope) -> Self {
-        self.each(|guard| guard.read_per(per))
+        self.map_guards(|guard| guard.read_per(per))
     }
 
     /// Lets the calls of more tools pass every guard with a parameter `allow`. `tools` are globs on tool names.
     #[must_use]
     pub fn allowing(self, tools: &[String]) -> Self {
-        self.each(|guard| guard.allowing(tools))
+        self.map_guards(|guard| guard.allowing(tools))
     }
 
-    fn each(self, change: impl Fn(Setting) -> Setting) -> Self {
+    fn map_guards(self, change: impl Fn(Setting) -> Setting) -> Self {
         Self {
             guard: change(self.guard),
             own: self.own.into_iter().map(change).collect(),

@@ -391,8 +391,8 @@ impl Domain {
             (Self::Word(words), Value::Text(w)) => words.contains(&w.as_str()),
             (Self::WordOrInt { words, .. }, Value::Text(w)) => words.contains(&w.as_str()),
             (Self::WordOrInt { min, max, .. }, Value::Int(n)) => min <= n && n <= max,
-            (Self::Words(words), Value::List(items)) => chosen(items, words),
-            (Self::Rising { min, max }, Value::List(items)) => rising(items, *min, *max),
+            (Self::Words(words), Value::List(items)) => all_are_words(items, words),
+            (Self::Rising { min, max }, Value::List(items)) => is_rising(items, *min, *max),
             (Self::CharSet, Value::Text(s)) => !s.is_empty(),
             (Self::Regex, Value::Text(s)) => return pattern(s),
             (Self::Regexes, Value::List(items)) => return white_list(items),
@@ -416,7 +416,7 @@ impl Domain {
     }
 }
 
-fn rising(items: &[Value], min: i64, max: i64) -> bool {
+fn is_rising(items: &[Value], min: i64, max: i64) -> bool {
     let numbers: Option<Vec<i64>> = items.iter().map(Value::as_int).collect();
     numbers.is_some_and(|n| {
         !n.is_empty()
@@ -425,7 +425,7 @@ fn rising(items: &[Value], min: i64, max: i64) -> bool {
     })
 }
 
-fn chosen(items: &[Value], words: &[&str]) -> bool {
+fn all_are_words(items: &[Value], words: &[&str]) -> bool {
     let known = |item: &Value| item.as_text().is_some_and(|w| words.contains(&w));
     items.iter().all(known) && (1..items.len()).all(|i| !items[..i].contains(&items[i]))
 }

@@ -342,7 +342,7 @@ impl SettingIds {
         self.last.clear();
         self.last.extend_from_slice(at);
         let whole = self.states.last().cloned().unwrap_or_default();
-        short(&whole.finalize())
+        short_digest(&whole.finalize())
     }
 }
 
@@ -353,10 +353,10 @@ pub struct NotLive(pub &'static str);
 
 /// Returns the first 12 hexadecimal digits of SHA-256.
 pub fn short_hash(text: &str) -> String {
-    short(&Sha256::digest(text.as_bytes()))
+    short_digest(&Sha256::digest(text.as_bytes()))
 }
 
-fn short(digest: &[u8]) -> String {
+fn short_digest(digest: &[u8]) -> String {
     let first = digest.iter().take(6);
     let number = first.fold(0, |number, byte| number << 8 | u64::from(*byte));
     format!("{number:012x}")

@@ -65,7 +65,7 @@ impl GuardTable {
     /// Adds patterns before the table's own.
     fn ignore_too(&mut self, list: LocatedValue<Value>) {
         match self.param(IGNORE.name) {
-            Some(own) => *own = own.with(both(list.get_ref(), own.get_ref())),
+            Some(own) => *own = own.with(join_lists(list.get_ref(), own.get_ref())),
             None => self.fill(IGNORE.name, list),
         }
     }
@@ -129,12 +129,12 @@ pub fn share<'t>(
 
 /// Returns the items of both lists, without duplicates. If the second is a list of lists, as in a grid, joins the first
 /// list with each of them.
-fn both(first: &Value, second: &Value) -> Value {
+fn join_lists(first: &Value, second: &Value) -> Value {
     let Value::List(own) = second else {
         return second.clone();
     };
     if own.iter().any(|item| matches!(item, Value::List(_))) {
-        return Value::List(own.iter().map(|own| both(first, own)).collect());
+        return Value::List(own.iter().map(|own| join_lists(first, own)).collect());
     }
     let mut all = first.items().to_vec();
     let new = own.iter().filter(|item| !first.items().contains(item));
@@ -144,7 +144,7 @@ fn both(first: &Value, second: &Value) -> Value {
 
 /// Returns the guard of a list of `[[guard]]` tables, after checking each table.
 pub(super) fn setting(tables: &[GuardTable], text: &str) -> Result<Setting, SettingsError> {
-    // What is switched off is checked too: it must still be a guard when it is switched on.
+    // Disabled guards are checked too, since they may be enabled later.
     let all = tables
         .iter()
         .map(|table| Ok((table.enabled, member(table, text)?)));
@@ -228,7 +228,7 @@ fn is_in_chars(detector: &'static Detector, name: &LocatedValue<String>) -> bool
 /// Converts numbers of tokens into numbers of chars, rounded to the nearest. Other values are unchanged.
 fn in_chars(value: Value, ratio: f64) -> Value {
     match value {
-        // Exact below 2^53; a number above that is out of every parameter's bounds, and so is what it becomes.
+        // A float is exact below 2^53, and every parameter's bound is lower.
         Value::Int(tokens) => Value::Int((tokens as f64 * ratio).round() as i64),
         Value::List(all) => Value::List(all.into_iter().map(|v| in_chars(v, ratio)).collect()),
         other => other,
@@ -247,7 +247,7 @@ pub fn resolve<'a>(
     let name = table.detector.get_ref();
     let detector = Detector::find(name).ok_or_else(|| {
         let what = format!("unknown detector \"{name}\"");
-        unknown(
+        unknown_word(
             &table.detector,
             &what,
             DETECTORS.iter().map(|d| d.name),
@@ -271,7 +271,7 @@ pub fn resolve<'a>(
                 detector.name
             );
             let params = detector.params.iter().map(|p| p.name);
-            Some(Err(unknown(name, &what, params, text)))
+            Some(Err(unknown_word(name, &what, params, text)))
         }
     };
     let named = table.params.iter().filter_map(known);
@@ -292,7 +292,7 @@ fn start(
         .map_err(|what| SettingsError::at(text, wanted.span(), what))?;
     let Some(found) = all.iter().find(|p| p.name == *wanted.get_ref()) else {
         let what = format!("{} has no preset \"{}\"", detector.name, wanted.get_ref());
-        return Err(unknown(
+        return Err(unknown_word(
             wanted,
             &what,
             all.iter().map(|p| p.name.as_str()),
@@ -313,7 +313,7 @@ fn response(
     };
     Response::named(name.get_ref()).ok_or_else(|| {
         let what = format!("there is no response \"{}\"", name.get_ref());
-        unknown(name, &what, Response::NAMES, text)
+        unknown_word(name, &what, Response::NAMES, text)
     })
 }
 
@@ -330,13 +330,13 @@ fn channel(
         let known = Channel::ALL.iter().any(|c| c.name() == name.get_ref());
         let is = if known { "does not read" } else { "has no" };
         let what = format!("{} {is} channel \"{}\"", detector.name, name.get_ref());
-        unknown(name, &what, may.iter().map(|c| c.name()), text)
+        unknown_word(name, &what, may.iter().map(|c| c.name()), text)
     })
 }
 
 /// Returns the error of a word that is not one of `known`. The message contains `what`, the nearest known word, and all
 /// known words.
-fn unknown<'a>(
+fn unknown_word<'a>(
     word: &LocatedValue<String>,
     what: &str,
     known: impl IntoIterator<Item = &'a str>,

@@ -107,7 +107,7 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // Most are: without the way through a TOML value, since the name of each setting of a grid is made of this.
+            // Most values are numbers, and each setting of a grid formats its values, so TOML is skipped for speed.
             Self::Int(n) => n.fmt(f),
             Self::Bool(b) => b.fmt(f),
             _ => self.to_toml().fmt(f),

@@ -192,13 +192,13 @@ impl<'a> Arguments<'a> {
             Self::Raw(text) => text,
             Self::Json(Value::String(text)) => text,
             Self::Json(value) if values(value) > MOST_VALUES => return value.to_string(),
-            Self::Json(value) => return sorted(value.clone()).to_string(),
+            Self::Json(value) => return sort(value.clone()).to_string(),
         };
         if written_values(text) > MOST_VALUES {
             return text.trim().to_owned();
         }
         match serde_json::from_str::<Value>(text) {
-            Ok(value) => sorted(value).to_string(),
+            Ok(value) => sort(value).to_string(),
             Err(_) => text.trim().to_owned(),
         }
     }
@@ -225,17 +225,17 @@ fn written_values(text: &str) -> usize {
     outside.filter(|c| matches!(c, ',' | '[' | '{')).count()
 }
 
-/// Returns the value with sorted keys in every object. Its depth is that of parsed JSON.
-fn sorted(value: Value) -> Value {
+/// Returns the value with sorted keys in every object. The value must not be deeper than parsed JSON.
+fn sort(value: Value) -> Value {
     match value {
-        Value::Array(items) => items.into_iter().map(sorted).collect(),
+        Value::Array(items) => items.into_iter().map(sort).collect(),
         Value::Object(map) => {
             let mut fields: Vec<(String, Value)> = map.into_iter().collect();
             fields.sort_by(|a, b| a.0.cmp(&b.0));
-            let fields = fields.into_iter().map(|(key, value)| (key, sorted(value)));
+            let fields = fields.into_iter().map(|(key, value)| (key, sort(value)));
             Value::Object(fields.collect())
         }
-        // A reader of JSON makes the same float of `-0` and `-0.0`, and `==` says that it is `0.0`.
+        // JSON readers parse `-0` and `-0.0` as the same float, which equals `0.0`.
         Value::Number(n) if n.as_f64() == Some(0.0) && n.is_f64() => 0.0.into(),
         other => other,
     }

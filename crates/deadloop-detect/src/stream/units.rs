@@ -134,7 +134,7 @@ impl PartialOrd for Units {
     }
 }
 
-/// Writes the number alone. The unit is that of the channel beside it.
+/// Writes the number alone, since the channel beside it implies the unit.
 impl fmt::Display for Units {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.count().fmt(f)

@@ -61,7 +61,7 @@ impl ByteBlock {
 
     /// Counts the bytes before the first that is not ASCII, ends a line or is a digit.
     #[inline]
-    pub(crate) fn passing(&self) -> usize {
+    pub(crate) fn plain_prefix(&self) -> usize {
         let wide = self.wide();
         let low = wide.simd_lt(i8x16::splat(b' '.cast_signed()));
         let stops = (low | within(wide, b'0', b'9')).to_bitmask();
@@ -86,7 +86,7 @@ impl ByteBlock {
 
     /// Returns the bytes that are not ASCII.
     #[inline]
-    fn others(&self) -> u32 {
+    fn non_ascii(&self) -> u32 {
         self.wide().simd_lt(i8x16::splat(0)).to_bitmask()
     }
 }
@@ -114,7 +114,7 @@ pub(crate) fn runs(text: &[u8], also: u8, mut each: impl FnMut(Range<usize>, boo
             let at = part * ByteBlock::MOST as usize;
             let bytes = ByteBlock::first(rest.get(at..).unwrap_or_default());
             named |= u64::from(bytes.of_words(also)) << at;
-            others |= u64::from(bytes.others()) << at;
+            others |= u64::from(bytes.non_ascii()) << at;
         }
         let ascii = (others.trailing_zeros() as usize).min(rest.len());
         let mut at = 0;

@@ -146,7 +146,7 @@ impl Hash {
     /// Returns the hash of all added bytes.
     #[inline]
     pub(crate) fn value(self) -> u64 {
-        mixed(mixed(self.hash, self.rest), u64::from(self.bits))
+        mix_word(mix_word(self.hash, self.rest), u64::from(self.bits))
     }
 
     /// Adds up to eight bytes, which have `bits` bits.
@@ -155,9 +155,9 @@ impl Hash {
         self.rest |= bytes << self.bits;
         self.bits += bits;
         if self.bits >= 64 {
-            self.hash = mixed(self.hash, self.rest);
+            self.hash = mix_word(self.hash, self.rest);
             self.bits -= 64;
-            // What found no room; nothing where all did.
+            // The bytes that did not fit, or 0 if all did.
             self.rest = bytes.checked_shr(bits - self.bits).unwrap_or(0);
         }
     }
@@ -165,7 +165,7 @@ impl Hash {
 
 /// Multiplies and joins the two halves of the product. Each bit of the word changes about half of all other bits.
 #[inline]
-fn mixed(hash: u64, word: u64) -> u64 {
+fn mix_word(hash: u64, word: u64) -> u64 {
     let word = hash ^ word ^ 0x2545_F491_4F6C_DD1D;
     let product = u128::from(word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (product ^ (product >> 64)) as u64

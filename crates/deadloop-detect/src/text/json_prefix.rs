@@ -102,8 +102,8 @@ impl JsonPrefix {
             }
             JsonState::Number(number) => match digit(number, c) {
                 Some(number) => Some(JsonState::Number(number)),
-                // A number ends with the first char that is none of it.
-                None if ends(number) => {
+                // The first char that cannot continue a number ends it.
+                None if is_complete(number) => {
                     self.state = JsonState::Behind;
                     self.next(c)
                 }
@@ -190,7 +190,7 @@ fn digit(number: Number, c: char) -> Option<Number> {
     })
 }
 
-fn ends(number: Number) -> bool {
+fn is_complete(number: Number) -> bool {
     use Number::{Digits, Fraction, Power, Zero};
     matches!(number, Zero | Digits | Fraction | Power)
 }

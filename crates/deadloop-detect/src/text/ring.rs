@@ -3,7 +3,7 @@
 /// Returns a number modulo a length that is a power of two.
 #[inline]
 pub(crate) fn place(number: u64, length: usize) -> usize {
-    // The length is no larger than fits.
+    // The result is below `length`, so the cast loses nothing.
     number as usize & (length - 1)
 }
 

@@ -78,7 +78,7 @@ impl LazySentence {
         let before = rest.floor_char_boundary(rest.len().saturating_sub(4 * UNIT_CHARS));
         if let Some(end) = rest[..before].rfind(['\n', '。', '！', '？']) {
             let mut late = Sentence::default();
-            // The end itself is the end of nothing.
+            // The mark at the start ends no sentence of `late`.
             rest[end..].chars().for_each(|c| late.read(c));
             if !late.last.is_empty() {
                 self.sentence = late;

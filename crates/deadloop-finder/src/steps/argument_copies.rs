@@ -11,7 +11,7 @@ const COPY: usize = 3;
 
 /// Returns arguments in which each repeated text is folded to one copy. The copies must have the same signs between
 /// them.
-pub(super) fn once(canonical: &str) -> String {
+pub(super) fn fold_copies(canonical: &str) -> String {
     let Ok(mut value) = serde_json::from_str::<Value>(canonical) else {
         return unit(canonical).unwrap_or(canonical).to_owned();
     };
@@ -81,7 +81,7 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            assert_eq!(once(text), expected);
+            assert_eq!(fold_copies(text), expected);
         }
     }
 
@@ -96,7 +96,7 @@ mod tests {
             "one, two, one",
             "{\"b\":1.0,\"a\":\"x y\"}",
         ] {
-            assert_eq!(once(text), text);
+            assert_eq!(fold_copies(text), text);
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn benign(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<Benign> {
     let mut found = batches(steps, judged);
     found.extend(rows(steps));
     found.extend(polls(judged));
-    found.extend(verified(judged));
+    found.extend(find_verification(judged));
     found
 }
 
@@ -90,7 +90,7 @@ fn polls(judged: &[JudgedCall]) -> Vec<Benign> {
 }
 
 /// Finds questions repeated after changes. Between them, every repeated answer must follow a change.
-fn verified(judged: &[JudgedCall]) -> Option<Benign> {
+fn find_verification(judged: &[JudgedCall]) -> Option<Benign> {
     let again = |judged: &JudgedCall| judged.news == CallNews::Again;
     let times = judged.iter().filter(|judged| again(judged)).count();
     let first = judged.iter().find(|judged| again(judged))?.before?;

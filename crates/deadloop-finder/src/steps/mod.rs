@@ -104,7 +104,7 @@ pub fn find_run(transcript: &Transcript) -> Option<RunFindings> {
     spans.sort_by_key(|span| span.onset);
     spans.extend(turns::monologues(events));
     benign.sort_by_key(|benign| (benign.start, benign.end));
-    let (class, confidence) = whole(&spans, most);
+    let (class, confidence) = run_class(&spans, most);
     Some(RunFindings {
         class,
         confidence,
@@ -118,8 +118,8 @@ pub fn find_run(transcript: &Transcript) -> Option<RunFindings> {
     })
 }
 
-/// Returns the class of the run, which is that of its worst stretch.
-fn whole(spans: &[RunSpan], most: f64) -> (Class, f64) {
+/// Returns the class of the run: the class of its worst stretch.
+fn run_class(spans: &[RunSpan], most: f64) -> (Class, f64) {
     for class in [Class::Loop, Class::Unsure, Class::Transient] {
         let of = spans.iter().filter(|span| span.class == class);
         if let Some(confidence) = of.map(|span| span.confidence).reduce(f64::max) {

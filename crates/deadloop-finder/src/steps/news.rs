@@ -80,7 +80,7 @@ pub(super) fn judge(steps: &[RunStep]) -> Vec<JudgedCall> {
     let mut asked: HashMap<u64, EarlierCall> = HashMap::new();
     let mut windows: HashMap<u64, WindowLines> = HashMap::new();
     let mut forms: HashSet<(u64, u64)> = HashSet::new();
-    let often = often(steps);
+    let often = futile_pairs(steps);
     let polls = polls(steps);
     let mut changes = 0;
     let mut judged = Vec::with_capacity(steps.len());
@@ -161,7 +161,7 @@ fn polls(steps: &[RunStep]) -> Vec<bool> {
 }
 
 /// Returns the pairs of a question and an answer without content that are frequent enough to count as futile.
-fn often(steps: &[RunStep]) -> HashSet<(u64, u64)> {
+fn futile_pairs(steps: &[RunStep]) -> HashSet<(u64, u64)> {
     let mut times: HashMap<(u64, u64), usize> = HashMap::new();
     for step in steps {
         if let Some(result) = step.result.filter(|_| step.silent) {

@@ -31,7 +31,7 @@ impl ResultKind {
         let short = cut.is_none();
         if short && has("nothing", text) {
             Self::Nothing
-        } else if short && waits(text) {
+        } else if short && reports_waiting(text) {
             Self::Waiting
         } else if error || has("refusal", &text[..cut.unwrap_or(text.len())]) {
             Self::Refusal
@@ -55,7 +55,7 @@ pub(super) fn has(name: &str, text: &str) -> bool {
 }
 
 /// Returns whether a sentence or an object reports unfinished work. Tables are data.
-fn waits(text: &str) -> bool {
+fn reports_waiting(text: &str) -> bool {
     if text.contains('\n') && !text.starts_with(['{', '[']) {
         return false;
     }

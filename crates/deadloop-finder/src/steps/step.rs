@@ -113,7 +113,7 @@ fn enter_result(step: &mut RunStep, content: &str, error: bool, cut: Option<&str
         kind => kind,
     };
     step.brief = content.trim().chars().nth(SILENT).is_none();
-    let text = steady(content);
+    let text = stable_text(content);
     let form = without_numbers(&text);
     step.shape = hash(&(&form, cut));
     step.numbers = numbers(&text);
@@ -132,7 +132,7 @@ fn step(name: &str, arguments: &Value) -> RunStep {
     let tool = name.to_lowercase();
     let shell = SHELLS.contains(&tool.as_str());
     let text = arguments.text();
-    let canonical = argument_copies::once(&arguments.canonical());
+    let canonical = argument_copies::fold_copies(&arguments.canonical());
     // In a command, a random part may be the question itself: a text to decode, a commit.
     let canonical = if shell {
         canonical
@@ -184,7 +184,7 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Returns whether a result only confirms the call. Without the fields for ids and dates, it must be empty or consist
 /// of short words without a number other than 0. An empty list is an answer.
 fn is_silent(content: &str) -> bool {
-    let text = steady(content);
+    let text = stable_text(content);
     let told = match NAMED.as_ref() {
         Some(named) => named.replace_all(&text, ""),
         None => text.as_str().into(),
@@ -200,7 +200,7 @@ fn lines(content: &str) -> Vec<u64> {
     let lines = content.lines().map(str::trim);
     let lines: Vec<u64> = lines
         .filter(|line| !line.is_empty())
-        .map(|line| hash(&steady(line)))
+        .map(|line| hash(&stable_text(line)))
         .collect();
     if lines.len() < WINDOW {
         return Vec::new();
@@ -209,7 +209,7 @@ fn lines(content: &str) -> Vec<u64> {
 }
 
 /// Returns the form in which an agent's sentences are compared: without ids and numbers.
-pub(super) fn folded(text: &str) -> String {
+pub(super) fn fold_sentence(text: &str) -> String {
     without_numbers(&without_ids(text))
 }
 
@@ -315,7 +315,7 @@ static UNSTEADY: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Returns a result without variable parts and with sorted lines, since listings have no fixed order.
-fn steady(text: &str) -> String {
+fn stable_text(text: &str) -> String {
     let text = match UNSTEADY.as_ref() {
         Some(regex) => regex.replace_all(text.trim(), "#"),
         None => text.trim().into(),
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn what_a_clock_or_a_machine_drew_is_no_difference() {
         let of = |id: &str, date: &str| {
-            steady(&format!(
+            stable_text(&format!(
                 "{{\"ref\": \"request:{id}\", \"date\": \"{date}\", \"status\": \"checking\"}}"
             ))
         };
@@ -408,8 +408,8 @@ mod tests {
 
     #[test]
     fn lines_of_a_listing_have_no_order_and_lines_of_a_board_have_one() {
-        assert_eq!(steady("a.txt\nb.txt"), steady("b.txt\na.txt"));
-        assert_ne!(steady("...\n.@.\n..."), steady(".@.\n...\n..."));
+        assert_eq!(stable_text("a.txt\nb.txt"), stable_text("b.txt\na.txt"));
+        assert_ne!(stable_text("...\n.@.\n..."), stable_text(".@.\n...\n..."));
     }
 
     #[test]
@@ -443,7 +443,7 @@ mod tests {
             ("plan-7c2e-2201", "plan-7c2e-2202"),
             ("130000 bytes", "140000 bytes"),
         ] {
-            assert_ne!(steady(a), steady(b));
+            assert_ne!(stable_text(a), stable_text(b));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use deadloop_detect::{Channel, Kind};
 
 use super::RunSpan;
-use super::step::{folded, hash};
+use super::step::{fold_sentence, hash};
 use deadloop_corpus::{Body, Class, RecordedEvent};
 
 /// The minimum number of consecutive repeated turns that are reported.
@@ -63,7 +63,7 @@ pub(super) fn monologues(events: &[RecordedEvent]) -> Vec<RunSpan> {
         };
         let before = said.get(&key).copied().filter(|_| length >= chars);
         let alone = !turn.calls && (turn.told.is_none() || turn.prompted);
-        let sentence = (length >= SENTENCE).then(|| hash(&folded(text)));
+        let sentence = (length >= SENTENCE).then(|| hash(&fold_sentence(text)));
         // A repeated question gets a repeated answer.
         let other = turn.told.is_none() || turn.told != asked;
         let again = match (alone, before) {
@@ -80,7 +80,7 @@ pub(super) fn monologues(events: &[RecordedEvent]) -> Vec<RunSpan> {
                 });
             }
             (Some(row), None) => {
-                found.extend(row.until(at, false));
+                found.extend(row.close_span(at, false));
                 open = None;
             }
             _ => {}
@@ -90,13 +90,13 @@ pub(super) fn monologues(events: &[RecordedEvent]) -> Vec<RunSpan> {
         asked = turn.told.or(asked);
     }
     if let Some(row) = open {
-        found.extend(row.until(turns.len() as u64, true));
+        found.extend(row.close_span(turns.len() as u64, true));
     }
     found
 }
 
 impl RepeatedTurns {
-    fn until(&self, to: u64, last: bool) -> Option<RunSpan> {
+    fn close_span(&self, to: u64, last: bool) -> Option<RunSpan> {
         let length = to - self.onset;
         let class = match length {
             n if n < self.least => return None,

@@ -14,9 +14,9 @@ use deadloop_corpus::Body;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { AutoGen = known, "autogen", "messages of AutoGen AgentChat, and chat_history of AutoGen 0.2"; }
+known_entry! { AutoGen = is_autogen, "autogen", "messages of AutoGen AgentChat, and chat_history of AutoGen 0.2"; }
 
-fn known(object: &Object) -> bool {
+fn is_autogen(object: &Object) -> bool {
     let message = |object: &Object| {
         let kind = fields::word(object, "type");
         let named = kind.ends_with("Message") || kind.ends_with("Event");
@@ -49,7 +49,7 @@ impl RunReader for AutoGen {
         if let Some(history) = fields::list(object, "chat_history")? {
             for message in history {
                 let message = fields::as_object("chat_history[]", message)?;
-                self.old(message, out)?;
+                self.read_old_message(message, out)?;
             }
             fields::away(object, "chat_id summary cost human_input");
         } else if let Some(messages) = fields::list(object, "messages")? {
@@ -57,7 +57,7 @@ impl RunReader for AutoGen {
                 let message = fields::as_object("messages[]", message)?;
                 self.message(message, out)?;
             }
-            self.session.reason = fields::string(object, "stop_reason")?.map(|said| ended(&said));
+            self.session.reason = fields::string(object, "stop_reason")?.map(|said| reason(&said));
         } else {
             self.message(std::mem::take(object), out)?;
         }
@@ -73,7 +73,7 @@ impl AutoGen {
         let stamp = fields::any(&mut message, "created_at");
         let t_ms = self.session.clock.at(stamp.as_ref());
         let usage = fields::object(&mut message, "models_usage")?;
-        let usage = Usage::taken(&mut usage.unwrap_or_default());
+        let usage = Usage::take(&mut usage.unwrap_or_default());
         let content = fields::any(&mut message, "content");
         match kind.as_str() {
             "ToolCallExecutionEvent" => self.results(content, t_ms)?,
@@ -84,15 +84,15 @@ impl AutoGen {
                 self.session.run.user(words(content), t_ms);
             }
             "TextMessage" | "MultiModalMessage" | "StopMessage" | "StructuredMessage" => {
-                self.speaks(&source, usage, t_ms);
+                self.begin_agent_turn(&source, usage, t_ms);
                 self.session.run.push(Body::Answer(words(content)), t_ms);
             }
             "ThoughtEvent" => {
-                self.speaks(&source, usage, t_ms);
+                self.begin_agent_turn(&source, usage, t_ms);
                 self.session.run.push(Body::Reasoning(words(content)), t_ms);
             }
             "ToolCallRequestEvent" => {
-                self.speaks(&source, usage, t_ms);
+                self.begin_agent_turn(&source, usage, t_ms);
                 for call in calls(content)? {
                     let mut call = fields::as_object("content[]", call)?;
                     let body = tool_call(&mut call)?;
@@ -113,10 +113,10 @@ impl AutoGen {
     }
 
     /// Begins a turn of an agent, or continues it after the agent's thinking.
-    fn speaks(&mut self, source: &str, usage: Usage, t_ms: Option<f64>) {
+    fn begin_agent_turn(&mut self, source: &str, usage: Usage, t_ms: Option<f64>) {
         let same = self.speaker.as_deref() == Some(source);
-        if same && self.session.run.only_thought() {
-            self.session.run.used(usage);
+        if same && self.session.run.has_only_thinking() {
+            self.session.run.add_usage(usage);
             return;
         }
         self.speaker = Some(source.to_owned());
@@ -142,7 +142,7 @@ impl AutoGen {
     }
 
     /// Adds a message of a release before 0.4. The first is the task, whatever its sender.
-    fn old(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn read_old_message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
         let name = fields::string(&mut message, "name")?;
         for result in fields::list(&mut message, "tool_responses")?.unwrap_or_default() {
             let result = fields::as_object("tool_responses[]", result)?;
@@ -190,7 +190,7 @@ fn calls(content: Option<Value>) -> Result<Vec<Value>, WireFault> {
 }
 
 /// Returns the usual finish reason for the end of a task.
-fn ended(said: &str) -> String {
+fn reason(said: &str) -> String {
     let limit = said.contains("Maximum") || said.contains("maximum");
     if limit { "limit" } else { "stop" }.to_owned()
 }

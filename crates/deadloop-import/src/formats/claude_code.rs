@@ -15,9 +15,9 @@ use deadloop_corpus::{Body, Place};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { ClaudeCode = known, "claude-code", "sessions of Claude Code (.jsonl), and its stream-json output"; }
+known_entry! { ClaudeCode = is_claude_code, "claude-code", "sessions of Claude Code (.jsonl), and its stream-json output"; }
 
-fn known(object: &Object) -> bool {
+fn is_claude_code(object: &Object) -> bool {
     let kind = object.get("type").and_then(Value::as_str);
     let session = ["sessionId", "session_id"]
         .iter()
@@ -46,7 +46,7 @@ struct ClaudeCode {
     numbers: HashMap<String, usize>,
 }
 
-/// An agent of a session. The reason of the session is that of its last message.
+/// An agent of a session. Its last message has the reason of the session.
 #[derive(Default)]
 struct SessionAgent {
     session: RunSession,
@@ -56,7 +56,7 @@ struct SessionAgent {
 
 impl RecordReader for ClaudeCode {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut line) = record.placed()?;
+        let (place, mut line) = record.into_place_and_object()?;
         let kind = fields::string(&mut line, "type")?
             .ok_or_else(|| fields::missing("type", "a line of a session (user, assistant, …)"))?;
         let at = self.session(&mut line, place)?;
@@ -64,7 +64,7 @@ impl RecordReader for ClaudeCode {
         match kind.as_str() {
             "user" | "assistant" => session.message(&mut line, out)?,
             "system" => session.system(&mut line, out)?,
-            "result" => session.ended(&mut line, out)?,
+            "result" => session.read_last_line(&mut line, out)?,
             other => {
                 out.pass(&format!("[] ({other})"));
                 return Ok(());
@@ -182,7 +182,7 @@ impl SessionAgent {
         self.session.reason = fields::text("stop_reason", reason)?.or(self.session.reason.take());
         self.session.run.announce(TurnData {
             response: fields::text("id", id)?,
-            usage: Usage::taken(&mut usage),
+            usage: Usage::take(&mut usage),
             t_ms,
             ..TurnData::default()
         });
@@ -202,7 +202,7 @@ impl SessionAgent {
     }
 
     /// Reads the last line of stream-json.
-    fn ended(&mut self, line: &mut Object, out: &Intake) -> Result<(), WireFault> {
+    fn read_last_line(&mut self, line: &mut Object, out: &Intake) -> Result<(), WireFault> {
         let subtype = fields::string(line, "subtype")?.unwrap_or_default();
         self.result = Some(match subtype.as_str() {
             "success" => "stop".to_owned(),

@@ -11,9 +11,9 @@ use crate::source::head::SourceHead;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-head_entry! { ENTRY: Cline = |head| known(head), None, "cline", "api_conversation_history.json of Cline and Roo Code"; }
+head_entry! { ENTRY: Cline = |head| is_cline(head), None, "cline", "api_conversation_history.json of Cline and Roo Code"; }
 
-fn known(head: &SourceHead) -> bool {
+fn is_cline(head: &SourceHead) -> bool {
     let message = |object: &Object| {
         let role = object.get("role").and_then(Value::as_str);
         matches!(role, Some("user" | "assistant")) && object.contains_key("content")

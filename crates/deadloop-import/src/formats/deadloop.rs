@@ -53,7 +53,7 @@ impl RecordReader for DeadloopReader {
         if matches!(record.content, RecordContent::Done) {
             return self.0.take(record, out);
         }
-        let (place, object) = record.placed()?;
+        let (place, object) = record.into_place_and_object()?;
         if (FAMILY.knows)(&object) {
             return self.0.object(object, &place, out);
         }

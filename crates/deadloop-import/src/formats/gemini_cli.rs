@@ -7,16 +7,16 @@ use serde_json::Value;
 
 use crate::reader::{Intake, RecordReader, known_entry};
 use crate::sessions::conversation::Conversation;
-use crate::sessions::turn::{TurnData, Usage, more};
+use crate::sessions::turn::{TurnData, Usage, add_separate};
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Place, RecordedEvent};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::{WireFault, kind};
 
-known_entry! { GeminiCli = known, "gemini-cli", "chats of Gemini CLI: session-*.json and .jsonl, checkpoints, logs.json"; }
+known_entry! { GeminiCli = is_gemini_cli, "gemini-cli", "chats of Gemini CLI: session-*.json and .jsonl, checkpoints, logs.json"; }
 
-fn known(object: &Object) -> bool {
+fn is_gemini_cli(object: &Object) -> bool {
     let log = object.contains_key("messageId") && object.contains_key("message");
     let session = object.contains_key("sessionId") && (object.contains_key("projectHash") || log);
     let content = |object: &Object| object.contains_key("role") && object.contains_key("parts");
@@ -40,7 +40,7 @@ struct GeminiCli {
 
 impl RecordReader for GeminiCli {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.placed()?;
+        let (place, mut object) = record.into_place_and_object()?;
         self.record(&mut object, out)?;
         out.losses.rest("", &object);
         self.place.get_or_insert(place);
@@ -232,7 +232,7 @@ fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut EventClock) -> 
 }
 
 /// Adds a user message, or a description of the environment by the program.
-fn asked(run: &mut Conversation, content: String, t_ms: Option<f64>) {
+fn add_user_message(run: &mut Conversation, content: String, t_ms: Option<f64>) {
     if content.trim_start().starts_with("<session_context>") {
         run.system(&content, t_ms)
     } else {
@@ -254,18 +254,18 @@ fn add_message(
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
     if kind != "gemini" {
         match kind {
-            "user" => asked(run, content, t_ms),
+            "user" => add_user_message(run, content, t_ms),
             _ => out.losses.add(&format!("messages[].content ({kind})")),
         }
         return None;
     }
-    let mut tokens = taken(&mut message, "tokens");
+    let mut tokens = take_object(&mut message, "tokens");
     let thinking_tokens = tokens.get("thoughts").and_then(Value::as_u64);
     let answer_tokens = tokens.get("output").and_then(Value::as_u64);
     // Thinking is not part of the output count here.
     let thought = tokens.remove("thoughts").and_then(|count| count.as_u64());
-    let mut usage = Usage::taken(&mut tokens);
-    usage.wrote = usage.wrote.map(|wrote| more(wrote, thought));
+    let mut usage = Usage::take(&mut tokens);
+    usage.wrote = usage.wrote.map(|wrote| add_separate(wrote, thought));
     let mut events = thoughts(&items(&mut message, "thoughts"), thinking_tokens, clock);
     if !content.is_empty() {
         events.push(RecordedEvent {
@@ -276,7 +276,7 @@ fn add_message(
     }
     for call in items(&mut message, "toolCalls") {
         let t_ms = clock.at(call.get("timestamp"));
-        events.extend(called(&call).map(|body| RecordedEvent::at(body, t_ms)));
+        events.extend(read_call(&call).map(|body| RecordedEvent::at(body, t_ms)));
     }
     let model = match fields::any(&mut message, "model") {
         Some(Value::String(model)) => Some(model),
@@ -295,7 +295,7 @@ fn add_message(
     model
 }
 
-fn taken(message: &mut Object, name: &str) -> Object {
+fn take_object(message: &mut Object, name: &str) -> Object {
     match message.remove(name) {
         Some(Value::Object(object)) => object,
         _ => Object::new(),
@@ -310,7 +310,7 @@ fn items(message: &mut Object, name: &str) -> Vec<Value> {
 }
 
 /// Returns a call and its result.
-fn called(call: &Value) -> impl Iterator<Item = Body> {
+fn read_call(call: &Value) -> impl Iterator<Item = Body> {
     let field = |name: &str| call.get(name).and_then(Value::as_str).map(str::to_owned);
     let error = field("status").map(|status| status != "success");
     let result = call.get("result").filter(|result| !result.is_null());

@@ -16,9 +16,9 @@ use deadloop_stream::reader::families;
 use deadloop_stream::reader::{Frame, Frames, object};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { Har = known, "har", "HTTP archives (.har) with exchanges of a model's API"; }
+known_entry! { Har = is_har, "har", "HTTP archives (.har) with exchanges of a model's API"; }
 
-fn known(object: &Object) -> bool {
+fn is_har(object: &Object) -> bool {
     let log = object.get("log").and_then(Value::as_object);
     log.is_some_and(|log| log.contains_key("entries") || log.contains_key("creator"))
 }
@@ -31,7 +31,7 @@ struct Har;
 
 impl RecordReader for Har {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut archive) = record.placed()?;
+        let (place, mut archive) = record.into_place_and_object()?;
         let entries = paths::all(&mut archive, "log.entries[]");
         if entries.is_empty() {
             return Err(fields::missing("log.entries", "at least one exchange"));

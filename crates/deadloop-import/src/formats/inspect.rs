@@ -12,17 +12,17 @@ use serde_json::{Map, Value};
 use crate::paths;
 use crate::reader::{Intake, RecordReader, head_entry, keep};
 use crate::sessions::conversation::Conversation;
-use crate::sessions::log::marked;
+use crate::sessions::log::has_marks;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireFault;
 
-head_entry! { ENTRY: Inspect = |head| head.members.iter().any(|name| is_sample(name)) || head.any(known), None,
+head_entry! { ENTRY: Inspect = |head| head.members.iter().any(|name| is_sample(name)) || head.any(is_inspect), None,
 "inspect", "logs of Inspect AI: .eval archives and .json"; }
 
-fn known(object: &Object) -> bool {
+fn is_inspect(object: &Object) -> bool {
     let eval = object.get("eval").and_then(Value::as_object);
     eval.is_some_and(|eval| eval.contains_key("task") && eval.contains_key("model"))
 }
@@ -133,11 +133,11 @@ fn conversation(
         let mut message = fields::as_object("messages[]", message)?;
         let values = message.values_mut();
         values.for_each(|value| attach(value, attachments));
-        if given(&mut message) {
+        if is_example(&mut message) {
             out.losses.add("messages[].content (examples)");
             continue;
         }
-        failed(&mut message);
+        rename_error(&mut message);
         let id = fields::label(&mut message, "id");
         let mut t_ms = None;
         if let Some(mut reply) = id.and_then(|id| replies.remove(&id)) {
@@ -155,7 +155,7 @@ fn conversation(
 fn replies(sample: &mut Object) -> HashMap<String, Object> {
     let events = paths::all(sample, "events[]");
     let replies = events.into_iter().filter_map(|event| match event {
-        Value::Object(event) if marked(&event, "event=model") => {
+        Value::Object(event) if has_marks(&event, "event=model") => {
             let id = paths::get(&event, "output.choices[0].message.id")?;
             Some((id.as_str()?.to_owned(), event))
         }
@@ -182,14 +182,14 @@ fn attach(value: &mut Value, attachments: &Map<String, Value>) {
 }
 
 /// Returns whether a message of the model was an example in the input.
-fn given(message: &mut Object) -> bool {
+fn is_example(message: &mut Object) -> bool {
     let source = fields::any(message, "source");
     let role = message.get("role").and_then(Value::as_str);
     role == Some("assistant") && source.as_ref().and_then(Value::as_str) == Some("input")
 }
 
 /// Converts an error of a tool to the fields of other APIs.
-fn failed(message: &mut Object) {
+fn rename_error(message: &mut Object) {
     let Some(Value::Object(error)) = message.get("error") else {
         return;
     };

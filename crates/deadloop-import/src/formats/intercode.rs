@@ -14,14 +14,14 @@ use deadloop_corpus::{Body, Entry, Place};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { InterCode = known, "intercode", "results of InterCode: turn_history of actions and observations"; }
+known_entry! { InterCode = is_intercode, "intercode", "results of InterCode: turn_history of actions and observations"; }
 
 fn is_run(object: &Object) -> bool {
     let history = object.get("turn_history").and_then(Value::as_object);
     history.is_some_and(|history| history.contains_key("actions"))
 }
 
-fn known(object: &Object) -> bool {
+fn is_intercode(object: &Object) -> bool {
     is_run(object)
         || object
             .values()
@@ -35,7 +35,7 @@ struct InterCode;
 
 impl RecordReader for InterCode {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, object) = record.placed()?;
+        let (place, object) = record.into_place_and_object()?;
         let several: Vec<(String, Value)> = if is_run(&object) {
             vec![(String::new(), Value::Object(object))]
         } else {
@@ -44,14 +44,14 @@ impl RecordReader for InterCode {
         let mut found = Vec::new();
         for (number, run) in several {
             let run = fields::as_object("a run", run)?;
-            found.push(one(run, number, &place, out)?);
+            found.push(read_run(run, number, &place, out)?);
         }
         found.into_iter().for_each(|entry| out.emit(entry));
         Ok(())
     }
 }
 
-fn one(
+fn read_run(
     mut run: Object,
     number: String,
     place: &Place,

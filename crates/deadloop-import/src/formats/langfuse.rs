@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::reader::{Intake, RecordReader, known_entry};
-use crate::sessions::spans::{SpanKind, TraceSpan, Traces, message, spoken, words};
+use crate::sessions::spans::{SpanKind, TraceSpan, Traces, message, text_message, words};
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
@@ -13,9 +13,9 @@ use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::millis;
 use deadloop_stream::wire::WireFault;
 
-known_entry! { Langfuse = known, "langfuse", "traces of Langfuse with their observations, or observations alone"; }
+known_entry! { Langfuse = is_langfuse, "langfuse", "traces of Langfuse with their observations, or observations alone"; }
 
-fn known(object: &Object) -> bool {
+fn is_langfuse(object: &Object) -> bool {
     let one = |object: &Object| {
         let typed = object.get("type").is_some_and(Value::is_string);
         typed && object.contains_key("traceId") && object.contains_key("startTime")
@@ -33,7 +33,7 @@ struct Langfuse {
 
 impl RecordReader for Langfuse {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.placed()?;
+        let (place, mut object) = record.into_place_and_object()?;
         let Some(all) = fields::list(&mut object, "observations")? else {
             return self.observation(object, &place, None, out);
         };
@@ -96,7 +96,7 @@ fn span(one: &mut Object) -> Result<TraceSpan, WireFault> {
     match kind.to_uppercase().as_str() {
         "GENERATION" => {
             span.kind = SpanKind::Model;
-            span.usage = Usage::taken(&mut match usage {
+            span.usage = Usage::take(&mut match usage {
                 Some(Value::Object(usage)) => usage,
                 _ => Object::new(),
             });
@@ -133,7 +133,7 @@ fn messages(value: Option<Value>, role: &str) -> Vec<Object> {
                 vec![object]
             }
         },
-        Some(Value::String(text)) => vec![spoken(&text, role)],
-        Some(other) => vec![spoken(&other.to_string(), role)],
+        Some(Value::String(text)) => vec![text_message(&text, role)],
+        Some(other) => vec![text_message(&other.to_string(), role)],
     }
 }

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::reader::{Intake, RecordReader, known_entry};
-use crate::sessions::spans::{SpanKind, TraceSpan, Traces, message, spoken, words};
+use crate::sessions::spans::{SpanKind, TraceSpan, Traces, message, text_message, words};
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
@@ -14,9 +14,9 @@ use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::millis;
 use deadloop_stream::wire::WireFault;
 
-known_entry! { LangSmith = known, "langsmith", "runs of LangSmith (run_type, trace_id): a line each, a list, or child_runs"; }
+known_entry! { LangSmith = is_langsmith, "langsmith", "runs of LangSmith (run_type, trace_id): a line each, a list, or child_runs"; }
 
-fn known(object: &Object) -> bool {
+fn is_langsmith(object: &Object) -> bool {
     let typed = object.get("run_type").is_some_and(Value::is_string);
     typed && (object.contains_key("inputs") || object.contains_key("start_time"))
 }
@@ -29,7 +29,7 @@ struct LangSmith {
 
 impl RecordReader for LangSmith {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, object) = record.placed()?;
+        let (place, object) = record.into_place_and_object()?;
         // Nested runs are taken with a list, so that deep nesting cannot overflow the stack.
         let mut open = vec![object];
         while let Some(mut run) = open.pop() {
@@ -104,9 +104,9 @@ fn model(span: &mut TraceSpan, run: &mut Object, inputs: Option<Value>, outputs:
     let usage = usage
         .into_iter()
         .find_map(|name| outputs.get(name)?.as_object().cloned());
-    span.usage = Usage::taken(&mut usage.unwrap_or_default());
+    span.usage = Usage::take(&mut usage.unwrap_or_default());
     if span.usage == Usage::default() {
-        span.usage = Usage::taken(run);
+        span.usage = Usage::take(run);
     }
     let choices = outputs.get("choices");
     if let Some(choice) = choices.and_then(|choices| choices.get(0)).cloned() {
@@ -127,7 +127,7 @@ fn model(span: &mut TraceSpan, run: &mut Object, inputs: Option<Value>, outputs:
     if let Some(said) = generation.get("message").cloned().and_then(message) {
         span.output.push(said);
     } else if let Some(text) = generation.get("text").and_then(Value::as_str) {
-        span.output.push(spoken(text, "assistant"));
+        span.output.push(text_message(text, "assistant"));
     } else {
         span.output = messages(Some(Value::Object(outputs)));
     }
@@ -153,7 +153,7 @@ fn messages(value: Option<Value>) -> Vec<Object> {
             messages(Some(items.swap_remove(0)))
         }
         Value::Array(items) => items.into_iter().filter_map(message).collect(),
-        Value::String(text) => vec![spoken(&text, "user")],
+        Value::String(text) => vec![text_message(&text, "user")],
         other => message(other).into_iter().collect(),
     }
 }

@@ -45,7 +45,7 @@ impl RecordReader for SpecStory {
         for line in text.lines() {
             let marked = line.trim().strip_prefix("_**");
             if let Some(name) = marked.and_then(|name| name.strip_suffix("**_")) {
-                part(&mut session, speaker.as_deref(), apart(&said), out);
+                part(&mut session, speaker.as_deref(), strip_rule(&said), out);
                 speaker = Some(name.to_owned());
                 said.clear();
             } else {
@@ -53,14 +53,14 @@ impl RecordReader for SpecStory {
                 said.push('\n');
             }
         }
-        part(&mut session, speaker.as_deref(), whole(&said), out);
+        part(&mut session, speaker.as_deref(), strip_cut_mark(&said), out);
         session.end(out);
         Ok(())
     }
 }
 
 /// Removes the rule between a part and the next.
-fn apart(said: &str) -> &str {
+fn strip_rule(said: &str) -> &str {
     let text = said.trim_end();
     let rule = text
         .strip_suffix("---")
@@ -69,7 +69,7 @@ fn apart(said: &str) -> &str {
 }
 
 /// Removes a rule or mark from the last part that the end of the file cuts.
-fn whole(said: &str) -> &str {
+fn strip_cut_mark(said: &str) -> &str {
     let text = said.trim_end();
     let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
     let is_mark = last.trim().starts_with("_**");
@@ -123,7 +123,7 @@ fn part(session: &mut RunSession, speaker: Option<&str>, said: &str, out: &Intak
         let (inside, after) = inside.split_once(end).unwrap_or((uncut(inside, end), ""));
         match end {
             "</think>" => {
-                let thought = bare(inside.trim_start_matches("<think>"));
+                let thought = strip_folding_tags(inside.trim_start_matches("<think>"));
                 session.run.act(Body::Reasoning(thought), None);
             }
             _ => tool(session, inside),
@@ -133,7 +133,7 @@ fn part(session: &mut RunSession, speaker: Option<&str>, said: &str, out: &Intak
 }
 
 /// Removes the tags that fold a text.
-fn bare(text: &str) -> String {
+fn strip_folding_tags(text: &str) -> String {
     let folded = text.trim_start().starts_with('<');
     let text = match text.split_once("</summary>") {
         Some((_, text)) => text,
@@ -153,7 +153,7 @@ fn tool(session: &mut RunSession, inside: &str) {
     // Cursor's tools have their arguments only in the heading: `Tool use: **name** • Read file: a.rs`.
     let heading = inside.split_once("</summary>");
     let heading = heading.and_then(|(heading, _)| Some(heading.split_once('•')?.1.trim()));
-    let inside = bare(inside);
+    let inside = strip_folding_tags(inside);
     let (arguments, result) = inside.split_once("```").unwrap_or((&inside, ""));
     let arguments = match arguments.trim() {
         "" => heading.unwrap_or_default(),
@@ -241,7 +241,7 @@ impl RecordReader for Aider {
             }
             // The end of the file may cut a tag.
             answer(&mut session, uncut(&said, THINKS.0), out);
-            session.whole(out);
+            session.emit_whole(out);
         }
         Ok(())
     }

@@ -10,15 +10,15 @@ use serde_json::Value;
 use crate::reader::{Intake, RecordReader, keep_field, known_entry};
 use crate::sessions::run_session::RunSession;
 use crate::sessions::spans::words;
-use crate::sessions::turn::{TurnData, Usage, more};
+use crate::sessions::turn::{TurnData, Usage, add_separate};
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Place};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { OpenCode = known, "opencode", "sessions of opencode, as `opencode export` writes them; its database (opencode.db)"; }
+known_entry! { OpenCode = is_opencode, "opencode", "sessions of opencode, as `opencode export` writes them; its database (opencode.db)"; }
 
-fn known(object: &Object) -> bool {
+fn is_opencode(object: &Object) -> bool {
     let message = |message: &Value| message.get("info").is_some() && message.get("parts").is_some();
     let messages = object.get("messages").and_then(Value::as_array);
     let first = messages.is_some_and(|messages| messages.iter().take(4).any(message));
@@ -36,7 +36,7 @@ struct OpenCode {
 
 impl RecordReader for OpenCode {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.placed()?;
+        let (place, mut object) = record.into_place_and_object()?;
         if let Some(id) = object.get("session").cloned() {
             return self.row(id, object, place, out);
         }
@@ -49,13 +49,13 @@ impl RecordReader for OpenCode {
         }
         told.info = fields::object(&mut object, "info")?.unwrap_or_default();
         out.losses.rest("", &object);
-        told.whole(out);
+        told.emit_session(out);
         Ok(())
     }
 
     fn end(&mut self, out: &mut Intake) {
         if let Some(told) = self.open.take() {
-            told.whole(out);
+            told.emit_session(out);
         }
     }
 }
@@ -103,7 +103,7 @@ struct SessionRecord {
 
 impl SessionRecord {
     /// Emits the session.
-    fn whole(mut self, out: &mut Intake) {
+    fn emit_session(mut self, out: &mut Intake) {
         self.session.id = fields::label(&mut self.info, "id");
         for (theirs, ours) in [
             ("title", "title"),
@@ -196,7 +196,7 @@ impl SessionRecord {
             }),
             "step-finish" => {
                 let tokens = fields::object(&mut part, "tokens")?.unwrap_or_default();
-                self.session.run.used(usage(&tokens));
+                self.session.run.add_usage(usage(&tokens));
                 fields::away(&mut part, "cost reason");
             }
             "reasoning" => {
@@ -267,10 +267,10 @@ fn usage(tokens: &Object) -> Usage {
             .and_then(Value::as_u64)
     };
     let cached = count("/cache/read");
-    let with_cache = |input| more(more(input, cached), count("/cache/write"));
+    let with_cache = |input| add_separate(add_separate(input, cached), count("/cache/write"));
     Usage {
         sent: count("/input").map(with_cache),
-        wrote: count("/output").map(|output| more(output, count("/reasoning"))),
+        wrote: count("/output").map(|output| add_separate(output, count("/reasoning"))),
         cached,
     }
 }

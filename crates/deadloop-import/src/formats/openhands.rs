@@ -118,19 +118,19 @@ impl OpenHands {
                 return Ok(said);
             }
             if said.response.is_none() || said.response != self.response {
-                said.bodies.extend(reasoning(&response));
+                said.bodies.extend(reasoning_of_response(&response));
             }
             said.usage = self.model(&mut response, out)?;
             out.losses.rest("[].tool_call_metadata", &call);
-            self.acted(&action, function, id, args, &mut said.bodies, out)?;
+            self.read_action(&action, function, id, args, &mut said.bodies, out)?;
             return Ok(said);
         }
-        said.bodies.extend(self.observed(id, event, out)?);
+        said.bodies.extend(self.read_observation(id, event, out)?);
         Ok(said)
     }
 
     /// Reads an observation, or a change of the agent's state, which may end the run.
-    fn observed(
+    fn read_observation(
         &mut self,
         id: Option<String>,
         event: &mut Object,
@@ -178,7 +178,7 @@ impl OpenHands {
     }
 
     /// Reads an action of the agent: a message, a thought, the end, or a call of a tool.
-    fn acted(
+    fn read_action(
         &mut self,
         action: &str,
         function: Option<String>,
@@ -227,7 +227,7 @@ impl OpenHands {
             self.session.model = Some(model);
         }
         let mut usage = fields::object(response, "usage")?.unwrap_or_default();
-        let used = Usage::taken(&mut usage);
+        let used = Usage::take(&mut usage);
         out.losses
             .rest("[].tool_call_metadata.model_response.usage", &usage);
         // The action has the same text.
@@ -287,7 +287,7 @@ impl OpenHands {
         fields::any(&mut message, "role");
         let mut bodies = Vec::new();
         if source == "agent" {
-            bodies.extend(thinking(&mut message)?);
+            bodies.extend(read_thinking(&mut message)?);
             bodies.extend(out.split_thinking(text));
         } else {
             self.session.run.user(text, t_ms);
@@ -304,7 +304,7 @@ fn action(
     name: String,
     out: &mut Intake,
 ) -> Result<Vec<Body>, WireFault> {
-    let mut bodies = Vec::from_iter(thinking(event)?);
+    let mut bodies = Vec::from_iter(read_thinking(event)?);
     let thought = words(fields::any(event, "thought"), out);
     bodies.extend(out.split_thinking(thought));
     let mut call = fields::object(event, "tool_call")?.unwrap_or_default();
@@ -359,7 +359,7 @@ fn observation(
 }
 
 /// Reads the thinking of the model before an event of the SDK.
-fn thinking(object: &mut Object) -> Result<Option<Body>, WireFault> {
+fn read_thinking(object: &mut Object) -> Result<Option<Body>, WireFault> {
     let content = fields::string(object, "reasoning_content")?.filter(|text| !text.is_empty());
     let blocks = fields::list(object, "thinking_blocks")?.unwrap_or_default();
     let texts = blocks
@@ -370,7 +370,7 @@ fn thinking(object: &mut Object) -> Result<Option<Body>, WireFault> {
 }
 
 /// Reads the thinking of the model from the response that contained an action.
-fn reasoning(response: &Object) -> Option<Body> {
+fn reasoning_of_response(response: &Object) -> Option<Body> {
     let choices = response.get("choices")?;
     let text = choices.get(0)?.get("message")?.get("reasoning_content")?;
     Some(Body::Reasoning(text.as_str()?.to_owned()))

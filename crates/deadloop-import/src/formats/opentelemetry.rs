@@ -30,7 +30,7 @@ use deadloop_stream::reasons::usual;
 use deadloop_stream::time::millis;
 use deadloop_stream::wire::WireFault;
 
-known_entry! { OpenTelemetry = known, "opentelemetry", "spans of OpenTelemetry: OTLP JSON, console; GenAI, OpenInference, OpenLLMetry; Phoenix, MLflow, Braintrust"; }
+known_entry! { OpenTelemetry = is_opentelemetry, "opentelemetry", "spans of OpenTelemetry: OTLP JSON, console; GenAI, OpenInference, OpenLLMetry; Phoenix, MLflow, Braintrust"; }
 
 /// The paths of spans in a file. The empty path is the record itself.
 const SPANS: [&str; 3] = ["", "resourceSpans[].scopeSpans[].spans[]", "data.spans[]"];
@@ -56,7 +56,7 @@ const BEGAN: [&str; 5] = [
     "created",
 ];
 
-fn known(object: &Object) -> bool {
+fn is_opentelemetry(object: &Object) -> bool {
     let spans = object.get("resourceSpans").is_some_and(Value::is_array);
     let context = object.get("context").and_then(Value::as_object);
     let context = context.is_some_and(|context| context.contains_key("trace_id"));
@@ -76,11 +76,11 @@ struct OpenTelemetry {
 
 impl RecordReader for OpenTelemetry {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.placed()?;
+        let (place, mut object) = record.into_place_and_object()?;
         let whole = ["resourceSpans", "data"].iter();
         let whole = whole.filter(|name| object.contains_key(**name)).count() > 0;
         if !whole {
-            if !known(&object) {
+            if !is_opentelemetry(&object) {
                 let expected = "an export of spans (resourceSpans), or a span with its context";
                 return Err(fields::missing("resourceSpans", expected));
             }
@@ -117,7 +117,7 @@ impl RecordReader for OpenTelemetry {
 impl OpenTelemetry {
     fn span(&mut self, mut span: Object, place: &Place, out: &mut Intake) {
         let trace = label(&mut span, &TRACE);
-        let mut about = about(&mut span);
+        let mut about = take_attributes(&mut span);
         let status = fields::any(&mut span, "status").unwrap_or_default();
         let codes = [status.get("code"), status.get("status_code")];
         let code = codes.into_iter().flatten().next().cloned();
@@ -156,7 +156,7 @@ fn label(span: &mut Object, places: &[&str]) -> String {
 }
 
 /// Takes the attributes by full names, in any form. Fields of Braintrust are renamed to attributes.
-fn about(span: &mut Object) -> Object {
+fn take_attributes(span: &mut Object) -> Object {
     let mut about = match fields::any(span, "attributes") {
         Some(Value::Array(list)) => attributes(list),
         Some(Value::Object(named)) => named,
@@ -224,7 +224,7 @@ fn kind(about: &mut Object) -> SpanKind {
     ];
     let mut found = SpanKind::Other;
     for name in NAMES {
-        let word = about.remove(name).map(inside);
+        let word = about.remove(name).map(nested);
         let word = word.as_ref().and_then(Value::as_str).unwrap_or_default();
         let word = word.to_lowercase();
         let of = match word.as_str() {
@@ -271,7 +271,7 @@ fn events(span: &mut Object, about: &mut Object) {
         if let Some(Value::Object(body)) = fields
             .remove("event_body")
             .or(event.remove("body"))
-            .map(inside)
+            .map(nested)
         {
             fields.extend(body);
         }
@@ -313,11 +313,11 @@ fn model(span: &mut TraceSpan, about: &mut Object, failed: bool) {
         "model",
     ]);
     span.model = named.and_then(|named| Some(named.as_str()?.to_owned()));
-    span.usage = used(about);
+    span.usage = take_usage(about);
     about.remove("gen_ai.request.model");
     let mut reasons = listed_messages(span, about);
     values(span, about, &mut reasons);
-    let told = about.remove("gen_ai.response.finish_reasons").map(inside);
+    let told = about.remove("gen_ai.response.finish_reasons").map(nested);
     let told = told.and_then(|told| Some(told.get(0)?.as_str()?.to_owned()));
     let reason = told.or(reasons.into_iter().next());
     span.reason = if failed {
@@ -328,7 +328,7 @@ fn model(span: &mut TraceSpan, about: &mut Object, failed: bool) {
 }
 
 /// Takes the tokens of a call of a model.
-fn used(about: &mut Object) -> Usage {
+fn take_usage(about: &mut Object) -> Usage {
     let mut count = |names: &[&str]| {
         let found = names.iter().find_map(|name| about.remove(*name));
         found.as_ref().and_then(number)
@@ -350,7 +350,7 @@ fn used(about: &mut Object) -> Usage {
 
 /// Fills the input and the output of a span from lists of messages. Returns the finish reasons.
 fn listed_messages(span: &mut TraceSpan, about: &mut Object) -> Vec<String> {
-    let system = about.remove("gen_ai.system_instructions").map(inside);
+    let system = about.remove("gen_ai.system_instructions").map(nested);
     if let Some(Value::Array(parts)) = system {
         let prompt = serde_json::json!({"role": "system", "parts": parts});
         span.input.extend(message(prompt));
@@ -362,7 +362,7 @@ fn listed_messages(span: &mut TraceSpan, about: &mut Object) -> Vec<String> {
         "llm.input_messages",
     ];
     for name in input {
-        let messages = listed(about, name, &mut Vec::new());
+        let messages = take_messages(about, name, &mut Vec::new());
         if span.input.is_empty() || name == "gen_ai.input.messages" {
             span.input.extend(messages);
         }
@@ -372,7 +372,7 @@ fn listed_messages(span: &mut TraceSpan, about: &mut Object) -> Vec<String> {
         "gen_ai.completion",
         "llm.output_messages",
     ] {
-        let messages = listed(about, name, &mut reasons);
+        let messages = take_messages(about, name, &mut reasons);
         if span.output.is_empty() {
             span.output = messages;
         }
@@ -384,7 +384,7 @@ fn listed_messages(span: &mut TraceSpan, about: &mut Object) -> Vec<String> {
 fn values(span: &mut TraceSpan, about: &mut Object, reasons: &mut Vec<String>) {
     let mut value = |names: [&str; 2]| {
         let found = names.map(|name| about.remove(name));
-        found.into_iter().flatten().next().map(inside)
+        found.into_iter().flatten().next().map(nested)
     };
     let sent = value(["mlflow.spanInputs", "input.value"]);
     let came = value(["mlflow.spanOutputs", "output.value"]);
@@ -409,17 +409,17 @@ fn values(span: &mut TraceSpan, about: &mut Object, reasons: &mut Vec<String>) {
 }
 
 /// Takes the messages under a name: a list, as JSON text or not, or numbered names of fields.
-fn listed(about: &mut Object, name: &str, reasons: &mut Vec<String>) -> Vec<Object> {
+fn take_messages(about: &mut Object, name: &str, reasons: &mut Vec<String>) -> Vec<Object> {
     let list = match about.get(name) {
         // A plain text is the prompt or the answer itself.
         Some(Value::String(text)) if !text.trim_ascii_start().starts_with(['[', '{']) => None,
-        Some(_) => about.remove(name).map(inside),
+        Some(_) => about.remove(name).map(nested),
         None => None,
     };
     let list = match list {
         Some(Value::Array(items)) => items,
         Some(_) => Vec::new(),
-        None => numbered(about, name),
+        None => take_numbered(about, name),
     };
     let one = |value: Value| {
         let Value::Object(mut fields) = value else {
@@ -446,7 +446,7 @@ fn listed(about: &mut Object, name: &str, reasons: &mut Vec<String>) -> Vec<Obje
 }
 
 /// Takes the fields of numbered names (`gen_ai.prompt.0.role`), grouped by number.
-fn numbered(about: &mut Object, name: &str) -> Vec<Value> {
+fn take_numbered(about: &mut Object, name: &str) -> Vec<Value> {
     let begin = format!("{name}.");
     let names = about.keys().filter(|key| key.starts_with(&begin));
     let names: Vec<String> = names.cloned().collect();
@@ -466,7 +466,7 @@ fn numbered(about: &mut Object, name: &str) -> Vec<Value> {
 
 /// Joins the calls of a message with numbered fields: `tool_calls.0.function.name`.
 fn calls(fields: &mut Object) {
-    let mut found = numbered(fields, "tool_calls");
+    let mut found = take_numbered(fields, "tool_calls");
     if found.is_empty()
         && let Some(Value::Array(listed)) = fields.get_mut("tool_calls").map(Value::take)
     {
@@ -501,7 +501,7 @@ fn calls(fields: &mut Object) {
         fields.insert("tool_calls".to_owned(), calls.into());
     }
     let mut texts = Vec::new();
-    for part in numbered(fields, "contents") {
+    for part in take_numbered(fields, "contents") {
         if let Value::Object(mut part) = part {
             texts.extend(paths::first(&mut part, &["message_content.text", "text"]));
         }
@@ -550,9 +550,9 @@ fn number(value: &Value) -> Option<u64> {
 }
 
 /// Parses a text as JSON. Other values, and other texts, stay as they are.
-fn inside(value: Value) -> Value {
+fn nested(value: Value) -> Value {
     match value {
-        Value::String(text) => records::inside(&text).unwrap_or(Value::String(text)),
+        Value::String(text) => records::parse_nested(&text).unwrap_or(Value::String(text)),
         other => other,
     }
 }
@@ -564,13 +564,13 @@ fn attributes(list: Vec<Value>) -> Object {
             return None;
         };
         let name = attribute.remove("key")?.as_str()?.to_owned();
-        Some((name, plain(attribute.remove("value")?)))
+        Some((name, plain_json(attribute.remove("value")?)))
     };
     list.into_iter().filter_map(pair).collect()
 }
 
 /// Converts a typed value of OTLP to plain JSON.
-fn plain(value: Value) -> Value {
+fn plain_json(value: Value) -> Value {
     let Value::Object(mut typed) = value else {
         return value;
     };
@@ -579,7 +579,7 @@ fn plain(value: Value) -> Value {
             Some(Value::Array(items)) => items,
             _ => Vec::new(),
         };
-        return Value::Array(items.into_iter().map(plain).collect());
+        return Value::Array(items.into_iter().map(plain_json).collect());
     }
     if let Some(Value::Object(mut pairs)) = typed.remove("kvlistValue") {
         let pairs = match pairs.remove("values") {

@@ -14,9 +14,9 @@ use deadloop_stream::fields::{self, Object};
 use deadloop_stream::think::{ThinkSplitter, join};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { Sglang = known, "sglang", "SGLang's own /generate, streamed or not: text and meta_info"; }
+known_entry! { Sglang = is_sglang, "sglang", "SGLang's own /generate, streamed or not: text and meta_info"; }
 
-fn known(object: &Object) -> bool {
+fn is_sglang(object: &Object) -> bool {
     object.contains_key("text") && object.get("meta_info").is_some_and(Value::is_object)
 }
 
@@ -55,7 +55,7 @@ impl RecordReader for Sglang {
             self.end(out);
             return Ok(());
         }
-        let (place, mut object) = record.placed()?;
+        let (place, mut object) = record.into_place_and_object()?;
         let text = fields::string(&mut object, "text")?;
         let text = text.ok_or_else(|| fields::missing("text", "`text`, a string"))?;
         let mut info = fields::object(&mut object, "meta_info")?.unwrap_or_default();

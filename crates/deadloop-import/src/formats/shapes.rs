@@ -27,7 +27,7 @@ const SHAPES: [(&str, ShapeConversion); 10] = [
 ];
 
 /// Reads the name of a conversion.
-pub(crate) fn named<'de, D: Deserializer<'de>>(
+pub(crate) fn deserialize_conversion<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<ShapeConversion>, D::Error> {
     let name = String::deserialize(from)?;
@@ -365,7 +365,7 @@ fn exit_code(text: &str) -> Option<i64> {
 }
 
 /// Converts the parts of a message to blocks, and takes the finish reason.
-fn crush(object: &mut Object, _: &mut Intake) {
+fn to_blocks(object: &mut Object, _: &mut Intake) {
     let mut blocks = Vec::new();
     for mut part in paths::all(object, "parts[]") {
         let data = part.get_mut("data").map(Value::take).unwrap_or_default();

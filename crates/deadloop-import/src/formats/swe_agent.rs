@@ -16,9 +16,9 @@ use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireFault;
 
-known_entry! { SweAgent = known, "swe-agent", "trajectories of SWE-agent and mini-swe-agent (.traj)"; }
+known_entry! { SweAgent = is_swe_agent, "swe-agent", "trajectories of SWE-agent and mini-swe-agent (.traj)"; }
 
-fn known(object: &Object) -> bool {
+fn is_swe_agent(object: &Object) -> bool {
     let steps = object.get("trajectory").and_then(Value::as_array);
     let step = |step: &Value| step.get("action").is_some() && step.get("observation").is_some();
     mini(object) || steps.is_some_and(|steps| steps.iter().take(4).any(step))
@@ -34,7 +34,7 @@ struct SweAgent;
 
 impl RecordReader for SweAgent {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.placed()?;
+        let (place, mut object) = record.into_place_and_object()?;
         let run = if mini(&object) {
             messages(&mut object, out)?
         } else {
@@ -46,7 +46,7 @@ impl RecordReader for SweAgent {
         let read = transcript.meta.contains_key("args") && !transcript.events.iter().any(id);
         // The actions were parsed from the model's text.
         keep(&mut transcript.meta, "args", read.then(|| "text".into()));
-        about(transcript, &mut object, out)?;
+        read_metadata(transcript, &mut object, out)?;
         out.losses.rest("", &object);
         transcript.id = out.stem().to_owned();
         out.emit(entry);
@@ -70,7 +70,7 @@ fn messages(object: &mut Object, out: &mut Intake) -> Result<Conversation, WireF
         extra(&mut message);
         let role = message.get("role").and_then(Value::as_str);
         if role == Some("user") && std::mem::take(&mut asked) {
-            conversation.push(observed(message), t_ms);
+            conversation.push(read_observation(message), t_ms);
             continue;
         }
         let command = (role == Some("assistant"))
@@ -106,18 +106,18 @@ fn command(message: &Object) -> Option<String> {
 }
 
 /// Reads the result of a command, which is a user message.
-fn observed(mut message: Object) -> Body {
+fn read_observation(mut message: Object) -> Body {
     let error = fields::any(&mut message, "is_error").and_then(|error| error.as_bool());
     let content = text(&Value::Object(message));
     Body::ToolResult {
         id: None,
-        error: error.or(returned(&content).map(|code| code != 0)),
+        error: error.or(return_code(&content).map(|code| code != 0)),
         content,
     }
 }
 
 /// Returns the return code at the beginning of an observation.
-fn returned(content: &str) -> Option<i64> {
+fn return_code(content: &str) -> Option<i64> {
     let rest = content.trim_start().strip_prefix("<returncode>")?;
     rest.split_once('<')?.0.trim().parse().ok()
 }
@@ -220,7 +220,7 @@ fn text(message: &Value) -> String {
 }
 
 /// Adds the data besides the steps: the model, the reason of the end, the cost.
-fn about(
+fn read_metadata(
     transcript: &mut Transcript,
     object: &mut Object,
     out: &mut Intake,
@@ -236,7 +236,7 @@ fn about(
     keep_field(&mut transcript.meta, "environment", object, "environment");
     let config = match fields::any(object, "replay_config") {
         // The configuration is JSON in a string.
-        Some(Value::String(text)) => records::inside(&text).unwrap_or(Value::Null),
+        Some(Value::String(text)) => records::parse_nested(&text).unwrap_or(Value::Null),
         Some(other) => other,
         None => Value::Object(
             info.remove("config")

@@ -58,7 +58,7 @@ pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
             // Rows have every column, even an empty one.
             let rows = matches!(head.shape, FileShape::Csv | FileShape::Table);
             let column =
-                |object: &Object| NAMES.text.iter().any(|name| called(object, name).is_some());
+                |object: &Object| NAMES.text.iter().any(|name| lookup(object, name).is_some());
             let text = head.any(holds_text) || (rows && head.any(column));
             match (messages || pair, text) {
                 (true, _) => FormatCertainty::Likely,
@@ -92,7 +92,7 @@ fn holds_text(object: &Object) -> bool {
 }
 
 /// Returns the column with a name, in any spelling.
-fn called<'a>(object: &'a Object, name: &str) -> Option<(&'a str, &'a Value)> {
+fn lookup<'a>(object: &'a Object, name: &str) -> Option<(&'a str, &'a Value)> {
     let mut same = None;
     // Rows have few columns, so comparing names is faster than a hash.
     for (key, value) in object.iter().filter(|(key, _)| key.len() == name.len()) {
@@ -111,8 +111,8 @@ fn called<'a>(object: &'a Object, name: &str) -> Option<(&'a str, &'a Value)> {
 }
 
 /// Takes the column with a name, and returns its spelling. A null column stays.
-fn take_called<'n>(object: &mut Object, name: &'n str) -> Option<(Cow<'n, str>, Value)> {
-    let column = match called(object, name)? {
+fn take_column<'n>(object: &mut Object, name: &'n str) -> Option<(Cow<'n, str>, Value)> {
+    let column = match lookup(object, name)? {
         (_, Value::Null) => return None,
         (same, _) if same == name => Cow::Borrowed(name),
         (other, _) => Cow::Owned(other.to_owned()),
@@ -187,7 +187,7 @@ impl TableReader {
     }
 
     /// Describes an option's column that does not exist.
-    fn missing(&self, option: &str, column: &str) -> (String, String) {
+    fn missing_column(&self, option: &str, column: &str) -> (String, String) {
         let what = format!(
             "no column `{column}`; the columns: {}",
             self.seen.join(", ")
@@ -215,18 +215,18 @@ impl TableReader {
             paths::get(&object, name).is_some_and(|value| value.is_array())
         });
         let Some(list) = list else {
-            return self.one(object, None, place, out);
+            return self.read_row(object, None, place, out);
         };
         let model = paths::first(&mut object, &self.columns.of_all);
         for record in paths::all(&mut object, list) {
             let record = fields::as_object(list, record)?;
-            self.one(record, model.clone(), place, out)?;
+            self.read_row(record, model.clone(), place, out)?;
         }
         columns(&mut Map::new(), object, &mut out.losses);
         Ok(())
     }
 
-    fn one(
+    fn read_row(
         &mut self,
         mut object: Object,
         model: Option<Value>,
@@ -243,7 +243,7 @@ impl TableReader {
         let asked = out.options.fields.clone();
         self.record_columns(&asked, &object, place);
         // Requested columns are taken before any is guessed.
-        let mut own = RecordParts::asked(&asked, &mut object)?;
+        let mut own = RecordParts::from_fields(&asked, &mut object)?;
         let messages = messages_of(&object).filter(|_| self.guesses() && asked.text.is_none());
         let said = match messages {
             Some(field) => {
@@ -262,8 +262,8 @@ impl TableReader {
             return Ok(());
         }
         self.found = true;
-        self.thought(&mut own, transcript, &mut object, out)?;
-        self.about(own, model, transcript, &mut object, out)?;
+        self.add_thinking(&mut own, transcript, &mut object, out)?;
+        self.set_metadata(own, model, transcript, &mut object, out)?;
         columns(&mut transcript.meta, object, &mut out.losses);
         out.emit(entry);
         Ok(())
@@ -278,14 +278,14 @@ impl TableReader {
         object: &mut Object,
         out: &mut Intake,
     ) -> Option<Value> {
-        if asked.is_some() || out.options.fields.named(option).is_some() {
+        if asked.is_some() || out.options.fields.column_of(option).is_some() {
             return asked;
         }
         if !self.guesses() {
             return paths::first(object, names);
         }
         names.iter().find_map(|name| {
-            let (column, value) = take_called(object, name)?;
+            let (column, value) = take_column(object, name)?;
             out.guess(option, &column);
             Some(value)
         })
@@ -312,7 +312,7 @@ impl TableReader {
         match text {
             Some(Value::String(text)) => {
                 if self.guesses() {
-                    plain(&text)?;
+                    reject_api_json(&text)?;
                 }
                 transcript.events = out.split_thinking(text).map(RecordedEvent::new).collect();
             }
@@ -348,7 +348,7 @@ impl TableReader {
     }
 
     /// Adds thinking from its own column before the text, and the finish reason after it.
-    fn thought(
+    fn add_thinking(
         &self,
         own: &mut RecordParts,
         transcript: &mut Transcript,
@@ -398,7 +398,7 @@ impl TableReader {
     }
 
     /// Sets id, group, model, language and time.
-    fn about(
+    fn set_metadata(
         &self,
         own: RecordParts,
         model: Option<Value>,
@@ -467,7 +467,7 @@ struct RecordParts {
 }
 
 impl RecordParts {
-    fn asked(fields: &ImportFields, object: &mut Object) -> Result<Self, WireFault> {
+    fn from_fields(fields: &ImportFields, object: &mut Object) -> Result<Self, WireFault> {
         let mut part = |path: &Option<String>, option: &str| match path {
             None => Ok(None),
             Some(path) => column(object, path, option),
@@ -529,12 +529,12 @@ fn says_thought(object: &Object) -> bool {
 }
 
 /// Rejects a text that is the JSON of an API, since the answer is inside it.
-fn plain(text: &str) -> Result<(), WireFault> {
+fn reject_api_json(text: &str) -> Result<(), WireFault> {
     let trimmed = text.trim_ascii();
     if !(trimmed.starts_with('{') && trimmed.ends_with('}')) {
         return Ok(());
     }
-    let Ok(Value::Object(inside)) = records::inside(trimmed) else {
+    let Ok(Value::Object(inside)) = records::parse_nested(trimmed) else {
         return Ok(());
     };
     if envelope::holds(&inside, &|object| families::recognize(object).is_some()) {
@@ -549,7 +549,7 @@ fn plain(text: &str) -> Result<(), WireFault> {
 
 impl RecordReader for TableReader {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, object) = record.placed()?;
+        let (place, object) = record.into_place_and_object()?;
         self.records(object, &place, out)
     }
 
@@ -559,13 +559,13 @@ impl RecordReader for TableReader {
         };
         if self.found {
             for (option, column) in &self.unfound {
-                let (what, expected) = self.missing(option, column);
+                let (what, expected) = self.missing_column(option, column);
                 out.warn(&first, &what, &expected);
             }
             return;
         }
         let (what, expected) = match &out.options.fields.text {
-            Some(text) => self.missing("--text-field", text),
+            Some(text) => self.missing_column("--text-field", text),
             None => (
                 format!(
                     "no column that holds a text; the columns: {}",
@@ -647,8 +647,8 @@ fn turns(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
 fn prompt(names: &[String], object: &mut Object, out: &mut Intake) -> Option<Value> {
     let mut asked = Vec::new();
     for name in names {
-        if called(object, name).is_some_and(|(_, value)| value.is_string())
-            && let Some((column, Value::String(text))) = take_called(object, name)
+        if lookup(object, name).is_some_and(|(_, value)| value.is_string())
+            && let Some((column, Value::String(text))) = take_column(object, name)
         {
             out.guess("--group-field", &column);
             asked.push(text);

@@ -12,9 +12,9 @@ use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireFault;
 
-known_entry! { Tau2 = known, "tau2", "results of tau2-bench: simulations with their messages"; }
+known_entry! { Tau2 = is_tau2, "tau2", "results of tau2-bench: simulations with their messages"; }
 
-fn known(object: &Object) -> bool {
+fn is_tau2(object: &Object) -> bool {
     let runs = object.get("simulations").is_some_and(Value::is_array);
     let info = object.get("info").and_then(Value::as_object);
     runs || info.is_some_and(|info| info.contains_key("agent_info"))
@@ -25,7 +25,7 @@ struct Tau2;
 
 impl RecordReader for Tau2 {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.placed()?;
+        let (place, mut object) = record.into_place_and_object()?;
         let info = fields::object(&mut object, "info")?.unwrap_or_default();
         let runs = fields::need_list(&mut object, "simulations", "a list of runs")?;
         if runs.is_empty() {
@@ -70,7 +70,7 @@ fn simulation(
         }
     }
     let reason = fields::string(&mut run, "termination_reason")?;
-    conversation.finish(reason.as_deref().map(ended).map(str::to_owned));
+    conversation.finish(reason.as_deref().map(finish_reason).map(str::to_owned));
     let mut entry = conversation.entry(place.clone());
     let transcript = &mut entry.transcript;
     // Results without tasks have an id for each run, or none.
@@ -98,7 +98,7 @@ fn simulation(
     Ok(entry)
 }
 
-/// Adds a message. The id of a result is that of its call.
+/// Adds a message. A result has the id of its call.
 fn add_message(
     run: &mut Conversation,
     mut message: Object,
@@ -142,7 +142,7 @@ fn add_message(
 }
 
 /// Returns the usual finish reason for the end of a run.
-fn ended(reason: &str) -> &str {
+fn finish_reason(reason: &str) -> &str {
     match reason {
         "user_stop" | "agent_stop" => "stop",
         "max_steps" => "limit",

@@ -10,9 +10,9 @@ use crate::source::records::SourceRecord;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { TauBench = known, "tau-bench", "results of tau-bench: task_id, reward, traj"; }
+known_entry! { TauBench = is_tau_bench, "tau-bench", "results of tau-bench: task_id, reward, traj"; }
 
-fn known(object: &Object) -> bool {
+fn is_tau_bench(object: &Object) -> bool {
     let traj = object.get("traj").is_some_and(Value::is_array);
     object.contains_key("task_id") && (traj || object.contains_key("trial"))
 }
@@ -22,7 +22,7 @@ struct TauBench;
 
 impl RecordReader for TauBench {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.placed()?;
+        let (place, mut object) = record.into_place_and_object()?;
         let task = fields::label(&mut object, "task_id");
         let task = task.ok_or_else(|| fields::missing("task_id", "the number of a task"))?;
         let trial = fields::count(&mut object, "trial")?.unwrap_or(0);

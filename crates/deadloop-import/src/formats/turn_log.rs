@@ -13,9 +13,9 @@ use deadloop_corpus::Body;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { TurnLog = known, "turn-log", "conversations of turns with request, response, toolCalls, toolCallResults"; }
+known_entry! { TurnLog = is_turn_log, "turn-log", "conversations of turns with request, response, toolCalls, toolCallResults"; }
 
-fn known(object: &Object) -> bool {
+fn is_turn_log(object: &Object) -> bool {
     let turn = |turn: &Value| turn.get("request").is_some() && turn.get("response").is_some();
     let turns = object.get("turns").and_then(Value::as_array);
     turns.is_some_and(|turns| turns.iter().take(4).any(turn))
@@ -26,7 +26,7 @@ struct TurnLog;
 
 impl RecordReader for TurnLog {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.placed()?;
+        let (place, mut object) = record.into_place_and_object()?;
         let mut run = Conversation::default();
         for turn in fields::need_list(&mut object, "turns", "a list of turns")? {
             let turn = fields::as_object("turns[]", turn)?;

@@ -98,7 +98,7 @@ pub(crate) fn holds(object: &Object, known: &dyn Fn(&Object) -> bool) -> bool {
         let deeper = |(_, value): (&String, &Value)| match value {
             Value::Object(part) => contains_known(part, known, depth - 1),
             Value::String(text) => {
-                parsed(text).is_some_and(|part| contains_known(&part, known, depth - 1))
+                parse_object(text).is_some_and(|part| contains_known(&part, known, depth - 1))
             }
             _ => false,
         };
@@ -108,11 +108,11 @@ pub(crate) fn holds(object: &Object, known: &dyn Fn(&Object) -> bool) -> bool {
 }
 
 /// Parses a text as an object.
-fn parsed(text: &str) -> Option<Object> {
+fn parse_object(text: &str) -> Option<Object> {
     if !text.trim_ascii_start().starts_with('{') {
         return None;
     }
-    match records::inside(text) {
+    match records::parse_nested(text) {
         Ok(Value::Object(object)) => Some(object),
         _ => None,
     }
@@ -140,14 +140,14 @@ pub(crate) fn open(
             .rest(if name == "body" { "response" } else { "" }, &object);
         object = inside;
     }
-    Err(unknown(&object))
+    Err(unknown_object(&object))
 }
 
 /// Takes the first part with a recognized object inside, otherwise the first object.
 fn unwrap(object: &mut Object, known: &dyn Fn(&Object) -> bool) -> Option<(&'static str, Object)> {
     for name in INNER {
         if let Some(Value::String(text)) = object.get(name)
-            && let Some(inside) = parsed(text)
+            && let Some(inside) = parse_object(text)
         {
             object.insert(name.to_owned(), Value::Object(inside));
         }
@@ -168,7 +168,7 @@ fn unwrap(object: &mut Object, known: &dyn Fn(&Object) -> bool) -> Option<(&'sta
     }
 }
 
-fn unknown(object: &Object) -> WireFault {
+fn unknown_object(object: &Object) -> WireFault {
     const EXPECTED: &str = "a response or a chunk of this format";
     if let Some(error) = object.get("error").filter(|error| !error.is_null()) {
         let mut text = error.to_string();
@@ -186,7 +186,7 @@ fn unknown(object: &Object) -> WireFault {
 
 impl Payload {
     /// Creates a result without an envelope. `rest` holds the fields that no API has.
-    pub(crate) fn bare(rest: Option<&mut Object>) -> Self {
+    pub(crate) fn without_envelope(rest: Option<&mut Object>) -> Self {
         let mut opened = Self::default();
         if let Some(rest) = rest {
             opened.times(rest);
@@ -229,7 +229,7 @@ fn request(envelope: &mut Object) -> Option<Object> {
     for name in REQUEST {
         let inside = match envelope.get(name) {
             Some(Value::Object(_)) => fields::any(envelope, name),
-            Some(Value::String(text)) => parsed(text).map(Value::Object),
+            Some(Value::String(text)) => parse_object(text).map(Value::Object),
             _ => None,
         };
         if let Some(Value::Object(mut inside)) = inside {
@@ -241,7 +241,7 @@ fn request(envelope: &mut Object) -> Option<Object> {
         }
     }
     let messages = match envelope.get("messages")? {
-        Value::String(text) => records::inside(text).ok()?,
+        Value::String(text) => records::parse_nested(text).ok()?,
         list => list.clone(),
     };
     envelope.remove("messages");
@@ -279,7 +279,7 @@ fn prompt(request: &mut Object, out: &mut Intake) -> Result<Option<String>, Wire
         if message.contains_key("parts") {
             message.entry("role").or_insert_with(|| "user".into());
         }
-        // The transcript is of the response: of what was said before it, what the user wrote is kept.
+        // Of the messages before the response, only those of the user are kept.
         let of_user = message.get("role").and_then(Value::as_str) == Some("user");
         if conversation.prompt.is_some() && !of_user {
             out.losses.add("request.messages[]");

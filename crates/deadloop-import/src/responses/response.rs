@@ -21,7 +21,7 @@ pub(crate) struct PartialResponse {
     group: Option<String>,
     /// The user's messages, if the request is recorded.
     user: Vec<String>,
-    /// The place of the response's first record. `last` is that of its last one.
+    /// The place of the response's first record. `last` is the place of its last one.
     pub(crate) place: Place,
     last: Place,
     pub(crate) meta: Map<String, Value>,
@@ -96,7 +96,7 @@ impl PartialResponse {
             };
             finished && text
         };
-        self.finished() && said.parts.iter().any(new)
+        self.is_done() && said.parts.iter().any(new)
     }
 
     /// Returns whether an object finishes an answer.
@@ -109,7 +109,7 @@ impl PartialResponse {
     }
 
     /// Returns whether all answers are finished.
-    pub(crate) fn finished(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         !self.choices.is_empty() && self.choices.iter().all(|choice| choice.finished)
     }
 
@@ -139,7 +139,7 @@ impl PartialResponse {
         let passed = self.began.and_then(|began| Some(at? - began));
         let t_ms = opened.since.or(passed);
         for (name, value) in said.about {
-            self.about(name, value);
+            self.set_metadata(name, value);
         }
         for (index, part) in said.parts {
             if matches!(part, ObjectPart::Over(_)) {
@@ -156,7 +156,7 @@ impl PartialResponse {
     }
 
     /// Updates data on the response. Later values replace earlier ones. Usage is merged count by count.
-    fn about(&mut self, name: &'static str, value: Value) {
+    fn set_metadata(&mut self, name: &'static str, value: Value) {
         match (self.meta.get_mut(name), value) {
             (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
             (Some(known), value) => *known = value,
@@ -179,7 +179,7 @@ impl PartialResponse {
 
     /// Emits each choice as a transcript.
     pub(crate) fn emit(mut self, session: bool, out: &mut Intake) {
-        if !self.ended && (session || !self.finished()) {
+        if !self.ended && (session || !self.is_done()) {
             let expected = "a finish reason or [DONE]: taken as it is, marked meta.cut";
             out.warn(&self.last, "the stream ends here", expected);
             self.meta.insert("cut".to_owned(), Value::Bool(true));

@@ -38,7 +38,7 @@ const WAITING: usize = 64;
 
 /// Returns the certainty that the first known object of a file is of this family.
 pub(crate) fn knows(head: &SourceHead, family: &'static Family) -> FormatCertainty {
-    match head.family.get_or_init(|| spoken(head)) {
+    match head.family.get_or_init(|| find_family(head)) {
         Some((of, true)) if of.name == family.name => FormatCertainty::Certain,
         // Agents' sessions hold an API's responses, and are recognized by the data around them.
         Some((of, false)) if of.name == family.name => FormatCertainty::Enclosed,
@@ -47,7 +47,7 @@ pub(crate) fn knows(head: &SourceHead, family: &'static Family) -> FormatCertain
 }
 
 /// Returns the family of the first object that some family recognizes.
-fn spoken(head: &SourceHead) -> Option<FamilyMatch> {
+fn find_family(head: &SourceHead) -> Option<FamilyMatch> {
     head.objects().find_map(|object| {
         if let Some(of) = families::recognize(object) {
             return Some((of, true));
@@ -116,7 +116,7 @@ impl Streams {
         if let Some(check) = self.family.check {
             check(&opened.object)?;
         }
-        if self.session && self.again(&mut opened.object) {
+        if self.session && self.is_replayed(&mut opened.object) {
             out.losses.add("[] (replayed, and recorded before)");
             return Ok(());
         }
@@ -126,7 +126,7 @@ impl Streams {
     }
 
     /// Returns whether an event is marked as a replay and came before, by its id or its whole content.
-    fn again(&mut self, event: &mut Object) -> bool {
+    fn is_replayed(&mut self, event: &mut Object) -> bool {
         let replay = is_replay(event);
         let id = event.get("payload").and_then(|payload| payload.get("id"));
         let mut hasher = DefaultHasher::new();
@@ -151,22 +151,22 @@ impl Streams {
         if said.is_empty() {
             return;
         }
-        let waits = self.waits(&said);
+        let waits = self.must_wait(&said);
         if waits {
             let full = self.waiting.chunks.len() + 1 >= WAITING;
             let settles = full || PartialResponse::is_end(&said);
             self.waiting.chunks.push((said, opened, place.clone()));
             if settles {
-                self.settle(out);
+                self.end_waiting(out);
             }
             return;
         }
-        self.settle(out);
+        self.end_waiting(out);
         self.add(said, opened, place, out);
     }
 
     /// Returns whether an object has to wait until its response is known. Also notes whether ids name responses.
-    fn waits(&mut self, said: &ObjectContent) -> bool {
+    fn must_wait(&mut self, said: &ObjectContent) -> bool {
         let Some(name) = said.response.as_ref().filter(|_| !self.session) else {
             return false;
         };
@@ -183,13 +183,13 @@ impl Streams {
     /// Ends the waiting of chunks.
     ///
     /// They continue or begin one response, or begin one each if ids are names.
-    fn settle(&mut self, out: &mut Intake) {
+    fn end_waiting(&mut self, out: &mut Intake) {
         let chunks = std::mem::take(&mut self.waiting.chunks);
         let Some((first, ..)) = chunks.first() else {
             return;
         };
         let goes_on = |last: &&mut PartialResponse| {
-            !last.finished() && last.name.is_some() && last.may_be_by(first)
+            !last.is_done() && last.name.is_some() && last.may_be_by(first)
         };
         let mut renamed = self.waiting.named;
         if !renamed && let Some(last) = self.open.last_mut().filter(goes_on) {
@@ -251,10 +251,10 @@ impl Streams {
         let finished = self
             .open
             .iter()
-            .filter(|response| response.finished())
+            .filter(|response| response.is_done())
             .count();
         if finished > FINISHED
-            && let Some(at) = self.open.iter().position(PartialResponse::finished)
+            && let Some(at) = self.open.iter().position(PartialResponse::is_done)
         {
             let response = self.open.remove(at);
             self.emit(response, out);
@@ -269,15 +269,15 @@ impl Streams {
 
     /// Ends the finished responses at `[DONE]`, or the last used one if none is finished.
     fn done(&mut self, out: &mut Intake) {
-        self.settle(out);
+        self.end_waiting(out);
         self.close(out);
         // Later chunks may be from another server.
         self.waiting.named &= !self.open.is_empty();
     }
 
     fn close(&mut self, out: &mut Intake) {
-        if !self.session && self.open.iter().any(PartialResponse::finished) {
-            return self.emit_all(PartialResponse::finished, out);
+        if !self.session && self.open.iter().any(PartialResponse::is_done) {
+            return self.emit_all(PartialResponse::is_done, out);
         }
         let last = self.open.len().saturating_sub(1);
         let from = if self.session { 0 } else { last };
@@ -320,7 +320,7 @@ impl RecordReader for Streams {
         if let RecordContent::Line(text) = &record.content
             && let Some(mut said) = self.family.quick.and_then(|quick| quick(text))
         {
-            let opened = Payload::bare(said.rest_of(""));
+            let opened = Payload::without_envelope(said.rest_of(""));
             self.add_object(said, opened, &place, out);
             return Ok(());
         }
@@ -328,13 +328,13 @@ impl RecordReader for Streams {
     }
 
     fn gap(&mut self) {
-        let open = self.open.iter_mut().filter(|response| !response.finished());
+        let open = self.open.iter_mut().filter(|response| !response.is_done());
         open.for_each(|response| response.gaps += 1);
         self.waiting.gaps += u64::from(!self.waiting.chunks.is_empty());
     }
 
     fn end(&mut self, out: &mut Intake) {
-        self.settle(out);
+        self.end_waiting(out);
         self.emit_all(|_| true, out);
     }
 }

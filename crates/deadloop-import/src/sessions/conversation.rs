@@ -93,8 +93,8 @@ impl Conversation {
         if let Some(turn) = turn {
             // A format with more data on the turn has already begun it.
             let begun = std::mem::take(&mut self.announced);
-            if begun || self.only_thought() {
-                self.used(turn.usage)
+            if begun || self.has_only_thinking() {
+                self.add_usage(turn.usage)
             } else {
                 self.turn(turn)
             }
@@ -110,7 +110,7 @@ impl Conversation {
 
     /// Returns whether the open turn of the model has only thinking. Some recorders write thinking as a message of its
     /// own.
-    pub(crate) fn only_thought(&self) -> bool {
+    pub(crate) fn has_only_thinking(&self) -> bool {
         let mut since = self.events.iter().rev();
         let mut thoughts = since.by_ref().map_while(|event| match event.body {
             Body::Reasoning(_) => Some(true),
@@ -286,7 +286,7 @@ impl MessageEvents<'_> {
         };
         let turn = TurnData {
             agent,
-            usage: Usage::taken(&mut usage),
+            usage: Usage::take(&mut usage),
             t_ms,
             ..TurnData::default()
         };
@@ -382,7 +382,7 @@ impl MessageEvents<'_> {
             },
             Some(other) => other.to_string(),
         };
-        let error = failed(message);
+        let error = take_failure(message);
         let id = fields::first_string(message, &RESULT_IDS)?;
         self.push(Some(Body::ToolResult { id, content, error }));
         Ok(())
@@ -435,7 +435,7 @@ const RESULT_IDS: [&str; 4] = [
 ];
 
 /// Takes the failure of a tool from a result: a flag, or a status of LangChain or the AI SDK.
-fn failed(message: &mut Object) -> Option<bool> {
+fn take_failure(message: &mut Object) -> Option<bool> {
     for name in ["is_error", "isError"] {
         if let Some(Value::Bool(error)) = fields::any(message, name) {
             return Some(error);

@@ -28,7 +28,7 @@ use deadloop_stream::wire::WireFault;
 pub(crate) struct LogFormat {
     /// The help on one line: the program and the kind of recording.
     pub(crate) help: String,
-    /// Groups of marks. A record with all marks of a group ([`marked`]) is of the format.
+    /// Groups of marks. A record with all marks of a group ([`has_marks`]) is of the format.
     marks: Vec<String>,
     /// Whether records of other formats have such marks too.
     likely: bool,
@@ -37,7 +37,7 @@ pub(crate) struct LogFormat {
     /// Whether a document is a run. Otherwise all records of a file with the same id are one.
     whole: bool,
     /// The function that converts a document with a tree or versions to the shape that the paths expect.
-    #[serde(deserialize_with = "shapes::named")]
+    #[serde(deserialize_with = "shapes::deserialize_conversion")]
     shape: Option<shapes::ShapeConversion>,
     /// The paths of the id of the run.
     id: Vec<String>,
@@ -166,7 +166,7 @@ impl LogFormat {
 
     /// Returns the certainty that a file is of this format.
     pub(crate) fn knows(&self, head: &SourceHead) -> FormatCertainty {
-        let of = |object: &Object| self.marks.iter().any(|marks| marked(object, marks));
+        let of = |object: &Object| self.marks.iter().any(|marks| has_marks(object, marks));
         let sure = if self.likely {
             FormatCertainty::Likely
         } else {
@@ -213,7 +213,7 @@ impl LogReader {
             return Ok(unknown.is_none());
         };
         self.id(&mut object, out)?;
-        self.about(&mut object)?;
+        self.take_metadata(&mut object)?;
         for record in paths::all(&mut object, list) {
             let Value::Object(mut record) = record else {
                 return Err(fields::wrong(list, &record, "an object"));
@@ -240,7 +240,7 @@ impl LogReader {
     }
 
     /// Takes the data on the run from a document or a record.
-    fn about(&mut self, object: &mut Object) -> Result<(), WireFault> {
+    fn take_metadata(&mut self, object: &mut Object) -> Result<(), WireFault> {
         let log = self.log;
         if let Some(model) = text_at(object, &log.model)? {
             self.session.model = Some(model);
@@ -276,10 +276,10 @@ impl LogReader {
             self.apply(rule, record, t_ms, out)?;
         }
         if !usage.is_empty() {
-            let used = Usage::taken(&mut usage);
+            let used = Usage::take(&mut usage);
             let goes_on = self.session.run.turns() > turns || used != Usage::default();
             if goes_on {
-                self.session.run.used(used);
+                self.session.run.add_usage(used);
             }
             out.losses.rest("usage", &usage);
         }
@@ -364,7 +364,7 @@ impl LogReader {
         t_ms: Option<f64>,
         out: &mut Intake,
     ) -> Result<(), WireFault> {
-        self.about(&mut message)?;
+        self.take_metadata(&mut message)?;
         let run = &mut self.session.run;
         run.message(message, path, t_ms, out)
     }
@@ -395,7 +395,7 @@ impl LogReader {
         if let Some(text) = text(&rule.answer) {
             run.add_answer(text, t_ms, out);
         }
-        if let Some(text) = text(&rule.last).filter(|_| !answered(run)) {
+        if let Some(text) = text(&rule.last).filter(|_| !has_answer(run)) {
             run.add_answer(text, t_ms, out);
         }
         if let Some(text) = text(&rule.user) {
@@ -442,7 +442,7 @@ impl LogReader {
         if let Some(path) = &rule.ended {
             let word = paths::get(record, path);
             let word = word.as_deref().and_then(Value::as_str);
-            self.session.reason = word.map(ended).or(self.session.reason.take());
+            self.session.reason = word.map(finish_reason).or(self.session.reason.take());
         }
         Ok(())
     }
@@ -488,7 +488,7 @@ fn first(record: &mut Object, several: &str) -> Option<Value> {
 }
 
 /// Returns the usual finish reason for the end of a run.
-fn ended(word: &str) -> String {
+fn finish_reason(word: &str) -> String {
     match word {
         "success" | "turn.completed" => "stop".to_owned(),
         "turn.failed" => "error".to_owned(),
@@ -498,13 +498,13 @@ fn ended(word: &str) -> String {
 }
 
 /// Returns whether the run has an answer of the model.
-fn answered(run: &Conversation) -> bool {
+fn has_answer(run: &Conversation) -> bool {
     let mut events = run.events.iter();
     events.any(|event| matches!(event.body, Body::Answer(_)))
 }
 
 /// Reads a failure of a tool from a truth value, an exit code or a status.
-fn failed(value: &Value) -> Option<bool> {
+fn read_failure(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(failed) => Some(*failed),
         Value::Number(code) => Some(code.as_i64() != Some(0)),
@@ -560,7 +560,7 @@ fn kind(object: &Object) -> String {
 
 impl RecordReader for LogReader {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, object) = record.placed()?;
+        let (place, object) = record.into_place_and_object()?;
         let taken = self.document(object, out);
         if self.log.whole || !matches!(taken, Ok(false)) {
             self.session.at(place);
@@ -568,7 +568,7 @@ impl RecordReader for LogReader {
         if self.log.whole {
             let session = std::mem::take(&mut self.session);
             taken?;
-            session.whole(out);
+            session.emit_whole(out);
             return Ok(());
         }
         taken.map(drop)

@@ -43,11 +43,11 @@ impl RunSession {
     pub(crate) fn end(&mut self, out: &mut Intake) {
         let mut session = std::mem::take(self);
         session.id.get_or_insert_with(|| out.stem().to_owned());
-        session.whole(out);
+        session.emit_whole(out);
     }
 
     /// Emits the run as one of several of a file. A run without an id gets a number.
-    pub(crate) fn whole(self, out: &mut Intake) {
+    pub(crate) fn emit_whole(self, out: &mut Intake) {
         let session = self;
         let Some(place) = session.place else {
             return;
@@ -79,7 +79,7 @@ pub(crate) trait RunReader {
 
 impl<T: RunReader + Send> RecordReader for T {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.placed()?;
+        let (place, mut object) = record.into_place_and_object()?;
         self.record(&mut object, out)?;
         out.losses.rest(T::RECORD, &object);
         self.session().at(place);
@@ -97,7 +97,7 @@ impl Conversation {
         self.begun = true;
         let same = turn.response.is_some() && turn.response == self.response;
         if same {
-            return self.used(turn.usage);
+            return self.add_usage(turn.usage);
         }
         self.response = turn.response;
         let mut event = RecordedEvent::new(Body::Turn);
@@ -115,7 +115,7 @@ impl Conversation {
     }
 
     /// Adds the tokens of the last turn, if the recording has them after the turn.
-    pub(crate) fn used(&mut self, usage: Usage) {
+    pub(crate) fn add_usage(&mut self, usage: Usage) {
         if let Some(turn) = self.last_turn() {
             usage.keep(&mut turn.rest);
         }
@@ -225,7 +225,7 @@ mod tests {
     fn tokens_of_the_cache_are_among_those_sent() {
         let taken = |usage: Value| {
             let mut usage = usage.as_object().cloned().unwrap_or_default();
-            Usage::taken(&mut usage)
+            Usage::take(&mut usage)
         };
         let used = |sent, wrote, cached| Usage {
             sent: Some(sent),

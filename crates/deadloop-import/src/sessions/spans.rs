@@ -92,7 +92,7 @@ pub(crate) struct SpanContent {
 pub(crate) fn read_content(value: Value, role: &str) -> SpanContent {
     let mut said = SpanContent::default();
     match value {
-        Value::String(text) => said.messages.push(spoken(&text, role)),
+        Value::String(text) => said.messages.push(text_message(&text, role)),
         Value::Array(items) => {
             for item in items {
                 let inner = self::read_content(item, role);
@@ -103,7 +103,7 @@ pub(crate) fn read_content(value: Value, role: &str) -> SpanContent {
         Value::Object(mut object) => {
             said.model = fields::label(&mut object, "model");
             if let Some(Value::Object(mut usage)) = object.remove("usage") {
-                said.usage = Usage::taken(&mut usage);
+                said.usage = Usage::take(&mut usage);
             }
             for name in ["finish_reason", "stop_reason"] {
                 let reason = fields::label(&mut object, name);
@@ -114,7 +114,7 @@ pub(crate) fn read_content(value: Value, role: &str) -> SpanContent {
                     let inside = match inner {
                         // Events of spans have a message as text.
                         Value::String(text) => {
-                            records::inside(&text).unwrap_or(Value::String(text))
+                            records::parse_nested(&text).unwrap_or(Value::String(text))
                         }
                         other => other,
                     };
@@ -135,7 +135,7 @@ pub(crate) fn read_content(value: Value, role: &str) -> SpanContent {
 }
 
 /// Creates a message with one text.
-pub(crate) fn spoken(text: &str, role: &str) -> Object {
+pub(crate) fn text_message(text: &str, role: &str) -> Object {
     let said = [("role", role), ("content", text)];
     let said = said.map(|(name, value)| (name.to_owned(), value.into()));
     said.into_iter().collect()
@@ -188,7 +188,7 @@ impl Traces {
             session.reason = trace.failed.then(|| "error".to_owned());
             session.id = Some(trace.id);
             keep(&mut session.about, "name", trace.name);
-            session.whole(out);
+            session.emit_whole(out);
         }
     }
 }

@@ -33,7 +33,7 @@ impl Usage {
     /// Takes the counts out of a `usage` object of OpenAI, Anthropic or a compatible API.
     ///
     /// Anthropic counts tokens of the cache apart from `input_tokens`. Here they are added to `sent`.
-    pub(crate) fn taken(usage: &mut Object) -> Self {
+    pub(crate) fn take(usage: &mut Object) -> Self {
         let mut take = |names: &[&str]| {
             let found = names.iter().find(|name| {
                 usage
@@ -54,7 +54,7 @@ impl Usage {
         // Gemini counts thinking separately.
         let said = take(&["candidatesTokenCount"]);
         let thought = said.and_then(|_| take(&["thoughtsTokenCount"]));
-        let wrote = wrote.or(said.map(|said| more(said, thought)));
+        let wrote = wrote.or(said.map(|said| add_separate(said, thought)));
         let made = take(&[
             "cache_creation_input_tokens",
             "cacheWriteInputTokens",
@@ -73,7 +73,7 @@ impl Usage {
             "cachedContentTokenCount",
         ]);
         take(&["total_tokens", "totalTokens", "total", "totalTokenCount"]);
-        let with_cache = apart.map(|apart| more(more(apart, made), read));
+        let with_cache = apart.map(|apart| add_separate(add_separate(apart, made), read));
         Self {
             sent: whole.or(with_cache),
             wrote,
@@ -94,7 +94,7 @@ impl Usage {
 }
 
 /// Adds tokens that are counted separately. A log may hold any number, so the sum saturates.
-pub(crate) fn more(tokens: u64, apart: Option<u64>) -> u64 {
+pub(crate) fn add_separate(tokens: u64, apart: Option<u64>) -> u64 {
     tokens.saturating_add(apart.unwrap_or(0))
 }
 

@@ -26,7 +26,7 @@ impl FileStamp {
             since.ok().map(|since| since.as_nanos() as u64)
         };
         let data = path.metadata().ok()?;
-        let log = beside(path, "-wal");
+        let log = companion_metadata(path, "-wal");
         let log_changed = log.as_ref().and_then(nanos);
         Some(Self {
             bytes: data.len() + log.map_or(0, |log| log.len()),
@@ -36,7 +36,7 @@ impl FileStamp {
 }
 
 /// Returns the metadata of the file with the suffix `end`, which a database has while it is written.
-pub(crate) fn beside(path: &Path, end: &str) -> Option<std::fs::Metadata> {
+pub(crate) fn companion_metadata(path: &Path, end: &str) -> Option<std::fs::Metadata> {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name).metadata().ok()
@@ -110,7 +110,7 @@ impl SourceFile {
         packed.unwrap_or(&name).ends_with(".csv")
     }
 
-    /// Returns the prefix of transcript names: that of the file, or of its folder if the folder is one recording.
+    /// Returns the prefix of transcript names: the name of the file, or of its folder if the folder is one recording.
     pub(crate) fn stem(&self, whole_folder: bool) -> String {
         if whole_folder && !self.folder_stem.is_empty() {
             self.folder_stem.clone()
@@ -136,7 +136,7 @@ impl SourceFiles {
                 files.push(path.clone());
             }
         }
-        let root = common(&files);
+        let root = common_folder(&files);
         let size = |file: &PathBuf| file.metadata().map_or(0, |data| data.len());
         Ok(Self {
             stems: stems(&files, &root),
@@ -152,9 +152,9 @@ impl SourceFiles {
 
     /// Returns the files of folders in which no file has changed. Folders are compared as a whole, since a recording
     /// may be a folder.
-    pub(crate) fn same(&self, known: &BTreeMap<PathBuf, FileStamp>) -> HashSet<PathBuf> {
+    pub(crate) fn unchanged(&self, known: &BTreeMap<PathBuf, FileStamp>) -> HashSet<PathBuf> {
         let is_same = |file: &PathBuf| {
-            let before = known.get(&whole(file));
+            let before = known.get(&absolute_path(file));
             before.is_some() && before == FileStamp::read(file).as_ref()
         };
         let changed = self.files.iter().filter(|file| !is_same(file));
@@ -215,8 +215,8 @@ fn walk(
         std::fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let entries = listed.map_err(|e| CorpusError::unreadable(folder, e).to_string())?;
     let mut paths: Vec<PathBuf> = entries.iter().map(|entry| entry.path()).collect();
-    paths.retain(|path| !hidden(path));
-    paths.sort_by_cached_key(|path| natural(&name(path)));
+    paths.retain(|path| !is_hidden(path));
+    paths.sort_by_cached_key(|path| natural_sort_key(&name(path)));
     for path in paths {
         // A link to a folder may form a cycle.
         let is_folder = path.symlink_metadata().is_ok_and(|data| data.is_dir());
@@ -239,11 +239,11 @@ fn corpus(folder: &Path) -> Result<Option<Corpus>, String> {
 }
 
 /// Returns the absolute path, which does not depend on the current folder.
-pub(crate) fn whole(path: &Path) -> PathBuf {
+pub(crate) fn absolute_path(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
-fn hidden(path: &Path) -> bool {
+fn is_hidden(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().starts_with('.')
 }
@@ -253,7 +253,7 @@ fn name(path: &Path) -> String {
 }
 
 /// Returns a sort key with numbers as numbers, so that 10 comes after 9. Ties are broken by the name.
-fn natural(name: &str) -> (Vec<(String, Option<u64>)>, String) {
+fn natural_sort_key(name: &str) -> (Vec<(String, Option<u64>)>, String) {
     let mut parts = Vec::new();
     let mut rest = name;
     while !rest.is_empty() {
@@ -273,7 +273,7 @@ fn natural(name: &str) -> (Vec<(String, Option<u64>)>, String) {
 }
 
 /// Returns the common folder of all files.
-fn common(files: &[PathBuf]) -> PathBuf {
+fn common_folder(files: &[PathBuf]) -> PathBuf {
     let mut folders = files
         .iter()
         .map(|file| file.parent().unwrap_or(Path::new("")));
@@ -325,7 +325,7 @@ mod tests {
     fn files_are_called_by_what_tells_them_apart() {
         let called = |paths: &[&str]| -> Vec<String> {
             let files: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
-            let stems = stems(&files, &common(&files));
+            let stems = stems(&files, &common_folder(&files));
             files.iter().map(|file| stems[file].clone()).collect()
         };
         assert_eq!(called(&["a/b/chat.jsonl.gz"]), ["chat"]);
@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn ten_comes_after_nine() {
         let mut names = ["10.json", "9.json", "a1b", "a", "09.json"];
-        names.sort_by_cached_key(|name| natural(name));
+        names.sort_by_cached_key(|name| natural_sort_key(name));
         assert_eq!(names, ["09.json", "9.json", "10.json", "a", "a1b"]);
     }
 }

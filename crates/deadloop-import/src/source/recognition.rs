@@ -82,9 +82,9 @@ pub(crate) fn open(
             }
             break (told, format, None);
         }
-        let (sure, best) = best(&told);
+        let (sure, best) = best_formats(&told);
         let more = sure < FormatCertainty::Likely && (!look.whole || told.more);
-        if more && look.further(sure) {
+        if more && look.read_further(sure) {
             continue;
         }
         match best[..] {
@@ -113,7 +113,7 @@ pub(crate) fn open(
 }
 
 /// Returns the format with this name.
-pub(crate) fn named(name: &str) -> Option<&'static ForeignFormat> {
+pub(crate) fn find_format(name: &str) -> Option<&'static ForeignFormat> {
     FOREIGN.iter().find(|format| format.name == name)
 }
 
@@ -161,7 +161,7 @@ impl FileHead {
     }
 
     /// Reads more of the file if that may help. A column with a usual name allows one more step.
-    fn further(&mut self, sure: FormatCertainty) -> bool {
+    fn read_further(&mut self, sure: FormatCertainty) -> bool {
         let last = match sure {
             FormatCertainty::No => STEPS.len() - 1,
             _ => 1,
@@ -203,8 +203,8 @@ impl Read for HeadError {
 }
 
 /// Returns the formats with the highest certainty.
-fn best(head: &SourceHead) -> (FormatCertainty, Vec<&'static ForeignFormat>) {
-    if let Some(format) = head.database.and_then(named) {
+fn best_formats(head: &SourceHead) -> (FormatCertainty, Vec<&'static ForeignFormat>) {
+    if let Some(format) = head.database.and_then(find_format) {
         return (FormatCertainty::Certain, vec![format]);
     }
     let certain: Vec<FormatCertainty> = FOREIGN.iter().map(|format| format.knows(head)).collect();
@@ -226,7 +226,7 @@ fn foreign(head: &SourceHead, look: &FileHead) -> UnreadableFile {
         return no_recording(kind, kind, expected);
     }
     UnreadableFile {
-        fault: unknown(head),
+        fault: unknown_format(head),
         kind: Some(kind),
     }
 }
@@ -255,7 +255,7 @@ fn prose(head: &[u8]) -> &'static str {
     "plain text"
 }
 
-fn unknown(head: &SourceHead) -> WireFault {
+fn unknown_format(head: &SourceHead) -> WireFault {
     let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
     let expected = format!(
         "--text-field with the field that holds the text (data.output leads into objects), or --from with one of: {}",
@@ -402,7 +402,7 @@ fn document(begin: &[u8], most: usize, told: &mut SourceHead) {
     } else {
         FileShape::Document
     };
-    told.values = match completed(begin) {
+    told.values = match complete_json(begin) {
         Some(Value::Array(items)) => {
             told.more = items.len() > most;
             items.into_iter().take(most).collect()
@@ -413,7 +413,7 @@ fn document(begin: &[u8], most: usize, told: &mut SourceHead) {
 }
 
 /// Completes a JSON value that is cut off, after its last whole field or element.
-fn completed(begin: &[u8]) -> Option<Value> {
+fn complete_json(begin: &[u8]) -> Option<Value> {
     let mut open: Vec<u8> = Vec::new();
     let mut cut = (0, Vec::new());
     let mut scan = JsonScan::default();
@@ -451,14 +451,14 @@ mod tests {
     fn a_cut_value_is_completed() {
         let all = r#"{"a": [1, {"b": "x,}"}], "c": null}"#;
         for end in 1..=all.len() {
-            let value = completed(&all.as_bytes()[..end]);
+            let value = complete_json(&all.as_bytes()[..end]);
             assert!(value.is_some(), "{}", &all[..end]);
         }
-        let value = completed(br#"{"a": [1, {"b": "x"}, {"c": "lon"#);
+        let value = complete_json(br#"{"a": [1, {"b": "x"}, {"c": "lon"#);
         assert_eq!(
             value.map(|v| v.to_string()).as_deref(),
             Some(r#"{"a":[1,{"b":"x"},{}]}"#)
         );
-        assert_eq!(completed(b"]"), None);
+        assert_eq!(complete_json(b"]"), None);
     }
 }

@@ -47,7 +47,7 @@ pub(super) struct FilterMachine {
     found: Option<usize>,
     /// For `any`, the number of chars of each phrase that the text so far ends with.
     matched: Vec<usize>,
-    /// For each phrase, its [`borders`](Self::borders).
+    /// For each phrase, its [`failure_table`](Self::failure_table).
     back: Vec<Vec<usize>>,
     work: u64,
 }
@@ -82,14 +82,14 @@ impl FilterMachine {
         machine.back = machine
             .phrases
             .iter()
-            .map(|phrase| machine.borders(phrase))
+            .map(|phrase| machine.failure_table(phrase))
             .collect();
         machine
     }
 
     /// Returns the failure table of Knuth, Morris and Pratt: for each beginning of the phrase, the length of the
     /// longest shorter beginning that it also ends with.
-    fn borders(&self, phrase: &[char]) -> Vec<usize> {
+    fn failure_table(&self, phrase: &[char]) -> Vec<usize> {
         let mut borders = vec![0; phrase.len() + 1];
         for end in 1..phrase.len() {
             let mut length = borders[end];
@@ -116,8 +116,8 @@ impl FilterMachine {
         self.chars += 1;
         if self.since > 0 || !is_blank(c) {
             match self.anchor {
-                PhraseAnchor::Any => self.anywhere(c),
-                PhraseAnchor::Start | PhraseAnchor::Whole => self.beginning(c),
+                PhraseAnchor::Any => self.take_anywhere(c),
+                PhraseAnchor::Start | PhraseAnchor::Whole => self.take_at_start(c),
             }
             self.since += 1;
             if !is_blank(c) {
@@ -128,7 +128,7 @@ impl FilterMachine {
     }
 
     /// Takes a char, for phrases at the start of the text.
-    fn beginning(&mut self, c: char) {
+    fn take_at_start(&mut self, c: char) {
         let at = self.since;
         self.work += self.alive.len() as u64;
         let (phrases, fold) = (&self.phrases, self.fold);
@@ -143,7 +143,7 @@ impl FilterMachine {
     }
 
     /// Takes a char, for phrases anywhere in the text.
-    fn anywhere(&mut self, c: char) {
+    fn take_anywhere(&mut self, c: char) {
         for i in 0..self.phrases.len() {
             let mut length = self.matched[i];
             while length > 0 && !self.same(self.phrases[i][length], c) {

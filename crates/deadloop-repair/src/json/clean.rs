@@ -9,13 +9,13 @@ use std::str::Chars;
 /// Other text before the JSON stays, so that the parser rejects it: the beginning of the JSON would be a guess, since
 /// other text may contain `{}` too.
 pub(super) fn clean(text: &str) -> String {
-    let mut rest = unfenced(text).unwrap_or(text).chars().peekable();
+    let mut rest = after_fence(text).unwrap_or(text).chars().peekable();
     let mut all = String::with_capacity(text.len());
     while let Some(c) = rest.next() {
         match (c, rest.peek()) {
             ('/', Some('/')) => while rest.next_if(|c| *c != '\n').is_some() {},
             ('/', Some('*')) => comment(&mut rest),
-            ('"' | '\'', _) => quoted(c, &mut rest, &mut all),
+            ('"' | '\'', _) => read_string(c, &mut rest, &mut all),
             _ => all.push(c),
         }
     }
@@ -24,7 +24,7 @@ pub(super) fn clean(text: &str) -> String {
 
 /// Returns the text after the opening of a code fence and its language. `None` if there is no fence or no JSON begins
 /// after it.
-fn unfenced(text: &str) -> Option<&str> {
+fn after_fence(text: &str) -> Option<&str> {
     let inside = text.trim_start().strip_prefix("```")?;
     let inside = inside.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
     let inside = inside.trim_start();
@@ -44,7 +44,7 @@ fn comment(rest: &mut Peekable<Chars>) {
 }
 
 /// Reads a string up to its closing quote. `rest` begins after the opening `quote`.
-fn quoted(quote: char, rest: &mut Peekable<Chars>, all: &mut String) {
+fn read_string(quote: char, rest: &mut Peekable<Chars>, all: &mut String) {
     all.push('"');
     while let Some(c) = rest.next() {
         match c {

@@ -106,18 +106,18 @@ impl Closer {
     pub(super) fn char(&mut self, c: char, out: &mut impl FnMut(&str)) {
         match self.place {
             JsonPlace::Ended => return,
-            JsonPlace::Done if c.is_whitespace() => self.certain(c, out),
+            JsonPlace::Done if c.is_whitespace() => self.push_certain(c, out),
             JsonPlace::Done => self.place = JsonPlace::Ended,
-            JsonPlace::Deep => self.certain(c, out),
-            JsonPlace::InName | JsonPlace::InText => self.quoted(c, out),
+            JsonPlace::Deep => self.push_certain(c, out),
+            JsonPlace::InName | JsonPlace::InText => self.take_string_char(c, out),
             JsonPlace::Scalar if is_end(c) => {
                 self.place = JsonPlace::After;
                 self.commit(out);
-                self.between(c, out);
+                self.take_char_between(c, out);
             }
             JsonPlace::Scalar => self.hold(c),
             JsonPlace::Value | JsonPlace::Name | JsonPlace::Colon | JsonPlace::After => {
-                self.between(c, out)
+                self.take_char_between(c, out)
             }
         }
         if self.chars > self.hold {
@@ -161,13 +161,13 @@ impl Closer {
         self.begin = 0;
     }
 
-    fn certain(&mut self, c: char, out: &mut impl FnMut(&str)) {
+    fn push_certain(&mut self, c: char, out: &mut impl FnMut(&str)) {
         self.hold(c);
         self.commit(out);
     }
 
     /// Takes a char of a string.
-    fn quoted(&mut self, c: char, out: &mut impl FnMut(&str)) {
+    fn take_string_char(&mut self, c: char, out: &mut impl FnMut(&str)) {
         let before = self.held.len();
         self.hold(c);
         self.escape = match (self.escape, c) {
@@ -193,9 +193,9 @@ impl Closer {
     }
 
     /// Takes a char outside of strings, numbers and words.
-    fn between(&mut self, c: char, out: &mut impl FnMut(&str)) {
+    fn take_char_between(&mut self, c: char, out: &mut impl FnMut(&str)) {
         match (self.place, c) {
-            (_, c) if c.is_whitespace() && self.held.is_empty() => self.certain(c, out),
+            (_, c) if c.is_whitespace() && self.held.is_empty() => self.push_certain(c, out),
             (_, c) if c.is_whitespace() => self.hold(c),
             (_, '{') => self.open(OpenBracket::Object, out),
             (_, '[') => self.open(OpenBracket::List, out),
@@ -203,7 +203,7 @@ impl Closer {
             (_, ']') => self.end(OpenBracket::List, out),
             (JsonPlace::After, ',') => {
                 self.hold(c);
-                self.place = self.expected();
+                self.place = self.place_after_comma();
             }
             (JsonPlace::Name | JsonPlace::Colon, ':') => {
                 self.hold(c);
@@ -212,7 +212,7 @@ impl Closer {
             (place, '"') => {
                 self.hold(c);
                 let name = match place {
-                    JsonPlace::After => self.expected() == JsonPlace::Name,
+                    JsonPlace::After => self.place_after_comma() == JsonPlace::Name,
                     _ => place == JsonPlace::Name,
                 };
                 self.place = if name {
@@ -224,7 +224,7 @@ impl Closer {
                     self.commit(out);
                 }
             }
-            (JsonPlace::After, _) if self.expected() == JsonPlace::Name => {
+            (JsonPlace::After, _) if self.place_after_comma() == JsonPlace::Name => {
                 self.hold(c);
                 self.place = JsonPlace::Name;
             }
@@ -238,7 +238,7 @@ impl Closer {
     }
 
     /// Returns the place after a comma.
-    fn expected(&self) -> JsonPlace {
+    fn place_after_comma(&self) -> JsonPlace {
         match self.frames.last() {
             Some(OpenBracket::Object) => JsonPlace::Name,
             _ => JsonPlace::Value,
@@ -248,11 +248,11 @@ impl Closer {
     fn open(&mut self, frame: OpenBracket, out: &mut impl FnMut(&str)) {
         if self.frames.len() == MOST_DEEP {
             self.place = JsonPlace::Deep;
-            return self.certain(frame.start(), out);
+            return self.push_certain(frame.start(), out);
         }
         self.frames.push(frame);
-        self.place = self.expected();
-        self.certain(frame.start(), out);
+        self.place = self.place_after_comma();
+        self.push_certain(frame.start(), out);
     }
 
     /// Takes a closing bracket, which also closes everything open inside it. A bracket without an opening one is left

@@ -83,7 +83,7 @@ impl JsonMachine {
     }
 
     /// Returns the whole text as JSON. `None` if it is rejected.
-    fn whole(&mut self) -> Option<String> {
+    fn take_json(&mut self) -> Option<String> {
         let text = std::mem::take(&mut self.text);
         if self.too_long {
             return None;

@@ -50,18 +50,18 @@ impl CodeScanner {
             return self.in_span(c);
         }
         if c != '`' {
-            self.passed(c);
+            self.take_action_char(c);
             return Some(CodePiece::Plain(c));
         }
         self.first = !self.begun;
-        self.passed(c);
+        self.take_action_char(c);
         (self.open, self.run, self.chars) = (0, 1, 1);
         self.held.push(c);
         None
     }
 
     /// Takes a char of an action, which is not code.
-    pub(super) fn passed(&mut self, c: char) {
+    pub(super) fn take_action_char(&mut self, c: char) {
         self.begun = match c {
             '\n' => false,
             ' ' | '\t' => self.begun,
@@ -73,8 +73,8 @@ impl CodeScanner {
     pub(super) fn end(&mut self) -> Option<CodePiece> {
         match self.held.is_empty() {
             true => None,
-            false if self.open > 0 && self.run == self.open => Some(CodePiece::Code(self.taken())),
-            false => Some(self.unclosed()),
+            false if self.open > 0 && self.run == self.open => Some(CodePiece::Code(self.take())),
+            false => Some(self.take_unclosed()),
         }
     }
 
@@ -104,28 +104,28 @@ impl CodeScanner {
         } else if self.open == 0 && self.first && self.run >= FENCE {
             self.fence = Some((c == '\n').then_some(0));
             self.held.push(c);
-            self.passed(c);
-            return Some(CodePiece::Code(self.taken()));
+            self.take_action_char(c);
+            return Some(CodePiece::Code(self.take()));
         } else if self.open == 0 {
             (self.open, self.run) = (self.run, 0);
         } else if self.run == self.open {
-            return Some(CodePiece::Then(self.taken(), c));
+            return Some(CodePiece::Then(self.take(), c));
         } else {
             self.run = 0;
         }
         self.held.push(c);
         self.chars += 1;
         let over = c == '\n' || self.chars > LONGEST;
-        over.then(|| self.unclosed())
+        over.then(|| self.take_unclosed())
     }
 
-    fn taken(&mut self) -> String {
+    fn take(&mut self) -> String {
         self.chars = 0;
         std::mem::take(&mut self.held)
     }
 
-    fn unclosed(&mut self) -> CodePiece {
-        let held = self.taken();
+    fn take_unclosed(&mut self) -> CodePiece {
+        let held = self.take();
         let ticks = held.bytes().take_while(|byte| *byte == b'`').count();
         let (ticks, rest) = held.split_at(ticks);
         CodePiece::Open(ticks.to_owned(), rest.to_owned())

@@ -121,10 +121,10 @@ impl TagMachine {
         self.work += 1;
         let outside = self.parts.is_empty();
         match self.code.as_mut() {
-            None => self.plain(c, out),
+            None => self.lex_char(c, out),
             Some(code) if !outside => {
-                code.passed(c);
-                self.plain(c, out);
+                code.take_action_char(c);
+                self.lex_char(c, out);
             }
             Some(code) => {
                 if let Some(piece) = code.char(c) {
@@ -136,14 +136,14 @@ impl TagMachine {
 
     fn piece(&mut self, piece: CodePiece, out: &mut MeaningParts) {
         match piece {
-            CodePiece::Plain(c) => self.plain(c, out),
+            CodePiece::Plain(c) => self.lex_char(c, out),
             CodePiece::Code(code) => self.pass_code(&code, out),
             CodePiece::Then(code, c) => {
                 self.pass_code(&code, out);
                 self.char(c, out);
             }
             CodePiece::Open(ticks, rest) => {
-                ticks.chars().for_each(|c| self.plain(c, out));
+                ticks.chars().for_each(|c| self.lex_char(c, out));
                 rest.chars().for_each(|c| self.char(c, out));
             }
         }
@@ -157,7 +157,7 @@ impl TagMachine {
         self.text(code, out);
     }
 
-    fn plain(&mut self, c: char, out: &mut MeaningParts) {
+    fn lex_char(&mut self, c: char, out: &mut MeaningParts) {
         let mut lexer = std::mem::take(&mut self.lexer);
         lexer.char(c, &mut |lexeme| self.lexeme(lexeme, out));
         self.lexer = lexer;
@@ -170,8 +170,8 @@ impl TagMachine {
                 Some(tag) => match tag.role {
                     // `split` finds the fields once the action is whole.
                     TagRole::Field(_) => self.text(&written, out),
-                    TagRole::Action(_) if tag.closing => self.closing(tag, out),
-                    TagRole::Action(_) => self.opening(tag, out),
+                    TagRole::Action(_) if tag.closing => self.take_closing(tag, out),
+                    TagRole::Action(_) => self.take_opening(tag, out),
                 },
                 None => self.text(&written, out),
             },
@@ -186,20 +186,20 @@ impl TagMachine {
             Some(PendingPart::Text(last)) => last.push_str(text),
             _ => self.parts.push(PendingPart::Text(text.to_owned())),
         }
-        self.grown(text, out);
+        self.count_waiting(text, out);
     }
 
     /// Counts text that was added. Text that is too long for an action stops waiting.
-    fn grown(&mut self, added: &str, out: &mut MeaningParts) {
+    fn count_waiting(&mut self, added: &str, out: &mut MeaningParts) {
         self.chars += added.chars().count();
         if self.chars > self.max_open {
-            self.settle(false, out);
+            self.end_waiting(false, out);
         }
     }
 
     /// Takes a known tag without a partner, outside of actions. If it closes the waiting action a second time, that
     /// action is in doubt and is dropped.
-    fn stray(&mut self, tag: &Tag, out: &mut MeaningParts) {
+    fn take_unpaired(&mut self, tag: &Tag, out: &mut MeaningParts) {
         let key = self.key(tag);
         let doubled = |waiting: &mut PendingAction| tag.closing && waiting.key == key;
         if self.waits.take_if(doubled).is_none() {
@@ -217,11 +217,11 @@ impl TagMachine {
         }
     }
 
-    fn opening(&mut self, tag: Tag, out: &mut MeaningParts) {
+    fn take_opening(&mut self, tag: Tag, out: &mut MeaningParts) {
         self.release(out);
         let written = tag.written.clone();
         match self.close {
-            UnclosedRule::Next if !self.parts.is_empty() => self.settle(true, out),
+            UnclosedRule::Next if !self.parts.is_empty() => self.end_waiting(true, out),
             UnclosedRule::End if !self.parts.is_empty() => return self.text(&written, out),
             _ => {}
         }
@@ -231,12 +231,12 @@ impl TagMachine {
             .or_default()
             .push_back(self.parts.len());
         self.parts.push(PendingPart::Open(tag, None));
-        self.grown(&written, out);
+        self.count_waiting(&written, out);
     }
 
-    fn closing(&mut self, tag: Tag, out: &mut MeaningParts) {
+    fn take_closing(&mut self, tag: Tag, out: &mut MeaningParts) {
         if self.parts.is_empty() {
-            return self.stray(&tag, out);
+            return self.take_unpaired(&tag, out);
         }
         let partner = self.partner(&tag);
         let (at, written) = (self.parts.len(), tag.written.clone());
@@ -247,8 +247,8 @@ impl TagMachine {
             *end = Some(at);
         }
         match partner {
-            Some(0) => self.settle(true, out),
-            _ => self.grown(&written, out),
+            Some(0) => self.end_waiting(true, out),
+            _ => self.count_waiting(&written, out),
         }
     }
 
@@ -271,7 +271,7 @@ impl TagMachine {
 
     /// Ends the wait of all parts. A tag with a partner is an action, and so is the first tag if `ends` is set, so that
     /// it may end with the text. Everything else is text.
-    fn settle(&mut self, ends: bool, out: &mut MeaningParts) {
+    fn end_waiting(&mut self, ends: bool, out: &mut MeaningParts) {
         let parts = std::mem::take(&mut self.parts);
         self.chars = 0;
         self.open.clear();
@@ -288,12 +288,12 @@ impl TagMachine {
                     let end = end.or((ends && at == 0).then_some(parts.len()));
                     match end {
                         Some(end) => self.act(tag, &parts[at + 1..end], parts.get(end), out),
-                        None => self.stray(tag, out),
+                        None => self.take_unpaired(tag, out),
                     }
                     end
                 }
                 PendingPart::Closing(tag) => {
-                    self.stray(tag, out);
+                    self.take_unpaired(tag, out);
                     None
                 }
             };
@@ -368,7 +368,7 @@ impl TextRepair for TagMachine {
         }
         let mut lexer = std::mem::take(&mut self.lexer);
         lexer.finish(&mut |lexeme| self.lexeme(lexeme, out));
-        self.settle(true, out);
+        self.end_waiting(true, out);
         self.release(out);
     }
 

@@ -77,7 +77,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
     let mut names: Vec<&str> = tags.iter().chain(&fields).map(String::as_str).collect();
     names.sort_unstable();
     if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return refused(
+        return refuse_param(
             "tags",
             format!(
                 "{:?} stands twice; expected each name of a tag or field once",
@@ -86,7 +86,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
         );
     }
     if let Some(name) = names.iter().find(|name| !tag::is_name(name)) {
-        return refused(
+        return refuse_param(
             "tags",
             format!(
                 "{name:?} is no name; expected a letter, then letters, digits, _ . or -, 64 chars at most, and no digit at its end"
@@ -99,7 +99,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
         if let Some((alias, name)) = aliases.iter().find(odd) {
             let reason =
                 format!("{alias} = {name}: expected a name, and a tag or field that is known");
-            return refused("aliases", reason);
+            return refuse_param("aliases", reason);
         }
     }
     let odd = |(action, needed): &(String, Vec<String>)| {
@@ -107,7 +107,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
         !tags.contains(action) || !needed.iter().all(is_known)
     };
     match requirements::fields(params).iter().find(|row| odd(row)) {
-        Some((action, needed)) => refused(
+        Some((action, needed)) => refuse_param(
             "need",
             format!(
                 "{action} = {needed:?}: expected one of `tags`, and a list of some of: {}, {}",
@@ -119,6 +119,6 @@ fn check(params: &Params) -> Result<(), Refusal> {
     }
 }
 
-fn refused(param: &'static str, reason: String) -> Result<(), Refusal> {
+fn refuse_param(param: &'static str, reason: String) -> Result<(), Refusal> {
     Err(Refusal { param, reason })
 }

@@ -31,10 +31,10 @@ impl ActionRequirements {
     pub(super) fn hold(&self, action: &Action, tagged: bool, work: &mut u64) -> bool {
         let needed = self.fields.iter().find(|(name, _)| *name == action.name);
         let mut needed = needed.iter().flat_map(|(_, fields)| fields);
-        needed.all(|field| has(action, field, tagged)) && !self.controlled(action, work)
+        needed.all(|field| has(action, field, tagged)) && !self.has_control_mark(action, work)
     }
 
-    fn controlled(&self, action: &Action, work: &mut u64) -> bool {
+    fn has_control_mark(&self, action: &Action, work: &mut u64) -> bool {
         let values = action.fields.iter().map(|(_, value)| value);
         let mut texts = values.chain([&action.content]);
         texts.any(|text| {

@@ -34,7 +34,7 @@ impl MarkKinds {
         for (pair, tag) in tags.iter().enumerate() {
             let (open, close) = match tag.split_once("...") {
                 Some((open, close)) => (open.to_owned(), close.to_owned()),
-                None => (tag.clone(), slashed(tag)),
+                None => (tag.clone(), closing_tag(tag)),
             };
             texts.push(open);
             kinds.push(MarkKind::Open(pair));
@@ -88,7 +88,7 @@ impl MarkKinds {
 }
 
 /// Returns the closing tag of a tag: the tag with a slash after its first char.
-fn slashed(open: &str) -> String {
+fn closing_tag(open: &str) -> String {
     let mut chars = open.chars();
     chars
         .next()

@@ -9,7 +9,7 @@ use deadloop_detect::harness::Params;
 
 use super::kinds::{MarkKind, MarkKinds};
 
-/// Which blocks are reasoning: the parameter `blocks`.
+/// The parameter `blocks`: the blocks that are reasoning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BlockRule {
     First,
@@ -33,7 +33,7 @@ enum CharSide {
     Block(Option<usize>),
 }
 
-/// The tag that the text waits for.
+/// The tag that decides what the held text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AwaitedTag {
     Nothing,
@@ -124,7 +124,7 @@ impl ThinkMachine {
     fn char(&mut self, c: char, out: &mut MeaningParts) {
         self.work += 1;
         if self.held.is_empty() && !self.kinds.lead(c) {
-            return self.plain(c, out);
+            return self.push_plain_char(c, out);
         }
         self.held.push(c);
         while !self.held.is_empty() {
@@ -136,7 +136,7 @@ impl ThinkMachine {
                 }
                 MarkMatch::Nothing => {
                     let first = self.held.remove(0);
-                    self.plain(first, out);
+                    self.push_plain_char(first, out);
                 }
             }
         }
@@ -159,11 +159,11 @@ impl ThinkMachine {
             (CharSide::Block(None), MarkKind::Close(_)) => self.close(out),
             (CharSide::Block(_), MarkKind::Tool) => {
                 self.close(out);
-                text.chars().for_each(|c| self.plain(c, out));
+                text.chars().for_each(|c| self.push_plain_char(c, out));
             }
-            (_, MarkKind::Tool) => text.chars().for_each(|c| self.plain(c, out)),
+            (_, MarkKind::Tool) => text.chars().for_each(|c| self.push_plain_char(c, out)),
             _ if self.drop_stray => {}
-            _ => text.chars().for_each(|c| self.plain(c, out)),
+            _ => text.chars().for_each(|c| self.push_plain_char(c, out)),
         }
     }
 
@@ -221,7 +221,7 @@ impl ThinkMachine {
     }
 
     /// Takes a char that is not part of a mark.
-    fn plain(&mut self, c: char, out: &mut MeaningParts) {
+    fn push_plain_char(&mut self, c: char, out: &mut MeaningParts) {
         self.work += 1;
         let blank = is_blank(c);
         self.seen = self.seen.max(if blank {
@@ -230,7 +230,7 @@ impl ThinkMachine {
             LeadingText::Text
         });
         if self.wait != AwaitedTag::Nothing {
-            return self.waits(c, out);
+            return self.hold_char(c, out);
         }
         if blank && self.skip {
             return;
@@ -253,7 +253,7 @@ impl ThinkMachine {
         }
     }
 
-    fn waits(&mut self, c: char, out: &mut MeaningParts) {
+    fn hold_char(&mut self, c: char, out: &mut MeaningParts) {
         self.waiting.push(c);
         self.waiting_chars += 1;
         if self.waiting_chars > self.hold {
@@ -279,7 +279,7 @@ impl TextRepair for ThinkMachine {
 
     fn finish(&mut self, out: &mut MeaningParts) {
         for c in std::mem::take(&mut self.held) {
-            self.plain(c, out);
+            self.push_plain_char(c, out);
         }
         self.give_up(out);
     }

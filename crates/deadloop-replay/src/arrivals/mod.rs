@@ -70,7 +70,7 @@ impl<'a> Arrivals<'a> {
 
     /// Returns the moment at which a channel had `at` chars.
     pub(crate) fn moment(&self, channel: Channel, at: Chars) -> Moment {
-        let arrived = self.lane(channel).and_then(|lane| lane.holding(at));
+        let arrived = self.lane(channel).and_then(|lane| lane.event_at(at));
         let Some(arrived) = arrived else {
             return Moment::default();
         };
@@ -97,8 +97,8 @@ impl<'a> Arrivals<'a> {
         self.others[..up_to].last().map_or(0, |other| other.nth)
     }
 
-    /// Returns the moment at which a detector of runs found a fact: that of the event, with the counts of calls and
-    /// turns at the fact's place.
+    /// Returns the moment at which a detector of runs found a fact: the event's, with the counts of calls and turns at
+    /// the fact's place.
     pub(crate) fn known_at(&self, place: EventPlace) -> Moment {
         let other = self.others.partition_point(|other| other.nth < place.event);
         let moment = self
@@ -130,7 +130,7 @@ impl<'a> Arrivals<'a> {
         let Some(lane) = self.lane(channel) else {
             return at;
         };
-        let Some(arrived) = lane.holding(at) else {
+        let Some(arrived) = lane.event_at(at) else {
             return at;
         };
         match self.chunks {
@@ -158,7 +158,7 @@ impl<'a> Arrivals<'a> {
 
 impl ChannelArrivals<'_> {
     /// Returns the event that holds char number `at`, counted from 1.
-    fn holding(&self, at: Chars) -> Option<&TextArrival> {
+    fn event_at(&self, at: Chars) -> Option<&TextArrival> {
         self.arrived
             .get(self.arrived.partition_point(|a| a.end < at))
     }

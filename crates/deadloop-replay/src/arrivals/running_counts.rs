@@ -163,8 +163,8 @@ impl RunningCounts {
         }
     }
 
-    /// Returns the tokens up to an event that is not text. In a run that counts tokens by turn, these are the tokens of
-    /// the turns up to the current one. At a turn, they are those of the turns that ended.
+    /// Returns the tokens up to an event that is not text. A run that counts tokens by turn counts the turns up to the
+    /// current one, and at a turn the turns that ended.
     fn by_then(&self, arriving: &Arriving<'_>) -> Option<u64> {
         match (self.spent, arriving) {
             (None, _) => self.tokens,

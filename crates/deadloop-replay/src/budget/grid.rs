@@ -17,7 +17,7 @@ use serde::Deserialize;
 
 use super::params::{Budget, SPEC};
 use super::presets::preset;
-use crate::grid::{cells, product, swept};
+use crate::grid::{cells, product, sweep_params};
 
 /// The default grid, as TOML.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
@@ -60,9 +60,9 @@ impl BudgetGrid {
         let mut grid = Self::default();
         let mut seen = HashSet::new();
         for table in &wire.budget {
-            let swept = swept(&SPEC, &table.params, text)?;
+            let swept = sweep_params(&SPEC, &table.params, text)?;
             let cells = cells(&swept, MOST);
-            let cells = cells.ok_or_else(|| SettingsError::at(text, 0..0, too_many()))?;
+            let cells = cells.ok_or_else(|| SettingsError::at(text, 0..0, too_many_settings()))?;
             for params in product(table.base(text)?.params(), &swept, cells) {
                 if let Err(refusal) = SPEC.check(&params) {
                     *grid.refused.entry(refusal.reason).or_default() += 1;
@@ -82,12 +82,12 @@ impl BudgetGrid {
             )),
             (0, None) => Err(SettingsError::at(text, 0..0, "no [[budget]]")),
             (1..=MOST, _) => Ok(grid),
-            _ => Err(SettingsError::at(text, 0..0, too_many())),
+            _ => Err(SettingsError::at(text, 0..0, too_many_settings())),
         }
     }
 }
 
-fn too_many() -> String {
+fn too_many_settings() -> String {
     format!("more than {MOST} settings; expected fewer values")
 }
 

@@ -42,7 +42,7 @@ impl Lengths {
             if matches!(seen, Event::Turn { .. }) {
                 lengths.prompts.push(Prompt {
                     items: lengths.items.len() as u32,
-                    tokens: recorded(event),
+                    tokens: recorded_tokens(event),
                 });
                 continue;
             }
@@ -64,7 +64,7 @@ impl Lengths {
 }
 
 /// Returns the tokens that a turn read, if its event records them.
-fn recorded(event: &RecordedEvent) -> Option<u64> {
+fn recorded_tokens(event: &RecordedEvent) -> Option<u64> {
     match event.body {
         Body::Turn => event.count("tokens_in"),
         _ => None,

@@ -77,7 +77,7 @@ impl Limit {
                 return asked;
             }
             asked.confirmations += 1;
-            limit = self.grown(limit);
+            limit = self.next_limit(limit);
             // If the limit has not grown beyond the current turn, the user is asked again at the next turn.
             at = limit.max(at + 1);
         }
@@ -85,7 +85,7 @@ impl Limit {
     }
 
     /// Returns the limit after the user agreed.
-    fn grown(&self, limit: u64) -> u64 {
+    fn next_limit(&self, limit: u64) -> u64 {
         let product = grown(i64::try_from(limit).unwrap_or(i64::MAX), self.grow);
         let product = product.max(0).unsigned_abs();
         let grown = (limit + 1).max(product.saturating_add(self.grow_by));

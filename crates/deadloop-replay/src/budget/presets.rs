@@ -61,8 +61,8 @@ pub(super) fn preset(name: &str) -> Result<&'static BudgetPreset, String> {
 }
 
 impl BudgetPreset {
-    /// Returns the preset as a setting. Threshold and keep are those of the preset. Window, counter, prices and
-    /// reserve are those of `world`.
+    /// Returns the preset as a setting: its threshold and its `keep`, with window, counter, prices and reserve of
+    /// `world`.
     pub fn within(&self, world: &Budget) -> Budget {
         let less = self.less_answer.map(|share| tidy(share - world.reserve));
         let threshold = less.map_or(self.threshold, |less| less.min(self.threshold));

@@ -129,7 +129,7 @@ impl<'a> PromptContents<'a> {
 
     /// Returns the first turn from `turn` on whose prompt exceeds a limit, or the number of all turns if no prompt
     /// does.
-    fn above(&self, turn: usize, limit: u64) -> usize {
+    fn first_turn_above(&self, turn: usize, limit: u64) -> usize {
         let Some(most) = limit.checked_add_signed(-self.shift) else {
             return if self.shift > 0 {
                 turn
@@ -241,7 +241,7 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
     let (mut turn, mut last): (usize, Option<usize>) = (0, None);
     let first_above = limits.trigger.min(limits.most);
     while turn < sizes.turns() {
-        let next = context.above(turn, first_above);
+        let next = context.first_turn_above(turn, first_above);
         send(&context, &mut played, turn, next);
         turn = next;
         if turn == sizes.turns() {
@@ -287,7 +287,7 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
 /// Sends the prompts of the turns from `from` to before `to`, between which the policy does not act.
 fn send(context: &PromptContents<'_>, played: &mut SimulatedRun, from: usize, to: usize) {
     let all = context.sum(from, to);
-    // The first turn whose prompt begins with one that was sent, if only with the definitions of the tools.
+    // The prompt of every turn but the first begins with the previous one, which may be the tool definitions alone.
     let first = from.max(1);
     let cached = if first < to {
         context.sum(first - 1, to - 1)

@@ -26,11 +26,11 @@ impl RunSizes {
     /// Measures a run. A system event after the beginning counts as an ordinary event.
     pub fn new(lengths: &Lengths, counter: TokenCounter) -> Self {
         let tokens = match counter {
-            TokenCounter::Recorded => recorded(&lengths.items, &lengths.prompts),
-            _ => estimated(&lengths.items, counter.chars()),
+            TokenCounter::Recorded => spread_recorded_tokens(&lengths.items, &lengths.prompts),
+            _ => estimate_tokens(&lengths.items, counter.chars()),
         };
         let mut sizes = Self {
-            before: running(tokens.into_iter()),
+            before: running_sums(tokens.into_iter()),
             items: lengths.prompts.iter().map(|prompt| prompt.items).collect(),
             recorded: lengths.prompts.iter().map(|prompt| prompt.tokens).collect(),
             fixed: lengths.items.iter().take_while(|item| item.system).count() as u32,
@@ -41,7 +41,7 @@ impl RunSizes {
             .iter()
             .map(|items| sizes.before[*items as usize]);
         sizes.prompts = prompts.collect();
-        sizes.sums = running(sizes.prompts.iter().copied());
+        sizes.sums = running_sums(sizes.prompts.iter().copied());
         sizes
     }
 
@@ -64,7 +64,7 @@ impl RunSizes {
 }
 
 /// Returns the running sums: 0, the first number, the sum of the first two, and so on.
-fn running(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
+fn running_sums(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
     let sums = numbers.scan(0, |sum, n| {
         *sum += n;
         Some(*sum)
@@ -73,7 +73,7 @@ fn running(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
 }
 
 /// Returns the tokens of each event: its chars divided by the chars of a token, rounded up.
-fn estimated(items: &[PromptItem], chars: f64) -> Vec<u64> {
+fn estimate_tokens(items: &[PromptItem], chars: f64) -> Vec<u64> {
     let of = |item: &PromptItem| (item.chars as f64 / chars).ceil() as u64;
     items.iter().map(of).collect()
 }
@@ -83,8 +83,8 @@ fn estimated(items: &[PromptItem], chars: f64) -> Vec<u64> {
 /// the events between are estimated and scaled by the ratio of recorded to estimated tokens so far. A prompt that
 /// shrinks shows that the recording left something out. Later prompts are then compared with that prompt, not with
 /// the longest.
-fn recorded(items: &[PromptItem], prompts: &[Prompt]) -> Vec<u64> {
-    let estimates = estimated(items, TokenCounter::Recorded.chars());
+fn spread_recorded_tokens(items: &[PromptItem], prompts: &[Prompt]) -> Vec<u64> {
+    let estimates = estimate_tokens(items, TokenCounter::Recorded.chars());
     let mut tokens = vec![0; items.len()];
     let (mut from, mut total, mut ratio) = (0, 0_u64, 1.0);
     let (mut guessed, mut gone) = (0_u64, 0_u64);
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn recorded_tokens_add_up_to_what_was_recorded() {
         let items = items(&[40, 80, 10, 30, 400]);
-        let tokens = recorded(&items, &[prompt(1, Some(20)), prompt(4, Some(101))]);
+        let tokens = spread_recorded_tokens(&items, &[prompt(1, Some(20)), prompt(4, Some(101))]);
         assert_eq!(tokens[0], 20);
         assert_eq!(tokens[1..4].iter().sum::<u64>(), 81);
         // The first four items have 41 tokens by chars and 101 recorded ones, so 100 by chars become 246.
@@ -158,12 +158,12 @@ mod tests {
     fn a_turn_that_says_nothing_is_scaled_by_the_ratio_so_far() {
         let items = items(&[40, 40, 40]);
         let said = [prompt(1, Some(20)), prompt(2, None), prompt(3, Some(60))];
-        assert_eq!(recorded(&items, &said), [20, 20, 20]);
+        assert_eq!(spread_recorded_tokens(&items, &said), [20, 20, 20]);
         // A shorter prompt: the recording left something out, and budgets decide by themselves on that.
         let fewer = [prompt(1, Some(20)), prompt(2, Some(5))];
-        assert_eq!(recorded(&items, &fewer)[..2], [20, 20]);
+        assert_eq!(spread_recorded_tokens(&items, &fewer)[..2], [20, 20]);
         // From there it grows by 27, whatever the longest prompt was.
         let again = [prompt(1, Some(20)), prompt(2, Some(5)), prompt(3, Some(32))];
-        assert_eq!(recorded(&items, &again), [20, 20, 27]);
+        assert_eq!(spread_recorded_tokens(&items, &again), [20, 20, 27]);
     }
 }

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use super::process::{Halt, Process};
 use super::protocol::Ready;
 use super::script::Script;
-use super::{StartError, command_line, lock, ready};
+use super::{StartError, command_line, lock, start_program};
 
 /// The answer of a repairing program. Fields that the program left out are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,7 +37,7 @@ impl Mender {
     /// Returns an error if the program cannot be started or refuses its parameters, or if `cancel` was raised.
     pub fn start(program: Program, cancel: &AtomicBool) -> Result<Self, StartError> {
         let stop = || cancel.load(Ordering::Relaxed);
-        match ready(&program, &stop) {
+        match start_program(&program, &stop) {
             Ok((process, name)) => Ok(Self {
                 program,
                 name,
@@ -72,7 +72,7 @@ impl Mender {
         let mut process = match idle {
             Some(process) => process,
             None => {
-                ready(&self.program, &stop)
+                start_program(&self.program, &stop)
                     .map_err(|halt| describe_halt(&halt))?
                     .0
             }

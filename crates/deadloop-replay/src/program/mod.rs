@@ -99,7 +99,7 @@ impl Programs {
     pub fn start(plan: &Plan, cancel: &AtomicBool) -> Result<Self, StartError> {
         let programs = Self::default();
         let stop = || cancel.load(Ordering::Relaxed);
-        let start = |listener: &Listener| match ready(&listener.program, &stop) {
+        let start = |listener: &Listener| match start_program(&listener.program, &stop) {
             Ok((process, ready)) => {
                 let pool = ProcessPool {
                     listener: listener.clone(),
@@ -219,7 +219,7 @@ impl Programs {
                 answer => return answer,
             }
         }
-        let (process, _) = ready(&pool.listener.program, stop)?;
+        let (process, _) = start_program(&pool.listener.program, stop)?;
         self.put(pool, process, script, stop)
     }
 
@@ -267,7 +267,7 @@ impl Programs {
 }
 
 /// Starts a program and waits until it is ready.
-fn ready(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, Ready), Halt> {
+fn start_program(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, Ready), Halt> {
     let mut hello = Vec::new();
     line(&ProgramMessage::hello(&program.params), &mut hello).map_err(Halt::Failed)?;
     let mut process = Process::start(&program.command).map_err(Halt::Failed)?;

@@ -116,7 +116,7 @@ impl Process {
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, Halt> {
         if let Ok(line) = self.from.try_recv() {
-            return Err(self.unasked(line));
+            return Err(self.unexpected_line(line));
         }
         self.stderr.forget();
         let over = Arc::new(AtomicBool::new(false));
@@ -158,7 +158,7 @@ impl Process {
     }
 
     /// Returns the error for a line, or for the end of the output, that arrives before the next transcript is sent.
-    fn unasked(&mut self, line: StdoutMessage) -> Halt {
+    fn unexpected_line(&mut self, line: StdoutMessage) -> Halt {
         match line {
             StdoutMessage::End => Halt::Ended(format!("{} before it was asked", self.end())),
             _ => Halt::Failed(

@@ -76,7 +76,7 @@ impl Script {
     ) -> Result<Self, String> {
         let events: Cow<'_, [RecordedEvent]> = match chunks {
             None => Cow::Borrowed(&transcript.events),
-            Some(size) => Cow::Owned(recut(&transcript.events, size)),
+            Some(size) => Cow::Owned(recut_text(&transcript.events, size)),
         };
         let (mut blocks, mut block) = (Vec::new(), Vec::new());
         let start = ProgramMessage::Start {
@@ -149,7 +149,7 @@ impl Script {
 /// Cuts all text into chunks of `size` chars. Each uninterrupted stretch of a channel is cut from its start. The last
 /// chunk of a stretch may be shorter. A chunk has the time of the event that holds its last char, and no count of
 /// tokens.
-fn recut(events: &[RecordedEvent], size: NonZeroU64) -> Vec<RecordedEvent> {
+fn recut_text(events: &[RecordedEvent], size: NonZeroU64) -> Vec<RecordedEvent> {
     let mut cut: Vec<RecordedEvent> = Vec::new();
     let mut last = None;
     // Chars in the chunk that is being filled, and whether it is the last event.

@@ -25,7 +25,7 @@ use deadloop_repair::registry::{REPAIRERS, Repairer, StreamKind};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::grid::{cells, params_toml, product, swept};
+use crate::grid::{cells, params_toml, product, sweep_params};
 
 mod delay;
 mod variant_run;
@@ -83,7 +83,7 @@ impl Variant {
         match &self.made {
             RepairMethod::Nothing(_) => String::new(),
             RepairMethod::Program(program, _) => program.command.join(" "),
-            RepairMethod::Of(repairer, params) => differing(repairer, params),
+            RepairMethod::Of(repairer, params) => changed_params(repairer, params),
         }
     }
 
@@ -109,7 +109,7 @@ fn repairer_of(stream: StreamKind) -> Option<&'static Repairer> {
     REPAIRERS.iter().copied().find(|r| r.stream == stream)
 }
 
-fn differing(repairer: &Repairer, params: &Params) -> String {
+fn changed_params(repairer: &Repairer, params: &Params) -> String {
     let defaults = repairer.defaults();
     let other = params
         .iter()
@@ -170,7 +170,7 @@ impl RepairGrid {
             grid.refused += found.refused;
             grid.variants.extend(found.variants);
             if grid.variants.len() > MOST {
-                return Err(table.too_many(text));
+                return Err(table.too_many_variants(text));
             }
         }
         Ok(grid.beside_idle())
@@ -220,7 +220,7 @@ impl RepairerTable {
         SettingsError::at(text, self.name.span(), what)
     }
 
-    fn too_many(&self, text: &str) -> SettingsError {
+    fn too_many_variants(&self, text: &str) -> SettingsError {
         self.error(
             text,
             format!("more than {MOST} variants; expected fewer values"),
@@ -270,7 +270,7 @@ impl RepairerTable {
         all.extend(
             swept
                 .into_iter()
-                .map(|params| of(&short(repairer, &params), false, params)),
+                .map(|params| of(&variant_id(repairer, &params), false, params)),
         );
         Ok(RepairGrid {
             variants: all,
@@ -295,11 +295,11 @@ impl RepairerTable {
             let what = format!("{}: a table; expected a value, or a list", name.get_ref());
             return Err(SettingsError::at(text, item.span(), what));
         }
-        let mut swept = swept(repairer, &self.params, text)?;
+        let mut swept = sweep_params(repairer, &self.params, text)?;
         // Among equally good variants the first is chosen, so this order decides. It is the order of the names, to
         // keep old results.
         swept.sort_by_key(|(param, _)| param.name);
-        let cells = cells(&swept, MOST).ok_or_else(|| self.too_many(text))?;
+        let cells = cells(&swept, MOST).ok_or_else(|| self.too_many_variants(text))?;
         let (mut all, mut reason) = (Vec::new(), None);
         for params in product(base, &swept, cells) {
             match repairer.check(&params) {
@@ -353,12 +353,12 @@ impl RepairerTable {
     }
 }
 
-fn short(repairer: &Repairer, params: &Params) -> String {
+fn variant_id(repairer: &Repairer, params: &Params) -> String {
     let text = format!(
         "{} {} {}",
         repairer.name,
         repairer.version,
-        differing(repairer, params)
+        changed_params(repairer, params)
     );
     let digest = Sha256::digest(text.as_bytes());
     digest.iter().take(4).map(|b| format!("{b:02x}")).collect()

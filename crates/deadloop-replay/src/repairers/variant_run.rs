@@ -30,7 +30,7 @@ impl ArrivedStream {
             }
             StreamKind::Arguments => call(transcript).map(|(_, written)| Self::Text(written)),
             StreamKind::Name => call(transcript).map(|(name, _)| Self::Text(name)),
-            StreamKind::Events => Some(Self::Events(delivered(transcript))),
+            StreamKind::Events => Some(Self::Events(deliveries(transcript))),
         }
     }
 }
@@ -175,7 +175,7 @@ pub fn written(arguments: &Json) -> String {
     }
 }
 
-fn delivered(transcript: &Transcript) -> Vec<Delivery> {
+fn deliveries(transcript: &Transcript) -> Vec<Delivery> {
     let event = |event: &RecordedEvent| match &event.body {
         Body::Answer(text) => Some(Delivery {
             id: event

@@ -69,8 +69,8 @@ fn is_chosen(member: &Member, unit: Unit) -> bool {
     member.response.level() == Response::Stop && member.unit().is_none_or(fits)
 }
 
-/// Returns the grids that `tune` searches together, and their text. They are those of every detector that ends a stream
-/// and counts in `unit`. The grids around the recommended guards are first, then those of their detectors.
+/// Returns the grids that `tune` searches together, and their text: the grids of every detector that ends a stream and
+/// counts in `unit`. The grids around the recommended guards are first, then those of their detectors.
 ///
 /// # Errors
 /// Returns an error if a shipped file is invalid. A test reads them all.

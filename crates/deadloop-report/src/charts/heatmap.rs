@@ -1,6 +1,6 @@
 //! Heatmaps: the objective over pairs of the most effective parameters.
 
-use super::{ChartArea, ChartEntry, mesh};
+use super::{ChartArea, ChartEntry, style_mesh};
 use crate::data::{Objective, ReportData, Score, brief};
 use crate::draw::{DrawError, Ink, Picture, STEPS, elide, measure, words};
 use crate::grid::{ObjectiveSummary, ScoreGrid};
@@ -205,7 +205,7 @@ impl HeatmapPainter<'_, '_, '_> {
             .build_cartesian_2d(0..columns, 0..rows)?;
         let (width, height) = chart.plotting_area().dim_in_pixel();
         let half = (width as i32 / columns / 2, height as i32 / rows / 2);
-        mesh(&mut chart.configure_mesh())
+        style_mesh(&mut chart.configure_mesh())
             .disable_mesh()
             .x_labels(across.len())
             .y_labels(up.len())

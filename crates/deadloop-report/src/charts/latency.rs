@@ -1,9 +1,9 @@
 //! The chart of latency: the share of loops found, by distance from onset.
 
-use super::{ChartArea, ChartEntry, PLOT, legend, mesh, percent_labels};
+use super::{ChartArea, ChartEntry, PLOT, legend, percent_labels, style_mesh};
 use crate::data::ReportData;
 use crate::draw::{DrawError, Picture, elide};
-use crate::numbers::{percent, plain};
+use crate::numbers::{format_plain, percent};
 use crate::series::{Series, series};
 use crate::visible::visible;
 use deadloop_score::replay::detect::Unit;
@@ -61,8 +61,8 @@ fn draw(data: &ReportData) -> Result<Option<Picture>, DrawError> {
                 0.0..1.0,
             )?;
         let unit = data.run.in_unit("chars after the onset");
-        mesh(&mut chart.configure_mesh())
-            .x_label_formatter(&|x| plain(*x, 3))
+        style_mesh(&mut chart.configure_mesh())
+            .x_label_formatter(&|x| format_plain(*x, 3))
             .y_label_formatter(&percent_labels)
             .x_desc(unit)
             .y_desc("share of all loops found")

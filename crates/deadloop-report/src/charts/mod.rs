@@ -56,7 +56,7 @@ pub fn draw_all(data: &ReportData) -> Result<Vec<Chart>, DrawError> {
 }
 
 /// Sets the ground of a chart: grid, ticks and names in the inks of the theme.
-fn mesh<'m, 'a, 'b, X: Ranged, Y: Ranged, DB: DrawingBackend>(
+fn style_mesh<'m, 'a, 'b, X: Ranged, Y: Ranged, DB: DrawingBackend>(
     mesh: &'m mut MeshStyle<'a, 'b, X, Y, DB>,
 ) -> &'m mut MeshStyle<'a, 'b, X, Y, DB> {
     mesh.axis_style(Ink::Axis.color())

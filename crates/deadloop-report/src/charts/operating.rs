@@ -2,10 +2,10 @@
 //!
 //! Each dot is a setting. All models have a plane, and so have the models with the most loops.
 
-use super::{ChartArea, ChartEntry, PLOT, mesh, percent_labels};
+use super::{ChartArea, ChartEntry, PLOT, percent_labels, style_mesh};
 use crate::data::{ALL_MODELS, ReportData, Role, Score};
 use crate::draw::{ChartAxis, DrawError, Ink, Picture, elide, measure, words};
-use crate::numbers::{decimal, percent, plain};
+use crate::numbers::{decimal, format_plain, percent};
 use crate::series::ink;
 use crate::visible::visible;
 use plotters::prelude::*;
@@ -107,7 +107,7 @@ fn plane(
     let size = (PLOT.0, PLOT.1 + KEY_ROW * rows);
     let picture = Picture::new((name, ENTRY.title), size, |area| {
         let (plot, below) = area.split_vertically(PLOT.1 as i32);
-        spots = drawn(&plot, data, &places, &points)?;
+        spots = draw_points(&plot, data, &places, &points)?;
         key(&below, entries, columns as i32)
     })?;
     let mut titles: Vec<String> = spots
@@ -126,7 +126,7 @@ fn plane(
 }
 
 /// Draws the dots, the line, the limit and the marks. Returns the dots with their places.
-fn drawn(
+fn draw_points(
     area: &ChartArea<'_>,
     data: &ReportData,
     places: &[(usize, (f64, f64))],
@@ -139,8 +139,8 @@ fn drawn(
         .x_label_area_size(44)
         .y_label_area_size(62)
         .build_cartesian_2d(ChartAxis::rates(rates), 0.0..1.0)?;
-    mesh(&mut chart.configure_mesh())
-        .x_label_formatter(&|x| plain(*x, 3))
+    style_mesh(&mut chart.configure_mesh())
+        .x_label_formatter(&|x| format_plain(*x, 3))
         .y_label_formatter(&percent_labels)
         .x_desc(data.run.wrong_name())
         .y_desc(data.run.height().title_in(data.run.unit))

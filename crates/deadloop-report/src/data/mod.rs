@@ -257,7 +257,7 @@ impl ReportData {
     /// searched without a choice.
     pub fn best(&self) -> Option<usize> {
         *self.best.get_or_init(|| {
-            if !self.searched() {
+            if !self.is_search() {
                 return None;
             }
             let meets =
@@ -271,7 +271,7 @@ impl ReportData {
     }
 
     /// Returns whether cells of a grid were replayed without a choice.
-    pub(crate) fn searched(&self) -> bool {
+    pub(crate) fn is_search(&self) -> bool {
         let mut settings = self.settings.iter();
         self.choices.is_empty()
             && self.advice.is_none()

@@ -46,7 +46,7 @@ pub struct OutcomeRow {
 }
 
 impl OutcomeRow {
-    /// Returns whether the outcome is that of a loop, also of one that an earlier alarm prevented.
+    /// Returns whether the transcript has a loop, or had one that an earlier alarm prevented.
     pub(crate) fn is_loop(&self) -> bool {
         self.verdict.is_loop() || self.earlier
     }

@@ -1,6 +1,6 @@
 //! Names of settings, and their differences in words.
 
-use super::short_names::{NamedGuard, brief, nearest, short_name};
+use super::short_names::{NamedGuard, brief, nearest_guard, short_name};
 use super::{ALL_MODELS, ReportData, Role, SettingRow};
 use crate::visible::visible;
 use deadloop_score::choose::{ParamChange, in_words, subject};
@@ -91,7 +91,7 @@ impl ReportData {
     /// Returns the differences of a setting from the guard in its short name.
     pub(crate) fn differences(&self, setting: usize) -> Option<Differences> {
         let own = self.settings.get(setting)?.guard()?;
-        let (from, changes) = nearest(own, self.named_guards());
+        let (from, changes) = nearest_guard(own, self.named_guards());
         Some(Differences {
             from: if from.is_empty() {
                 self.in_use_is().to_owned()

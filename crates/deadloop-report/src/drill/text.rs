@@ -96,10 +96,10 @@ pub(crate) fn redact(data: &mut ReportData) {
 
 /// Hides every letter and digit of a text.
 pub(super) fn hide(text: &str) -> String {
-    text.chars().map(hidden).collect()
+    text.chars().map(hide_char).collect()
 }
 
-fn hidden(c: char) -> char {
+fn hide_char(c: char) -> char {
     match c {
         c if c.is_numeric() => '0',
         c if c.is_uppercase() => 'X',
@@ -116,7 +116,7 @@ fn hidden_quotes(sentence: &str, mark: char) -> String {
     };
     let (before, rest) = sentence.split_at(first);
     let (quoted, after) = rest.split_at(last - first);
-    let quoted: String = quoted.chars().map(hidden).collect();
+    let quoted: String = quoted.chars().map(hide_char).collect();
     format!("{before}{quoted}{after}")
 }
 

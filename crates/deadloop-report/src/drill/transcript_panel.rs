@@ -100,7 +100,7 @@ impl TranscriptPanel {
             span: view.span(),
             checkpoints: view.checkpoints(),
             ticks: view.ticks(rows),
-            silent: view.silent(rows),
+            silent: view.names_without_alarm(rows),
             labels: one.labels.iter().map(|label| shown(label)).collect(),
             why: shown(&one.why),
             looks_like: shown(&one.looks_like),
@@ -119,7 +119,7 @@ impl PanelDraft<'_> {
         (at.min(self.length) as f64 / self.length as f64 * 10_000.0).round() / 10.0
     }
 
-    /// Returns whether the strip is in turns (or else in calls). `None` for text.
+    /// Returns whether the strip counts turns, as opposed to calls. `None` for text.
     fn of_run(&self) -> Option<bool> {
         match self.row.channel.as_deref() {
             Some("turns") => Some(true),
@@ -183,7 +183,7 @@ impl PanelDraft<'_> {
         ticks
     }
 
-    fn silent(&self, rows: &[&OutcomeRow]) -> Vec<String> {
+    fn names_without_alarm(&self, rows: &[&OutcomeRow]) -> Vec<String> {
         let without = rows.iter().filter(|row| row.alarm_at.is_none());
         let names = without.map(|row| elide(&self.name(row), NAME_ROOM, 13.0));
         names.collect()
@@ -207,7 +207,7 @@ impl PanelDraft<'_> {
         let role = |row: &OutcomeRow| self.data.settings.get(row.setting).map(|one| one.role);
         let right = rows.iter().filter(|row| is_right(row));
         let right = right.filter(|row| matches!(role(row), Some(Role::Named | Role::InUse)));
-        let mut others: Vec<(f64, String)> = right.filter_map(|row| self.instead(row)).collect();
+        let mut others: Vec<(f64, String)> = right.filter_map(|row| self.compare(row)).collect();
         others.sort_by(|a, b| b.0.total_cmp(&a.0));
         to_do.extend(
             others
@@ -219,7 +219,7 @@ impl PanelDraft<'_> {
     }
 
     /// Describes the outcome of another setting here and on all transcripts. Returns its objective too, for sorting.
-    fn instead(&self, other: &OutcomeRow) -> Option<(f64, String)> {
+    fn compare(&self, other: &OutcomeRow) -> Option<(f64, String)> {
         let total = |setting: usize| self.data.score(setting, ALL_MODELS);
         let (now, then) = (total(self.row.setting)?, total(other.setting)?);
         let both = |write: fn(Option<f64>) -> String, measure| {
@@ -318,11 +318,11 @@ pub(super) fn link(id: &str) -> String {
 /// Returns the command that explains the transcript, for the folder of the page. The manifest there has the corpus and
 /// the settings.
 fn command(row: &OutcomeRow) -> String {
-    format!("deadloop explain . {}", quoted(&visible(&row.transcript)))
+    format!("deadloop explain . {}", quote(&visible(&row.transcript)))
 }
 
 /// Quotes a word for a POSIX shell.
-fn quoted(word: &str) -> String {
+fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%=".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -62,12 +62,12 @@ pub(super) fn advice_view(data: &ReportData) -> Option<AdviceView> {
         saved_at_1: advice.saved_at_1.iter().map(saved_at_1).collect(),
         to_do: advice.to_do.iter().map(shown).collect(),
         next: advice.next.clone(),
-        here: advice.next.iter().filter_map(|line| here(line)).collect(),
+        here: advice.next.iter().filter_map(|line| rebase(line)).collect(),
     })
 }
 
 /// Rewrites a command for the folder of the page. `None` if it only opens the page.
-fn here(command: &str) -> Option<String> {
+fn rebase(command: &str) -> Option<String> {
     let word = |word: &str| match word.strip_prefix("DIR") {
         Some("") => ".".to_owned(),
         Some(rest) if rest.starts_with('/') => rest.trim_start_matches('/').to_owned(),
@@ -95,11 +95,11 @@ fn saved_at_1(one: &SavedMean) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::here;
+    use super::rebase;
 
     #[test]
     fn commands_are_those_of_the_folder_of_the_page() {
-        let told = |command| here(command).unwrap_or_default();
+        let told = |command| rebase(command).unwrap_or_default();
         assert_eq!(told("deadloop report DIR --open"), "");
         assert_eq!(told("deadloop explain DIR T"), "deadloop explain . T");
         assert_eq!(

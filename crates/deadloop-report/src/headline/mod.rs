@@ -96,7 +96,7 @@ pub(crate) fn headline(data: &ReportData) -> Headline {
     let advice = advice::advice_view(data);
     let verdict = verdict(data, &lines).filter(|_| advice.is_none());
     Headline {
-        measured: measured(data),
+        measured: measured_sentence(data),
         advice,
         verdict,
         next: next(data),
@@ -132,7 +132,7 @@ fn in_use_is(data: &ReportData, at: usize) -> String {
     }
 }
 
-fn measured(data: &ReportData) -> String {
+fn measured_sentence(data: &ReportData) -> String {
     let cells = data
         .settings
         .iter()
@@ -150,13 +150,13 @@ fn measured(data: &ReportData) -> String {
         cells => format!("{} settings", count(cells)),
     };
     let labelled = if data.has_labels() {
-        let exposure = most(data, |score| score.scores.tally.get(Count::Exposure));
+        let exposure = largest_count(data, |score| score.scores.tally.get(Count::Exposure));
         let clean = match data.run.unit {
             Unit::Chars => format!("{} million", decimal(Some(exposure as f64 / 1e6))),
             _ => count(exposure),
         };
         let unit = data.run.unit;
-        let loops = count(most(data, Score::loops));
+        let loops = count(largest_count(data, Score::loops));
         format!("{loops} of which loop; {clean} clean {unit}")
     } else {
         "none of them labelled".into()
@@ -167,7 +167,7 @@ fn measured(data: &ReportData) -> String {
             count(models.len() as u64),
             if models.len() == 1 { "" } else { "s" }
         );
-        let transcripts = count(most(data, |score| {
+        let transcripts = count(largest_count(data, |score| {
             score.scores.tally.get(Count::Transcripts)
         }));
         format!(": {transcripts} transcripts of {models}, {labelled}")
@@ -179,7 +179,7 @@ fn measured(data: &ReportData) -> String {
 }
 
 /// Returns the largest value of a count among settings. `never` watches every clean char and stops no loop.
-fn most(data: &ReportData, of: fn(&Score) -> u64) -> u64 {
+fn largest_count(data: &ReportData, of: fn(&Score) -> u64) -> u64 {
     data.together().map(of).max().unwrap_or(0)
 }
 
@@ -201,7 +201,7 @@ fn lines(data: &ReportData) -> Vec<SettingFigures> {
     };
     let together = |setting: usize| data.score(setting, ALL_MODELS);
     if let Some(advice) = &data.advice {
-        return advised(data, advice);
+        return advised_figures(data, advice);
     }
     let current = data
         .in_use()
@@ -217,9 +217,9 @@ fn lines(data: &ReportData) -> Vec<SettingFigures> {
     lines
 }
 
-/// Returns the lines of the setting in use and, if it ships, of the file. Intervals are those of the tables if they
-/// belong to the same figure.
-fn advised(data: &ReportData, advice: &Advice) -> Vec<SettingFigures> {
+/// Returns the lines of the setting in use and, if it ships, of the file. Intervals come from the tables if they belong
+/// to the same figure.
+fn advised_figures(data: &ReportData, advice: &Advice) -> Vec<SettingFigures> {
     let line = |run: &Figures, of: String, (role, at): (&'static str, Option<usize>)| {
         let score = at.and_then(|at| data.score(at, ALL_MODELS));
         let with_ends = |measure: Metric, value| match score.map(|score| score.estimate(measure)) {
@@ -266,7 +266,7 @@ fn advised(data: &ReportData, advice: &Advice) -> Vec<SettingFigures> {
 
 fn verdict(data: &ReportData, lines: &[SettingFigures]) -> Option<String> {
     if !data.has_labels() {
-        return Some(unlabelled(data));
+        return Some(unlabelled_sentence(data));
     }
     if !data.has_loops() {
         return Some("No transcript is labelled as a loop, so what is ended, saved and the delay are n/a; only wrong alarms could be counted.".into());
@@ -283,7 +283,7 @@ fn verdict(data: &ReportData, lines: &[SettingFigures]) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-fn unlabelled(data: &ReportData) -> String {
+fn unlabelled_sentence(data: &ReportData) -> String {
     let cuts = data.cuts().into_iter();
     let guards = cuts.filter(|(at, _)| data.settings[*at].role != Role::Never);
     let list = guards.take(5).map(|(at, [cut, all])| {

@@ -8,13 +8,13 @@ pub(super) fn next(data: &ReportData) -> Option<String> {
         return None;
     }
     let mut sentences = Vec::new();
-    if data.searched() && data.best().is_none() {
+    if data.is_search() && data.best().is_none() {
         let (objective, subject) = (data.run.objective.0.name, subject(data));
         sentences.push(format!(
             "No setting can be called the best {objective}{subject}."
         ));
     }
-    if data.searched() && data.leading().is_empty() {
+    if data.is_search() && data.leading().is_empty() {
         sentences.push("There is no setting in use, and no preset, to compare with.".to_owned());
     }
     sentences.push(format!(

@@ -54,8 +54,8 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     let mut data = ReportData {
         run: run::run(
             &results.manifest,
-            scores.most("unlabelled"),
-            scores.most("errors"),
+            scores.largest_count("unlabelled"),
+            scores.largest_count("errors"),
         ),
         settings_toml: read_text_if_named(&dir.join("settings.toml"))?,
         parameters: scores.parameters(),
@@ -126,7 +126,7 @@ impl<'r> ScoreFrame<'r> {
     }
 
     /// Returns the largest value of a count among settings.
-    fn most(&self, count: &str) -> u64 {
+    fn largest_count(&self, count: &str) -> u64 {
         let counts: Vec<Option<i64>> = ints(self.frame, count).collect();
         let most = self.total().filter_map(|key| *counts.get(key.at)?).max();
         most.and_then(|n| u64::try_from(n).ok()).unwrap_or(0)

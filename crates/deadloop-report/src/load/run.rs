@@ -35,7 +35,7 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> RunInfo 
         worth: manifest.worth,
         seed: Some(manifest.seed),
         unit: manifest.judge.unit,
-        judge: judged(&manifest.judge),
+        judge: judge_options(&manifest.judge),
         constraints,
         limit,
         objective: objective.map(Objective).unwrap_or_default(),
@@ -45,7 +45,7 @@ pub(super) fn run(manifest: &Manifest, unlabelled: u64, errors: u64) -> RunInfo 
 }
 
 /// Returns the options of judging by the names in `reports/METHOD.md`.
-fn judged(options: &JudgeOptions) -> Vec<(String, String)> {
+fn judge_options(options: &JudgeOptions) -> Vec<(String, String)> {
     let pair = |name: &str, value: String| (name.to_owned(), value);
     let mut said = vec![pair("transient", options.transient.name().to_owned())];
     if options.unit != Unit::Chars {

@@ -11,7 +11,7 @@ const ROWS: usize = 200;
 type CellsOf<'d> = &'d dyn Fn(&OutcomeRow) -> Vec<PageCell>;
 
 /// Lists the outcomes that are `kept`: transcript, model, setting, then more cells. It notes how many were left out.
-fn listed(
+fn case_table(
     data: &ReportData,
     title: &str,
     text: &str,
@@ -41,7 +41,7 @@ fn listed(
 }
 
 /// Lists unlabelled transcripts with an alarm, under every setting.
-pub(super) fn fired(data: &ReportData) -> Option<PageTable> {
+pub(super) fn alarm_table(data: &ReportData) -> Option<PageTable> {
     let columns = vec![
         words("channel"),
         number("alarm at"),
@@ -58,7 +58,7 @@ pub(super) fn fired(data: &ReportData) -> Option<PageTable> {
             optional(&row.detector),
         ]
     };
-    listed(
+    case_table(
         data,
         "What would have fired",
         "Transcripts without a label that would have been cut, and where. Whether rightly, only a label can tell.",
@@ -69,7 +69,7 @@ pub(super) fn fired(data: &ReportData) -> Option<PageTable> {
 
 /// Lists transcripts on which a detector failed, under every setting.
 pub(super) fn errors(data: &ReportData) -> Option<PageTable> {
-    listed(
+    case_table(
         data,
         "Errors",
         "The detector failed on these; they are not scored, and a gate would call the run not comparable.",

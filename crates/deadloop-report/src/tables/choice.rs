@@ -47,7 +47,7 @@ pub(super) fn table(data: &ReportData) -> Option<PageTable> {
     } else {
         "more rows"
     };
-    Some(table.cut(own.clamp(ALIKE, SHOWN), more, "choice.csv"))
+    Some(table.fold(own.clamp(ALIKE, SHOWN), more, "choice.csv"))
 }
 
 /// Returns the measures with values in choice.csv.

@@ -12,7 +12,7 @@ pub(super) fn table(data: &ReportData) -> Option<PageTable> {
     let advice = data.advice.as_ref()?;
     let objective = data.run.objective.0;
     let unit = data.run.unit;
-    let limited = limited(data);
+    let limited = limited_measure(data);
     let columns = vec![
         number(format!("at most, {}", limited.title_in(unit))),
         number("ended"),
@@ -33,7 +33,7 @@ pub(super) fn table(data: &ReportData) -> Option<PageTable> {
 }
 
 /// Returns the measure that the limits of the rows are about.
-fn limited(data: &ReportData) -> Metric {
+fn limited_measure(data: &ReportData) -> Metric {
     let mut limits = data.run.constraints.iter();
     let limit = limits.find(|limit| limit.limits_wrong());
     limit.map_or_else(|| data.run.wrong(), |limit| limit.metric)

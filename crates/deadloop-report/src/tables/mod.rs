@@ -148,7 +148,7 @@ pub(crate) fn tables(data: &ReportData) -> PageTables {
         settings: settings::side_by_side(data),
         breakdowns: settings::by_field(data, |field| settings::OF_LOOPS.contains(&field)),
         fields: settings::by_field(data, |field| !settings::OF_LOOPS.contains(&field)),
-        fired: cases::fired(data),
+        fired: cases::alarm_table(data),
         errors: cases::errors(data),
         summary: summary::tables(&data.summary),
     }
@@ -174,7 +174,7 @@ impl PageTable {
 
     /// Folds the rows after the first `shown`, named `more`, and leaves out those past the bound of a page. All of them
     /// are in `file`.
-    fn cut(mut self, shown: usize, more: &str, file: &str) -> Self {
+    fn fold(mut self, shown: usize, more: &str, file: &str) -> Self {
         let mut rest = self.rows.split_off(self.rows.len().min(shown));
         let out = rest.len().saturating_sub(FOLDED);
         rest.truncate(FOLDED);

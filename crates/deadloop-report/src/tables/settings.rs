@@ -14,7 +14,7 @@ const NAMED: usize = 3;
 /// Builds the table of the setting in use, the chosen one, other named settings and `never`, for all models together.
 pub(super) fn side_by_side(data: &ReportData) -> Option<PageTable> {
     if !data.has_labels() {
-        return would_cut(data);
+        return alarm_table(data);
     }
     let rank = |score: &&Score| {
         let rank = match role(data, score.setting) {
@@ -53,7 +53,7 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<PageTable> {
 }
 
 /// Builds the table of alarms by setting, for a corpus without labels.
-fn would_cut(data: &ReportData) -> Option<PageTable> {
+fn alarm_table(data: &ReportData) -> Option<PageTable> {
     // Without labels, the only known size of a corpus is in chars.
     let rated = data.run.unit == Unit::Chars;
     let row = |(at, [cut, of]): (usize, [u64; 2])| {
@@ -121,7 +121,7 @@ pub(super) fn by_field(data: &ReportData, wanted: impl Fn(&str) -> bool) -> Vec<
         let rows = rows.map(|by| row(data, &by.score, name(by))).collect();
         let title = format!("By {field}");
         let table = PageTable::new(&title, "All models together.", columns(data, "value"), rows)?;
-        Some(table.cut(SHOWN, "more rows", "scores.parquet"))
+        Some(table.fold(SHOWN, "more rows", "scores.parquet"))
     };
     fields
         .into_iter()
@@ -228,5 +228,5 @@ pub(super) fn by_model(data: &ReportData) -> Option<PageTable> {
         );
     }
     let table = PageTable::new("Models", note, columns(data, "model"), rows)?;
-    Some(table.cut(SHOWN, "more rows", "scores.parquet"))
+    Some(table.fold(SHOWN, "more rows", "scores.parquet"))
 }

@@ -68,7 +68,7 @@ pub(super) fn tables(summary: &Map<String, Value>) -> Vec<PageTable> {
             role: "",
         };
         let rows = rows.iter().map(row).collect();
-        Some(PageTable::new(title, note, columns, rows)?.cut(SHOWN, "more rows", "manifest.json"))
+        Some(PageTable::new(title, note, columns, rows)?.fold(SHOWN, "more rows", "manifest.json"))
     };
     TABLES.into_iter().filter_map(table).collect()
 }

@@ -74,7 +74,7 @@ impl CorpusRuns {
 fn limit_case(lengths: &Lengths, case: &Case) -> LimitCase {
     let spans = case.truth.iter().flat_map(|truth| &truth.spans);
     let loops = spans.filter(|span| span.class == Class::Loop);
-    let stuck = loops.map(|span| stuck(span, case));
+    let stuck = loops.map(|span| loop_turns(span, case));
     let known = case.class().is_some_and(|class| class != Class::Unsure);
     LimitCase {
         turns: lengths.prompts().len() as u64,
@@ -92,7 +92,7 @@ fn limit_case(lengths: &Lengths, case: &Case) -> LimitCase {
 
 /// Returns the first and the last turn of a loop, from 0. A turn begins before its calls, so the turn of the first call
 /// after the loop is not part of the loop.
-fn stuck(span: &Span, case: &Case) -> (u64, u64) {
+fn loop_turns(span: &Span, case: &Case) -> (u64, u64) {
     let (onset, end) = (span.onset.count(), span.end.count());
     if span.channel == Channel::Turns {
         return (onset, end.max(onset));

@@ -162,7 +162,7 @@ pub fn check<'a>(
                 } else {
                     name.into()
                 },
-                around: around(transcript, marks, &said),
+                around: text_around(transcript, marks, &said),
                 said,
                 marks: *marks,
             });
@@ -180,7 +180,7 @@ fn inputs(cases: &[PinnedCase], corpus: Option<&Path>) -> RunResult<Vec<(Transcr
     let wanted: BTreeSet<&str> = wanted.collect();
     let known = match (wanted.is_empty(), corpus) {
         (true, _) => BTreeMap::new(),
-        (false, Some(corpus)) => recorded(&wanted, corpus)?,
+        (false, Some(corpus)) => read_recorded(&wanted, corpus)?,
         (false, None) => {
             let what = format!("some cases are transcripts of a corpus; name it with {CORPUS}");
             return Err(Code::Usage.error(what));
@@ -202,7 +202,7 @@ fn inputs(cases: &[PinnedCase], corpus: Option<&Path>) -> RunResult<Vec<(Transcr
 }
 
 /// Reads transcripts of a corpus, with the marks of their first loop.
-fn recorded(
+fn read_recorded(
     wanted: &BTreeSet<&str>,
     path: &Path,
 ) -> RunResult<BTreeMap<String, (Transcript, CaseMarks)>> {
@@ -245,7 +245,7 @@ pub fn answers(
         let decided = &blocks[place.block];
         Ok(match &decided.error {
             Some(error) => Err(error.clone()),
-            None => Ok(decided.stop(&place.at).map(fired)),
+            None => Ok(decided.stop(&place.at).map(fired_alarm)),
         })
     };
     let said = texts.par_iter().map(said).collect::<RunResult<_>>()?;
@@ -255,7 +255,7 @@ pub fn answers(
     }
 }
 
-fn fired(stop: &Stop) -> FiredAlarm {
+fn fired_alarm(stop: &Stop) -> FiredAlarm {
     FiredAlarm {
         channel: stop.channel,
         at: stop.exact.seen.count(stop.channel),
@@ -268,7 +268,7 @@ fn fired(stop: &Stop) -> FiredAlarm {
 const CONTEXT: usize = 60;
 
 /// Returns the text around the alarm, else around its expected place, else around the start.
-fn around(transcript: &Transcript, marks: &CaseMarks, said: &PinnedAnswer) -> String {
+fn text_around(transcript: &Transcript, marks: &CaseMarks, said: &PinnedAnswer) -> String {
     let fired = said.as_ref().ok().copied().flatten();
     let channel = fired.map(|f| f.channel).or(marks.channel);
     let texts = transcript.events.iter().filter_map(text_of);

@@ -41,7 +41,7 @@ pub fn recorded_case(
         json!(&*case.id),
         alarm_words(fired),
         line(entry, case, span)?,
-        expected(case, span, fired)
+        default_expectation(case, span, fired)
     );
     let read = parse_pinned(&text)
         .map_err(|e| Code::Unexpected.error(format!("the case cannot be read again: {e}")))?;
@@ -93,7 +93,7 @@ fn label(class: Class, span: Option<&Span>) -> Value {
 }
 
 /// Returns the expectation that follows from the label, or from the current alarm if there is no label.
-fn expected(case: &Case, span: Option<&Span>, fired: Option<FiredAlarm>) -> String {
+fn default_expectation(case: &Case, span: Option<&Span>, fired: Option<FiredAlarm>) -> String {
     let todo = |wrong: bool, what: &str| {
         if wrong {
             format!(", todo = \"{what}\"")

@@ -50,8 +50,8 @@ impl GuardClaim {
         })
     }
 
-    /// Returns whether the claim is about a case. Kind and channel are those of the label; `fields` names the values of
-    /// [`Case::by`].
+    /// Returns whether the claim is about a case, by the kind and the channel of its label. `fields` names the values
+    /// of [`Case::by`].
     fn covers(&self, case: &Case, fields: &[String]) -> bool {
         let truth = case.truth.as_ref();
         let span = truth.and_then(|of| of.first_loop().or(of.spans.first()));
@@ -80,7 +80,7 @@ impl GuardClaim {
 
     /// Returns the number of further labels that would decide the claim if all counts grew alike. `None` if a hundred
     /// times as many would not.
-    fn missing(&self, tally: &Tally, cache: &mut PoissonCache) -> Option<u64> {
+    fn missing_labels(&self, tally: &Tally, cache: &mut PoissonCache) -> Option<u64> {
         let metric = self.limit.metric;
         let (k, n) = metric.counts(tally)?;
         let clean = metric.is_wrong_rate().then(|| tally.clean());
@@ -104,7 +104,7 @@ impl GuardClaim {
             lo: interval.map(|of| of.lo),
             hi: interval.map(|of| of.hi),
             verdict,
-            more: open.then(|| self.missing(tally, cache)).flatten(),
+            more: open.then(|| self.missing_labels(tally, cache)).flatten(),
         }
     }
 }

@@ -8,10 +8,10 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "chunk times that run backwards",
     why: "latency in milliseconds is computed from these times",
     advice: "record t_ms as milliseconds since the request, with a monotonic clock, or leave it out",
-    find: Find::Text(backwards),
+    find: Find::Text(time_going_back),
 };
 
-fn backwards(exhibit: &CheckedTranscript<'_>) -> Option<String> {
+fn time_going_back(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     let events = exhibit.entry.transcript.events.iter().enumerate();
     let times: Vec<(usize, f64)> = events.filter_map(|(i, e)| Some((i, e.t_ms?))).collect();
     let pair = times.windows(2).find(|pair| pair[1].1 < pair[0].1)?;

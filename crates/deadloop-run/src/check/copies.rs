@@ -47,31 +47,31 @@ impl ClaimedCopies {
 /// chars with digits, case and white space folded; the larger share counts. Longer texts have longer pieces, because
 /// long texts in one language share their short pieces.
 pub(super) fn likeness(original: &[char], copy: &[char]) -> f64 {
-    let (original, copy) = (beginning(original), beginning(copy));
-    exact(original, copy).max(shared(&folded(original), &folded(copy)))
+    let (original, copy) = (compared_beginning(original), compared_beginning(copy));
+    exact_share(original, copy).max(shared_share(&fold_text(original), &fold_text(copy)))
 }
 
 /// Returns the likeness of two texts without folding, so that lists of different numbers are less alike.
 pub(super) fn verbatim_likeness(original: &[char], copy: &[char]) -> f64 {
-    shared(beginning(original), beginning(copy))
+    shared_share(compared_beginning(original), compared_beginning(copy))
 }
 
 /// The maximum number of chars of a copy that are compared. The comparison takes a hundred times as much memory.
 const COMPARED: usize = 1 << 20;
 
 /// Returns the beginning of a text that is compared.
-fn beginning(text: &[char]) -> &[char] {
+fn compared_beginning(text: &[char]) -> &[char] {
     &text[..text.len().min(COMPARED)]
 }
 
 /// Returns the share of the chars of `copy` that equal those of the repeated `original`.
-fn exact(original: &[char], copy: &[char]) -> f64 {
+fn exact_share(original: &[char], copy: &[char]) -> f64 {
     let same = original.iter().cycle().zip(copy);
     share(same.filter(|(a, b)| a == b).count(), copy.len())
 }
 
 /// Returns the share of the pieces of `copy` that `original` has too.
-fn shared(original: &[char], copy: &[char]) -> f64 {
+fn shared_share(original: &[char], copy: &[char]) -> f64 {
     let width = match original.len() {
         0..40 => 3,
         40..200 => 5,
@@ -99,7 +99,7 @@ fn share(part: usize, whole: usize) -> f64 {
 }
 
 /// Folds a text: a number becomes one `0`, white space one blank, and letters lower case.
-fn folded(text: &[char]) -> Vec<char> {
+fn fold_text(text: &[char]) -> Vec<char> {
     let mut folded = Vec::with_capacity(text.len());
     for char in text {
         let char = match char {

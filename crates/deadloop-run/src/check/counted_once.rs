@@ -50,7 +50,7 @@ fn finding(seen: &CheckSeen, members: &[usize], key: CopyKey) -> Finding {
     };
     Finding {
         transcripts: cases.iter().map(|id| (*id).to_owned()).collect(),
-        ..seen.about(
+        ..seen.finding_on(
             members[0],
             format!(
                 "{n} transcripts {what}, and count as one: also {}{more}",

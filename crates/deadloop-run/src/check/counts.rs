@@ -72,8 +72,8 @@ impl CorpusCounts {
             several(self.groups, "group"),
             several(self.models, "model"),
             several(self.chars, "char"),
-            some(self.calls, "call"),
-            some(self.turns, "turn"),
+            format_count(self.calls, "call"),
+            format_count(self.turns, "turn"),
         )];
         let classes = [
             (Some(Class::Loop), "loop"),
@@ -124,7 +124,7 @@ impl CorpusCounts {
 }
 
 /// Formats a count like `, 3 calls`. Empty for zero.
-fn some(n: u64, what: &str) -> String {
+fn format_count(n: u64, what: &str) -> String {
     match n {
         0 => String::new(),
         n => format!(", {}", several(n, what)),

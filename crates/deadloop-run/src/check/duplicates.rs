@@ -18,7 +18,7 @@ pub(super) static ACROSS_SPLITS: CorpusCheck = CorpusCheck {
     title: "near-duplicate transcripts in several splits",
     why: "a setting is tested on a text that it was tuned on",
     advice: "put them into one split, or keep one of each",
-    find: Find::Corpus(|seen| found(seen, Spread::Splits)),
+    find: Find::Corpus(|seen| find_duplicates(seen, Spread::Splits)),
 };
 
 pub(super) static ACROSS_GROUPS: CorpusCheck = CorpusCheck {
@@ -27,7 +27,7 @@ pub(super) static ACROSS_GROUPS: CorpusCheck = CorpusCheck {
     title: "near-duplicate transcripts in several groups",
     why: "folds separate groups. A text in two groups can be in both the choice and the test, and intervals count it as independent evidence",
     advice: "give them one group, or keep one of each",
-    find: Find::Corpus(|seen| found(seen, Spread::Groups)),
+    find: Find::Corpus(|seen| find_duplicates(seen, Spread::Groups)),
 };
 
 pub(super) static IN_A_GROUP: CorpusCheck = CorpusCheck {
@@ -36,7 +36,7 @@ pub(super) static IN_A_GROUP: CorpusCheck = CorpusCheck {
     title: "near-duplicate transcripts inside a group",
     why: "every rate counts the text several times; folds and intervals do not",
     advice: "keep one of each, unless production repeats it as often",
-    find: Find::Corpus(|seen| found(seen, Spread::Nothing)),
+    find: Find::Corpus(|seen| find_duplicates(seen, Spread::Nothing)),
 };
 
 /// The minimum likeness at which two texts count as one.
@@ -86,7 +86,7 @@ pub(super) fn near_duplicates(
     Ok(clusters(cases.len(), &alike(&sketches, ALIKE, exact)))
 }
 
-/// Returns the shingles of the cases in `worth`.
+/// Reads the texts of the cases with the indices `worth`, as shingles.
 fn texts(
     corpus: &Corpus,
     cases: &[Case],
@@ -132,7 +132,7 @@ fn spread(cases: &[Case], cluster: &Cluster) -> Spread {
     }
 }
 
-fn found(seen: &CheckSeen, wanted: Spread) -> Vec<Finding> {
+fn find_duplicates(seen: &CheckSeen, wanted: Spread) -> Vec<Finding> {
     let clusters = seen.clusters.iter();
     let clusters = clusters.filter(|cluster| spread(&seen.cases, cluster) == wanted);
     clusters
@@ -167,6 +167,6 @@ fn finding(seen: &CheckSeen, cluster: &Cluster, spread: &Spread) -> Finding {
     }
     Finding {
         transcripts: cases.iter().map(|c| c.id.to_string()).collect(),
-        ..seen.about(cluster.members[0], what)
+        ..seen.finding_on(cluster.members[0], what)
     }
 }

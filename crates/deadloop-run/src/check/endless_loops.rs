@@ -12,10 +12,10 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "loops without an `end` in streams that the model ended",
     why: "a list that stops at the requested count is not a dead loop. A guard that passes it is charged with a miss, and the savings of an alarm are not real",
     advice: "label them transient or clean, or give the loop an `end`; keep the label where the recording was cut",
-    find: Find::Text(finished),
+    find: Find::Text(ended_by_itself),
 };
 
-fn finished(exhibit: &CheckedTranscript<'_>) -> Option<String> {
+fn ended_by_itself(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     let reason = exhibit.entry.transcript.finish_reason()?;
     let open = |span: &&Span| span.class == Class::Loop && span.open;
     let span = exhibit.case.truth.as_ref()?.spans.iter().find(open)?;

@@ -22,7 +22,7 @@ fn least_clean(unit: Unit) -> u64 {
 }
 
 /// Returns the exposure that rates of wrong alarms refer to: a million chars, a thousand calls or turns.
-fn many(unit: Unit) -> f64 {
+fn rate_base(unit: Unit) -> f64 {
     match unit {
         Unit::Chars => 1e6,
         _ => 1e3,
@@ -72,7 +72,7 @@ impl LabelEvidence {
 
     /// Returns the clean length in millions of chars, or in thousands of calls or turns.
     pub(crate) fn clean_many(self) -> f64 {
-        self.exposure as f64 / many(self.unit)
+        self.exposure as f64 / rate_base(self.unit)
     }
 
     /// Returns the number of labelled transcripts, loops and clean ones.

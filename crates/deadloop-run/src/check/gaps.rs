@@ -65,5 +65,5 @@ fn gap(seen: &CheckSeen, has: impl Fn(&Case) -> bool, what: &str) -> Vec<Finding
         of(found.len()),
         of(seen.cases.len())
     );
-    vec![seen.about(*first, what)]
+    vec![seen.finding_on(*first, what)]
 }

@@ -11,10 +11,10 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "unknown fields of labels",
     why: "they are kept but not read, so a misspelt `earliest` or `end` has no effect",
     advice: "correct the misspelt ones; fields for other tools can stay",
-    find: Find::Text(unknown),
+    find: Find::Text(unknown_fields),
 };
 
-fn unknown(exhibit: &CheckedTranscript<'_>) -> Option<String> {
+fn unknown_fields(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     let labels = exhibit.entry.labels.as_ref()?.as_array()?.iter();
     let mut names = labels
         .filter_map(Value::as_object)

@@ -8,10 +8,10 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "labels with `earliest` after the onset",
     why: "`earliest` admits alarms before the onset. After the onset it turns right alarms into premature ones",
     advice: "remove it, or set it to the second of the near-copies before the onset",
-    find: Find::Text(late),
+    find: Find::Text(late_earliest),
 };
 
-fn late(exhibit: &CheckedTranscript<'_>) -> Option<String> {
+fn late_earliest(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     let spans = &exhibit.case.truth.as_ref()?.spans;
     let span = spans.iter().find(|span| span.earliest > span.onset)?;
     Some(format!(

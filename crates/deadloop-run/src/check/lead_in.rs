@@ -33,7 +33,7 @@ fn lead_in(exhibit: &CheckedTranscript<'_>) -> Option<String> {
         let first = &text[claim.start..claim.onset];
         let mut from = claim.start;
         while let Some(before) = from.checked_sub(claim.period)
-            && near(first, &text[before..from])
+            && is_near_copy(first, &text[before..from])
         {
             from = before;
         }
@@ -48,6 +48,6 @@ fn lead_in(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     })
 }
 
-fn near(first: &[char], other: &[char]) -> bool {
+fn is_near_copy(first: &[char], other: &[char]) -> bool {
     likeness(first, other) >= NEAR && verbatim_likeness(first, other) >= NEAR_VERBATIM
 }

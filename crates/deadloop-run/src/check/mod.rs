@@ -14,7 +14,7 @@ use deadloop_detect::Channel;
 use deadloop_score::Case;
 use serde_json::{Value, json};
 
-use crate::corpus::survey::{CorpusSurvey, SurveyRequest, survey_with, unopened};
+use crate::corpus::survey::{CorpusSurvey, SurveyRequest, open_failure, survey_with};
 use crate::failure::RunResult;
 use crate::host::Host;
 
@@ -162,7 +162,7 @@ struct TranscriptFindings {
 }
 
 /// Runs the text checks on one transcript.
-fn glance(entry: &Entry, case: &Case) -> TranscriptFindings {
+fn check_texts(entry: &Entry, case: &Case) -> TranscriptFindings {
     let exhibit = CheckedTranscript {
         entry,
         case,
@@ -205,7 +205,7 @@ pub struct CheckSeen {
 
 impl CheckSeen {
     /// Creates a finding about one transcript.
-    fn about(&self, case: usize, what: String) -> Finding {
+    fn finding_on(&self, case: usize, what: String) -> Finding {
         Finding {
             place: Some(self.glances[case].place.clone()),
             transcripts: vec![self.cases[case].id.to_string()],
@@ -245,7 +245,7 @@ impl CheckSeen {
         let found = self.glances.iter().enumerate();
         let found = found.filter_map(|(case, glance)| Some((case, glance.found.get(&check)?)));
         found
-            .map(|(case, what)| self.about(case, what.clone()))
+            .map(|(case, what)| self.finding_on(case, what.clone()))
             .collect()
     }
 }
@@ -255,9 +255,9 @@ impl CheckSeen {
 /// # Errors
 /// Returns an error if the corpus cannot be opened, the machine could not read all of it, or the host stopped it.
 pub fn check_corpus(path: &Path, host: &dyn Host) -> RunResult<(CorpusSurvey, CheckSeen)> {
-    let (corpus, mut faults) = Corpus::open_damaged(path).map_err(unopened)?;
+    let (corpus, mut faults) = Corpus::open_damaged(path).map_err(open_failure)?;
     if let Some(fault) = faults.iter().position(CorpusError::is_of_machine) {
-        return Err(unopened(faults.swap_remove(fault)));
+        return Err(open_failure(faults.swap_remove(fault)));
     }
     let wanted = SurveyRequest {
         path,
@@ -266,7 +266,7 @@ pub fn check_corpus(path: &Path, host: &dyn Host) -> RunResult<(CorpusSurvey, Ch
         entry: None,
         host,
     };
-    let (mut surveyed, mut glances) = survey_with(corpus, wanted, glance)?;
+    let (mut surveyed, mut glances) = survey_with(corpus, wanted, check_texts)?;
     let cases = std::mem::take(&mut surveyed.cases);
     let clusters = duplicates::near_duplicates(&surveyed.corpus, &cases, &mut glances, host)?;
     let problems: Vec<Problem> = faults.into_iter().map(CorpusError::problem).collect();

@@ -14,10 +14,10 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "loop labels that rest on folded numbers",
     why: "the copies are alike only without their numbers, which do not count on: rows of a table or of a log look like that",
     advice: "read them; label clean what was asked for",
-    find: Find::Text(folded),
+    find: Find::Text(copies_of_data),
 };
 
-fn folded(exhibit: &CheckedTranscript<'_>) -> Option<String> {
+fn copies_of_data(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     if exhibit.case.class() != Some(Class::Loop) {
         return None;
     }

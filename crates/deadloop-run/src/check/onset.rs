@@ -9,7 +9,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "onsets that the text contradicts",
     why: "the onset is the first char of the second copy. Delays are measured from it, and an alarm before it is premature",
     advice: "inspect them with deadloop explain; move the onset, or label them unsure",
-    find: Find::Text(contradicted),
+    find: Find::Text(contradiction),
 };
 
 /// The minimum likeness to the first copy, from 0 to 1, at which a text counts as the second copy.
@@ -17,7 +17,7 @@ const A_COPY: f64 = 0.5;
 /// The minimum number of chars that are compared: a copy of one char proves little.
 const LEAST_CHARS: usize = 40;
 
-fn contradicted(exhibit: &CheckedTranscript<'_>) -> Option<String> {
+fn contradiction(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     let spans = &exhibit.case.truth.as_ref()?.spans;
     spans.iter().find_map(|span| {
         let text = exhibit.text(span.channel);

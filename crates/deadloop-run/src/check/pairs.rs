@@ -15,7 +15,7 @@ pub(super) static UNPAIRED: CorpusCheck = CorpusCheck {
     why: "guards skip such results, and of two open calls with one id only one gets its result, so they count fewer repetitions than there were",
     advice: "inspect the recording: parts may be missing, or two runs may be mixed",
     find: Find::Text(|exhibit| {
-        CallPairCounts::from_events(&exhibit.entry.transcript.events).unpaired()
+        CallPairCounts::from_events(&exhibit.entry.transcript.events).describe_unpaired()
     }),
 };
 
@@ -25,7 +25,7 @@ pub(super) static UNSAID: CorpusCheck = CorpusCheck {
     title: "calls without a result, arguments that are not JSON, results without a status",
     why: "guards on results skip a call without a result, compare broken arguments as text, and see no failure where none is recorded",
     advice: "record `error` with each result; the rest may be true of the run",
-    find: Find::Text(unsaid),
+    find: Find::Text(describe_open_calls),
 };
 
 /// The counts of unpaired and incomplete calls and results of a run.
@@ -97,7 +97,7 @@ impl CallPairCounts {
         }
     }
 
-    fn unpaired(&self) -> Option<String> {
+    fn describe_unpaired(&self) -> Option<String> {
         words([
             (self.strays, "result", "without a call"),
             (self.seconds, "second result", "for a call"),
@@ -110,7 +110,7 @@ impl CallPairCounts {
     }
 }
 
-fn unsaid(exhibit: &CheckedTranscript<'_>) -> Option<String> {
+fn describe_open_calls(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     let pairs = CallPairCounts::from_events(&exhibit.entry.transcript.events);
     let unknown = if pairs.unknown == pairs.results {
         "of them all"
@@ -173,7 +173,7 @@ mod tests {
             call("a"),
             result("a", Some(true)),
         ];
-        assert_eq!(CallPairCounts::from_events(&fits).unpaired(), None);
+        assert_eq!(CallPairCounts::from_events(&fits).describe_unpaired(), None);
         let odd = [
             result("x", None),
             call("a"),
@@ -185,7 +185,7 @@ mod tests {
         ];
         let found = CallPairCounts::from_events(&odd);
         assert_eq!(
-            found.unpaired().as_deref(),
+            found.describe_unpaired().as_deref(),
             Some(
                 "1 result without a call, 1 second result for a call, \
                  1 call whose id belongs to a call without a result"

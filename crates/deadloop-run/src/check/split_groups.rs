@@ -10,13 +10,13 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "groups in several splits",
     why: "the transcripts of a group belong together, usually by prompt. Settings chosen on a part of a group and tested on the rest look better than they are",
     advice: "give all transcripts of a group one split in splits.csv",
-    find: Find::Corpus(torn),
+    find: Find::Corpus(split_groups),
 };
 
 /// The cases of a group, by split.
 type GroupSplits<'a> = BTreeMap<&'a str, Vec<usize>>;
 
-fn torn(seen: &CheckSeen) -> Vec<Finding> {
+fn split_groups(seen: &CheckSeen) -> Vec<Finding> {
     let mut groups: BTreeMap<&str, GroupSplits<'_>> = BTreeMap::new();
     for (place, case) in seen.cases.iter().enumerate() {
         if let (Some(group), Some(split)) = (&case.group, &case.split) {

@@ -38,7 +38,7 @@ fn for_a_claim(seen: &CheckSeen) -> Vec<Finding> {
             "the corpus".into(),
             LabelEvidence::from_cases(&seen.cases, unit),
         ));
-        let splits = by(seen, unit, |case| case.split.as_deref());
+        let splits = counts_by(seen, unit, |case| case.split.as_deref());
         scopes.extend(
             splits
                 .into_iter()
@@ -56,7 +56,7 @@ fn for_a_claim(seen: &CheckSeen) -> Vec<Finding> {
 }
 
 fn for_a_model(seen: &CheckSeen) -> Vec<Finding> {
-    let of = |unit| by(seen, unit, |case| Some(&case.model));
+    let of = |unit| counts_by(seen, unit, |case| Some(&case.model));
     let mut models: Vec<(&str, LabelEvidence)> = spoken(seen).into_iter().flat_map(of).collect();
     models.retain(|(_, evidence)| evidence.labelled() > 0);
     models.sort_by_key(|(model, evidence)| (std::cmp::Reverse(evidence.labelled()), *model));
@@ -76,7 +76,7 @@ fn spoken(seen: &CheckSeen) -> Vec<Unit> {
 }
 
 /// Returns the label counts of each part of the corpus in a unit. Cases without a part are left out.
-fn by(
+fn counts_by(
     seen: &CheckSeen,
     unit: Unit,
     part: fn(&Case) -> Option<&str>,

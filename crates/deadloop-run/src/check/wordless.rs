@@ -11,13 +11,13 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "loops of punctuation or digits alone",
     why: "many detectors pass over floods of dots, zeros or rules on purpose, so one recall for both kinds hides a difference",
     advice: "report them separately (--by), or leave them out where the product tolerates them",
-    find: Find::Text(wordless),
+    find: Find::Text(wordless_loop),
 };
 
 /// The maximum number of chars of the repeated text that are shown.
 const SHOWN: usize = 24;
 
-fn wordless(exhibit: &CheckedTranscript<'_>) -> Option<String> {
+fn wordless_loop(exhibit: &CheckedTranscript<'_>) -> Option<String> {
     let truth = exhibit.case.truth.as_ref()?;
     let span = truth.first_loop().filter(|s| s.class == Class::Loop)?;
     let text = exhibit.text(span.channel);

@@ -17,7 +17,7 @@ impl CaseStore for Vec<Case> {
     }
 
     fn narrow(&mut self, kept: &[bool]) {
-        drop_unkept(self, kept);
+        retain_kept(self, kept);
     }
 }
 
@@ -32,7 +32,7 @@ impl CaseStore for PackedCases {
 }
 
 /// Drops the items whose flag in `kept` is not set.
-pub(crate) fn drop_unkept<T>(all: &mut Vec<T>, kept: &[bool]) {
+pub(crate) fn retain_kept<T>(all: &mut Vec<T>, kept: &[bool]) {
     let mut kept = kept.iter();
     all.retain(|_| kept.next() == Some(&true));
 }

@@ -171,7 +171,7 @@ impl<C: CaseStore, T> Findings<C, T> {
     }
 
     /// Returns the number of cases kept so far.
-    pub(crate) fn kept(&self) -> usize {
+    pub(crate) fn kept_cases(&self) -> usize {
         self.cases.number()
     }
 
@@ -200,7 +200,7 @@ impl<C: CaseStore, T> Findings<C, T> {
     }
 
     /// Converts the findings into a surveyed corpus. `side` is the part of its hash from labels and splits.
-    pub(crate) fn surveyed(
+    pub(crate) fn into_survey(
         self,
         corpus: Corpus,
         (stamps, side): (Stamps, &str),
@@ -219,7 +219,7 @@ impl<C: CaseStore, T> Findings<C, T> {
             stamps,
         };
         let mut seen = self.seen;
-        if let Some(kept) = narrowed(&surveyed.cases, selection) {
+        if let Some(kept) = narrow_cases(&surveyed.cases, selection) {
             surveyed.narrow(&mut seen, &kept);
         }
         (surveyed, seen)
@@ -248,7 +248,7 @@ fn of_the_unread(what: &str, rows: Vec<Problem>) -> Vec<Problem> {
 }
 
 /// Returns which cases are left by `--limit`, then `--sample`. `None` if neither is set.
-fn narrowed(cases: &impl CaseSet, selection: &Selection) -> Option<Vec<bool>> {
+fn narrow_cases(cases: &impl CaseSet, selection: &Selection) -> Option<Vec<bool>> {
     if selection.limit.is_none() && selection.sample.is_none() {
         return None;
     }

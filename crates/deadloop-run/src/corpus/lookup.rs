@@ -31,11 +31,11 @@ impl CorpusSurvey {
             (Some(entry), Some(case)) => Ok((entry, case)),
             // Its labels are bad, so it was left out.
             (Some(_), None) => Err(Code::Usage.error(self.listing())),
-            (None, _) => Err(self.unknown(id)),
+            (None, _) => Err(self.unknown_transcript(id)),
         }
     }
 
-    fn unknown(&self, id: &str) -> Failure {
+    fn unknown_transcript(&self, id: &str) -> Failure {
         let wanted = id.to_lowercase();
         let ids = || self.cases.iter().map(|case| &*case.id);
         let near: Vec<&str> = ids()

@@ -22,7 +22,7 @@ impl Stamps {
     }
 
     /// Returns the first file that has changed.
-    pub(crate) fn changed(&self) -> Option<&Path> {
+    pub(crate) fn first_changed(&self) -> Option<&Path> {
         let mut files = self.0.iter();
         let changed = files.find(|(file, before)| stamp(file) != *before);
         changed.map(|(file, _)| file.as_path())

@@ -14,7 +14,7 @@ use deadloop_corpus::{
 use deadloop_replay::{Interruption, each};
 use deadloop_score::{Case, LabelsFile, write_text};
 
-use crate::corpus::case_store::{CaseStore, drop_unkept};
+use crate::corpus::case_store::{CaseStore, retain_kept};
 use crate::corpus::findings::{Finder, Findings, Refuses, SideRecords};
 use crate::corpus::places::Places;
 use crate::corpus::stamps::Stamps;
@@ -66,11 +66,11 @@ pub struct SurveyRequest<'a> {
 
 /// Opens a corpus. Failure to open it is an error of usage.
 pub fn open(path: &Path) -> RunResult<Corpus> {
-    Corpus::open(path).map_err(unopened)
+    Corpus::open(path).map_err(open_failure)
 }
 
 /// Converts the error of a corpus that cannot be opened.
-pub(crate) fn unopened(error: CorpusError) -> Failure {
+pub(crate) fn open_failure(error: CorpusError) -> Failure {
     if error.is_of_machine() {
         Code::Unexpected.because(error)
     } else {
@@ -131,7 +131,7 @@ pub(crate) fn survey_into<C: CaseStore, T: Send>(
         each(&corpus, watch, find, |record| {
             found.take(record);
             full.store(
-                most.is_some_and(|most| found.kept() >= most),
+                most.is_some_and(|most| found.kept_cases() >= most),
                 Ordering::Relaxed,
             );
             ControlFlow::Continue(())
@@ -149,7 +149,7 @@ pub(crate) fn survey_into<C: CaseStore, T: Send>(
         labels_csv: corpus.labels_csv(),
     })?;
     let side = side_files(&corpus)?;
-    Ok(found.surveyed(corpus, (stamps, &side), &wanted.selection))
+    Ok(found.into_survey(corpus, (stamps, &side), &wanted.selection))
 }
 
 /// Returns the part of the corpus hash from `labels.csv` and `splits.csv`. Empty if neither exists.
@@ -180,7 +180,7 @@ impl<C: CaseStore> CorpusSurvey<C> {
         self.filtered += kept.iter().filter(|kept| !**kept).count() as u64;
         self.places = self.places.only(kept.iter().copied());
         self.cases.narrow(kept);
-        drop_unkept(seen, kept);
+        retain_kept(seen, kept);
     }
 
     /// Refuses a corpus that is not whole, or with `skip` reports how much was left out. Refuses an empty selection.

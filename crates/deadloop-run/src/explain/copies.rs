@@ -16,11 +16,11 @@ const SLACK: u64 = 16;
 pub(super) fn copies(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     let (onset, period) = (sight.onset.count(), sight.period.count());
     let start = onset.saturating_sub(period);
-    let even = even(text, start, period, end);
+    let even = exact_copies(text, start, period, end);
     if even.len() >= 2 {
         return even;
     }
-    let alike = alike(text, sight, end);
+    let alike = similar_copies(text, sight, end);
     if alike.len() >= 2 {
         return alike;
     }
@@ -46,7 +46,7 @@ fn counted_copies(sight: &FactSight, end: u64) -> Vec<Range<u64>> {
 }
 
 /// Returns the exact copies of the `period` chars at `start`, one after the other. The last one may be cut.
-pub(super) fn even(text: &[char], start: u64, period: u64, end: u64) -> Vec<Range<u64>> {
+pub(super) fn exact_copies(text: &[char], start: u64, period: u64, end: u64) -> Vec<Range<u64>> {
     let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
     let end = end.min(text.len() as u64);
     let Some(unit) = text.get(index(start)..index(start + period)) else {
@@ -63,7 +63,7 @@ pub(super) fn even(text: &[char], start: u64, period: u64, end: u64) -> Vec<Rang
 
 /// Returns copies that differ in their numbers and white space. Each begins like the unit and ends where the next one
 /// begins.
-fn alike(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u64>> {
+fn similar_copies(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     let from = sight
         .onset
         .count()
@@ -186,7 +186,7 @@ mod tests {
     fn the_last_copy_may_be_cut() {
         let ends = |text: &str, start, period| {
             let chars: Vec<char> = text.chars().collect();
-            let copies = even(&chars, start, period, chars.len() as u64);
+            let copies = exact_copies(&chars, start, period, chars.len() as u64);
             copies.iter().map(|copy| copy.end).collect::<Vec<_>>()
         };
         assert_eq!(ends("aaaaa", 0, 2), [2, 4, 5]);

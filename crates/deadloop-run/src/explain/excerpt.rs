@@ -6,7 +6,7 @@ use deadloop_detect::Channel;
 use deadloop_score::{ExcerptPart, Span};
 use serde::Serialize;
 
-use super::copies::{copies, even};
+use super::copies::{copies, exact_copies};
 use super::near_misses::FactSight;
 
 /// A part of a channel's text.
@@ -102,7 +102,7 @@ impl ExcerptSource<'_> {
         }
         let labelled = self.span.and_then(|span| {
             let start = span.onset.count().saturating_sub(span.period?);
-            let copies = even(chars, start, span.period?, part.end.min(span.end.count()));
+            let copies = exact_copies(chars, start, span.period?, part.end.min(span.end.count()));
             (copies.len() >= 2).then(|| seen(copies))
         });
         labelled.unwrap_or_default()

@@ -15,12 +15,12 @@ use super::explanation::{
     ExplainedAlarm, ExplainedLabel, ExplainedReading, ExplainedSetting, ExplainedTranscript,
     Explanation, MemberReadings,
 };
-use super::near_misses::{FactSight, sights, sights_in_run, telling};
+use super::near_misses::{FactSight, select, sights, sights_in_run};
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::replay::programs;
 
-/// The maximum number of near misses that are shown for a member and channel.
+/// The maximum number of near misses shown for each member and channel.
 const NEAREST: usize = 3;
 
 /// A transcript to explain, and the options for it.
@@ -109,7 +109,7 @@ impl ExplainRequest<'_> {
             delivered: stop.delivered.seen.units(stop.channel),
             detail: decided.detail(stop).map(str::to_owned),
         };
-        let seat = |(name, member): (&String, &Member)| self.seat(name, member);
+        let seat = |(name, member): (&String, &Member)| self.member_readings(name, member);
         ExplainedSetting {
             name: name.into(),
             setting: evidence.plan.id(cell),
@@ -125,7 +125,7 @@ impl ExplainRequest<'_> {
         }
     }
 
-    fn seat(&self, name: &str, member: &Member) -> MemberReadings {
+    fn member_readings(&self, name: &str, member: &Member) -> MemberReadings {
         let program = is_program(member.detector.params);
         let channels = member.channels().filter(|_| !program);
         let readings = channels.filter_map(|channel| {
@@ -154,7 +154,7 @@ impl ExplainRequest<'_> {
         let span = self.span().filter(|span| span.channel == channel);
         let span: Option<Range<u64>> = span.map(|span| span.onset.count()..span.end.count());
         let sights = self.sights_of(member, channel, text);
-        let facts = telling(&sights, NEAREST, span.as_ref());
+        let facts = select(&sights, NEAREST, span.as_ref());
         let fires = facts.first().filter(|f| f.accepted).map(|f| f.position);
         ExplainedReading {
             channel,
@@ -162,13 +162,13 @@ impl ExplainRequest<'_> {
             facts,
             hidden: fires
                 .is_none()
-                .then(|| self.hidden(member, channel, text))
+                .then(|| self.hidden_loop(member, channel, text))
                 .flatten(),
         }
     }
 
     /// Returns the first loop that a member misses only because a checkpoint cuts the last element before it.
-    fn hidden(&self, member: &Member, channel: Channel, text: &str) -> Option<FactSight> {
+    fn hidden_loop(&self, member: &Member, channel: Channel, text: &str) -> Option<FactSight> {
         if member.params.text("partial_tail") != "keep" {
             return None;
         }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::calls::EqualCalls;
 use super::excerpt::Excerpt;
-use super::near_misses::{FactSight, nearest};
+use super::near_misses::{FactSight, nearest_miss};
 
 /// The whole output of `deadloop explain`.
 #[derive(Debug, Serialize)]
@@ -133,7 +133,7 @@ pub struct ExplainedReading {
 }
 
 impl ExplainedSetting {
-    /// Returns the fact whose text is shown: that of the alarm, else a hidden loop, else the nearest miss.
+    /// Returns the fact whose text is shown: the alarm's, otherwise a hidden loop's, otherwise the nearest miss.
     pub(crate) fn shown_fact(&self) -> Option<(Channel, &FactSight)> {
         if let Some(alarm) = &self.alarm {
             let (_, reading) = self
@@ -153,7 +153,7 @@ impl ExplainedSetting {
 
     /// Returns the nearest miss of all members: the name of the member, the channel and the fact.
     pub fn nearest(&self) -> Option<(&str, Channel, &FactSight)> {
-        let sight = nearest(self.readings().flat_map(|(_, r)| &r.facts))?;
+        let sight = nearest_miss(self.readings().flat_map(|(_, r)| &r.facts))?;
         let (seat, reading) = self
             .readings()
             .find(|(_, r)| r.facts.iter().any(|fact| std::ptr::eq(fact, sight)))?;

@@ -8,13 +8,13 @@ use deadloop_detect::harness::{Domain, Member, Param, Threshold, ThresholdSide, 
 /// A lower bound becomes a tenth of itself and an upper bound ten times itself, within the parameter's domain. The
 /// thresholds cannot be removed: without them a meter would report every double letter. Structural parameters that
 /// hold thresholds (`rules`, a number in `code`) stay as they are.
-pub(super) fn loosened(member: &Member) -> Member {
+pub(super) fn loosen_thresholds(member: &Member) -> Member {
     let mut loose = member.clone();
     for (param, threshold) in member.detector.thresholds() {
         if let Some(value) = member
             .params
             .get(param.name)
-            .and_then(|v| looser(v, param, threshold))
+            .and_then(|v| loosen(v, param, threshold))
         {
             loose.params.set(param.name, value);
         }
@@ -25,7 +25,7 @@ pub(super) fn loosened(member: &Member) -> Member {
     }
 }
 
-fn looser(value: &Value, param: &Param, threshold: Threshold) -> Option<Value> {
+fn loosen(value: &Value, param: &Param, threshold: Threshold) -> Option<Value> {
     let up = threshold.side == ThresholdSide::AtLeast;
     match (value, &param.domain) {
         // A 0 with a special meaning stays, and no number becomes one.
@@ -56,11 +56,11 @@ pub(super) mod tests {
 
     #[test]
     fn a_loosened_member_asks_for_a_tenth_and_stays_in_its_domain() {
-        let loose = loosened(&member("periodic", "min_copies = 50\nmin_chars = 7"));
+        let loose = loosen_thresholds(&member("periodic", "min_copies = 50\nmin_chars = 7"));
         let int = |name| loose.params.int(name);
         let all = ["min_copies", "min_chars", "min_single"].map(int);
         assert_eq!(all, [5, 1, 0]);
-        let loose = loosened(&member("checkpoint", "max_unit = 6\nmax_period = 50"));
+        let loose = loosen_thresholds(&member("checkpoint", "max_unit = 6\nmax_period = 50"));
         let int = |name| loose.params.int(name);
         let all = ["max_unit", "max_period", "min_repeats"].map(int);
         assert_eq!(all, [60, 500, 2]);

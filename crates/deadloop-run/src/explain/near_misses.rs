@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::loose_thresholds::loosened;
+use super::loose_thresholds::loosen_thresholds;
 use deadloop_corpus::Transcript;
 use deadloop_detect::harness::{
     Bound, Domain, EventPlace, EventPlaces, Fact, Member, Meter, Param, Threshold, ThresholdSide,
@@ -52,8 +52,8 @@ pub struct AskedOf {
     pub measured: Value,
     /// Whether the threshold accepts the fact.
     pub met: bool,
-    /// Whether this threshold decided that an accepted fact became an alarm: it was met last. If all were met at the
-    /// same char, the most narrowly met one decides, preferring those that count copies.
+    /// Whether this threshold decided that an accepted fact became an alarm, because it was met last. If all were met
+    /// at the same char, the most narrowly met one decides, preferring those that count copies.
     pub decided: bool,
     /// The difference as a share of the larger number.
     pub gap: f64,
@@ -147,7 +147,7 @@ fn sights_of(
     let terms: Vec<ThresholdTerm<'_>> = thresholds.filter_map(term).collect();
     let rule = member.rule();
     let mut facts = Vec::new();
-    if let Some(recipe) = loosened(member).recipe() {
+    if let Some(recipe) = loosen_thresholds(member).recipe() {
         read(recipe.meter(channel).as_mut(), &mut facts);
     }
     let sight = |fact: Fact| {
@@ -219,14 +219,14 @@ impl FactSight {
     }
 
     /// Returns the thresholds that refuse this fact.
-    pub(crate) fn refusing(&self) -> impl Iterator<Item = &AskedOf> {
+    pub(crate) fn refusals(&self) -> impl Iterator<Item = &AskedOf> {
         self.thresholds.iter().filter(|asked| !asked.met)
     }
 
     /// Orders two refused facts by how near they came to an alarm. The earlier of two equals is nearer.
-    fn nearer(&self, other: &Self) -> Ordering {
-        let gap = |sight: &Self| sight.refusing().map(|a| a.gap).fold(0.0, f64::max);
-        let failed = self.refusing().count().cmp(&other.refusing().count());
+    fn compare(&self, other: &Self) -> Ordering {
+        let gap = |sight: &Self| sight.refusals().map(|a| a.gap).fold(0.0, f64::max);
+        let failed = self.refusals().count().cmp(&other.refusals().count());
         let gaps = gap(self).total_cmp(&gap(other));
         let places = self.position.count().cmp(&other.position.count());
         failed.then(gaps).then(places)
@@ -263,7 +263,7 @@ fn gap(measured: i64, wanted: i64) -> f64 {
 
 /// Selects the facts to show: the one behind the member's alarm, the `most` nearest misses that had ended by then,
 /// and the nearest miss that ends in `span`, the labelled loop.
-pub(super) fn telling(
+pub(super) fn select(
     sights: &[FactSight],
     most: usize,
     span: Option<&Range<u64>>,
@@ -275,7 +275,7 @@ pub(super) fn telling(
         .min_by_key(|s| s.position.count());
     let over = |s: &&FactSight| fired.is_none_or(|f| s.position.count() <= f.position.count());
     let mut refused: Vec<&FactSight> = sights.iter().filter(|s| !s.accepted).filter(over).collect();
-    refused.sort_by(|a, b| a.nearer(b));
+    refused.sort_by(|a, b| a.compare(b));
     let mut told: Vec<&FactSight> = Vec::new();
     let inside = |s: &FactSight| {
         span.is_some_and(|span| span.contains(&s.position.count().saturating_sub(1)))
@@ -290,11 +290,11 @@ pub(super) fn telling(
 }
 
 /// Returns the nearest of the refused facts.
-pub(super) fn nearest<'s>(
+pub(super) fn nearest_miss<'s>(
     sights: impl IntoIterator<Item = &'s FactSight>,
 ) -> Option<&'s FactSight> {
     let refused = sights.into_iter().filter(|s| !s.accepted);
-    refused.min_by(|a, b| a.nearer(b))
+    refused.min_by(|a, b| a.compare(b))
 }
 
 #[cfg(test)]
@@ -313,7 +313,7 @@ mod tests {
             ("min_chars = 10\nmin_copies = 9", 45, "min_copies"),
         ] {
             let fired =
-                telling(&sights(&member("periodic", params), LANE, &text), 3, None).remove(0);
+                select(&sights(&member("periodic", params), LANE, &text), 3, None).remove(0);
             let decided = fired.thresholds.iter().filter(|a| a.decided);
             let decided: Vec<_> = decided.map(|a| a.param.as_ref()).collect();
             assert_eq!(
@@ -331,7 +331,7 @@ mod tests {
     fn where_all_are_met_at_once_the_copies_decide() {
         let text = "再想一想，".repeat(400);
         let all = sights(&member("checkpoint", ""), LANE, &text);
-        let fired = telling(&all, 3, None).remove(0);
+        let fired = select(&all, 3, None).remove(0);
         assert_eq!(
             (fired.position, fired.check),
             (Chars(2000).into(), "short-sequence")
@@ -356,15 +356,15 @@ mod tests {
         let periods =
             |told: &[FactSight]| told.iter().map(|s| s.period.count()).collect::<Vec<_>>();
         // 3 of 4 copies; 30 of 200 chars; 2 of 4 copies and 120 of 200 chars.
-        assert_eq!(periods(&telling(&all, 3, None)), [100, 6, 60]);
-        let nearest = nearest(&all).unwrap();
+        assert_eq!(periods(&select(&all, 3, None)), [100, 6, 60]);
+        let nearest = nearest_miss(&all).unwrap();
         let refusing: Vec<_> = nearest
-            .refusing()
+            .refusals()
             .map(|a| (a.param.as_ref(), &a.measured))
             .collect();
         assert_eq!(refusing, [("min_copies", &Value::Int(3))]);
         // What lies in the labelled loop is told even where others came nearer.
-        assert_eq!(periods(&telling(&all, 1, Some(&(60..120)))), [100, 60]);
+        assert_eq!(periods(&select(&all, 1, Some(&(60..120)))), [100, 60]);
     }
 
     #[test]
@@ -375,8 +375,8 @@ mod tests {
             ("min_chars = 100", "min_chars"),
             ("min_single = 300", "min_single"),
         ] {
-            let told = telling(&sights(&member("periodic", params), LANE, &text), 3, None);
-            let refusing: Vec<_> = told[0].refusing().map(|a| a.param.as_ref()).collect();
+            let told = select(&sights(&member("periodic", params), LANE, &text), 3, None);
+            let refusing: Vec<_> = told[0].refusals().map(|a| a.param.as_ref()).collect();
             assert_eq!((told.len(), refusing), (1, vec![by]), "{params}");
         }
     }
@@ -387,13 +387,13 @@ mod tests {
         let parts: Vec<String> = (0..5)
             .map(|i| unit('一', 80, 1) + &unit(char::from_u32(0xac00 + 64 * i).unwrap(), 20, 1))
             .collect();
-        let told = telling(&sights(&member, LANE, &parts.concat()), 1, None);
+        let told = select(&sights(&member, LANE, &parts.concat()), 1, None);
         let asked: Vec<_> = told[0]
-            .refusing()
+            .refusals()
             .map(|a| (a.param.as_ref(), &a.measured))
             .collect();
         assert_eq!(asked, [("min_count", &Value::Int(5))]);
-        let told = telling(&sights(&member, LANE, &unit('一', 80, 9)), 1, None);
+        let told = select(&sights(&member, LANE, &unit('一', 80, 9)), 1, None);
         let decided = told[0].thresholds.iter().find(|a| a.decided).unwrap();
         assert!(told[0].accepted);
         assert_eq!(

@@ -11,7 +11,7 @@ use deadloop_score::{Manifest, ResultTable, result_tables};
 use sha2::{Digest, Sha256};
 
 use crate::failure::{Code, RunResult};
-use crate::folder::outputs::{claimed, occupied};
+use crate::folder::outputs::{claim_folder, occupied};
 use crate::host::Host;
 use crate::option::{FORCE, OUT};
 
@@ -106,7 +106,7 @@ impl Folder {
     pub fn prepare(path: &Path, force: bool, read: &[&Path], host: &dyn Host) -> RunResult<Self> {
         let report = REPORT_FILES.map(|(name, _)| name.to_owned());
         let files: Vec<String> = result_files().into_keys().chain(report).collect();
-        let claim = claimed(path, files.iter().map(String::as_str), read, host)?;
+        let claim = claim_folder(path, files.iter().map(String::as_str), read, host)?;
         Ok(Self {
             path: path.to_path_buf(),
             force,
@@ -128,7 +128,7 @@ impl Folder {
         if let Ok(manifest) = Manifest::read(&self.path)
             && manifest.inputs == inputs
         {
-            self.whole(&manifest)?;
+            self.check_sizes(&manifest)?;
             return Ok(FolderState::Done(Box::new(manifest)));
         }
         let mut entries = std::fs::read_dir(&self.path)?;
@@ -155,7 +155,7 @@ impl Folder {
     }
 
     /// Checks that the files of a finished result have their recorded sizes.
-    fn whole(&self, manifest: &Manifest) -> RunResult {
+    fn check_sizes(&self, manifest: &Manifest) -> RunResult {
         let other = |(name, bytes): &(&String, &u64)| self.size(name) != Some(**bytes);
         let Some((name, _)) = manifest.files.iter().find(other) else {
             return Ok(());

@@ -14,7 +14,7 @@ use crate::option::{FORCE, OUT};
 const BESIDE: [&str; 3] = ["dataset.toml", "labels.csv", "splits.csv"];
 
 /// Creates a folder and claims it. Checks that `files` can be written there and that none would overwrite an input.
-pub(crate) fn claimed<'a>(
+pub(crate) fn claim_folder<'a>(
     dir: &Path,
     files: impl IntoIterator<Item = &'a str>,
     read: &[&Path],

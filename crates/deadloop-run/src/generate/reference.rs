@@ -108,7 +108,7 @@ fn disk() -> ReferencePage {
 }
 
 /// Escapes text for Markdown: tags are shown, bars do not end a cell. Text between backticks is unchanged.
-fn plain(text: &str) -> String {
+fn escape_markdown(text: &str) -> String {
     let text = text.replace('|', "\\|").replace('\n', " ");
     let parts = text
         .split('`')
@@ -122,7 +122,7 @@ fn plain(text: &str) -> String {
 
 /// Formats a row of a Markdown table.
 pub fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
-    let cells: Vec<String> = cells.into_iter().map(plain).collect();
+    let cells: Vec<String> = cells.into_iter().map(escape_markdown).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
@@ -150,7 +150,7 @@ fn detectors() -> RunResult<Vec<ReferencePage>> {
             detector.response.name(),
             presets.len().to_string().as_str(),
         ]);
-        let page = described(detector, &example(detector), &presets) + &grid(detector);
+        let page = describe_spec(detector, &example(detector), &presets) + &grid(detector);
         pages.push(leaf(format!("detectors/{}.md", detector.name), 1, page));
     }
     pages.insert(0, leaf("detectors.md", 0, text));
@@ -171,7 +171,7 @@ fn repairers() -> RunResult<Vec<ReferencePage>> {
             repairer.stream.name(),
             presets.len().to_string().as_str(),
         ]);
-        let page = described(repairer, "", &presets);
+        let page = describe_spec(repairer, "", &presets);
         pages.push(leaf(format!("repairers/{}.md", repairer.name), 1, page));
     }
     pages.insert(0, leaf("repairers.md", 0, text));
@@ -179,7 +179,7 @@ fn repairers() -> RunResult<Vec<ReferencePage>> {
 }
 
 fn budgets() -> ReferencePage {
-    let mut text = described(&budget::SPEC, "", &[]);
+    let mut text = describe_spec(&budget::SPEC, "", &[]);
     text += &format!(
         "\n## Presets\n\nThe first is the one in use where `--preset` names none.\n\n{}",
         head(&["preset", "threshold", "keep", "imitates"])
@@ -200,8 +200,8 @@ fn presets(spec: &Spec) -> RunResult<Vec<Preset>> {
 }
 
 /// Describes a spec: its description, an example, its parameters and its presets.
-fn described(spec: &Spec, example: &str, presets: &[Preset]) -> String {
-    let about = plain(spec.about);
+fn describe_spec(spec: &Spec, example: &str, presets: &[Preset]) -> String {
+    let about = escape_markdown(spec.about);
     let (first, rest) = about.split_at(about.chars().next().map_or(0, char::len_utf8));
     let mut page = format!(
         "# {}\n\n{}{rest}. Version {}.\n",
@@ -264,13 +264,13 @@ fn preset(preset: &Preset) -> String {
     let mut text = format!(
         "\n### {}\n\n{}. From {}, {}, {}.\n",
         preset.name,
-        plain(&preset.about),
-        plain(&from.project),
-        plain(&from.version),
+        escape_markdown(&preset.about),
+        escape_markdown(&from.project),
+        escape_markdown(&from.version),
         from.date
     );
     if !preset.left_out.is_empty() {
-        text += &format!("\nLeft out: {}.\n", plain(&preset.left_out));
+        text += &format!("\nLeft out: {}.\n", escape_markdown(&preset.left_out));
     }
     if !preset.params.is_empty() {
         text += "\n```toml\n";

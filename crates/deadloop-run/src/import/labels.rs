@@ -71,7 +71,7 @@ impl ImportedLabels {
         let as_before = kept.len() == before && rows.is_empty();
         rows.extend(kept);
         if proposes {
-            let proposals = missing(new, &rows, host)?;
+            let proposals = propose_missing(new, &rows, host)?;
             rows.extend(proposals.iter().flat_map(|proposal| proposal.rows.clone()));
             found.proposals = Some(proposals).filter(|all| came.is_empty() || !all.is_empty());
         }
@@ -107,7 +107,7 @@ fn hashes(corpus: &Path) -> BTreeMap<String, String> {
 }
 
 /// Returns a proposal for each transcript that has neither a row nor a label inside, in the order of the corpus.
-fn missing(corpus: &Path, rows: &[LabelRow], host: &dyn Host) -> RunResult<Vec<Proposal>> {
+fn propose_missing(corpus: &Path, rows: &[LabelRow], host: &dyn Host) -> RunResult<Vec<Proposal>> {
     let corpus = crate::open(corpus)?;
     let labelled: BTreeSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
     let mut proposals = proposed(&corpus, &Selection::default(), true, host)?.proposals;

@@ -85,12 +85,12 @@ impl ImportTarget {
         let new = Corpus::open(&path)?;
         let mut ids = HashSet::new();
         for entry in new.entries() {
-            ids.insert(entry.map_err(bad)?.transcript.id);
+            ids.insert(entry.map_err(usage_failure)?.transcript.id);
         }
         let mut writer = self.writes(IMPORTED)?;
         let mut joined = JoinedCorpus::default();
         for entry in old.entries() {
-            let entry = entry.map_err(bad)?;
+            let entry = entry.map_err(usage_failure)?;
             if ids.contains(&entry.transcript.id) {
                 joined.replaced += 1;
                 continue;
@@ -99,7 +99,7 @@ impl ImportTarget {
             writer.write(&entry)?;
         }
         for entry in new.entries() {
-            let entry = entry.map_err(bad)?;
+            let entry = entry.map_err(usage_failure)?;
             joined.add(&entry);
             writer.write(&entry)?;
         }
@@ -299,7 +299,7 @@ impl JoinedCorpus {
     }
 }
 
-fn bad(problem: Problem) -> Failure {
+fn usage_failure(problem: Problem) -> Failure {
     Code::Usage.error(problem.to_string())
 }
 

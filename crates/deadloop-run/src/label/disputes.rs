@@ -70,7 +70,7 @@ pub fn disputes(
             .and_then(|names| names.first())
             .cloned()
     };
-    let mut open = gathered(OutcomeLine::read(outcomes), named);
+    let mut open = collect_disputes(OutcomeLine::read(outcomes), named);
     open.retain(|id, _| meant.contains(id));
     let readings = readings(corpus, &open, host)?;
     let mut found: Vec<Dispute> = open
@@ -128,7 +128,7 @@ fn alarm(row: &OutcomeLine) -> Option<(String, u64)> {
 }
 
 /// Collects the disputes from the outcomes of all settings, before any text is read.
-fn gathered(
+fn collect_disputes(
     outcomes: Vec<OutcomeLine>,
     named: impl Fn(&str) -> Option<String>,
 ) -> BTreeMap<String, Dispute> {

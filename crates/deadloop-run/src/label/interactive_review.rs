@@ -19,7 +19,7 @@ use crate::host::{Host, watched};
 /// The number of transcripts loaded by one pass over the corpus.
 const AHEAD: usize = 50;
 
-/// The task of a review.
+/// The corpus, the labels and the transcripts of a review.
 pub struct Review<'a> {
     /// The transcripts.
     pub corpus: &'a Corpus,

@@ -22,11 +22,11 @@ pub fn labels_of(path: &Path, host: &dyn Host) -> RunResult<Vec<LabelRow>> {
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("csv"));
     if csv {
-        return LabelRow::read(path).map_err(refused);
+        return LabelRow::read(path).map_err(labels_failure);
     }
     let corpus = open(path)?;
     let beside = corpus.labels_csv().map(LabelRow::read).transpose();
-    let mut rows = beside.map_err(refused)?.unwrap_or_default();
+    let mut rows = beside.map_err(labels_failure)?.unwrap_or_default();
     let mut inside: BTreeMap<String, Vec<LabelRow>> = BTreeMap::new();
     let mut problems = Vec::new();
     let look = |entry: Result<Entry, Problem>, _| -> Result<_, Vec<Problem>> {
@@ -45,7 +45,7 @@ pub fn labels_of(path: &Path, host: &dyn Host) -> RunResult<Vec<LabelRow>> {
     })
     .map_err(|Interruption| Code::Interrupted.error("interrupted while labels were read"))?;
     if !problems.is_empty() {
-        return Err(refused(problems));
+        return Err(labels_failure(problems));
     }
     // As in scoring, a labels.csv replaces the labels inside the transcripts that it names.
     for row in &rows {
@@ -55,7 +55,7 @@ pub fn labels_of(path: &Path, host: &dyn Host) -> RunResult<Vec<LabelRow>> {
     Ok(rows)
 }
 
-fn refused(problems: Vec<Problem>) -> Failure {
+fn labels_failure(problems: Vec<Problem>) -> Failure {
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     Code::Usage.error(format!(
         "labels that cannot be merged\n{}",

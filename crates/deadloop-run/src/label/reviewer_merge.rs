@@ -31,7 +31,7 @@ fn is_reviewed(rows: &[LabelRow]) -> bool {
     rows.iter().all(|row| row.by.starts_with(REVIEW))
 }
 
-fn grouped(rows: &[LabelRow]) -> BTreeMap<&str, Vec<LabelRow>> {
+fn group_by_transcript(rows: &[LabelRow]) -> BTreeMap<&str, Vec<LabelRow>> {
     let mut all: BTreeMap<&str, Vec<LabelRow>> = BTreeMap::new();
     for row in rows {
         all.entry(&row.transcript).or_default().push(row.clone());
@@ -43,7 +43,7 @@ fn grouped(rows: &[LabelRow]) -> BTreeMap<&str, Vec<LabelRow>> {
 /// goes before a proposal. Where two answers differ, the first's rows stay as a proposal of confidence 0, so that a
 /// review shows them first.
 pub fn merged(first: &[LabelRow], second: &[LabelRow]) -> (Vec<LabelRow>, MergeCounts) {
-    let (ours, theirs) = (grouped(first), grouped(second));
+    let (ours, theirs) = (group_by_transcript(first), group_by_transcript(second));
     let mut seen = BTreeSet::new();
     let order = first
         .iter()
@@ -61,7 +61,7 @@ pub fn merged(first: &[LabelRow], second: &[LabelRow]) -> (Vec<LabelRow>, MergeC
         let taken = match (answered(a), answered(b)) {
             (true, true) if differ(a, b) => {
                 counts.differ += 1;
-                disputed(a, b)
+                disputed_proposal(a, b)
             }
             (true, true) => {
                 counts.same += 1;
@@ -86,7 +86,7 @@ pub fn merged(first: &[LabelRow], second: &[LabelRow]) -> (Vec<LabelRow>, MergeC
 }
 
 /// Returns the first reviewer's rows as a proposal, with both answers in the note.
-fn disputed(ours: &[LabelRow], theirs: &[LabelRow]) -> Vec<LabelRow> {
+fn disputed_proposal(ours: &[LabelRow], theirs: &[LabelRow]) -> Vec<LabelRow> {
     let said = |rows: &[LabelRow]| {
         main_of(rows).map_or_else(String::new, |row| {
             let at = row.onset.map(|at| format!(" at {at}")).unwrap_or_default();

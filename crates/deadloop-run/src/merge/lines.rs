@@ -210,15 +210,15 @@ impl LineReader {
         self.number += 1;
         let mut line = std::io::Read::take(&mut self.lines, MAX_LINE);
         let read = line.read_line(&mut self.text);
-        if read.map_err(|e| self.broken(e))? == 0 {
+        if read.map_err(|e| self.line_failure(e))? == 0 {
             return Ok(None);
         }
         let value = serde_json::from_str(&self.text);
-        value.map(Some).map_err(|e| self.broken(e))
+        value.map(Some).map_err(|e| self.line_failure(e))
     }
 
     /// Returns an error about the last line.
-    pub(super) fn broken(&self, what: impl std::fmt::Display) -> Failure {
+    pub(super) fn line_failure(&self, what: impl std::fmt::Display) -> Failure {
         Code::Usage.error(format!(
             "{}:{}: not what a shard writes ({what}); copy the part again, or make it anew",
             self.path.display(),

@@ -104,7 +104,7 @@ impl ShardCorpus {
     }
 
     /// Returns the difference between two corpora. `None` if they are the same.
-    pub(super) fn other(&self, first: &Self) -> Option<String> {
+    pub(super) fn difference(&self, first: &Self) -> Option<String> {
         if self.side != first.side {
             return Some(
                 "other labels: labels.csv or splits.csv changed between the shards".into(),
@@ -152,9 +152,9 @@ impl SharedFields {
     }
 
     /// Returns the difference between two parts, with the remedy. `None` if they belong together.
-    fn other(&self, first: &Self) -> Option<String> {
+    fn difference(&self, first: &Self) -> Option<String> {
         let anew = format!("make all parts by one command, {SHARD} and {OUT} aside");
-        if let Some(what) = differing(&self.request, &first.request, "") {
+        if let Some(what) = first_difference(&self.request, &first.request, "") {
             return Some(format!("another command: {what} differs; {anew}"));
         }
         if (&self.plan, &self.read) != (&first.plan, &first.read) {
@@ -171,7 +171,7 @@ impl SharedFields {
         if (&self.unit, &self.programs) != (&first.unit, &first.programs) {
             return Some(format!("other programs, or another unit; {anew}"));
         }
-        let corpus = self.corpus.other(&first.corpus);
+        let corpus = self.corpus.difference(&first.corpus);
         corpus.map(|what| format!("{what}; make the parts of one corpus anew"))
     }
 }
@@ -226,12 +226,12 @@ impl PartManifest {
     }
 
     /// Returns the difference between two parts, with the remedy. `None` if they belong together.
-    pub(super) fn other(&self, first: &Self) -> Option<String> {
+    pub(super) fn difference(&self, first: &Self) -> Option<String> {
         let (own, all) = (&self.whole, &first.whole);
         if (&own.deadloop, &own.detectors) != (&all.deadloop, &all.detectors) {
             return Some("detectors of another version; make all parts with one deadloop".into());
         }
-        own.other(all)
+        own.difference(all)
     }
 }
 
@@ -255,7 +255,7 @@ pub(super) fn hash(subject: &str) -> String {
 }
 
 /// Returns the first place at which two requests differ, such as `select.models`.
-fn differing(a: &Value, b: &Value, at: &str) -> Option<String> {
+fn first_difference(a: &Value, b: &Value, at: &str) -> Option<String> {
     if a == b {
         return None;
     }
@@ -266,7 +266,7 @@ fn differing(a: &Value, b: &Value, at: &str) -> Option<String> {
     let inner = |key: &String| match (a.get(key), b.get(key)) {
         (Some(a), Some(b)) => {
             let dot = if at.is_empty() { "" } else { "." };
-            differing(a, b, &format!("{at}{dot}{key}"))
+            first_difference(a, b, &format!("{at}{dot}{key}"))
         }
         _ => Some(key.clone()),
     };

@@ -37,7 +37,7 @@ pub struct ShardParts {
     first: PartManifest,
 }
 
-fn refused(what: String) -> Failure {
+fn parts_failure(what: String) -> Failure {
     Code::Usage.error(what)
 }
 
@@ -53,31 +53,31 @@ impl ShardParts {
         for dir in dirs {
             let shown = dir.display();
             let part = PartManifest::read(dir)?.ok_or_else(|| {
-                refused(format!(
+                parts_failure(format!(
                     "{shown}: no part.json; expected a folder that {SHARD} left, finished"
                 ))
             })?;
             let shard = part.shard()?;
             let (known, one, of) = first.get_or_insert_with(|| (dir, part.clone(), shard));
             let known = known.display();
-            if let Some(what) = part.other(one) {
-                return Err(refused(format!(
+            if let Some(what) = part.difference(one) {
+                return Err(parts_failure(format!(
                     "{shown} does not belong to {known}: {what}"
                 )));
             }
             if shard.count() != of.count() {
-                return Err(refused(format!(
+                return Err(parts_failure(format!(
                     "{shown} is shard {shard} and {known} is shard {of}; give the parts of one division"
                 )));
             }
             if let Some((other, _)) = by_shard.insert(shard.nth(), (dir.clone(), part)) {
                 let other = other.display();
-                return Err(refused(format!(
+                return Err(parts_failure(format!(
                     "{other} and {shown} are both shard {shard}; leave one of them out"
                 )));
             }
         }
-        let (_, first, shard) = first.ok_or_else(|| refused("no parts were given".into()))?;
+        let (_, first, shard) = first.ok_or_else(|| parts_failure("no parts were given".into()))?;
         let missing = (1..=shard.count()).filter(|nth| !by_shard.contains_key(nth));
         let missing: Vec<String> = missing
             .map(|nth| format!("{nth}/{}", shard.count()))
@@ -85,13 +85,13 @@ impl ShardParts {
         if !missing.is_empty() {
             let (n, some) = (missing.len(), missing[..missing.len().min(20)].join(", "));
             let are = if n == 1 { "shard is" } else { "shards are" };
-            return Err(refused(format!(
+            return Err(parts_failure(format!(
                 "{n} {are} missing: {some}; make them with {SHARD}, then merge all parts"
             )));
         }
         if first.whole.detectors != versions() {
             let what = "the parts are of detectors of another version; merge them with the deadloop that made them";
-            return Err(refused(what.into()));
+            return Err(parts_failure(what.into()));
         }
         let dirs = by_shard.into_values().map(|(dir, _)| dir).collect();
         Ok(Self { dirs, first })
@@ -130,7 +130,7 @@ impl ShardParts {
         subject: &str,
     ) -> RunResult<MergedCorpus<C, S>> {
         if hash(subject) != self.first.whole.plan {
-            return Err(refused(
+            return Err(parts_failure(
                 "these options make another plan than that of the parts; merge with the options of the shards".into(),
             ));
         }
@@ -141,19 +141,19 @@ impl ShardParts {
         let sides = &self.first.whole.corpus.sides;
         found.end(&SideRecords {
             bad_splits: names.bad_splits,
-            strays: &|ids| self.strays(ids),
-            orphans: &|ids| self.orphans(ids),
+            strays: &|ids| self.orphaned_splits(ids),
+            orphans: &|ids| self.orphaned_labels(ids),
             labels_csv: sides.0.as_deref(),
         })?;
         let corpus = self.at_hand(request)?;
         let stamps = Stamps::from_corpus(&corpus);
         let side = &self.first.whole.corpus.side;
-        let (mut surveyed, said) = found.surveyed(corpus, (stamps, side), &selection);
+        let (mut surveyed, said) = found.into_survey(corpus, (stamps, side), &selection);
         surveyed.name.clone_from(&self.first.whole.corpus.name);
         let said = drop_sealed(&mut surveyed, said, request.sealed);
         let fields = request.output.by.len();
         if surveyed.cases.any(|case| case.by.len() != fields) {
-            return Err(refused(
+            return Err(parts_failure(
                 "a part has records of another plan; make the parts anew".into(),
             ));
         }
@@ -181,13 +181,13 @@ impl ShardParts {
             };
             while let Some(line) = next.take_if(|line| line.at.0 == nth) {
                 let line = line.found(&file);
-                found.take(line.ok_or_else(|| reader.broken("it contradicts itself"))?);
+                found.take(line.ok_or_else(|| reader.line_failure("it contradicts itself"))?);
                 *next = reader.next()?;
             }
         }
         for (reader, next) in &parts {
             if next.is_some() {
-                return Err(reader.broken("a record out of its order, or of another shard"));
+                return Err(reader.line_failure("a record out of its order, or of another shard"));
             }
         }
         Ok(())
@@ -219,7 +219,7 @@ impl ShardParts {
     }
 
     /// Returns the ids of labels or splits that belong to no transcript, with their lines.
-    fn absent(
+    fn absent_ids(
         &self,
         ids: &Ids,
         of: impl Fn(NamesLine) -> Option<(String, u64)>,
@@ -232,23 +232,23 @@ impl ShardParts {
         absent
     }
 
-    fn orphans(&self, ids: &Ids) -> Vec<Problem> {
+    fn orphaned_labels(&self, ids: &Ids) -> Vec<Problem> {
         let label = |named| match named {
             NamesLine::Label(id, line) => Some((id, line)),
             _ => None,
         };
         let file = self.first.whole.corpus.sides.0.as_ref();
-        let placed = placed(self.absent(ids, label), file);
+        let placed = ids_with_places(self.absent_ids(ids, label), file);
         orphans(placed.iter().map(|(id, place)| (id.as_str(), place)), ids)
     }
 
-    fn strays(&self, ids: &Ids) -> Vec<Problem> {
+    fn orphaned_splits(&self, ids: &Ids) -> Vec<Problem> {
         let split = |named| match named {
             NamesLine::Split(id, line) => Some((id, line)),
             _ => None,
         };
         let file = self.first.whole.corpus.sides.1.as_ref();
-        let placed = placed(self.absent(ids, split), file);
+        let placed = ids_with_places(self.absent_ids(ids, split), file);
         strays(placed.iter().map(|(id, place)| (id.as_str(), place)), ids)
     }
 
@@ -270,7 +270,7 @@ impl ShardParts {
         }
         let corpus = crate::corpus::survey::open(path)?;
         let looked = ShardCorpus::at(path, &corpus)?;
-        match looked.other(&self.first.whole.corpus) {
+        match looked.difference(&self.first.whole.corpus) {
             None => Ok(corpus),
             Some(what) if request.corpus != self.first.whole.corpus.path => {
                 let path = path.display();
@@ -299,7 +299,7 @@ struct SideProblems {
     bad_splits: Vec<Problem>,
 }
 
-fn placed(ids: Vec<(String, u64)>, file: Option<&PathBuf>) -> Vec<(String, Place)> {
+fn ids_with_places(ids: Vec<(String, u64)>, file: Option<&PathBuf>) -> Vec<(String, Place)> {
     let file = Arc::new(file.cloned().unwrap_or_default());
     let place = |(id, line)| (id, Place::new(Arc::clone(&file), line));
     ids.into_iter().map(place).collect()

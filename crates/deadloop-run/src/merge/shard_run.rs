@@ -18,7 +18,7 @@ use crate::corpus::findings::{Finder, FoundRecord, labels_first};
 use crate::corpus::stamps::Stamps;
 use crate::corpus::survey::{SurveyRequest, listing, open, refuse_machine};
 use crate::failure::{Code, RunResult};
-use crate::folder::outputs::{claimed, occupied};
+use crate::folder::outputs::{claim_folder, occupied};
 use crate::host::watched;
 use crate::option::FORCE;
 use crate::replay::request::Request;
@@ -58,7 +58,7 @@ pub(crate) fn write<S: Subject>(
     let out = request.out;
     let read = std::iter::once(request.corpus).chain(request.read.iter().copied());
     let read: Vec<&Path> = read.collect();
-    let _claim = claimed(out, [PART, RECORDS, NAMES], &read, request.host)?;
+    let _claim = claim_folder(out, [PART, RECORDS, NAMES], &read, request.host)?;
     let corpus = open(request.corpus)?;
     let own = corpus.shard(shard);
     let stamps = Stamps::from_corpus(&own);
@@ -68,12 +68,12 @@ pub(crate) fn write<S: Subject>(
         records: 0,
         bytes: Default::default(),
     };
-    if let Some(known) = there(request, &part)? {
+    if let Some(known) = existing_part(request, &part)? {
         request.host.notify(&format!(
             "{}: already holds this part; nothing to do ({FORCE} makes it anew)",
             out.display()
         ));
-        return Ok(written(&known, &own));
+        return Ok(part_summary(&known, &own));
     }
     if own.files().is_empty() {
         let files = words::several(corpus.files().len() as u64, "file");
@@ -97,7 +97,7 @@ pub(crate) fn write<S: Subject>(
         hopeless: AtomicBool::new(false),
     };
     part.records = work.run(problems)?;
-    if let Some(file) = stamps.changed() {
+    if let Some(file) = stamps.first_changed() {
         let file = file.display();
         let what = format!("the corpus changed while it was read: {file} was written to");
         return Err(Code::Usage.error(what));
@@ -105,7 +105,7 @@ pub(crate) fn write<S: Subject>(
     part.bytes = sizes(out);
     let text = serde_json::to_string_pretty(&part)? + "\n";
     write_text(&out.join(PART), &text)?;
-    Ok(written(&part, &own))
+    Ok(part_summary(&part, &own))
 }
 
 /// Returns the sizes of the files of a part, in bytes.
@@ -209,7 +209,7 @@ impl<S: Subject> ShardRun<'_, S> {
         let pass = watched(wanted.host, "replaying", |watch| {
             let line = |entry, raw| {
                 self.line(finder.find(entry, raw, |entry, case| {
-                    let idle = self.sealed(case) || self.hopeless.load(Ordering::Relaxed);
+                    let idle = self.is_sealed(case) || self.hopeless.load(Ordering::Relaxed);
                     let say = || self.subject.compute(&entry.transcript, watch.cancel);
                     (!idle).then(say).transpose()
                 }))
@@ -242,7 +242,7 @@ impl<S: Subject> ShardRun<'_, S> {
     }
 
     /// Returns whether the case is in the sealed split.
-    fn sealed(&self, case: &Case) -> bool {
+    fn is_sealed(&self, case: &Case) -> bool {
         let split = self.request.sealed;
         split.is_some_and(|sealed| case.split.as_deref() == Some(sealed))
     }
@@ -278,7 +278,7 @@ impl<S: Subject> ShardRun<'_, S> {
     }
 }
 
-fn written(part: &PartManifest, corpus: &Corpus) -> PartSummary {
+fn part_summary(part: &PartManifest, corpus: &Corpus) -> PartSummary {
     PartSummary {
         shard: part.shard.clone(),
         files: corpus.files().len() as u64,

@@ -162,7 +162,7 @@ pub(super) fn write_broken(
             {
                 let counts = counts.entry((broken.source.clone(), at)).or_default();
                 counts.broken += 1;
-                match given(variant, tool, text, |asked| ask(at, asked)) {
+                match repair_arguments(variant, tool, text, |asked| ask(at, asked)) {
                     Err(_) => counts.errors += 1,
                     Ok(given) => {
                         let value = serde_json::from_str::<Json>(&given).ok();
@@ -193,7 +193,7 @@ pub(super) fn write_broken(
 }
 
 /// Returns the arguments that a variant makes of broken ones.
-fn given(
+fn repair_arguments(
     variant: &Variant,
     tool: &str,
     text: &str,

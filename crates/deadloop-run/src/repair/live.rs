@@ -36,8 +36,8 @@ fn expected() -> String {
     }
 }
 
-/// Returns the repairers that a stream in this format never reaches: those of events after a reconnect, and for plain
-/// text those of calls.
+/// Returns the repairers that a stream in this format never reaches: repairers of events after a reconnect and, for
+/// plain text, repairers of calls.
 pub fn idle(repairers: &[&'static Repairer], format: Option<StreamFormat>) -> Vec<&'static str> {
     let of_calls = |mends| matches!(mends, RepairTarget::Name | RepairTarget::Arguments);
     let text = format == Some(StreamFormat::Text);
@@ -130,7 +130,7 @@ impl LiveRepair {
     pub fn push(&mut self, event: &Event<'_>) {
         match event {
             Event::Text(TextChannel::Answer, text) => {
-                let given = self.through(0, vec![MeaningPart::Text((*text).to_owned())]);
+                let given = self.pass_through(0, vec![MeaningPart::Text((*text).to_owned())]);
                 self.emit(given);
             }
             Event::Text(TextChannel::Reasoning, text) => {
@@ -170,7 +170,7 @@ impl LiveRepair {
         for at in 0..self.stages.len() {
             let mut pieces = MeaningParts::default();
             self.stages[at].finish(&mut pieces);
-            let given = self.through(at + 1, pieces.take());
+            let given = self.pass_through(at + 1, pieces.take());
             self.emit(given);
         }
     }
@@ -181,7 +181,7 @@ impl LiveRepair {
     }
 
     /// Passes parts through the stages from index `from` on, and returns the output.
-    fn through(&mut self, from: usize, mut parts: Vec<MeaningPart>) -> Vec<MeaningPart> {
+    fn pass_through(&mut self, from: usize, mut parts: Vec<MeaningPart>) -> Vec<MeaningPart> {
         for stage in self.stages.iter_mut().skip(from) {
             let mut next = Vec::new();
             for part in parts {

@@ -68,7 +68,7 @@ pub struct RepairRun {
     pub streams: u64,
     /// The counts.
     pub scored: ScoredRepairs,
-    /// The number of real arguments that are not JSON, whose truth is not known.
+    /// The number of recorded calls whose arguments are not JSON.
     pub broken: u64,
 }
 

@@ -32,7 +32,7 @@ pub fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
             "fault": stream.fault.map(|fault| fault.name()),
             "severity": stream.severity,
             "before": before,
-            "steps": given(variant, &stream),
+            "steps": output_steps(variant, &stream),
             "delay": came.delay.map(|delay| json!({
                 "first_text": delay.first_text,
                 "most_held": delay.most_held,
@@ -56,7 +56,7 @@ pub fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
 }
 
 /// Returns the outputs, each with the number of chars read by then. Text that passes char by char is one step.
-fn given(variant: &Variant, stream: &KnownStream) -> Vec<Json> {
+fn output_steps(variant: &Variant, stream: &KnownStream) -> Vec<Json> {
     let (RepairMethod::Of(repairer, params), ArrivedStream::Text(text)) =
         (&variant.made, &stream.arrived)
     else {
@@ -86,7 +86,7 @@ fn given(variant: &Variant, stream: &KnownStream) -> Vec<Json> {
 }
 
 /// Formats an action as a line: its name and number, its fields, its content.
-fn written(action: &Action) -> String {
+fn format_action(action: &Action) -> String {
     let number = action
         .number
         .map_or(String::new(), |number| format!(" {number}"));
@@ -120,7 +120,7 @@ fn add(steps: &mut Vec<RepairStep>, parts: Vec<MeaningPart>, read: u64) {
         let (kind, what) = match part {
             MeaningPart::Text(text) => ("text", text),
             MeaningPart::Reasoning(text) => ("reasoning", text),
-            MeaningPart::Action(action) => ("action", written(&action)),
+            MeaningPart::Action(action) => ("action", format_action(&action)),
         };
         match steps.last_mut() {
             // The text passed at once, so it belongs to the same step.
@@ -138,7 +138,7 @@ fn add(steps: &mut Vec<RepairStep>, parts: Vec<MeaningPart>, read: u64) {
 }
 
 /// Formats a text between quotes on one line: line ends as `↵`, control chars escaped.
-fn quoted(text: &str) -> String {
+fn quote_text(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(visible).collect();
     format!("“{}”", lines.join("↵"))
 }
@@ -167,7 +167,7 @@ pub fn lines(explained: &[Json]) -> String {
             all.push(format!(
                 "  at {after}: {} {}",
                 step["gives"].as_str().unwrap_or(""),
-                quoted(step["what"].as_str().unwrap_or(""))
+                quote_text(step["what"].as_str().unwrap_or(""))
             ));
         }
         if let Some(most) = one["delay"]["most_held"].as_u64() {
@@ -176,9 +176,9 @@ pub fn lines(explained: &[Json]) -> String {
                 "  delay: at most {most} chars waited, {silence} were read without anything coming out"
             ));
         }
-        all.push(format!("  before: {}", quoted(&text("before"))));
-        all.push(format!("  after:  {}", quoted(&text("after"))));
-        all.push(format!("  gold:   {}", quoted(&text("gold"))));
+        all.push(format!("  before: {}", quote_text(&text("before"))));
+        all.push(format!("  after:  {}", quote_text(&text("after"))));
+        all.push(format!("  gold:   {}", quote_text(&text("gold"))));
         if !text("detail").is_empty() {
             all.push(format!("  {}", text("detail")));
         }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::broken_arguments::{BrokenCalls, broken_of};
 use crate::failure::RunResult;
 use crate::host::Host;
-use crate::replay::programs::unstarted;
+use crate::replay::programs::start_failure;
 
 /// The variants and their running programs.
 pub(super) struct VariantPrograms {
@@ -33,7 +33,7 @@ impl VariantPrograms {
             };
             let _waited_for = host.begin(None);
             let mender = Mender::start(program.clone(), host.cancel());
-            mender.map(Some).map_err(unstarted)
+            mender.map(Some).map_err(start_failure)
         };
         Ok(Self {
             menders: variants.iter().map(start).collect::<RunResult<_>>()?,
@@ -53,7 +53,7 @@ impl VariantPrograms {
     }
 
     /// Repairs a stream with every variant and judges the results.
-    fn judged(&self, transcript: &Transcript, stream: &KnownStream) -> StreamVerdicts {
+    fn judge_variants(&self, transcript: &Transcript, stream: &KnownStream) -> StreamVerdicts {
         let each = (0..self.variants.len()).filter_map(|at| {
             let came = mend(&self.variants[at], stream, || self.ask(at, transcript))?;
             Some(VariantVerdict {
@@ -105,7 +105,7 @@ impl Subject for VariantPrograms {
     ) -> Result<RepairAnswer, Interruption> {
         let stream = KnownStream::from_transcript(transcript).ok().flatten();
         Ok(RepairAnswer {
-            stream: stream.map(|stream| self.judged(transcript, &stream)),
+            stream: stream.map(|stream| self.judge_variants(transcript, &stream)),
             calls: broken_of(transcript),
         })
     }

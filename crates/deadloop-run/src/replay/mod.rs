@@ -26,7 +26,7 @@ use deadloop_score::{
 use crate::failure::{Code, Failure, RunResult};
 use crate::folder::Folder;
 use crate::merge::{self, PartSummary};
-use crate::replay::notice::noticed;
+use crate::replay::notice::noticed_faults;
 use crate::replay::own_limits::OwnLimits;
 use crate::replay::programs::DetectorErrors;
 use crate::replay::request::Request;
@@ -140,7 +140,7 @@ pub fn replay(
 
 /// Makes faults the truth for detectors that notice them.
 fn alter(cases: &mut PackedCases, plan: &Plan) {
-    if let Some(kinds) = noticed(cases, plan) {
+    if let Some(kinds) = noticed_faults(cases, plan) {
         cases.alter(|case| case.notice(&kinds));
     }
 }

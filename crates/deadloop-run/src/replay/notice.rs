@@ -11,13 +11,13 @@ use deadloop_score::{Case, CaseSet, Class};
 
 /// Makes labels of class `fault` the truth for the detectors of a plan.
 pub fn notice(cases: &mut [Case], plan: &Plan) {
-    if let Some(kinds) = noticed(&*cases, plan) {
+    if let Some(kinds) = noticed_faults(&*cases, plan) {
         cases.iter_mut().for_each(|case| case.notice(&kinds));
     }
 }
 
 /// Returns the kinds of faults that a plan's detectors notice. `None` if no label is of a fault.
-pub(crate) fn noticed(cases: &(impl CaseSet + ?Sized), plan: &Plan) -> Option<Vec<Kind>> {
+pub(crate) fn noticed_faults(cases: &(impl CaseSet + ?Sized), plan: &Plan) -> Option<Vec<Kind>> {
     if !cases.any(|case| case.class() == Some(Class::Fault)) {
         return None;
     }

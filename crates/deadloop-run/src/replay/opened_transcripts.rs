@@ -91,7 +91,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
         self.focus.get(model).or_else(|| self.focus.get("*"))
     }
 
-    /// Returns the size of each group, and the worst cases of each.
+    /// Counts the cases of each group, and selects the worst of each.
     fn pick(&self, done: &ReplayRun) -> (BTreeMap<Group, u64>, Vec<GroupedCase>) {
         let mut lists = Group::ALL.map(|group| (group, Vec::new()));
         for (cell, cases) in self.by_cell() {
@@ -205,7 +205,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
                 parts.push(part);
             }
         }
-        let disputed = self.disputed((*cell, case), entry, done);
+        let disputed = self.finder_reading((*cell, case), entry, done);
         let opened = OpenCase {
             transcript: case_of.id.to_string(),
             group: Group::Miss,
@@ -244,7 +244,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
     }
 
     /// Returns the finder's reading at a wrong alarm. `None` without a wrong alarm.
-    fn disputed(
+    fn finder_reading(
         &self,
         (cell, case): (usize, usize),
         entry: &Entry,

@@ -30,7 +30,7 @@ impl OwnLimits {
     }
 
     /// Counts the recordings whose limit is below `limit`.
-    fn below(&self, limit: u64) -> u64 {
+    fn count_below(&self, limit: u64) -> u64 {
         let below = self.0.iter().filter(|(own, _)| u64::from(**own) < limit);
         below.map(|(_, runs)| runs).sum()
     }
@@ -43,7 +43,7 @@ pub(crate) fn remarks(settings: &Settings, own: &OwnLimits) -> Vec<String> {
     let members = settings.flat_map(|setting| &setting.members);
     let mut told = Vec::new();
     for (name, limit) in members.filter_map(limit) {
-        let above = own.below(limit);
+        let above = own.count_below(limit);
         let line = format!(
             "{name}: its limit of {} is above the recording's own (meta.max_turns) in {}, where it can never be met",
             words::several(limit, "turn"),

@@ -13,18 +13,18 @@ use crate::host::Host;
 /// Starts the programs of a plan.
 pub fn start(plan: &Plan, host: &dyn Host) -> RunResult<Programs> {
     let _waited_for = host.begin(None);
-    Programs::start(plan, host.cancel()).map_err(unstarted)
+    Programs::start(plan, host.cancel()).map_err(start_failure)
 }
 
 /// Converts the error of programs that did not start.
-pub(crate) fn unstarted(error: StartError) -> Failure {
+pub(crate) fn start_failure(error: StartError) -> Failure {
     match error {
         StartError::Refused { .. } => Code::Usage.because(error),
         StartError::Interrupted => Code::Interrupted.because(error),
     }
 }
 
-/// The identity of a subject's programs.
+/// The names, versions and files by which the programs of a subject are recognised.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ProgramIdentity {
     /// The descriptions for the manifest.

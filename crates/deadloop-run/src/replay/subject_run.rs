@@ -170,7 +170,7 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
             Some(known) => put_together(&surveyed, subject, known, keep).map(|()| None)?,
             None => run(request, (&surveyed, subject), (&folder, &inputs), keep)?,
         };
-        unchanged(&surveyed)?;
+        check_unchanged(&surveyed)?;
         folder.begin()?;
         surveyed.write_rejected(folder.path())?;
         let manifest = Manifest {
@@ -287,8 +287,8 @@ pub fn failed(error: RunError) -> Failure {
 }
 
 /// Refuses a corpus that has changed during the run.
-fn unchanged<C>(surveyed: &CorpusSurvey<C>) -> RunResult {
-    let Some(file) = surveyed.stamps.changed() else {
+fn check_unchanged<C>(surveyed: &CorpusSurvey<C>) -> RunResult {
+    let Some(file) = surveyed.stamps.first_changed() else {
         return Ok(());
     };
     let what = format!(
@@ -316,7 +316,7 @@ impl<C> AnsweredRun<C> {
         report: impl FnOnce(&Path, &Manifest) -> RunResult,
     ) -> RunResult {
         // What was shown of the texts was read after they were judged.
-        unchanged(&self.surveyed)?;
+        check_unchanged(&self.surveyed)?;
         let Self {
             folder,
             mut manifest,

@@ -35,7 +35,7 @@ pub(crate) fn of_choice_first(cases: &impl CaseSet, unit: Unit) -> Vec<Unit> {
     std::iter::once(unit).chain(others).collect()
 }
 
-/// Returns the error for grids that were made for another unit than `unit`, the one that the labels are counted in.
+/// Returns the error for grids that count in another unit than the labels, which count in `unit`.
 pub(crate) fn other_unit(unit: Unit) -> Failure {
     Code::Usage.error(format!("labels count in {unit}; say so with {UNIT} {unit}"))
 }

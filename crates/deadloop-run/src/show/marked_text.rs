@@ -21,7 +21,7 @@ const LEAST: usize = 80;
 
 /// Returns the text with its marks, safe for a terminal. `context` is the number of chars shown at each end and
 /// around each mark. `None` folds nothing.
-pub(super) fn folded(text: &str, mut pins: Vec<TextMark>, context: Option<usize>) -> String {
+pub(super) fn fold(text: &str, mut pins: Vec<TextMark>, context: Option<usize>) -> String {
     pins.sort_unstable();
     let length = text.chars().count();
     let shown = windows(length, &pins, context);
@@ -89,7 +89,7 @@ mod tests {
         let text: String = (0..1000)
             .map(|n| char::from(b'a' + (n % 26) as u8))
             .collect();
-        let shown = folded(
+        let shown = fold(
             &text,
             vec![TextMark::new(500, "onset"), TextMark::new(1000, "end")],
             Some(10),
@@ -105,15 +105,15 @@ mod tests {
             )
         );
         assert_eq!(
-            folded("思想", vec![TextMark::new(1, "onset")], Some(0)),
+            fold("思想", vec![TextMark::new(1, "onset")], Some(0)),
             "思⟦onset⟧想"
         );
-        assert_eq!(folded(&text, Vec::new(), None), text);
-        assert_eq!(folded("", Vec::new(), Some(5)), "");
+        assert_eq!(fold(&text, Vec::new(), None), text);
+        assert_eq!(fold("", Vec::new(), Some(5)), "");
     }
 
     #[test]
     fn nothing_in_it_is_obeyed() {
-        assert_eq!(folded("a\u{1b}[2J\nb", Vec::new(), None), "a\\u{1b}[2J\nb");
+        assert_eq!(fold("a\u{1b}[2J\nb", Vec::new(), None), "a\\u{1b}[2J\nb");
     }
 }

@@ -16,7 +16,7 @@ use deadloop_score::LabelRow;
 use crate::visible::{visible, visible_lines};
 use crate::words;
 
-use marked_text::{TextMark, folded};
+use marked_text::{TextMark, fold};
 use run::RunNumbering;
 
 /// Renders a transcript and its labels for reading. Around each mark and at both ends of a long text `context` chars are
@@ -29,7 +29,7 @@ pub fn transcript(entry: &Entry, labels: &[LabelRow], context: Option<usize>) ->
     let mut seen = [0, 0];
     let mut numbers = RunNumbering::new(&entry.transcript, labels);
     for (number, block) in blocks(&entry.transcript.events) {
-        page.extend(numbers.made(number));
+        page.extend(numbers.unrecorded_turn(number));
         let part = match block {
             TextBlock::Text(channel, text) => {
                 let at = &mut seen[usize::from(channel == Channel::Answer)];
@@ -133,7 +133,7 @@ fn of_text(
         channel.name(),
         count(from),
         count(from + length),
-        folded(text, pins, context)
+        fold(text, pins, context)
     )
 }
 
@@ -145,7 +145,7 @@ fn of_event<'a>(
     numbers: &mut RunNumbering<'a>,
     context: Option<usize>,
 ) -> String {
-    let text = |text: &str, context| folded(text, Vec::new(), context);
+    let text = |text: &str, context| fold(text, Vec::new(), context);
     let id = |id: &Option<String>| match id {
         Some(id) => format!(" ({})", visible(id)),
         None => String::new(),
@@ -178,12 +178,12 @@ fn of_event<'a>(
             } else {
                 ""
             },
-            cut(event),
+            cut_length(event),
             text(content, context.map(|context| context.min(RESULT)))
         ),
         Body::Turn => numbers.turn(event),
-        Body::User(said) => format!("\n-- user{}\n{}\n", cut(event), text(said, context)),
-        Body::System => format!("\n-- system{}\n", cut(event)),
+        Body::User(said) => format!("\n-- user{}\n{}\n", cut_length(event), text(said, context)),
+        Body::System => format!("\n-- system{}\n", cut_length(event)),
         Body::Handoff { from, to } => {
             format!("\n-- handoff: {} to {}\n", visible(from), visible(to))
         }
@@ -196,7 +196,7 @@ fn of_event<'a>(
 }
 
 /// Returns the original length of a text that the recording holds only in part or not at all.
-fn cut(event: &RecordedEvent) -> String {
+fn cut_length(event: &RecordedEvent) -> String {
     let length = event.rest.get("length").and_then(serde_json::Value::as_u64);
     length.map_or_else(String::new, |n| {
         format!(", of {} in all", words::several(n, "char"))

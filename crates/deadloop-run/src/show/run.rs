@@ -24,7 +24,7 @@ impl<'a> RunNumbering<'a> {
     }
 
     /// Returns the heading of an unrecorded turn that begins before event `number`.
-    pub(super) fn made(&mut self, number: u64) -> Option<String> {
+    pub(super) fn unrecorded_turn(&mut self, number: u64) -> Option<String> {
         let turn = self.numbers.made(number)?;
         Some(self.heading(turn, None))
     }

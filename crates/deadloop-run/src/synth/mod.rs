@@ -108,7 +108,7 @@ fn usage(problem: Problem) -> Failure {
 }
 
 /// Converts a write error: a folder with other files is wrong usage, anything else is unexpected.
-fn refused(error: WriteError) -> Failure {
+fn failure(error: WriteError) -> Failure {
     match error {
         WriteError::Exists { .. } => Code::Usage.error(format!("{error} with {FORCE}")),
         other => other.into(),
@@ -116,7 +116,7 @@ fn refused(error: WriteError) -> Failure {
 }
 
 /// Returns the file name of a file of transcripts.
-fn named(file: &str) -> String {
+fn file_for(file: &str) -> String {
     format!("{file}.jsonl.zst")
 }
 
@@ -135,7 +135,7 @@ impl<'a> CorpusFolder<'a> {
         std::fs::create_dir_all(&inner).map_err(refuse)?;
         let claim = claim(path).map_err(refuse)?;
         host.writes(path);
-        let files: Vec<String> = spec.files().into_iter().map(named).collect();
+        let files: Vec<String> = spec.files().into_iter().map(file_for).collect();
         for entry in std::fs::read_dir(&inner)? {
             let name = entry?.file_name();
             if !files.iter().any(|file| name == file.as_str())
@@ -160,15 +160,15 @@ impl<'a> CorpusFolder<'a> {
     /// Creates a writer for each file of transcripts.
     fn writers<'s>(&self, spec: &'s CorpusSpec) -> RunResult<BTreeMap<&'s str, CorpusWriter>> {
         let create = |file| {
-            let path = self.path.join("transcripts").join(named(file));
-            let writer = CorpusWriter::create(&path, self.force).map_err(refused)?;
+            let path = self.path.join("transcripts").join(file_for(file));
+            let writer = CorpusWriter::create(&path, self.force).map_err(failure)?;
             Ok((file, writer))
         };
         spec.files().into_iter().map(create).collect()
     }
 
     fn table<R: AsRef<[String]>>(&self, name: &str, header: &[&str], rows: &[R]) -> RunResult {
-        let file = UnfinishedFile::create(&self.path.join(name), self.force).map_err(refused)?;
+        let file = UnfinishedFile::create(&self.path.join(name), self.force).map_err(failure)?;
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(header)?;
         for row in rows {

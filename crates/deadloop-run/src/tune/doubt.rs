@@ -11,7 +11,7 @@ use crate::replay::second_pass::SecondPass;
 
 /// Returns for each case whether its label is in doubt. Empty if no label is contradicted. The ready guards serve as
 /// good guards. Only transcripts with a contradicted label are read.
-pub(super) fn doubted(
+pub(super) fn find_doubted(
     done: &ReplayRun,
     evidence: &Evidence<'_>,
     options: &ChooseOptions,

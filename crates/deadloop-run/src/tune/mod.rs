@@ -108,7 +108,7 @@ pub fn tune(
         let mut options = tuning.options(request, &plan, &done);
         let (cases, records) = done.unpacked(&plan.plan);
         let evidence = Evidence::new(&plan.plan, &cases, &records)?;
-        options.doubted = doubt::doubted(&done, &evidence, &options, request.host)?;
+        options.doubted = doubt::find_doubted(&done, &evidence, &options, request.host)?;
         let mut choices = choose(&evidence, &plan.grids, plan.in_use, &options)?;
         let written = |choices: &Choices| settings_toml(&plan.plan, choices, &plan.file, &options);
         let remedies = Remedies {
@@ -120,7 +120,7 @@ pub fn tune(
         let RemedyTrials {
             sentences: mut to_do,
             of_cases,
-        } = remedies.tried(&choices, &file)?;
+        } = remedies.try_remedies(&choices, &file)?;
         let settings = Settings::parse(&file).map_err(|e| Code::Unexpected.error(e))?;
         let live = Guards::new(&settings);
         if let Err(not_live) = &live {
@@ -220,7 +220,7 @@ impl ChoiceInput<'_> {
         Ok((scored, head))
     }
 
-    /// Returns the setting used for the transcripts of each model: that of the settings file.
+    /// Returns the setting used for the transcripts of each model, from the settings file.
     fn focus(
         &self,
         chosen: &BTreeMap<String, usize>,

@@ -73,8 +73,8 @@ impl Remedies<'_> {
     ///
     /// # Errors
     /// Returns an error if the settings cannot be read or the host stops the pass.
-    pub(super) fn tried(&self, choices: &Choices, file: &str) -> RunResult<RemedyTrials> {
-        let mut culprits: Vec<(String, AlarmCause)> = self.culprits(choices)?.into_iter().collect();
+    pub(super) fn try_remedies(&self, choices: &Choices, file: &str) -> RunResult<RemedyTrials> {
+        let mut culprits: Vec<(String, AlarmCause)> = self.causes(choices)?.into_iter().collect();
         culprits.retain(|(_, culprit)| culprit.groups.len() >= GROUPS);
         let stopped = |culprit: &AlarmCause| culprit.cases.len();
         culprits.sort_by(|(a, x), (b, y)| stopped(y).cmp(&stopped(x)).then_with(|| a.cmp(b)));
@@ -85,11 +85,11 @@ impl Remedies<'_> {
         let names: Vec<String> = culprits.iter().map(|(name, _)| name.clone()).collect();
         let alone = names
             .iter()
-            .map(|name| self.passing(file, std::slice::from_ref(name)));
-        let settings: Vec<Settings> = std::iter::once(self.passing(file, &[]))
+            .map(|name| self.ignoring(file, std::slice::from_ref(name)));
+        let settings: Vec<Settings> = std::iter::once(self.ignoring(file, &[]))
             .chain(alone)
             .collect::<RunResult<_>>()?;
-        let reached = self.reached(&settings)?;
+        let reached = self.measure_settings(&settings)?;
         let helps =
             |then: &RemedyResult| then.wrong < reached[0].wrong && then.ended >= reached[0].ended;
         let tried = names.iter().zip(&reached[1..]);
@@ -108,7 +108,7 @@ impl Remedies<'_> {
             .map(|(name, _)| name.clone())
             .collect();
         if proposed.len() > 1 {
-            let all = self.reached(&[self.passing(file, &proposed)?])?[0];
+            let all = self.measure_settings(&[self.ignoring(file, &proposed)?])?[0];
             sentences.push(format!(
                 "All of them together: {}.",
                 format_change(reached[0], all, self.is_text())
@@ -153,7 +153,7 @@ impl Remedies<'_> {
     }
 
     /// Returns the settings of the file, changed to ignore the given tools or lines. Only guards that stop are tried.
-    fn passing(&self, file: &str, names: &[String]) -> RunResult<Settings> {
+    fn ignoring(&self, file: &str, names: &[String]) -> RunResult<Settings> {
         let parse = |text: &str| Settings::parse(text).map_err(|e| Code::Unexpected.error(e));
         let settings = if self.is_text() && !names.is_empty() {
             let mut table: toml::Table =
@@ -173,7 +173,7 @@ impl Remedies<'_> {
     }
 
     /// Returns the tools or lines at which the file stops clean transcripts.
-    fn culprits(&self, choices: &Choices) -> RunResult<BTreeMap<String, AlarmCause>> {
+    fn causes(&self, choices: &Choices) -> RunResult<BTreeMap<String, AlarmCause>> {
         let cells = choices.cells();
         let stop = |i: usize| -> Option<&Stop> {
             let case = &self.evidence.cases[i];
@@ -195,7 +195,7 @@ impl Remedies<'_> {
             };
             Some((name?, case.cluster().to_owned()))
         };
-        let again = self.again("looking at wrong alarms");
+        let again = self.another_pass("looking at wrong alarms");
         again.some(
             self.evidence.cases,
             &|i| stops[i].is_some(),
@@ -213,12 +213,12 @@ impl Remedies<'_> {
     }
 
     /// Returns the results of each of the settings on the corpus.
-    fn reached(&self, tried: &[Settings]) -> RunResult<Vec<RemedyResult>> {
+    fn measure_settings(&self, tried: &[Settings]) -> RunResult<Vec<RemedyResult>> {
         let mut plan = Plan::default();
         let cells: Vec<usize> = tried.iter().map(|s| plan.add_settings(s)).collect();
         let mut records: Vec<Option<Record>> = vec![None; self.evidence.cases.len()];
         let of = |entry: &Entry, _: (usize, &Case)| decide(&plan, &entry.transcript, None);
-        self.again("trying remedies")
+        self.another_pass("trying remedies")
             .each(self.evidence.cases, of, |i, record| {
                 records[i] = Some(record);
                 Ok(())
@@ -234,7 +234,7 @@ impl Remedies<'_> {
     }
 
     /// Returns another pass over the corpus, with `what` as its progress label.
-    fn again(&self, what: &'static str) -> SecondPass<'_> {
+    fn another_pass(&self, what: &'static str) -> SecondPass<'_> {
         SecondPass {
             done: self.done,
             what,

@@ -8,7 +8,7 @@ use crate::repair::LiveRepair;
 
 use super::{BlindMembersFn, SharedWatch, StreamWatch, UNNAMED, WatchRecord};
 
-/// The rules for separating thinking from the answer: those of the settings, changed by options.
+/// The rules for separating thinking from the answer: the rules of the settings, changed by options.
 pub struct WatchThink {
     /// The rules of the settings.
     pub rules: ThinkRules,

@@ -75,7 +75,7 @@ pub(crate) fn budget_schema<'a>() -> Schema<BudgetRow<'a>> {
         ("source", Text, "Whose runs; `*`: all together.", |row| row.source),
     ];
     list.extend(parameters());
-    list.extend(counted());
+    list.extend(count_columns());
     list.extend(costs());
     list.extend(errors());
     list
@@ -97,15 +97,15 @@ fn parameters<'a>() -> Schema<BudgetRow<'a>> {
     ]
 }
 
-fn counted<'a>() -> Schema<BudgetRow<'a>> {
+fn count_columns<'a>() -> Schema<BudgetRow<'a>> {
     schema![BudgetRow<'a>;
         ("runs", Int["runs"], "How many runs there are.", |row| row.tally.runs),
         ("turns", Int["turns"], "How long they are together.", |row| row.tally.turns),
         ("overflow", Int["runs"], "In how many a prompt is an overflow.", |row| row.tally.overflow),
-        ("overflow_share", Float, "The share of those.", |row| over(row.tally.overflow, row.tally.runs)),
+        ("overflow_share", Float, "The share of those.", |row| share_of(row.tally.overflow, row.tally.runs)),
         ("overflow_never", Int["runs"], "In how many one is an overflow without a guard, in the same window.", |row| row.never.overflow),
         ("summaries", Int["acts"], "How often the guard acts.", |row| row.tally.summaries),
-        ("summaries_per_run", Float["per run"], "The same per run.", |row| over(row.tally.summaries, row.tally.runs)),
+        ("summaries_per_run", Float["per run"], "The same per run.", |row| share_of(row.tally.summaries, row.tally.runs)),
         (
             "summaries_per_100_turns", Float["per 100 turns"], "The same per hundred turns.",
             |row| (row.tally.turns > 0).then(|| 100.0 * row.tally.summaries as f64 / row.tally.turns as f64),
@@ -113,7 +113,7 @@ fn counted<'a>() -> Schema<BudgetRow<'a>> {
         ("useless", Int["acts"], "How many of these acts freed less than a tenth of the prompt.", |row| row.tally.useless),
         ("thrash", Int["acts"], "How many came less than 3 turns after the one before.", |row| row.tally.thrash),
         ("acted", Int["runs"], "In how many runs it acts.", |row| row.tally.acted),
-        ("first_turn", Float["turns"], "The mean turn of the first act, from 0.", |row| over(row.tally.first, row.tally.acted)),
+        ("first_turn", Float["turns"], "The mean turn of the first act, from 0.", |row| share_of(row.tally.first, row.tally.acted)),
     ]
 }
 
@@ -123,7 +123,7 @@ fn costs<'a>() -> Schema<BudgetRow<'a>> {
         ("alive", Int["runs"], "The runs that do not overflow, whose tokens are counted.", |row| row.tally.own.runs),
         ("sent", Int["tokens"], "What is sent in them.", |row| row.tally.own.sent()),
         ("sent_never", Int["tokens"], "What is sent in them without a guard, in an endless window.", |row| row.tally.own_free.sent()),
-        ("sent_ratio", Float, "The first of the second.", |row| over(row.tally.own.sent(), row.tally.own_free.sent())),
+        ("sent_ratio", Float, "The first of the second.", |row| share_of(row.tally.own.sent(), row.tally.own_free.sent())),
         ("cost", Float["tokens that are not cached"], "What they cost.", |row| row.cost()),
         ("cost_never", Float["tokens that are not cached"], "What they cost without a guard, in an endless window.", |row| row.cost_never()),
         ("cost_ratio", Float, "The first of the second.", |row| ratio(row.cost(), row.cost_never())),
@@ -132,10 +132,10 @@ fn costs<'a>() -> Schema<BudgetRow<'a>> {
 
 fn errors<'a>() -> Schema<BudgetRow<'a>> {
     schema![BudgetRow<'a>;
-        ("error_turns", Int["turns"], "The turns with a recorded prompt, against which the counter is measured.", |row| row.known().map(|error| error.turns)),
-        ("error_p50", Float, "The median size of its error, of what was recorded.", |row| row.known().map(|error| error.p50)),
-        ("error_p95", Float, "The 95th percentile of that.", |row| row.known().map(|error| error.p95)),
-        ("error_signed", Float, "The median error with its sign: below 0 the counter counts too few.", |row| row.known().map(|error| error.signed)),
+        ("error_turns", Int["turns"], "The turns with a recorded prompt, against which the counter is measured.", |row| row.counter_error().map(|error| error.turns)),
+        ("error_p50", Float, "The median size of its error, of what was recorded.", |row| row.counter_error().map(|error| error.p50)),
+        ("error_p95", Float, "The 95th percentile of that.", |row| row.counter_error().map(|error| error.p95)),
+        ("error_signed", Float, "The median error with its sign: below 0 the counter counts too few.", |row| row.counter_error().map(|error| error.signed)),
     ]
 }
 
@@ -153,12 +153,12 @@ impl BudgetRow<'_> {
     }
 
     /// Returns the error of the counter if any prompt was recorded.
-    fn known(&self) -> Option<CountError> {
+    fn counter_error(&self) -> Option<CountError> {
         self.error.filter(|error| error.turns > 0)
     }
 }
 
 /// Divides one number by another. `None` if the divisor is 0.
-fn over(n: u64, of: u64) -> Option<f64> {
+fn share_of(n: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| n as f64 / of as f64)
 }

@@ -66,7 +66,7 @@ fn meaning(param: &Param) -> (&str, Option<&str>) {
 }
 
 /// Splits a value with a meaning of its own from the meaning of a parameter: `true: only pairs …`.
-fn own_value(param: &Param) -> (Option<&str>, &str) {
+fn split_value_meaning(param: &Param) -> (Option<&str>, &str) {
     let (meaning, _) = meaning(param);
     match meaning.split_once(": ") {
         Some((value, rest)) if !value.contains(' ') => (Some(value), rest),
@@ -76,7 +76,7 @@ fn own_value(param: &Param) -> (Option<&str>, &str) {
 
 /// Returns the first clause of the meaning of a parameter: `copies in a row`.
 pub fn subject(param: &Param) -> &str {
-    let (_, meaning) = own_value(param);
+    let (_, meaning) = split_value_meaning(param);
     let clause = meaning.split([',', ';', ':', '(']).next();
     clause.unwrap_or(meaning).trim_end()
 }

@@ -22,17 +22,17 @@ pub fn folds(cases: &[Case], k: usize, seed: u64) -> Vec<usize> {
         .iter()
         .map(|case| (&*case.model, case.class()))
         .collect();
-    dealt(&all, &strata, k, seed)
+    assign_folds(&all, &strata, k, seed)
 }
 
 /// Assigns cases to folds as [`folds`] does, balanced by the given strata, one per case.
-pub(crate) fn dealt<S: Ord + Copy>(
+pub(crate) fn assign_folds<S: Ord + Copy>(
     cases: &[&Case],
     strata: &[S],
     k: usize,
     seed: u64,
 ) -> Vec<usize> {
-    let mut order = together(cases);
+    let mut order = join_groups(cases);
     order.sort_by_key(|(name, members)| {
         (
             usize::MAX - members.len(),
@@ -46,14 +46,14 @@ pub(crate) fn dealt<S: Ord + Copy>(
     };
     let mut folds = vec![0; cases.len()];
     for (_, members) in order {
-        let fold = dealt.deal(strata, &members);
+        let fold = dealt.assign_fold(strata, &members);
         members.iter().for_each(|i| folds[*i] = fold);
     }
     folds
 }
 
 /// Joins groups that share a text. Each set has the first of its groups' names.
-fn together<'a>(cases: &[&'a Case]) -> Vec<(&'a str, Vec<usize>)> {
+fn join_groups<'a>(cases: &[&'a Case]) -> Vec<(&'a str, Vec<usize>)> {
     let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (i, case) in cases.iter().enumerate() {
         groups.entry(case.cluster()).or_default().push(i);
@@ -93,7 +93,7 @@ struct FoldContents<S> {
 }
 
 impl<S: Ord + Copy> FoldContents<S> {
-    fn deal(&mut self, strata: &[S], members: &[usize]) -> usize {
+    fn assign_fold(&mut self, strata: &[S], members: &[usize]) -> usize {
         let held = |fold: &usize| -> usize {
             let of = |i: &usize| self.strata[*fold].get(&strata[*i]).copied().unwrap_or(0);
             members.iter().map(of).sum()

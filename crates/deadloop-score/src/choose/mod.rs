@@ -124,7 +124,7 @@ impl ChooseOptions {
         }
     }
 
-    /// Returns the measure of the ladder: the measure of the limit on wrong alarms, or else the rate of wrong alarms.
+    /// Returns the measure of the ladder: the limited one on wrong alarms, otherwise the rate of wrong alarms.
     pub fn limited(&self) -> Metric {
         let rate = || wrong_rate(self.judge.unit);
         self.limit().map_or_else(rate, |limit| limit.metric)
@@ -217,7 +217,7 @@ struct Candidate {
 
 impl Candidate {
     /// Wraps a setting that was not chosen on this corpus.
-    fn ready(cell: usize) -> Self {
+    fn from_ready(cell: usize) -> Self {
         Self {
             cell,
             without: None,

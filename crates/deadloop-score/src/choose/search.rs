@@ -76,13 +76,13 @@ impl Rung {
 /// step 1, with the tally `now`, has so many wrong alarms that a candidate only needs no more.
 pub(super) fn text_lacking(chooser: &Chooser<'_>, sample: &Sample, now: &Tally) -> Option<f64> {
     let limit = chooser.options.limit()?;
-    let expected = limit.expected_wrong(&chooser.never(&sample.pick))?;
+    let expected = limit.expected_wrong(&chooser.tally_of_never(&sample.pick))?;
     (expected < LEAST_EXPECTED && now.wrong() < FEW_WRONG).then(|| LEAST_EXPECTED / expected)
 }
 
 /// Quality of a detector with its grid: the mean of `saved` over a range of wrong-alarm rates.
 ///
-/// The rates run from 0 to 1 per million chars or per thousand calls. At each rate the best setting is chosen on the
+/// The limits run from 0 to 1 per million chars or per thousand calls. At each limit the best setting is chosen on the
 /// other folds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedMean {

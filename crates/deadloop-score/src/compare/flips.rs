@@ -4,7 +4,7 @@ use deadloop_tables::{CsvWriter, Schema, schema};
 use serde::{Deserialize, Serialize};
 
 use super::pairs::TranscriptPair;
-use super::side::{JudgedSpan, SideOutcome, merit, owned};
+use super::side::{JudgedSpan, SideOutcome, merit, to_owned_text};
 use crate::judge::Verdict;
 
 /// A transcript that the two sides treat differently.
@@ -113,7 +113,7 @@ fn flip(pair: &TranscriptPair) -> Option<Flip> {
     } else {
         return None;
     };
-    let seen = [base, new].map(|row| row.seen());
+    let seen = [base, new].map(|row| row.alarm_positions());
     // The charged span can depend on the alarm. So the span of the side with a hit is shown.
     let found = seen.each_ref().map(|seen| seen.verdict == Verdict::Hit);
     let span = if found[1] && !found[0] { new } else { base }.spot();
@@ -121,8 +121,8 @@ fn flip(pair: &TranscriptPair) -> Option<Flip> {
     let [own, other] = seen;
     Some(Flip {
         transcript: base.id().to_owned(),
-        model: owned(&base.model).unwrap_or_default(),
-        class: owned(&base.class).or(owned(&new.class)),
+        model: to_owned_text(&base.model).unwrap_or_default(),
+        class: to_owned_text(&base.class).or(to_owned_text(&new.class)),
         span,
         change,
         direction,

@@ -56,7 +56,7 @@ deadloop_replay::detect::words! {
 }
 
 impl FailCondition {
-    fn on(self, verdict: Effect) -> bool {
+    fn matches_effect(self, verdict: Effect) -> bool {
         matches!(
             (self, verdict),
             (Self::Regressed, Effect::Regressed)
@@ -108,7 +108,7 @@ pub(crate) fn gates(
 ) -> Vec<Gate> {
     let mut gates = vec![corpus(verdict, rows, flips, options)];
     if options.fail_on.contains(&FailCondition::Inferior) {
-        gates.extend(inferior(verdict, rows, options.margin));
+        gates.extend(check_non_inferiority(verdict, rows, options.margin));
     }
     gates
 }
@@ -132,7 +132,7 @@ fn corpus(verdict: Effect, rows: &[Row], flips: &[Flip], options: &CompareOption
     if options.fail_on.contains(&FailCondition::Flips) && flipped > 0 {
         return gate(Some(false), format!("{flipped} verdicts changed"));
     }
-    let fails = options.fail_on.iter().any(|f| f.on(verdict));
+    let fails = options.fail_on.iter().any(|f| f.matches_effect(verdict));
     let why = match (fails, verdict) {
         (false, Effect::Regressed) => "regressed, which does not fail it here",
         _ => verdict.name(),
@@ -143,7 +143,7 @@ fn corpus(verdict: Effect, rows: &[Row], flips: &[Flip], options: &CompareOption
 /// Checks non-inferiority: the upper bound of the difference is at most the margin. If NEW has no more wrong alarms
 /// than BASE, the bound counts only if enough groups differ, and if the verdict is not `improved`. Otherwise every
 /// change that removes only a few alarms would fail.
-fn inferior(verdict: Effect, rows: &[Row], margin: f64) -> Option<Gate> {
+fn check_non_inferiority(verdict: Effect, rows: &[Row], margin: f64) -> Option<Gate> {
     let of_all = |row: &&Row| row.model == "*";
     let row = (rows.iter().filter(of_all)).find(|row| row.measured.role == MeasureRole::Guard)?;
     let gate = |passed, why: String| {
@@ -163,7 +163,7 @@ fn inferior(verdict: Effect, rows: &[Row], margin: f64) -> Option<Gate> {
         return gate(None, unseen.into());
     }
     let per = exposure(row.measured.metric.counted_in[0]);
-    let [hi_told, margin_told] = apart(hi, margin);
+    let [hi_told, margin_told] = format_distinct(hi, margin);
     let why = format!("{d:+.2} per {per}, at most {hi_told} (95 %), allowed {margin_told}");
     let more = match () {
         () if hi <= margin => "",
@@ -177,7 +177,7 @@ fn inferior(verdict: Effect, rows: &[Row], margin: f64) -> Option<Gate> {
 }
 
 /// Formats two numbers with signs and at least two decimals, with as many as make them differ.
-fn apart(a: f64, b: f64) -> [String; 2] {
+fn format_distinct(a: f64, b: f64) -> [String; 2] {
     let with = |digits: usize| [a, b].map(|x| format!("{x:+.digits$}"));
     let differ = |told: &[String; 2]| a == b || told[0] != told[1];
     (2..=9).map(with).find(differ).unwrap_or_else(|| with(9))

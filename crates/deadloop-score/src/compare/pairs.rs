@@ -67,8 +67,8 @@ pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<TranscriptPair>, NotC
     for (what, of) in of {
         differ(&both, what, of, &mut problems);
     }
-    relabelled(&both, &mut problems);
-    failed(&both, &mut problems);
+    check_labels(&both, &mut problems);
+    check_failures(&both, &mut problems);
     if problems.is_empty() {
         Ok(both)
     } else {
@@ -141,21 +141,21 @@ fn differ(
     note(problems, what, changed.collect());
 }
 
-fn relabelled(both: &[TranscriptPair], problems: &mut Vec<String>) {
+fn check_labels(both: &[TranscriptPair], problems: &mut Vec<String>) {
     let label = |row: &OutcomeLine| -> Value {
         let json = row.label.as_deref().map(serde_json::from_str);
         json.and_then(Result::ok).unwrap_or_default()
     };
     let changed = both.iter().filter(|pair| pair.base.label != pair.new.label);
     let told = changed.map(|pair| {
-        let parted = parted(&label(&pair.base), &label(&pair.new));
+        let parted = describe_difference(&label(&pair.base), &label(&pair.new));
         format!("{} ({parted})", pair.base.id())
     });
     note(problems, "with another label", told.collect());
 }
 
 /// Describes the difference of two labels.
-fn parted(a: &Value, b: &Value) -> String {
+fn describe_difference(a: &Value, b: &Value) -> String {
     let of = |v: &Value| match v {
         Value::Null => "none".to_owned(),
         _ => v["class"].as_str().unwrap_or_default().to_owned(),
@@ -176,7 +176,7 @@ fn parted(a: &Value, b: &Value) -> String {
     fields.collect::<Vec<_>>().join(", ")
 }
 
-fn failed(both: &[TranscriptPair], problems: &mut Vec<String>) {
+fn check_failures(both: &[TranscriptPair], problems: &mut Vec<String>) {
     for (side, of) in [("BASE", 0), ("NEW", 1)] {
         let rows = both.iter().map(|pair| [&pair.base, &pair.new][of]);
         let errors = rows.filter_map(|row| Some(format!("{} ({})", row.id(), row.error.as_ref()?)));

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::pairs::{TranscriptPair, sum};
 use super::significance::{FEWEST, sign_flips};
-use super::subject::{ComparedMeasure, MeasureRole, measured};
+use super::subject::{ComparedMeasure, MeasureRole, compared_measures};
 use super::{CompareOptions, Effect};
 use crate::intervals::{GroupSums, Interval, percentile};
 use crate::tally::Tally;
@@ -81,7 +81,7 @@ pub(crate) fn rows(pairs: &[&TranscriptPair], options: &CompareOptions) -> Vec<R
         }
     }
     for row in &mut rows {
-        row.verdict = bearing(row, options.alpha);
+        row.verdict = row_effect(row, options.alpha);
     }
     rows
 }
@@ -89,7 +89,7 @@ pub(crate) fn rows(pairs: &[&TranscriptPair], options: &CompareOptions) -> Vec<R
 /// Returns the rows of one model. Intervals are of the paired bootstrap over groups: a drawn group counts on both sides,
 /// and replicates in which a difference is n/a are left out.
 fn of_model(model: &str, pairs: &[&TranscriptPair], options: &CompareOptions) -> Vec<Row> {
-    let measured = measured(options.unit, &options.noise);
+    let measured = compared_measures(options.unit, &options.noise);
     let clusters = GroupSums::new(pairs.iter().map(|pair| (pair.base.cluster(), pair.adds)));
     let mut drawn: [Vec<f64>; 7] = Default::default();
     for sides in clusters.draw(options.resampling).tallies() {
@@ -170,7 +170,7 @@ fn discordant(measured: &ComparedMeasure, pairs: &[&TranscriptPair]) -> ([u64; 3
 
 /// Returns the verdict of a row. A difference beyond chance and noise is an improvement or a regression. An interval
 /// inside the noise is equivalence. The test of flips decides on chance, or without one an interval on one side of 0.
-fn bearing(row: &Row, alpha: f64) -> Option<Effect> {
+fn row_effect(row: &Row, alpha: f64) -> Option<Effect> {
     let is_judged = row.measured.role != MeasureRole::Beside;
     let d = row.difference.filter(|_| is_judged)?;
     let sure = match row.test {

@@ -132,7 +132,7 @@ impl Side {
         let types = OutcomeLine::schema().described();
         let rows = read_table(dir, "outcomes", &[], &types)?;
         let rows = rows.ok_or_else(|| SideError::NoOutcomes(source.clone()))?;
-        sound(&rows).map_err(|what| FileError::at(&dir.join("outcomes"), what))?;
+        check_columns(&rows).map_err(|what| FileError::at(&dir.join("outcomes"), what))?;
         let manifest = Manifest::read(dir)?;
         let ids: BTreeSet<&str> = texts(&rows, "setting").flatten().collect();
         let meant = SelectedSetting::find(dir, wanted, (&manifest, &ids))?;
@@ -140,7 +140,7 @@ impl Side {
         let own = pairs.map(|(model, setting)| setting == meant.setting(model.unwrap_or_default()));
         Ok(Self {
             source,
-            rows: filtered(&rows, own.collect()),
+            rows: filter_rows(&rows, own.collect()),
             name: meant.name,
             settings: meant.settings,
             toml: meant.toml,
@@ -153,7 +153,7 @@ impl Side {
     pub fn retain(&mut self, selected: impl Fn(&str, Option<&str>) -> bool) -> usize {
         let pairs = texts(&self.rows, "model").zip(texts(&self.rows, "split"));
         let own = pairs.map(|(model, split)| selected(model.unwrap_or_default(), split));
-        self.rows = filtered(&self.rows, own.collect());
+        self.rows = filter_rows(&self.rows, own.collect());
         self.rows.height()
     }
 
@@ -168,13 +168,13 @@ impl Side {
     /// Returns the alarm of the setting on one transcript, and the span by which it was judged.
     pub fn judged_alarm(&self, transcript: &str) -> Option<(SideOutcome, JudgedSpan)> {
         let own = texts(&self.rows, "transcript").map(|id| id == Some(transcript));
-        let rows = OutcomeLine::read(&filtered(&self.rows, own.collect()));
-        rows.first().map(|row| (row.seen(), row.spot()))
+        let rows = OutcomeLine::read(&filter_rows(&self.rows, own.collect()));
+        rows.first().map(|row| (row.alarm_positions(), row.spot()))
     }
 }
 
 /// Returns the rows of a frame selected by a mask of the same length.
-fn filtered(rows: &DataFrame, mask: BooleanChunked) -> DataFrame {
+fn filter_rows(rows: &DataFrame, mask: BooleanChunked) -> DataFrame {
     rows.filter(&mask).unwrap_or_default()
 }
 
@@ -198,7 +198,7 @@ impl SelectedSetting {
                 &choice_schema(manifest.judge.unit).described(),
             )?
         {
-            return Ok(Self::chosen(dir, &choice)?);
+            return Ok(Self::from_choice(dir, &choice)?);
         }
         let names = |id: &str| manifest.settings.get(id).map_or(&[][..], Vec::as_slice);
         let called = |name: &str| {
@@ -226,7 +226,7 @@ impl SelectedSetting {
     }
 
     /// Returns the choice of `tune`, model by model.
-    fn chosen(dir: &Path, choice: &DataFrame) -> Result<Self, FileError> {
+    fn from_choice(dir: &Path, choice: &DataFrame) -> Result<Self, FileError> {
         let rows = texts(choice, "model").zip(texts(choice, "setting"));
         let row = |(model, setting): (Option<&str>, Option<&str>)| {
             let [model, setting] = [model, setting].map(|name| name.unwrap_or_default().to_owned());
@@ -279,7 +279,7 @@ fn no_setting<'a>(
 
 /// Rejects a table that lacks a column, or has an unknown verdict. Otherwise a missing cell would count as 0, and an
 /// unknown verdict as a failure.
-fn sound(rows: &DataFrame) -> Result<(), String> {
+fn check_columns(rows: &DataFrame) -> Result<(), String> {
     let missing = OutcomeLine::schema()
         .described()
         .into_iter()
@@ -322,7 +322,7 @@ impl OutcomeLine {
             loop_chars: self.loop_chars.unwrap_or(0),
             delay: self.delay.unwrap_or(0),
             censored: self.censored == Some(1),
-            ..Outcome::bare(self.verdict())
+            ..Outcome::from_verdict(self.verdict())
         };
         let unit = self.unit.as_deref().and_then(Unit::named);
         let unit = unit.unwrap_or_default();
@@ -346,15 +346,15 @@ impl OutcomeLine {
     /// Returns the span that was judged.
     pub(super) fn spot(&self) -> JudgedSpan {
         JudgedSpan {
-            kind: owned(&self.kind),
-            channel: owned(&self.channel),
+            kind: to_owned_text(&self.kind),
+            channel: to_owned_text(&self.channel),
             onset: self.onset,
             end: self.end,
         }
     }
 
     /// Returns the positions of the alarm.
-    pub(super) fn seen(&self) -> SideOutcome {
+    pub(super) fn alarm_positions(&self) -> SideOutcome {
         let seen = [
             (Channel::Tools, self.alarm_calls),
             (Channel::Turns, self.alarm_turns),
@@ -362,9 +362,9 @@ impl OutcomeLine {
         SideOutcome {
             verdict: self.verdict(),
             alarm_at: self.alarm_at,
-            alarm_channel: owned(&self.alarm_channel),
-            alarm_kind: owned(&self.alarm_kind),
-            detector: owned(&self.detector),
+            alarm_channel: to_owned_text(&self.alarm_channel),
+            alarm_kind: to_owned_text(&self.alarm_kind),
+            detector: to_owned_text(&self.detector),
             alarm_seen: seen
                 .into_iter()
                 .fold(ChannelLengths::default(), |seen, (channel, count)| {
@@ -374,6 +374,6 @@ impl OutcomeLine {
     }
 }
 
-pub(super) fn owned(text: &Option<Arc<str>>) -> Option<String> {
+pub(super) fn to_owned_text(text: &Option<Arc<str>>) -> Option<String> {
     text.as_deref().map(str::to_owned)
 }

@@ -32,7 +32,7 @@ pub(crate) struct ComparedMeasure {
 
 /// Returns the measures for a unit. The primary one is loops ended, the guard is the rate of wrong alarms. The others
 /// have no effect on the verdict.
-pub(crate) fn measured(unit: Unit, noise: &Noise) -> [ComparedMeasure; 7] {
+pub(crate) fn compared_measures(unit: Unit, noise: &Noise) -> [ComparedMeasure; 7] {
     use MeasureRole::{Beside, Guard, Primary, Told};
     let all: [(Metric, MeasureRole); 7] = [
         (&ENDED, Primary),

@@ -21,7 +21,7 @@ fn judged(id: usize, model: &str, group: usize, verdict: Verdict, at: u64) -> Ou
         delay: if hit { at } else { loops },
         loop_chars: loops,
         exposure: 50_000,
-        ..Outcome::bare(verdict)
+        ..Outcome::from_verdict(verdict)
     };
     let alarmed = hit || verdict.is_false();
     let class = if verdict.is_loop() { "loop" } else { "clean" };

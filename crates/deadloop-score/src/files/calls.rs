@@ -70,11 +70,11 @@ impl RunCalls {
         for (call, texts) in &mut list {
             let [arguments, result] = std::mem::take(texts);
             if said.insert((call.same, None)) {
-                call.arguments = cut(&arguments, CHARS[0].min(room));
+                call.arguments = elide(&arguments, CHARS[0].min(room));
                 room -= call.arguments.chars().count();
             }
             if call.pair.is_some() && said.insert((call.same, call.pair)) {
-                call.result = cut(&result, CHARS[1].min(room));
+                call.result = elide(&result, CHARS[1].min(room));
                 room -= call.result.chars().count();
             }
         }
@@ -128,13 +128,13 @@ impl CallsReader {
                     at,
                     turn: self.turns.max(1),
                     same: *self.keys.entry(key).or_insert(at),
-                    name: cut(name, CHARS[0]),
+                    name: elide(name, CHARS[0]),
                     ..CallRecord::default()
                 };
                 let open = self.open.entry(id.map(str::to_owned)).or_default();
                 open.push_back(self.list.len());
                 self.list
-                    .push((called, [cut(&arguments.text(), CHARS[0]), String::new()]));
+                    .push((called, [elide(&arguments.text(), CHARS[0]), String::new()]));
             }
             Arriving::Result {
                 id,
@@ -147,7 +147,7 @@ impl CallsReader {
                     return;
                 };
                 let (call, texts) = &mut self.list[at];
-                // Of a text that the recording cut, the hash tells it from others.
+                // Texts that the recording cut differ by their hashes.
                 let whole = known.map_or_else(
                     || content.to_owned(),
                     |one| format!("{content}\n{}", one.sha256),
@@ -157,14 +157,14 @@ impl CallsReader {
                     .and_then(|one| one.length)
                     .unwrap_or(content.chars().count() as u64);
                 call.error = error == Some(true);
-                texts[1] = cut(content, CHARS[1]);
+                texts[1] = elide(content, CHARS[1]);
             }
             _ => {}
         }
     }
 }
 
-fn cut(text: &str, chars: usize) -> String {
+fn elide(text: &str, chars: usize) -> String {
     text.chars().take(chars).collect()
 }
 

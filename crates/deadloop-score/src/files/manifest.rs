@@ -45,7 +45,7 @@ pub struct Manifest {
     pub seed: u64,
     /// The options by which alarms were judged.
     pub judge: JudgeOptions,
-    /// Chars of the chunks that recordings were cut into. `None` if the chunks are those of the recording.
+    /// Chars of the chunks that recordings were cut into. `None` if the recorded chunks are used.
     #[serde(default)]
     pub chunks: Option<u64>,
     /// The costs of errors, and the share of production responses that loop.

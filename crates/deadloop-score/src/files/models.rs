@@ -44,7 +44,7 @@ pub(super) fn slices<E: AnyEvidence>(scoring: &ScoringRequest<'_, E>) -> (Vec<Sl
 
 /// Selects the models with rows of their own from all models and their numbers of loops.
 fn with_rows(mut models: Vec<(u64, Reverse<&str>)>, cells: usize, enough: u64) -> BTreeSet<&str> {
-    // With the row of all together.
+    // One more row is that of all models.
     let rows = |models: &[_]| (models.len() + 1).saturating_mul(cells);
     if rows(&models) > MAX_ROWS {
         models.retain(|(loops, _)| *loops >= enough);

@@ -24,7 +24,7 @@ impl OutcomeSums {
 
     /// Returns the scores. Their intervals take transcripts as independent.
     pub(super) fn scores(&mut self, worth: &Stakes, known: &mut Cache) -> Scores {
-        let latencies = std::mem::take(&mut self.latencies).sorted();
+        let latencies = std::mem::take(&mut self.latencies).sort();
         let quantiles = latencies.of_loops(&self.tally);
         self.latencies = latencies;
         Scores::new(&self.tally, quantiles, worth, &mut known.poisson)

@@ -33,7 +33,7 @@ pub fn result_tables() -> Vec<ResultTable> {
         row,
         columns,
     };
-    let (outcomes, scores) = (OutcomeLine::schema().described(), scores::described());
+    let (outcomes, scores) = (OutcomeLine::schema().described(), scores::column_docs());
     let choice = choice_schema(Unit::Chars).described();
     let (repairs, arguments) = (
         RepairRow::schema().described(),

@@ -75,7 +75,7 @@ impl ParamColumns {
             match found.get_mut(place) {
                 None => found.push((name, of, value, false)),
                 Some((_, known, first, varies)) => {
-                    *known = joined(*known, of);
+                    *known = join_types(*known, of);
                     *varies |= *first != value;
                 }
             }
@@ -116,7 +116,8 @@ impl ParamColumns {
     }
 }
 
-/// Returns the parameters of a block: those of its first setting, then those of every other value of each axis.
+/// Returns the parameters of a block: the parameters of its first setting, then those of every other value of each
+/// axis.
 fn edges(block: &Block) -> Vec<(String, Value)> {
     let mut at = vec![0; block.shape().len()];
     let mut all = block.setting(&at).columns();
@@ -138,7 +139,7 @@ fn type_of(value: &Value) -> Type {
     }
 }
 
-fn joined(a: Type, b: Type) -> Type {
+fn join_types(a: Type, b: Type) -> Type {
     match (a, b) {
         (a, b) if a == b => a,
         (Type::Int | Type::Float, Type::Int | Type::Float) => Type::Float,
@@ -189,13 +190,13 @@ pub(super) fn columns(params: &ParamColumns, units: &[Unit]) -> Schema<ScoreRow>
     let last = measures.clone().rfind(|m| m.is_wrong_rate());
     let keys = keys.into_iter().chain(params.fields()).chain(whole);
     keys.chain(COUNTS.into_iter().flat_map(count))
-        .chain(measures.flat_map(|measure| measured(measure, last)))
+        .chain(measures.flat_map(|measure| measure_columns(measure, last)))
         .collect()
 }
 
 /// Returns the columns of a measure: its value and its interval. The delay has the latencies too. Rates of wrong alarms
 /// share one interval, whose columns come after the `last` rate.
-fn measured(measure: Metric, last: Option<Metric>) -> Schema<ScoreRow> {
+fn measure_columns(measure: Metric, last: Option<Metric>) -> Schema<ScoreRow> {
     let (of, about) = (measure.unit.words(), sentence(measure.meaning));
     let mut all = schema![ScoreRow;
         (measure.name, Float[of], about, |row| {
@@ -236,7 +237,7 @@ fn bounds(measure: Metric) -> Option<[String; 2]> {
 }
 
 /// Returns the columns of a table in chars, for the reference.
-pub(crate) fn described() -> Vec<ColumnDoc> {
+pub(crate) fn column_docs() -> Vec<ColumnDoc> {
     let params = ParamColumns(vec![("*".into(), Type::Text)]);
     columns(&params, &[Unit::Chars]).described()
 }

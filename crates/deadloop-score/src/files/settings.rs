@@ -22,7 +22,7 @@ pub struct SettingsInUse {
 }
 
 /// Writes the unchanged guards of a setting as TOML, to follow the guards that ship.
-fn kept(guard: &Setting, table: &str) -> String {
+fn unchanged_guards(guard: &Setting, table: &str) -> String {
     if guard.members.is_empty() {
         String::new()
     } else {
@@ -60,7 +60,7 @@ pub fn settings_toml(
         let _ = writeln!(models, "# {}", figures(choice, options));
         let _ = writeln!(models, "[[model]]\nmatch = {glob}\n");
         models += &setting.to_toml("model.guard");
-        models += &kept(in_use.kept.for_model(&choice.model), "model.guard");
+        models += &unchanged_guards(in_use.kept.for_model(&choice.model), "model.guard");
     }
     match choices.all.ships {
         Some(_) => {
@@ -69,7 +69,7 @@ pub fn settings_toml(
                 "{}\n# every model that has no table below, also one that was not in the corpus",
                 rate(options)
             );
-            let kept = kept(in_use.kept.guard(), "guard");
+            let kept = unchanged_guards(in_use.kept.guard(), "guard");
             let own = choices.models.iter().filter(own);
             let own: BTreeSet<&str> = own.map(|m| m.model.as_str()).collect();
             let others = choices.models.iter().map(|m| m.model.as_str());

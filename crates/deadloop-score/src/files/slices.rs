@@ -117,8 +117,8 @@ fn longest(case: &Case, unit: Unit) -> Option<Channel> {
 /// A test whether a model has rows of its own.
 type HasRows<'a> = &'a dyn Fn(&str) -> bool;
 
-/// Returns the rows of a cell: all transcripts, then each value of each field. Kind, onset and channel are those of the
-/// judged span. A transcript without a span has its longest channel. `models` selects the models that have rows.
+/// Returns the rows of a cell: all transcripts, then each value of each field. The judged span gives kind, onset and
+/// channel. A transcript without a span has its longest channel. `models` selects the models that have rows.
 pub(super) fn rows<E: AnyEvidence>(
     scoring: &ScoringRequest<'_, E>,
     (cell, setting): (usize, &Rc<RowSetting>),

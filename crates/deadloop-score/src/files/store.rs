@@ -69,7 +69,7 @@ impl TableWriter {
         with_csv: bool,
     ) -> Result<Self, FileError> {
         let path = dir.join(format!("{name}.parquet"));
-        let file = beside(&path)?;
+        let file = create_beside(&path)?;
         let parquet = ParquetWriter::new(file.reopen()?, columns);
         Ok(Self {
             parquet: parquet.map_err(|e| FileError::at(&path, e))?,
@@ -122,7 +122,7 @@ impl TableWriter {
 
 fn csv_file(dir: &Path, name: &str) -> Result<CsvFile, FileError> {
     let path = dir.join(format!("{name}.csv"));
-    let file = beside(&path)?;
+    let file = create_beside(&path)?;
     Ok((path, CsvWriter::new(file)))
 }
 
@@ -157,7 +157,7 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
 
 /// Writes a file under a temporary name and renames it when whole.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let mut file = beside(path)?;
+    let mut file = create_beside(path)?;
     file.write_all(bytes).map_err(|e| FileError::at(path, e))?;
     Ok(file.finish()?)
 }
@@ -200,6 +200,6 @@ pub(crate) fn read_table(
 }
 
 /// Creates a temporary file in the folder of `path`, to be renamed to `path`.
-pub(super) fn beside(path: &Path) -> Result<UnfinishedFile, FileError> {
+pub(super) fn create_beside(path: &Path) -> Result<UnfinishedFile, FileError> {
     Ok(UnfinishedFile::create(path, true)?)
 }

@@ -107,7 +107,7 @@ pub fn write_scores<E: AnyEvidence>(
         for (index, block) in plan.blocks().iter().enumerate() {
             sweep.block((index, block), &models, &judge, of_choice)?;
         }
-        sweep.never(&judge)?;
+        sweep.add_never_rows(&judge)?;
     }
     sweep.flush()?;
     Ok(ScoringResult {
@@ -188,13 +188,13 @@ impl<'a, E: AnyEvidence> SweepWriter<'a, E> {
                 params: self.params.values(&block.setting(&at)),
                 toml,
             });
-            let scores: Vec<Scores> = painted.iter_mut().map(|one| self.known(one, &at)).collect();
+            let scores: Vec<Scores> = painted.iter_mut().map(|one| self.score(one, &at)).collect();
             if of_choice {
                 let point = FrontPoint::new(cell, &scores[0].tally, judge.unit);
                 self.front.extend(point);
             }
             if reported.is_some() {
-                self.reported((cell, &setting), judge);
+                self.add_reported_rows((cell, &setting), judge);
             } else {
                 self.add(&setting, judge.unit, scores);
             }
@@ -207,7 +207,7 @@ impl<'a, E: AnyEvidence> SweepWriter<'a, E> {
     }
 
     /// Returns the scores of a cell, computed once for all cells with the same tally.
-    fn known(&mut self, painted: &mut SliceTallies, at: &[u16]) -> Scores {
+    fn score(&mut self, painted: &mut SliceTallies, at: &[u16]) -> Scores {
         let SliceTallies {
             sheet,
             latencies,
@@ -232,7 +232,7 @@ impl<'a, E: AnyEvidence> SweepWriter<'a, E> {
     }
 
     /// Adds the rows of a reported setting.
-    fn reported(&mut self, of: (usize, &Rc<RowSetting>), judge: &JudgeOptions) {
+    fn add_reported_rows(&mut self, of: (usize, &Rc<RowSetting>), judge: &JudgeOptions) {
         let scoring = ScoringRequest {
             judge,
             ..self.scoring
@@ -243,7 +243,7 @@ impl<'a, E: AnyEvidence> SweepWriter<'a, E> {
     }
 
     /// Adds the rows of [`NEVER`].
-    fn never(&mut self, judge: &JudgeOptions) -> Result<(), FileError> {
+    fn add_never_rows(&mut self, judge: &JudgeOptions) -> Result<(), FileError> {
         let setting = Rc::new(RowSetting {
             id: NEVER.into(),
             response: Response::Stop,

@@ -20,7 +20,8 @@ use crate::truth::{Case, group_numbers};
 /// The 95 % interval of each measure. `None`: the measure was n/a in every replicate, or no interval was asked for.
 pub type Intervals = [Option<Interval>; MEASURES.len()];
 
-/// Returns the intervals of every measure. `outcomes` are those of `cases`, in the same order. Copies of a text are of one group.
+/// Returns the intervals of every measure. `outcomes` has the outcome of each of `cases`, in the same order. Copies of
+/// a text are of one group.
 ///
 /// Replicates in which a score is n/a are left out of its interval. Cost: the counts of each group, times the replicates; a
 /// hundredth of a second for a thousand groups.
@@ -69,7 +70,7 @@ pub(crate) fn bounds(
     sample.intervals(wanted, worth, known)
 }
 
-fn wider(a: Interval, b: Interval) -> Interval {
+fn union(a: Interval, b: Interval) -> Interval {
     Interval {
         lo: a.lo.min(b.lo),
         hi: a.hi.max(b.hi),
@@ -106,7 +107,7 @@ impl GroupedSample {
         let drawn: Vec<Metric> = MEASURES.into_iter().filter(is_drawn).collect();
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); drawn.len()];
         if !drawn.is_empty() {
-            // Each count of each group is added to every replicate: those that nothing is made of are not.
+            // Only counts that a measure uses are added to the replicates.
             let counts = drawn.iter().flat_map(|measure| measure.counted()).collect();
             for tally in self.draw(&counts, &mut known.draws) {
                 let scores = drawn.iter().map(|m| m.value(&tally, worth));
@@ -123,10 +124,10 @@ impl GroupedSample {
             let closed = wanted(m).then(closed).flatten();
             let by_groups = clustered.then(|| self.as_groups(m)).flatten();
             let ends = match (resampled, closed) {
-                (Some(ends), Some(closed)) => Some(wider(ends, closed)),
+                (Some(ends), Some(closed)) => Some(union(ends, closed)),
                 (ends, closed) => ends.or(closed),
             };
-            ends.map(|ends| by_groups.map_or(ends, |groups| wider(ends, groups)))
+            ends.map(|ends| by_groups.map_or(ends, |groups| union(ends, groups)))
         })
     }
 

@@ -19,8 +19,8 @@ impl GroupTallies {
     pub(crate) fn add(&mut self, group: u64, tally: &Tally) {
         let place = u32::try_from(self.tallies.len()).unwrap_or(u32::MAX);
         self.tallies.push(|to| {
-            put_number(tally.touched().count() as u64, to);
-            for (count, n) in tally.touched() {
+            put_number(tally.nonzero().count() as u64, to);
+            for (count, n) in tally.nonzero() {
                 put_number(count as u64, to);
                 put_number(n.cast_unsigned(), to);
             }

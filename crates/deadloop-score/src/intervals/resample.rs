@@ -72,7 +72,7 @@ impl Weights {
     }
 
     /// Creates the weights of a group by the number of its name.
-    pub(crate) fn numbered(seed: u64, group: u64) -> Self {
+    pub(crate) fn from_number(seed: u64, group: u64) -> Self {
         Self {
             random: Random::new(seed, group),
             steps: &POISSON_1,
@@ -132,7 +132,7 @@ impl Draws {
     /// Returns the weight of a group in each replicate. `group` is the number of its name.
     pub(crate) fn for_group(&mut self, group: u64) -> Cow<'_, [u8]> {
         let Resampling { replicates, seed } = self.resampling;
-        let draw = || Weights::numbered(seed, group).take(replicates).collect();
+        let draw = || Weights::from_number(seed, group).take(replicates).collect();
         if self.known.len() >= MOST_KNOWN && !self.known.contains_key(&group) {
             return Cow::Owned(draw());
         }
@@ -165,7 +165,7 @@ impl<const N: usize> Replicates<N> {
     /// Adds a group. `weights` holds its weight in each replicate.
     pub(crate) fn add(&mut self, weights: &[u8], counts: &[Tally; N]) {
         for (sums, counts) in self.sums.iter_mut().zip(counts) {
-            for (place, n) in counts.touched() {
+            for (place, n) in counts.nonzero() {
                 let sums = &mut sums[place];
                 sums.resize(self.replicates, 0);
                 add_times(sums, weights, n);
@@ -216,7 +216,7 @@ impl<'a, const N: usize> GroupSums<'a, N> {
     /// Resamples whole groups. A group without counts adds nothing, so its weights are not drawn.
     pub(crate) fn draw(&self, resampling: Resampling) -> Replicates<N> {
         let mut drawn = Replicates::new(resampling.replicates);
-        let counted = |counts: &[Tally; N]| counts.iter().any(|one| one.touched().next().is_some());
+        let counted = |counts: &[Tally; N]| counts.iter().any(|one| one.nonzero().next().is_some());
         for (name, counts) in self.0.iter().filter(|(_, counts)| counted(counts)) {
             drawn.draw(Weights::new(resampling.seed, name, &POISSON_1), counts);
         }

@@ -39,7 +39,7 @@ pub fn judge<'a>(
 ) -> Outcome {
     let class = case.class_in(options.unit);
     let Some((truth, class)) = case.truth.as_ref().zip(class) else {
-        return Outcome::bare(Verdict::Unlabelled);
+        return Outcome::from_verdict(Verdict::Unlabelled);
     };
     let alarm = |stop: &'a Stop| {
         let moment = &stop.delivered;
@@ -54,11 +54,11 @@ pub fn judge<'a>(
         options,
     };
     if hearing.loops().next().is_some() {
-        hearing.looping()
+        hearing.judge_loop()
     } else if class == Class::Clean || options.transient == Transient::Clean {
-        hearing.clean()
+        hearing.judge_clean()
     } else {
-        hearing.transient()
+        hearing.judge_transient()
     }
 }
 
@@ -128,11 +128,11 @@ impl<'a> VerdictInput<'a> {
         self.watch.units(self.options.unit, span.seen)
     }
 
-    fn clean(&self) -> Outcome {
+    fn judge_clean(&self) -> Outcome {
         let Some(alarm) = &self.alarm else {
             return Outcome {
                 exposure: self.whole,
-                ..Outcome::bare(Verdict::Quiet)
+                ..Outcome::from_verdict(Verdict::Quiet)
             };
         };
         let exposure = alarm.at;
@@ -141,37 +141,37 @@ impl<'a> VerdictInput<'a> {
             exposure,
             lost,
             generated: exposure,
-            ..Outcome::bare(Verdict::FalseAlarm)
+            ..Outcome::from_verdict(Verdict::FalseAlarm)
         }
     }
 
-    fn transient(&self) -> Outcome {
-        Outcome::bare(match self.alarm {
+    fn judge_transient(&self) -> Outcome {
+        Outcome::from_verdict(match self.alarm {
             Some(_) => Verdict::TransientStop,
             None => Verdict::TransientPass,
         })
     }
 
-    fn looping(&self) -> Outcome {
+    fn judge_loop(&self) -> Outcome {
         let Some(alarm) = self.alarm else {
             return self.charge(Verdict::Miss);
         };
         if let Some((index, span)) = self.loops().find(|(_, span)| alarm.within(span)) {
-            return self.found(&alarm, index, span);
+            return self.hit_outcome(&alarm, index, span);
         }
         let recovers = |s: &Span| s.class == Class::Transient && alarm.within(s);
         let mut spans = self.truth.spans_in(self.options.unit);
         if self.options.transient == Transient::Ignore && spans.any(|(_, span)| recovers(span)) {
-            return self.earlier();
+            return self.earlier_outcome();
         }
         match self.loops().find(|(_, span)| alarm.precedes(span)) {
-            Some((_, span)) => self.cut(&alarm, Verdict::Premature, self.watched_before(span)),
-            None => self.cut(&alarm, Verdict::Stale, self.whole),
+            Some((_, span)) => self.outside(&alarm, Verdict::Premature, self.watched_before(span)),
+            None => self.outside(&alarm, Verdict::Stale, self.whole),
         }
     }
 
     /// Builds the outcome of a hit in `span`.
-    fn found(&self, alarm: &DeliveredAlarm, index: usize, span: &Span) -> Outcome {
+    fn hit_outcome(&self, alarm: &DeliveredAlarm, index: usize, span: &Span) -> Outcome {
         let (onset, end) = (span.onset.count(), span.end.count());
         let at = alarm.in_channel(span);
         let stopped = at.clamp(onset, end.max(onset));
@@ -193,13 +193,13 @@ impl<'a> VerdictInput<'a> {
             loop_chars: end.saturating_sub(onset),
             delay: stopped - onset,
             censored: span.open,
-            ..Outcome::bare(Verdict::Hit)
+            ..Outcome::from_verdict(Verdict::Hit)
         }
         .ended_within(self.options.unit, span.period)
     }
 
     /// Builds the outcome of an alarm outside every span. Healthy text follows it until `until` watched units.
-    fn cut(&self, alarm: &DeliveredAlarm, verdict: Verdict, until: u64) -> Outcome {
+    fn outside(&self, alarm: &DeliveredAlarm, verdict: Verdict, until: u64) -> Outcome {
         let generated = alarm.at;
         Outcome {
             lost: until.saturating_sub(generated),
@@ -210,7 +210,7 @@ impl<'a> VerdictInput<'a> {
 
     /// Builds the outcome of an alarm in an earlier repetition: the first loop ends at its onset, without counting as a
     /// hit.
-    fn earlier(&self) -> Outcome {
+    fn earlier_outcome(&self) -> Outcome {
         let charged = self.charge(Verdict::TransientStop);
         Outcome {
             saved: charged.loop_chars,
@@ -223,7 +223,7 @@ impl<'a> VerdictInput<'a> {
     /// Charges the whole of the first loop.
     fn charge(&self, verdict: Verdict) -> Outcome {
         let Some((index, span)) = self.loops().next() else {
-            return Outcome::bare(verdict);
+            return Outcome::from_verdict(verdict);
         };
         let loop_chars = span.end.count().saturating_sub(span.onset.count());
         Outcome {
@@ -232,7 +232,7 @@ impl<'a> VerdictInput<'a> {
             loop_chars,
             delay: loop_chars,
             censored: span.open,
-            ..Outcome::bare(verdict)
+            ..Outcome::from_verdict(verdict)
         }
     }
 

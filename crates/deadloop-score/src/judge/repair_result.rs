@@ -63,7 +63,7 @@ pub fn judge_repair(
         }
         (Gold::Events(gold), OutputContent::Events(made)) => {
             let found = judge_events(&gold, made);
-            (of_events(found, damaged), found.to_string(), joined(made))
+            (of_events(found, damaged), found.to_string(), join(made))
         }
         // This does not happen: a repairer of events gets events, and one of text gets text.
         _ => return failed("a stream of another kind".into()),
@@ -124,13 +124,13 @@ fn of_events(found: EventsVerdict, damaged: bool) -> RepairVerdict {
 }
 
 /// Joins the texts of events in readable form.
-fn joined(events: &[Delivery]) -> String {
+fn join(events: &[Delivery]) -> String {
     let texts = events.iter().filter(|event| !event.done);
     let texts: Vec<&str> = texts.map(|event| event.text.as_str()).collect();
     texts.join("|")
 }
 
-/// Marks outside actions that must not reach a user: those of thinking, servers and control text.
+/// Marks outside actions that must not reach a user: marks of thinking, of servers and of control text.
 const MARKS: [&str; 4] = ["<think>", "</think>", "<|", "<tool_call>"];
 
 /// Returns the marks that must not reach a user.
@@ -243,12 +243,12 @@ fn format_meaning(meaning: &Meaning) -> String {
 pub fn before_and_gold(variant: &Variant, stream: &KnownStream) -> (String, String) {
     let before = match &stream.arrived {
         ArrivedStream::Text(text) => text.clone(),
-        ArrivedStream::Events(events) => joined(events),
+        ArrivedStream::Events(events) => join(events),
     };
     let gold = match stream.gold_for(variant.stream()) {
         Gold::Meaning(meaning) => format_meaning(&meaning),
         Gold::Text(text) => text,
-        Gold::Events(events) => joined(&events),
+        Gold::Events(events) => join(&events),
     };
     (before, gold)
 }

@@ -55,7 +55,7 @@ impl ExpectedText {
             && self.meaning.text == repaired.text
             && actions(&self.meaning.actions) == actions(&repaired.actions);
         verdict(self.damaged, same, || {
-            if invented(&self.meaning.actions, &repaired.actions) {
+            if invents_action(&self.meaning.actions, &repaired.actions) {
                 RepairVerdict::Wrong
             } else if self.leaks(&repaired.text) {
                 RepairVerdict::Leaked
@@ -112,10 +112,10 @@ fn compare(text: &str) -> ComparableText<'_> {
 }
 
 fn actions(actions: &[Action]) -> Vec<ComparableAction<'_>> {
-    actions.iter().map(compared).collect()
+    actions.iter().map(comparable_action).collect()
 }
 
-fn compared(action: &Action) -> ComparableAction<'_> {
+fn comparable_action(action: &Action) -> ComparableAction<'_> {
     let fields = action.fields.iter();
     ComparableAction {
         name: &action.name,
@@ -128,7 +128,7 @@ fn compared(action: &Action) -> ComparableAction<'_> {
 }
 
 /// Returns whether the repair has an action that the truth does not have, or has it more often.
-fn invented(gold: &[Action], repaired: &[Action]) -> bool {
+fn invents_action(gold: &[Action], repaired: &[Action]) -> bool {
     let mut left = actions(gold);
     actions(repaired).iter().any(
         |action| match left.iter().position(|known| known == action) {

@@ -82,7 +82,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// Creates an outcome with a verdict and nothing else.
-    pub(crate) fn bare(verdict: Verdict) -> Self {
+    pub(crate) fn from_verdict(verdict: Verdict) -> Self {
         Self {
             verdict,
             span: None,
@@ -119,6 +119,6 @@ impl Outcome {
 
     /// Creates the outcome of a transcript on which the detector failed.
     pub fn error() -> Self {
-        Self::bare(Verdict::Error)
+        Self::from_verdict(Verdict::Error)
     }
 }

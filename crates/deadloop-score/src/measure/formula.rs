@@ -99,7 +99,7 @@ pub(super) const fn of_clean(num: &'static [Term]) -> Ratio {
 }
 
 /// Returns the formula of one ratio. `ratio` has exactly one.
-pub(super) const fn alone(ratio: &'static [Ratio]) -> Formula {
+pub(super) const fn of_one(ratio: &'static [Ratio]) -> Formula {
     Formula {
         ratios: ratio,
         joined: RatioRule::Alone,
@@ -121,11 +121,11 @@ impl Ratio {
 
     /// Returns the value of the ratio. `None` if the denominator is 0.
     pub(super) fn value(&self, tally: &Tally, worth: &Stakes) -> Option<f64> {
-        self.divided(self.parts(tally, worth))
+        self.quotient(self.parts(tally, worth))
     }
 
     /// Returns the scaled quotient of two sums. `None` if the second is not above 0.
-    pub(super) fn divided(&self, (n, d): (f64, f64)) -> Option<f64> {
+    pub(super) fn quotient(&self, (n, d): (f64, f64)) -> Option<f64> {
         (d > 0.0).then(|| self.scale * (n / d))
     }
 }

@@ -38,7 +38,7 @@ pub enum GoalError {
 }
 
 /// Returns the known name that is close to `name`, as a hint.
-fn nearest(name: &str) -> String {
+fn nearest_hint(name: &str) -> String {
     deadloop_replay::detect::harness::did_you_mean(name, MEASURES.map(|measure| measure.name))
 }
 

@@ -100,11 +100,11 @@ impl EventBuilder {
                 }
                 Ok(())
             }
-            None => self.short(step, n),
+            None => self.add_short_step(step, n),
         }
     }
 
-    fn short(&mut self, step: EventStep, n: Option<usize>) -> Result<(), String> {
+    fn add_short_step(&mut self, step: EventStep, n: Option<usize>) -> Result<(), String> {
         let marked = [step.onset, step.alarm];
         let text = |kind: &str, text: String| json!({"type": kind, "text": text});
         let one = match (step.user, step.answer, step.reasoning, step.turn, step.call) {

@@ -213,7 +213,7 @@ impl Expectation {
 }
 
 /// Returns a guard that ships, by its name.
-fn shipped(name: &str, detector: bool) -> Result<Settings, String> {
+fn shipped_guard(name: &str, detector: bool) -> Result<Settings, String> {
     let text = match name {
         _ if detector => {
             return Err("guard and detector name a guard each; expected one of them".into());
@@ -234,7 +234,7 @@ impl ExpectationTable {
     /// Parses the named guard as a settings file would be.
     fn settings(&self) -> Result<Option<Settings>, String> {
         if let Some(guard) = &self.guard {
-            return shipped(guard, self.detector.is_some()).map(Some);
+            return shipped_guard(guard, self.detector.is_some()).map(Some);
         }
         let Some(detector) = &self.detector else {
             let others = self.preset.is_some() || self.ignore.is_some() || self.prompt.is_some();

@@ -86,11 +86,11 @@ pub fn parse_pinned(file: &str) -> Result<Vec<CaseEntry>, SettingsError> {
     let wire: CaseFile = read_toml(file)?;
     wire.case
         .into_iter()
-        .map(|case| pinned(case, file))
+        .map(|case| parse_case(case, file))
         .collect()
 }
 
-fn pinned(case: CaseTable, file: &str) -> Result<CaseEntry, SettingsError> {
+fn parse_case(case: CaseTable, file: &str) -> Result<CaseEntry, SettingsError> {
     let at = |span, what: String| SettingsError::at(file, span, what);
     let name = case.name.span();
     let input = match (case.text, case.events, case.transcript) {
@@ -125,7 +125,7 @@ fn pinned(case: CaseTable, file: &str) -> Result<CaseEntry, SettingsError> {
         }
         CaseInput::Transcript(_) => None,
     };
-    let expect = several(case.expect.into_inner())
+    let expect = one_or_more(case.expect.into_inner())
         .and_then(|tables| {
             let read = |table| Expectation::read(table, marks);
             tables.into_iter().map(read).collect::<Result<Vec<_>, _>>()
@@ -156,7 +156,7 @@ fn recording(line: &str) -> Result<(Transcript, CaseMarks), String> {
 }
 
 /// Reads one table, or a list of tables.
-fn several<T: DeserializeOwned>(value: Value) -> Result<Vec<T>, String> {
+fn one_or_more<T: DeserializeOwned>(value: Value) -> Result<Vec<T>, String> {
     let one = |value: Value| {
         value
             .try_into()

@@ -121,7 +121,7 @@ impl CaseTextPart {
         ) {
             (Some(text), None, None, None, None) => Ok(text.clone()),
             (None, Some(unit), None, None, None) => Ok(unit.repeat(times(unit.len())?)),
-            (None, None, Some(lines), None, None) if !lines.is_empty() => self.numbered(lines),
+            (None, None, Some(lines), None, None) if !lines.is_empty() => self.number_lines(lines),
             (None, None, None, Some(template), None) => {
                 let longest = self.words.iter().map(String::len).max().unwrap_or(0);
                 let n = times(template.len() + longest)?;
@@ -134,7 +134,7 @@ impl CaseTextPart {
         }
     }
 
-    fn numbered(&self, lines: &[String]) -> Result<String, String> {
+    fn number_lines(&self, lines: &[String]) -> Result<String, String> {
         let longest = lines.iter().map(String::len).max().unwrap_or(0);
         let items = self.items.ok_or("items is missing beside numbered")?;
         fits(items.checked_mul(longest + 20))?;

@@ -32,7 +32,7 @@ impl FinderReading {
         let meant = |row: &&LabelRow| {
             alarm.is_none_or(|(channel, at)| {
                 row.channel == Some(channel)
-                    && begins(row) <= at
+                    && repetition_start(row) <= at
                     && row.end.is_none_or(|end| at <= end)
             })
         };
@@ -40,7 +40,7 @@ impl FinderReading {
         if let Some(row) = spans().find(|row| row.class == Class::Loop) {
             return Self::Loop(from(row));
         }
-        let longest = |row: &&LabelRow| row.end.unwrap_or(u64::MAX) - begins(row);
+        let longest = |row: &&LabelRow| row.end.unwrap_or(u64::MAX) - repetition_start(row);
         spans()
             .max_by_key(longest)
             .map_or(Self::Nothing, |row| Self::Passing(from(row), row.end))
@@ -82,11 +82,11 @@ fn place(at: Units) -> String {
 /// Returns the start of a repetition, in the unit of its channel.
 fn from(row: &LabelRow) -> Units {
     let channel = row.channel.unwrap_or(Channel::Answer);
-    channel.units(begins(row))
+    channel.units(repetition_start(row))
 }
 
 /// Returns the start of a repetition: the label's `earliest`, or its onset.
-fn begins(row: &LabelRow) -> u64 {
+fn repetition_start(row: &LabelRow) -> u64 {
     row.earliest.or(row.onset).unwrap_or(0)
 }
 

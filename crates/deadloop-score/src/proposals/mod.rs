@@ -85,14 +85,14 @@ pub fn propose(transcript: &Transcript) -> Proposal {
         }
     });
     let of_run = run.iter().map(|run| (run.class, run.confidence));
-    let (class, confidence) = whole(classes.chain(of_run));
+    let (class, confidence) = combine_classes(classes.chain(of_run));
     if let Some(run) = &run {
         rows.extend(run.spans.iter().map(|span| stuck(&transcript.id, span)));
     }
     if rows.is_empty() {
         let clean = LabelRow::new(&transcript.id, class, BY);
         rows.push(LabelRow {
-            note: note(confidence) + &run.as_ref().map(harmless).unwrap_or_default(),
+            note: note(confidence) + &run.as_ref().map(format_harmless).unwrap_or_default(),
             channel: run.map(|run| run.channel),
             ..clean
         });
@@ -149,7 +149,7 @@ fn stuck(id: &str, span: &RunSpan) -> LabelRow {
 }
 
 /// Formats the harmless repetitions of a clean run, for its note.
-fn harmless(run: &RunFindings) -> String {
+fn format_harmless(run: &RunFindings) -> String {
     let one = |benign: &Benign| format!("; {} {}-{}", benign.reason, benign.start, benign.end);
     run.benign.iter().map(one).collect()
 }
@@ -291,7 +291,7 @@ fn confirm(found: &mut TextFindings) {
 ///
 /// A loop wins over a passing repetition, and that over no repetition. The confidence is the highest of the winning
 /// class; for `clean` it is the lowest.
-fn whole(classes: impl Iterator<Item = (Class, f64)>) -> (Class, f64) {
+fn combine_classes(classes: impl Iterator<Item = (Class, f64)>) -> (Class, f64) {
     let all: Vec<(Class, f64)> = classes.collect();
     let of = |class: Class| all.iter().filter(move |c| c.0 == class).map(|c| c.1);
     for class in [Class::Loop, Class::Unsure, Class::Transient] {

@@ -92,7 +92,7 @@ impl ScoredRepairs {
         };
         let best = |repairer: &str| BestRepair {
             repairer: repairer.to_owned(),
-            variant: best(&scores, |variant| variants[variant].repairer() == repairer),
+            variant: best_harmless(&scores, |variant| variants[variant].repairer() == repairer),
         };
         let best = repairers.into_iter().filter(reads).map(best).collect();
         Self { scores, best }
@@ -108,7 +108,7 @@ impl ScoredRepairs {
 /// Returns the best variant without harm among those for which `is_own` is true.
 ///
 /// A variant that fails on an intact stream does harm.
-fn best(scores: &[RepairScore], is_own: impl Fn(usize) -> bool) -> Option<usize> {
+fn best_harmless(scores: &[RepairScore], is_own: impl Fn(usize) -> bool) -> Option<usize> {
     let of = |fault: &'static str| scores.iter().filter(move |score| score.fault == fault);
     let harms = |variant: usize| of(INTACT).any(|s| s.variant == variant && s.errors > 0);
     let recovered = |score: &RepairScore| score.tally.count(RepairVerdict::Recovered);

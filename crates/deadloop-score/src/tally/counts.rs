@@ -24,8 +24,8 @@ macro_rules! counts {
             /// All counts, in the order of their numbers.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$count),*];
 
-            /// Returns the name of the count, which is that of its column in scores.parquet. The bins of `within_N`
-            /// have no column.
+            /// Returns the name of the count and of its column in scores.parquet. The bins of `within_N` have no
+            /// column.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$count => $name,)* }
             }
@@ -192,11 +192,11 @@ impl Tally {
         let mut tally = Self::default();
         tally[Count::Transcripts] = 1;
         tally[Count::from(outcome.verdict)] = 1;
-        tally[Count::Exposure] = signed(outcome.exposure);
-        tally[Count::Lost] = signed(outcome.lost);
-        tally[Count::Saved] = signed(outcome.saved);
-        tally[Count::LoopChars] = signed(outcome.loop_chars);
-        tally[Count::Delay] = signed(outcome.delay);
+        tally[Count::Exposure] = to_signed(outcome.exposure);
+        tally[Count::Lost] = to_signed(outcome.lost);
+        tally[Count::Saved] = to_signed(outcome.saved);
+        tally[Count::LoopChars] = to_signed(outcome.loop_chars);
+        tally[Count::Delay] = to_signed(outcome.delay);
         tally[Count::Earlier] = outcome.is_earlier().into();
         let at = match outcome.verdict {
             Verdict::Premature | Verdict::Stale => Some(Count::CutAt),
@@ -204,7 +204,7 @@ impl Tally {
             _ => None,
         };
         if let Some(count) = at {
-            tally[count] = signed(outcome.generated);
+            tally[count] = to_signed(outcome.generated);
         }
         tally[Count::Censored] = outcome.censored.into();
         tally[Count::InPeriods] = outcome.in_periods.into();
@@ -259,7 +259,7 @@ impl Tally {
     }
 
     /// Returns the counts that are not 0, with their places.
-    pub(crate) fn touched(&self) -> impl Iterator<Item = (usize, i64)> {
+    pub(crate) fn nonzero(&self) -> impl Iterator<Item = (usize, i64)> {
         let counts = self.0.iter().copied().enumerate();
         counts.filter(|(_, n)| *n != 0)
     }
@@ -270,7 +270,7 @@ impl Tally {
 }
 
 /// Converts a sum. Corpora are far below 2^63 chars.
-fn signed(n: u64) -> i64 {
+fn to_signed(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 

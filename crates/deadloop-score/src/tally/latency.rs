@@ -37,17 +37,17 @@ impl Latencies {
     pub fn from_outcomes<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
         let mut all = Self::default();
         outcomes.into_iter().for_each(|outcome| all.add(outcome));
-        all.sorted()
+        all.sort()
     }
 
-    /// Adds the latency of a hit. Call [`sorted`](Self::sorted) before reading.
+    /// Adds the latency of a hit. Call [`sort`](Self::sort) before reading.
     pub(crate) fn add(&mut self, outcome: &Outcome) {
         let hit = outcome.verdict == Verdict::Hit;
         self.0.extend(outcome.latency.filter(|_| hit));
     }
 
     /// Sorts the latencies.
-    pub(crate) fn sorted(mut self) -> Self {
+    pub(crate) fn sort(mut self) -> Self {
         self.0.sort_unstable();
         self
     }

@@ -9,7 +9,7 @@ use deadloop_replay::detect::harness::Cursor;
 use deadloop_replay::{BlockDecision, Moment, Plan, Record, Region, Stop};
 
 use crate::judge::{JudgeOptions, ReadChannels};
-use crate::tally::sheet::{LatencySheet, Sheet, changes, summed};
+use crate::tally::sheet::{LatencySheet, Sheet, changes, sum_boxes};
 use crate::tally::{AnyEvidence, BlockTrial, Mismatch, Tally};
 use crate::truth::{
     ByteReader, Case, CaseSet, PackedCases, StringPool, put_float, put_kind, put_list, put_maybe,
@@ -45,7 +45,7 @@ impl PackedRecords {
         let mut bytes = self.0.at(case);
         for _ in 0..block {
             let length = bytes.size();
-            bytes.some(length);
+            bytes.read_up_to(length);
         }
         take_next(&mut bytes)
     }
@@ -155,7 +155,7 @@ impl AnyEvidence for PackedEvidence<'_> {
             changes.push((region, sum.tally));
         }
         let shape = self.plan.blocks()[block].shape();
-        summed(&shape, base, &changes, &hits)
+        sum_boxes(&shape, base, &changes, &hits)
     }
 }
 
@@ -193,7 +193,7 @@ fn take_decided(from: &mut ByteReader<'_>) -> BlockDecision {
 /// Unpacks the decisions of one block, which follow their length.
 fn take_next(from: &mut ByteReader<'_>) -> BlockDecision {
     let length = from.size();
-    take_decided(&mut ByteReader(from.some(length)))
+    take_decided(&mut ByteReader(from.read_up_to(length)))
 }
 
 fn put_region(region: &Region, to: &mut Vec<u8>) {

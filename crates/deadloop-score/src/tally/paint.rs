@@ -29,7 +29,7 @@ impl Canvas {
             }
         }
         let mut canvas = Self {
-            offsets: cuts.iter().map(|cut| merged(cut)).collect(),
+            offsets: cuts.iter().map(|cut| merged_indices(cut)).collect(),
             shape: Vec::new(),
         };
         canvas.shape = canvas
@@ -111,7 +111,7 @@ fn advance(at: &mut [usize], spans: &[(usize, usize, usize)]) -> bool {
 }
 
 /// Returns the merged index of each value of an axis that is cut before the marked values.
-fn merged(cut: &[bool]) -> Vec<usize> {
+fn merged_indices(cut: &[bool]) -> Vec<usize> {
     let values = cut.len() - 1;
     let mut index = 0;
     let mut of = |value: usize| {

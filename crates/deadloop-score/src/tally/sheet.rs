@@ -116,7 +116,7 @@ impl<'a> TallyDraft<'a> {
             let outcome = judge(case, watch, Some(stop), options);
             let from = self.changes.len();
             self.changes
-                .extend((Tally::from_outcome(&outcome) - quiet).touched());
+                .extend((Tally::from_outcome(&outcome) - quiet).nonzero());
             let hit = outcome.latency.filter(|_| outcome.verdict == Verdict::Hit);
             judged.push((from..self.changes.len(), hit));
         }
@@ -181,7 +181,7 @@ impl<'a> TallyDraft<'a> {
 ///
 /// `base` is shared by every cell. `changes` has the change of each box, `hits` the latency and the number of hits of
 /// each box that is a hit.
-pub(crate) fn summed(
+pub(crate) fn sum_boxes(
     shape: &[usize],
     base: Tally,
     changes: &[(Region, Tally)],
@@ -193,7 +193,7 @@ pub(crate) fn summed(
     };
     for (region, tally) in changes {
         let from = draft.changes.len();
-        draft.changes.extend(tally.touched());
+        draft.changes.extend(tally.nonzero());
         draft.strokes.push(Stroke {
             region,
             changes: from..draft.changes.len(),
@@ -238,7 +238,7 @@ impl Sheet {
     ///
     /// Counts that were not requested are those of a setting that never alarms.
     pub fn tally(&self, at: &[u16]) -> Tally {
-        self.merged(self.canvas.index(at))
+        self.merged_tally(self.canvas.index(at))
     }
 
     /// Returns the merged cell of a cell. All cells of a merged cell have the same tally.
@@ -247,7 +247,7 @@ impl Sheet {
     }
 
     /// Returns the tally of a merged cell.
-    fn merged(&self, index: usize) -> Tally {
+    fn merged_tally(&self, index: usize) -> Tally {
         let mut tally = self.base;
         for (slot, n) in self.slots.iter().zip(self.painter.cell(index)) {
             *tally.slot(*slot) += n;
@@ -280,7 +280,7 @@ impl LatencySheet {
         strokes.sort_by_key(|s| s.hit);
         let canvas = sheet.canvas.clone();
         let mut queues: Vec<LatencyQueue> = (0..canvas.len())
-            .map(|i| LatencyQueue::new(&sheet.merged(i)))
+            .map(|i| LatencyQueue::new(&sheet.merged_tally(i)))
             .collect();
         for stroke in &strokes {
             let (latency, hits) = stroke

@@ -118,7 +118,7 @@ pub struct SharedNames(HashSet<Arc<str>>);
 
 impl SharedNames {
     /// Returns the shared copy of a name.
-    fn once(&mut self, name: Arc<str>) -> Arc<str> {
+    fn share_name(&mut self, name: Arc<str>) -> Arc<str> {
         match self.0.get(&name) {
             Some(known) => known.clone(),
             None => {
@@ -146,7 +146,7 @@ impl Case {
         let mut problems = Vec::new();
         let placed = match labels.and_then(|file| file.labels_for(&t.id)) {
             Some(rows) => rows.to_vec(),
-            None => inside(entry, &mut problems),
+            None => inline(entry, &mut problems),
         };
         let bad = labels.is_some_and(|file| file.is_bad(&t.id));
         let timeline = Timeline::from_events(&t.events);
@@ -176,7 +176,7 @@ impl Case {
     /// Replaces the names by shared copies, so that cases with the same `names` store each name once.
     #[must_use]
     pub fn sharing(mut self, names: &mut SharedNames) -> Self {
-        self.model = names.once(self.model);
+        self.model = names.share_name(self.model);
         let own = [
             &mut self.task,
             &mut self.profile,
@@ -186,7 +186,7 @@ impl Case {
             &mut self.source,
         ];
         own.into_iter().for_each(|name| {
-            *name = name.take().map(|name| names.once(name));
+            *name = name.take().map(|name| names.share_name(name));
         });
         self
     }
@@ -269,7 +269,7 @@ pub fn units(cases: &(impl CaseSet + ?Sized)) -> Vec<Unit> {
 }
 
 /// Reads the labels inside a transcript.
-pub(crate) fn inside(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<PlacedLabel> {
+pub(crate) fn inline(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<PlacedLabel> {
     let place = &entry.place;
     let labels = match &entry.labels {
         None | Some(Value::Null) => return Vec::new(),
@@ -338,7 +338,7 @@ fn truth(
     })
 }
 
-/// Builds the span of a label, and checks it against the transcript. A transient label without an onset has none.
+/// Builds the span of a label, and checks it against the transcript. `None` if the label has no onset.
 fn span(
     place: &Place,
     label: &Label,

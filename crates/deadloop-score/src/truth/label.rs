@@ -186,7 +186,7 @@ impl WireLabel {
                 "the first char, call or event that is damaged",
             );
         }
-        self.fitting(class, kind, place, problems);
+        self.check_kind_fits(class, kind, place, problems);
         self.order(place, problems);
         (problems.len() == before).then_some(())?;
         Some(Label {
@@ -203,7 +203,7 @@ impl WireLabel {
     }
 
     /// Rejects a fault with a kind of loop, and a loop with a kind of fault.
-    fn fitting(
+    fn check_kind_fits(
         &self,
         class: Option<Class>,
         kind: Option<Kind>,

@@ -175,7 +175,7 @@ impl Cells<'_> {
 
     fn number(&self, column: &str, place: &Place, problems: &mut Vec<Problem>) -> Option<u64> {
         let text = self.text(column)?;
-        let number = whole(text.trim());
+        let number = parse_whole(text.trim());
         if number.is_none() {
             push(
                 problems,
@@ -238,7 +238,7 @@ fn may_break(column: &str) -> bool {
 }
 
 /// Parses a whole number, also as `12.0`, which pandas writes in columns with gaps.
-fn whole(text: &str) -> Option<u64> {
+fn parse_whole(text: &str) -> Option<u64> {
     let zeros = |rest: &&str| !rest.is_empty() && rest.bytes().all(|digit| digit == b'0');
     let rounded = text.split_once('.').filter(|(_, rest)| zeros(rest));
     rounded.map_or(text, |(number, _)| number).parse().ok()

@@ -17,7 +17,7 @@ mod test_cases;
 mod timeline;
 
 pub use case_set::CaseSet;
-pub(crate) use cases::inside;
+pub(crate) use cases::inline;
 pub use cases::{Case, CopyKey, SharedNames, mean_clean, units};
 pub(crate) use copies::kept_together;
 pub(crate) use copies::{copies, group_numbers};

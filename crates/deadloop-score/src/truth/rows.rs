@@ -8,7 +8,7 @@ use deadloop_replay::corpus::{Entry, Problem};
 use deadloop_replay::detect::{Channel, Kind};
 
 use crate::files::store::{FileError, write_text};
-use crate::truth::{Class, LABEL_COLUMNS, Label, LabelsFile, inside};
+use crate::truth::{Class, LABEL_COLUMNS, Label, LabelsFile, inline};
 
 /// A row of a labels.csv. Positions are in the channel's own unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,7 +86,7 @@ impl LabelRow {
         let mut problems = Vec::new();
         let id = &entry.transcript.id;
         let row = |(_, label)| Self::from_label(id, &label, String::new(), String::new());
-        let rows = inside(entry, &mut problems).into_iter().map(row).collect();
+        let rows = inline(entry, &mut problems).into_iter().map(row).collect();
         if problems.is_empty() {
             Ok(rows)
         } else {

@@ -28,7 +28,7 @@ impl Stretches {
     /// Unpacks the bytes of [`put`](Self::put).
     pub(crate) fn take(from: &mut ByteReader<'_>) -> Self {
         let length = from.size();
-        Self(from.some(length).into())
+        Self(from.read_up_to(length).into())
     }
 
     /// Returns the stretches in order.

@@ -165,7 +165,7 @@ fn spent_before(
 }
 
 /// Returns the tokens around an event of the model, if it and all events before it have counts.
-fn around(before: Option<u64>, event: &RecordedEvent) -> Option<EventTokens> {
+fn tokens_around(before: Option<u64>, event: &RecordedEvent) -> Option<EventTokens> {
     let (before, own) = before.zip(event.tokens)?;
     Some(EventTokens { before, own })
 }
@@ -182,7 +182,7 @@ fn clock_of_events(events: &[RecordedEvent], channel: Channel, at: u64) -> Posit
                 let t_ms = event.t_ms;
                 return PositionTime { t_ms, tokens };
             }
-            let counted = around(tokens, event);
+            let counted = tokens_around(tokens, event);
             return PositionTime {
                 t_ms: event.t_ms,
                 tokens: counted.map(|counted| counted.at(at - own, n)),
@@ -192,7 +192,7 @@ fn clock_of_events(events: &[RecordedEvent], channel: Channel, at: u64) -> Posit
             own += n;
         }
         if made {
-            tokens = around(tokens, event).map(EventTokens::through);
+            tokens = tokens_around(tokens, event).map(EventTokens::through);
         }
     }
     PositionTime::default()

@@ -132,7 +132,7 @@ impl ObjectContent {
         Some(rest)
     }
 
-    /// Returns the parts that a live stream is watched for: those of the first choice.
+    /// Returns the parts of the first choice, for which a live stream is watched.
     pub fn watched(self) -> impl Iterator<Item = ObjectPart> {
         let first = |(choice, part)| (choice == 0).then_some(part);
         self.parts.into_iter().filter_map(first)

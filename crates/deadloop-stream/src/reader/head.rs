@@ -67,7 +67,7 @@ fn sign(line: &[u8], whole: bool) -> LineEvidence {
         return brace(trimmed, whole);
     }
     if line.starts_with(b":") {
-        return waiting(LineEvidence::Field, line, whole);
+        return once_whole(LineEvidence::Field, line, whole);
     }
     for name in FIELDS {
         let Some(rest) = line.strip_prefix(name.as_bytes()) else {
@@ -78,7 +78,7 @@ fn sign(line: &[u8], whole: bool) -> LineEvidence {
         };
         return match rest.strip_prefix(b":") {
             Some(value) if name == "data" => data(value.trim_ascii(), line, whole),
-            Some(_) => waiting(LineEvidence::Field, line, whole),
+            Some(_) => once_whole(LineEvidence::Field, line, whole),
             None if rest.is_empty() && !whole => LineEvidence::Wait,
             None => LineEvidence::Format(StreamFormat::Text),
         };
@@ -87,7 +87,7 @@ fn sign(line: &[u8], whole: bool) -> LineEvidence {
 }
 
 /// Returns the sign of a line that counts only once it is whole.
-fn waiting(sign: LineEvidence, line: &[u8], whole: bool) -> LineEvidence {
+fn once_whole(sign: LineEvidence, line: &[u8], whole: bool) -> LineEvidence {
     match whole {
         _ if line.len() > FIELD => LineEvidence::Format(StreamFormat::Text),
         true => sign,
@@ -97,12 +97,12 @@ fn waiting(sign: LineEvidence, line: &[u8], whole: bool) -> LineEvidence {
 
 fn data(value: &[u8], line: &[u8], whole: bool) -> LineEvidence {
     if value.is_empty() {
-        return waiting(LineEvidence::Field, line, whole);
+        return once_whole(LineEvidence::Field, line, whole);
     }
     if value.starts_with(b"{") || (whole && value == DONE.as_bytes()) {
         return LineEvidence::Format(StreamFormat::Sse);
     }
-    // More may follow even the whole word, and then it is none.
+    // Even after the whole word, more text may follow on the line.
     if !whole && DONE.as_bytes().starts_with(value) {
         return LineEvidence::Wait;
     }

@@ -61,7 +61,7 @@ impl StreamLines {
             let found = self.line_end();
             let (content, after) = match found {
                 Some(at) => (at, at + 1),
-                None => (self.undecided(), self.undecided()),
+                None => (self.undecided_end(), self.undecided_end()),
             };
             self.searched = after;
             let length = content - start;
@@ -104,7 +104,7 @@ impl StreamLines {
     }
 
     /// Returns the end of the bytes that are surely no line end. A CR that is the last byte so far may be one.
-    fn undecided(&self) -> usize {
+    fn undecided_end(&self) -> usize {
         let cr = self.held[self.start..].ends_with(b"\r");
         self.held.len() - usize::from(cr && !self.ended)
     }

@@ -148,14 +148,14 @@ impl Objects {
             None => {}
             Some(Err(fault)) => bad.note(self.line, fault),
             Some(Ok((family, said))) => {
-                self.named(said.model.as_deref(), out);
+                self.take_model_name(said.model.as_deref(), out);
                 let ends = said.ends;
                 self.run |= family.run;
                 for part in said.watched() {
                     match part {
                         ObjectPart::Event(event) => self.event(family, event, out),
                         ObjectPart::Call(call) => self.call(call, out),
-                        ObjectPart::Over(key) => self.calls.over(&key, out),
+                        ObjectPart::Over(key) => self.calls.close(&key, out),
                     }
                 }
                 if ends {
@@ -176,7 +176,7 @@ impl Objects {
 
     /// Takes the model's name from the first object that has one, and splits later texts by that model's rules. Later
     /// names are ignored: a server may go on under another name of the same model within one response.
-    fn named(&mut self, model: Option<&str>, out: &mut VecDeque<Arrival>) {
+    fn take_model_name(&mut self, model: Option<&str>, out: &mut VecDeque<Arrival>) {
         let (None, Some(model)) = (&self.model, model) else {
             return;
         };

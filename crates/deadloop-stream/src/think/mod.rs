@@ -207,7 +207,7 @@ impl ThinkSplitter {
         let mut from = 0;
         while let Some(next) = self.lead(&text[from..]) {
             let at = from + next;
-            match self.quoted(text, at, self.match_mark(&text[at..])) {
+            match self.unless_quoted(text, at, self.match_mark(&text[at..])) {
                 TagMatch::Mark(length, then) => {
                     emit(side, &text[..at], out);
                     self.state = then;
@@ -237,7 +237,7 @@ impl ThinkSplitter {
     }
 
     /// Returns the found mark, unless it is between back-ticks inside thinking, where it is a mention.
-    fn quoted(
+    fn unless_quoted(
         &self,
         text: &str,
         at: usize,

@@ -141,7 +141,7 @@ impl Stems {
                 pair[0], pair[1]
             ));
         }
-        // Leftmost first: only for that does it look for all the stems at once.
+        // Only for this kind of match does the finder search all stems at once.
         let finder = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostFirst)
             .build(marks.iter().map(|mark| stem(mark)));
@@ -162,14 +162,14 @@ impl Stems {
         let whole = self.finder.as_ref().and_then(|finder| finder.find(text));
         whole
             .map(|found| found.start())
-            .or_else(|| cut(text, |c| self.leads.contains(&c)))
+            .or_else(|| cut_stem(text, |c| self.leads.contains(&c)))
     }
 }
 
 /// Returns the position at which a closing tag may begin; at the end of the text, the position of the tag's beginning.
 pub(super) fn find(tag: &str, text: &str) -> Option<usize> {
     text.find(stem(tag))
-        .or_else(|| cut(text, |c| tag.starts_with(c)))
+        .or_else(|| cut_stem(text, |c| tag.starts_with(c)))
 }
 
 fn stem(mark: &str) -> &str {
@@ -182,7 +182,7 @@ fn stem(mark: &str) -> &str {
 
 /// Returns the position of the last few chars, from the first that `lead` accepts: a stem that the end of the text may
 /// cut.
-fn cut(text: &str, lead: impl Fn(char) -> bool) -> Option<usize> {
+fn cut_stem(text: &str, lead: impl Fn(char) -> bool) -> Option<usize> {
     let last = text.char_indices().rev().take(STEM - 1);
     last.filter(|(_, c)| lead(*c)).last().map(|(at, _)| at)
 }

@@ -12,12 +12,12 @@ impl Serialize for RecordedEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         body(&mut map, &self.body)?;
-        about(&mut map, self)?;
+        write_metadata(&mut map, self)?;
         map.end()
     }
 }
 
-fn about<M: SerializeMap>(map: &mut M, event: &RecordedEvent) -> Result<(), M::Error> {
+fn write_metadata<M: SerializeMap>(map: &mut M, event: &RecordedEvent) -> Result<(), M::Error> {
     if let Body::ToolResult { error, .. } = &event.body {
         optional(map, "error", error.as_ref())?;
     }

@@ -10,8 +10,8 @@ pub(super) struct DamageDraws {
 }
 
 impl DamageDraws {
-    /// Returns the sequence of a seed and a name. The name is that of a fault, so that each fault draws different
-    /// numbers from the same seed.
+    /// Returns the sequence of a seed and the name of a fault, so that each fault draws different numbers from the same
+    /// seed.
     pub(super) fn new(name: &str, seed: u64) -> Self {
         Self {
             seed: xxh3_64_with_seed(name.as_bytes(), seed),
@@ -29,12 +29,12 @@ impl DamageDraws {
     }
 
     /// Returns a random item. `None` if there is none.
-    pub(super) fn one<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
+    pub(super) fn pick<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
         of.get(self.below(of.len()))
     }
 
     /// Returns up to `count` random items, in their order.
-    pub(super) fn some<T>(&mut self, of: Vec<T>, count: usize) -> Vec<T> {
+    pub(super) fn pick_some<T>(&mut self, of: Vec<T>, count: usize) -> Vec<T> {
         if of.len() <= count {
             return of;
         }

@@ -12,11 +12,11 @@ const WAYS: [fn(&str, &mut DamageDraws) -> String; 7] =
     [no_quote, no_bracket, comment, comma, line_end, second, cut];
 
 /// Breaks JSON in up to `severity` ways. A way that does not apply to the text changes nothing.
-pub(super) fn broken(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
+pub(super) fn break_json(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     if serde_json::from_str::<IgnoredAny>(intact).is_err() {
         return intact.to_owned();
     }
-    let ways = draw.some(WAYS.to_vec(), severity);
+    let ways = draw.pick_some(WAYS.to_vec(), severity);
     ways.into_iter()
         .fold(intact.to_owned(), |text, way| way(&text, draw))
 }
@@ -28,7 +28,7 @@ fn places(text: &str, what: impl Fn(char) -> bool) -> Vec<usize> {
     text.char_indices().filter_map(place).collect()
 }
 
-fn without(text: &str, at: Option<&usize>) -> String {
+fn remove_char(text: &str, at: Option<&usize>) -> String {
     let mut text = text.to_owned();
     if let Some(at) = at {
         text.remove(*at);
@@ -52,23 +52,23 @@ fn no_quote(text: &str, draw: &mut DamageDraws) -> String {
         scan.outside(c);
         (scan.is_quoted() != before).then_some(at)
     });
-    without(text, draw.one(&borders.collect::<Vec<_>>()))
+    remove_char(text, draw.pick(&borders.collect::<Vec<_>>()))
 }
 
 fn no_bracket(text: &str, draw: &mut DamageDraws) -> String {
     let brackets = places(text, |c| matches!(c, '}' | ']'));
-    without(text, draw.one(&brackets))
+    remove_char(text, draw.pick(&brackets))
 }
 
 fn comment(text: &str, draw: &mut DamageDraws) -> String {
     let places = places(text, |c| matches!(c, ',' | '}' | ']'));
-    let comment = draw.one(&[" /* as asked */ ", " // as asked\n"]).copied();
-    with(text, draw.one(&places), comment.unwrap_or(""))
+    let comment = draw.pick(&[" /* as asked */ ", " // as asked\n"]).copied();
+    with(text, draw.pick(&places), comment.unwrap_or(""))
 }
 
 fn comma(text: &str, draw: &mut DamageDraws) -> String {
     let places = places(text, |c| matches!(c, '}' | ']'));
-    with(text, draw.one(&places), ",")
+    with(text, draw.pick(&places), ",")
 }
 
 /// Replaces an escaped line end in a string by a raw one.
@@ -80,7 +80,7 @@ fn line_end(text: &str, draw: &mut DamageDraws) -> String {
         }
         escaped = !escaped && c == '\\';
     }
-    match draw.one(&ends) {
+    match draw.pick(&ends) {
         Some(at) => format!("{}\n{}", &text[..*at], &text[at + 2..]),
         None => text.to_owned(),
     }

@@ -41,34 +41,34 @@ pub fn damage(fault: Fault, severity: u8, seed: u64, intact: &str) -> DamagedTex
     let draw = DamageDraws::new(fault.name(), seed);
     let text = match severity {
         0 => intact.to_owned(),
-        _ => damaged(fault, severity, draw, intact),
+        _ => damage_text(fault, severity, draw, intact),
     };
     let onset = onset(intact, &text);
     DamagedText { text, onset }
 }
 
-fn damaged(fault: Fault, severity: usize, mut draw: DamageDraws, intact: &str) -> String {
+fn damage_text(fault: Fault, severity: usize, mut draw: DamageDraws, intact: &str) -> String {
     let draw = &mut draw;
     match fault {
-        Fault::Unclosed => tags::unclosed(intact, severity, draw),
+        Fault::Unclosed => tags::remove_closing(intact, severity, draw),
         Fault::EarlyClose => tags::early_close(intact, severity, draw),
-        Fault::Nested => tags::nested(intact, severity, draw),
-        Fault::Crossed => tags::crossed(intact, draw),
+        Fault::Nested => tags::nest(intact, severity, draw),
+        Fault::Crossed => tags::cross(intact, draw),
         Fault::Case => tags::case(intact, severity, draw),
-        Fault::Misspelt => tags::misspelt(intact, severity, draw),
+        Fault::Misspelt => tags::misspell(intact, severity, draw),
         Fault::NumberMismatch => tags::number_mismatch(intact, severity, draw),
-        Fault::MissingField => tags::missing_field(intact, severity, draw),
+        Fault::MissingField => tags::remove_field(intact, severity, draw),
         Fault::Empty => tags::empty(intact, severity),
         Fault::LeakedControl => text::leaked_control(intact, severity, draw),
-        Fault::BrokenJson => json::broken(intact, severity, draw),
+        Fault::BrokenJson => json::break_json(intact, severity, draw),
         Fault::ThinkOpen => think::open(intact),
-        Fault::ThinkMissing => think::missing(intact),
+        Fault::ThinkMissing => think::remove_opening(intact),
         Fault::ThinkTwice => think::twice(intact, severity),
         Fault::ThinkLate => think::late(intact, severity),
         Fault::ToolInThink => think::tool_inside(intact),
         Fault::Pseudo => text::pseudo(intact, severity, draw),
         Fault::Confirmation => text::confirmation(intact, severity, draw),
-        Fault::Cut => text::cut(intact, severity, draw),
+        Fault::Cut => text::cut_end(intact, severity, draw),
         // Faults of delivery and of whole streams change no text.
         _ => intact.to_owned(),
     }

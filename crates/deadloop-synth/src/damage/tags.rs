@@ -55,7 +55,7 @@ fn elements(text: &str) -> Vec<TagElement> {
 }
 
 /// Returns the text with each of these ranges replaced. The ranges do not overlap.
-fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
+fn apply_edits(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let (mut all, mut from) = (String::with_capacity(text.len()), 0);
     for (range, with) in edits {
@@ -66,16 +66,16 @@ fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     all + text.get(from..).unwrap_or("")
 }
 
-fn nothing(range: Range<usize>) -> (Range<usize>, String) {
+fn deletion(range: Range<usize>) -> (Range<usize>, String) {
     (range, String::new())
 }
 
-pub(super) fn unclosed(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
-    let hit = draw.some(elements(intact), severity);
-    edited(
+pub(super) fn remove_closing(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
+    let hit = draw.pick_some(elements(intact), severity);
+    apply_edits(
         intact,
         hit.into_iter()
-            .map(|element| nothing(element.close))
+            .map(|element| deletion(element.close))
             .collect(),
     )
 }
@@ -84,24 +84,24 @@ pub(super) fn early_close(intact: &str, severity: usize, draw: &mut DamageDraws)
     // In an element with inner elements, the early tag could end up inside one of them.
     let flat = |element: &TagElement| !intact[element.open.end..element.close.start].contains('<');
     let flat: Vec<TagElement> = elements(intact).into_iter().filter(flat).collect();
-    let hit = draw.some(flat, severity);
+    let hit = draw.pick_some(flat, severity);
     let early = |element: TagElement| {
         let at = draw.place(intact, element.open.end, element.close.start);
         (at..at, intact[element.close].to_owned())
     };
-    edited(intact, hit.into_iter().map(early).collect())
+    apply_edits(intact, hit.into_iter().map(early).collect())
 }
 
 /// Returns the elements that are not inside another one.
-fn outer(text: &str) -> Vec<TagElement> {
+fn outermost(text: &str) -> Vec<TagElement> {
     elements(text)
         .into_iter()
         .filter(|element| !element.inner)
         .collect()
 }
 
-pub(super) fn nested(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
-    let outer = outer(intact);
+pub(super) fn nest(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
+    let outer = outermost(intact);
     if outer.len() < 2 {
         return intact.to_owned();
     }
@@ -109,22 +109,22 @@ pub(super) fn nested(intact: &str, severity: usize, draw: &mut DamageDraws) -> S
     let last = (first + severity).min(outer.len() - 1);
     let (closing, to) = (outer[first].close.clone(), outer[last].close.end);
     let moved = (to..to, intact[closing.clone()].to_owned());
-    edited(intact, vec![nothing(closing), moved])
+    apply_edits(intact, vec![deletion(closing), moved])
 }
 
-pub(super) fn crossed(intact: &str, draw: &mut DamageDraws) -> String {
-    let outer = outer(intact);
+pub(super) fn cross(intact: &str, draw: &mut DamageDraws) -> String {
+    let outer = outermost(intact);
     if outer.len() < 2 {
         return intact.to_owned();
     }
     let first = draw.below(outer.len() - 1);
     let (closing, to) = (outer[first].close.clone(), outer[first + 1].open.end);
     let moved = (to..to, intact[closing.clone()].to_owned());
-    edited(intact, vec![nothing(closing), moved])
+    apply_edits(intact, vec![deletion(closing), moved])
 }
 
 /// Returns the edits that rename the opening tag, the closing tag or both.
-fn renamed(
+fn rename_tags(
     element: &TagElement,
     open: Option<&str>,
     close: Option<&str>,
@@ -135,20 +135,20 @@ fn renamed(
 }
 
 pub(super) fn case(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
-    let hit = draw.some(elements(intact), severity);
+    let hit = draw.pick_some(elements(intact), severity);
     let cased = |element: TagElement| {
         let name = match draw.below(3) {
             0 => element.name.to_ascii_uppercase(),
-            1 => capitals(&element.name, true),
-            _ => capitals(&element.name, false),
+            1 => capitalize(&element.name, true),
+            _ => capitalize(&element.name, false),
         };
-        renamed(&element, Some(&name), Some(&name))
+        rename_tags(&element, Some(&name), Some(&name))
     };
-    edited(intact, hit.into_iter().flat_map(cased).collect())
+    apply_edits(intact, hit.into_iter().flat_map(cased).collect())
 }
 
 /// Returns the name with a capital first letter, and with `all` also after each `_`.
-fn capitals(name: &str, all: bool) -> String {
+fn capitalize(name: &str, all: bool) -> String {
     let (mut begin, mut capitals) = (true, String::new());
     for c in name.chars() {
         capitals.push(if begin { c.to_ascii_uppercase() } else { c });
@@ -157,8 +157,8 @@ fn capitals(name: &str, all: bool) -> String {
     capitals
 }
 
-pub(super) fn misspelt(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
-    let Some(element) = draw.one(&elements(intact)).cloned() else {
+pub(super) fn misspell(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
+    let Some(element) = draw.pick(&elements(intact)).cloned() else {
         return intact.to_owned();
     };
     let mut name: Vec<char> = element.name.chars().collect();
@@ -170,9 +170,9 @@ pub(super) fn misspelt(intact: &str, severity: usize, draw: &mut DamageDraws) ->
         name.push('s');
     }
     let (open, close) = [(true, true), (true, false), (false, true)][draw.below(3)];
-    edited(
+    apply_edits(
         intact,
-        renamed(&element, open.then_some(&*name), close.then_some(&*name)),
+        rename_tags(&element, open.then_some(&*name), close.then_some(&*name)),
     )
 }
 
@@ -199,22 +199,22 @@ pub(super) fn number_mismatch(intact: &str, severity: usize, draw: &mut DamageDr
     let numbered = elements(intact)
         .into_iter()
         .filter(|element| number(&element.name).is_some());
-    let hit = draw.some(numbered.collect(), severity);
+    let hit = draw.pick_some(numbered.collect(), severity);
     let other = |element: TagElement| {
         let (stem, number) = number(&element.name)?;
         let name = format!(
             "{stem}{}",
             number.checked_add(1 + u32::try_from(draw.below(3)).ok()?)?
         );
-        Some(renamed(&element, None, Some(&name)))
+        Some(rename_tags(&element, None, Some(&name)))
     };
-    edited(
+    apply_edits(
         intact,
         hit.into_iter().filter_map(other).flatten().collect(),
     )
 }
 
-pub(super) fn missing_field(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
+pub(super) fn remove_field(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     let mut fields: Vec<TagElement> = Vec::new();
     for element in elements(intact).into_iter().filter(|element| element.inner) {
         if fields
@@ -224,23 +224,23 @@ pub(super) fn missing_field(intact: &str, severity: usize, draw: &mut DamageDraw
             fields.push(element);
         }
     }
-    let hit = draw.some(fields, severity);
-    let gone = |element: TagElement| nothing(element.open.start..element.close.end);
-    edited(intact, hit.into_iter().map(gone).collect())
+    let hit = draw.pick_some(fields, severity);
+    let gone = |element: TagElement| deletion(element.open.start..element.close.end);
+    apply_edits(intact, hit.into_iter().map(gone).collect())
 }
 
 pub(super) fn empty(intact: &str, severity: usize) -> String {
-    let outer = outer(intact);
+    let outer = outermost(intact);
     let (Some(first), Some(last)) = (outer.first(), outer.last()) else {
         return intact.to_owned();
     };
-    let mut gone = vec![nothing(last.close.end..intact.len())];
+    let mut gone = vec![deletion(last.close.end..intact.len())];
     if severity > 1 {
-        gone.push(nothing(0..first.open.start));
+        gone.push(deletion(0..first.open.start));
     }
     if severity > 2 {
-        let between = |pair: &[TagElement]| nothing(pair[0].close.end..pair[1].open.start);
+        let between = |pair: &[TagElement]| deletion(pair[0].close.end..pair[1].open.start);
         gone.extend(outer.windows(2).map(between));
     }
-    edited(intact, gone)
+    apply_edits(intact, gone)
 }

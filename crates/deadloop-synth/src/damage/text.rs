@@ -33,7 +33,7 @@ pub(super) fn leaked_control(intact: &str, severity: usize, draw: &mut DamageDra
             .rfind(['<', '>'])
             .is_some_and(|i| text[i..].starts_with('<'));
         let at = if inside { text.len() } else { at };
-        text.insert_str(at, draw.one(CONTROL).copied().unwrap_or(""));
+        text.insert_str(at, draw.pick(CONTROL).copied().unwrap_or(""));
     }
     text
 }
@@ -77,7 +77,7 @@ fn in_place(
 }
 
 /// Cuts off the end of the text.
-pub(super) fn cut(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
+pub(super) fn cut_end(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     let missing = 1 + draw.below(intact.chars().count() * severity / 4);
     let end = intact
         .char_indices()

@@ -20,7 +20,7 @@ pub(super) fn open(intact: &str) -> String {
 }
 
 /// Removes the opening tag.
-pub(super) fn missing(intact: &str) -> String {
+pub(super) fn remove_opening(intact: &str) -> String {
     parts(intact).map_or(intact.to_owned(), |(before, inside, after)| {
         format!("{before}{inside}{CLOSE}{after}")
     })

@@ -31,7 +31,7 @@ pub(crate) fn writes(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
         let (title, note) = (rng.between(2, 4), rng.between(8, 20));
         let body = json!({"title": line(title, rng), "text": line(note, rng)});
         let arguments = json!({"method": "POST", "path": "/v1/documents", "body": body});
-        called("http_request", arguments, &text, true)
+        one_call("http_request", arguments, &text, true)
     };
     Ok(PlantedLoop {
         onset: asked.host.places()[at + 1] + 1,
@@ -57,7 +57,7 @@ pub(crate) fn windows(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> 
         let offset = number * step % length;
         let window = &lines[offset..length.min(offset + limit)];
         let arguments = json!({"path": "docs/handbook.md", "offset": offset + 1, "limit": limit});
-        called("read_file", arguments, &window.join("\n"), false)
+        one_call("read_file", arguments, &window.join("\n"), false)
     };
     let turns = (0..a_round * rounds).map(one).collect();
     Ok(PlantedLoop {
@@ -66,7 +66,7 @@ pub(crate) fn windows(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> 
     })
 }
 
-/// The minimum number of chars of a result that is sure to hold information.
+/// The number of chars from which a result surely carries information.
 const TELLING: usize = 30;
 
 /// Draws a growing command: each call holds one more copy of the command.
@@ -79,7 +79,7 @@ pub(crate) fn growing(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> 
     }
     let between = rng.pick(&[" && ", "; ", "\n"]).ok_or("no signs")?;
     let count = asked.item.repeats.copies.draw(rng);
-    let all = (2..=count).map(|times| grown(arguments, times, between));
+    let all = (2..=count).map(|times| grow(arguments, times, between));
     let all: Option<Vec<Json>> = all.collect();
     let all = all.ok_or("arguments without a text")?;
     let turns = all.iter();
@@ -94,7 +94,7 @@ pub(crate) fn replanned(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop
     let plan = asked.text(rng)?;
     let mut round = unit(asked.host, at, period)?.to_vec();
     if let [first, others @ ..] = &mut round[..] {
-        *first = first.clone().saying(plan);
+        *first = first.clone().with_text(plan);
         for other in others {
             *other = other.clone().silent();
         }
@@ -148,7 +148,7 @@ pub(crate) fn answered(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop>
     let user = |number: usize| RecordedEvent::new(Body::User(question(number)));
     kept[at].events.push(user(0));
     let one = |number: usize| {
-        let mut turn = HostTurn::new().saying(text);
+        let mut turn = HostTurn::new().with_text(text);
         if number < count {
             turn.events.push(user(number));
         }
@@ -172,7 +172,7 @@ pub(crate) fn narrated(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop>
         .take_while(works);
     let said = |(number, turn): (usize, &HostTurn)| {
         let text = text.replace("{}", &(number + 1).to_string());
-        turn.clone().saying(&text)
+        turn.clone().with_text(&text)
     };
     let turns: Vec<HostTurn> = own.enumerate().map(said).collect();
     if turns.len() < count {

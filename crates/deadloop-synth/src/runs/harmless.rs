@@ -27,15 +27,15 @@ pub(super) fn planted(
     let instead = scene(asked, at, rng)?;
     let mut turns = asked.host.turns[..at].to_vec();
     let marked = |(nth, turn): (usize, HostTurn)| match nth {
-        0 => turn.marked(reason, true),
+        0 => turn.with_reason(reason, true),
         // An agent that repeats a call does not explain it again.
-        _ => turn.silent().marked(reason, false),
+        _ => turn.silent().with_reason(reason, false),
     };
     turns.extend(instead.turns.into_iter().enumerate().map(marked));
     turns.extend_from_slice(&asked.host.turns[at + instead.replaced..]);
     Ok(PlantedRun {
         turns,
-        labels: clean(),
+        labels: clean_labels(),
         is_cut: false,
     })
 }
@@ -61,7 +61,7 @@ fn repeated_until(
     let text = asked.text(rng)?;
     let before = (1..count).map(|nth| {
         let done = 100 * nth / count;
-        turn.answered(&text.replace("{}", &done.to_string()), Some(fails))
+        turn.with_result(&text.replace("{}", &done.to_string()), Some(fails))
     });
     let turns = before.chain([turn.clone()]).collect();
     Ok(HarmlessTurns { turns, replaced: 1 })
@@ -81,7 +81,7 @@ pub(crate) fn batch(asked: &DrawSpec<'_>, at: usize, rng: &mut Rng) -> Draw<Harm
         } else {
             renamed
         };
-        turns.push(turn.asking(&arguments).answered(&answer, error));
+        turns.push(turn.asking(&arguments).with_result(&answer, error));
     }
     Ok(HarmlessTurns { turns, replaced: 1 })
 }

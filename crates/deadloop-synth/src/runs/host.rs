@@ -110,7 +110,7 @@ impl HostTurn {
     }
 
     /// Returns the turn with another result of its call.
-    pub(super) fn answered(&self, text: &str, failed: Option<bool>) -> Self {
+    pub(super) fn with_result(&self, text: &str, failed: Option<bool>) -> Self {
         let mut turn = self.clone();
         for event in &mut turn.events {
             if let Body::ToolResult { content, error, .. } = &mut event.body {
@@ -140,7 +140,7 @@ impl HostTurn {
     }
 
     /// Returns the turn with `text` before its calls as its only text.
-    pub(super) fn saying(self, text: &str) -> Self {
+    pub(super) fn with_text(self, text: &str) -> Self {
         let mut turn = self.silent();
         let at = turn.events.len().min(1);
         let said = RecordedEvent::new(Body::Answer(text.to_owned()));
@@ -148,7 +148,7 @@ impl HostTurn {
         turn
     }
 
-    pub(super) fn marked(mut self, reason: Reason, begins: bool) -> Self {
+    pub(super) fn with_reason(mut self, reason: Reason, begins: bool) -> Self {
         (self.benign, self.begins) = (Some(reason), begins);
         self
     }
@@ -199,7 +199,7 @@ impl HostRun {
             if begins.binary_search(&number).is_ok() {
                 host.turns.push(HostTurn::new());
             }
-            let event = timeless(event);
+            let event = without_times(event);
             match (&event.body, host.turns.last_mut()) {
                 (Body::Finish { .. }, _) => {}
                 (Body::Turn, Some(turn)) => turn.events = vec![event],
@@ -242,7 +242,7 @@ impl HostRun {
 }
 
 /// Returns a turn with one call and its result.
-pub(super) fn called(name: &str, arguments: Json, result: &str, failed: bool) -> HostTurn {
+pub(super) fn one_call(name: &str, arguments: Json, result: &str, failed: bool) -> HostTurn {
     let mut turn = HostTurn::new();
     turn.events.push(RecordedEvent::new(Body::ToolCall {
         id: None,
@@ -257,7 +257,7 @@ pub(super) fn called(name: &str, arguments: Json, result: &str, failed: bool) ->
     turn
 }
 
-fn timeless(event: &RecordedEvent) -> RecordedEvent {
+fn without_times(event: &RecordedEvent) -> RecordedEvent {
     let mut event = event.clone();
     (event.t_ms, event.tokens) = (None, None);
     if matches!(event.body, Body::Turn) {

@@ -54,7 +54,7 @@ impl PlantedLoop {
 }
 
 /// Draws the loop after some turn of the host.
-pub(super) fn planted(
+pub(super) fn plant_loop(
     asked: &DrawSpec<'_>,
     (kind, scene): (Kind, LoopScene),
     rng: &mut Rng,
@@ -184,7 +184,7 @@ pub(crate) fn identical(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop
 
 /// Returns `copies` answers that differ only in the order of lines or in a time of day at the end. No two in a row
 /// are equal.
-fn immaterial(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
+fn variants(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
     let mut lines: Vec<&str> = content.lines().collect();
     let mut seconds = rng.between(28_000, 70_000);
     let mut answers: Vec<String> = Vec::new();
@@ -260,7 +260,7 @@ pub(crate) fn other_words(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLo
     let turn = &unit(asked.host, at, 1)?[0];
     let (_, arguments, ..) = turn.pair().ok_or("no result")?;
     let count = asked.item.repeats.copies.draw(rng) - 1;
-    let others = reworded(arguments, count, rng).ok_or("arguments without a text")?;
+    let others = reword(arguments, count, rng).ok_or("arguments without a text")?;
     let text = asked.text(rng)?;
     let mut kept = asked.host.turns[..=at].to_vec();
     kept[at] = turn.answered(text, Some(true));

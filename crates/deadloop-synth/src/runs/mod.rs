@@ -31,7 +31,7 @@ use serde_json::{Map, Value as Json, json};
 use super::label::PlantedLabel;
 use super::spec::{CountRange, ItemMaker, SpecError, SpecItem};
 use super::stock::{Split, of_split};
-use super::transcript::{NoDraw, SynthTranscript, seeded};
+use super::transcript::{NoDraw, SynthTranscript, seed_of_name};
 use super::{ATTEMPTS, PLANTED, Synth, TranscriptFrame};
 use crate::planted_loops::Rng;
 use deadloop_corpus::Reason;
@@ -80,7 +80,7 @@ impl<'a> Synth<'a> {
             let planted = planted(&asked, &mut rng)?;
             Ok((planted, host))
         };
-        let (planted, host) = self.tried((item, &item.id(at)), ATTEMPTS, draw)?;
+        let (planted, host) = self.try_draw((item, &item.id(at)), ATTEMPTS, draw)?;
         Ok(self.of_run(item, (at, split), planted, host))
     }
 
@@ -158,7 +158,7 @@ impl<'a> Synth<'a> {
         events.extend(made.turns.into_iter().flat_map(|turn| turn.events));
         events.push(super::finish(reason));
         name_calls(&mut events);
-        let seed = seeded(self.spec.seed, &["volatile", &item.name, &at.to_string()]);
+        let seed = seed_of_name(self.spec.seed, &["volatile", &item.name, &at.to_string()]);
         volatile_values::put(
             item.volatile.as_deref().unwrap_or_default(),
             &mut events,
@@ -207,7 +207,7 @@ impl<'a> DrawSpec<'a> {
 }
 
 /// Returns the labels of a run that is clean in calls and in turns.
-fn clean() -> Vec<PlantedLabel> {
+fn clean_labels() -> Vec<PlantedLabel> {
     [Channel::Tools, Channel::Turns]
         .map(|channel| PlantedLabel::clean(channel.name()))
         .into()

@@ -14,7 +14,7 @@ const WORDS: [&str; 12] = [
 
 /// Returns the arguments of `count` calls that differ from the first call and from each other. `None` if no argument
 /// is a text, or if there are fewer such calls.
-pub(super) fn reworded(arguments: &Json, count: usize, rng: &mut Rng) -> Option<Vec<Json>> {
+pub(super) fn reword(arguments: &Json, count: usize, rng: &mut Rng) -> Option<Vec<Json>> {
     let slot = ArgumentSlot::find(arguments)?;
     let text = slot.text();
     let mut seen = BTreeSet::from([text.to_owned()]);
@@ -44,7 +44,7 @@ pub(super) fn reworded(arguments: &Json, count: usize, rng: &mut Rng) -> Option<
 pub(super) fn of_others(arguments: &Json, count: usize) -> Option<(String, Vec<(String, Json)>)> {
     let slot = ArgumentSlot::find(arguments)?;
     let one = |number: usize| {
-        let other = numbered(slot.text(), number + 2);
+        let other = number_name(slot.text(), number + 2);
         let call = slot.with(&other);
         (other, call)
     };
@@ -54,13 +54,13 @@ pub(super) fn of_others(arguments: &Json, count: usize) -> Option<(String, Vec<(
 
 /// Returns the arguments with their text repeated, with `between` between the copies. `None` if no argument is a
 /// text.
-pub(super) fn grown(arguments: &Json, times: usize, between: &str) -> Option<Json> {
+pub(super) fn grow(arguments: &Json, times: usize, between: &str) -> Option<Json> {
     let slot = ArgumentSlot::find(arguments)?;
     Some(slot.with(&vec![slot.text(); times].join(between)))
 }
 
 /// Returns a name with a number at its end, or before its file ending.
-fn numbered(text: &str, number: usize) -> String {
+fn number_name(text: &str, number: usize) -> String {
     let ending =
         |end: &str| (1..=5).contains(&end.len()) && end.chars().all(|c| c.is_ascii_alphanumeric());
     match text.rsplit_once('.') {
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn other_words_are_other_calls_of_the_same_shape() {
         let arguments = json!({"path": "a", "query": "late orders", "top": 3});
-        let all = reworded(&arguments, 40, &mut Rng::new(1)).unwrap();
+        let all = reword(&arguments, 40, &mut Rng::new(1)).unwrap();
         let distinct: BTreeSet<String> = all.iter().map(Json::to_string).collect();
         assert_eq!(distinct.len(), 40);
         for other in &all {
@@ -152,14 +152,14 @@ mod tests {
             );
         }
         let raw = Json::from("{\"cmd\": \"ls\"}");
-        let other = &reworded(&raw, 1, &mut Rng::new(1)).unwrap()[0];
+        let other = &reword(&raw, 1, &mut Rng::new(1)).unwrap()[0];
         assert!(
             other
                 .as_str()
                 .is_some_and(|text| text.starts_with("{\"cmd\":")),
             "{other}"
         );
-        assert!(reworded(&json!({"n": 1}), 1, &mut Rng::new(1)).is_none());
+        assert!(reword(&json!({"n": 1}), 1, &mut Rng::new(1)).is_none());
     }
 
     #[test]
@@ -177,7 +177,7 @@ mod tests {
     fn a_text_grows_by_a_copy_of_itself() {
         let raw = Json::from("{\"cmd\":\"ls\"}");
         let expected = Json::from("{\"cmd\":\"ls; ls; ls\"}");
-        assert_eq!(grown(&raw, 3, "; "), Some(expected));
-        assert_eq!(grown(&json!({"n": 1}), 2, " "), None);
+        assert_eq!(grow(&raw, 3, "; "), Some(expected));
+        assert_eq!(grow(&json!({"n": 1}), 2, " "), None);
     }
 }

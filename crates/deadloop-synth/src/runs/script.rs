@@ -71,7 +71,7 @@ impl ScriptReader {
         match word {
             "end" => self.benign = None,
             "agent" => self.agent = Some(said.to_owned()),
-            "user" => self.outside(Body::User(said.to_owned())),
+            "user" => self.push_outside_turn(Body::User(said.to_owned())),
             "say" => self
                 .turn()
                 .push(RecordedEvent::new(Body::Answer(said.to_owned()))),
@@ -93,7 +93,7 @@ impl ScriptReader {
                 event.rest.insert("agent".into(), agent.clone().into());
             }
             if let Some(reason) = self.benign {
-                turn = turn.marked(reason, std::mem::take(&mut self.fresh));
+                turn = turn.with_reason(reason, std::mem::take(&mut self.fresh));
             }
             self.turns.push(turn);
         }
@@ -101,7 +101,7 @@ impl ScriptReader {
         &mut self.turns[last].events
     }
 
-    fn outside(&mut self, body: Body) {
+    fn push_outside_turn(&mut self, body: Body) {
         self.ended = true;
         match self.turns.last_mut() {
             Some(turn) => turn.events.push(RecordedEvent::new(body)),

@@ -19,7 +19,7 @@ pub(super) fn put(wanted: &[WordValue<Volatile>], events: &mut [RecordedEvent], 
         clock += rng.between(1, 40);
         let mut fields = Vec::new();
         if wanted.contains(&WordValue(Volatile::Ids)) {
-            fields.push(("request_id", format!("req-{}", drawn(rng))));
+            fields.push(("request_id", format!("req-{}", draw_id(rng))));
         }
         if wanted.contains(&WordValue(Volatile::Dates)) {
             fields.push(("date", date(clock)));
@@ -30,7 +30,7 @@ pub(super) fn put(wanted: &[WordValue<Volatile>], events: &mut [RecordedEvent], 
 
 /// Draws eight hexadecimal digits, with at least one letter and one digit. Without both, they would be a word
 /// or a number.
-fn drawn(rng: &mut Rng) -> String {
+fn draw_id(rng: &mut Rng) -> String {
     loop {
         let id = format!("{:08x}", rng.next_u64() >> 32);
         let letters = id.bytes().filter(u8::is_ascii_alphabetic).count();

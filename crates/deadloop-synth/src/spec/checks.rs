@@ -4,7 +4,7 @@ use deadloop_detect::{Fault, Kind};
 
 use super::keys::key_texts;
 use super::kinds::ItemMaker;
-use super::parsing::{ItemContext, ParsedTable, SpecError, named};
+use super::parsing::{ItemContext, ParsedTable, SpecError, index_of};
 use super::tables::{DriftKind, ItemTable, LoopClass, SpecStreamKind, Unit};
 use super::values::ends;
 use super::{Faults, Repeats};
@@ -15,7 +15,7 @@ type CheckResult = Result<(), SpecError>;
 macro_rules! refuse {
     ($at:expr; $($key:literal if $wrong:expr => $what:expr, $expected:expr;)+) => {$(
         if $wrong {
-            return Err($at.refused($key, $what, $expected));
+            return Err($at.error_at($key, $what, $expected));
         }
     )+};
 }
@@ -31,7 +31,7 @@ pub(super) fn has_its_keys(table: &ItemTable, at: ParsedTable<'_>) -> CheckResul
     let known = known.map(|known| known.key.as_str());
     let known: Vec<&str> = known.filter(|key| kind.has(key)).collect();
     let what = format!("{key} has no meaning for kind {}", kind.name);
-    Err(at.refused(key, what, format!("one of {}", known.join(", "))))
+    Err(at.error_at(key, what, format!("one of {}", known.join(", "))))
 }
 
 impl ItemContext<'_> {
@@ -46,7 +46,7 @@ impl ItemContext<'_> {
         }
         if let Some(name) = &self.item.forms {
             let all = self.spec.table.forms.iter().flatten();
-            named(self.at, "forms", name, all.map(|forms| &*forms.name))?;
+            index_of(self.at, "forms", name, all.map(|forms| &*forms.name))?;
         }
         match self.item.kind.by {
             ItemMaker::Text(kind) => self.loop_possible(kind)?,
@@ -86,7 +86,7 @@ impl ItemContext<'_> {
         }
         let all = self.spec.table.unit.iter().flatten();
         if let Some(name) = &self.item.unit {
-            named(self.at, "unit", name, all.map(|unit| &*unit.name))?;
+            index_of(self.at, "unit", name, all.map(|unit| &*unit.name))?;
         }
         let unit = self.item.unit.as_ref().map_or("", |name| name);
         let without = |lang: &&String| !unit.is_empty() && self.spec.units(unit, lang).is_none();
@@ -159,7 +159,7 @@ impl ItemContext<'_> {
             let expected = "glue: the name of a [[unit]] of that language";
             Err(self
                 .at
-                .refused(key, format!("no words of doubt in {lang}"), expected))
+                .error_at(key, format!("no words of doubt in {lang}"), expected))
         })
     }
 
@@ -183,7 +183,7 @@ impl ItemContext<'_> {
         let Some(stream) = item.stream.map(|stream| stream.0) else {
             return Err(self
                 .at
-                .refused("kind", "kind fault without stream", "stream"));
+                .error_at("kind", "kind fault without stream", "stream"));
         };
         let planted = item.source.is_some() && item.forms.is_some();
         let chunks = item.chunks.as_ref();

@@ -130,7 +130,7 @@ impl CorpusSpec {
         self.wants(source, |item| matches!(item.kind.by, ItemMaker::Recorded))
     }
 
-    fn wants(&self, source: usize, of: impl Fn(&SpecItem) -> bool) -> bool {
+    fn is_source_wanted(&self, source: usize, of: impl Fn(&SpecItem) -> bool) -> bool {
         let mut items = self.items.iter().filter(|item| of(item));
         items.any(|item| item.sources.contains(&source))
     }

@@ -121,7 +121,7 @@ impl<'a> ParsedTable<'a> {
     }
 
     /// Returns an error at a key, or at the table if the key is missing.
-    pub(crate) fn refused(
+    pub(crate) fn error_at(
         self,
         key: &str,
         what: impl Into<String>,
@@ -134,7 +134,7 @@ impl<'a> ParsedTable<'a> {
 }
 
 /// Returns the index of `name` among `names`. An unknown name is an error at the key `key`.
-pub(super) fn named<'a>(
+pub(super) fn index_of<'a>(
     at: ParsedTable<'_>,
     key: &str,
     name: &str,
@@ -149,7 +149,7 @@ pub(super) fn named<'a>(
             [] => "a table of that name".to_owned(),
             known => format!("one of {}", known.join(", ")),
         };
-        at.refused(key, format!("{key} {name}: there is none{hint}"), expected)
+        at.error_at(key, format!("{key} {name}: there is none{hint}"), expected)
     })
 }
 
@@ -179,7 +179,7 @@ impl CorpusSpec {
             let item = SpecItem::from_table(&spec, table, at)?;
             if spec.items.iter().any(|other| other.name == item.name) {
                 let what = format!("two items named {}", item.name);
-                return Err(at.refused("name", what, "names of their own"));
+                return Err(at.error_at("name", what, "names of their own"));
             }
             spec.items.push(item);
         }
@@ -202,15 +202,15 @@ fn source(table: &SourceTable, at: ParsedTable<'_>) -> Result<CleanSource, SpecE
     let place = match (&table.corpus, &table.text) {
         (Some(corpus), None) => SourcePlace::Corpus(corpus.to_string()),
         (None, Some(text)) => SourcePlace::Text(text.to_string()),
-        _ => return Err(at.refused("name", "a source of neither or both", "corpus or text")),
+        _ => return Err(at.error_at("name", "a source of neither or both", "corpus or text")),
     };
     if matches!(place, SourcePlace::Text(_)) {
         let filter = at.keys().find(|key| matches!(*key, "where" | "take"));
         if let Some(key) = filter {
-            return Err(at.refused(key, "a filter on a text", "it with corpus alone"));
+            return Err(at.error_at(key, "a filter on a text", "it with corpus alone"));
         }
         if table.lang.is_none() {
-            return Err(at.refused("text", "a text without lang", "lang, a language tag"));
+            return Err(at.error_at("text", "a text without lang", "lang, a language tag"));
         }
     }
     Ok(CleanSource {
@@ -250,7 +250,7 @@ impl SpecItem {
             Some(some) => {
                 let all = some
                     .iter()
-                    .map(|name| named(at, "source", name, names.clone()));
+                    .map(|name| index_of(at, "source", name, names.clone()));
                 all.collect::<Result<Vec<_>, _>>()?
             }
         };

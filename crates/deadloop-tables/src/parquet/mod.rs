@@ -17,7 +17,7 @@ mod panics;
 mod rows;
 mod values;
 
-use panics::caught;
+use panics::catch;
 pub use rows::ParquetRows;
 
 /// A Parquet file being written, a row group at a time, packed with zstd.
@@ -37,7 +37,7 @@ impl ParquetWriter {
             .with_compression(ParquetCompression::Zstd(None))
             .set_parallel(false)
             .batched(&types)
-            .map_err(unwritten)?;
+            .map_err(write_error)?;
         Ok(Self(writer))
     }
 
@@ -46,7 +46,7 @@ impl ParquetWriter {
     /// # Errors
     /// The file cannot be written.
     pub fn write(&mut self, frame: &DataFrame) -> Result<(), ParquetError> {
-        self.0.write_batch(frame).map_err(unwritten)
+        self.0.write_batch(frame).map_err(write_error)
     }
 
     /// Writes the footer.
@@ -54,11 +54,11 @@ impl ParquetWriter {
     /// # Errors
     /// The file cannot be written.
     pub fn finish(self) -> Result<(), ParquetError> {
-        self.0.finish().map(|_| ()).map_err(unwritten)
+        self.0.finish().map(|_| ()).map_err(write_error)
     }
 }
 
-fn unwritten(error: PolarsError) -> ParquetError {
+fn write_error(error: PolarsError) -> ParquetError {
     ParquetError::Unwritten(error.to_string())
 }
 
@@ -67,8 +67,8 @@ fn broken(error: impl std::fmt::Display) -> ParquetError {
 }
 
 /// Runs a call of polars and turns a panic into an error. polars panics on some broken files.
-fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
-    caught(work).ok_or(ParquetError::GaveUp)?
+fn catch_panic<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    catch(work).ok_or(ParquetError::GaveUp)?
 }
 
 /// Reads some rows of the named columns, or of all if none is named. Columns and rows that the file lacks are left out.
@@ -85,14 +85,14 @@ pub fn read_parquet(
         let schema = reader.schema()?;
         let there = columns.iter().filter(|c| schema.contains(c));
         let named = (!columns.is_empty()).then(|| there.map(|c| (*c).to_owned()).collect());
-        // On this thread: a panic of another could not be kept off the terminal.
+        // Reads on this thread, since the panic message of another thread would be printed.
         reader
             .read_parallel(ParallelStrategy::None)
             .with_columns(named)
             .with_slice(Some((rows.start, rows.len())))
             .finish()
     };
-    guarded(|| read().map_err(|e: PolarsError| broken(e)))
+    catch_panic(|| read().map_err(|e: PolarsError| broken(e)))
 }
 
 #[cfg(test)]

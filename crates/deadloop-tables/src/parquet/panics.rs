@@ -14,7 +14,7 @@ thread_local! {
 static HOOK: Once = Once::new();
 
 /// Runs `work` on this thread. `None` if it panicked. The panic is not printed.
-pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
+pub(super) fn catch<T>(work: impl FnOnce() -> T) -> Option<T> {
     // The previous hook still runs for all other panics.
     HOOK.call_once(|| {
         let before = std::panic::take_hook();
@@ -37,12 +37,9 @@ mod tests {
 
     #[test]
     fn a_panic_is_none_and_the_next_one_is_heard() {
-        assert_eq!(caught(|| 1), Some(1));
-        assert_eq!(
-            caught(|| caught(|| panic!("unheard")).is_none()),
-            Some(true)
-        );
-        assert!(caught::<()>(|| panic!("unheard")).is_none());
+        assert_eq!(catch(|| 1), Some(1));
+        assert_eq!(catch(|| catch(|| panic!("unheard")).is_none()), Some(true));
+        assert!(catch::<()>(|| panic!("unheard")).is_none());
         assert!(!CATCHING.get());
     }
 }

@@ -6,7 +6,7 @@ use polars_arrow::datatypes::ArrowSchema;
 use polars_parquet::read::{FileMetadata, infer_schema, read_metadata};
 
 use super::values::Values;
-use super::{broken, guarded};
+use super::{broken, catch_panic};
 use crate::rows::{ParquetError, RowOfValues, RowsError};
 
 /// The rows of a Parquet file in order. Reading continues after an error with the rows behind it.
@@ -24,7 +24,7 @@ impl ParquetRows {
     /// # Errors
     /// The file is not a complete Parquet file.
     pub fn open(mut file: File) -> Result<Self, ParquetError> {
-        guarded(|| {
+        catch_panic(|| {
             let footer = read_metadata(&mut file).map_err(broken)?;
             let schema = infer_schema(&footer).map_err(broken)?;
             Ok(Self {
@@ -48,7 +48,7 @@ impl Iterator for ParquetRows {
             }
             let group = self.footer.row_groups.get(self.next_group)?;
             self.next_group += 1;
-            match guarded(|| Values::read(&mut self.file, group, &self.schema)) {
+            match catch_panic(|| Values::read(&mut self.file, group, &self.schema)) {
                 Ok(group) => self.group = group,
                 Err(why) => return Some(Err(RowsError::Group(group.num_rows() as u64, why))),
             }

@@ -17,7 +17,7 @@ use polars_parquet::read::{
 };
 use serde_json::Value;
 
-use super::{broken, guarded, pages};
+use super::{broken, catch_panic, pages};
 use crate::rows::{ParquetError, RowOfValues};
 
 /// A row group in memory, read row by row.
@@ -66,7 +66,7 @@ impl Values {
         let json = |cell: Option<(&dyn Array, usize)>| {
             cell.map_or(Value::Null, |(array, at)| value(array, at))
         };
-        Some(guarded(|| {
+        Some(catch_panic(|| {
             Ok(cells
                 .into_iter()
                 .map(|(name, cell)| (name, json(cell)))

@@ -38,12 +38,12 @@ pub(super) fn run(args: &DetectorsArgs, global: GlobalArgs) -> Outcome {
     };
     match (Detector::find(name), args.grid) {
         (Some(detector), true) => grid(detector, global),
-        (Some(detector), false) => one(detector, global),
-        (None, true) => Err(unknown(name)),
+        (Some(detector), false) => print_detector(detector, global),
+        (None, true) => Err(unknown_name(name)),
         (None, false) => match settings::settings(Some(Path::new(name)), &[]) {
             Ok(settings) => explain(&settings, global),
             Err(error) if name.contains(['/', '\\', '.']) => Err(error),
-            Err(_) => Err(unknown(name)),
+            Err(_) => Err(unknown_name(name)),
         },
     }
 }
@@ -72,7 +72,7 @@ fn explain(settings: &Settings, global: GlobalArgs) -> Outcome {
 }
 
 /// Returns the error for a name that is neither a detector nor settings.
-fn unknown(name: &str) -> Failure {
+fn unknown_name(name: &str) -> Failure {
     let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
     Code::Usage.error(format!(
         "unknown detector \"{name}\"{}; expected a settings file, a preset, or one of: {}",
@@ -94,7 +94,7 @@ fn grid(detector: &Detector, global: GlobalArgs) -> Outcome {
     }
 }
 
-fn one(detector: &'static Detector, global: GlobalArgs) -> Outcome {
+fn print_detector(detector: &'static Detector, global: GlobalArgs) -> Outcome {
     let presets = presets_of(detector)?;
     if global.json {
         return show::print_json(&as_json(detector, &presets));
@@ -134,7 +134,7 @@ fn all(global: GlobalArgs) -> Outcome {
         "on alarm",
         "presets",
     ];
-    show::print(&show::wrapped(&header, &rows, WIDTH))?;
+    show::print(&show::format_wrapped(&header, &rows, WIDTH))?;
     let next = [
         "deadloop detectors periodic",
         "deadloop detectors periodic --grid > grid.toml",

@@ -22,7 +22,7 @@ pub(crate) const FAMILIES: [(&str, &[&str]); 4] = [
 ];
 
 /// Sets a help that lists the commands by family.
-pub(crate) fn grouped(program: Command) -> Command {
+pub(crate) fn group_by_family(program: Command) -> Command {
     let names = FAMILIES.iter().flat_map(|(_, names)| *names);
     let widest = names.map(|name| name.len()).max().unwrap_or(0);
     let mut list = String::new();
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_help_fits_a_terminal_and_names_every_command() {
-        let help = grouped(crate::args::Cli::command())
+        let help = group_by_family(crate::args::Cli::command())
             .render_help()
             .to_string();
         for (what, names) in FAMILIES {

@@ -58,7 +58,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// Returns the commands that the help lists.
-fn listed(program: &Command) -> impl Iterator<Item = &Command> {
+fn listed_commands(program: &Command) -> impl Iterator<Item = &Command> {
     program.get_subcommands().filter(|one| !one.is_hide_set())
 }
 
@@ -71,7 +71,7 @@ fn manuals(program: &Command) -> Outcome<Vec<(String, String)>> {
         Ok((format!("man/{name}.1"), text(&page)))
     };
     std::iter::once(program)
-        .chain(listed(program))
+        .chain(listed_commands(program))
         .map(page)
         .collect()
 }

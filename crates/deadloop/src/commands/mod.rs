@@ -111,7 +111,7 @@ const MOST_THREADS: usize = 256;
 
 /// Runs the command.
 pub(crate) fn run(cli: &Cli) -> Outcome {
-    interrupt::heed()?;
+    interrupt::install_handlers()?;
     let threads = cli.global.jobs.map_or(0, usize::from).min(MOST_THREADS);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     pool.build_global()
@@ -131,7 +131,7 @@ enum ShardedCommand {
 }
 
 /// Runs the command of the shards on their parts.
-fn merged(args: &merge::MergeArgs, global: GlobalArgs) -> Outcome {
+fn run_merge(args: &merge::MergeArgs, global: GlobalArgs) -> Outcome {
     let parts = args.parts()?;
     let command = serde_json::from_value(parts.request().clone()).map_err(|e| {
         Code::Usage.error(format!(

@@ -64,7 +64,7 @@ pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
             ProxyNews::Alarm(model, alarm, followed) => line_of(model, alarm, followed),
             ProxyNews::Packed(how) => format!(
                 "deadloop: the server packs its streams ({}) though it is asked not to: no guard can read them, and they pass",
-                visible(&cut(how, NAME))
+                visible(&first_chars(how, NAME))
             ),
             ProxyNews::NoTls(why) => {
                 format!("deadloop: the server cannot be reached: {}", visible(&cut(why, LONGEST)))
@@ -97,7 +97,7 @@ pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
         log.line(format!("metrics at http://{at}/metrics"));
     }
     let open = proxy.run(GRACE);
-    log.written();
+    log.wait_until_written();
     match open {
         0 => Ok(()),
         n => Err(Code::Interrupted.error(format!(
@@ -134,12 +134,12 @@ fn line_of(model: &str, alarm: &Alarm, followed: AlarmEffect) -> String {
         }
         (response, _) => &format!("{}: ", response.name()),
     };
-    let said = format!("{}: {lead}{}", cut(model, NAME), alarm.log_line());
-    format!("deadloop: {}", visible(&cut(&said, LONGEST)))
+    let said = format!("{}: {lead}{}", first_chars(model, NAME), alarm.log_line());
+    format!("deadloop: {}", visible(&first_chars(&said, LONGEST)))
 }
 
 /// Returns the first chars of a text.
-fn cut(text: &str, most: usize) -> String {
+fn first_chars(text: &str, most: usize) -> String {
     let mut start: String = text.chars().take(most).collect();
     if start.len() < text.len() {
         start.push('…');
@@ -201,7 +201,7 @@ impl StderrLog {
     }
 
     /// Waits a moment until all lines are written.
-    fn written(&self) {
+    fn wait_until_written(&self) {
         let (send, done) = channel();
         let asked = |lines: &SyncSender<LogEntry>| lines.try_send(LogEntry::Asked(send)).is_ok();
         if self.lines.as_ref().is_some_and(asked) {

@@ -52,7 +52,7 @@ pub(super) fn run(args: &SweepArgs, global: GlobalArgs) -> Outcome {
     let mut plan = Plan::default();
     plan.add_grid(&grid)
         .map_err(|e| Code::Usage.error(format!("{}: {e}", args.grid.display())))?;
-    tell_refused(&plan, global);
+    print_refused(&plan, global);
     let host = Terminal::new(global);
     let request = Request {
         command: "sweep",
@@ -85,7 +85,7 @@ pub(super) fn run(args: &SweepArgs, global: GlobalArgs) -> Outcome {
     drop((cases, records));
     finish(*done, Ok(()), global)?;
     let [corpus, grid, out] = [&args.corpus, &args.grid, &args.out].map(show::typed);
-    let asked = args.select.typed() + &args.judge.typed();
+    let asked = args.select.typed_options() + &args.judge.typed_counting_options();
     let next = [
         format!("deadloop report {out} --open"),
         format!("deadloop tune {corpus}{asked} --grid {grid} --out tuned"),

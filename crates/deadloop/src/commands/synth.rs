@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::args::GlobalArgs;
 use crate::exit::Outcome;
 use crate::host::Terminal;
-use crate::progress::counted;
+use crate::progress::progress_bar;
 use crate::show;
 
 /// The end of the help text.
@@ -67,7 +67,7 @@ pub(crate) struct SynthArgs {
 pub(super) fn run(args: &SynthArgs, global: GlobalArgs) -> Outcome {
     match (&args.spec, &args.out) {
         (Some(spec), Some(out)) => {
-            let bar = counted("making", 0, global.quiet);
+            let bar = progress_bar("making", 0, global.quiet);
             let step = |made, all| {
                 bar.set_length(all);
                 bar.set_position(made);

@@ -81,9 +81,9 @@ fn suite(tests: &[TestCase]) -> String {
         count(TestOutcome::Skipped)
     );
     for test in tests {
-        let (name, text) = (escaped(&test.name), escaped(&test.text));
+        let (name, text) = (escape_xml(&test.name), escape_xml(&test.text));
         let class = test.class;
-        let first = escaped(test.text.lines().next().unwrap_or_default());
+        let first = escape_xml(test.text.lines().next().unwrap_or_default());
         let inside = match test.outcome {
             TestOutcome::Passed => format!("<system-out>{text}</system-out>"),
             TestOutcome::Failed => format!("<failure message=\"{first}\">{text}</failure>"),
@@ -100,7 +100,7 @@ fn suite(tests: &[TestCase]) -> String {
 }
 
 /// Escapes untrusted text for XML 1.0, and replaces chars that it cannot hold.
-fn escaped(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     let one = |c: char| match c {
         '&' => "&amp;".into(),
         '<' => "&lt;".into(),

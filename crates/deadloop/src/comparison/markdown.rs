@@ -5,7 +5,7 @@
 use deadloop_score::{Flip, Side};
 
 use super::pinned_comparison::{NoComparison, PinnedComparison, gate_word};
-use super::terminal::{HEADER, cells, counted, outcome_words, telling, worst_first};
+use super::terminal::{HEADER, cells, count_flips, outcome_words, select_rows, worst_first};
 
 /// The maximum number of bytes of the whole text. GitHub counts 65,536 chars.
 const LIMIT: usize = 60_000;
@@ -26,15 +26,15 @@ pub(crate) fn markdown(compared: &PinnedComparison) -> String {
             gate.gate.name(),
             gate_word(gate.passed, compared.comparison.verdict),
         );
-        text += &format!("- gate {name}: **{word}**: {}\n", escaped(&gate.why));
+        text += &format!("- gate {name}: **{word}**: {}\n", escape(&gate.why));
     }
     for why in &c.why {
-        text += &format!("- {}\n", escaped(why));
+        text += &format!("- {}\n", escape(why));
     }
     text += "\n";
     text += &metrics(compared);
-    text += &format!("\n{}.\n", escaped(&compared.healthy()));
-    text += &pinned(compared);
+    text += &format!("\n{}.\n", escape(&compared.healthy()));
+    text += &pinned_list(compared);
     text += &flips(compared, LIMIT.saturating_sub(text.len()));
     text
 }
@@ -42,20 +42,20 @@ pub(crate) fn markdown(compared: &PinnedComparison) -> String {
 fn sides(base: &Side, new: &Side) -> String {
     let line = |what: &str, side: &Side| {
         let id = side.settings.get("*").map_or("", String::as_str);
-        let (name, source) = (escaped(&side.name), escaped(&side.source));
+        let (name, source) = (escape(&side.name), escape(&side.source));
         format!("- {what}: {name} ({id}), {source}\n")
     };
     line("BASE", base) + &line("NEW", new)
 }
 
 fn table_row(cells: &[String]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
+    let cells: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
 /// Formats the rows of metrics, which take at most half of the text.
 fn metrics(compared: &PinnedComparison) -> String {
-    let (told, left) = telling(&compared.comparison.rows);
+    let (told, left) = select_rows(&compared.comparison.rows);
     let mut text = table_row(&HEADER.map(String::from));
     text += "|---|---|---:|---:|---:|---:|---:|---|\n";
     let mut cut = 0;
@@ -77,9 +77,9 @@ fn metrics(compared: &PinnedComparison) -> String {
     text
 }
 
-fn pinned(compared: &PinnedComparison) -> String {
+fn pinned_list(compared: &PinnedComparison) -> String {
     let told = compared.pinned.iter().filter(|pin| pin.is_notable());
-    let lines = told.map(|pin| format!("- {}\n", escaped(&pin.what)));
+    let lines = told.map(|pin| format!("- {}\n", escape(&pin.what)));
     let (mut text, mut cut) = (String::new(), 0);
     for line in lines {
         if text.len() + line.len() > LIMIT / 8 {
@@ -100,7 +100,7 @@ fn pinned(compared: &PinnedComparison) -> String {
 
 fn flips(compared: &PinnedComparison, room: usize) -> String {
     let all = worst_first(compared);
-    let mut text = format!("\n{}.\n", escaped(&counted(compared)));
+    let mut text = format!("\n{}.\n", escape(&count_flips(compared)));
     if all.is_empty() {
         return text;
     }
@@ -138,7 +138,7 @@ fn flips(compared: &PinnedComparison, room: usize) -> String {
 }
 
 /// Escapes text: chars with a meaning in Markdown or HTML become entities, control chars blanks.
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let one = |c: char| match c {
         _ if c.is_control() => " ".into(),
         _ if c.is_alphanumeric() || " ,;/%()-+…→·".contains(c) => c.to_string(),
@@ -156,7 +156,7 @@ fn escaped(text: &str) -> String {
 impl NoComparison<'_> {
     /// Formats the reasons for a pull request.
     pub(crate) fn markdown(&self) -> String {
-        let problem = |p: &String| format!("- {}\n", escaped(p));
+        let problem = |p: &String| format!("- {}\n", escape(p));
         let problems: String = self.why.problems.iter().map(problem).collect();
         let cut: String = problems.chars().take(LIMIT / 4).collect();
         let sides = sides(self.base, self.new);
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn names_of_transcripts_are_never_markup() {
         let hostile = "<img src=x>|`a`*b*[c](http://x.y)@me\n# d www.e.f";
-        let text = escaped(hostile);
+        let text = escape(hostile);
         assert!(
             !text.contains(['<', '>', '|', '`', '*', '[', ']', '@', '\n', '!']),
             "{text}"
@@ -180,6 +180,6 @@ mod tests {
             !text.contains("http://") && !text.contains("www."),
             "{text}"
         );
-        assert_eq!(escaped("planted/006 a-b, 3.5 %"), "planted/006 a-b, 3.5 %");
+        assert_eq!(escape("planted/006 a-b, 3.5 %"), "planted/006 a-b, 3.5 %");
     }
 }

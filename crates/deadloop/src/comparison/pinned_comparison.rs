@@ -82,7 +82,7 @@ impl PinnedComparison {
     }
 
     /// Lists the gates that were not passed, with the reasons.
-    pub(crate) fn unpassed(&self) -> String {
+    pub(crate) fn list_unpassed(&self) -> String {
         let gates = self.comparison.gates.iter();
         let gates = gates.filter(|gate| gate.passed != Some(true));
         let told: Vec<String> = gates

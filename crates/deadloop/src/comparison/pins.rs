@@ -69,7 +69,7 @@ impl Pins {
             let own = case.pinned.expect.iter().filter(|e| e.settings.is_none());
             compared
                 .pinned
-                .extend(own.map(|expect| pin(case, expect, (base, new))));
+                .extend(own.map(|expect| compare_case(case, expect, (base, new))));
         }
         let gate = gate(&compared.pinned);
         compared.comparison.add_gate(gate);
@@ -96,7 +96,7 @@ impl Pins {
                 let unknown = || Err("the settings of this side are not known".into());
                 (said.unwrap_or_else(unknown), *marks)
             }
-            CaseInput::Transcript(id) => recorded(side, id),
+            CaseInput::Transcript(id) => recorded_answer(side, id),
         };
         Ok(self.0.iter().map(answer).collect())
     }
@@ -105,7 +105,7 @@ impl Pins {
 type MarkedAnswer = (PinnedAnswer, CaseMarks);
 
 /// Returns the recorded answer of a side on a transcript, with the marks of its label.
-fn recorded(side: &Side, id: &str) -> MarkedAnswer {
+fn recorded_answer(side: &Side, id: &str) -> MarkedAnswer {
     let Some((said, span)) = side.judged_alarm(id) else {
         return (
             Err("the transcript is not among them".into()),
@@ -148,7 +148,7 @@ fn recorded(side: &Side, id: &str) -> MarkedAnswer {
     }
 }
 
-fn pin(
+fn compare_case(
     case: &PinnedCase,
     expect: &Expectation,
     (base, new): (&MarkedAnswer, &MarkedAnswer),

@@ -28,7 +28,7 @@ pub(crate) fn words(compared: &PinnedComparison, most: usize) -> String {
     parts.push(metrics(compared));
     parts.push(format!(" {}", compared.healthy()));
     parts.extend(flips(compared, most));
-    parts.extend(pinned(compared));
+    parts.extend(pinned_lines(compared));
     let gate = |g: &deadloop_score::Gate| {
         format!(
             " gate {}: {}: {}",
@@ -57,7 +57,7 @@ fn side(side: &Side) -> String {
 
 /// Returns the rows of all models together, and those of single models that improved or regressed. Also returns the
 /// number of others.
-pub(super) fn telling(rows: &[Row]) -> (Vec<&Row>, usize) {
+pub(super) fn select_rows(rows: &[Row]) -> (Vec<&Row>, usize) {
     let tells = |row: &&Row| {
         row.model == "*" || matches!(row.verdict, Some(Effect::Improved | Effect::Regressed))
     };
@@ -112,7 +112,7 @@ pub(super) fn cells(row: &Row) -> Vec<String> {
 }
 
 fn metrics(compared: &PinnedComparison) -> String {
-    let (told, left) = telling(&compared.comparison.rows);
+    let (told, left) = select_rows(&compared.comparison.rows);
     let table: Vec<Vec<String>> = told.into_iter().map(cells).collect();
     let mut text = show::table(&HEADER, &table, 2);
     if left > 0 {
@@ -129,7 +129,7 @@ pub(super) fn worst_first(compared: &PinnedComparison) -> Vec<&Flip> {
 }
 
 /// Counts the flips by direction, and the alarms that only moved.
-pub(super) fn counted(compared: &PinnedComparison) -> String {
+pub(super) fn count_flips(compared: &PinnedComparison) -> String {
     let of = |d| {
         compared
             .comparison
@@ -167,7 +167,7 @@ pub(super) fn outcome_words(said: &SideOutcome) -> String {
 
 fn flips(compared: &PinnedComparison, most: usize) -> Vec<String> {
     let all = worst_first(compared);
-    let counted = format!(" {}", counted(compared));
+    let counted = format!(" {}", count_flips(compared));
     if all.is_empty() {
         return vec![counted];
     }
@@ -193,7 +193,7 @@ fn flips(compared: &PinnedComparison, most: usize) -> Vec<String> {
     vec![counted, text]
 }
 
-fn pinned(compared: &PinnedComparison) -> Option<String> {
+fn pinned_lines(compared: &PinnedComparison) -> Option<String> {
     if compared.pinned.is_empty() {
         return None;
     }

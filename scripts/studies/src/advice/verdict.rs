@@ -63,37 +63,32 @@ pub(crate) struct AdviceReport {
     pub(crate) settings: usize,
 }
 
-/// The key of a row: whether a grid may ship, size, spoilt labels, guard in use.
-type RowKey = (bool, usize, bool, &'static str);
+/// The key of a row: size, guard in use, whether a grid may ship, spoilt labels.
+type RowKey = (usize, &'static str, bool, bool);
 
 impl AdviceReport {
     fn rows(&self) -> BTreeMap<RowKey, Vec<&DrawResult>> {
         let mut rows: BTreeMap<RowKey, Vec<&DrawResult>> = BTreeMap::new();
         for trial in &self.trials {
-            let key = (trial.ships_grid, trial.size, trial.spoilt, trial.in_use);
+            let key = (trial.size, trial.in_use, trial.ships_grid, trial.spoilt);
             rows.entry(key).or_default().push(trial);
         }
         rows
     }
 
-    /// Groups the trials by size, by kind of labels, and by whether a grid may ship.
-    fn kinds(&self) -> BTreeMap<(bool, usize, bool), Vec<&DrawResult>> {
-        let mut kinds: BTreeMap<(bool, usize, bool), Vec<&DrawResult>> = BTreeMap::new();
-        for trial in &self.trials {
-            kinds
-                .entry((trial.ships_grid, trial.size, trial.spoilt))
-                .or_default()
-                .push(trial);
+    /// Returns the largest number of draws with a property, of one size and one way.
+    fn most(&self, has: fn(&DrawResult) -> bool) -> usize {
+        let mut counts: BTreeMap<(usize, bool, bool), usize> = BTreeMap::new();
+        for t in &self.trials {
+            let key = (t.size, t.ships_grid, t.spoilt);
+            *counts.entry(key).or_default() += usize::from(has(t));
         }
-        kinds
+        counts.into_values().max().unwrap_or(0)
     }
 
     /// Returns whether every bound holds.
     pub(crate) fn holds(&self) -> bool {
-        let losses = self.kinds().into_values().all(|of| {
-            let count = |is: fn(&DrawResult) -> bool| of.iter().filter(|t| is(t)).count();
-            count(DrawResult::loses) == 0 && count(DrawResult::cuts) <= 3
-        });
+        let losses = self.most(DrawResult::loses) == 0 && self.most(DrawResult::cuts) <= 3;
         let both = self
             .rows()
             .into_values()
@@ -114,7 +109,7 @@ impl AdviceReport {
         for name in IN_USE.into_iter().filter(|name| *name != "recommended") {
             for (size, least) in [(1000, 0.4), (3000, 0.8)] {
                 let rows = self.rows();
-                let Some(of) = rows.get(&(false, size, false, name)) else {
+                let Some(of) = rows.get(&(size, name, false, false)) else {
                     continue;
                 };
                 gains.push((name, size, share(of), least));
@@ -153,7 +148,16 @@ impl fmt::Display for AdviceReport {
         )?;
         self.write_rows(f)?;
         writeln!(f, "\n## The bounds\n")?;
-        self.write_bounds(f)?;
+        let (lost, cut) = (self.most(DrawResult::loses), self.most(DrawResult::cuts));
+        writeln!(
+            f,
+            "- Of the {} draws of each size and way at most {lost} lose more than two points (none may), and {cut} cut too much (at most 3): {}",
+            IN_USE.len() as u64 * draws,
+            holds(lost == 0 && cut <= 3)
+        )?;
+        for t in self.trials.iter().filter(|t| t.loses() || t.cuts()) {
+            writeln!(f, "  - draw {} of {}: `{}`", t.seed, t.size, t.in_use)?;
+        }
         let behind: Vec<f64> = self
             .rows()
             .values()
@@ -169,13 +173,20 @@ impl fmt::Display for AdviceReport {
             100.0 * BEHIND,
             holds(least >= BEHIND)
         )?;
-        for (name, size, share, least) in self.gains() {
+        for of in self.gains().chunk_by(|one, next| one.0 == next.0) {
+            let parts: Vec<String> = of
+                .iter()
+                .map(|(_, size, share, least)| {
+                    let [share, least] = [100.0 * share, 100.0 * least];
+                    format!("{share:.0} % with {size} transcripts (at least {least:.0} %)")
+                })
+                .collect();
             writeln!(
                 f,
-                "- `{name}` in use, {size} transcripts, labels as they are: {:.0} % of what hindsight gains (at least {:.0} %): {}",
-                100.0 * share,
-                100.0 * least,
-                holds(share >= least)
+                "- `{}` in use, labels as they are, of what hindsight gains: {}: {}",
+                of[0].0,
+                parts.join(", "),
+                holds(of.iter().all(|(.., share, least)| share >= least))
             )?;
         }
         write!(f, "{}", self.own)?;
@@ -189,72 +200,51 @@ impl fmt::Display for AdviceReport {
 }
 
 impl AdviceReport {
-    /// Writes a row for each size of a draw, kind of labels and guard in use.
+    /// Writes the rows by size and guard in use. Ways of the same figures share a row.
     fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for ((grid, size, spoilt, name), of) in self.rows() {
-            let labels = if spoilt { "3 % spoilt" } else { "as they are" };
-            let mut verdicts: BTreeMap<&str, usize> = BTreeMap::new();
-            of.iter()
-                .for_each(|t| *verdicts.entry(t.verdict.name()).or_default() += 1);
-            let verdicts: Vec<String> = verdicts.iter().map(|(v, n)| format!("{n} {v}")).collect();
-            let worst = of.iter().map(|t| t.gain()).fold(f64::INFINITY, f64::min);
-            writeln!(
-                f,
-                "| {} | {size} | {labels} | `{name}` | {} | {:.1} | {:.1} | {:.1} | {:.1} | {:.0} % | {:+.1} | {:.2} | {:.2} | {} | {} |",
-                if grid { "grid" } else { "ready" },
-                verdicts.join(", "),
-                100.0 * mean(&of, |t| t.saved[0]),
-                100.0 * mean(&of, |t| t.saved[1]),
-                100.0 * mean(&of, |t| t.recommended),
-                100.0 * mean(&of, |t| t.hindsight),
-                100.0 * share(&of),
-                100.0 * worst,
-                mean(&of, |t| t.rate[0]),
-                mean(&of, |t| t.rate[1]),
-                of.iter().filter(|t| t.loses()).count(),
-                of.iter().filter(|t| t.cuts()).count(),
-            )?;
+        let mut rows: Vec<((usize, &str), Vec<String>, String)> = Vec::new();
+        for ((size, name, grid, spoilt), of) in self.rows() {
+            let way = if grid { "grid" } else { "ready" };
+            let way = format!("{way}{}", if spoilt { ", spoilt" } else { "" });
+            let figures = figures(&of);
+            match rows.last_mut() {
+                Some((key, ways, same)) if *key == (size, name) && *same == figures => {
+                    ways.push(way)
+                }
+                _ => rows.push(((size, name), vec![way], figures)),
+            }
         }
-        Ok(())
-    }
-
-    /// Returns whether few enough draws lose, or cut too much.
-    fn write_bounds(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for ((grid, size, spoilt), of) in self.kinds() {
-            let labels = if spoilt {
-                "3 % spoilt"
+        for ((size, name), ways, figures) in rows {
+            let ways = if ways.len() == 4 {
+                "all".to_owned()
             } else {
-                "labels as they are"
+                ways.join("; ")
             };
-            let of_draws = |is: fn(&DrawResult) -> bool| {
-                let which: Vec<String> = of
-                    .iter()
-                    .filter(|t| is(t))
-                    .map(|t| format!("draw {} {}", t.seed, t.in_use))
-                    .collect();
-                (which.len(), which.join(", "))
-            };
-            let (lost, who) = of_draws(DrawResult::loses);
-            let (cut, whom) = of_draws(DrawResult::cuts);
-            let n = of.len();
-            writeln!(
-                f,
-                "- {size} transcripts, {labels}{}: {lost} of {n} lose more than two points (none may){}; {cut} of {n} cut too much (at most 3){}: {}",
-                if grid { ", the grid may ship" } else { "" },
-                guard_title(&who),
-                guard_title(&whom),
-                holds(lost == 0 && cut <= 3)
-            )?;
+            writeln!(f, "| {size} | `{name}` | {ways} | {figures} |")?;
         }
         Ok(())
     }
 }
 
-fn guard_title(who: &str) -> String {
-    match who {
-        "" => String::new(),
-        _ => format!(" ({who})"),
-    }
+/// Returns the cells of a row behind its key.
+fn figures(of: &[&DrawResult]) -> String {
+    let mut verdicts: BTreeMap<&str, usize> = BTreeMap::new();
+    of.iter()
+        .for_each(|t| *verdicts.entry(t.verdict.name()).or_default() += 1);
+    let verdicts: Vec<String> = verdicts.iter().map(|(v, n)| format!("{n} {v}")).collect();
+    let worst = of.iter().map(|t| t.gain()).fold(f64::INFINITY, f64::min);
+    format!(
+        "{} | {:.1} | {:.1} | {:.1} | {:.1} | {:.0} % | {:+.1} | {:.2} | {:.2}",
+        verdicts.join(", "),
+        100.0 * mean(of, |t| t.saved[0]),
+        100.0 * mean(of, |t| t.saved[1]),
+        100.0 * mean(of, |t| t.recommended),
+        100.0 * mean(of, |t| t.hindsight),
+        100.0 * share(of),
+        100.0 * worst,
+        mean(of, |t| t.rate[0]),
+        mean(of, |t| t.rate[1]),
+    )
 }
 
 fn holds(holds: bool) -> &'static str {
@@ -262,16 +252,16 @@ fn holds(holds: bool) -> &'static str {
 }
 
 const HEAD: &str = "\
-| may ship | drawn | labels | in use | verdicts | saved, in use | as advised | just take recommended | hindsight | of its gain | worst draw | wrong/Mchar, in use | as advised | lose > 2 points | cut too much |\n\
-|---|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|";
+| drawn | in use | way | verdicts | saved, in use | as advised | recommended | hindsight | of its gain | worst draw | wrong/Mchar, in use | as advised |\n\
+|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|";
 
 const INTRODUCTION: &str = "\
-Written by `scripts/advice`; the code is `scripts/studies/src/advice`. From REAL (8,559 recordings, labels of version 3) whole
-groups are drawn, some 300, 1,000 or 3,000 transcripts, 20 times each. On each draw the code that `deadloop tune` runs takes its verdict for four
-guards in use, `hipfire` a bad one, with the default limit; once among the ready guards alone, once with the default grid (*may ship*). The settings that it would write are scored on all transcripts that were not
-drawn, beside the guard in use on the same ones. `spoilt`: of a hundred labels of the draw three are wrong on purpose (loops called clean, clean
-transcripts called loops, onsets moved half-way to the end); the score is by the true ones.
+`scripts/advice` writes this page. It draws whole groups of REAL (8,559 recordings, labels of version 3), some 300, 1,000 or 3,000 transcripts, 20 times
+each. The code of `deadloop tune` chooses on each draw, with the default limit, for four guards in use, `hipfire` a bad one. The settings that it writes,
+and the guard in use, are scored on all other transcripts, in points of 100 of `saved`.
 
-*Just take recommended*: the recommended guard on the same transcripts, with nothing looked at. *Hindsight* is the best setting of the search that keeps the limit on what was not drawn; *of its gain*: the mean gain of the advice over the mean
-gain of hindsight. *Lose*: more than two points of `saved` fewer than what was in use. *Cut too much*: wrong alarms above 1.5 times the limit and above
-1.5 times those of what was in use. All in points of 100 of `saved`.";
+- *Way*: `ready` chooses among ready guards alone, `grid` also among the default grid. `spoilt`: three labels of a hundred of the draw are wrong on purpose
+  (loops called clean, clean transcripts called loops, onsets moved half-way to the end); the score is by the true ones. Ways of equal figures share a row.
+- *Recommended*: the recommended guard, with nothing looked at. *Hindsight*: the best setting within the limit on the transcripts not drawn. *Of its gain*:
+  the mean gain of the advice, divided by that of hindsight.
+- A draw *loses* if it saves two points less than the guard in use. It *cuts too much* if its wrong alarms are above 1.5 times the limit and those in use.";

@@ -120,7 +120,7 @@ impl WireTranscript {
         let answer = self.fields.take_string("answer")?;
         let parts = reasoning.is_some() || answer.is_some();
         match (self.events.take(), text) {
-            (Some(events), None) if !parts => numbered(events),
+            (Some(events), None) if !parts => collect_events(events),
             (None, Some(text)) if !parts => Ok(split_events(&text, think)),
             (None, None) if parts => Ok(two_events(reasoning, answer)),
             (None, None) => Err(WireFault::new("no events and no text", FORMS)),
@@ -147,7 +147,7 @@ fn meta(value: Option<Value>) -> Result<Map<String, Value>, WireFault> {
     }
 }
 
-fn numbered(
+fn collect_events(
     events: Vec<Result<RecordedEvent, WireFault>>,
 ) -> Result<Vec<RecordedEvent>, WireFault> {
     let events = events.into_iter().enumerate();

@@ -35,15 +35,15 @@ impl StructuralParams {
             drop_blank: false,
             drop_tail,
         };
-        let blocks = segment.cut(|c| self.delimiters.hold(c), &block);
-        let lines = segment.cut(|c| c == '\n', &line);
-        let paragraphs = self.found(&blocks, (Kind::Paragraph, "paragraph", at));
-        let lists = self.found(&lines, (Kind::OrderedList, "ordered-list", at));
-        facts.extend(ordered(paragraphs, lists).into_iter().map(|f| f.fact()));
+        let blocks = segment.split_elements(|c| self.delimiters.hold(c), &block);
+        let lines = segment.split_elements(|c| c == '\n', &line);
+        let paragraphs = self.find_periods(&blocks, (Kind::Paragraph, "paragraph", at));
+        let lists = self.find_periods(&lines, (Kind::OrderedList, "ordered-list", at));
+        facts.extend(order_facts(paragraphs, lists).into_iter().map(|f| f.fact()));
     }
 
     /// Returns each period of these elements that some setting may accept, shortest first.
-    fn found(
+    fn find_periods(
         &self,
         elements: &SegmentElements<'_>,
         (kind, check, at): (Kind, &'static str, Chars),
@@ -126,7 +126,7 @@ impl FactDraft {
 /// A list whose repeated part had no marker gives way to a paragraph that fires too. So for such a list and a
 /// paragraph, a fact with the stricter of each pair of bounds is added before the list. It is accepted by the settings
 /// that accept both.
-fn ordered(paragraphs: Vec<FactDraft>, lists: Vec<FactDraft>) -> Vec<FactDraft> {
+fn order_facts(paragraphs: Vec<FactDraft>, lists: Vec<FactDraft>) -> Vec<FactDraft> {
     let both = |list: &FactDraft| {
         let with = |p: &FactDraft| FactDraft {
             matches: p.matches.into_iter().chain(list.matches).min(),

@@ -54,7 +54,7 @@ fn short_unreachable(params: &Params) -> Option<Refusal> {
     let endless = params.text("short_at") == "all" && params.int("every") > 0;
     let window = params.int("window");
     let room = if endless { window } else { window.min(last) };
-    // One char repeated is no unit of one char, so the shortest that can fire has two.
+    // A row of one char is skipped, so the shortest unit that can fire has two.
     let unit = params.int("min_unit").max(2);
     let max = params.int("max_unit");
     let copies = params.int("min_repeats");
@@ -94,7 +94,7 @@ fn period_unreachable(params: &Params) -> Option<Refusal> {
         Some(n) => n.min(checkpoints.last().copied().unwrap_or(0)),
         None => gap,
     };
-    // n chars hold at most n + 1 lines, all of them empty but for the line breaks between them.
+    // n line breaks separate n + 1 empty lines.
     let lines = longest + i64::from(params.text("partial_tail") == "keep");
     let matches = params.int("min_matches").max(params.int("min_cycles") - 1);
     let fenced = params

@@ -59,7 +59,7 @@ pub(super) struct SegmentTail {
 
 impl<'a> Segment<'a> {
     /// Cuts the parts at chars for which `ends` is true. The edges of a part also end an element.
-    pub(super) fn cut(
+    pub(super) fn split_elements(
         &self,
         ends: impl Fn(char) -> bool,
         cut: &SegmentRules<'_>,
@@ -76,14 +76,14 @@ impl<'a> Segment<'a> {
             for piece in text.split(&ends) {
                 let end = byte + piece.len();
                 let open = end == self.text.len();
-                // What is left of a part that ended with its element, where another part follows.
+                // Nothing is left of a part that ended with its element, unless it is the last part.
                 let nothing = piece.is_empty() && end == part.end && !open;
                 let left_out = nothing || open && cut.drop_tail;
                 if !left_out && cut.keeps(piece) {
-                    elements.push(cut.compared(piece), piece, byte, &mut ids);
+                    elements.push(cut.comparable_part(piece), piece, byte, &mut ids);
                     elements.last_fenced = *fenced;
                 }
-                // The char that ended the piece, if one did.
+                // The char that ended the piece, if there is one.
                 byte = end + self.text[end..].chars().next().map_or(0, char::len_utf8);
             }
         }
@@ -96,7 +96,7 @@ impl SegmentRules<'_> {
         !(self.drop_blank && piece.trim().is_empty())
     }
 
-    fn compared<'t>(&self, piece: &'t str) -> &'t str {
+    fn comparable_part<'t>(&self, piece: &'t str) -> &'t str {
         let mark = self
             .marker
             .and_then(|m| m.find(piece))

@@ -140,7 +140,7 @@ struct CirclingFrontier {
 
 impl Default for CirclingFrontier {
     fn default() -> Self {
-        // Larger than every share.
+        // Above every share, so that no setting accepts it.
         let least = vec![MILLE + 1; MILLE as usize + 1];
         Self { least }
     }

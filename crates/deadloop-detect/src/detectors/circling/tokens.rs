@@ -61,7 +61,7 @@ impl CirclingTokenizer {
             let hash = spread(u64::from(u32::from(c)));
             return [self.finish(), Some(CirclingToken { hash, end })];
         }
-        // One char stays one: İ has two in lower case, of which the first counts.
+        // İ has two chars in lower case. Only the first is used, so that one char stays one.
         let lower = c.to_lowercase().next().unwrap_or(c);
         let hash = if self.length == 0 { 0 } else { self.word.hash };
         self.word = CirclingToken {

@@ -26,7 +26,7 @@ pub(super) static ENTRY: Detector = Detector {
         ..Spec::PLAIN
     },
     grid: include_str!("grid.toml"),
-    ..Detector::measuring(Measurement::Program(program))
+    ..Detector::with_measure(Measurement::Program(program))
 };
 
 /// The longest time limit for one transcript: a day.

@@ -93,7 +93,7 @@ impl AnswerState {
     }
 
     /// Returns the reason why the answer, if it begins as JSON, is not whole JSON.
-    fn lacks(&self) -> Option<&'static str> {
+    fn json_defect(&self) -> Option<&'static str> {
         match self.begun {
             Some(true) if self.broken => Some("JSON and nothing else"),
             Some(true) if !self.json.is_whole() => Some("JSON to its end"),
@@ -112,7 +112,7 @@ impl Meter for EndingMeter {
             }
             Event::Text(..) | Event::Call { .. } | Event::Turn { .. } => self.begin(),
             Event::Finish(reason) => self.finish(*reason, place, facts),
-            Event::Closed => self.closed(place, facts),
+            Event::Closed => self.report_close(place, facts),
             _ => {}
         }
     }
@@ -146,7 +146,7 @@ impl EndingMeter {
         }
     }
 
-    fn closed(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
+    fn report_close(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
         let missing = [
             (self.needs("finish") && !self.finished).then(|| "no finish reason".to_owned()),
             (self.needs("done") && !self.done).then(|| "no end mark".to_owned()),
@@ -159,7 +159,7 @@ impl EndingMeter {
 
     /// Returns the defect of an answer that has to be JSON, if it has one.
     fn json(&self) -> Option<String> {
-        let lacks = self.answer.lacks().filter(|_| self.needs("json"))?;
+        let lacks = self.answer.json_defect().filter(|_| self.needs("json"))?;
         Some(format!("not {lacks}"))
     }
 
@@ -173,7 +173,7 @@ impl EndingMeter {
         };
         match self.last {
             _ if self.needs("json") && self.answer.broken => Fault::BrokenJson,
-            Some(c) if ends(c) && self.answer.lacks().is_none() => Fault::NoDone,
+            Some(c) if ends(c) && self.answer.json_defect().is_none() => Fault::NoDone,
             _ => Fault::Cut,
         }
     }
@@ -182,7 +182,7 @@ impl EndingMeter {
         if std::mem::replace(&mut self.told, true) {
             return;
         }
-        let seen = CallRepetition::once(place.answer, what);
+        let seen = CallRepetition::single(place.answer, what);
         facts.push(fact(
             place,
             (Kind::Fault(kind), "end"),

@@ -82,7 +82,7 @@ impl Meter for IncompleteResultsMeter {
                     self.close(place, facts);
                 }
             }
-            // A response that ends has not had its results yet; one that another follows has lost them.
+            // Results come after the response has ended. They are lost only if the next turn begins.
             Event::Finish(_) | Event::Closed if self.came == 0 => {}
             Event::Turn { .. } | Event::Finish(_) | Event::Closed => self.close(place, facts),
             _ => {}
@@ -134,7 +134,7 @@ impl IncompleteResultsMeter {
         if let Some(first) = failed.filter(|_| is_batch) {
             let said = format!("{good} of {asked} calls have a whole result");
             let kind = (Kind::Fault(Fault::PartialTools), "results");
-            let seen = CallRepetition::once(first, said);
+            let seen = CallRepetition::single(first, said);
             facts.push(fact(place, kind, [("min_ok", number(good + 1))], seen));
         }
     }

@@ -92,11 +92,11 @@ impl GrowingLimit {
 /// counts in millionths, so that 1.15 of 50 is 57.5.
 pub fn grown(limit: i64, factor: f64) -> i64 {
     let factor = (factor * DECIMAL as f64).round() as i64;
-    half_even(i128::from(limit) * i128::from(factor))
+    round_half_even(i128::from(limit) * i128::from(factor))
 }
 
 /// Rounds millionths to the nearest whole number, with halves to even.
-fn half_even(millionths: i128) -> i64 {
+fn round_half_even(millionths: i128) -> i64 {
     let one = i128::from(DECIMAL);
     let (whole, rest) = (millionths.div_euclid(one), millionths.rem_euclid(one));
     let up = 2 * rest > one || (2 * rest == one && whole % 2 == 1);
@@ -109,10 +109,10 @@ mod tests {
 
     #[test]
     fn a_half_goes_to_the_even_number() {
-        let halves = [1, 3, 5, 7].map(|n| half_even(n * 500_000));
+        let halves = [1, 3, 5, 7].map(|n| round_half_even(n * 500_000));
         assert_eq!(halves, [0, 2, 2, 4]);
-        assert_eq!(half_even(1_500_001), 2);
-        assert_eq!(half_even(1_499_999), 1);
+        assert_eq!(round_half_even(1_500_001), 2);
+        assert_eq!(round_half_even(1_499_999), 1);
         assert_eq!(grown(50, 1.15), 58);
     }
 }

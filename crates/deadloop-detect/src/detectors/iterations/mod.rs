@@ -6,7 +6,7 @@ use super::entry::detector;
 use super::{Measurement, Refusal};
 use crate::calls::{
     ALLOW, CallRepetition, Filter, MeterEvent, RESET, RunState, TELLS, TELLS_WARNING, WARN_AT,
-    number, warned,
+    alarm_share, number,
 };
 use crate::measure::fact::Fact;
 use crate::measure::meter::{Meter, Recipe};
@@ -25,7 +25,7 @@ detector! {
     params: &[LIMIT, UNIT, TELLS, WARN_AT, GROW, GROW_BY, HARD, CANCEL_AFTER, ALLOW, RESET],
     check: check,
     measure: Measurement::Run(Channel::Tools, recipe),
-    dead: dead,
+    dead: unreachable_limits,
     gone: &["normalise"],
 }
 
@@ -65,7 +65,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
 }
 
 /// Returns the reason why a limit that grows without an end never fires.
-fn dead(params: &Params) -> Vec<Refusal> {
+fn unreachable_limits(params: &Params) -> Vec<Refusal> {
     let ends = params.int(HARD.name) != 0 || params.int(CANCEL_AFTER.name) != 0;
     if ends || !growth::grows(params) {
         return Vec::new();
@@ -92,7 +92,7 @@ fn recipe(params: &Params) -> Recipe {
         _ => IterationUnit::Turns,
     };
     let least = params.int(LIMIT.name);
-    let warn_at = warned(params);
+    let warn_at = alarm_share(params);
     let growth = GrowingLimit::new(params);
     Recipe::run(move || {
         Box::new(IterationsMeter {
@@ -149,13 +149,13 @@ impl Meter for IterationsMeter {
             }
             _ => return,
         };
-        facts.extend(self.used(used));
+        facts.extend(self.count_use(used));
     }
 }
 
 impl IterationsMeter {
     /// Records the start of another turn, call or superstep, after `used` earlier ones.
-    fn used(&mut self, used: u64) -> Option<Fact> {
+    fn count_use(&mut self, used: u64) -> Option<Fact> {
         let highest = match &mut self.growth {
             Some(growth) => growth.used_up(used)?,
             None => number(used)

@@ -8,7 +8,7 @@ use super::entry::detector;
 use super::{Measurement, Refusal};
 use crate::calls::{
     ALLOW, CallRepetition, ErrorCounter, Filter, LastReport, MeterEvent, NORMALISE, RESET,
-    ResultComparison, RunState, TELLS, TELLS_WARNING, WARN_AT, hash, number, warned,
+    ResultComparison, RunState, TELLS, TELLS_WARNING, WARN_AT, alarm_share, hash, number,
 };
 use crate::calls::{ItemRow, MANY};
 use crate::measure::fact::{Bound, Fact};
@@ -40,7 +40,7 @@ detector! {
     ],
     check: |_| Ok(()),
     measure: Measurement::Run(Channel::Tools, recipe),
-    dead: dead,
+    dead: unreachable_conditions,
 }
 
 const MAX_ITERATIONS: Param = Param::count("max_iterations", 50, 1..=1_000_000)
@@ -74,7 +74,7 @@ const KEEP_OUTPUTS: Param = Param::count("keep_outputs", 10, 1..=MOST_KEPT)
     .doc("how many last outputs are kept");
 
 /// Returns the conditions that can never be met. The condition on the number of turns can always be met.
-fn dead(params: &Params) -> Vec<Refusal> {
+fn unreachable_conditions(params: &Params) -> Vec<Refusal> {
     let mut dead = Vec::new();
     let mut never = |param: &Param, reason: String| {
         dead.push(Refusal {
@@ -125,7 +125,7 @@ fn recipe(params: &Params) -> Recipe {
     let keep = params.count(KEEP_CALLS.name);
     let outputs = Outputs::new(params.count(KEEP_OUTPUTS.name));
     let warning = params.text(TELLS.name) == TELLS_WARNING;
-    let warn_at = warned(params);
+    let warn_at = alarm_share(params);
     Recipe::run(move || {
         Box::new(LoomMeter {
             run: RunState::new(&filter),
@@ -188,7 +188,7 @@ impl Meter for LoomMeter {
                     output.answer(text);
                 }
             }
-            MeterEvent::Turn => self.begins(facts),
+            MeterEvent::Turn => self.begin_turn(facts),
             MeterEvent::Forget => {
                 self.names = ItemRow::default();
                 self.told = LastReport::default();
@@ -203,7 +203,7 @@ impl Meter for LoomMeter {
 
 impl LoomMeter {
     /// Ends a turn and begins the next one. Tests the conditions in order.
-    fn begins(&mut self, facts: &mut Vec<Fact>) {
+    fn begin_turn(&mut self, facts: &mut Vec<Fact>) {
         let began = self.run.calls();
         let ended = self.turn.replace(TurnOutput::new(began));
         self.errors.turn(began);

@@ -158,17 +158,17 @@ impl TextMeter for MalformedMeter {
             let before = self.read;
             self.read += 1;
             if self.look.json && self.json.breaks(c) {
-                facts.push(self.known(Fault::BrokenJson, self.read, c.to_string()));
+                facts.push(self.certain_fact(Fault::BrokenJson, self.read, c.to_string()));
             }
             if self.tag_ends(c) {
                 let tag = self.held.take().unwrap_or_default();
-                // What was open up to here may have been open for too long.
-                self.unclosed(told, before, facts);
+                // The open tag may have been open for too long.
+                self.report_unclosed(told, before, facts);
                 told = before;
                 self.tag(&tag, facts);
             }
         }
-        self.unclosed(told, self.read, facts);
+        self.report_unclosed(told, self.read, facts);
     }
 }
 
@@ -196,7 +196,7 @@ impl MalformedMeter {
     }
 
     /// Reports the stretch from `from` to `to` in which the outermost tag was open.
-    fn unclosed(&self, from: u64, to: u64, facts: &mut Vec<Fact>) {
+    fn report_unclosed(&self, from: u64, to: u64, facts: &mut Vec<Fact>) {
         let Some(open) = self.open.first().filter(|_| self.look.tags) else {
             return;
         };
@@ -207,7 +207,7 @@ impl MalformedMeter {
                 from: open.at,
                 per: 1,
             };
-            let mut fact = self.known(Fault::Unclosed, at, name);
+            let mut fact = self.certain_fact(Fault::Unclosed, at, name);
             fact.bounds.add("max_open", steps);
             fact.until = to;
             fact.onset = Chars(open.at).into();
@@ -219,7 +219,7 @@ impl MalformedMeter {
     fn tag(&mut self, tag: &str, facts: &mut Vec<Fact>) {
         let start = self.read.saturating_sub(tag.chars().count() as u64);
         let mut tell = |this: &Self, fault, edits: Option<i64>| {
-            let mut fact = this.known(fault, this.read, tag.to_owned());
+            let mut fact = this.certain_fact(fault, this.read, tag.to_owned());
             fact.onset = Chars(start).into();
             if let Some(edits) = edits {
                 fact.bounds.add("edits", Bound::Fixed(edits));
@@ -277,7 +277,7 @@ impl MalformedMeter {
     }
 
     /// Returns a fact at `at` that every setting accepts.
-    fn known(&self, fault: Fault, at: u64, unit: String) -> Fact {
+    fn certain_fact(&self, fault: Fault, at: u64, unit: String) -> Fact {
         Fact {
             at,
             until: at,

@@ -147,7 +147,7 @@ impl Meter for NarrationMeter {
             }
             MeterEvent::Turn => {
                 if let Some(turn) = self.turn.replace(CurrentTurn::default()) {
-                    self.ended(&turn, facts);
+                    self.end_turn(&turn, facts);
                 }
             }
             MeterEvent::Forget => (self.turn, self.last) = (None, Vec::new()),
@@ -160,7 +160,7 @@ impl Meter for NarrationMeter {
 }
 
 impl NarrationMeter {
-    fn ended(&mut self, turn: &CurrentTurn, facts: &mut Vec<Fact>) {
+    fn end_turn(&mut self, turn: &CurrentTurn, facts: &mut Vec<Fact>) {
         let spoken = TurnSignature::new(&turn.said, self.trigrams);
         if self.last.len() == self.window {
             self.last.remove(0);
@@ -173,10 +173,10 @@ impl NarrationMeter {
             calls,
             place,
         });
-        let alike = self.alike();
+        let alike = self.shares_in_common();
         for (at, (share, _)) in alike.iter().enumerate() {
             let count = at as u64 + 1;
-            // Of equal shares the last one says the most.
+            // Of equal shares, the last one has the highest count.
             let is_last = alike.get(at + 1).is_none_or(|next| next.0 < *share);
             if !is_last || count < self.least || *share < self.share {
                 continue;
@@ -200,7 +200,7 @@ impl NarrationMeter {
 
     /// Returns, for each earlier turn, the share that it has in common with the newest turn, and its number. The most
     /// similar turn comes first.
-    fn alike(&self) -> Vec<(i64, Turns)> {
+    fn shares_in_common(&self) -> Vec<(i64, Turns)> {
         let Some(newest) = self.last.last() else {
             return Vec::new();
         };

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::calls::{folded, hash};
+use crate::calls::{fold_text, hash};
 use crate::measure::fact::UNIT_CHARS;
 use crate::settings::param::DECIMAL;
 
@@ -58,7 +58,7 @@ pub(super) struct TurnSignature {
 impl TurnSignature {
     /// Prepares the text of an ended turn: dates, ids, numbers, white space and case are folded.
     pub(super) fn new(said: &TurnText, trigrams: bool) -> Self {
-        let text = folded(&said.head);
+        let text = fold_text(&said.head);
         let rest = said.rest.as_ref().map_or(0, |rest| rest.digest128());
         Self {
             chars: text.chars().count() as u64,
@@ -82,7 +82,7 @@ impl TurnSignature {
             .filter(|gram| b.binary_search(gram).is_ok())
             .count();
         let all = a.len() + b.len() - both;
-        // Both are at most as many as a head has chars.
+        // Both numbers are at most that of the chars of a head, so the casts succeed.
         i64::try_from(both).unwrap_or(0) * DECIMAL / i64::try_from(all.max(1)).unwrap_or(i64::MAX)
     }
 }

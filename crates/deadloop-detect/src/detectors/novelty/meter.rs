@@ -94,7 +94,7 @@ impl NoveltyMeter {
     fn before_sample<'t>(&self, text: &'t str) -> (&'t str, u64) {
         let most = (self.next_sample - self.read).min(AT_ONCE);
         let mut rest = text.chars();
-        // Not below 1: a sample that is due was taken.
+        // `most` is at least 1, since a sample that is due was taken.
         let last = usize::try_from(most - 1).unwrap_or(usize::MAX);
         match rest.nth(last) {
             Some(_) => (&text[..text.len() - rest.as_str().len()], most),
@@ -118,7 +118,7 @@ impl NoveltyMeter {
             }
         });
         self.read += chars;
-        // Not only at samples: they may be far apart, and memory must not grow with that distance.
+        // Samples may be far apart, and memory must not grow with their distance.
         self.advance();
     }
 
@@ -146,7 +146,7 @@ impl NoveltyMeter {
         let onset = first.saturating_sub(self.look.window);
         let period = self.recent_grams.distance();
         let copies = (self.read - onset).checked_div(period).map_or(0, |n| n + 1);
-        let mut bounds = Bounds::from([(HOLD, fixed(samples))]);
+        let mut bounds = Bounds::from([(HOLD, fixed_bound(samples))]);
         for (param, highest) in SHARES.into_iter().zip(stretch.highest) {
             bounds.add(param, Bound::Fixed(highest));
         }
@@ -160,7 +160,7 @@ impl NoveltyMeter {
             check: "novelty",
             onset: Chars(onset).into(),
             period: Chars(period).into(),
-            copies: fixed(copies),
+            copies: fixed_bound(copies),
             unit: self.sentence.text(),
         }
     }
@@ -189,7 +189,7 @@ fn share((part, all): (u64, u64)) -> i64 {
     i64::try_from(millionths).unwrap_or(i64::MAX)
 }
 
-fn fixed(count: u64) -> Bound {
+fn fixed_bound(count: u64) -> Bound {
     Bound::Fixed(i64::try_from(count).unwrap_or(i64::MAX))
 }
 

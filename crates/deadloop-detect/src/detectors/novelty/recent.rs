@@ -139,7 +139,7 @@ impl NoveltyWindow {
     fn chain(&mut self, number: u64, hash: u64) -> (Option<u64>, u32) {
         let chain = place(hash, self.chains.len());
         let head = std::mem::replace(&mut self.chains[chain], low(number + 1));
-        // Where the chain is empty, far away, and so dropped.
+        // An empty chain gives a head far outside the window, which is dropped.
         let head = number.saturating_sub(u64::from(low(number).wrapping_sub(head)));
         let (mut link, mut newer) = (head, None);
         while link > self.first {

@@ -69,7 +69,7 @@ impl NoveltyTokenizer {
             rest = &rest[ascii..];
             let others = rest.chars().take_while(|c| !c.is_ascii());
             let others = others.fold(0, |bytes, c| {
-                self.other(c).into_iter().flatten().for_each(&mut each);
+                self.wide(c).into_iter().flatten().for_each(&mut each);
                 self.read += 1;
                 bytes + c.len_utf8()
             });
@@ -96,7 +96,7 @@ impl NoveltyTokenizer {
     }
 
     /// Reads a char that is not ASCII. Returns the word that it completes, and the char itself if it is a token.
-    fn other(&mut self, c: char) -> [Option<NoveltyToken>; 2] {
+    fn wide(&mut self, c: char) -> [Option<NoveltyToken>; 2] {
         if is_unspaced(c) {
             let own = NoveltyToken {
                 hash: spread(u64::from(u32::from(c))),
@@ -155,7 +155,7 @@ fn add_lower(hash: &mut Hash, c: char) {
             c.encode_utf8(&mut byte);
             hash.add_word(&byte, 0..1);
         }
-        // Most others have no case, and to ask for it takes a search.
+        // Most other chars have no case, and looking it up is slow.
         _ if is_unspaced(c) => hash.add(c),
         _ => c.to_lowercase().for_each(|c| hash.add(c)),
     }

@@ -29,7 +29,7 @@ detector! {
     params: &[ACTION_OBSERVATION, ACTION_ERROR, MONOLOGUE, ALTERNATING, SCAN, ALLOW, RESET, NORMALISE],
     check: check,
     measure: Measurement::Run(Channel::Tools, recipe),
-    dead: dead,
+    dead: unreachable_scenarios,
 }
 
 const ACTION_OBSERVATION: Param = Param::count("action_observation", 4, MANY)
@@ -57,7 +57,7 @@ const SCAN: Param = Param::count("scan", 20, 3..=1000)
     .doc("how many last entries are looked at");
 
 /// Returns the scenarios that can never be met, in the order of the thresholds.
-fn dead(params: &Params) -> Vec<Refusal> {
+fn unreachable_scenarios(params: &Params) -> Vec<Refusal> {
     let scan = params.int(SCAN.name);
     let scenarios = [
         (&ACTION_OBSERVATION, 0, 2),
@@ -78,7 +78,7 @@ fn dead(params: &Params) -> Vec<Refusal> {
 }
 
 fn check(params: &Params) -> Result<(), Refusal> {
-    let mut dead = dead(params);
+    let mut dead = unreachable_scenarios(params);
     match (dead.len(), dead.pop()) {
         (4, Some(_)) => Refusal::err(
             SCAN.name,
@@ -129,12 +129,12 @@ impl Meter for OpenHandsMeter {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match self.run.see(event, place) {
             MeterEvent::Text(_, text) => self.said.push(text),
-            MeterEvent::Call(call) => self.issued(&call),
-            MeterEvent::Result(answer) => self.answered(&answer),
+            MeterEvent::Call(call) => self.add_call(&call),
+            MeterEvent::Result(answer) => self.add_result(&answer),
             MeterEvent::Turn => {
                 self.said_nothing_else();
                 self.silent = true;
-                self.stuck(facts);
+                self.report_scenarios(facts);
             }
             MeterEvent::User => {
                 self.said_nothing_else();
@@ -157,7 +157,7 @@ impl OpenHandsMeter {
         self.said.clear();
     }
 
-    fn issued(&mut self, call: &MeterCall<'_>) {
+    fn add_call(&mut self, call: &MeterCall<'_>) {
         self.silent = false;
         let canonical = call.arguments.canonical();
         let same = hash(&[call.name, &canonical]);
@@ -171,7 +171,7 @@ impl OpenHandsMeter {
         self.open.put(self.run.call(), ());
     }
 
-    fn answered(&mut self, answer: &MeterResult<'_>) {
+    fn add_result(&mut self, answer: &MeterResult<'_>) {
         if self.open.take(answer.call).is_none() {
             return;
         }
@@ -189,7 +189,7 @@ impl OpenHandsMeter {
     }
 
     /// Reports the scenarios in their order.
-    fn stuck(&mut self, facts: &mut Vec<Fact>) {
+    fn report_scenarios(&mut self, facts: &mut Vec<Fact>) {
         let measures = self.history.measures();
         let scenarios = [
             (Kind::SameCallSameResult, "action-observation"),
@@ -219,7 +219,7 @@ impl OpenHandsMeter {
         let last = measures.last.as_ref();
         let (onset, unit) = match scenario {
             2 => (self.run.calls(), measures.message.clone()),
-            // Each action of the row is a call; left out ones between are not seen here.
+            // Each action of the row is a call. Excluded calls in between are unknown here.
             _ => (
                 last.map_or(self.run.calls(), |act| {
                     act.call

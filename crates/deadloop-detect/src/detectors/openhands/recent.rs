@@ -44,7 +44,7 @@ impl RecentEntries {
         let equal = stretch(&keys, 1);
         let bounds = [
             equal.min(stretch(&seen, 1)),
-            // One more than the threshold; none of none.
+            // The scenario needs one more than the threshold.
             equal.min(errors).saturating_sub(1),
             messages,
             stretch(&keys, 2).min(stretch(&seen, 2)),

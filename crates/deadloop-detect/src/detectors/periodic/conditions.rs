@@ -120,7 +120,7 @@ impl TailConditions {
         };
         let max_period = small(params.count("max_period"));
         Self {
-            want: TailSearch::new(max_period, |lag| small(look.least(lag))),
+            want: TailSearch::new(max_period, |lag| small(look.min_symbols(lag))),
             ..look
         }
     }
@@ -135,12 +135,12 @@ impl TailConditions {
             UnitClass::Form => TailTest::Form,
             _ => TailTest::Single,
         };
-        let own = self.own(holds).then_some(ask);
+        let own = self.has_own_threshold(holds).then_some(ask);
         std::iter::once(others).chain(own)
     }
 
     /// Returns whether units of this class have a special threshold.
-    fn own(&self, holds: UnitClass) -> bool {
+    fn has_own_threshold(&self, holds: UnitClass) -> bool {
         match holds {
             UnitClass::Named => false,
             UnitClass::Single => self.min_single > 0,
@@ -164,7 +164,7 @@ impl TailConditions {
             _ => [true, false, false],
         };
         // Special units are tested by their special threshold too.
-        let own = self.own(holds).then_some(holds);
+        let own = self.has_own_threshold(holds).then_some(holds);
         let both = move |on: bool, ask: fn(UnitClass) -> TailTest| {
             let ways = std::iter::once(UnitClass::Named).chain(own).map(ask);
             ways.filter(move |_| on)
@@ -215,7 +215,7 @@ impl TailConditions {
 
     /// Returns the minimum number of symbols that any tail of this lag needs.
     #[inline]
-    pub(super) fn least(&self, lag: u32) -> u64 {
+    pub(super) fn min_symbols(&self, lag: u32) -> u64 {
         // Every way to accept another part is among these.
         let parts = [Pattern::Even, Pattern::Any].into_iter();
         let parts = parts.take(if self.symbols.count() { 2 } else { 1 });
@@ -273,7 +273,7 @@ impl TailConditions {
     /// Returns the requirements of structural parameters on a tail that is accepted in this way. `fenced` is the number
     /// of copies required in a code fence, 0 outside. `tall` is the number of copies above which rows are too many for
     /// a grid, 0 if the unit has no rows.
-    pub(super) fn asked(
+    pub(super) fn requirements(
         &self,
         run: Tail,
         start: Chars,

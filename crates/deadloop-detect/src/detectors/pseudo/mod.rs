@@ -122,7 +122,7 @@ impl PseudoMeter {
             Fault::Pseudo
         };
         let bounds = [("max_chars", number(text.chars().count() as u64))];
-        let seen = CallRepetition::once(from, phrase.clone());
+        let seen = CallRepetition::single(from, phrase.clone());
         facts.push(fact(place, (Kind::Fault(kind), "phrase"), bounds, seen));
     }
 }

@@ -55,7 +55,7 @@ impl RecurrenceParams {
         };
         let small = |n| usize::try_from(n).unwrap_or(usize::MAX);
         Self {
-            symbols: RecurrenceSymbols::new(by, StructureSet::named(reset_on), code),
+            symbols: RecurrenceSymbols::new(by, StructureSet::from_names(reset_on), code),
             n: small(params.count("n")).max(1),
             window: small(params.count("window")),
             min_count: u32::try_from(params.count("min_count")).unwrap_or(MAX_COUNT),
@@ -66,7 +66,7 @@ impl RecurrenceParams {
 
     /// Returns, by count, the maximum number of symbols that the loosest setting accepts from the first occurrence to
     /// the last.
-    fn accepted(&self) -> [u64; MAX_COUNT as usize + 1] {
+    fn max_distances(&self) -> [u64; MAX_COUNT as usize + 1] {
         let mut accepted = [0; MAX_COUNT as usize + 1];
         for count in self.min_count..=MAX_COUNT {
             accepted[count as usize] = self.max_gap.saturating_mul(u64::from(count - 1));
@@ -137,16 +137,16 @@ impl SymbolCounter {
     fn symbol(&mut self, symbol: Symbol, facts: &mut Vec<Fact>) {
         let times = self.grams.push(symbol);
         if times >= self.look.min_count {
-            self.recurred(facts);
+            self.report_recurrences(facts);
         }
     }
 
     /// Reports facts of the last occurrences of the n-gram that has just been completed.
-    fn recurred(&mut self, facts: &mut Vec<Fact>) {
+    fn report_recurrences(&mut self, facts: &mut Vec<Fact>) {
         if self.grams.goes_on(MAX_COUNT - 1) {
             return;
         }
-        let even = self.grams.even(MAX_COUNT - 1);
+        let even = self.grams.equal_gaps(MAX_COUNT - 1);
         if even.is_some_and(|(gap, gaps)| self.told.has_even(gap, gaps)) {
             return;
         }
@@ -220,9 +220,9 @@ struct RepeatedText {
 }
 
 impl RepeatedText {
-    /// Returns the unit, from the second last occurrence to the last, and its kind. The kind is that of the text up to
-    /// the end of the last occurrence, so that a list number cut by the unit is whole. If the second last occurrence is
-    /// no longer kept, unit and kind come from the last occurrence, which begins with the same symbols.
+    /// Returns the unit, from the second last occurrence to the last, and its kind. The kind is judged on the text up
+    /// to the end of the last occurrence, so that a list number cut by the unit is whole. If the second last occurrence
+    /// is no longer kept, unit and kind come from the last occurrence, which begins with the same symbols.
     fn read(grams: &GramWindow, recent: &mut RecentText) -> Self {
         let (last, read) = (grams.last_start(), recent.read());
         let gaps = grams.gaps().next();
@@ -257,7 +257,7 @@ impl RecurrenceFrontier {
     fn prepare(&mut self, distinct: usize, look: &RecurrenceParams) {
         while self.most.len() < distinct {
             let next = self.most.last().copied();
-            self.most.push(next.unwrap_or_else(|| look.accepted()));
+            self.most.push(next.unwrap_or_else(|| look.max_distances()));
         }
     }
 

@@ -27,7 +27,7 @@ impl StructureSet {
     const DIVIDER: Self = Self(1 << 5);
 
     /// Returns the structures with these names.
-    pub(super) fn named<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+    pub(super) fn from_names<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let bit = |name| NAMES.iter().position(|n| *n == name);
         Self(names.filter_map(bit).fold(0, |all, bit| all | 1 << bit))
     }
@@ -84,14 +84,14 @@ impl StructureLine {
     /// Reads a char. Returns the structures that it completes, except fences.
     #[inline]
     pub(super) fn step(&mut self, c: char) -> StructureSet {
-        // Most chars are none of the first of a line.
+        // Inside a line, only its end matters.
         if *self == Self::Text && c != '\n' {
             return StructureSet::NONE;
         }
-        self.begun(c)
+        self.take_char(c)
     }
 
-    fn begun(&mut self, c: char) -> StructureSet {
+    fn take_char(&mut self, c: char) -> StructureSet {
         let (next, found) = self.next(c);
         *self = match c {
             '\n' => Self::default(),
@@ -177,7 +177,7 @@ mod tests {
         for (i, c) in text.chars().enumerate() {
             let found = line.step(c);
             let names = NAMES.iter().filter(|name| {
-                let one = StructureSet::named([**name].into_iter());
+                let one = StructureSet::from_names([**name].into_iter());
                 found.meet(one)
             });
             seen.extend(names.map(|name| (i + 1, *name)));

@@ -68,7 +68,7 @@ impl Fences {
         }
     }
 
-    /// Returns whether chars other than line ends and backticks change nothing.
+    /// Returns whether only a line end or a backtick can change the state.
     fn are_quiet(self) -> bool {
         match self {
             Self::Lines(fence) => fence.is_past(),
@@ -225,7 +225,7 @@ impl RecurrenceSymbols {
         }
         let fence = shows && self.reset_on.meet(StructureSet::FENCE);
         let skipped = self.skip_code && self.fences.is_inside();
-        // Also of skipped text: what follows the fence may stand on the same line.
+        // Skipped text is read too, since other text may follow the fence on its line.
         let begins = self.follows.1 && self.line.step(c).meet(self.reset_on);
         if fence || !skipped && begins {
             self.element = ElementChars::default();
@@ -369,7 +369,7 @@ mod tests {
             resets in any::<bool>(),
         ) {
             let names = ["fence", "list", "heading"].into_iter().filter(|_| resets);
-            let symbols = RecurrenceSymbols::new(SymbolUnit::Chars, StructureSet::named(names), code);
+            let symbols = RecurrenceSymbols::new(SymbolUnit::Chars, StructureSet::from_names(names), code);
             prop_assert_eq!(quietly(symbols, &pieces), slow(symbols, &pieces.concat()));
         }
     }

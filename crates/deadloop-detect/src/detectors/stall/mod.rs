@@ -51,7 +51,7 @@ impl Meter for StallMeter {
                 let asked = if self.begun { "idle_ms" } else { "first_ms" };
                 let bounds = [(asked, number(*millis))];
                 let kind = (Kind::Fault(Fault::Stall), "silence");
-                let seen = CallRepetition::once(place.answer, format!("{millis} ms"));
+                let seen = CallRepetition::single(place.answer, format!("{millis} ms"));
                 facts.push(fact(place, kind, bounds, seen));
             }
             _ => {}

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::queries::{QUERIES, Query};
 use super::{DATABASE, MAX_DOCUMENT, MOST_VALUES, RecordContent, SourceRecord, SourceRecords};
-use crate::source::files::{FileStamp, beside};
+use crate::source::files::{FileStamp, companion_metadata};
 use deadloop_corpus::{Place, Problem};
 use deadloop_stream::fields::Object;
 use deadloop_stream::wire::{self, WireFault};
@@ -40,7 +40,7 @@ pub(super) fn records(place: Place) -> SourceRecords {
 /// Returns the format of a database, recognized by its tables. The error lists the tables.
 pub(crate) fn format(path: &Path) -> Result<&'static str, WireFault> {
     let (connection, _) = open(path)?;
-    let tables = DatabaseTables::read(&connection).map_err(|e| broken(&e))?;
+    let tables = DatabaseTables::read(&connection).map_err(|e| database_fault(&e))?;
     match tables.queries().next() {
         Some(query) => Ok(&query.format),
         None => Err(WireFault::new(
@@ -62,8 +62,8 @@ fn programs() -> String {
 /// No stamp is needed if the database is locked or has a log, since all reads then see the same moment.
 fn open(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
     let header = header(path)?;
-    let log = beside(path, "-wal");
-    let index = beside(path, "-shm").is_some();
+    let log = companion_metadata(path, "-wal");
+    let index = companion_metadata(path, "-shm").is_some();
     // Programs with a log (WAL) mark it in bytes 18 and 19.
     let logged = header[18] == 2 || header[19] == 2;
     let (how, stamp) = match log {
@@ -84,9 +84,9 @@ fn open(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let uri = format!("file:{}?mode=ro{how}", escaped(path)?);
-    let connection = Connection::open_with_flags(uri, flags).map_err(|e| broken(&e))?;
-    careful(&connection).map_err(|e| broken(&e))?;
+    let uri = format!("file:{}?mode=ro{how}", escape_path(path)?);
+    let connection = Connection::open_with_flags(uri, flags).map_err(|e| database_fault(&e))?;
+    restrict(&connection).map_err(|e| database_fault(&e))?;
     Ok((connection, stamp))
 }
 
@@ -130,7 +130,7 @@ fn is_whole(path: &Path, header: &[u8; 100]) -> Result<(), WireFault> {
 }
 
 /// Escapes a path for a URI.
-fn escaped(path: &Path) -> Result<String, WireFault> {
+fn escape_path(path: &Path) -> Result<String, WireFault> {
     let text = path.to_str().ok_or_else(|| {
         WireFault::new("a database whose path is not UTF-8", "a path that is UTF-8")
     })?;
@@ -146,7 +146,7 @@ fn escaped(path: &Path) -> Result<String, WireFault> {
 }
 
 /// Restricts a connection. The database is untrusted: its code is not run, and its memory is bounded.
-fn careful(connection: &Connection) -> Result<(), Error> {
+fn restrict(connection: &Connection) -> Result<(), Error> {
     connection.busy_timeout(WAIT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -157,7 +157,7 @@ fn careful(connection: &Connection) -> Result<(), Error> {
 }
 
 /// Converts an error of SQLite to a problem.
-fn broken(error: &Error) -> WireFault {
+fn database_fault(error: &Error) -> WireFault {
     let code = error.sqlite_error_code();
     let expected = match code {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
@@ -249,7 +249,7 @@ struct DatabaseRecords {
     connection: Connection,
     file: Arc<PathBuf>,
     stamp: Option<FileStamp>,
-    /// The queries whose runs are not found yet.
+    /// The queries that have not been run yet.
     queries: VecDeque<&'static Query>,
     runs: VecDeque<DatabaseRun>,
     ready: VecDeque<Result<SourceRecord, Problem>>,
@@ -259,7 +259,7 @@ struct DatabaseRecords {
 impl DatabaseRecords {
     fn open(path: &Arc<PathBuf>) -> Result<Self, WireFault> {
         let (connection, stamp) = open(path)?;
-        let tables = DatabaseTables::read(&connection).map_err(|e| broken(&e))?;
+        let tables = DatabaseTables::read(&connection).map_err(|e| database_fault(&e))?;
         let queries: VecDeque<&'static Query> = tables.queries().collect();
         let used = queries.iter().flat_map(|query| &query.tables);
         for (table, _) in used {
@@ -340,7 +340,7 @@ impl DatabaseRecords {
             ErrorCode::SystemIoFailure,
             ErrorCode::DatabaseBusy,
         ];
-        let mut fault = broken(error);
+        let mut fault = database_fault(error);
         if code.is_some_and(|code| damaged.contains(&code)) {
             let left = self.runs.len();
             self.runs.clear();
@@ -407,10 +407,10 @@ impl Iterator for DatabaseRecords {
 }
 
 /// Checks that the pages of a table are intact. Otherwise rows could be missing silently.
-fn sound(connection: &Connection, table: &str) -> Result<(), WireFault> {
+fn check_pages(connection: &Connection, table: &str) -> Result<(), WireFault> {
     let check = format!("PRAGMA quick_check('{table}')");
-    let mut check = connection.prepare(&check).map_err(|e| broken(&e))?;
-    let mut rows = check.query(()).map_err(|e| broken(&e))?;
+    let mut check = connection.prepare(&check).map_err(|e| database_fault(&e))?;
+    let mut rows = check.query(()).map_err(|e| database_fault(&e))?;
     // A violated rule of the program's own schema is no damage.
     let rules = [
         "ok",
@@ -420,8 +420,8 @@ fn sound(connection: &Connection, table: &str) -> Result<(), WireFault> {
         "TEXT value",
         "NUMERIC value",
     ];
-    while let Some(row) = rows.next().map_err(|e| broken(&e))? {
-        let said: String = row.get(0).map_err(|e| broken(&e))?;
+    while let Some(row) = rows.next().map_err(|e| database_fault(&e))? {
+        let said: String = row.get(0).map_err(|e| database_fault(&e))?;
         if !rules.iter().any(|rule| said.starts_with(rule)) {
             let said = said.replace(['\n', '\r'], " ");
             let what = format!("the database is damaged: {table}: {said}");
@@ -453,7 +453,7 @@ fn size(value: ValueRef<'_>) -> usize {
 fn object(row: &Row<'_>, names: &[String]) -> Result<Object, WireFault> {
     let mut object = Object::new();
     for (at, name) in names.iter().enumerate() {
-        let cell = row.get_ref(at).map_err(|e| broken(&e))?;
+        let cell = row.get_ref(at).map_err(|e| database_fault(&e))?;
         let (short, list) = match (name.strip_suffix("{}"), name.strip_suffix("[]")) {
             (Some(short), _) => (short, false),
             (_, Some(short)) => (short, true),
@@ -462,10 +462,10 @@ fn object(row: &Row<'_>, names: &[String]) -> Result<Object, WireFault> {
                 continue;
             }
         };
-        let mut inside = parsed(short, value(short, cell)?)?;
+        let mut inside = parse_json(short, value(short, cell)?)?;
         if list && let Value::Array(items) = &mut inside {
             for item in items {
-                *item = parsed(short, item.take())?;
+                *item = parse_json(short, item.take())?;
             }
         }
         object.insert(short.to_owned(), inside);
@@ -474,7 +474,7 @@ fn object(row: &Row<'_>, names: &[String]) -> Result<Object, WireFault> {
 }
 
 /// Parses a text as JSON.
-fn parsed(name: &str, text: Value) -> Result<Value, WireFault> {
+fn parse_json(name: &str, text: Value) -> Result<Value, WireFault> {
     match text {
         Value::String(text) => wire::parse(&text, MOST_VALUES)
             .map_err(|e| WireFault::json(&e, &text).inside(&format!("`{name}`"))),

@@ -72,7 +72,7 @@ impl BracketScan {
     }
 
     /// Returns the fault if the file ends here.
-    fn cut(&self, first: bool) -> Option<WireFault> {
+    fn cut_fault(&self, first: bool) -> Option<WireFault> {
         let inside = self.json.is_quoted() || self.json.depth() > 0;
         match (inside, self.list && first) {
             (true, _) => Some(WireFault::new(
@@ -161,7 +161,7 @@ impl<R: BufRead> DocumentRecords<R> {
             return Err(here(WireFault::new("a value that is too long", expected)));
         }
         if self.ended
-            && let Some(fault) = self.scan.cut(piece.bytes.is_empty())
+            && let Some(fault) = self.scan.cut_fault(piece.bytes.is_empty())
         {
             return Err(here(fault));
         }
@@ -196,7 +196,7 @@ impl<R: BufRead> Iterator for DocumentRecords<R> {
                 return Some(Err(broken(&e).at(self.place.clone())));
             }
         };
-        if piece.bytes.is_empty() && self.scan.cut(true).is_none() {
+        if piece.bytes.is_empty() && self.scan.cut_fault(true).is_none() {
             return None;
         }
         let place = |line| Place::new(self.place.file.clone(), line);

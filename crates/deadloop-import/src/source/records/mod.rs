@@ -31,7 +31,7 @@ pub(crate) const MAX_DOCUMENT: usize = 256 << 20;
 pub(crate) const MOST_VALUES: u32 = 8_000_000;
 
 /// Parses a JSON text inside a string of a record, with the limit of a record.
-pub(crate) fn inside(text: &str) -> serde_json::Result<Value> {
+pub(crate) fn parse_nested(text: &str) -> serde_json::Result<Value> {
     wire::parse(text, MOST_VALUES)
 }
 
@@ -71,7 +71,7 @@ impl SourceRecord {
     }
 
     /// Returns the place and the object.
-    pub(crate) fn placed(self) -> Result<(Place, Object), WireFault> {
+    pub(crate) fn into_place_and_object(self) -> Result<(Place, Object), WireFault> {
         Ok((self.place.clone(), self.object()?))
     }
 

@@ -11,7 +11,7 @@ const MOST_VALUES: u64 = u16::MAX as u64;
 pub(super) fn table(params: &[Param], in_grid: bool) -> Json {
     let one = |param: &Param| {
         let schema = if in_grid {
-            several(&param.domain)
+            grid_values(&param.domain)
         } else {
             value(&param.domain)
         };
@@ -43,17 +43,17 @@ fn describe_param(param: &Param, mut schema: Json) -> Json {
 fn value(domain: &Domain) -> Json {
     let text = json!({"type": "string", "minLength": 1});
     match *domain {
-        Domain::Int { min, max } => whole(min, max),
+        Domain::Int { min, max } => whole_number(min, max),
         Domain::Float { min, max } => json!({"type": "number", "minimum": min, "maximum": max}),
         Domain::Word(words) => json!({"enum": words}),
         Domain::WordOrInt { words, min, max } => {
-            json!({"anyOf": [{"enum": words}, whole(min, max)]})
+            json!({"anyOf": [{"enum": words}, whole_number(min, max)]})
         }
         Domain::Words(words) => {
             json!({"type": "array", "items": {"enum": words}, "uniqueItems": true})
         }
         Domain::Rising { min, max } => json!({
-            "type": "array", "items": whole(min, max), "minItems": 1, "uniqueItems": true,
+            "type": "array", "items": whole_number(min, max), "minItems": 1, "uniqueItems": true,
         }),
         Domain::CharSet => text,
         Domain::Regex => json!({"type": "string"}),
@@ -68,12 +68,12 @@ fn value(domain: &Domain) -> Json {
     }
 }
 
-fn whole(min: i64, max: i64) -> Json {
+fn whole_number(min: i64, max: i64) -> Json {
     json!({"type": "integer", "minimum": min, "maximum": max})
 }
 
 fn row(fields: &[&str]) -> Json {
-    let number = |name: &&str| ((*name).to_owned(), whole(1, i64::from(u32::MAX)));
+    let number = |name: &&str| ((*name).to_owned(), whole_number(1, i64::from(u32::MAX)));
     let properties: Map<String, Json> = fields.iter().map(number).collect();
     json!({
         "type": "object", "properties": properties, "required": fields,
@@ -82,13 +82,13 @@ fn row(fields: &[&str]) -> Json {
 }
 
 /// Returns the schema of a grid's parameter: a value, a list of values, or a range of numbers.
-fn several(domain: &Domain) -> Json {
+fn grid_values(domain: &Domain) -> Json {
     let one = value(domain);
     let list = json!({"type": "array", "items": one, "minItems": 1, "maxItems": MOST_VALUES});
     let mut ways = vec![one, list];
     match *domain {
         Domain::Int { min, max } | Domain::WordOrInt { min, max, .. } => {
-            ways.extend(ranges(&whole(min, max), ("integer", 1)));
+            ways.extend(ranges(&whole_number(min, max), ("integer", 1)));
         }
         Domain::Float { .. } => ways.extend(ranges(&value(domain), ("number", 0))),
         _ => {}

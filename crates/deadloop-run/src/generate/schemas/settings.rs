@@ -99,12 +99,12 @@ fn guard(in_grid: bool) -> RunResult<Json> {
             "params": {"type": "object"},
         },
         "required": ["detector"], "additionalProperties": false,
-        "allOf": each(in_grid)?,
+        "allOf": guard_schemas(in_grid)?,
     }))
 }
 
 /// Returns the parameters and presets that each detector adds to its guard.
-fn each(in_grid: bool) -> RunResult<Vec<Json>> {
+fn guard_schemas(in_grid: bool) -> RunResult<Vec<Json>> {
     let all = DETECTORS.iter().copied();
     all.map(|detector| detector_schema(detector, in_grid))
         .collect()

@@ -1,7 +1,7 @@
 //! Measures of the delay between the onset of a loop and its stop.
 
 use crate::measure::entry::{Measure, MeasureUnit, TableVisibility, UncertaintyMethod};
-use crate::measure::formula::{Term, alone, of_loops, one};
+use crate::measure::formula::{Term, of_loops, of_one, one};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
 
@@ -16,7 +16,7 @@ pub static DELAY: Measure = Measure {
     more_is_better: false,
     meaning: "how far a loop runs on from its onset on average; a miss costs the whole loop",
     about: "delay_chars / loops",
-    formula: alone(&[of_loops(&[one(Count::Delay)])]),
+    formula: of_one(&[of_loops(&[one(Count::Delay)])]),
     certainty: UncertaintyMethod::Resampled,
     bounds: Some("delay"),
     shown: TableVisibility::EVERYWHERE,
@@ -31,7 +31,7 @@ pub static IN_PERIODS: Measure = Measure {
     more_is_better: true,
     meaning: "the share of the loops that are ended by the end of the second whole copy, or within 1,000 units",
     about: "loops ended by the end of the second whole copy, or within 1,000 units / loops",
-    formula: alone(&[of_loops(&[one(Count::InPeriods)])]),
+    formula: of_one(&[of_loops(&[one(Count::InPeriods)])]),
     certainty: UncertaintyMethod::Share,
     bounds: None,
     shown: TableVisibility::NOWHERE,
@@ -64,7 +64,7 @@ pub static WITHIN_100: Measure = Measure {
     more_is_better: true,
     meaning: "the share of the loops that are ended within this distance of their onset",
     about: "loops ended with a delay of at most N / loops",
-    formula: alone(&[of_loops(BINS.split_at(1).0)]),
+    formula: of_one(&[of_loops(BINS.split_at(1).0)]),
     certainty: UncertaintyMethod::Share,
     bounds: None,
     shown: TableVisibility::NOWHERE,
@@ -74,7 +74,7 @@ pub static WITHIN_100: Measure = Measure {
 pub static WITHIN_200: Measure = Measure {
     name: "within_200",
     title: "within 200",
-    formula: alone(&[of_loops(BINS.split_at(2).0)]),
+    formula: of_one(&[of_loops(BINS.split_at(2).0)]),
     ..WITHIN_100
 };
 
@@ -82,7 +82,7 @@ pub static WITHIN_200: Measure = Measure {
 pub static WITHIN_500: Measure = Measure {
     name: "within_500",
     title: "within 500",
-    formula: alone(&[of_loops(BINS.split_at(3).0)]),
+    formula: of_one(&[of_loops(BINS.split_at(3).0)]),
     ..WITHIN_100
 };
 
@@ -90,7 +90,7 @@ pub static WITHIN_500: Measure = Measure {
 pub static WITHIN_1000: Measure = Measure {
     name: "within_1000",
     title: "within 1,000",
-    formula: alone(&[of_loops(BINS.split_at(4).0)]),
+    formula: of_one(&[of_loops(BINS.split_at(4).0)]),
     shown: TableVisibility::TABLES,
     ..WITHIN_100
 };
@@ -99,7 +99,7 @@ pub static WITHIN_1000: Measure = Measure {
 pub static WITHIN_2000: Measure = Measure {
     name: "within_2000",
     title: "within 2,000",
-    formula: alone(&[of_loops(BINS.split_at(5).0)]),
+    formula: of_one(&[of_loops(BINS.split_at(5).0)]),
     ..WITHIN_100
 };
 
@@ -107,7 +107,7 @@ pub static WITHIN_2000: Measure = Measure {
 pub static WITHIN_5000: Measure = Measure {
     name: "within_5000",
     title: "within 5,000",
-    formula: alone(&[of_loops(BINS.split_at(6).0)]),
+    formula: of_one(&[of_loops(BINS.split_at(6).0)]),
     ..WITHIN_100
 };
 
@@ -116,7 +116,7 @@ pub static WITHIN_2: Measure = Measure {
     name: "within_2",
     title: "within 2",
     counted_in: &[Counted::Calls, Counted::Turns],
-    formula: alone(&[of_loops(STEPS.split_at(1).0)]),
+    formula: of_one(&[of_loops(STEPS.split_at(1).0)]),
     ..WITHIN_100
 };
 
@@ -124,7 +124,7 @@ pub static WITHIN_2: Measure = Measure {
 pub static WITHIN_5: Measure = Measure {
     name: "within_5",
     title: "within 5",
-    formula: alone(&[of_loops(STEPS.split_at(2).0)]),
+    formula: of_one(&[of_loops(STEPS.split_at(2).0)]),
     shown: TableVisibility::TABLES,
     ..WITHIN_2
 };
@@ -133,7 +133,7 @@ pub static WITHIN_5: Measure = Measure {
 pub static WITHIN_10: Measure = Measure {
     name: "within_10",
     title: "within 10",
-    formula: alone(&[of_loops(STEPS.split_at(3).0)]),
+    formula: of_one(&[of_loops(STEPS.split_at(3).0)]),
     ..WITHIN_2
 };
 
@@ -141,6 +141,6 @@ pub static WITHIN_10: Measure = Measure {
 pub static WITHIN_20: Measure = Measure {
     name: "within_20",
     title: "within 20",
-    formula: alone(&[of_loops(STEPS.split_at(4).0)]),
+    formula: of_one(&[of_loops(STEPS.split_at(4).0)]),
     ..WITHIN_2
 };

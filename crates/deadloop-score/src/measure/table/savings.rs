@@ -2,7 +2,7 @@
 
 use crate::measure::entry::{Measure, MeasureUnit, TableVisibility, UncertaintyMethod};
 use crate::measure::formula::{
-    Formula, Ratio, RatioRule, Term, Times, alone, of_clean, of_loops, one, ratio, times,
+    Formula, Ratio, RatioRule, Term, Times, of_clean, of_loops, of_one, one, ratio, times,
 };
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
@@ -16,7 +16,7 @@ pub static SAVED: Measure = Measure {
     more_is_better: true,
     meaning: "the share of what all loops generate that is not generated any more",
     about: "saved_chars / loop_chars",
-    formula: alone(&[ratio(1.0, &[one(Count::Saved)], &[one(Count::LoopChars)])]),
+    formula: of_one(&[ratio(1.0, &[one(Count::Saved)], &[one(Count::LoopChars)])]),
     certainty: UncertaintyMethod::Resampled,
     bounds: Some("saved"),
     shown: TableVisibility::EVERYWHERE,
@@ -31,7 +31,7 @@ pub static LOST: Measure = Measure {
     more_is_better: false,
     meaning: "the healthy output that is thrown away",
     about: "1e6 lost_chars / (lost_chars + exposure)",
-    formula: alone(&[ratio(
+    formula: of_one(&[ratio(
         1e6,
         &[one(Count::Lost)],
         &[one(Count::Lost), one(Count::Exposure)],

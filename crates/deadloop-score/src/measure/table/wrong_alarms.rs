@@ -1,7 +1,7 @@
 //! Rates of wrong alarms and of transient stops, per watched healthy unit.
 
 use crate::measure::entry::{Measure, MeasureUnit, TableVisibility, UncertaintyMethod};
-use crate::measure::formula::{Ratio, Term, alone, one, ratio};
+use crate::measure::formula::{Ratio, Term, of_one, one, ratio};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
 
@@ -19,7 +19,7 @@ const WRONG: &[Term] = &[
 const TRANSIENT: &[Term] = &[one(Count::TransientStop)];
 
 /// Returns `scale` times these alarms per watched unit.
-const fn watched(scale: f64, num: &'static [Term]) -> Ratio {
+const fn per_watched(scale: f64, num: &'static [Term]) -> Ratio {
     ratio(scale, num, EXPOSURE)
 }
 
@@ -32,7 +32,7 @@ pub static FA_PER_MCHAR: Measure = Measure {
     more_is_better: false,
     meaning: "wrong alarms in a given amount of healthy output",
     about: "1e6 (false_alarm + premature + stale) / exposure",
-    formula: alone(&[watched(1e6, WRONG)]),
+    formula: of_one(&[per_watched(1e6, WRONG)]),
     certainty: UncertaintyMethod::Rate,
     bounds: Some("fa"),
     shown: TableVisibility::EVERYWHERE,
@@ -44,7 +44,7 @@ pub static FA_PER_KCALL: Measure = Measure {
     title: "wrong alarms/kcall",
     counted_in: &[Counted::Calls],
     about: "1e3 (false_alarm + premature + stale) / exposure, in calls",
-    formula: alone(&[watched(1e3, WRONG)]),
+    formula: of_one(&[per_watched(1e3, WRONG)]),
     ..FA_PER_MCHAR
 };
 
@@ -54,7 +54,7 @@ pub static FA_PER_KTURN: Measure = Measure {
     title: "wrong alarms/kturn",
     counted_in: &[Counted::Turns],
     about: "1e3 (false_alarm + premature + stale) / exposure, in turns",
-    formula: alone(&[watched(1e3, WRONG)]),
+    formula: of_one(&[per_watched(1e3, WRONG)]),
     ..FA_PER_MCHAR
 };
 
@@ -67,7 +67,7 @@ pub static TRANSIENT_PER_MCHAR: Measure = Measure {
     more_is_better: false,
     meaning: "transient stops, of repetitions that would have ended by themselves, in a given amount of healthy output",
     about: "1e6 transient_stop / exposure",
-    formula: alone(&[watched(1e6, TRANSIENT)]),
+    formula: of_one(&[per_watched(1e6, TRANSIENT)]),
     certainty: UncertaintyMethod::Rate,
     bounds: None,
     shown: TableVisibility::NOWHERE,
@@ -79,7 +79,7 @@ pub static TRANSIENT_PER_KCALL: Measure = Measure {
     title: "transient stops/kcall",
     counted_in: &[Counted::Calls],
     about: "1e3 transient_stop / exposure, in calls",
-    formula: alone(&[watched(1e3, TRANSIENT)]),
+    formula: of_one(&[per_watched(1e3, TRANSIENT)]),
     ..TRANSIENT_PER_MCHAR
 };
 
@@ -89,6 +89,6 @@ pub static TRANSIENT_PER_KTURN: Measure = Measure {
     title: "transient stops/kturn",
     counted_in: &[Counted::Turns],
     about: "1e3 transient_stop / exposure, in turns",
-    formula: alone(&[watched(1e3, TRANSIENT)]),
+    formula: of_one(&[per_watched(1e3, TRANSIENT)]),
     ..TRANSIENT_PER_MCHAR
 };

@@ -53,11 +53,11 @@ pub(crate) struct ByteReader<'a>(pub(crate) &'a [u8]);
 impl<'a> ByteReader<'a> {
     /// Reads the next byte.
     pub(crate) fn byte(&mut self) -> u8 {
-        self.some(1).first().copied().unwrap_or(0)
+        self.read_up_to(1).first().copied().unwrap_or(0)
     }
 
     /// Reads the next `many` bytes, or as many as are left.
-    pub(crate) fn some(&mut self, many: usize) -> &'a [u8] {
+    pub(crate) fn read_up_to(&mut self, many: usize) -> &'a [u8] {
         let (some, rest) = self.0.split_at(many.min(self.0.len()));
         self.0 = rest;
         some
@@ -89,7 +89,7 @@ impl<'a> ByteReader<'a> {
     /// Reads a number of [`put_float`].
     pub(crate) fn float(&mut self) -> Option<f64> {
         self.option(|from| {
-            let bits = from.some(8).try_into().unwrap_or_default();
+            let bits = from.read_up_to(8).try_into().unwrap_or_default();
             f64::from_bits(u64::from_le_bytes(bits))
         })
     }
@@ -108,7 +108,7 @@ impl<'a> ByteReader<'a> {
     /// Reads a text of [`put_text`].
     pub(crate) fn text(&mut self) -> &'a str {
         let length = self.size();
-        std::str::from_utf8(self.some(length)).unwrap_or_default()
+        std::str::from_utf8(self.read_up_to(length)).unwrap_or_default()
     }
 }
 

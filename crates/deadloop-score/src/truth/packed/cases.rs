@@ -82,7 +82,7 @@ fn take_hash(from: &mut ByteReader<'_>) -> Box<str> {
 }
 
 fn take_key(from: &mut ByteReader<'_>) -> u64 {
-    u64::from_le_bytes(from.some(8).try_into().unwrap_or_default())
+    u64::from_le_bytes(from.read_up_to(8).try_into().unwrap_or_default())
 }
 
 fn put_truth(truth: &Truth, to: &mut Vec<u8>) {

@@ -105,7 +105,7 @@ mod tests {
             }
             prop_assert_eq!(pile.len(), texts.len());
             for (i, text) in texts.iter().enumerate() {
-                prop_assert!(pile.at(i).some(text.len()) == text);
+                prop_assert!(pile.at(i).read_up_to(text.len()) == text);
             }
             let kept: Vec<bool> = sizes.iter().map(|(_, kept)| *kept).collect();
             let some = pile.only(&kept);
@@ -113,7 +113,7 @@ mod tests {
                 texts.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(text, _)| text).collect();
             prop_assert_eq!(some.len(), wanted.len());
             for (i, text) in wanted.into_iter().enumerate() {
-                prop_assert!(some.at(i).some(text.len()) == text);
+                prop_assert!(some.at(i).read_up_to(text.len()) == text);
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed, reasoning};
+use super::{Family, answer, failed_end, reasoning};
 use crate::fields::{self, Object};
 use crate::reader::content::ObjectContent;
 use crate::time::millis;
@@ -56,14 +56,14 @@ fn check(object: &Object) -> Result<(), WireFault> {
 /// both. Returns whether they mark the event as sent before: when a client comes back, the server sends the history
 /// again and then goes on live.
 pub fn is_replay(object: &mut Object) -> bool {
-    let mut replay = marked(object);
+    let mut replay = is_marked(object);
     if let Some(Value::Object(payload)) = object.get_mut("payload") {
-        replay |= marked(payload);
+        replay |= is_marked(payload);
     }
     replay
 }
 
-fn marked(object: &mut Object) -> bool {
+fn is_marked(object: &mut Object) -> bool {
     let mut replay = marks(object);
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         replay |= marks(metadata);
@@ -109,7 +109,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         .flatten();
     let error = text.clone().filter(|_| kind == "error");
     let mut said = ObjectContent::from_events(match (kind.as_str(), thinks) {
-        ("error", _) => Some(failed()),
+        ("error", _) => Some(failed_end()),
         (_, true) => reasoning(text),
         (_, false) => answer(text),
     });

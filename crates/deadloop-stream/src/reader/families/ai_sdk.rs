@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed, finish, kind, reasoning};
+use super::{Family, answer, failed_end, finish, kind, reasoning};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
 use crate::reasons::usual;
@@ -45,7 +45,7 @@ pub const ENTRY: Family = Family {
     knows: |object| {
         let mut parts = PARTS.iter().filter(|(part, _)| *part == kind(object));
         let has = |field: &str| field.is_empty() || object.contains_key(field);
-        // OpenCode has parts too, and an end of deadloop's own says why or when.
+        // OpenCode's events have a `part`, and deadloop's own ends have a `reason` or `t_ms`.
         let others = ["part", "reason", "t_ms"];
         let other = others.iter().any(|name| object.contains_key(*name));
         parts.any(|(_, field)| has(field)) && !other
@@ -71,7 +71,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
             let text = fields::string(&mut object, "delta")?;
             said.event(0, reasoning(text));
         }
-        // The pieces of its arguments came before, and come once more as a whole.
+        // The arguments came in pieces before, and are repeated as a whole.
         "tool-input-available" => call(&mut object, &mut said)?,
         "tool-output-available" | "tool-output-error" => {
             let output = ["output", "errorText"].map(|name| fields::any(&mut object, name));
@@ -93,7 +93,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
             said.ends = true;
         }
         "error" => {
-            said.event(0, Some(failed()));
+            said.event(0, Some(failed_end()));
             said.keep("error", fields::any(&mut object, "errorText"));
         }
         _ => {}

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed, finish, kind, reasoning};
+use super::{Family, answer, failed_end, finish, kind, reasoning};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
 use crate::wire::WireFault;
@@ -36,9 +36,9 @@ pub const ENTRY: Family = Family {
     tags: true,
     run: false,
     knows: |object| {
-        // Other protocols have errors too, with their text in a field of their own.
+        // The AI SDK has errors too, with their text in `errorText`.
         let other = kind(object) == "error" && object.contains_key("errorText");
-        (TYPES.contains(&kind(object)) && !other) || whole(object)
+        (TYPES.contains(&kind(object)) && !other) || is_whole_message(object)
     },
     check: None,
     read,
@@ -46,13 +46,13 @@ pub const ENTRY: Family = Family {
 };
 
 /// Returns whether the object is a message that is not streamed.
-fn whole(object: &Object) -> bool {
+fn is_whole_message(object: &Object) -> bool {
     kind(object) == "message" && object.get("content").is_some_and(Value::is_array)
 }
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     let mut said = ObjectContent::default();
-    if whole(&object) {
+    if is_whole_message(&object) {
         said.begins = true;
         message(object, &mut said)?;
         said.ends = true;
@@ -83,11 +83,11 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
             said.left("delta", delta);
             said.usage(&mut object, "output_tokens");
         }
-        // Of a block that is no call nothing is known by this key.
+        // A block that is no call has no key to end.
         "content_block_stop" => said.parts.push((0, ObjectPart::Over(index.to_string()))),
         "message_stop" => said.ends = true,
         "error" => {
-            said.event(0, Some(failed()));
+            said.event(0, Some(failed_end()));
             said.keep("error", fields::any(&mut object, "error"));
         }
         _ => {}
@@ -138,7 +138,7 @@ fn block(
         }
         "tool_use" | "server_tool_use" | "mcp_tool_use" | "input_json_delta" => {
             let input = fields::any(&mut block, "input").filter(|input| match input {
-                // As a block starts its input is still to come.
+                // The start of a block has an empty input, which comes later.
                 Value::Object(input) => !input.is_empty() || path == "content[]",
                 _ => true,
             });

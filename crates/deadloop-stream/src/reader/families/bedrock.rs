@@ -38,14 +38,14 @@ pub const ENTRY: Family = Family {
     ],
     tags: true,
     run: false,
-    knows: |object| whole(object) || event(object) || metadata(object),
+    knows: |object| is_whole_response(object) || event(object) || metadata(object),
     check: None,
     read,
     quick: None,
 };
 
 /// Returns whether the object is a response that is not streamed.
-fn whole(object: &Object) -> bool {
+fn is_whole_response(object: &Object) -> bool {
     let message = object
         .get("output")
         .and_then(|output| output.get("message"));
@@ -65,7 +65,7 @@ fn metadata(object: &Object) -> bool {
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     let mut said = ObjectContent::default();
-    if whole(&object) {
+    if is_whole_response(&object) {
         said.begins = true;
         let mut output = fields::object(&mut object, "output")?.unwrap_or_default();
         let mut message = fields::object(&mut output, "message")?.unwrap_or_default();
@@ -77,7 +77,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         {
             block(fields::as_object("content[]", part)?, at as u64, &mut said)?;
         }
-        ended(&mut object, &mut said)?;
+        read_end(&mut object, &mut said)?;
         usage(&mut object, &mut said);
         said.ends = true;
         said.left("output.message", message);
@@ -102,7 +102,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         said.parts.push((0, ObjectPart::Over(at.to_string())));
     }
     if let Some(mut stop) = fields::object(&mut object, "messageStop")? {
-        ended(&mut stop, &mut said)?;
+        read_end(&mut stop, &mut said)?;
         said.left("messageStop", stop);
     }
     if let Some(mut metadata) = fields::object(&mut object, "metadata")? {
@@ -114,7 +114,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     Ok(said)
 }
 
-fn ended(object: &mut Object, said: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_end(object: &mut Object, said: &mut ObjectContent) -> Result<(), WireFault> {
     let reason = fields::string(object, "stopReason")?;
     said.event(0, finish(reason.map(|reason| usual(&reason))));
     Ok(())

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::{Family, answer, failed, filled, finish, reasoning};
+use super::{Family, answer, failed_end, finish, non_empty, reasoning};
 use crate::RecordedEvent;
 use crate::fields::{self, Object, RestFields};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart, TokenCounts};
@@ -30,16 +30,16 @@ pub const ENTRY: Family = Family {
         let choice = |choice: &Value| choice.is_object() && choice.get("turns").is_none();
         let choices = choices.is_some_and(|choices| choices.iter().all(choice));
         let alone = !object.contains_key("type") && !object.contains_key("output");
-        choices || (alone && error(object)) || bare(object)
+        choices || (alone && error(object)) || is_bare_chunk(object)
     },
     check: None,
     read,
-    quick: Some(quick),
+    quick: Some(parse_quickly),
 };
 
 /// Returns whether the object is a chunk by its `object` field although it has no choices. Some servers send the token
 /// counts in such chunks.
-fn bare(object: &Object) -> bool {
+fn is_bare_chunk(object: &Object) -> bool {
     let name = object.get("object").and_then(Value::as_str);
     object.get("choices").is_none_or(Value::is_null) && name == Some("chat.completion.chunk")
 }
@@ -65,7 +65,7 @@ struct ChatChunk {
     rest: RestFields,
 }
 
-/// The chunk's part of one choice.
+/// A choice in a chunk.
 #[derive(Deserialize)]
 struct ChatChoice {
     index: Option<u64>,
@@ -97,7 +97,7 @@ fn read(object: Object) -> Result<ObjectContent, WireFault> {
     ChatChunk::from_object(object)?.content()
 }
 
-fn quick(text: &str) -> Option<ObjectContent> {
+fn parse_quickly(text: &str) -> Option<ObjectContent> {
     serde_json::from_str::<ChatChunk>(text).ok()?.content().ok()
 }
 
@@ -122,10 +122,10 @@ impl ChatChunk {
 
     fn content(self) -> Result<ObjectContent, WireFault> {
         let RestFields(mut rest) = self.rest;
-        let failed = error(&rest).then(failed);
+        let failed = error(&rest).then(failed_end);
         let mut said = ObjectContent {
-            response: filled(self.id),
-            model: filled(self.model),
+            response: non_empty(self.id),
+            model: non_empty(self.model),
             tokens: self.usage.as_ref().and_then(tokens),
             goes_on: self.choices.iter().all(ChatChoice::goes_on),
             ..ObjectContent::default()
@@ -345,7 +345,7 @@ mod tests {
     fn the_quick_way_says_what_the_other_does() {
         let (mut both, mut left) = (0, 0);
         for text in texts() {
-            let Some(said) = quick(&text) else {
+            let Some(said) = parse_quickly(&text) else {
                 left += 1;
                 continue;
             };

@@ -14,7 +14,7 @@ fn knows(object: &Map<String, Value>) -> bool {
         "user" => has("text"),
         "system" => has("length") && has("sha256"),
         "handoff" => has("from") && has("to"),
-        // Sessions of agents name themselves in each line, or name the ids otherwise.
+        // Sessions of agents have other names for ids.
         "tool_call" | "tool_result" => !["session_id", "sessionId", "tool_id"]
             .iter()
             .any(|name| has(name)),
@@ -26,7 +26,7 @@ fn knows(object: &Map<String, Value>) -> bool {
 pub const ENTRY: Family = Family {
     name: "events",
     keys: &["type", "text", "t_ms", "tokens"],
-    // Whoever writes them has split the text.
+    // Writers of these events have already split the text.
     tags: false,
     run: true,
     knows,

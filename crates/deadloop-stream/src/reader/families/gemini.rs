@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed, finish, reasoning};
+use super::{Family, answer, failed_end, finish, reasoning};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart, TokenCounts};
 use crate::reasons::usual;
@@ -70,7 +70,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     }
     if let Some(feedback) = fields::any(&mut object, "promptFeedback") {
         if feedback.get("blockReason").is_some() {
-            said.event(0, Some(failed()));
+            said.event(0, Some(failed_end()));
         }
         said.keep("error", Some(feedback));
     }

@@ -39,7 +39,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     said.event(index, answer(text));
     let reason = fields::string(&mut object, "stop_type")?;
     let reason = reason.filter(|reason| reason != "none");
-    // Older servers say it by a flag each.
+    // Older servers have a flag for each reason.
     let mut flag = |name: &str, reason: &str| {
         let set = fields::any(&mut object, name) == Some(Value::Bool(true));
         set.then(|| reason.to_owned())

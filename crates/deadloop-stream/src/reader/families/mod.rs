@@ -81,17 +81,17 @@ fn kind(object: &Map<String, Value>) -> &str {
 
 /// Returns a chunk of thinking from a field that may be absent, null or empty.
 fn reasoning(text: Option<String>) -> Option<RecordedEvent> {
-    filled(text).map(|text| RecordedEvent::new(Body::Reasoning(text)))
+    non_empty(text).map(|text| RecordedEvent::new(Body::Reasoning(text)))
 }
 
 /// Returns a chunk of the answer from a field that may be absent, null or empty.
 fn answer(text: Option<String>) -> Option<RecordedEvent> {
-    filled(text).map(|text| RecordedEvent::new(Body::Answer(text)))
+    non_empty(text).map(|text| RecordedEvent::new(Body::Answer(text)))
 }
 
 /// Returns the end of the response if the field has a reason.
 fn finish(reason: Option<String>) -> Option<RecordedEvent> {
-    filled(reason).map(|reason| {
+    non_empty(reason).map(|reason| {
         RecordedEvent::new(Body::Finish {
             reason: Some(reason),
         })
@@ -99,13 +99,13 @@ fn finish(reason: Option<String>) -> Option<RecordedEvent> {
 }
 
 /// Returns the end of a response that failed on the server.
-fn failed() -> RecordedEvent {
+fn failed_end() -> RecordedEvent {
     let reason = Some("error".to_owned());
     RecordedEvent::new(Body::Finish { reason })
 }
 
 /// Returns the text unless it is empty. Servers send empty texts for unused fields.
-fn filled(text: Option<String>) -> Option<String> {
+fn non_empty(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed, finish, reasoning};
+use super::{Family, answer, failed_end, finish, reasoning};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart, TokenCounts};
 use crate::time::millis;
@@ -58,7 +58,7 @@ const ABOUT: [&str; 7] = [
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     const NANOS: f64 = 1e6;
-    let failed = error(&object).then(failed);
+    let failed = error(&object).then(failed_end);
     let mut said = ObjectContent {
         model: fields::label(&mut object, "model"),
         at: fields::any(&mut object, "created_at").and_then(|at| millis(&at)),

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed, finish, kind, reasoning};
+use super::{Family, answer, failed_end, finish, kind, reasoning};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart, TokenCounts};
 use crate::wire::WireFault;
@@ -26,20 +26,20 @@ pub const ENTRY: Family = Family {
     ],
     tags: true,
     run: false,
-    knows: |object| kind(object).starts_with("response.") || whole(object),
+    knows: |object| kind(object).starts_with("response.") || is_whole_response(object),
     check: None,
     read,
     quick: None,
 };
 
 /// Returns whether the object is a response that is not streamed.
-fn whole(object: &Object) -> bool {
+fn is_whole_response(object: &Object) -> bool {
     object.get("object").and_then(Value::as_str) == Some("response")
         && object.get("output").is_some_and(Value::is_array)
 }
 
 fn read(object: Object) -> Result<ObjectContent, WireFault> {
-    if whole(&object) {
+    if is_whole_response(&object) {
         read_whole(object)
     } else {
         read_event(object)
@@ -55,7 +55,7 @@ fn read_whole(mut object: Object) -> Result<ObjectContent, WireFault> {
     for item in output {
         read_item(fields::as_object("output[]", item)?, &mut said)?;
     }
-    end(object, &mut said)?;
+    read_last_response(object, &mut said)?;
     Ok(said)
 }
 
@@ -76,7 +76,7 @@ fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
         "response.created" => {
             said.begins = true;
             let response = fields::object(&mut object, "response")?.unwrap_or_default();
-            about(response, &mut said)?;
+            read_metadata(response, &mut said)?;
         }
         "response.output_text.delta" | "response.refusal.delta" => {
             said = ObjectContent::from_events(answer(fields::string(&mut object, "delta")?));
@@ -86,7 +86,7 @@ fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
         }
         "response.output_item.added" => {
             let item = fields::object(&mut object, "item")?.unwrap_or_default();
-            added(item, &mut said)?;
+            read_added_item(item, &mut said)?;
         }
         "response.function_call_arguments.delta"
         | "response.custom_tool_call_input.delta"
@@ -107,11 +107,11 @@ fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
             let mut response = fields::object(&mut object, "response")?.unwrap_or_default();
-            // Said already, delta by delta.
+            // The deltas had this text already.
             fields::any(&mut response, "output");
-            end(response, &mut said)?;
+            read_last_response(response, &mut said)?;
         }
-        "error" => said = ObjectContent::from_events([failed()]),
+        "error" => said = ObjectContent::from_events([failed_end()]),
         _ if repeats(&kind) => return Ok(said),
         _ => {
             said.left("", object);
@@ -137,16 +137,16 @@ fn repeats(kind: &str) -> bool {
 }
 
 /// Reads the response object of the last event.
-fn end(mut response: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_last_response(mut response: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
     let status = fields::string(&mut response, "status")?;
     let details = fields::object(&mut response, "incomplete_details")?;
     let reason = details.and_then(|mut details| details.remove("reason"));
     let reason = reason.and_then(|reason| reason.as_str().map(str::to_owned));
-    about(response, said)?;
+    read_metadata(response, said)?;
     said.event(
         0,
         match status.as_deref() {
-            Some("failed") => Some(failed()),
+            Some("failed") => Some(failed_end()),
             Some("incomplete") if reason.is_some() => finish(reason),
             _ => finish(status),
         },
@@ -157,7 +157,7 @@ fn end(mut response: Object, said: &mut ObjectContent) -> Result<(), WireFault> 
 
 /// Reads the fields that describe a response, at its beginning and at its end. Its settings repeat the request, so they
 /// are dropped.
-fn about(mut response: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_metadata(mut response: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
     said.response = fields::label(&mut response, "id");
     said.model = fields::label(&mut response, "model");
     said.tokens = response.get("usage").and_then(tokens);
@@ -181,7 +181,7 @@ fn tokens(usage: &Value) -> Option<TokenCounts> {
 }
 
 /// Reads an item at its start. Only calls are read, for their names.
-fn added(mut item: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_added_item(mut item: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
     if matches!(
         kind(&item),
         "function_call" | "custom_tool_call" | "mcp_call"
@@ -221,7 +221,7 @@ fn read_item(mut item: Object, said: &mut ObjectContent) -> Result<(), WireFault
                 said.left("output[].content[]", part);
             }
         }
-        "function_call" | "custom_tool_call" | "mcp_call" => added(item.clone(), said)?,
+        "function_call" | "custom_tool_call" | "mcp_call" => read_added_item(item.clone(), said)?,
         _ => {
             said.left("output[]", item);
             return Ok(());

@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed, finish};
+use super::{Family, answer, failed_end, finish};
 use crate::fields::{self, Object};
 use crate::reader::content::{ObjectContent, TokenCounts};
 use crate::reasons::usual;
@@ -19,7 +19,7 @@ pub const ENTRY: Family = Family {
     keys: &["index", "token", "generated_text", "details"],
     tags: true,
     run: false,
-    knows: |object| token(object) || whole(object),
+    knows: |object| token(object) || is_whole_response(object),
     check: None,
     read,
     quick: None,
@@ -30,7 +30,7 @@ fn token(object: &Object) -> bool {
     token.is_some_and(|token| token.get("text").is_some_and(Value::is_string))
 }
 
-fn whole(object: &Object) -> bool {
+fn is_whole_response(object: &Object) -> bool {
     let text = object.get("generated_text").is_some_and(Value::is_string);
     text && object.get("details").is_some_and(Value::is_object)
 }
@@ -66,7 +66,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         said.left("details", details);
     }
     if let Some(error) = fields::any(&mut object, "error") {
-        said.event(0, Some(failed()));
+        said.event(0, Some(failed_end()));
         said.keep("error", Some(error));
     }
     said.left("", object);

@@ -137,7 +137,7 @@ pub(super) fn render(done: &BudgetRun) -> String {
         let left = show::several(found.turnless, "transcript");
         head += &format!("; left out: {left} without a turn");
     }
-    for line in miscounted(&done.stages) {
+    for line in counter_remarks(&done.stages) {
         head += &format!("\n{line}");
     }
     let tables = show::summary(&done.run.manifest.summary);
@@ -148,7 +148,7 @@ pub(super) fn render(done: &BudgetRun) -> String {
 }
 
 /// Returns a remark on each counter whose median error is above [`FAR`].
-fn miscounted(stages: &[SweptStage]) -> Vec<String> {
+fn counter_remarks(stages: &[SweptStage]) -> Vec<String> {
     let mut lines = Vec::new();
     for one in stages {
         let Some(error) = one.errors.first().and_then(Option::as_ref) else {

@@ -20,7 +20,7 @@ pub(crate) struct ComparisonFolder(Option<(PathBuf, FolderClaim)>);
 impl ComparisonFolder {
     /// Checks that everything can be written, and that no file of the user is overwritten.
     pub(crate) fn prepare(args: &CompareWrite, read: &[&Path]) -> Outcome<Self> {
-        apart(&written(args), read)?;
+        apart(&files_to_write(args), read)?;
         let files = [("--markdown", &args.markdown), ("--junit", &args.junit)];
         for (option, path) in files {
             if let Some(path) = path {
@@ -77,7 +77,7 @@ impl ComparisonFolder {
 const FILES: [&str; 4] = ["comparison.json", "flips.csv", "base.toml", "new.toml"];
 
 /// Returns all files to write, each with its option.
-fn written(args: &CompareWrite) -> Vec<(&'static str, PathBuf)> {
+fn files_to_write(args: &CompareWrite) -> Vec<(&'static str, PathBuf)> {
     let files = [("--markdown", &args.markdown), ("--junit", &args.junit)];
     let files = files.into_iter();
     let files = files.filter_map(|(option, path)| Some((option, path.clone()?)));

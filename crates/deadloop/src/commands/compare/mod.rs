@@ -20,7 +20,7 @@ mod sides;
 
 use bless::BaselineUpdate;
 use files::{ComparisonFolder, FlipPlace, explain};
-use sides::both;
+use sides::read_sides;
 
 use crate::args::GlobalArgs;
 use crate::comparison::{NoComparison, PinnedComparison, Pins, junit, markdown, words};
@@ -160,7 +160,7 @@ fn judge(args: &CompareArgs, global: GlobalArgs) -> Outcome {
     let options = args.gate.options(args.select.seed)?;
     let pins = Pins::read(&args.gate.cases)?;
     let out = ComparisonFolder::prepare(&args.write, &read(args))?;
-    let (base, new) = both(args, global)?;
+    let (base, new) = read_sides(args, global)?;
     let place = FlipPlace::new(args, (&base, &new));
     match compare(&base, &new, &options) {
         Ok(comparison) => {
@@ -200,11 +200,11 @@ fn write_outputs(
     match compared.comparison.passed() {
         Some(true) => lead_on(args, global),
         Some(false) => {
-            Err(Code::GateFailed.error(format!("the gate failed: {}", compared.unpassed())))
+            Err(Code::GateFailed.error(format!("the gate failed: {}", compared.list_unpassed())))
         }
         None => Err(Code::TooLittle.error(format!(
             "a gate that could not be evaluated does not pass: {}",
-            compared.unpassed()
+            compared.list_unpassed()
         ))),
     }
 }

@@ -24,10 +24,10 @@ enum SideInput {
 }
 
 /// Returns both sides. Sides that are not folders are replayed in one pass.
-pub(crate) fn both(args: &CompareArgs, global: GlobalArgs) -> Outcome<(Side, Side)> {
+pub(crate) fn read_sides(args: &CompareArgs, global: GlobalArgs) -> Outcome<(Side, Side)> {
     let base = input(&args.base, &[])?;
     let new = input(&args.new, &args.judge.set)?;
-    let mut replayed = replayed(args, [&base, &new], global)?.into_iter();
+    let mut replayed = run_both(args, [&base, &new], global)?.into_iter();
     let mut side = |input: SideInput, wanted: Option<&str>| match input {
         SideInput::Folder(dir) => folder(&dir, wanted, args),
         SideInput::Settings(..) => replayed
@@ -99,7 +99,7 @@ fn folder(dir: &Path, wanted: Option<&str>, args: &CompareArgs) -> Outcome<Side>
 }
 
 /// Replays the sides that are settings on the corpus.
-fn replayed(args: &CompareArgs, inputs: [&SideInput; 2], global: GlobalArgs) -> Outcome<Vec<Side>> {
+fn run_both(args: &CompareArgs, inputs: [&SideInput; 2], global: GlobalArgs) -> Outcome<Vec<Side>> {
     let mut plan = Plan::default();
     let settings = inputs.into_iter().filter_map(|input| match input {
         SideInput::Folder(_) => None,

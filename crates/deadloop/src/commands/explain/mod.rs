@@ -58,7 +58,7 @@ pub(super) fn run(args: &ExplainArgs, global: GlobalArgs) -> Outcome {
     let settings = made.filter(|_| args.settings.is_empty());
     let settings = settings.map_or(&args.settings, |made| &made.settings);
     let judge = made.map_or(&args.judge, |made| &made.judge);
-    let named = named((settings, args.presets), (&judge.set, judge.per))?;
+    let named = named_settings((settings, args.presets), (&judge.set, judge.per))?;
     let found = survey(SurveyRequest {
         path: made.map_or(&args.corpus, |made| &made.corpus),
         selection: Selection::default(),
@@ -72,7 +72,7 @@ pub(super) fn run(args: &ExplainArgs, global: GlobalArgs) -> Outcome {
         &Terminal::new(global),
     )?;
     if let Some(file) = &args.repair {
-        return repaired(file, &entry.transcript, global);
+        return print_repair(file, &entry.transcript, global);
     }
     let question = ExplainRequest {
         transcript: &entry.transcript,
@@ -161,7 +161,7 @@ impl ResultInputs {
 }
 
 /// Returns the settings file that `tune` wrote, if it chose a setting.
-fn chosen(dir: &Path) -> Vec<PathBuf> {
+fn chosen_settings(dir: &Path) -> Vec<PathBuf> {
     let file = dir.join("settings.toml");
     if is_named(&file) {
         vec![file]

@@ -25,7 +25,7 @@ pub(crate) fn words(explained: &Explanation, paint: Paint) -> String {
         parts.extend(first.members.is_empty().then(|| NO_GUARD.into()));
     }
     if explained.settings.len() > 1 {
-        parts.push(others(explained));
+        parts.push(format_others(explained));
     }
     for excerpt in &explained.text {
         let (from, of) = (excerpt.from, count(excerpt.of));
@@ -50,7 +50,7 @@ fn head(explained: &Explanation) -> String {
 }
 
 /// Formats a row for each setting: its alarm, or its nearest miss.
-fn others(explained: &Explanation) -> String {
+fn format_others(explained: &Explanation) -> String {
     let row = |told: &ExplainedSetting| {
         let fires = told.alarm.as_ref().map(|a| count(a.exact.count()));
         vec![
@@ -224,8 +224,8 @@ fn fact(sight: &FactSight) -> Vec<String> {
         } else {
             format!("{}, {}", sight.check, sight.kind)
         },
-        known(sight.copies.unsigned_abs()),
-        known(sight.period.count()),
+        format_count(sight.copies.unsigned_abs()),
+        format_count(sight.period.count()),
         count(sight.onset.count()),
         sight.describe_thresholds(),
         quoted(&sight.unit, UNIT),
@@ -233,6 +233,6 @@ fn fact(sight: &FactSight) -> Vec<String> {
 }
 
 /// Formats a count. A check that does not look for exact copies leaves it at 0, which means unknown.
-fn known(n: u64) -> String {
+fn format_count(n: u64) -> String {
     if n == 0 { "-".into() } else { count(n) }
 }

@@ -240,10 +240,10 @@ pub(super) fn run(args: &ImportArgs, global: GlobalArgs) -> Outcome {
         return Err(not_all(args, &imported));
     }
     if imported.counts.transcripts.used() == 0 {
-        return nothing(args, target.filter(|_| before.is_some()), imported, global);
+        return end_empty_import(args, target.filter(|_| before.is_some()), imported, global);
     }
     let Some(target) = target else {
-        return dry(&imported, global);
+        return print_dry_run(&imported, global);
     };
     if args.resume {
         add(&target, before.as_ref(), &mut imported)?;
@@ -270,7 +270,7 @@ fn not_all(args: &ImportArgs, imported: &ImportOutcome) -> Failure {
 }
 
 /// Ends an import without a transcript: an error, unless a corpus is added to (`adds`).
-fn nothing(
+fn end_empty_import(
     args: &ImportArgs,
     adds: Option<ImportTarget>,
     mut imported: ImportOutcome,
@@ -284,7 +284,7 @@ fn nothing(
         return show::print(&if global.json {
             show::json(&imported.json(Some(out)))?
         } else {
-            let table = imported.proposed(out).map(|table| format!("\n{table}"));
+            let table = imported.proposals(out).map(|table| format!("\n{table}"));
             format!(
                 "nothing is new\n{}{}",
                 imported.summary(),
@@ -338,7 +338,7 @@ fn stores(args: &ImportArgs, global: GlobalArgs) -> Outcome<Vec<PathBuf>> {
 }
 
 /// Prints the planned import, and one transcript.
-fn dry(imported: &ImportOutcome, global: GlobalArgs) -> Outcome {
+fn print_dry_run(imported: &ImportOutcome, global: GlobalArgs) -> Outcome {
     if global.json {
         return show::print_json(&imported.json(None));
     }
@@ -365,7 +365,7 @@ fn conclude(to: &Path, imported: &ImportOutcome, global: GlobalArgs) -> Outcome 
     }
     if !global.quiet {
         show::print(&format!("{}: {}", to.display(), imported.summary()))?;
-        if let Some(table) = imported.proposed(to) {
+        if let Some(table) = imported.proposals(to) {
             show::print(&table)?;
         }
     }
@@ -521,11 +521,11 @@ fn read(
     if let Some(rejected) = writing.rejected.take() {
         rejected.finish()?;
     }
-    Ok(imported(&import, writing, beside))
+    Ok(outcome(&import, writing, beside))
 }
 
 /// Collects the outcome of an import for the summary.
-fn imported(import: &deadloop_import::Import, writing: ImportState, beside: u64) -> ImportOutcome {
+fn outcome(import: &deadloop_import::Import, writing: ImportState, beside: u64) -> ImportOutcome {
     let formats: BTreeMap<&'static str, u64> = import.formats().collect();
     let passed = import.passed_over();
     let guessed = import.guessed();

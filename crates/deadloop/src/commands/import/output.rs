@@ -52,7 +52,7 @@ impl ImportOutcome {
     /// Formats the counts, guesses, warnings and losses of the import.
     pub(super) fn summary(&self) -> String {
         self.sums()
-            + &self.joined()
+            + &self.format_joined()
             + &self.passed_over()
             + &self.guesses()
             + &self.came_along()
@@ -79,7 +79,7 @@ impl ImportOutcome {
     }
 
     /// Formats the counts of the existing corpus that was added to.
-    fn joined(&self) -> String {
+    fn format_joined(&self) -> String {
         match &self.joined {
             Some(joined) => format!(
                 "\n the corpus   {} transcripts, {} of before replaced",
@@ -168,7 +168,7 @@ impl ImportOutcome {
     }
 
     /// Returns the table of proposed labels, after an empty line. `None` if no labels were proposed.
-    pub(super) fn proposed(&self, out: &Path) -> Option<String> {
+    pub(super) fn proposals(&self, out: &Path) -> Option<String> {
         let proposals = self.labels.proposals.as_deref()?;
         Some(format!("\n{}", table(proposals, &out.join(LABELS))))
     }

@@ -10,7 +10,7 @@ use deadloop_score::LabelRow;
 
 use super::view::{Page, keys, page};
 use crate::exit::Outcome;
-use crate::layout::folded;
+use crate::layout::fold_lines;
 use crate::paint::Paint;
 use crate::show;
 use deadloop_run::label::{HELP, InteractiveReview, Key, KeyCommand, Review, ReviewView, named};
@@ -34,7 +34,7 @@ pub(super) fn review(task: &Review<'_>, rows: Vec<LabelRow>) -> Outcome<(usize, 
             }
             None if sitting.progress().0 == 0 => break,
             None => {
-                desk.ended(sitting.progress().0)?;
+                desk.print_end(sitting.progress().0)?;
                 desk.key()?
                     .filter(|press| *press == KeyCommand::Session(Key::Undo))
             }
@@ -99,7 +99,7 @@ impl ReviewConsole {
     }
 
     /// Shows on a terminal that nothing is left to review.
-    fn ended(&self, answered: usize) -> Outcome {
+    fn print_end(&self, answered: usize) -> Outcome {
         if let Self::Terminal(terminal) = self {
             let last = format!("{answered} answered, nothing is left to ask   z undo   q quit");
             terminal.clear_screen()?;
@@ -113,7 +113,7 @@ impl ReviewConsole {
     fn key(&self) -> Outcome<Option<KeyCommand>> {
         loop {
             let key = match self {
-                Self::Terminal(terminal) => pressed(&terminal.read_key_raw()?),
+                Self::Terminal(terminal) => key_command(&terminal.read_key_raw()?),
                 Self::Lines => {
                     let mut line = String::new();
                     if io::stdin().lock().read_line(&mut line)? == 0 {
@@ -174,7 +174,7 @@ impl Screen<'_> {
         if sight.help {
             shown.text = HELP
                 .lines()
-                .flat_map(|line| folded(line, self.width))
+                .flat_map(|line| fold_lines(line, self.width))
                 .collect::<Vec<_>>()
                 .join("\n");
         }
@@ -196,7 +196,7 @@ impl Screen<'_> {
     }
 }
 
-fn pressed(key: &Pressed) -> Option<KeyCommand> {
+fn key_command(key: &Pressed) -> Option<KeyCommand> {
     match key {
         Pressed::Char(c) => named(c.encode_utf8(&mut [0; 4])),
         Pressed::Enter => named("Enter"),

@@ -7,7 +7,7 @@ use deadloop_report::review_page;
 use deadloop_score::LabelRow;
 use serde::{Deserialize, Serialize};
 
-use super::view::{TintedText, TranscriptView, seen};
+use super::view::{TintedText, TranscriptView, view};
 use crate::exit::{Code, Failure, Outcome};
 use crate::show;
 use deadloop_run::label::{HELP, InteractiveReview, KEYS, KeyCommand, Review, ViewChange, named};
@@ -96,7 +96,7 @@ impl ReviewServer<'_> {
     fn state(&self, moved: i8) -> Outcome<LocalAnswer> {
         let sitting = &self.sitting;
         let shown = sitting.transcript();
-        let shown = shown.map(|transcript| seen(transcript, &sitting.session, sitting.context()));
+        let shown = shown.map(|transcript| view(transcript, &sitting.session, sitting.context()));
         let TranscriptView { head, excerpts } = shown.unwrap_or_default();
         let (answered, left) = sitting.progress();
         let state = PageState {

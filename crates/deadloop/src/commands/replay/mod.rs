@@ -46,7 +46,7 @@ pub(crate) struct ReplayArgs {
 }
 
 pub(super) fn run(args: &ReplayArgs, global: GlobalArgs) -> Outcome {
-    let named = named(
+    let named = named_settings(
         (&args.settings, args.presets),
         (&args.judge.set, args.judge.per),
     )?;
@@ -92,7 +92,7 @@ pub(super) fn run(args: &ReplayArgs, global: GlobalArgs) -> Outcome {
     }
     .write(&done)?;
     let summary = output::summary(&done, &evidence, &named, &cells, global)?;
-    let next = next(args, worst(&done, &evidence, cells[0]));
+    let next = next(args, worth_explaining(&done, &evidence, cells[0]));
     done.sum_up(summary);
     done.note(scored, means);
     finish(*done, Ok(()), global)?;
@@ -109,7 +109,7 @@ fn next(args: &ReplayArgs, worst: Option<String>) -> Vec<String> {
 }
 
 /// Returns a transcript worth explaining: a wrong alarm of the first setting, else a miss, else a hit.
-fn worst(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> Option<String> {
+fn worth_explaining(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> Option<String> {
     const WANTED: [Verdict; 3] = [Verdict::FalseAlarm, Verdict::Miss, Verdict::Hit];
     let mut first = [const { None }; WANTED.len()];
     evidence.each_judged(cell, &evidence.every(), &done.judge, |_, case, outcome| {

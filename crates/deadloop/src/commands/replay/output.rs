@@ -31,9 +31,9 @@ pub(super) fn summary(
         return Ok(summary);
     }
     show::print(&table(done, evidence, &rows, cells))?;
-    best(&rows, done.judge.unit).map_or(Ok(()), |line| show::print(&show::prose(&line)))?;
+    best_setting(&rows, done.judge.unit).map_or(Ok(()), |line| show::print(&show::prose(&line)))?;
     let (name, tally) = &rows[0];
-    let ended = show::ended(name, tally, done.judge.transient);
+    let ended = show::transient_note(name, tally, done.judge.transient);
     ended.map_or(Ok(()), |line| show::print(&show::prose(&line)))?;
     let spared = spared(name, tally, &done.worth, done.judge.unit);
     spared.map_or(Ok(()), |line| show::print(&show::prose(&line)))?;
@@ -84,7 +84,7 @@ fn table(
             show::percent(show::value(&SAVED, tally)),
         ];
         cells.extend(failed.then(|| show::count(tally.get(Count::Errors))));
-        cells.extend(unlabelled.then(|| cut(done, evidence, *cell)));
+        cells.extend(unlabelled.then(|| format_alarmed(done, evidence, *cell)));
         cells
     };
     let table: Vec<Vec<String>> = rows.iter().zip(cells).map(row).collect();
@@ -100,7 +100,7 @@ fn json(
 ) -> serde_json::Value {
     let rate = wrong_rate(done.judge.unit);
     let row = |((label, tally), cell): (&(String, Tally), &usize)| {
-        let (would_cut, would_cut_per_mchar) = would_cut(done, evidence, *cell);
+        let (would_cut, would_cut_per_mchar) = count_alarmed(done, evidence, *cell);
         json!({
             "name": label, "setting": evidence.plan().id(*cell),
             "transcripts": tally.get(Count::Transcripts), "loops": tally.loops(),
@@ -118,8 +118,8 @@ fn json(
 }
 
 /// Formats the number of alarmed transcripts as `19 of 60 (4.75 per Mchar)`, or `19 of 60` for calls and turns.
-fn cut(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> String {
-    let (cut, rate) = would_cut(done, evidence, cell);
+fn format_alarmed(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> String {
+    let (cut, rate) = count_alarmed(done, evidence, cell);
     let (cut, all) = (
         show::count(cut),
         show::count(evidence.cases().number() as u64),
@@ -132,7 +132,7 @@ fn cut(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> String {
 
 /// Counts the transcripts on which a setting alarms, labelled or not. Also returns the rate per million chars of the
 /// corpus.
-fn would_cut(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> (u64, Option<f64>) {
+fn count_alarmed(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> (u64, Option<f64>) {
     let place = evidence.plan().cell(cell);
     let alarms = |case: &usize| {
         evidence.on_trial(place.block, *case, |trial| {
@@ -146,7 +146,7 @@ fn would_cut(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> (u64
 
 /// Names the setting that saves the most within the default limit on wrong alarms. `None` for fewer than three
 /// settings.
-fn best(rows: &[(String, Tally)], unit: Unit) -> Option<String> {
+fn best_setting(rows: &[(String, Tally)], unit: Unit) -> Option<String> {
     let rate = wrong_rate(unit);
     let most = deadloop_score::choose::ChooseOptions::default_limit(unit).bound;
     let calm = rows.iter().filter_map(|(label, tally)| {

@@ -173,7 +173,7 @@ fn show_one(args: &ShowArgs, id: &str, found: &CorpusSurvey, global: GlobalArgs)
     show::next(&next.each_ref().map(String::as_str), global)
 }
 
-/// Returns the labels of a transcript: those of labels.csv, or else those inside the transcript.
+/// Returns the labels of a transcript: from labels.csv, otherwise from inside the transcript.
 fn labels(found: &CorpusSurvey, entry: &Entry) -> Outcome<Vec<LabelRow>> {
     let refused = |problems: Vec<deadloop_corpus::Problem>| {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();

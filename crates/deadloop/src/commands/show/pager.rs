@@ -13,14 +13,14 @@ pub(crate) fn page(text: &str) -> Outcome {
     if pager.is_empty() || pager == "cat" || !std::io::stdout().is_terminal() {
         return show::print(text);
     }
-    match through(pager, text) {
+    match page_through(pager, text) {
         Ok(()) => Ok(()),
         // If the pager does not start, the text is still shown.
         Err(_) => show::print(text),
     }
 }
 
-fn through(pager: &str, text: &str) -> std::io::Result<()> {
+fn page_through(pager: &str, text: &str) -> std::io::Result<()> {
     let mut command = if cfg!(windows) {
         Command::new(pager)
     } else {

@@ -10,7 +10,7 @@ use deadloop_score::choose::{Advice, Choices, Ruling};
 use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::requests::{finish, ran, tell_no_csv, tell_refused};
+use crate::requests::{finish, print_refused, ran, tell_no_csv};
 use crate::show;
 
 mod options;
@@ -21,9 +21,9 @@ pub(crate) use options::TuneArgs;
 pub(crate) const HELP: &str = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n  deadloop tune recordings.jsonl.zst --settings mine.toml --also theirs.toml --loop-rate 1/2000\n\nThe folder holds report.html, settings.toml (for production), choice.csv and every table. If the command was interrupted, the same command continues where it stopped.";
 
 pub(super) fn run(args: &TuneArgs, global: GlobalArgs) -> Outcome {
-    let tuning = args.tuning(unit(args)?)?;
+    let tuning = args.tune_options(unit(args)?)?;
     let plan = TunePlan::new(&tuning)?;
-    tell_refused(&plan.plan, global);
+    print_refused(&plan.plan, global);
     if args.dry_run {
         return print_plan(args, &tuning, &plan);
     }
@@ -36,14 +36,14 @@ pub(super) fn run(args: &TuneArgs, global: GlobalArgs) -> Outcome {
     };
     let summary = output::summary(&tuned, args, global)?;
     tell_no_csv(args.output.folder.csv, &tuned.scored, global);
-    let ended = ended(&tuned.choices.advice, !tuning.constraints.is_empty());
+    let ended = check_outcome(&tuned.choices.advice, !tuning.constraints.is_empty());
     let TuneResult { mut done, .. } = *tuned;
     done.sum_up(summary);
     finish(done, ended, global)
 }
 
 /// Fails if there were too few loops for a choice, or if the file is over a limit that the user gave.
-fn ended(advice: &Advice, given: bool) -> Outcome {
+fn check_outcome(advice: &Advice, given: bool) -> Outcome {
     match advice.verdict {
         Ruling::Collect => Err(Code::TooLittle.error(&advice.reason)),
         Ruling::Ship | Ruling::Keep if given && advice.over_limit => {
@@ -53,7 +53,7 @@ fn ended(advice: &Advice, given: bool) -> Outcome {
     }
 }
 
-/// Returns the unit of choice: that of `--unit`, of the parts, or of the corpus.
+/// Returns the unit of choice: from `--unit`, the parts, or the corpus.
 fn unit(args: &TuneArgs) -> Outcome<Unit> {
     let parts = args.output.folder.parts.as_ref();
     match args

@@ -52,8 +52,8 @@ pub(crate) struct TuneArgs {
 }
 
 impl TuneArgs {
-    /// Returns the options of the choice.
-    pub(super) fn tuning(&self, unit: Unit) -> Outcome<TuneOptions> {
+    /// Returns the options of `tune` for a unit.
+    pub(super) fn tune_options(&self, unit: Unit) -> Outcome<TuneOptions> {
         let per = self.judge.per;
         let in_use = settings::settings_in(self.settings.as_deref(), &self.judge.set, unit)?;
         let (settings, text) = settings::read_per(in_use, per)?;
@@ -88,7 +88,7 @@ impl TuneArgs {
                 .as_ref()
                 .map(|path| settings::grid(path))
                 .transpose()?,
-            also: self.also(unit)?,
+            also: self.also_guards(unit)?,
             constraints,
             objective: self.objective()?,
             per,
@@ -101,7 +101,7 @@ impl TuneArgs {
     }
 
     /// Returns the guards of `--also`, each with its name in sentences.
-    fn also(&self, unit: Unit) -> Outcome<Vec<(String, Settings)>> {
+    fn also_guards(&self, unit: Unit) -> Outcome<Vec<(String, Settings)>> {
         let per = self.judge.per;
         let read = |path: &PathBuf| {
             let read = settings::settings_in(Some(path), &[], unit)?;

@@ -23,7 +23,7 @@ const ROWS: usize = 12;
 /// Returns the next commands, with CORPUS and DIR for the corpus and the folder of results. Only the request in the
 /// manifest may hold a path. `watch` is among them if the settings file can guard a live stream.
 pub(super) fn next(choices: &Choices, is_live: bool, args: &TuneArgs) -> Vec<String> {
-    let replayed = args.select.typed() + &args.judge.typed();
+    let replayed = args.select.typed_options() + &args.judge.typed_counting_options();
     match choices.advice.verdict {
         Ruling::Ship => {
             let mut all = vec![format!(
@@ -54,7 +54,7 @@ pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -
     for sentence in &advice.more {
         show::print(&show::prose(&format!("  {}", visible_lines(sentence))))?;
     }
-    for line in changed(advice) {
+    for line in list_changes(advice) {
         show::print(&show::prose(&visible_lines(&line)))?;
     }
     show::print(&format!("\n{}", table(choices, options)))?;
@@ -73,7 +73,7 @@ pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -
         show::print("\nWhat to do:")?;
     }
     for line in &advice.to_do {
-        let line = whole(line, args);
+        let line = fill_paths(line, args);
         show::print(&show::prose(&format!("  {}", visible_lines(&line))))?;
     }
     show::print(&format!(
@@ -82,7 +82,7 @@ pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -
     ))?;
     for (i, next) in advice.next.iter().enumerate() {
         let lead = if i == 0 { "next:    " } else { "or:      " };
-        show::print(&format!("{lead} {}", whole(next, args)))?;
+        show::print(&format!("{lead} {}", fill_paths(next, args)))?;
     }
     Ok(summary)
 }
@@ -91,13 +91,13 @@ fn json(tuned: &TuneResult, args: &TuneArgs) -> Value {
     let advice = &tuned.choices.advice;
     let mut value = json!(advice);
     if let Value::Object(map) = &mut value {
-        let next = advice.next.iter().map(|next| whole(next, args));
+        let next = advice.next.iter().map(|next| fill_paths(next, args));
         map.insert("next".to_owned(), next.collect::<Vec<_>>().into());
         map.insert(
             "settings".to_owned(),
             args.out.join("settings.toml").display().to_string().into(),
         );
-        map.insert("chosen".to_owned(), chosen(&tuned.choices).into());
+        map.insert("chosen".to_owned(), chosen_rows(&tuned.choices).into());
         map.insert(
             "unlabelled_loops".to_owned(),
             tuned.head.unlabelled_loops.into(),
@@ -106,7 +106,7 @@ fn json(tuned: &TuneResult, args: &TuneArgs) -> Value {
     value
 }
 
-fn chosen(choices: &Choices) -> Vec<Value> {
+fn chosen_rows(choices: &Choices) -> Vec<Value> {
     let own = choices
         .models
         .iter()
@@ -116,7 +116,7 @@ fn chosen(choices: &Choices) -> Vec<Value> {
 }
 
 /// Fills the paths into a command, as the user gave them.
-fn whole(next: &str, args: &TuneArgs) -> String {
+fn fill_paths(next: &str, args: &TuneArgs) -> String {
     next.replace("CORPUS", &typed(&args.corpus))
         .replace("DIR", &typed(&args.out))
 }
@@ -136,7 +136,7 @@ fn verdict(advice: &Advice) -> String {
 }
 
 /// Lists the parameters that change. A long list is one line.
-fn changed(advice: &Advice) -> Vec<String> {
+fn list_changes(advice: &Advice) -> Vec<String> {
     if let Some(many) = advice.many_changes() {
         return vec![format!("  {many} in settings.toml")];
     }

@@ -92,7 +92,7 @@ impl Counters {
         self.values.drain(..old);
         self.gone += old as u64;
         self.tails
-            .retain(|tail| going_on.iter().any(|run| same(*run, tail.run)));
+            .retain(|tail| going_on.iter().any(|run| is_same(*run, tail.run)));
     }
 
     /// Returns the parts of a tail that were not returned before. The last parts continue to `until`. The values from
@@ -111,7 +111,7 @@ impl Counters {
             let value = |copies: u64| self.value(last - base - copies * lag);
             let (now, before) = (value(0), value(1));
             if last >= tail.equal + lag && now != before {
-                cut(
+                end_part(
                     &mut parts,
                     (Pattern::Equal, run, 1),
                     (&mut tail.equal, last),
@@ -120,13 +120,13 @@ impl Counters {
             if last >= (tail.even + 2 * lag).max(base + 2 * lag)
                 && now.wrapping_sub(before) != before.wrapping_sub(value(2))
             {
-                cut(&mut parts, (Pattern::Even, run, 2), (&mut tail.even, last));
+                end_part(&mut parts, (Pattern::Even, run, 2), (&mut tail.even, last));
             }
             for (units, from) in rounds(run, self.max_lag).zip(&mut tail.rounds) {
                 let whole = u64::from(units) * lag;
                 if last >= (*from).max(base) + whole && now != value(units.into()) {
                     let round = run.round(units, run.start);
-                    cut(&mut parts, (Pattern::Round, round, 1), (from, last));
+                    end_part(&mut parts, (Pattern::Round, round, 1), (from, last));
                 }
             }
         }
@@ -146,7 +146,7 @@ impl Counters {
     }
 
     fn tail(&self, run: Tail) -> FoldedTail {
-        let known = self.tails.iter().find(|tail| same(tail.run, run));
+        let known = self.tails.iter().find(|tail| is_same(tail.run, run));
         known.copied().unwrap_or(FoldedTail {
             run,
             even: run.start,
@@ -157,7 +157,7 @@ impl Counters {
     }
 
     fn keep(&mut self, tail: FoldedTail) {
-        match self.tails.iter_mut().find(|old| same(old.run, tail.run)) {
+        match self.tails.iter_mut().find(|old| is_same(old.run, tail.run)) {
             Some(old) => *old = tail,
             None => self.tails.push(tail),
         }
@@ -179,8 +179,8 @@ impl FoldedTail {
             (from < equal && copies >= 2).then(|| (Pattern::Round, run.round(units, from)))
         };
         let parts = [
-            (Pattern::Equal, run.starting(equal)),
-            (Pattern::Even, run.starting(self.even)),
+            (Pattern::Equal, run.cut_to_start(equal)),
+            (Pattern::Even, run.cut_to_start(self.even)),
             (Pattern::Any, run),
         ];
         let rounds = rounds(run, max_lag).zip(self.rounds);
@@ -195,18 +195,18 @@ fn rounds(run: Tail, max_lag: u32) -> impl Iterator<Item = u32> {
 
 /// Ends the part of a run that begins at `from` and ends before symbol `last`. The rest begins after the symbol
 /// `copies` copies before. Only a part with at least two copies is added.
-fn cut(
+fn end_part(
     parts: &mut Vec<TailPart>,
     (part, run, copies): (Pattern, Tail, u64),
     (from, last): (&mut u64, u64),
 ) {
     let lag = u64::from(run.lag);
     if last - *from >= 2 * lag {
-        parts.push((part, run.starting(*from), last));
+        parts.push((part, run.cut_to_start(*from), last));
     }
     *from = last + 1 - copies * lag;
 }
 
-fn same(a: Tail, b: Tail) -> bool {
+fn is_same(a: Tail, b: Tail) -> bool {
     (a.lag, a.start) == (b.lag, b.start)
 }

@@ -100,7 +100,7 @@ impl ElementReuse {
     }
 
     /// Returns the current stretch.
-    pub(in super::super) fn going_on(&self) -> Option<ReuseStretch> {
+    pub(in super::super) fn current_stretch(&self) -> Option<ReuseStretch> {
         self.going_on
     }
 
@@ -144,9 +144,9 @@ mod tests {
             let slow = slow(&symbols, max_period);
             let mut recycled = ElementReuse::new(max_period as u32);
             for (i, symbol) in symbols.iter().enumerate() {
-                let before = recycled.going_on();
+                let before = recycled.current_stretch();
                 recycled.add(*symbol, 0, |number| 10 * number);
-                let now = recycled.going_on();
+                let now = recycled.current_stretch();
                 prop_assert_eq!(now.map(|stretch| stretch.first as usize), slow[i]);
                 if let Some(ReuseStretch { first, before, at }) = now {
                     prop_assert_eq!(at, [before[0], before[1], first].map(|number| 10 * number));

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// The number of preceding numbers that are searched for an equal one.
 const BEFORE: usize = 30;
 
-/// The number of characters whose numbers are counted.
+/// The length of the window in which numbers are counted, in characters.
 const WINDOW: u64 = 4000;
 
 /// A counter of all numbers, and of the returning ones, in the last [`WINDOW`] characters.

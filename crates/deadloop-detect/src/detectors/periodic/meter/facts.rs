@@ -15,7 +15,7 @@ use crate::stream::Chars;
 const LEFT: usize = 32;
 
 impl PeriodicMeter {
-    pub(super) fn tell_ended(&mut self, fenced: bool) {
+    pub(super) fn emit_ended(&mut self, fenced: bool) {
         let until = self.runs.seen() - 1;
         for run in self.runs.take_ended() {
             self.tell_parts(run, until, fenced);
@@ -24,18 +24,18 @@ impl PeriodicMeter {
 
     pub(super) fn tell_going_on(&mut self, fenced: bool) {
         let until = self.runs.known();
-        let all: Vec<Tail> = self.runs.going_on().collect();
+        let all: Vec<Tail> = self.runs.current().collect();
         for run in all {
             self.tell_parts(run, until, fenced);
         }
-        self.tell_recycled(until);
+        self.emit_recycled(until);
         self.told = until;
     }
 
     /// Emits the facts of a tail whose last symbol is number `until`, from the last emitted step on.
     pub(super) fn emit_facts(&mut self, part: Pattern, (run, until): (Tail, u64), fenced: bool) {
         let look = Arc::clone(&self.look);
-        if run.start + look.least(run.lag) > until {
+        if run.start + look.min_symbols(run.lag) > until {
             return;
         }
         if self.without_letter.contains(&(run.lag, run.start)) {
@@ -69,7 +69,7 @@ impl PeriodicMeter {
                     clock,
                     kind: self.kind(run, &unit, origin),
                     bounds: look.bounds(part, (run, origin), (ask, holds)),
-                    asked: look.asked(run, origin.start, (ask, fenced, tall)),
+                    asked: look.requirements(run, origin.start, (ask, fenced, tall)),
                     check: "periodic",
                     onset: origin.onset.into(),
                     period: (origin.onset - origin.start).into(),

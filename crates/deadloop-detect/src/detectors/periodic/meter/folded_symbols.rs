@@ -57,7 +57,7 @@ impl PeriodicMeter {
         let look = Arc::clone(&self.look);
         let mut rest = piece;
         while let Some(first) = rest.chars().next() {
-            let fenced = self.symbols.fenced();
+            let fenced = self.symbols.is_fenced();
             let mut most = self.runs.room(&look.want).saturating_sub(MOST);
             if most == 0 {
                 self.read(fenced);
@@ -84,16 +84,16 @@ impl PeriodicMeter {
                     folded: &mut self.folded,
                 },
             );
-            if self.symbols.fenced() != fenced {
+            if self.symbols.is_fenced() != fenced {
                 self.tell_going_on(fenced);
             }
         }
-        self.read(self.symbols.fenced());
+        self.read(self.symbols.is_fenced());
     }
 
     /// Drops old symbols and their positions, except for the origins of current tails.
     fn forget(&mut self) {
-        let all: Vec<Tail> = self.runs.going_on().collect();
+        let all: Vec<Tail> = self.runs.current().collect();
         let left = |run: &Tail| match &self.folded.counters {
             Some(counters) => counters.left(*run),
             None => vec![*run],
@@ -104,7 +104,7 @@ impl PeriodicMeter {
             .folded
             .recycled
             .as_ref()
-            .and_then(ElementReuse::going_on)
+            .and_then(ElementReuse::current_stretch)
         {
             self.folded.first = (stretch.first, self.first_of(stretch));
         }

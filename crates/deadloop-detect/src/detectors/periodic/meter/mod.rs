@@ -88,7 +88,7 @@ impl PeriodicMeter {
     fn read(&mut self, fenced: bool) {
         let look = Arc::clone(&self.look);
         while self.runs.read(&look.want) {
-            self.tell_ended(fenced);
+            self.emit_ended(fenced);
         }
     }
 }
@@ -100,7 +100,7 @@ impl TextMeter for PeriodicMeter {
         } else {
             self.symbols(piece);
         }
-        self.tell_going_on(self.symbols.fenced());
+        self.tell_going_on(self.symbols.is_fenced());
         // Where several are accepted at one char, the shortest period is reported.
         self.found.sort_by_key(|(lag, _)| *lag);
         facts.extend(self.found.drain(..).map(|(_, fact)| fact));

@@ -9,11 +9,11 @@ use crate::stream::{Chars, Kind};
 
 impl PeriodicMeter {
     /// Emits the facts of recycled stretches.
-    pub(super) fn tell_recycled(&mut self, until: u64) {
+    pub(super) fn emit_recycled(&mut self, until: u64) {
         let Some(recycled) = &mut self.folded.recycled else {
             return;
         };
-        let going_on = recycled.going_on().map(|stretch| (stretch, until));
+        let going_on = recycled.current_stretch().map(|stretch| (stretch, until));
         let all = recycled.take_ended().into_iter().chain(going_on);
         for (stretch, until) in all.collect::<Vec<_>>() {
             let ReuseStretch { first, before, at } = stretch;

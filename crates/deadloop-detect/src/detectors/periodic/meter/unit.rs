@@ -81,12 +81,12 @@ impl PeriodicMeter {
                 .filter(|cell| !cell.is_empty())
                 .count()
                 <= 2 * rows;
-            return tall(unit, if cut { 1 } else { rows });
+            return max_grid_copies(unit, if cut { 1 } else { rows });
         }
         let lines = unit.matches('\n').count();
         // If everything is on one line, a bracket ends a row.
         let ends = || unit.matches([']', '}']).count();
-        tall(unit, if lines > 0 { lines } else { ends() })
+        max_grid_copies(unit, if lines > 0 { lines } else { ends() })
     }
 
     /// Returns whether the unit has a letter or a number.
@@ -126,7 +126,7 @@ fn is_between(c: char) -> bool {
 }
 
 /// Returns the number of copies above which `unit`, with `rows` rows, is not a grid. 0 if the unit has no rows.
-fn tall(unit: &str, rows: usize) -> u64 {
+fn max_grid_copies(unit: &str, rows: usize) -> u64 {
     if rows == 0 {
         return 0;
     }

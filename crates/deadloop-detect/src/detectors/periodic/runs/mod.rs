@@ -38,7 +38,7 @@ pub(super) struct Tail {
 
 impl Tail {
     /// Returns the run, cut to begin at `start`. The rest must have at least two copies.
-    pub(super) fn starting(self, start: u64) -> Self {
+    pub(super) fn cut_to_start(self, start: u64) -> Self {
         Self { start, ..self }
     }
 
@@ -121,7 +121,7 @@ impl Tails {
     }
 
     /// Returns the current tails that are primitive and have at least two copies.
-    pub(super) fn going_on(&self) -> impl Iterator<Item = Tail> {
+    pub(super) fn current(&self) -> impl Iterator<Item = Tail> {
         self.tracked.iter().copied().filter(|run| run.whole)
     }
 
@@ -234,7 +234,7 @@ impl Tails {
         }
     }
 
-    /// Reads one symbol, and compares it with the one that each tracked tail expects.
+    /// Reads one symbol, and compares it with the symbol that each tracked tail expects.
     fn step(&mut self, want: &TailSearch) {
         let symbol = self.next();
         self.follow();

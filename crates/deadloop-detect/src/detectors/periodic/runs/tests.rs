@@ -53,7 +53,7 @@ fn known(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> Vec<[BTreeSet
         // What waits in `Tails` is text that has come, too.
         let seen = runs.known();
         let long = |run: &Tail| seen - run.start >= u64::from(need(run.lag));
-        let known = runs.going_on().filter(long).map(|run| (run.lag, run.start));
+        let known = runs.current().filter(long).map(|run| (run.lag, run.start));
         let there = tails(text, seen as usize, max_lag, &need);
         all.push([known.collect(), there]);
     }
@@ -81,7 +81,7 @@ fn fast(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> BTreeMap<(u32,
         }
     }
     let end = runs.seen();
-    runs.going_on().for_each(|run| add(run, end));
+    runs.current().for_each(|run| add(run, end));
     tails
 }
 

@@ -15,7 +15,7 @@ use crate::text::hash::{BASE, spread};
 pub(in super::super) struct KeptElements {
     /// The beginnings of the kept elements, and of the one being read once it is long.
     text: Vec<u8>,
-    /// The offset of each element in `text`. The last offset is that of the element being read.
+    /// The offset of each element in `text`. The last offset belongs to the element being read.
     starts: Vec<usize>,
     /// The bytes of the element being read that are not hashed yet.
     making: Vec<u8>,
@@ -185,7 +185,7 @@ impl KeptElements {
         (self.len, self.hash) = (0, 0);
         // The text is cut between characters.
         let is_whole = |at: &usize| self.text.get(*at).is_none_or(|byte| byte & 0xC0 != 0x80);
-        let end = self.text.len().min(self.begun() + MOST);
+        let end = self.text.len().min(self.element_start() + MOST);
         self.text
             .truncate((0..=end).rev().find(is_whole).unwrap_or(end));
         self.starts.push(self.text.len());
@@ -200,19 +200,19 @@ impl KeptElements {
 
     /// Drops the element being read.
     pub(super) fn abandon(&mut self) {
-        self.text.truncate(self.begun());
+        self.text.truncate(self.element_start());
         (self.len, self.hash) = (0, 0);
         (self.blank, self.named, self.wide) = (false, false, false);
         (self.sum, self.numbers) = (0, 0);
     }
 
     /// Returns the offset of the element being read.
-    fn begun(&self) -> usize {
+    fn element_start(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
 
     fn is_empty(&self) -> bool {
-        self.len == 0 && self.text.len() == self.begun()
+        self.len == 0 && self.text.len() == self.element_start()
     }
 
     /// Adds at most [`BLOCK`] bytes, after the pending blank.
@@ -240,7 +240,7 @@ impl KeptElements {
 
     /// Keeps the bytes of `making` if they begin an element: at least as many as are shown, and one more.
     fn keep(&mut self) {
-        if self.text.len() > self.begun() {
+        if self.text.len() > self.element_start() {
             return;
         }
         let bytes = &self.making[..self.len.min(MOST + 1)];

@@ -33,9 +33,9 @@ pub(super) enum MarkerStep {
     Wait,
     /// The character completes a marker.
     Marker,
-    /// The character and the waiting ones are text.
+    /// The character and the held ones are text.
     Text,
-    /// The character is text, and the waiting ones are omitted, except for signs that still wait. `ends` says whether
+    /// The character is text, and the held ones are omitted, except for signs that are still held. `ends` says whether
     /// the sentence before the marker ends there.
     Left { ends: bool },
 }
@@ -79,7 +79,7 @@ impl MarkerReader {
         }
     }
 
-    /// Takes the waiting characters, if any, and returns them with their number.
+    /// Takes the held characters, if any, and returns them with their number.
     #[inline]
     pub(super) fn take(&mut self) -> Option<([char; HELD], usize)> {
         (self.len > 0).then(|| (self.held, std::mem::take(&mut self.len)))

@@ -119,7 +119,7 @@ impl PeriodicSymbols {
     }
 
     /// Returns whether the last character read is inside a code fence.
-    pub(super) fn fenced(&self) -> bool {
+    pub(super) fn is_fenced(&self) -> bool {
         self.fences && self.fence.is_inside()
     }
 
@@ -153,12 +153,12 @@ impl PeriodicSymbols {
             self.char(c, before, out);
         }
         if self.lines.look_inside() {
-            self.before = self.before(text);
+            self.before = self.chars_before(text);
         }
     }
 
     /// Returns the last characters before the text that follows `text`.
-    fn before(&self, text: &str) -> [char; BEFORE] {
+    fn chars_before(&self, text: &str) -> [char; BEFORE] {
         let mut last = ['\n'; BEFORE];
         let mut count = 0;
         for c in text.chars().rev().chain(self.before) {
@@ -176,9 +176,9 @@ impl PeriodicSymbols {
     }
 
     /// Returns the context of the number after `text`, if that number can be an item's.
-    fn inside(&self, text: &str) -> Option<NumberContext> {
+    fn context(&self, text: &str) -> Option<NumberContext> {
         let asked = self.lines.look_inside() && !self.in_number;
-        asked.then(|| inside(self.before(text))).flatten()
+        asked.then(|| inside(self.chars_before(text))).flatten()
     }
 
     /// Adds the text that surely belongs to the current element, with the effect of [`char`](Self::char) for each
@@ -188,12 +188,12 @@ impl PeriodicSymbols {
         let mut rest = rest;
         loop {
             let digits = matches!(rest.as_bytes().first(), Some(b'0'..=b'9'));
-            if digits && self.inside(&text[..text.len() - rest.len()]).is_some() {
+            if digits && self.context(&text[..text.len() - rest.len()]).is_some() {
                 return rest;
             }
             let (bytes, chars) = match rest.as_bytes().first() {
                 Some(b'0'..=b'9') => self.digits(rest, out.elements()),
-                Some(0..0x80) => twice(out.elements().words(rest.as_bytes())),
+                Some(0..0x80) => ascii_lengths(out.elements().words(rest.as_bytes())),
                 _ => out.elements().letters(rest, (self.classes, self.stops)),
             };
             if bytes == 0 {
@@ -215,7 +215,7 @@ impl PeriodicSymbols {
         if self.in_number {
             return text;
         }
-        let (bytes, chars) = passing(text, (self.classes, self.stops));
+        let (bytes, chars) = plain_prefix(text, (self.classes, self.stops));
         let (all, rest) = text.split_at(bytes);
         if bytes > 0 {
             out.chars(all, self.seen + 1..=self.seen + chars);
@@ -229,16 +229,16 @@ impl PeriodicSymbols {
         let digits = text.bytes().take_while(u8::is_ascii_digit);
         if self.numbers == 0 {
             let read = digits.inspect(|digit| elements.char(char::from(*digit), NAMED));
-            return twice(read.count());
+            return ascii_lengths(read.count());
         }
         if !self.in_number {
             elements.number(!self.count());
         }
         if !self.count() {
-            return twice(digits.count());
+            return ascii_lengths(digits.count());
         }
         let read = digits.inspect(|digit| self.numeral.add(char::from(*digit)));
-        twice(read.count())
+        ascii_lengths(read.count())
     }
 
     /// Ends the number of an element at the `at`-th character, and adds its value if it is needed.
@@ -300,7 +300,7 @@ impl PeriodicSymbols {
         {
             return None;
         }
-        let inside = self.inside(before)?;
+        let inside = self.context(before)?;
         match &mut self.lines {
             LineStartReader::Wide(wide) => Some(wide.begin(inside, c)),
             _ => None,
@@ -374,10 +374,10 @@ impl PeriodicSymbols {
 
 /// Returns the number of bytes and of characters before the first character of the classes `stops`, digit or line end.
 #[inline]
-fn passing(text: &str, (classes, stops): (CharClasses, CharClass)) -> (usize, u64) {
+fn plain_prefix(text: &str, (classes, stops): (CharClasses, CharClass)) -> (usize, u64) {
     let (mut bytes, mut chars) = (0, 0);
     loop {
-        let ascii = ByteBlock::first(&text.as_bytes()[bytes..]).passing();
+        let ascii = ByteBlock::first(&text.as_bytes()[bytes..]).plain_prefix();
         (bytes, chars) = (bytes + ascii, chars + ascii as u64);
         if ascii == ByteBlock::MOST as usize {
             continue;
@@ -395,7 +395,7 @@ fn passing(text: &str, (classes, stops): (CharClasses, CharClass)) -> (usize, u6
 }
 
 /// Returns the number of bytes and of characters in `bytes` bytes of ASCII, which are equal.
-fn twice(bytes: usize) -> (usize, usize) {
+fn ascii_lengths(bytes: usize) -> (usize, usize) {
     (bytes, bytes)
 }
 
@@ -474,7 +474,7 @@ mod tests {
                     symbols.seen += 1;
                     symbols.char(c, &chunk[..at], out);
                 }
-                symbols.before = symbols.before(chunk);
+                symbols.before = symbols.chars_before(chunk);
             }
             prop_assert_eq!(&fast.1.0, &slow.1.0);
             prop_assert_eq!(&fast.1.1, &slow.1.1);

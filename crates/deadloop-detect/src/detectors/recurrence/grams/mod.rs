@@ -238,7 +238,7 @@ impl GramWindow {
     fn grow(&mut self, last: u64) {
         self.chains = vec![0; 4 * self.chains.len()];
         for earlier in self.first..last {
-            if let Some(GramSlot { gram, .. }) = self.entered(earlier).copied() {
+            if let Some(GramSlot { gram, .. }) = self.entered_slot(earlier).copied() {
                 self.chain(earlier, gram);
             }
         }
@@ -280,7 +280,7 @@ impl GramWindow {
     }
 
     /// If the last `most` gaps, or all in the window, are equal, returns their length in symbols and their number.
-    pub(super) fn even(&self, most: u32) -> Option<(u64, u32)> {
+    pub(super) fn equal_gaps(&self, most: u32) -> Option<(u64, u32)> {
         let last = self.last()?;
         let slot = self.slot(last);
         let GramLink { gap, run, .. } = slot.back;
@@ -317,7 +317,7 @@ impl GramWindow {
             let slot = self.slot(earlier);
             times = slot.times.saturating_add(1);
             if before.is_some_and(|before| {
-                self.entered(before).map_or(0, |slot| slot.back.gap) == back.gap
+                self.entered_slot(before).map_or(0, |slot| slot.back.gap) == back.gap
             }) {
                 shifted = slot.shifted.saturating_add(1);
             }
@@ -336,7 +336,7 @@ impl GramWindow {
     }
 
     /// Returns the n-gram that begins with a symbol, if it was entered.
-    fn entered(&self, number: u64) -> Option<&GramSlot> {
+    fn entered_slot(&self, number: u64) -> Option<&GramSlot> {
         Some(self.slot(number)).filter(|slot| slot.entered == number + 1)
     }
 

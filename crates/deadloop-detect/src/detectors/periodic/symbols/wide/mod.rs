@@ -117,7 +117,7 @@ impl WideMarker {
             _ if self.leave == OmittedStart::Blanks => blanks(before, c),
             _ => self.next(c),
         };
-        let leaves = self.leaves(before, c);
+        let leaves = self.completes_marker(before, c);
         if c == '\n' {
             (self.heading, self.cell) = (false, false);
         }
@@ -152,7 +152,7 @@ impl WideMarker {
         }
     }
 
-    /// Takes the waiting characters, if any, and returns them with their number.
+    /// Takes the held characters, if any, and returns them with their number.
     #[inline]
     pub(super) fn take(&mut self) -> Option<([char; HELD], usize)> {
         (self.len > 0).then(|| (self.held, std::mem::take(&mut self.len)))
@@ -164,7 +164,7 @@ impl WideMarker {
         MarkerStep::Wait
     }
 
-    /// Reads a character before the marker. A blank drops all waiting characters.
+    /// Reads a character before the marker. A blank drops all held characters.
     fn start(&mut self, c: char) -> MarkerStep {
         self.heading |= c == '#';
         self.cell = c == '|' || self.cell && c.is_whitespace();
@@ -179,8 +179,8 @@ impl WideMarker {
         self.hold(c)
     }
 
-    /// Returns whether this text character completes a marker of the waiting characters.
-    fn leaves(&self, before: WideState, c: char) -> bool {
+    /// Returns whether this text character completes a marker of the held characters.
+    fn completes_marker(&self, before: WideState, c: char) -> bool {
         match before {
             WideState::Letter => c == '\n' || self.at == WideState::Text && !c.is_ascii(),
             WideState::Word => c == '\n' && self.is_roman(),
@@ -264,7 +264,7 @@ impl WideMarker {
         is_numeral(self.classes.class(c))
     }
 
-    /// Returns whether the waiting number follows a heading mark, as in `#1`.
+    /// Returns whether the held number follows a heading mark, as in `#1`.
     fn is_after_hash(&self) -> bool {
         self.from
             .checked_sub(1)

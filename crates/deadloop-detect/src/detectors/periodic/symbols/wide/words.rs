@@ -88,7 +88,7 @@ impl WideMarker {
         }
     }
 
-    /// Returns whether the waiting word is a letter or a roman number of an item.
+    /// Returns whether the held word is a letter or a roman number of an item.
     pub(super) fn is_letter(&self) -> bool {
         match &self.held[self.from..self.len] {
             [one] => one.is_ascii_alphabetic(),
@@ -100,14 +100,14 @@ impl WideMarker {
         }
     }
 
-    /// Returns whether the waiting word is a roman number.
+    /// Returns whether the held word is a roman number.
     pub(super) fn is_roman(&self) -> bool {
         let word = &self.held[self.from..self.len];
         let of = |signs: [char; 3]| word.len() <= 6 && word.iter().all(|c| signs.contains(c));
         of(['i', 'v', 'x']) || of(['I', 'V', 'X'])
     }
 
-    /// Returns whether the waiting characters begin with this lower-case word, and no letter follows it.
+    /// Returns whether the held characters begin with this lower-case word, and no letter follows it.
     fn is_word(&self, word: &[char]) -> bool {
         let held = &self.held[self.from..self.len];
         let same = |(own, c): (&char, &char)| own.to_ascii_lowercase() == *c;
@@ -117,7 +117,7 @@ impl WideMarker {
         held.len() >= word.len() && ends && held.iter().zip(word).all(same)
     }
 
-    /// Returns whether the waiting word is one that numbers blocks.
+    /// Returns whether the held word is one that numbers blocks.
     pub(super) fn is_numbered(&self) -> bool {
         let held = self.held[self.from..self.len].iter();
         let letters = held.take_while(|c| c.is_alphabetic() && !self.is_number(**c));
