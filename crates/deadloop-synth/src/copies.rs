@@ -6,7 +6,7 @@ use super::letters::{is_chinese, words};
 use super::spec::{CorpusSpec, CountRange, DriftKind, SpecItem, ends};
 use super::stock::{CleanReader, CleanText};
 use super::transcript::NoDraw;
-use super::units::cut;
+use super::units::cut_unit;
 use crate::planted_loops::{LoopPlan, Rng};
 use deadloop_detect::Kind;
 

@@ -60,8 +60,8 @@ impl<'a> Synth<'a> {
                 // In some corpora hardly any text can be damaged in this way. Then only those that can are drawn.
                 pool.retain(|clean| self.has(&frame, clean, faults.stream));
             }
-            let drawn = self.drawn((&frame, &pool), faults, &mut rng)?;
-            Ok((self.damaged(faults, &asked, &drawn, &mut rng)?, drawn))
+            let drawn = self.draw((&frame, &pool), faults, &mut rng)?;
+            Ok((self.damage_stream(faults, &asked, &drawn, &mut rng)?, drawn))
         };
         let (stream, drawn) = self.try_draw((item, &frame.id), 2 * ATTEMPTS, draw)?;
         Ok(self.faulty(frame, faults, &asked, stream, drawn))

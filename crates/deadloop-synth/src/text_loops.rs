@@ -26,7 +26,7 @@ pub(super) struct LabelledText {
 const SHORT: NoDraw = "too little clean text for the wanted onset";
 
 /// Draws a text with a loop.
-pub(super) fn looped(wanted: &LoopRequest<'_>, rng: &mut Rng) -> Result<LabelledText, NoDraw> {
+pub(super) fn draw_loop(wanted: &LoopRequest<'_>, rng: &mut Rng) -> Result<LabelledText, NoDraw> {
     let repeats = &wanted.item.repeats;
     let after = repeats.after.draw(rng);
     let mut clean = CleanReader::draw(wanted.pool, wanted.onset.high + after, rng);
@@ -104,7 +104,7 @@ fn assembled(
     let mut planted = RepeatStretch { start, period, end };
     if matches!(wanted.kind, Kind::ShortSequence | Kind::Paragraph) {
         // A blank or mark at an end belongs to the text before a copy.
-        let whole = planted.whole(&chars, |c| !c.is_alphanumeric());
+        let whole = planted.extend(&chars, |c| !c.is_alphanumeric());
         planted = whole.ok_or("copies that are not exact")?;
     }
     if !wanted.onset.holds(planted.onset()) {

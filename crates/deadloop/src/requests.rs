@@ -8,7 +8,7 @@ use deadloop_score::{CSV_ROWS, Manifest, ScoringResult};
 use serde_json::json;
 
 use crate::args::GlobalArgs;
-use crate::exit::{Outcome, again};
+use crate::exit::{Outcome, recorded_failure};
 use crate::report_page::render;
 use crate::show;
 
@@ -24,7 +24,7 @@ pub(crate) fn ran<R>(
         RunOutcome::Already(folder, manifest) => {
             already_done(&folder, &manifest, global).map(|()| None)
         }
-        RunOutcome::Part(part) => part_written(out, &part, global).map(|()| None),
+        RunOutcome::Part(part) => print_part(out, &part, global).map(|()| None),
     }
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn already_done(folder: &Folder, manifest: &Manifest, global: GlobalA
     }
     print_json(dir, manifest, global)?;
     let ended = manifest.ended.as_ref();
-    ended.map_or(Ok(()), |ended| Err(again(ended)))
+    ended.map_or(Ok(()), |ended| Err(recorded_failure(ended)))
 }
 
 /// Prints the JSON object of a result, with `--json`.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::sessions::log::marked;
+use crate::sessions::log::has_marks;
 use crate::source::head::{FormatCertainty, SourceHead};
 use deadloop_stream::fields::Object;
 
@@ -43,7 +43,7 @@ pub(super) static NAMES: LazyLock<Columns> =
 impl Columns {
     /// Returns the certainty that a file is of this format.
     pub(crate) fn knows(&self, head: &SourceHead) -> FormatCertainty {
-        let of = |object: &Object| self.marks.iter().any(|marks| marked(object, marks));
+        let of = |object: &Object| self.marks.iter().any(|marks| has_marks(object, marks));
         FormatCertainty::Certain.when(head.any(of))
     }
 }

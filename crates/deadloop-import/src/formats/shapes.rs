@@ -17,7 +17,7 @@ const SHAPES: [(&str, ShapeConversion); 10] = [
     ("chatgpt", chatgpt),
     ("claude-ai", claude_ai),
     ("codex", codex),
-    ("crush", crush),
+    ("to_blocks", to_blocks),
     ("cursor", cursor),
     ("langgraph", langgraph),
     ("lm-studio", lm_studio),
@@ -351,7 +351,9 @@ const CODEX_CONTEXT: [&str; 4] = [
 
 /// Returns the exit code in the output of a tool: in JSON text, or named in one of the first lines.
 fn exit_code(text: &str) -> Option<i64> {
-    let json = text.starts_with('{').then(|| records::inside(text).ok());
+    let json = text
+        .starts_with('{')
+        .then(|| records::parse_nested(text).ok());
     let whole = json.flatten().as_ref().and_then(|json| {
         let code = json.get("metadata")?.get("exit_code")?;
         code.as_i64()

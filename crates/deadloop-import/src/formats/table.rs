@@ -86,7 +86,7 @@ fn messages_of(object: &Object) -> Option<&'static str> {
 /// Returns whether a column has the name of a text and holds one.
 fn holds_text(object: &Object) -> bool {
     let text = |name: &String| {
-        called(object, name).is_some_and(|(_, value)| value.is_string() || value.is_array())
+        lookup(object, name).is_some_and(|(_, value)| value.is_string() || value.is_array())
     };
     NAMES.text.iter().any(text) || says_thought(object)
 }
@@ -343,7 +343,7 @@ impl TableReader {
 
     /// Returns whether a column of text exists and is empty.
     fn has_empty(&self, object: &Object) -> bool {
-        let null = |name: &String| called(object, name).is_some();
+        let null = |name: &String| lookup(object, name).is_some();
         self.guesses() && self.columns.text.iter().any(null)
     }
 
@@ -524,7 +524,7 @@ fn label(name: &str, value: Value) -> Result<String, WireFault> {
 }
 
 fn says_thought(object: &Object) -> bool {
-    let filled = |name: &String| called(object, name).is_some_and(|(_, value)| value.is_string());
+    let filled = |name: &String| lookup(object, name).is_some_and(|(_, value)| value.is_string());
     NAMES.reasoning.iter().any(filled)
 }
 

@@ -125,7 +125,7 @@ struct CallResult {
 ///
 /// A mark is a path with a value (`a.b`), a path without a value (`!a.b`), a path with one of several values
 /// (`a.b=x|y`), or with one of several beginnings (`a.b^=x|y`).
-pub(crate) fn marked(object: &Object, marks: &str) -> bool {
+pub(crate) fn has_marks(object: &Object, marks: &str) -> bool {
     marks.split_ascii_whitespace().all(|mark| {
         if let Some(path) = mark.strip_prefix('!') {
             return paths::get(object, path).is_none();
@@ -261,9 +261,9 @@ impl LogReader {
         out: &mut Intake,
     ) -> Result<Option<String>, WireFault> {
         let held = self.log.rules.iter();
-        let held: Vec<&LogRule> = held.filter(|rule| marked(record, &rule.when)).collect();
+        let held: Vec<&LogRule> = held.filter(|rule| has_marks(record, &rule.when)).collect();
         let unknown = held.is_empty().then(|| kind(record));
-        self.about(record)?;
+        self.take_metadata(record)?;
         let stamp = paths::first(record, &self.log.time);
         let t_ms = self.session.clock.at(stamp.as_ref());
         let usage = paths::first(record, &self.log.usage);
@@ -333,7 +333,7 @@ impl LogReader {
         if let Some(path) = &rule.usage
             && let Some(Value::Object(mut usage)) = paths::take(record, path)
         {
-            self.session.run.used(Usage::taken(&mut usage));
+            self.session.run.add_usage(Usage::take(&mut usage));
             rule.rest(path, usage, out);
         }
         Ok(())
@@ -431,7 +431,7 @@ impl LogReader {
                 Some(path) => (true, path),
                 None => (false, result.error.as_str()),
             };
-            let error = paths::get(record, path).and_then(|value| failed(&value));
+            let error = paths::get(record, path).and_then(|value| read_failure(&value));
             let result = Body::ToolResult {
                 id: id_at(record, &result.id),
                 content: words(paths::first(record, &result.content)),

@@ -150,7 +150,7 @@ impl TextRepair for JsonMachine {
                 self.closer.finish(&mut pass);
             }
             JsonMode::Strict | JsonMode::Tolerant => {
-                if let Some(json) = self.whole() {
+                if let Some(json) = self.take_json() {
                     out.text(&json);
                 }
             }

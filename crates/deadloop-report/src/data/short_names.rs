@@ -32,7 +32,7 @@ static SHIPPED: LazyLock<Vec<NamedGuard>> = LazyLock::new(|| {
 /// Returns the short name of a setting: its differences from the guard in use, or from another known guard, preset or
 /// detector with its defaults, whichever gives the fewest words.
 pub fn short_name(own: &Setting, named: &[NamedGuard]) -> String {
-    let (name, changes) = nearest(own, named);
+    let (name, changes) = nearest_guard(own, named);
     worded(own, &name, &changes)
 }
 
@@ -53,7 +53,7 @@ fn worded(own: &Setting, name: &str, changes: &[ParamChange]) -> String {
 }
 
 /// Returns the name of the known guard from which a setting differs in the fewest words, and the differences from it.
-pub(super) fn nearest(own: &Setting, named: &[NamedGuard]) -> (String, Vec<ParamChange>) {
+pub(super) fn nearest_guard(own: &Setting, named: &[NamedGuard]) -> (String, Vec<ParamChange>) {
     let detectors = |setting: &Setting| setting.members.iter().map(|m| m.detector.name).collect();
     let family: Vec<&str> = detectors(own);
     let shipped = SHIPPED

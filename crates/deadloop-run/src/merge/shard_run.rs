@@ -116,7 +116,7 @@ fn sizes(out: &Path) -> BTreeMap<String, u64> {
 
 /// Returns the part of this request, if the folder holds it. Refuses a folder that holds anything else, unless it may
 /// be overwritten.
-fn there(request: &Request<'_>, part: &PartManifest) -> RunResult<Option<PartManifest>> {
+fn existing_part(request: &Request<'_>, part: &PartManifest) -> RunResult<Option<PartManifest>> {
     let (out, force) = (request.out, request.output.folder.force);
     if !force {
         let known = PartManifest::read(out)?;

@@ -85,7 +85,7 @@ pub fn subject(param: &Param) -> &str {
 /// shorter units`.
 pub fn described(param: &Param, value: &str) -> String {
     let (what, words) = (subject(param), in_words(param, value));
-    match (own_value(param).0, param.domain) {
+    match (split_value_meaning(param).0, param.domain) {
         (Some(own), _) if own == words => return what.to_owned(),
         (Some(_), Domain::Flag | Domain::Word([_, _])) => return format!("not {what}"),
         (_, Domain::Word(_)) => return format!("{what} = {}", value.trim_matches('"')),

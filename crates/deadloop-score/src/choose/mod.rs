@@ -74,7 +74,7 @@ pub struct ReadyGuard {
 
 impl ReadyGuard {
     fn candidate(&self) -> Candidate {
-        Candidate::ready(self.cell)
+        Candidate::from_ready(self.cell)
     }
 }
 
@@ -261,7 +261,7 @@ struct Chooser<'a> {
 impl Chooser<'_> {
     fn choices(&self) -> Choices {
         let sample = self.sample(&self.evidence.all());
-        let in_use = Candidate::ready(self.in_use);
+        let in_use = Candidate::from_ready(self.in_use);
         let kept = Pick::kept(in_use, Provenance::InUse, &self.options.in_use_is);
         let winner = self.best_ready(&sample, &kept.candidate, &self.options.ready);
         let winner = winner.unwrap_or(kept);
@@ -333,7 +333,7 @@ impl Chooser<'_> {
     }
 
     /// Returns the tally of a setting that never alarms.
-    fn never(&self, pick: &[usize]) -> Tally {
+    fn tally_of_never(&self, pick: &[usize]) -> Tally {
         self.tallies([None; FOLDS], pick).into_iter().sum()
     }
 

@@ -71,7 +71,7 @@ impl Chooser<'_> {
         let all = if all.candidate == guard.candidate() {
             all
         } else {
-            let in_use = Candidate::ready(self.in_use);
+            let in_use = Candidate::from_ready(self.in_use);
             let mut trial = self.trial(sample, guard.candidate(), &in_use, false);
             let is_safer = trial.test.wrong[0] < trial.test.wrong[1];
             trial.by = Some(if is_safer { Ship::Safer } else { Ship::Better });

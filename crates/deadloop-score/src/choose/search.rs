@@ -255,7 +255,7 @@ impl<'a> GridSearch<'a> {
                 setting: plan.id(cell),
                 toml: plan.setting(cell).to_toml("guard"),
                 held_out: figures(&trial.candidate),
-                in_sample: figures(&Candidate::ready(cell)),
+                in_sample: figures(&Candidate::from_ready(cell)),
                 ships: trial.by,
             }
         };

@@ -12,7 +12,7 @@ use super::{
 use crate::constraint::Constraint;
 use crate::intervals::poisson_upper;
 use crate::measure::{BREAK_EVEN, Measure, MeasureUnit, wrong_rate};
-use crate::sentences::{self, capital, exposure, looping, response, several, thousands};
+use crate::sentences::{self, capital, exposure, format_loop_share, response, several, thousands};
 use crate::tally::Count;
 
 /// Formats a value with its unit: `84.1 %`, `0.55`, `1,252`, `n/a`.
@@ -220,7 +220,7 @@ impl SentenceWriter<'_> {
     fn known_without_loops(&self) -> Option<String> {
         let (options, unit) = (self.options, self.options.judge.unit);
         let tally = |of: &Candidate| self.chooser.sum(of, &self.sample.pick);
-        let now = tally(&Candidate::ready(self.choices.in_use));
+        let now = tally(&Candidate::from_ready(self.choices.in_use));
         let guards = options.ready.iter();
         let (fewest, name) = guards
             .map(|guard| (tally(&guard.candidate()).wrong(), &guard.name))
@@ -350,16 +350,16 @@ impl SentenceWriter<'_> {
         Some(match BREAK_EVEN.value(tally, &options.worth) {
             None => format!("{who} {spare} nowhere: no loop is stopped."),
             Some(share) if share > 0.0 => {
-                let looping = looping(share, unit);
+                let looping = format_loop_share(share, unit);
                 format!("{who} {spare} where more than {looping}{copies}.")
             }
             Some(_) => {
-                let never = self.chooser.never(&self.chooser.evidence.all());
+                let never = self.chooser.tally_of_never(&self.chooser.evidence.all());
                 let mean = never.get(Count::Exposure) as f64 / never.clean().max(1) as f64;
                 // A cut response is thrown away and generated again.
                 let wasted = 2.0 * mean * poisson_upper(0, 0.05) / tally.clean().max(1) as f64;
                 let spared = tally.get(Count::Saved) as f64 / tally.loops().max(1) as f64;
-                let looping = looping(wasted / (spared + wasted), unit);
+                let looping = format_loop_share(wasted / (spared + wasted), unit);
                 format!(
                     "{who} cut no clean {} here. With 95 % confidence, {they} {spare} where more than {looping}{copies}.",
                     response(unit)
@@ -375,7 +375,7 @@ impl SentenceWriter<'_> {
         if !options.ships_grid || all.any(|choice| choice.source == Provenance::Grid) {
             return None;
         }
-        let file = Candidate::ready(choices.all.cell);
+        let file = Candidate::from_ready(choices.all.cell);
         let now = self.chooser.sum(&file, &self.sample.pick);
         let times = text_lacking(self.chooser, self.sample, &now)?;
         let merit = |figures: &Figures| options.signed(figures.objective);

@@ -327,8 +327,8 @@ impl Chooser<'_> {
             test: part.test,
             reason: String::new(),
             held_out: self.sum(&part.candidate, pick),
-            in_sample: self.sum(&Candidate::ready(cell), pick),
-            in_use: self.sum(&Candidate::ready(self.in_use), pick),
+            in_sample: self.sum(&Candidate::from_ready(cell), pick),
+            in_use: self.sum(&Candidate::from_ready(self.in_use), pick),
         }
     }
 }

@@ -22,7 +22,7 @@ pub fn metric(text: &str) -> Result<Metric, GoalError> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GoalError {
     /// No metric has this name.
-    #[error("unknown metric {0:?}{near}; expected one of {names}", near = nearest(.0), names = names())]
+    #[error("unknown metric {0:?}{near}; expected one of {names}", near = nearest_hint(.0), names = names())]
     Metric(String),
     /// The text is not a constraint.
     #[error("{0:?} is no constraint; expected metric<=number or metric>=number")]

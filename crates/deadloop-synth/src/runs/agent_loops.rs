@@ -2,9 +2,9 @@
 
 use serde_json::{Value as Json, json};
 
-use super::host::{HostTurn, called};
+use super::host::{HostTurn, one_call};
 use super::loops::{PlantedLoop, behind, behind_call, unit};
-use super::rewording::grown;
+use super::rewording::grow;
 use super::{Draw, DrawSpec};
 use crate::planted_loops::Rng;
 use deadloop_corpus::transcript::fingerprint::system;

@@ -2,10 +2,10 @@
 //!
 //! Its stretches are listed in `meta.benign`, and the run's label is clean.
 
-use super::host::{HostTurn, called};
+use super::host::{HostTurn, one_call};
 use super::loops::behind;
 use super::rewording::of_others;
-use super::{Draw, DrawSpec, HarmlessScene, PlantedRun, clean};
+use super::{Draw, DrawSpec, HarmlessScene, PlantedRun, clean_labels};
 use crate::planted_loops::Rng;
 use deadloop_corpus::Reason;
 
@@ -134,7 +134,7 @@ pub(crate) fn moves(asked: &DrawSpec<'_>, _: usize, rng: &mut Rng) -> Draw<Harml
         };
         let board: Vec<String> = (0..high).map(row).collect();
         let action = serde_json::json!({"action": action});
-        turns.push(called("act", action, &board.join("\n"), false));
+        turns.push(one_call("act", action, &board.join("\n"), false));
     }
     Ok(HarmlessTurns { turns, replaced: 0 })
 }
@@ -150,7 +150,7 @@ pub(crate) fn silent(asked: &DrawSpec<'_>, _: usize, rng: &mut Rng) -> Draw<Harm
     let count = asked.item.repeats.copies.draw(rng);
     let text = asked.text(rng)?;
     let (tool, name, value) = rng.pick(&CALLS).ok_or("no calls")?;
-    let turn = called(tool, serde_json::json!({*name: value}), text, false);
+    let turn = one_call(tool, serde_json::json!({*name: value}), text, false);
     let turns = vec![turn; count];
     Ok(HarmlessTurns { turns, replaced: 0 })
 }

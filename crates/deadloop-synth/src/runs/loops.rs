@@ -6,7 +6,7 @@ use deadloop_detect::{Channel, Kind};
 
 use super::super::label::PlantedLabel;
 use super::host::{HostRun, HostTurn};
-use super::rewording::reworded;
+use super::rewording::reword;
 use super::{Draw, DrawSpec, LoopScene, NoDraw, PlantedRun};
 use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent};
@@ -170,8 +170,8 @@ pub(crate) fn identical(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop
     let turn = &unit(asked.host, at, 1)?[0];
     let copies = asked.item.repeats.copies.draw(rng);
     let (_, _, content, error) = turn.pair().ok_or("no result")?;
-    let answers = immaterial(content, copies, rng);
-    let answered = answers.iter().map(|answer| turn.answered(answer, error));
+    let answers = variants(content, copies, rng);
+    let answered = answers.iter().map(|answer| turn.with_result(answer, error));
     let mut turns: Vec<HostTurn> = answered.collect();
     let mut kept = asked.host.turns[..=at].to_vec();
     kept[at] = turns.remove(0);
@@ -263,7 +263,7 @@ pub(crate) fn other_words(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLo
     let others = reword(arguments, count, rng).ok_or("arguments without a text")?;
     let text = asked.text(rng)?;
     let mut kept = asked.host.turns[..=at].to_vec();
-    kept[at] = turn.answered(text, Some(true));
+    kept[at] = turn.with_result(text, Some(true));
     let turns = others.iter().map(|other| kept[at].asking(other)).collect();
     Ok(PlantedLoop {
         kept,
@@ -276,7 +276,7 @@ pub(crate) fn monologue(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop
     let at = behind(asked, (|at, _: &[usize]| at + 2, |_| true), rng)?;
     let text = asked.text(rng)?;
     let copies = asked.item.repeats.copies.draw(rng);
-    let turns = vec![HostTurn::new().saying(text); copies];
+    let turns = vec![HostTurn::new().with_text(text); copies];
     Ok(PlantedLoop::of_turns(asked.host, at, 1, turns))
 }
 
@@ -287,7 +287,7 @@ pub(crate) fn handoff(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> 
     let text = asked.text(rng)?;
     let copies = asked.item.repeats.copies.draw(rng);
     let one = |number: usize| {
-        let mut turn = HostTurn::new().saying(text);
+        let mut turn = HostTurn::new().with_text(text);
         let [from, to] = [number % 2, (number + 1) % 2].map(|at| AGENTS[at].to_owned());
         turn.events[0]
             .rest

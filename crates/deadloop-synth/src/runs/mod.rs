@@ -77,8 +77,8 @@ impl<'a> Synth<'a> {
                 onset,
                 host: &host,
             };
-            let planted = planted(&asked, &mut rng)?;
-            Ok((planted, host))
+            let draw_planted = draw_planted(&asked, &mut rng)?;
+            Ok((draw_planted, host))
         };
         let (planted, host) = self.try_draw((item, &item.id(at)), ATTEMPTS, draw)?;
         Ok(self.of_run(item, (at, split), planted, host))
@@ -183,13 +183,13 @@ impl<'a> Synth<'a> {
 }
 
 /// Draws a planted part for one host.
-fn planted(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedRun> {
+fn draw_planted(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedRun> {
     match asked.item.kind.by {
         ItemMaker::Harmless(reason, scene) => harmless::planted(asked, (reason, scene), rng),
-        ItemMaker::Loop(kind, scene) => loops::planted(asked, (kind, scene), rng),
+        ItemMaker::Loop(kind, scene) => loops::plant_loop(asked, (kind, scene), rng),
         _ => Ok(PlantedRun {
             turns: asked.host.turns.clone(),
-            labels: clean(),
+            labels: clean_labels(),
             is_cut: false,
         }),
     }

@@ -82,7 +82,7 @@ impl ItemContext<'_> {
         if let Some(onset) = onsets.iter().find(|onset| onset.high < period.low) {
             let what = format!("onset {onset} leaves no room for a first copy of {period} chars");
             let expected = format!("an onset of at least {} chars", period.low);
-            return Err(self.at.refused("onset", what, expected));
+            return Err(self.at.error_at("onset", what, expected));
         }
         let all = self.spec.table.unit.iter().flatten();
         if let Some(name) = &self.item.unit {

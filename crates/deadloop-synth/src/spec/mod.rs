@@ -122,12 +122,12 @@ impl CorpusSpec {
     pub fn wants_runs(&self, source: usize) -> bool {
         use ItemMaker::{Harmless, Loop, Run};
         let is_of_runs = |item: &SpecItem| matches!(item.kind.by, Run | Harmless(..) | Loop(..));
-        self.wants(source, |item| is_of_runs(item) && item.forms.is_none())
+        self.is_source_wanted(source, |item| is_of_runs(item) && item.forms.is_none())
     }
 
     /// Returns whether an item copies recordings of a source unchanged.
     pub fn wants_recordings(&self, source: usize) -> bool {
-        self.wants(source, |item| matches!(item.kind.by, ItemMaker::Recorded))
+        self.is_source_wanted(source, |item| matches!(item.kind.by, ItemMaker::Recorded))
     }
 
     fn is_source_wanted(&self, source: usize, of: impl Fn(&SpecItem) -> bool) -> bool {

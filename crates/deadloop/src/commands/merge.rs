@@ -57,5 +57,5 @@ impl MergeArgs {
 }
 
 pub(super) fn run(args: &MergeArgs, global: GlobalArgs) -> Outcome {
-    super::merged(args, global)
+    super::run_merge(args, global)
 }

@@ -67,7 +67,7 @@ pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
                 visible(&first_chars(how, NAME))
             ),
             ProxyNews::NoTls(why) => {
-                format!("deadloop: the server cannot be reached: {}", visible(&cut(why, LONGEST)))
+                format!("deadloop: the server cannot be reached: {}", visible(&first_chars(why, LONGEST)))
             }
         });
     };

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::args::{GlobalArgs, Typed};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::requests::{finish, ran, tell_no_csv, tell_refused};
+use crate::requests::{finish, print_refused, ran, tell_no_csv};
 use crate::settings;
 use crate::show;
 use deadloop_run::options::{JudgingOptions, OutputOptions, SelectionOptions};
@@ -85,7 +85,7 @@ pub(super) fn run(args: &SweepArgs, global: GlobalArgs) -> Outcome {
     drop((cases, records));
     finish(*done, Ok(()), global)?;
     let [corpus, grid, out] = [&args.corpus, &args.grid, &args.out].map(show::typed);
-    let asked = args.select.typed_options() + &args.judge.typed_counting_options();
+    let asked = args.select.typed() + &args.judge.typed();
     let next = [
         format!("deadloop report {out} --open"),
         format!("deadloop tune {corpus}{asked} --grid {grid} --out tuned"),

@@ -92,7 +92,7 @@ fn keys(global: GlobalArgs) -> Outcome {
                 .to_vec()
         };
         let rows: Vec<Vec<String>> = table.iter().map(row).collect();
-        let shown = show::wrapped(&["key", "expected", "default", "meaning"], &rows, 100);
+        let shown = show::format_wrapped(&["key", "expected", "default", "meaning"], &rows, 100);
         show::print(&format!("{}\n{shown}\n", table[0].table))?;
     }
     show::next(&["deadloop synth --spec spec.toml --out corpus"], global)

@@ -263,7 +263,7 @@ impl DatabaseRecords {
         let queries: VecDeque<&'static Query> = tables.queries().collect();
         let used = queries.iter().flat_map(|query| &query.tables);
         for (table, _) in used {
-            sound(&connection, table)?;
+            check_pages(&connection, table)?;
         }
         Ok(Self {
             connection,

@@ -17,7 +17,7 @@ use crate::commands::Command;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::paint::Paint;
-use crate::setting_names::named;
+use crate::setting_names::named_settings;
 use crate::{settings, show};
 use deadloop_run::explain::ExplainRequest;
 use deadloop_run::options::{JudgingOptions, OnBad};
@@ -104,7 +104,7 @@ pub(super) fn run(args: &ExplainArgs, global: GlobalArgs) -> Outcome {
 }
 
 /// Prints the steps of a file's repairers on a transcript.
-fn repaired(file: &Path, transcript: &Transcript, global: GlobalArgs) -> Outcome {
+fn print_repair(file: &Path, transcript: &Transcript, global: GlobalArgs) -> Outcome {
     let told = steps(&settings::read(file)?, transcript)
         .map_err(|what| Code::Usage.error(format!("{}:{what}", file.display())))?;
     show::answer(&told, || step_lines(&told), global)
@@ -142,7 +142,7 @@ impl ResultInputs {
                 (files.collect(), replay.judge)
             }
             Command::Tune(tune) => (
-                chosen(dir),
+                chosen_settings(dir),
                 JudgingOptions {
                     set: Vec::new(),
                     per: None,

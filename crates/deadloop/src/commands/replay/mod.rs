@@ -13,7 +13,7 @@ use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
 use crate::requests::{finish, ran};
-use crate::setting_names::{NamedSettings, named};
+use crate::setting_names::{NamedSettings, named_settings};
 use crate::show;
 use deadloop_run::options::{JudgingOptions, OutputOptions, SelectionOptions};
 use deadloop_run::{OpeningOptions, ReplayRun, Request, SEALED, name, record, replay};

@@ -23,7 +23,7 @@ const ROWS: usize = 12;
 /// Returns the next commands, with CORPUS and DIR for the corpus and the folder of results. Only the request in the
 /// manifest may hold a path. `watch` is among them if the settings file can guard a live stream.
 pub(super) fn next(choices: &Choices, is_live: bool, args: &TuneArgs) -> Vec<String> {
-    let replayed = args.select.typed_options() + &args.judge.typed_counting_options();
+    let replayed = args.select.typed() + &args.judge.typed();
     match choices.advice.verdict {
         Ruling::Ship => {
             let mut all = vec![format!(
