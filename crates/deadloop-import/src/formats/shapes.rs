@@ -17,7 +17,7 @@ const SHAPES: [(&str, ShapeConversion); 10] = [
     ("chatgpt", chatgpt),
     ("claude-ai", claude_ai),
     ("codex", codex),
-    ("to_blocks", to_blocks),
+    ("crush", to_blocks),
     ("cursor", cursor),
     ("langgraph", langgraph),
     ("lm-studio", lm_studio),

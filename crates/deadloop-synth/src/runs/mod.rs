@@ -77,8 +77,8 @@ impl<'a> Synth<'a> {
                 onset,
                 host: &host,
             };
-            let draw_planted = draw_planted(&asked, &mut rng)?;
-            Ok((draw_planted, host))
+            let planted = draw_planted(&asked, &mut rng)?;
+            Ok((planted, host))
         };
         let (planted, host) = self.try_draw((item, &item.id(at)), ATTEMPTS, draw)?;
         Ok(self.of_run(item, (at, split), planted, host))
