@@ -650,14 +650,15 @@ fn a_bad_line_costs_no_other() {
 fn half_an_emoji_is_read_and_named() {
     let dir = tempfile::tempdir().unwrap();
     let text = r#"an emoji \ud83d, \\ud83d and \ud83d\ude00 \udE00"#;
-    let line = format!(r#"{{"id": "x", "text": "{text}"}}"#);
+    let said = format!(r#"{{"role": "assistant", "content": "{text}"}}"#);
+    let line = format!(r#"{{"messages": [{{"role": "user", "content": "hello"}}, {said}]}}"#);
     for (name, content) in [
         ("a.jsonl", format!("{line}\n")),
         ("a.json", format!("[\n{line}\n]\n")),
     ] {
         let path = dir.path().join(name);
         std::fs::write(&path, content).unwrap();
-        let there = import(std::slice::from_ref(&path), Some("text"));
+        let there = import(std::slice::from_ref(&path), None);
         let told = (there.problems.len(), there.warned, there.entries.len());
         assert_eq!(told, (0, 1, 1), "{name}: {:?}", there.told());
         let read = there.entries[0].transcript.answer();

@@ -318,9 +318,8 @@ mod tests {
             "{\"a\": null}",
         ];
         let mut written = std::collections::BTreeSet::new();
-        for mode in ["none", "strict", "control", "close", "tolerant", "schema"] {
-            let fields = ["", "fields = { a = \"any\" }\n"][usize::from(mode == "schema")];
-            let json = format!("name = \"json\"\n[repairer.params]\nmode = \"{mode}\"\n{fields}");
+        for mode in ["strict", "control", "close", "tolerant"] {
+            let json = format!("name = \"json\"\n[repairer.params]\nmode = \"{mode}\"\n");
             for file in [json.as_str(), "name = \"tags\"\npreset = \"careful\"\n"] {
                 let mut live = LiveRepair::parse(&format!("[[repairer]]\n{file}")).unwrap();
                 let raw = texts.map(deadloop_detect::Arguments::Raw);

@@ -352,7 +352,7 @@ fn copies_of_a_text_and_labels_in_doubt_do_not_decide_but_are_counted() {
     }
     let choices = chosen(&(cases, records), 5, &[4], &ready_only());
     assert_eq!(choices.advice.verdict, Ruling::Collect);
-    reasons(&choices, "of 40 labelled loops 1 counts");
+    reasons(&choices, "1 of 40 labelled loops counts");
     // Figures count transcripts.
     assert_eq!(choices.all.in_sample.loops(), 40);
     // Of 30 clean transcripts that both stop every label is in doubt.

@@ -5,7 +5,7 @@ use deadloop_detect::{Fault, Kind};
 use super::keys::key_texts;
 use super::kinds::ItemMaker;
 use super::parsing::{ItemContext, ParsedTable, SpecError, index_of};
-use super::tables::{DriftKind, ItemTable, LoopClass, SpecStreamKind, Unit};
+use super::tables::{DriftKind, ItemTable, LoopClass, RepeatedUnit, SpecStreamKind};
 use super::values::ends;
 use super::{Faults, Repeats};
 
@@ -109,7 +109,7 @@ impl ItemContext<'_> {
     }
 
     /// Returns the units that are repeated, in the languages of the item.
-    fn units(&self) -> impl Iterator<Item = &Unit> {
+    fn units(&self) -> impl Iterator<Item = &RepeatedUnit> {
         let unit = |lang: &String| self.spec.units(self.item.unit.as_ref()?, lang);
         self.item.langs.iter().filter_map(unit)
     }
@@ -122,7 +122,7 @@ impl ItemContext<'_> {
         let kind = drift.kind.0;
         let fills = matches!(kind, DriftKind::Fill | DriftKind::Draw);
         let counter = drift.counter.as_ref();
-        let closed = |unit: &Unit| !unit.texts.iter().all(|text| text.contains("{}"));
+        let closed = |unit: &RepeatedUnit| !unit.texts.iter().all(|text| text.contains("{}"));
         refuse! { self.at;
             "drift" if fills && self.item.unit.is_none() =>
                 "drift fill or draw of text that is cut", "unit: texts with {} in them";

@@ -26,8 +26,8 @@ pub(super) use kinds::ItemMaker;
 pub use parsing::SpecError;
 pub(super) use parsing::read;
 pub(super) use tables::{
-    ChunkKind, Chunks, Drift, DriftKind, Form, FormFile, SpecChannel, SpecStreamKind, Tool, Unit,
-    Volatile,
+    ChunkKind, Chunks, Drift, DriftKind, Form, FormFile, RepeatedUnit, SpecChannel, SpecStreamKind,
+    Tool, Volatile,
 };
 use tables::{ItemTable, LoopClass, SpecTable, Writers};
 pub(super) use values::{CountRange, NonEmptyText, WordValue, ends};
@@ -141,7 +141,7 @@ impl CorpusSpec {
     }
 
     /// Returns the unit with this name and language.
-    pub(super) fn units<'a>(&'a self, name: &str, lang: &str) -> Option<&'a Unit> {
+    pub(super) fn units<'a>(&'a self, name: &str, lang: &str) -> Option<&'a RepeatedUnit> {
         let mut units = self.table.unit.iter().flatten();
         units.find(|unit| *unit.name == name && *unit.lang == lang)
     }
@@ -222,7 +222,7 @@ impl SpecItem {
     }
 }
 
-impl Unit {
+impl RepeatedUnit {
     /// Returns the texts that drift puts in place of `{}`.
     pub(super) fn fillers(&self) -> &[NonEmptyText] {
         self.fillers.as_deref().unwrap_or_default()

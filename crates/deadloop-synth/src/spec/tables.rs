@@ -111,7 +111,7 @@ pub(crate) struct SpecTable {
     pub(crate) test: Option<Fraction>,
     pub(crate) paraphrase: Option<WordGroups>,
     pub(crate) source: Option<Vec<SourceTable>>,
-    pub(crate) unit: Option<Vec<Unit>>,
+    pub(crate) unit: Option<Vec<RepeatedUnit>>,
     pub(crate) tool: Option<Vec<Tool>>,
     pub(crate) forms: Option<Vec<FormsTable>>,
     pub(crate) item: Vec<ItemTable>,
@@ -132,7 +132,7 @@ pub(crate) struct SourceTable {
 /// `[[unit]]`: texts that are repeated.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct Unit {
+pub(crate) struct RepeatedUnit {
     pub(crate) name: NonEmptyText,
     pub(crate) lang: NonEmptyText,
     pub(crate) texts: NonEmpty<NonEmptyText>,

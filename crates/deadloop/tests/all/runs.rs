@@ -78,7 +78,7 @@ const SAME_PAIR: &str = "[[guard]]\ndetector = \"same-pair\"\n";
 fn tune_searches_guards_on_calls_where_labels_count_in_calls() {
     let place = Place::new();
     corpus(&place, 24, 300);
-    let late = "[[guard]]\ndetector = \"periodic\"\n\n[[guard]]\ndetector = \"duplicate\"\nparams = { n = 12 }\n";
+    let late = "[[guard]]\ndetector = \"periodic\"\n\n[[guard]]\ndetector = \"duplicate\"\nparams = { n = 13 }\n";
     place.file("in-use.toml", late);
     let pairs = "[[guard]]\ndetector = \"same-pair\"\nparams = { n = 4 }\n";
     place.file("pairs.toml", pairs);
@@ -88,7 +88,7 @@ fn tune_searches_guards_on_calls_where_labels_count_in_calls() {
     let settings = place.read("out/settings.toml");
     has(&settings, "detector = \"same-pair\"");
     // Guards that count in chars are none to choose from here: they stay.
-    assert!(settings.contains("detector = \"periodic\"") && !settings.contains("n = 12"));
+    assert!(settings.contains("detector = \"periodic\"") && !settings.contains("n = 13"));
     let grid = place.read("out/manifest.json");
     assert!(grid.contains("fa_per_kcall<=0.2") && grid.contains("same-pair"));
     assert!(
