@@ -340,7 +340,7 @@ fn the_same_answer_to_the_same_message() {
     let stop = |turn| stopped(guard(RECOMMENDED_AGENTS), &asked(turn)).map(|(_, turns)| turns);
     assert_eq!(
         stop(say("The project is a small checker for code.")),
-        Some(4)
+        Some(3)
     );
     assert_eq!(stop(say("HEARTBEAT_OK")), None);
     let said = "The build is running, I look at it once more.".to_owned();

@@ -18,7 +18,7 @@ use crate::source::records::{
 use deadloop_corpus::files::lines::{broken, unpack};
 use deadloop_corpus::files::raw_records::CountingReader;
 use deadloop_stream::BOM;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::{WireFault, whole_escapes};
 
 const ZIP: &[u8] = b"PK\x03\x04";
 const PARQUET: &[u8] = b"PAR1";
@@ -377,7 +377,10 @@ fn lines(look: &FileHead) -> (Vec<Value>, bool) {
         let blank = line.trim_ascii().is_empty();
         if (!part || blank)
             && let Some(Ok(Frame::Object(text))) = frames.line(line)
-            && let Ok(object) = object(&text, MOST_VALUES)
+            && let Ok(object) = object(
+                &whole_escapes(&text).unwrap_or_else(|| text.into_owned()),
+                MOST_VALUES,
+            )
             && !object.is_empty()
         {
             values.push(Value::Object(object));
@@ -440,7 +443,8 @@ fn complete_json(begin: &[u8]) -> Option<Value> {
     let (end, open) = cut;
     let mut whole = begin[..end].to_vec();
     whole.extend(open.iter().rev());
-    serde_json::from_slice(&whole).ok()
+    let text = String::from_utf8(whole).ok()?;
+    serde_json::from_str(&whole_escapes(&text).unwrap_or(text)).ok()
 }
 
 #[cfg(test)]
