@@ -46,7 +46,7 @@ pub(crate) fn print_refused(plan: &Plan, global: GlobalArgs) {
 }
 
 /// Prints a note if scores.csv was requested and would have too many rows.
-pub(crate) fn tell_no_csv(asked: bool, scored: &ScoringResult, global: GlobalArgs) {
+pub(crate) fn print_csv_limit(asked: bool, scored: &ScoringResult, global: GlobalArgs) {
     if asked && scored.rows > CSV_ROWS && !global.quiet {
         let [rows, most] = [scored.rows, CSV_ROWS].map(|n| show::count(n as u64));
         show::remark(format_args!(
@@ -82,16 +82,10 @@ pub(crate) fn finish_tables<C>(run: AnsweredRun<C>, tables: &str, global: Global
 
 /// Prints the counts of a written part, and the next command.
 fn print_part(out: &Path, part: &PartSummary, global: GlobalArgs) -> Outcome {
-    let PartSummary {
-        shard,
-        files,
-        records,
-    } = part;
-    let json = json!({"out": out.display().to_string(), "shard": shard, "files": files, "records": records});
-    let (all, read) = (
-        show::several(*records, "transcript"),
-        show::several(*files, "file"),
-    );
+    let shard = &part.shard;
+    let json = json!({"out": out.display().to_string(), "shard": shard, "files": part.files, "records": part.records});
+    let all = show::several(part.records, "transcript");
+    let read = show::several(part.files, "file");
     let text = || format!("shard {shard}: {all} of {read} in {}", out.display());
     show::answer(&json, text, global)?;
     let next = format!("deadloop merge {} … --out DIR", show::typed(out));

@@ -369,6 +369,39 @@ impl LogReader {
         run.message(message, path, t_ms, out)
     }
 
+    /// Adds the calls of a record: each of a list, or the one that no list had.
+    fn calls(
+        &mut self,
+        rule: &LogRule,
+        record: &mut Object,
+        t_ms: Option<f64>,
+        out: &mut Intake,
+    ) -> Result<(), WireFault> {
+        let Some(call) = &rule.call else {
+            return Ok(());
+        };
+        match &call.each {
+            Some(list) => {
+                for one in paths::all(record, list) {
+                    let mut one = fields::as_object(list, one)?;
+                    let body = call.body(&mut one)?;
+                    self.listed.extend(id_at(&one, &call.id));
+                    self.session.run.act(body, t_ms);
+                    first(&mut one, &call.id);
+                    rule.rest(list, one, out);
+                }
+            }
+            None => {
+                let id = id_at(record, &call.id).filter(|_| call.maybe_listed);
+                let body = call.body(record)?;
+                if !id.is_some_and(|id| self.listed.remove(&id)) {
+                    self.session.run.act(body, t_ms);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Adds the events of a record that are not messages.
     fn events(
         &mut self,
@@ -405,27 +438,7 @@ impl LogReader {
             run.system(&text, t_ms);
             run.mark_compaction();
         }
-        if let Some(call) = &rule.call {
-            match &call.each {
-                Some(list) => {
-                    for one in paths::all(record, list) {
-                        let mut one = fields::as_object(list, one)?;
-                        let body = call.body(&mut one)?;
-                        self.listed.extend(id_at(&one, &call.id));
-                        run.act(body, t_ms);
-                        first(&mut one, &call.id);
-                        rule.rest(list, one, out);
-                    }
-                }
-                None => {
-                    let id = id_at(record, &call.id).filter(|_| call.maybe_listed);
-                    let body = call.body(record)?;
-                    if !id.is_some_and(|id| self.listed.remove(&id)) {
-                        run.act(body, t_ms);
-                    }
-                }
-            }
-        }
+        self.calls(rule, record, t_ms, out)?;
         if let Some(result) = &rule.result {
             let (success, path) = match result.error.strip_prefix('!') {
                 Some(path) => (true, path),
@@ -437,7 +450,7 @@ impl LogReader {
                 content: words(paths::first(record, &result.content)),
                 error: error.map(|failed| failed != success),
             };
-            run.push(result, t_ms);
+            self.session.run.push(result, t_ms);
         }
         if let Some(path) = &rule.ended {
             let word = paths::get(record, path);

@@ -378,7 +378,7 @@ fn lines(look: &FileHead) -> (Vec<Value>, bool) {
         if (!part || blank)
             && let Some(Ok(Frame::Object(text))) = frames.line(line)
             && let Ok(object) = object(
-                &whole_escapes(&text).unwrap_or_else(|| text.into_owned()),
+                &whole_escapes(text.as_bytes()).unwrap_or_else(|| text.into_owned()),
                 MOST_VALUES,
             )
             && !object.is_empty()
@@ -443,8 +443,8 @@ fn complete_json(begin: &[u8]) -> Option<Value> {
     let (end, open) = cut;
     let mut whole = begin[..end].to_vec();
     whole.extend(open.iter().rev());
-    let text = String::from_utf8(whole).ok()?;
-    serde_json::from_str(&whole_escapes(&text).unwrap_or(text)).ok()
+    let mended = whole_escapes(&whole).map(String::into_bytes);
+    serde_json::from_slice(&mended.unwrap_or(whole)).ok()
 }
 
 #[cfg(test)]

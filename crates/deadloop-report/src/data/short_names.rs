@@ -33,17 +33,17 @@ static SHIPPED: LazyLock<Vec<NamedGuard>> = LazyLock::new(|| {
 /// detector with its defaults, whichever gives the fewest words.
 pub fn short_name(own: &Setting, named: &[NamedGuard]) -> String {
     let (name, changes) = nearest_guard(own, named);
-    worded(own, &name, &changes)
+    format_name(own, &name, &changes)
 }
 
 /// Formats the name of a known guard, and the differences from it.
-fn worded(own: &Setting, name: &str, changes: &[ParamChange]) -> String {
+fn format_name(own: &Setting, name: &str, changes: &[ParamChange]) -> String {
     // The command line of a program is no parameter to choose.
     let has_params = changes.iter().any(|change| change.param == "params");
     let shown = |change: &&ParamChange| !has_params || change.param != "command";
     let changes: Vec<&ParamChange> = changes.iter().filter(shown).collect();
     let several = own.members.len() > 1 || changes.iter().any(|one| one.guard != changes[0].guard);
-    let differs = joined(&changes, several);
+    let differs = join_changes(&changes, several);
     match (name, differs.as_str()) {
         ("", "") => "as in use".to_owned(),
         ("", differs) => differs.to_owned(),
@@ -65,7 +65,7 @@ pub(super) fn nearest_guard(own: &Setting, named: &[NamedGuard]) -> (String, Vec
     let all = all.map(|(name, base)| (name.clone(), changes(ALL_MODELS, &base, own)));
     // Without a known guard of these detectors, the whole setting differs.
     let nothing = Setting::default();
-    all.min_by_key(|(name, changes)| worded(own, name, changes).split(' ').count())
+    all.min_by_key(|(name, changes)| format_name(own, name, changes).split(' ').count())
         .unwrap_or_else(|| (String::new(), changes(ALL_MODELS, &nothing, own)))
 }
 
@@ -80,7 +80,7 @@ fn read_by(base: &Setting, own: &Setting) -> Setting {
 
 /// Joins changes: `periodic: 4 copies in a row; without periodic-2`. With `several` members each is named, and equal
 /// changes of several members are one: `periodic + periodic-2: 4 copies in a row`.
-fn joined(changes: &[&ParamChange], several: bool) -> String {
+fn join_changes(changes: &[&ParamChange], several: bool) -> String {
     let mut parts: Vec<(Vec<&str>, String)> = Vec::new();
     for change in changes {
         let to = change.to.as_deref().map_or("–".into(), brief);

@@ -102,7 +102,10 @@ fn lone_surrogate_from(source: &str, from: usize) -> Option<usize> {
 }
 
 /// Returns the JSON with each escape that is half of a surrogate pair replaced by that of U+FFFD; `None` if it has none.
-pub fn whole_escapes(json: &str) -> Option<String> {
+pub fn whole_escapes(json: &[u8]) -> Option<String> {
+    let is_surrogate = |at: &usize| matches!(json.get(at + 2), Some(b'd' | b'D'));
+    memchr::memmem::find_iter(json, b"\\u").find(is_surrogate)?;
+    let json = utf8(json).ok()?;
     let mut whole = String::new();
     let mut taken = 0;
     while let Some(at) = lone_surrogate_from(json, taken) {

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::args::{GlobalArgs, Typed};
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::requests::{finish, print_refused, ran, tell_no_csv};
+use crate::requests::{finish, print_csv_limit, print_refused, ran};
 use crate::settings;
 use crate::show;
 use deadloop_run::options::{JudgingOptions, OutputOptions, SelectionOptions};
@@ -72,7 +72,7 @@ pub(super) fn run(args: &SweepArgs, global: GlobalArgs) -> Outcome {
     let (cases, records) = done.unpacked(&plan);
     let evidence = Evidence::new(&plan, &cases, &records)?;
     let scored = done.score(&evidence, &[], &args.output.by, args.output.folder.csv)?;
-    tell_no_csv(args.output.folder.csv, &scored, global);
+    print_csv_limit(args.output.folder.csv, &scored, global);
     done.run.manifest.models_left_out = scored.left_out;
     done.sum_up(json!({"cells": plan.cells(), "rows": scored.rows}));
     if !global.quiet && !global.json {

@@ -20,7 +20,6 @@ pub(super) fn records(
         bytes,
         place: Place::new(place.file, 1),
         scan: BracketScan::default(),
-        half_pair: false,
         next: None,
         ended: false,
     }
@@ -93,8 +92,7 @@ struct DocumentRecords<R> {
     /// The line of the next byte.
     place: Place,
     scan: BracketScan,
-    /// Whether the last value had half of a surrogate pair, and the record that follows its notice.
-    half_pair: bool,
+    /// The record that follows its notice.
     next: Option<SourceRecord>,
     ended: bool,
 }
@@ -166,12 +164,7 @@ impl<R: BufRead> DocumentRecords<R> {
             return Err(here(fault));
         }
         let text = utf8(&piece.bytes).map_err(here)?;
-        let parse = |text: &str| wire::parse(text.trim_ascii(), MOST_VALUES);
-        let value = parse(text).or_else(|e| {
-            let whole = wire::whole_escapes(text).ok_or(e)?;
-            self.half_pair = true;
-            parse(&whole)
-        });
+        let value = wire::parse(text.trim_ascii(), MOST_VALUES);
         value.map(RecordContent::Json).map_err(|e| {
             let line = piece.line + (e.line() as u64).saturating_sub(1);
             (line, WireFault::json(&e, text))
@@ -189,7 +182,7 @@ impl<R: BufRead> Iterator for DocumentRecords<R> {
         if self.ended {
             return None;
         }
-        let piece = match self.piece() {
+        let mut piece = match self.piece() {
             Ok(piece) => piece,
             Err(e) => {
                 self.ended = true;
@@ -199,6 +192,9 @@ impl<R: BufRead> Iterator for DocumentRecords<R> {
         if piece.bytes.is_empty() && self.scan.cut_fault(true).is_none() {
             return None;
         }
+        let whole = wire::whole_escapes(&piece.bytes);
+        let has_half_pair = whole.is_some();
+        piece.bytes = whole.map_or(piece.bytes, String::into_bytes);
         let place = |line| Place::new(self.place.file.clone(), line);
         let begin = place(piece.line);
         let record = |content| SourceRecord {
@@ -207,7 +203,7 @@ impl<R: BufRead> Iterator for DocumentRecords<R> {
             content,
         };
         Some(match self.read(&piece) {
-            Ok(content) if std::mem::take(&mut self.half_pair) => {
+            Ok(content) if has_half_pair => {
                 self.next = Some(record(content));
                 Ok(record(RecordContent::HalfPair))
             }

@@ -90,15 +90,6 @@ fn content(frame: FrameResult<'_>, as_text: bool) -> Result<RecordContent, WireF
     })
 }
 
-/// Returns the line with U+FFFD for each escape that is half of a surrogate pair; `None` if it has none.
-fn whole_escapes(line: &[u8]) -> Option<String> {
-    let escape = |begin: &[u8]| memchr::memmem::find(line, begin).is_some();
-    if !escape(b"\\ud") && !escape(b"\\uD") {
-        return None;
-    }
-    wire::whole_escapes(std::str::from_utf8(line).ok()?)
-}
-
 /// Returns whether a last line may be incomplete: the beginning of JSON, of a field's name, or half a char.
 fn may_be_torn(content: &Result<RecordContent, WireFault>) -> bool {
     match content {
@@ -128,7 +119,7 @@ impl<R: BufRead> LineRecords<R> {
                     self.ready.extend(self.doubtful.take());
                     // JSON has no bare carriage return, so each is the end of a line.
                     for part in parts(line) {
-                        let whole = whole_escapes(part);
+                        let whole = wire::whole_escapes(part);
                         if whole.is_some() {
                             self.ready.push_back(Ok(RecordContent::HalfPair));
                         }

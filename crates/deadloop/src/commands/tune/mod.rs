@@ -10,7 +10,7 @@ use deadloop_score::choose::{Advice, Choices, Ruling};
 use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::requests::{finish, print_refused, ran, tell_no_csv};
+use crate::requests::{finish, print_csv_limit, print_refused, ran};
 use crate::show;
 
 mod options;
@@ -35,7 +35,7 @@ pub(super) fn run(args: &TuneArgs, global: GlobalArgs) -> Outcome {
         return Ok(());
     };
     let summary = output::summary(&tuned, args, global)?;
-    tell_no_csv(args.output.folder.csv, &tuned.scored, global);
+    print_csv_limit(args.output.folder.csv, &tuned.scored, global);
     let ended = check_outcome(&tuned.choices.advice, !tuning.constraints.is_empty());
     let TuneResult { mut done, .. } = *tuned;
     done.sum_up(summary);
