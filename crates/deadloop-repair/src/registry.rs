@@ -1,7 +1,7 @@
 //! The registry of repairers.
 //!
-//! To add one, add a folder beside this file, `mod x;` in `mod.rs`, and `use` and `&x::ENTRY` here. Listings, docs and
-//! the laws in `tests/` read the registry.
+//! To add one, add a folder beside this file, `mod x;` in `lib.rs`, and `use` and `&x::ENTRY` here, and its presets in
+//! `repairers/grid.toml` of deadloop-replay. Listings, docs and the laws in `tests/` read the registry.
 
 use std::ops::{Deref, RangeInclusive};
 

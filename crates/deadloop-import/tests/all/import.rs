@@ -1,8 +1,8 @@
-//! Every format of the registry, on every sample of `tests/formats/import`: what is made of it, that
-//! it is told by its content, comes back when written and read, and that no damage to it makes
-//! anything fall over or get lost without being told. A new format is under all of it by its sample.
+//! Every format of the registry, on every sample of `tests/formats/import`: its transcripts are the expected ones, its
+//! content alone identifies it, its transcripts are the same after a round trip, and no damage to it causes a panic or
+//! an uncounted loss. A new format is under all of it by its sample.
 //!
-//! `BLESS=1 cargo test … --test import` writes the expected transcripts anew.
+//! `BLESS=1 cargo test -p deadloop-import --test all import` writes the expected transcripts anew.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use crate::kit;

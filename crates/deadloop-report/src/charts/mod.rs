@@ -17,7 +17,8 @@ use plotters::coord::ranged1d::Ranged;
 use plotters::prelude::{Color as _, DrawingBackend, TRANSPARENT};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// Every chart, in the order of the page. A test fails for a file that is not listed.
+/// Every chart, in the order of the page. The first is the plane, which has a section of its own. A test fails for a file
+/// that is not listed.
 pub static CHARTS: &[&ChartEntry] = &[&operating::ENTRY, &latency::ENTRY, &heatmap::ENTRY];
 
 /// The size of a chart.
