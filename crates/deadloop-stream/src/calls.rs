@@ -17,24 +17,24 @@ use crate::reader::content::CallPiece;
 
 /// The maximum number of bytes of arguments that wait for the end of an earlier call. Beyond it the earlier call is
 /// closed, so that a loop in the later one is detected.
-const WAITING: usize = 4096;
+const MAX_WAITING_BYTES: usize = 4096;
 
 /// The maximum number of bytes of arguments that are kept for the call itself. Later bytes are passed on only as text.
-const KEPT: usize = 4 << 20;
+const MAX_ARGUMENT_BYTES: usize = 4 << 20;
 
 /// The maximum number of open calls. Beyond it, the earliest call is closed.
-const OPEN: usize = 16;
+const MAX_OPEN_CALLS: usize = 16;
 
 /// The maximum number of bytes that are kept of a call's name.
-const NAME: usize = 64 << 10;
+const MAX_NAME_BYTES: usize = 64 << 10;
 
 /// The calls of one response.
 #[derive(Debug, Default)]
 pub(crate) struct ResponseCalls {
     /// The open calls.
     open: VecDeque<PartialCall>,
-    /// The latest closed calls, without their arguments: at most [`OPEN`].
-    over: VecDeque<PartialCall>,
+    /// The latest closed calls, without their arguments: at most [`MAX_OPEN_CALLS`].
+    ended: VecDeque<PartialCall>,
 }
 
 #[derive(Debug)]
@@ -45,9 +45,9 @@ struct PartialCall {
     name: String,
     arguments: String,
     /// The number of argument bytes that were passed on as text.
-    told: usize,
+    passed: usize,
     nesting: BracketEnd,
-    over: bool,
+    ended: bool,
     /// The position in the stream after the call's last piece, in bytes.
     end: u64,
 }
@@ -58,12 +58,12 @@ impl ResponseCalls {
         let same = |open: &&mut PartialCall| open.goes_on_with(&piece);
         if let Some(open) = self.open.iter_mut().rfind(same) {
             open.take(piece, end);
-        } else if let Some(over) = self.over.iter().rfind(|over| over.goes_on_with(&piece)) {
-            if !over.nesting.whole || piece.arguments.trim().is_empty() {
+        } else if let Some(ended) = self.ended.iter().rfind(|ended| ended.goes_on_with(&piece)) {
+            if !ended.nesting.whole || piece.arguments.trim().is_empty() {
                 return;
             }
             // Some servers write each call in the same place.
-            (piece.id, piece.name) = (over.id.clone(), Some(over.name.clone()));
+            (piece.id, piece.name) = (ended.id.clone(), Some(ended.name.clone()));
             self.begin(piece, end);
         } else {
             self.begin(piece, end);
@@ -73,7 +73,7 @@ impl ResponseCalls {
 
     fn begin(&mut self, piece: CallPiece, end: u64) {
         if !piece.ends {
-            self.open.iter_mut().for_each(|open| open.over = true);
+            self.open.iter_mut().for_each(|open| open.ended = true);
         }
         self.open.push_back(PartialCall::new(piece, end));
     }
@@ -81,39 +81,43 @@ impl ResponseCalls {
     /// Closes the call with this key, because the API marked its end.
     pub(crate) fn close(&mut self, key: &str, out: &mut VecDeque<Arrival>) {
         if let Some(open) = self.open.iter_mut().rfind(|open| open.key == key) {
-            open.over = true;
+            open.ended = true;
         }
         self.emit(out);
     }
 
     /// Closes all calls.
     pub(crate) fn end(&mut self, out: &mut VecDeque<Arrival>) {
-        self.open.iter_mut().for_each(|open| open.over = true);
+        self.open.iter_mut().for_each(|open| open.ended = true);
         self.emit(out);
-        self.over.clear();
+        self.ended.clear();
     }
 
     fn emit(&mut self, out: &mut VecDeque<Arrival>) {
         while let Some(first) = self.open.front_mut() {
             first.emit(out);
-            let over = first.over || first.nesting.whole;
+            let ended = first.ended || first.nesting.whole;
             let waiting = self.open.iter().skip(1);
             let waiting = waiting.map(|open| open.arguments.len() + open.name.len());
-            if !over && self.open.len() <= OPEN && waiting.sum::<usize>() <= WAITING {
+            if !ended
+                && self.open.len() <= MAX_OPEN_CALLS
+                && waiting.sum::<usize>() <= MAX_WAITING_BYTES
+            {
                 return;
             }
-            let Some(mut over) = self.open.pop_front() else {
+            let Some(mut ended) = self.open.pop_front() else {
                 return;
             };
-            out.push_back(over.call());
-            self.over.push_back(over);
-            self.over.drain(..self.over.len().saturating_sub(OPEN));
+            out.push_back(ended.call());
+            self.ended.push_back(ended);
+            self.ended
+                .drain(..self.ended.len().saturating_sub(MAX_OPEN_CALLS));
         }
     }
 
     /// Returns whether a piece belongs to a call that has begun.
     pub(crate) fn knows(&self, piece: &CallPiece) -> bool {
-        let mut all = self.open.iter().chain(&self.over);
+        let mut all = self.open.iter().chain(&self.ended);
         all.any(|open| open.goes_on_with(piece))
     }
 }
@@ -121,12 +125,12 @@ impl ResponseCalls {
 impl PartialCall {
     fn new(mut piece: CallPiece, end: u64) -> Self {
         let mut open = Self {
-            over: piece.key.is_empty(),
+            ended: piece.key.is_empty(),
             key: std::mem::take(&mut piece.key),
             id: None,
             name: String::new(),
             arguments: String::new(),
-            told: 0,
+            passed: 0,
             nesting: BracketEnd::default(),
             end,
         };
@@ -144,7 +148,8 @@ impl PartialCall {
         self.id = self.id.take().or(piece.id);
         if let Some(more) = piece.name.filter(|more| *more != self.name) {
             self.name.push_str(&more);
-            self.name.truncate(self.name.floor_char_boundary(NAME));
+            let end = self.name.floor_char_boundary(MAX_NAME_BYTES);
+            self.name.truncate(end);
         }
         self.arguments.push_str(&piece.arguments);
         if self.nesting.closes(&piece.arguments) {
@@ -154,18 +159,18 @@ impl PartialCall {
     }
 
     fn emit(&mut self, out: &mut VecDeque<Arrival>) {
-        let text = &self.arguments[self.told..];
+        let text = &self.arguments[self.passed..];
         if text.is_empty() {
             return;
         }
         let event = OwnedEvent::Text(TextChannel::Arguments, text.to_owned());
         let end = self.end;
         out.push_back(Arrival { event, end });
-        if self.arguments.len() > KEPT {
-            let kept = self.told.max(self.arguments.floor_char_boundary(KEPT));
-            self.arguments.truncate(kept);
+        if self.arguments.len() > MAX_ARGUMENT_BYTES {
+            let end = self.arguments.floor_char_boundary(MAX_ARGUMENT_BYTES);
+            self.arguments.truncate(end.max(self.passed));
         }
-        self.told = self.arguments.len();
+        self.passed = self.arguments.len();
     }
 
     fn call(&mut self) -> Arrival {
@@ -221,16 +226,16 @@ mod tests {
     /// Returns the events after each piece: texts as they are, calls as `name(arguments)` with the piece after which
     /// they ended.
     fn events_after(pieces: &[(&str, Option<&str>, &str)], ends: bool) -> Vec<String> {
-        let (mut calls, mut out, mut told) =
+        let (mut calls, mut out, mut passed) =
             (ResponseCalls::default(), VecDeque::new(), Vec::new());
         for (n, (key, name, arguments)) in (1..).zip(pieces) {
             calls.piece(piece(key, *name, arguments, ends), n, &mut out);
-            told.extend(out.drain(..).map(format_arrival));
-            told.push("|".into());
+            passed.extend(out.drain(..).map(format_arrival));
+            passed.push("|".into());
         }
         calls.end(&mut out);
-        told.extend(out.drain(..).map(format_arrival));
-        told
+        passed.extend(out.drain(..).map(format_arrival));
+        passed
     }
 
     fn format_arrival(arrival: Arrival) -> String {
@@ -288,23 +293,24 @@ mod tests {
         let (mut calls, mut out) = (ResponseCalls::default(), VecDeque::new());
         for n in 0..10_000 {
             calls.piece(piece(&n.to_string(), Some("ls"), "", true), n, &mut out);
-            assert!(calls.open.len() <= OPEN && calls.over.len() <= OPEN, "{n}");
+            let most = calls.open.len().max(calls.ended.len());
+            assert!(most <= MAX_OPEN_CALLS, "{n}");
         }
-        assert_eq!(out.len(), 10_000 - OPEN);
-        let name = "é".repeat(NAME / 2 + 1);
+        assert_eq!(out.len(), 10_000 - MAX_OPEN_CALLS);
+        let name = "é".repeat(MAX_NAME_BYTES / 2 + 1);
         for _ in 0..3 {
             calls.piece(piece("0", Some(&name), "", true), 0, &mut out);
         }
-        let short = |open: &PartialCall| open.name.len() <= NAME + name.len();
+        let short = |open: &PartialCall| open.name.len() <= MAX_NAME_BYTES + name.len();
         assert!(calls.open.iter().all(short));
     }
 
     #[test]
     fn a_call_that_never_ends_hides_no_other() {
-        let long = "x".repeat(WAITING + 1);
+        let long = "x".repeat(MAX_WAITING_BYTES + 1);
         let [a, b] = ["a", "b"].map(Some);
-        let told = events_after(&[("0", a, "{"), ("1", b, "{"), ("1", None, &long)], true);
-        assert_eq!(told[..4], ["{", "|", "|", "a({)@1"]);
-        assert_eq!(told.len(), 7, "and b, when it ends");
+        let passed = events_after(&[("0", a, "{"), ("1", b, "{"), ("1", None, &long)], true);
+        assert_eq!(passed[..4], ["{", "|", "|", "a({)@1"]);
+        assert_eq!(passed.len(), 7, "and b, when it ends");
     }
 }

@@ -9,14 +9,14 @@ use crate::reader::{Frame, Frames};
 
 /// The longest line, and the longest object in several lines, that is kept, in bytes. A response that begins with a
 /// longer one gets no ending.
-const LONGEST: usize = 1 << 20;
+const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// Collects what an ending needs from the bytes that were passed on.
 #[derive(Debug)]
 pub struct Ending {
     /// The unfinished line.
     line: Vec<u8>,
-    /// Whether that line is longer than [`LONGEST`]. The rest of the line is skipped.
+    /// Whether that line is longer than [`MAX_LINE_BYTES`]. The rest of the line is skipped.
     long: bool,
     /// The parser of lines into objects that the stream reader uses as well.
     frames: Frames,
@@ -36,7 +36,7 @@ impl Default for Ending {
         Self {
             line: Vec::new(),
             long: false,
-            frames: Frames::new(true, LONGEST),
+            frames: Frames::new(true, MAX_LINE_BYTES),
             first: None,
             last: Vec::new(),
             fields: false,
@@ -48,19 +48,19 @@ impl Default for Ending {
 
 impl Ending {
     /// Takes bytes that were passed on to the client.
-    pub fn saw(&mut self, bytes: &[u8]) {
+    pub fn record(&mut self, bytes: &[u8]) {
         let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
         for piece in bytes.split_inclusive(ends) {
             let second = std::mem::replace(&mut self.cr, piece.ends_with(b"\r"));
             if second && piece == b"\n" {
                 continue;
             }
-            self.long |= self.line.len() + piece.len() > LONGEST;
+            self.long |= self.line.len() + piece.len() > MAX_LINE_BYTES;
             if !self.long {
                 self.line.extend_from_slice(piece);
             }
             if piece.last().is_some_and(ends) {
-                self.take();
+                self.take_line();
                 self.line.clear();
                 self.long = false;
             }
@@ -68,14 +68,14 @@ impl Ending {
     }
 
     /// Keeps the object that the finished line completes.
-    fn take(&mut self) {
+    fn take_line(&mut self) {
         let line = self.line.trim_ascii();
         self.blank = line.is_empty() && !self.long;
         if self.long {
             return;
         }
         let bare = line.starts_with(b"{");
-        let Some(Ok(Frame::Object(object))) = self.frames.line(&self.line) else {
+        let Some(Ok(Frame::Object(object))) = self.frames.read(&self.line) else {
             return;
         };
         let object = object.as_bytes();
@@ -90,18 +90,18 @@ impl Ending {
 
     /// Returns the last events. Empty if the API is unknown.
     pub fn bytes(&self) -> Vec<u8> {
-        let Some(last) = object(&self.last) else {
+        let Some(last) = parse_object(&self.last) else {
             return Vec::new();
         };
         let kind = last.get("type").and_then(Value::as_str).unwrap_or_default();
         let events = match kind {
-            "" if last.contains_key("choices") => chat(last),
-            "" if last.contains_key("done") => ollama(last),
+            "" if last.contains_key("choices") => end_chat(last),
+            "" if last.contains_key("done") => end_ollama(last),
             kind if kind.starts_with("response.") => {
-                responses(&last, self.first.as_deref().and_then(object))
+                end_responses(&last, self.first.as_deref().and_then(parse_object))
             }
             kind if kind.starts_with("content_block_") || kind.starts_with("message_") => {
-                anthropic(&last)
+                end_anthropic(&last)
             }
             _ => Vec::new(),
         };
@@ -112,12 +112,12 @@ impl Ending {
         if events.is_empty() {
             return Vec::new();
         }
-        let text = self.gap().to_owned() + &write_objects(events, self.fields);
+        let text = self.open_line_ends().to_owned() + &write_objects(events, self.fields);
         text.into_bytes()
     }
 
     /// Returns the line ends that close the open line and the open event.
-    fn gap(&self) -> &'static str {
+    fn open_line_ends(&self) -> &'static str {
         match (self.line.is_empty() && !self.long, self.fields) {
             (true, true) if !self.blank => "\n",
             (true, _) => "",
@@ -147,27 +147,27 @@ fn write_objects(events: &[Value], fields: bool) -> String {
     text
 }
 
-fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
+fn parse_object(bytes: &[u8]) -> Option<Map<String, Value>> {
     serde_json::from_slice(bytes).ok()
 }
 
 /// The fields of a chunk that are the same in the whole response.
-const OF_CHAT: [&str; 5] = ["id", "object", "created", "model", "system_fingerprint"];
+const CONSTANT_CHAT_FIELDS: [&str; 5] = ["id", "object", "created", "model", "system_fingerprint"];
 
 /// Returns a chunk like the last one, with a finish reason in place of text.
-fn chat(mut chunk: Map<String, Value>) -> Vec<Value> {
+fn end_chat(mut chunk: Map<String, Value>) -> Vec<Value> {
     let choice = |name: &str| chunk.get("choices")?.get(0)?.get(name);
     let index = choice("index").and_then(Value::as_u64).unwrap_or(0);
     let choice = match choice("text") {
         Some(_) => json!({"index": index, "text": "", "finish_reason": "length"}),
         None => json!({"index": index, "delta": {}, "finish_reason": "length"}),
     };
-    chunk.retain(|key, _| OF_CHAT.contains(&key.as_str()));
+    chunk.retain(|key, _| CONSTANT_CHAT_FIELDS.contains(&key.as_str()));
     chunk.insert("choices".to_owned(), json!([choice]));
     vec![Value::Object(chunk), json!("[DONE]")]
 }
 
-fn ollama(mut line: Map<String, Value>) -> Vec<Value> {
+fn end_ollama(mut line: Map<String, Value>) -> Vec<Value> {
     if line.contains_key("message") {
         line.insert(
             "message".to_owned(),
@@ -185,7 +185,7 @@ fn ollama(mut line: Map<String, Value>) -> Vec<Value> {
 
 /// Returns the end of the open block, if one is open, and the end of the message. The token count is unknown, so it is
 /// 0, as in the API's own first events.
-fn anthropic(last: &Map<String, Value>) -> Vec<Value> {
+fn end_anthropic(last: &Map<String, Value>) -> Vec<Value> {
     let delta = json!({"stop_reason": "max_tokens", "stop_sequence": null});
     let kind = last.get("type").and_then(Value::as_str);
     let open = matches!(kind, Some("content_block_start" | "content_block_delta"));
@@ -200,10 +200,10 @@ fn anthropic(last: &Map<String, Value>) -> Vec<Value> {
 
 /// Returns the announced response, marked as incomplete. If its beginning was not passed on, a minimal response stands
 /// in for it: clients read its status, and they have the output already.
-fn responses(last: &Map<String, Value>, first: Option<Map<String, Value>>) -> Vec<Value> {
+fn end_responses(last: &Map<String, Value>, first: Option<Map<String, Value>>) -> Vec<Value> {
     let mut response = match first.and_then(|mut first| first.remove("response")) {
         Some(Value::Object(response)) => response,
-        _ => required_fields(),
+        _ => build_minimal_response(),
     };
     response.insert("status".to_owned(), json!("incomplete"));
     let why = json!({"reason": "max_output_tokens"});
@@ -217,7 +217,7 @@ fn responses(last: &Map<String, Value>, first: Option<Map<String, Value>>) -> Ve
 }
 
 /// Returns a response with only the fields that the API requires.
-fn required_fields() -> Map<String, Value> {
+fn build_minimal_response() -> Map<String, Value> {
     let required = [
         ("id", json!("resp_deadloop")),
         ("object", json!("response")),
@@ -241,7 +241,7 @@ mod tests {
 
     fn ending(bytes: &[u8], size: usize) -> String {
         let mut ending = Ending::default();
-        bytes.chunks(size).for_each(|piece| ending.saw(piece));
+        bytes.chunks(size).for_each(|piece| ending.record(piece));
         String::from_utf8(ending.bytes()).unwrap()
     }
 
@@ -293,7 +293,7 @@ mod tests {
         ] {
             assert_eq!(ending(text.as_bytes(), 3), "", "{text}");
         }
-        let long = "x".repeat(LONGEST);
+        let long = "x".repeat(MAX_LINE_BYTES);
         let long = format!("data: {{\"choices\": [], \"x\": \"{long}\"}}\n");
         assert_eq!(ending(long.as_bytes(), 4096), "");
     }

@@ -1,7 +1,6 @@
 //! Conversion of a recording into the events that detectors take.
 
-use deadloop_detect::harness::{ArgumentsOf, CutTextOf};
-use deadloop_detect::{Arguments, CutText, Event as Seen, OwnedEvent, TextChannel};
+use deadloop_detect::{Arguments, CutText, Event as Seen, TextChannel};
 use serde_json::Value;
 
 use crate::{Body, RecordedEvent, UNTIL};
@@ -34,44 +33,6 @@ impl RecordedEvent {
             Body::System => Seen::System,
             Body::Handoff { from, to } => Seen::Handoff { from, to },
             Body::Finish { reason } => Seen::Finish(reason.as_deref()),
-        }
-    }
-
-    /// Returns the event as a guard takes it, with its texts.
-    pub(crate) fn into_event(self) -> OwnedEvent {
-        let cut = self.cut_text().map(|cut| CutTextOf {
-            length: cut.length,
-            sha256: cut.sha256.to_owned(),
-        });
-        match self.body {
-            Body::Reasoning(text) => OwnedEvent::Text(TextChannel::Reasoning, text),
-            Body::Answer(text) => OwnedEvent::Text(TextChannel::Answer, text),
-            Body::ToolCall {
-                id,
-                name,
-                arguments,
-            } => OwnedEvent::Call {
-                id,
-                name,
-                arguments: ArgumentsOf::Json(arguments),
-            },
-            Body::ToolResult { id, content, error } => OwnedEvent::Result {
-                id,
-                content,
-                error,
-                cut,
-            },
-            Body::Turn => OwnedEvent::Turn {
-                agent: self
-                    .rest
-                    .get("agent")
-                    .and_then(Value::as_str)
-                    .map(str::to_owned),
-            },
-            Body::User(text) => OwnedEvent::User(text),
-            Body::System => OwnedEvent::System,
-            Body::Handoff { from, to } => OwnedEvent::Handoff { from, to },
-            Body::Finish { reason } => OwnedEvent::Finish(reason),
         }
     }
 
@@ -127,7 +88,9 @@ pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, Seen<'_>)>
             _ => fresh &= !begins,
         }
         let turn = begins.then_some((number, Seen::Turn { agent: None }));
-        let silence = silence(&mut last, event).into_iter().flat_map(ticks);
+        let silence = measure_silence(&mut last, event)
+            .into_iter()
+            .flat_map(report_times);
         let silence = silence.map(move |millis| (number, Seen::Silence(millis)));
         let before = silence.chain(turn);
         before.chain([(number, event.seen())])
@@ -136,25 +99,25 @@ pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, Seen<'_>)>
 }
 
 /// The shortest silence that is reported, in milliseconds.
-const SILENCE: f64 = 1000.0;
+const MIN_SILENCE_MS: f64 = 1000.0;
 
 /// Returns the times at which a silence of `millis` milliseconds is reported, in milliseconds from its beginning: each
 /// second of the first two minutes, each ten seconds of the first hour, and its end. So even a gap between unrelated
 /// clocks costs at most 469 events.
-fn ticks(millis: u64) -> impl Iterator<Item = u64> {
-    ticks_before(millis).chain([millis])
+fn report_times(millis: u64) -> impl Iterator<Item = u64> {
+    report_times_before(millis).chain([millis])
 }
 
-/// Returns the report times of [`ticks`] before `millis`.
-pub(crate) fn ticks_before(millis: u64) -> impl Iterator<Item = u64> {
+/// Returns the report times of [`report_times`] before `millis`.
+pub(crate) fn report_times_before(millis: u64) -> impl Iterator<Item = u64> {
     let seconds = (1000..=120_000).step_by(1000);
     let tens = (130_000..=3_600_000).step_by(10_000);
     seconds.chain(tens).take_while(move |tick| *tick < millis)
 }
 
-/// Returns the silence before an event of the model, in milliseconds. `None` if it is shorter than [`SILENCE`]. `last`
+/// Returns the silence before an event of the model, in milliseconds. `None` if it is shorter than [`MIN_SILENCE_MS`]. `last`
 /// is the time of the previous event, `None` if that event has no time.
-fn silence(last: &mut Option<f64>, event: &RecordedEvent) -> Option<u64> {
+fn measure_silence(last: &mut Option<f64>, event: &RecordedEvent) -> Option<u64> {
     let until = event.rest.get(UNTIL).and_then(Value::as_f64);
     let before = std::mem::replace(last, until.or(event.t_ms));
     let gap = event.t_ms? - before?;
@@ -162,7 +125,7 @@ fn silence(last: &mut Option<f64>, event: &RecordedEvent) -> Option<u64> {
     // Times of recordings are finite and fit into 64 bits.
     // The cast turns negative values and NaN into 0.
     let millis = gap as u64;
-    (of_model && gap >= SILENCE).then_some(millis)
+    (of_model && gap >= MIN_SILENCE_MS).then_some(millis)
 }
 
 #[cfg(test)]
@@ -221,7 +184,7 @@ mod tests {
         let gap = [at(7000.0, text()), untimed, at(9e9, text())];
         let seven: Vec<_> = (1..=7).map(|second| (0, 1000 * second)).collect();
         assert_eq!(silences(&gap), seven);
-        let ticks: Vec<u64> = ticks(1_700_000_000_000).collect();
+        let ticks: Vec<u64> = report_times(1_700_000_000_000).collect();
         assert_eq!(ticks.len(), 469);
         assert_eq!(ticks[118..122], [119_000, 120_000, 130_000, 140_000]);
         assert_eq!(ticks[467..], [3_600_000, 1_700_000_000_000]);

@@ -103,12 +103,20 @@ pub fn first_string(object: &mut Object, names: &[&str]) -> Result<Option<String
     found.find_map(Result::transpose).transpose()
 }
 
-/// Takes a required list.
+/// Takes a field, which must be there and be a list.
 pub fn need_list(object: &mut Object, name: &str, expected: &str) -> Result<Vec<Value>, WireFault> {
     list(object, name)?.ok_or_else(|| missing(name, expected))
 }
 
-/// Takes a string.
+/// Takes a field as text: a string as it is, another value as JSON. Empty if the field is absent.
+pub fn text_or_json(object: &mut Object, name: &str) -> String {
+    match any(object, name) {
+        Some(Value::String(text)) => text,
+        other => other.map(|value| value.to_string()).unwrap_or_default(),
+    }
+}
+
+/// Takes a field, which must be a string.
 pub fn string(object: &mut Object, name: &str) -> Result<Option<String>, WireFault> {
     text(name, any(object, name))
 }
@@ -122,14 +130,14 @@ pub fn text(name: &str, taken: Option<Value>) -> Result<Option<String>, WireFaul
     }
 }
 
-/// Takes a whole number of at least 0.
+/// Takes a field, which must be a whole number of at least 0.
 pub fn count(object: &mut Object, name: &str) -> Result<Option<u64>, WireFault> {
     let taken = any(object, name);
     let number = taken.map(|value| value.as_u64().ok_or(value)).transpose();
     number.map_err(|other| wrong(name, &other, "a whole number"))
 }
 
-/// Takes an object.
+/// Takes a field, which must be an object.
 pub fn object(object: &mut Object, name: &str) -> Result<Option<Object>, WireFault> {
     match any(object, name) {
         None => Ok(None),
@@ -138,7 +146,7 @@ pub fn object(object: &mut Object, name: &str) -> Result<Option<Object>, WireFau
     }
 }
 
-/// Takes a list.
+/// Takes a field, which must be a list.
 pub fn list(object: &mut Object, name: &str) -> Result<Option<Vec<Value>>, WireFault> {
     match any(object, name) {
         None => Ok(None),

@@ -6,7 +6,7 @@ use crate::fields::Object;
 use crate::wire::parse;
 
 /// The maximum number of values in the lists and objects of a request. A long conversation has some thousands.
-const MOST_VALUES: u32 = 65_536;
+const MAX_VALUES: u32 = 65_536;
 
 /// Facts about the request that a response answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct PromptInfo {
 ///
 /// `messages` of chat completions, Anthropic, Bedrock and Ollama's chat, `input` of OpenAI's responses, `contents` of
 /// Gemini, `prompt` of completions, llama.cpp and Ollama's generate, `inputs` of TGI.
-const FIELDS: &[&str] = &["messages", "input", "contents", "prompt", "inputs"];
+const INPUT_FIELDS: &[&str] = &["messages", "input", "contents", "prompt", "inputs"];
 
 impl PromptInfo {
     /// Returns the user's texts in the body of a request: texts of messages with the role `user`, and texts outside
@@ -37,7 +37,7 @@ impl PromptInfo {
     /// ```
     pub fn written(body: &[u8]) -> Option<Vec<String>> {
         let body = std::str::from_utf8(body).ok()?;
-        match parse(body, MOST_VALUES).ok()? {
+        match parse(body, MAX_VALUES).ok()? {
             Value::Object(body) => Some(Self::in_request(&body)),
             _ => None,
         }
@@ -46,7 +46,7 @@ impl PromptInfo {
     /// Returns the user's texts in a parsed request, as [`written`](Self::written) does.
     pub fn in_request(body: &Object) -> Vec<String> {
         let mut all = Vec::new();
-        for field in FIELDS {
+        for field in INPUT_FIELDS {
             match body.get(*field) {
                 Some(Value::String(text)) => all.push(text.clone()),
                 Some(Value::Array(items)) => {
@@ -68,7 +68,7 @@ fn add_user_text(item: &Value, all: &mut Vec<String>) {
             // Gemini takes a message without a role for one of the user.
             let role = message.get("role").map_or(Some("user"), Value::as_str);
             if role == Some("user") {
-                all.extend(text_of(message));
+                all.extend(read_text(message));
             }
         }
         _ => {}
@@ -76,7 +76,7 @@ fn add_user_text(item: &Value, all: &mut Vec<String>) {
 }
 
 /// Returns the text of a message, with one line for each of its parts.
-fn text_of(message: &Object) -> Option<String> {
+fn read_text(message: &Object) -> Option<String> {
     match message.get("content").or_else(|| message.get("parts"))? {
         Value::String(text) => Some(text.clone()),
         Value::Array(parts) => {
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn what_is_no_request_or_too_large_is_not_read() {
-        let many = format!("[{}0]", "0,".repeat(MOST_VALUES as usize));
+        let many = format!("[{}0]", "0,".repeat(MAX_VALUES as usize));
         let many = format!(r#"{{"messages":[],"x":{many}}}"#);
         let cut = r#"{"messages":[{"role":"user","content":"one"#;
         let deep = "[".repeat(100_000);

@@ -1,7 +1,7 @@
 //! Translates finish reasons of other APIs into those of OpenAI's API.
 
 /// Finish reasons of recorders, each with OpenAI's word for it.
-const WORDS: [(&str, &str); 19] = [
+const USUAL_REASONS: [(&str, &str); 19] = [
     ("STOP", "stop"),
     ("end", "stop"),
     ("word", "stop"),
@@ -25,6 +25,6 @@ const WORDS: [(&str, &str); 19] = [
 
 /// Returns the usual word for a finish reason, or the reason itself if it has none.
 pub fn usual(reason: &str) -> String {
-    let known = WORDS.iter().find(|(word, _)| *word == reason);
+    let known = USUAL_REASONS.iter().find(|(word, _)| *word == reason);
     known.map_or(reason, |(_, usual)| usual).to_owned()
 }

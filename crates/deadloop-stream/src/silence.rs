@@ -4,10 +4,10 @@
 
 use deadloop_detect::{Event, TextChannel};
 
-use crate::events::ticks_before;
+use crate::events::report_times_before;
 
 /// The shortest silence that is reported, in milliseconds.
-const SHORTEST: u64 = 1000;
+const MIN_SILENCE_MS: u64 = 1000;
 
 /// Time for which the model has sent nothing. The caller brings the clock: milliseconds since the request, which never
 /// decrease.
@@ -19,7 +19,7 @@ const SHORTEST: u64 = 1000;
 pub struct SilenceTimer {
     last: u64,
     /// The longest length that was reported of this silence.
-    told: u64,
+    reported: u64,
     /// Whether the model is not awaited: a tool runs, or the stream has ended.
     others: bool,
     /// The number of calls without a result since the model's last output. While it is above 0, a tool runs.
@@ -58,15 +58,15 @@ impl SilenceTimer {
             event,
             Event::Text(..) | Event::Call { .. } | Event::Finish(_)
         );
-        let mut told = Vec::new();
-        if of_model && silent >= SHORTEST {
-            told = self.take_unreported(silent);
-            told.extend((self.told < silent).then_some(silent));
+        let mut reported = Vec::new();
+        if of_model && silent >= MIN_SILENCE_MS {
+            reported = self.take_unreported(silent);
+            reported.extend((self.reported < silent).then_some(silent));
         }
         self.last = now;
-        self.told = 0;
+        self.reported = 0;
         self.wait_for(event);
-        told
+        reported
     }
 
     /// Updates, after an event, whether the model or a tool is awaited.
@@ -86,12 +86,14 @@ impl SilenceTimer {
 
     /// Returns the lengths below `end` that were not reported yet.
     fn take_unreported(&mut self, end: u64) -> Vec<u64> {
-        if end <= SHORTEST {
+        if end <= MIN_SILENCE_MS {
             return Vec::new();
         }
-        let told = self.told;
-        let new: Vec<u64> = ticks_before(end).filter(|length| *length > told).collect();
-        self.told = new.last().copied().unwrap_or(told);
+        let reported = self.reported;
+        let new: Vec<u64> = report_times_before(end)
+            .filter(|length| *length > reported)
+            .collect();
+        self.reported = new.last().copied().unwrap_or(reported);
         new
     }
 }
@@ -151,9 +153,9 @@ mod tests {
             let at_once = SilenceTimer::default().on_event(&text, gap);
             let mut quiet = SilenceTimer::default();
             let waits = (0..gap).step_by(700);
-            let mut told: Vec<u64> = waits.flat_map(|now| quiet.waited(now)).collect();
-            told.extend(quiet.on_event(&text, gap));
-            assert_eq!(told, at_once, "{gap}");
+            let mut reported: Vec<u64> = waits.flat_map(|now| quiet.waited(now)).collect();
+            reported.extend(quiet.on_event(&text, gap));
+            assert_eq!(reported, at_once, "{gap}");
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 pub fn millis(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64().and_then(scale_to_ms),
-        Value::String(text) => iso(text).or_else(|| text.parse().ok().and_then(scale_to_ms)),
+        Value::String(text) => parse_iso(text).or_else(|| text.parse().ok().and_then(scale_to_ms)),
         _ => None,
     }
 }
@@ -34,14 +34,14 @@ impl EventClock {
     }
 }
 
-fn iso(text: &str) -> Option<f64> {
-    const NANOS: f64 = 1e6;
+fn parse_iso(text: &str) -> Option<f64> {
+    const NANOS_PER_MS: f64 = 1e6;
     let zoned = text.parse::<Timestamp>().ok();
     let stamp = zoned.or_else(|| {
         let civil: DateTime = text.parse().ok()?;
         Some(civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
     })?;
-    Some(stamp.as_nanosecond() as f64 / NANOS)
+    Some(stamp.as_nanosecond() as f64 / NANOS_PER_MS)
 }
 
 /// Returns milliseconds. The number's size tells its unit: 1e11 is the year 5138 in seconds and 1973 in milliseconds,

@@ -13,13 +13,13 @@ use deadloop_detect::{Alarm, Event};
 #[derive(Debug)]
 pub(crate) struct TurnFinder {
     /// Whether the next output begins a turn.
-    fresh: bool,
+    begins_next: bool,
     /// Whether the stream has turns of its own.
-    recorded: bool,
+    reported: bool,
     /// Whether a call, a result or a user message came.
     run: bool,
     /// Whether a turn was derived.
-    begun: bool,
+    derived: bool,
 }
 
 impl TurnFinder {
@@ -27,10 +27,10 @@ impl TurnFinder {
     /// plain text, which is one answer.
     pub(crate) fn new(objects: bool) -> Self {
         Self {
-            fresh: objects,
-            recorded: !objects,
+            begins_next: objects,
+            reported: !objects,
             run: false,
-            begun: false,
+            derived: false,
         }
     }
 
@@ -41,24 +41,24 @@ impl TurnFinder {
             Event::Call { .. } => true,
             _ => false,
         };
-        let begins = output && self.fresh && !self.recorded;
+        let begins = output && self.begins_next && !self.reported;
         match event {
-            Event::Turn { .. } => self.recorded = true,
-            Event::Result { .. } | Event::User(_) => self.fresh = true,
-            _ if output => self.fresh = false,
+            Event::Turn { .. } => self.reported = true,
+            Event::Result { .. } | Event::User(_) => self.begins_next = true,
+            _ if output => self.begins_next = false,
             _ => {}
         }
         self.run |= matches!(
             event,
             Event::Call { .. } | Event::Result { .. } | Event::User(_)
         );
-        self.begun |= begins;
+        self.derived |= begins;
         begins
     }
 
     /// Removes the derived turn from an alarm if the stream has not proved to be a run.
     pub(crate) fn settle(&self, alarm: &mut Alarm) {
-        if self.begun && !self.run {
+        if self.derived && !self.run {
             alarm.turns.0 = alarm.turns.0.saturating_sub(1);
         }
     }

@@ -11,10 +11,10 @@ use crate::{
 };
 
 /// The name used for an unknown model.
-const UNNAMED: &str = "unknown";
+const UNKNOWN_MODEL: &str = "unknown";
 
 /// The size of a response, in bytes, after which a model's name no longer changes its guard.
-const LATE: u64 = 64 << 10;
+const MAX_BYTES_BEFORE_MODEL: u64 = 64 << 10;
 
 /// A response under its guard. Takes the bytes of the response. Returns the decision, the number of bytes that may go
 /// on, and the ending of a response that is cut. `deadloop watch`, `deadloop proxy`, and the Python and node packages
@@ -54,7 +54,7 @@ pub struct WatchedResponse {
     guards: Option<Guards>,
     /// The events that the guard took before a guard was chosen by model.
     before: Vec<OwnedEvent>,
-    asked: PromptInfo,
+    prompt: PromptInfo,
     reader: StreamReader,
     model: Option<String>,
     quiet: SilenceTimer,
@@ -68,7 +68,7 @@ pub struct WatchedResponse {
     /// end, and with one for each call.
     events: u64,
     /// The number of bytes of the stream so far.
-    fed: u64,
+    bytes_so_far: u64,
     seen: ResponseCounts,
     ending: Ending,
     alarm: Option<Alarm>,
@@ -135,8 +135,8 @@ impl WatchedResponse {
         guards: Guards,
         think: impl Fn(&str) -> ThinkOptions + Send + Sync + 'static,
     ) -> Self {
-        let reader = StreamReader::new("response", None, think(UNNAMED));
-        Self::with(guards.guard(UNNAMED), reader.splitting_by(think)).by_model(guards)
+        let reader = StreamReader::new("response", None, think(UNKNOWN_MODEL));
+        Self::with(guards.guard(UNKNOWN_MODEL), reader.splitting_by(think)).by_model(guards)
     }
 
     /// Returns a response of the model that `guard` is for, read by `reader`.
@@ -145,7 +145,7 @@ impl WatchedResponse {
             guard,
             guards: None,
             before: Vec::new(),
-            asked: PromptInfo::default(),
+            prompt: PromptInfo::default(),
             reader,
             model: None,
             quiet: SilenceTimer::default(),
@@ -154,7 +154,7 @@ impl WatchedResponse {
             chunk: 0,
             before_chunk: 0,
             events: 0,
-            fed: 0,
+            bytes_so_far: 0,
             seen: ResponseCounts::default(),
             ending: Ending::default(),
             alarm: None,
@@ -180,12 +180,12 @@ impl WatchedResponse {
     /// Sets the request that the response answers. Its task selects the guard, before and after a model is named, and
     /// the guard takes the user's texts. Call it after [`by_model`](Self::by_model), and before any bytes.
     #[must_use]
-    pub fn answering(mut self, asked: PromptInfo) -> Self {
-        self.asked = asked;
+    pub fn answering(mut self, prompt: PromptInfo) -> Self {
+        self.prompt = prompt;
         if let Some(guards) = &self.guards {
-            self.guard = guards.guard(self.model_task(UNNAMED));
+            self.guard = guards.guard(self.model_task(UNKNOWN_MODEL));
         }
-        self.hear_user();
+        self.push_user_texts();
         self
     }
 
@@ -193,13 +193,13 @@ impl WatchedResponse {
     fn model_task<'a>(&'a self, model: &'a str) -> ModelTask<'a> {
         ModelTask {
             model,
-            task: &self.asked.task,
+            task: &self.prompt.task,
         }
     }
 
     /// Pushes the user's texts to a fresh guard.
-    fn hear_user(&mut self) {
-        for text in &self.asked.user {
+    fn push_user_texts(&mut self) {
+        for text in &self.prompt.user {
             // Nothing has been generated that could be stopped.
             let _ = self.guard.push(&Event::User(text));
         }
@@ -222,12 +222,12 @@ impl WatchedResponse {
             return self.stopped_step();
         }
         let mut step = WatchStep::default();
-        let before = self.fed;
-        self.fed += bytes.len() as u64;
+        let before = self.bytes_so_far;
+        self.bytes_so_far += bytes.len() as u64;
         self.reader.feed(bytes);
         let end = self.judge(now, &mut step, &mut each);
-        step.kept = self.kept_bytes(bytes, before, end);
-        self.ending.saw(&bytes[..step.kept]);
+        step.kept = self.count_kept_bytes(bytes, before, end);
+        self.ending.record(&bytes[..step.kept]);
         step
     }
 
@@ -289,7 +289,7 @@ impl WatchedResponse {
 
     /// Returns the number of bytes of the response so far.
     pub fn bytes(&self) -> u64 {
-        self.fed
+        self.bytes_so_far
     }
 
     /// Returns the response's format. `None` until it is recognised.
@@ -347,7 +347,7 @@ impl WatchedResponse {
         each: &mut impl FnMut(&ResponseEvent<'_>),
     ) -> Option<u64> {
         while let Some(arrival) = self.reader.next_event() {
-            self.follow();
+            self.select_guard();
             // The end of a call that a later chunk completes is its own, not that of the chunk.
             if arrival.end > self.chunk {
                 (self.before_chunk, self.chunk) = (self.chunk, arrival.end);
@@ -371,7 +371,7 @@ impl WatchedResponse {
                 refused.end = arrival.end;
             }
         }
-        self.follow();
+        self.select_guard();
         None
     }
 
@@ -465,27 +465,27 @@ impl WatchedResponse {
     }
 
     /// Switches to the guard of the first named model. That guard takes the earlier events first.
-    fn follow(&mut self) {
+    fn select_guard(&mut self) {
         if self.model.is_some() {
             return;
         }
         self.model = self.reader.model().map(str::to_owned);
-        if self.model.is_none() && self.fed <= LATE {
+        if self.model.is_none() && self.bytes_so_far <= MAX_BYTES_BEFORE_MODEL {
             return;
         }
         let Some(guards) = self.guards.take() else {
             return;
         };
-        let own = guards.guard(self.model_task(self.model().unwrap_or(UNNAMED)));
+        let own = guards.guard(self.model_task(self.model().unwrap_or(UNKNOWN_MODEL)));
         if !own.is_as(&self.guard) {
             self.guard = own;
-            self.hear_user();
+            self.push_user_texts();
             for event in &self.before {
                 // If the guard stops at one of these, the next push returns the alarm again.
                 let _ = self.guard.push(&event.borrowed());
             }
         }
-        (self.before, self.asked.user) = (Vec::new(), Vec::new());
+        (self.before, self.prompt.user) = (Vec::new(), Vec::new());
     }
 
     /// Returns the end of a response that is cut before an event: the end of the bytes before the event.
@@ -524,7 +524,7 @@ impl WatchedResponse {
 
     /// Returns the number of the newly arrived bytes that are passed on. A server-sent event is passed on with the
     /// blank line that ends it, if that line has arrived.
-    fn kept_bytes(&self, bytes: &[u8], before: u64, end: Option<u64>) -> usize {
+    fn count_kept_bytes(&self, bytes: &[u8], before: u64, end: Option<u64>) -> usize {
         let Some(end) = end else {
             return bytes.len();
         };
@@ -565,7 +565,7 @@ impl std::fmt::Debug for WatchedResponse {
         f.debug_struct("Watched")
             .field("guard", &self.guard)
             .field("model", &self.model)
-            .field("fed", &self.fed)
+            .field("fed", &self.bytes_so_far)
             .finish_non_exhaustive()
     }
 }

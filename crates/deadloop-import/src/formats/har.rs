@@ -127,7 +127,7 @@ fn body_objects(body: &str) -> Vec<StreamItem> {
         }
     };
     for line in body.lines() {
-        if let Some(Ok(framed)) = frames.line(line.as_bytes()) {
+        if let Some(Ok(framed)) = frames.read(line.as_bytes()) {
             take(framed);
         }
     }

@@ -376,7 +376,7 @@ fn lines(look: &FileHead) -> (Vec<Value>, bool) {
         let part = line.first().is_some_and(|byte| byte.is_ascii_whitespace());
         let blank = line.trim_ascii().is_empty();
         if (!part || blank)
-            && let Some(Ok(Frame::Object(text))) = frames.line(line)
+            && let Some(Ok(Frame::Object(text))) = frames.read(line)
             && let Ok(object) = object(
                 &whole_escapes(text.as_bytes()).unwrap_or_else(|| text.into_owned()),
                 MOST_VALUES,

@@ -43,6 +43,18 @@ pub struct TokenCounts {
     pub reasoning: Option<u64>,
 }
 
+impl TokenCounts {
+    /// Reads the counts of OpenAI's APIs: `all` in `usage`, and `reasoning_tokens` in its field `details`.
+    pub(super) fn from_usage(usage: &Value, all: &str, details: &str) -> Option<Self> {
+        let details = usage.get(details);
+        let reasoning = details.and_then(|details| details.get("reasoning_tokens"));
+        Some(Self {
+            all: usage.get(all)?.as_u64()?,
+            reasoning: reasoning.and_then(Value::as_u64),
+        })
+    }
+}
+
 /// An event, or a part of a call.
 #[derive(Debug)]
 pub enum ObjectPart {
@@ -83,6 +95,11 @@ impl ObjectContent {
     pub fn event(&mut self, choice: u64, event: Option<RecordedEvent>) {
         self.parts
             .extend(event.map(|event| (choice, ObjectPart::Event(event))));
+    }
+
+    /// Adds a call of a choice, or a piece of one.
+    pub fn call(&mut self, choice: u64, call: CallPiece) {
+        self.parts.push((choice, ObjectPart::Call(call)));
     }
 
     /// Keeps a fact about the whole response, if there is a value.

@@ -16,7 +16,7 @@ use crate::wire::{WireFault, kind, parse, utf8};
 pub(super) const DONE: &str = "[DONE]";
 /// The fields of server-sent events. The name of an event carries no information beyond its data, unless it is an
 /// error.
-pub(super) const FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
+pub(super) const SSE_FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
 
 /// A finished frame, or the fault in a line.
 pub type FrameResult<'a> = Result<Frame<'a>, WireFault>;
@@ -56,8 +56,8 @@ impl Frames {
         }
     }
 
-    /// Takes the next line, without its ending. Returns the frame that it finishes.
-    pub fn line<'a>(&mut self, line: &'a [u8]) -> Option<FrameResult<'a>> {
+    /// Reads the next line, without its ending. Returns the frame that it finishes.
+    pub fn read<'a>(&mut self, line: &'a [u8]) -> Option<FrameResult<'a>> {
         let line = match utf8(line) {
             Ok(line) => line,
             Err(fault) => return Some(Err(fault)),
@@ -68,11 +68,11 @@ impl Frames {
             return self.end();
         }
         if self.fields
-            && let Some((name, value)) = field(line)
+            && let Some((name, value)) = parse_field(line)
         {
             let value = value.trim_ascii();
             self.error |= name == "event" && value == "error";
-            return (name == "data").then(|| self.data(value))?;
+            return (name == "data").then(|| self.take_data(value))?;
         }
         let line = line.trim_ascii();
         Some(Ok(match line {
@@ -92,7 +92,7 @@ impl Frames {
         (!data.is_empty()).then_some(Ok(Frame::Object(data.into())))
     }
 
-    fn data<'a>(&mut self, value: &'a str) -> Option<FrameResult<'a>> {
+    fn take_data<'a>(&mut self, value: &'a str) -> Option<FrameResult<'a>> {
         if self.data.len() + value.len() > self.limit {
             self.data = String::new();
             let expected = format!("at most {} bytes", self.limit);
@@ -118,17 +118,17 @@ impl Frames {
 }
 
 /// Parses a field of server-sent events, or a comment, whose name is empty.
-fn field(line: &str) -> Option<(&str, &str)> {
+fn parse_field(line: &str) -> Option<(&str, &str)> {
     if line.starts_with('{') {
         return None;
     }
     let (name, value) = line.split_once(':').unwrap_or((line, ""));
-    (name.is_empty() || FIELDS.contains(&name)).then_some((name, value))
+    (name.is_empty() || SSE_FIELDS.contains(&name)).then_some((name, value))
 }
 
 /// Returns the maximum number of values of an object in a stream whose lines have at most `limit` bytes. A list of
 /// zeros takes fifty times the memory of its text, so values are limited as well as lines.
-pub(super) fn values(limit: usize) -> u32 {
+pub(super) fn max_values(limit: usize) -> u32 {
     u32::try_from(limit / 64).unwrap_or(u32::MAX)
 }
 
@@ -153,7 +153,7 @@ mod tests {
 
     fn frames(fields: bool, lines: &[&str]) -> Vec<Result<String, String>> {
         let mut frames = Frames::new(fields, 40);
-        let all = lines.iter().filter_map(|l| frames.line(l.as_bytes()));
+        let all = lines.iter().filter_map(|l| frames.read(l.as_bytes()));
         let mut all: Vec<FrameResult<'_>> = all.collect();
         all.extend(frames.end());
         let text = |frame| match frame {
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn an_object_has_no_more_values_than_its_line_stands_for() {
         let of = |values: usize| format!("{{\"x\":[{}0]}}", "0,".repeat(values - 1));
-        let most = values(64 * 1001);
+        let most = max_values(64 * 1001);
         assert!(object(&of(1000), most).is_ok());
         assert!(object(&of(1001), most).is_err());
         let nested = format!("{{\"x\":{}{}}}", "[".repeat(100), "]".repeat(100));
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(bad.len(), 7);
         assert!(bad.iter().all(Result::is_err), "{bad:?}");
         assert_eq!(bad[3], Err("a string alone".into()));
-        let bytes = Frames::new(true, 40).line(b"\xff{}").map(|f| f.is_err());
+        let bytes = Frames::new(true, 40).read(b"\xff{}").map(|f| f.is_err());
         assert_eq!(bytes, Some(true));
         let long = format!("data: {{\"a\":\"{}\"}}", "x".repeat(40));
         assert!(frames(true, &[&long])[0].is_err());

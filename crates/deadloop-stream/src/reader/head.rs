@@ -6,18 +6,18 @@
 
 use super::StreamFormat;
 use super::families;
-use super::frames::{DONE, FIELDS, object, values};
+use super::frames::{DONE, SSE_FIELDS, max_values, object};
 use crate::{BOM, MAX_LINE};
 
 /// The longest beginning, in bytes, that is held back for the end of its line. First chunks are shorter.
-const OBJECT: usize = 1 << 16;
+const MAX_OBJECT_BYTES: usize = 1 << 16;
 /// The longest beginning that is held back as a possible field of server-sent events. Fields before the first data are
 /// short.
-const FIELD: usize = 1 << 10;
+const MAX_FIELD_BYTES: usize = 1 << 10;
 /// The longest beginning that is held back at all, such as keep-alives before the first data.
-const HEAD: usize = 2 * OBJECT;
+const MAX_HEAD_BYTES: usize = 2 * MAX_OBJECT_BYTES;
 /// The longest first key of an object that is compared.
-const KEY: usize = 64;
+const MAX_KEY_BYTES: usize = 64;
 
 /// The evidence that one line gives about the format.
 enum LineEvidence {
@@ -38,12 +38,13 @@ pub(super) fn recognize(head: &[u8], ended: bool) -> Option<StreamFormat> {
         return None;
     }
     // Later bytes are not read, so that the result does not depend on the size of the first chunk.
-    let (seen, over) = (&head[..head.len().min(HEAD)], head.len() > HEAD);
+    let seen = &head[..head.len().min(MAX_HEAD_BYTES)];
+    let over = seen.len() < head.len();
     let lines = seen.strip_prefix(BOM).unwrap_or(seen);
     let mut fields = false;
     let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
     for line in lines.split_inclusive(ends) {
-        match sign(line, (ended && !over) || line.last().is_some_and(ends)) {
+        match classify_line(line, (ended && !over) || line.last().is_some_and(ends)) {
             LineEvidence::Blank => {}
             LineEvidence::Field => fields = true,
             LineEvidence::Format(format) => return Some(format),
@@ -58,18 +59,18 @@ pub(super) fn recognize(head: &[u8], ended: bool) -> Option<StreamFormat> {
     })
 }
 
-fn sign(line: &[u8], whole: bool) -> LineEvidence {
+fn classify_line(line: &[u8], whole: bool) -> LineEvidence {
     let trimmed = line.trim_ascii();
     if trimmed.is_empty() {
         return LineEvidence::Blank;
     }
     if trimmed.starts_with(b"{") {
-        return brace(trimmed, whole);
+        return classify_object(trimmed, whole);
     }
     if line.starts_with(b":") {
-        return once_whole(LineEvidence::Field, line, whole);
+        return classify_whole(LineEvidence::Field, line, whole);
     }
-    for name in FIELDS {
+    for name in SSE_FIELDS {
         let Some(rest) = line.strip_prefix(name.as_bytes()) else {
             if !whole && name.as_bytes().starts_with(line) {
                 return LineEvidence::Wait;
@@ -77,8 +78,8 @@ fn sign(line: &[u8], whole: bool) -> LineEvidence {
             continue;
         };
         return match rest.strip_prefix(b":") {
-            Some(value) if name == "data" => data(value.trim_ascii(), line, whole),
-            Some(_) => once_whole(LineEvidence::Field, line, whole),
+            Some(value) if name == "data" => classify_data(value.trim_ascii(), line, whole),
+            Some(_) => classify_whole(LineEvidence::Field, line, whole),
             None if rest.is_empty() && !whole => LineEvidence::Wait,
             None => LineEvidence::Format(StreamFormat::Text),
         };
@@ -86,18 +87,18 @@ fn sign(line: &[u8], whole: bool) -> LineEvidence {
     LineEvidence::Format(StreamFormat::Text)
 }
 
-/// Returns the sign of a line that counts only once it is whole.
-fn once_whole(sign: LineEvidence, line: &[u8], whole: bool) -> LineEvidence {
+/// Returns the evidence of a line that counts only once it is whole.
+fn classify_whole(evidence: LineEvidence, line: &[u8], whole: bool) -> LineEvidence {
     match whole {
-        _ if line.len() > FIELD => LineEvidence::Format(StreamFormat::Text),
-        true => sign,
+        _ if line.len() > MAX_FIELD_BYTES => LineEvidence::Format(StreamFormat::Text),
+        true => evidence,
         false => LineEvidence::Wait,
     }
 }
 
-fn data(value: &[u8], line: &[u8], whole: bool) -> LineEvidence {
+fn classify_data(value: &[u8], line: &[u8], whole: bool) -> LineEvidence {
     if value.is_empty() {
-        return once_whole(LineEvidence::Field, line, whole);
+        return classify_whole(LineEvidence::Field, line, whole);
     }
     if value.starts_with(b"{") || (whole && value == DONE.as_bytes()) {
         return LineEvidence::Format(StreamFormat::Sse);
@@ -109,8 +110,8 @@ fn data(value: &[u8], line: &[u8], whole: bool) -> LineEvidence {
     LineEvidence::Format(StreamFormat::Text)
 }
 
-/// Returns the sign of a line that begins with a brace.
-fn brace(line: &[u8], whole: bool) -> LineEvidence {
+/// Returns the evidence of a line that begins with a brace.
+fn classify_object(line: &[u8], whole: bool) -> LineEvidence {
     const TEXT: LineEvidence = LineEvidence::Format(StreamFormat::Text);
     let after = line[1..].trim_ascii_start();
     let Some(key) = after.strip_prefix(b"\"") else {
@@ -122,9 +123,9 @@ fn brace(line: &[u8], whole: bool) -> LineEvidence {
     };
     let known = match key.iter().position(|byte| *byte == b'"') {
         Some(end) => families::begins(&key[..end]),
-        None => !whole && key.len() < KEY,
+        None => !whole && key.len() < MAX_KEY_BYTES,
     };
-    if !known || line.len() > OBJECT {
+    if !known || line.len() > MAX_OBJECT_BYTES {
         return TEXT;
     }
     if !whole {
@@ -132,7 +133,7 @@ fn brace(line: &[u8], whole: bool) -> LineEvidence {
     }
     let parsed = std::str::from_utf8(line)
         .ok()
-        .and_then(|l| object(l, values(MAX_LINE)).ok());
+        .and_then(|l| object(l, max_values(MAX_LINE)).ok());
     match parsed {
         Some(map) if families::recognize(&map).is_some() => {
             LineEvidence::Format(StreamFormat::Jsonl)
@@ -213,11 +214,11 @@ mod tests {
     #[test]
     fn nothing_waits_for_ever() {
         let long = |start: &str, n: usize| recognized_name(&(start.to_owned() + &"x".repeat(n)));
-        assert_eq!(long("{\"message\": \"", OBJECT), Some("text"));
-        assert_eq!(long(":", FIELD), Some("text"));
-        assert_eq!(recognized_name(&" \n".repeat(HEAD)), Some("text"));
+        assert_eq!(long("{\"message\": \"", MAX_OBJECT_BYTES), Some("text"));
+        assert_eq!(long(":", MAX_FIELD_BYTES), Some("text"));
+        assert_eq!(recognized_name(&" \n".repeat(MAX_HEAD_BYTES)), Some("text"));
         assert_eq!(
-            recognized_name(&(": wait\n".repeat(HEAD) + ": wa")),
+            recognized_name(&(": wait\n".repeat(MAX_HEAD_BYTES) + ": wa")),
             Some("sse")
         );
         let ended = |head: &str| recognize(head.as_bytes(), true).map(StreamFormat::name);
@@ -238,16 +239,16 @@ mod tests {
     fn how_much_comes_at_once_makes_no_difference() {
         let object = |n: usize| format!("{{\"type\":\"answer\",\"text\":\"{}\"}}\n", "x".repeat(n));
         let heads = [
-            object(OBJECT / 2),
-            object(OBJECT),
-            format!(":{}\ndata: {{", "x".repeat(FIELD)),
-            format!(":{}\ndata: {{", "x".repeat(FIELD / 2)),
-            format!("{}data: {{", ": wait\n".repeat(HEAD)),
-            format!("{}data: {{", "\n".repeat(HEAD)),
-            format!("{{{}\"type\":\"turn\"}}\n", " ".repeat(2 * KEY)),
+            object(MAX_OBJECT_BYTES / 2),
+            object(MAX_OBJECT_BYTES),
+            format!(":{}\ndata: {{", "x".repeat(MAX_FIELD_BYTES)),
+            format!(":{}\ndata: {{", "x".repeat(MAX_FIELD_BYTES / 2)),
+            format!("{}data: {{", ": wait\n".repeat(MAX_HEAD_BYTES)),
+            format!("{}data: {{", "\n".repeat(MAX_HEAD_BYTES)),
+            format!("{{{}\"type\":\"turn\"}}\n", " ".repeat(2 * MAX_KEY_BYTES)),
             "{\"usage\":1,\"choices\":[]}\n".to_owned(),
             "data:[DONE]🔁\r\ndata: []}".to_owned(),
-            format!("{{\"{}\":1}}\n", "k".repeat(2 * KEY)),
+            format!("{{\"{}\":1}}\n", "k".repeat(2 * MAX_KEY_BYTES)),
         ];
         for head in heads {
             let ends = (1..head.len())

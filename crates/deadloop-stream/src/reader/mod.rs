@@ -57,7 +57,7 @@ pub struct Arrival {
 pub type ThinkLookup = Box<dyn Fn(&str) -> ThinkOptions + Send + Sync>;
 
 /// The maximum number of bad lines that are kept with their places. Further ones are only counted.
-const NAMED: usize = 20;
+const MAX_NAMED: usize = 20;
 
 /// Reader of one stream.
 ///
@@ -273,7 +273,7 @@ impl BadParts {
     /// Records the fault of a line, counted from 1.
     fn note(&mut self, line: u64, fault: WireFault) {
         self.count += 1;
-        if self.named.len() < NAMED {
+        if self.named.len() < MAX_NAMED {
             let place = Place::new(Arc::clone(&self.stream), line);
             self.named.push(fault.at(place));
         }

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::content::{CallPiece, ObjectContent, ObjectPart};
 use super::families::{self, Family};
-use super::frames::{Frame, FrameResult, Frames, object, values};
+use super::frames::{Frame, FrameResult, Frames, max_values, object};
 use super::lines::StreamLines;
-use super::{Arrival, BadParts, NAMED, StreamFormat, ThinkLookup};
+use super::{Arrival, BadParts, MAX_NAMED, StreamFormat, ThinkLookup};
 use crate::BOM;
 use crate::calls::ResponseCalls;
 use crate::think::{ThinkOptions, ThinkSplitter};
@@ -112,21 +112,21 @@ impl Objects {
             self.at = line.end;
             let frame = match line.bytes {
                 Ok(bytes) if self.line == 1 => {
-                    self.frames.line(bytes.strip_prefix(BOM).unwrap_or(bytes))
+                    self.frames.read(bytes.strip_prefix(BOM).unwrap_or(bytes))
                 }
-                Ok(bytes) => self.frames.line(bytes),
+                Ok(bytes) => self.frames.read(bytes),
                 Err(fault) => Some(Err(fault)),
             };
-            let object = frame.and_then(|frame| read(frame, limit));
+            let object = frame.and_then(|frame| read_frame(frame, limit));
             let object = if self.frames.is_error() {
-                object.map(|object| object.map(error))
+                object.map(|object| object.map(wrap_error))
             } else {
                 object
             };
             self.take(object, out, bad);
         }
         if out.is_empty() && std::mem::take(&mut self.ended) {
-            let last = self.frames.end().and_then(|frame| read(frame, limit));
+            let last = self.frames.end().and_then(|frame| read_frame(frame, limit));
             self.take(last, out, bad);
             self.calls.end(out);
             self.release(out);
@@ -140,21 +140,21 @@ impl Objects {
         bad: &mut BadParts,
     ) {
         if let Some(Ok(object)) = &object
-            && self.errors.len() < NAMED
+            && self.errors.len() < MAX_NAMED
         {
-            self.errors.extend(failure(object));
+            self.errors.extend(read_error_message(object));
         }
-        match object.map(|object| object.and_then(events)) {
+        match object.map(|object| object.and_then(read_events)) {
             None => {}
             Some(Err(fault)) => bad.note(self.line, fault),
-            Some(Ok((family, said))) => {
-                self.take_model_name(said.model.as_deref(), out);
-                let ends = said.ends;
+            Some(Ok((family, parsed))) => {
+                self.take_model_name(parsed.model.as_deref(), out);
+                let ends = parsed.ends;
                 self.run |= family.run;
-                for part in said.watched() {
+                for part in parsed.watched() {
                     match part {
-                        ObjectPart::Event(event) => self.event(family, event, out),
-                        ObjectPart::Call(call) => self.call(call, out),
+                        ObjectPart::Event(event) => self.take_event(family, event, out),
+                        ObjectPart::Call(call) => self.take_call(call, out),
                         ObjectPart::Over(key) => self.calls.close(&key, out),
                     }
                 }
@@ -166,7 +166,7 @@ impl Objects {
     }
 
     /// Takes a piece of a call. A new call ends the text before it.
-    fn call(&mut self, call: CallPiece, out: &mut VecDeque<Arrival>) {
+    fn take_call(&mut self, call: CallPiece, out: &mut VecDeque<Arrival>) {
         if self.splitter.is_some() && !self.calls.knows(&call) {
             self.release(out);
             self.splitter = Some(ThinkSplitter::new(self.think.clone()));
@@ -189,7 +189,7 @@ impl Objects {
         }
     }
 
-    fn event(&mut self, family: &Family, event: RecordedEvent, out: &mut VecDeque<Arrival>) {
+    fn take_event(&mut self, family: &Family, event: RecordedEvent, out: &mut VecDeque<Arrival>) {
         let end = self.at;
         match &event.body {
             Body::Reasoning(text) | Body::Answer(text) if text.is_empty() => return,
@@ -212,7 +212,7 @@ impl Objects {
             }
             _ => {}
         }
-        let event = event.into_event();
+        let event = event.seen().owned();
         out.push_back(Arrival { event, end });
     }
 
@@ -232,16 +232,16 @@ impl Objects {
 type ParsedObject = Result<Map<String, Value>, WireFault>;
 
 /// Parses the object of a frame. Returns `None` for `[DONE]`, after which reading goes on.
-fn read(frame: FrameResult<'_>, limit: usize) -> Option<ParsedObject> {
+fn read_frame(frame: FrameResult<'_>, limit: usize) -> Option<ParsedObject> {
     match frame {
         Ok(Frame::Done) => None,
-        Ok(Frame::Object(text)) => Some(object(&text, values(limit))),
+        Ok(Frame::Object(text)) => Some(object(&text, max_values(limit))),
         Err(fault) => Some(Err(fault)),
     }
 }
 
 /// Wraps the data of an event that is named `error` as an error, unless some API knows the object.
-fn error(object: Map<String, Value>) -> Map<String, Value> {
+fn wrap_error(object: Map<String, Value>) -> Map<String, Value> {
     match families::recognize(&object) {
         Some(_) => object,
         None => Map::from_iter([("error".to_owned(), Value::Object(object))]),
@@ -249,24 +249,24 @@ fn error(object: Map<String, Value>) -> Map<String, Value> {
 }
 
 /// Returns an object's error message.
-fn failure(object: &Map<String, Value>) -> Option<String> {
+fn read_error_message(object: &Map<String, Value>) -> Option<String> {
     /// The maximum number of chars of a message that are kept.
-    const MOST: usize = 300;
+    const MAX_CHARS: usize = 300;
     let message = |object: &Map<String, Value>| {
         let message = object.get("message").and_then(Value::as_str);
         message.map(str::to_owned)
     };
-    let said = match object.get("error") {
+    let parsed = match object.get("error") {
         Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
         Some(Value::Object(error)) => message(error).or_else(|| serde_json::to_string(error).ok()),
         _ if object.get("type").and_then(Value::as_str) == Some("error") => message(object),
         _ => None,
     };
-    said.map(|text| text.chars().take(MOST).collect())
+    parsed.map(|text| text.chars().take(MAX_CHARS).collect())
 }
 
 /// Returns the events of an object, and the family that knows the object.
-fn events(object: Map<String, Value>) -> Result<(&'static Family, ObjectContent), WireFault> {
+fn read_events(object: Map<String, Value>) -> Result<(&'static Family, ObjectContent), WireFault> {
     let family = families::recognize(&object).ok_or_else(|| {
         let names: Vec<&str> = families::FAMILIES.iter().map(|f| f.name).collect();
         WireFault::new(

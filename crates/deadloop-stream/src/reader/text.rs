@@ -48,8 +48,8 @@ impl PlainText {
             rest = &joined;
         }
         while !rest.is_empty() {
-            let (text, after) = valid(rest);
-            self.chars(text, out);
+            let (text, after) = split_valid(rest);
+            self.push_chars(text, out);
             let wrong = match after {
                 Some(wrong) => wrong,
                 None => {
@@ -82,15 +82,15 @@ impl PlainText {
 
     /// Passes the chars to the splitter one at a time, so that each yields at most one piece. The piece ends before the
     /// chars that the splitter still holds, so its position is known.
-    fn chars(&mut self, text: &str, out: &mut VecDeque<Arrival>) {
+    fn push_chars(&mut self, text: &str, out: &mut VecDeque<Arrival>) {
         for (from, c) in text.char_indices() {
             self.at += c.len_utf8() as u64;
             self.line += u64::from(c == '\n');
-            self.char(&text[from..from + c.len_utf8()], out);
+            self.push_char(&text[from..from + c.len_utf8()], out);
         }
     }
 
-    fn char(&mut self, c: &str, out: &mut VecDeque<Arrival>) {
+    fn push_char(&mut self, c: &str, out: &mut VecDeque<Arrival>) {
         let mut piece = None;
         // Nearly always the piece is the char itself.
         self.splitter.push(c, &mut |side, text| {
@@ -111,7 +111,7 @@ impl PlainText {
         );
         self.flush(out);
         self.at += bytes as u64;
-        self.char(char::REPLACEMENT_CHARACTER.encode_utf8(&mut [0; 4]), out);
+        self.push_char(char::REPLACEMENT_CHARACTER.encode_utf8(&mut [0; 4]), out);
         self.flush(out);
     }
 
@@ -140,7 +140,7 @@ impl PlainText {
 
 /// Returns the text at the start of `bytes`, and the number of invalid bytes after it. The number is `None` if all
 /// bytes are text, or if the rest may be the start of a char.
-fn valid(bytes: &[u8]) -> (&str, Option<usize>) {
+fn split_valid(bytes: &[u8]) -> (&str, Option<usize>) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (text, None),
         Err(e) => {

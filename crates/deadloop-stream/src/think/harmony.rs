@@ -6,26 +6,26 @@ use super::TagSide;
 use super::tags::TagMatch;
 
 /// The marks that end a message of the harmony format.
-pub(super) const ENDS: [&str; 3] = ["<|end|>", "<|return|>", "<|call|>"];
+pub(super) const MESSAGE_ENDS: [&str; 3] = ["<|end|>", "<|return|>", "<|call|>"];
 
-/// The marks of a message's header, each followed by a few words of [`in_header`] chars. The header begins with one of
+/// The marks of a message's header, each followed by a few words of [`is_header_char`] chars. The header begins with one of
 /// the first two and ends with the last.
-pub(super) const PARTS: [&str; 4] = ["<|start|>", "<|channel|>", "<|constrain|>", MESSAGE];
+pub(super) const HEADER_MARKS: [&str; 4] = ["<|start|>", "<|channel|>", "<|constrain|>", MESSAGE];
 const MESSAGE: &str = "<|message|>";
-const CHANNEL: usize = 1;
+const CHANNEL_INDEX: usize = 1;
 /// The longest header, in bytes: a role, a channel and the name of a tool.
-pub(super) const HEADER: usize = 256;
+pub(super) const MAX_HEADER_BYTES: usize = 256;
 
 /// Returns whether roles, channels and names of tools may contain this char.
-pub(super) fn in_header(c: char) -> bool {
+pub(super) fn is_header_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || " _-.=/:".contains(c)
 }
 
 /// Looks for the header of a message: `<|start|>assistant<|channel|>final<|message|>`, with or without the role. Text
 /// of the channel `analysis` is thinking.
-pub(super) fn header(text: &str) -> TagMatch<TagSide> {
-    let seen = &text[..text.floor_char_boundary(HEADER)];
-    let cut = if text.len() < HEADER {
+pub(super) fn match_header(text: &str) -> TagMatch<TagSide> {
+    let seen = &text[..text.floor_char_boundary(MAX_HEADER_BYTES)];
+    let cut = if text.len() < MAX_HEADER_BYTES {
         TagMatch::Cut
     } else {
         TagMatch::Nothing
@@ -34,22 +34,24 @@ pub(super) fn header(text: &str) -> TagMatch<TagSide> {
     let mut parts = 0..2;
     loop {
         let mut left = parts.clone();
-        let Some(part) = left.find(|part| rest.starts_with(PARTS[*part])) else {
-            let begun = parts.into_iter().any(|part| PARTS[part].starts_with(rest));
+        let Some(part) = left.find(|part| rest.starts_with(HEADER_MARKS[*part])) else {
+            let begun = parts
+                .into_iter()
+                .any(|part| HEADER_MARKS[part].starts_with(rest));
             return if begun { cut } else { TagMatch::Nothing };
         };
-        rest = &rest[PARTS[part].len()..];
-        if PARTS[part] == MESSAGE {
+        rest = &rest[HEADER_MARKS[part].len()..];
+        if HEADER_MARKS[part] == MESSAGE {
             return TagMatch::Mark(seen.len() - rest.len(), side);
         }
-        if part == CHANNEL && rest.starts_with("analysis") {
+        if part == CHANNEL_INDEX && rest.starts_with("analysis") {
             side = TagSide::Reasoning;
         }
-        rest = rest.trim_start_matches(in_header);
+        rest = rest.trim_start_matches(is_header_char);
         if rest.is_empty() {
             return cut;
         }
-        parts = part + 1..PARTS.len();
+        parts = part + 1..HEADER_MARKS.len();
     }
 }
 
@@ -60,7 +62,7 @@ mod tests {
 
     #[test]
     fn the_headers_that_the_format_describes() {
-        let side = |text: &str| match header(text) {
+        let side = |text: &str| match match_header(text) {
             TagMatch::Mark(length, side) if length == text.len() => Some(side),
             _ => None,
         };
@@ -93,12 +95,12 @@ mod tests {
             "<|channel|>a<b<|message|>",
             "<|channel|>a<|end|><|message|>",
         ] {
-            assert_eq!(header(text), TagMatch::Nothing, "{text}");
+            assert_eq!(match_header(text), TagMatch::Nothing, "{text}");
         }
     }
 
     proptest! {
-        /// A header is what this pattern matches, if it has at most `HEADER` bytes. A text is cut where
+        /// A header is what this pattern matches, if it has at most `MAX_HEADER_BYTES` bytes. A text is cut where
         /// more of it could make a header.
         #[test]
         fn a_header_is_what_a_pattern_says(text in "(<\\|(start|channel|constrain|message|end)\\|>|a|analysis|é|<|<\\|){0,8}", long in 0..300_usize) {
@@ -107,9 +109,9 @@ mod tests {
                 r"^(?:<\|start\|>[\w ./:=-]*)?(?:<\|channel\|>([\w ./:=-]*))?(?:<\|constrain\|>[\w ./:=-]*)?<\|message\|>",
             ).unicode(false).build().unwrap();
             let found = pattern.captures(&text).filter(|found| {
-                found[0].len() <= HEADER && (found[0].starts_with(PARTS[0]) || found[0].starts_with(PARTS[1]))
+                found[0].len() <= MAX_HEADER_BYTES && (found[0].starts_with(HEADER_MARKS[0]) || found[0].starts_with(HEADER_MARKS[1]))
             });
-            match header(&text) {
+            match match_header(&text) {
                 TagMatch::Mark(length, side) => {
                     let found = found.expect("a pattern that matches");
                     prop_assert_eq!(length, found[0].len());
@@ -117,7 +119,7 @@ mod tests {
                     prop_assert_eq!(side == TagSide::Reasoning, channel.starts_with("analysis"));
                 }
                 TagMatch::Nothing => prop_assert!(found.is_none()),
-                TagMatch::Cut => prop_assert!(found.is_none() && text.len() < HEADER),
+                TagMatch::Cut => prop_assert!(found.is_none() && text.len() < MAX_HEADER_BYTES),
             }
         }
     }

@@ -29,8 +29,8 @@ mod tags;
 pub use rules::{ModelThink, ThinkRules};
 pub use tags::Tags;
 
-use harmony::{ENDS, header};
-use tags::{TagMatch, find, tag};
+use harmony::{MESSAGE_ENDS, match_header};
+use tags::{TagMatch, find_stem, match_tag};
 
 /// The options by which texts are split.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -205,9 +205,9 @@ impl ThinkSplitter {
     fn seek<'a>(&mut self, text: &'a str, out: &mut impl FnMut(TagSide, &str)) -> Option<&'a str> {
         let side = self.side();
         let mut from = 0;
-        while let Some(next) = self.lead(&text[from..]) {
+        while let Some(next) = self.find_mark_start(&text[from..]) {
             let at = from + next;
-            match self.unless_quoted(text, at, self.match_mark(&text[at..])) {
+            match self.reject_quoted(text, at, self.match_mark(&text[at..])) {
                 TagMatch::Mark(length, then) => {
                     emit(side, &text[..at], out);
                     self.state = then;
@@ -237,7 +237,7 @@ impl ThinkSplitter {
     }
 
     /// Returns the found mark, unless it is between back-ticks inside thinking, where it is a mention.
-    fn unless_quoted(
+    fn reject_quoted(
         &self,
         text: &str,
         at: usize,
@@ -258,10 +258,10 @@ impl ThinkSplitter {
     }
 
     /// Returns the position at which the next mark may begin.
-    fn lead(&self, text: &str) -> Option<usize> {
+    fn find_mark_start(&self, text: &str) -> Option<usize> {
         let tags = &self.options.tags;
         match self.state {
-            SplitterState::Inside(pair) => find(&tags.pairs()[pair].close, text),
+            SplitterState::Inside(pair) => find_stem(&tags.pairs()[pair].close, text),
             SplitterState::Opened => tags.closing().find(text),
             SplitterState::Harmony(_)
             | SplitterState::Outside
@@ -277,24 +277,32 @@ impl ThinkSplitter {
         let found = match self.state {
             SplitterState::Start(_) | SplitterState::Outside => {
                 let open = pairs.enumerate();
-                first(open.map(|(at, pair)| tag(&pair.open, text, SplitterState::Inside(at))))
+                first_match(
+                    open.map(|(at, pair)| match_tag(&pair.open, text, SplitterState::Inside(at))),
+                )
             }
             SplitterState::Inside(pair) => {
-                return tag(&tags.pairs()[pair].close, text, self.closed());
+                return match_tag(&tags.pairs()[pair].close, text, self.closed());
             }
-            SplitterState::Opened => first(pairs.map(|pair| tag(&pair.close, text, self.closed()))),
+            SplitterState::Opened => {
+                first_match(pairs.map(|pair| match_tag(&pair.close, text, self.closed())))
+            }
             SplitterState::Harmony(_) | SplitterState::Rest => TagMatch::Nothing,
         };
         match found {
-            TagMatch::Nothing if tags.harmony() => self.look_harmony(text),
+            TagMatch::Nothing if tags.harmony() => self.match_harmony(text),
             found => found,
         }
     }
 
-    fn look_harmony(&self, text: &str) -> TagMatch<SplitterState> {
-        let header = || header(text).map(SplitterState::Harmony);
-        let ends =
-            || first(ENDS.map(|end| tag(end, text, SplitterState::Harmony(TagSide::Answer))));
+    fn match_harmony(&self, text: &str) -> TagMatch<SplitterState> {
+        let header = || match_header(text).map(SplitterState::Harmony);
+        let ends = || {
+            first_match(
+                MESSAGE_ENDS
+                    .map(|end| match_tag(end, text, SplitterState::Harmony(TagSide::Answer))),
+            )
+        };
         match self.state {
             SplitterState::Start(_) | SplitterState::Outside => header(),
             SplitterState::Opened => ends(),
@@ -312,7 +320,7 @@ impl ThinkSplitter {
 }
 
 /// Returns the first result that is not [`TagMatch::Nothing`].
-fn first<T>(looks: impl IntoIterator<Item = TagMatch<T>>) -> TagMatch<T> {
+fn first_match<T>(looks: impl IntoIterator<Item = TagMatch<T>>) -> TagMatch<T> {
     let mut looks = looks.into_iter();
     looks
         .find(|look| !matches!(look, TagMatch::Nothing))

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde::Deserialize;
 
-use super::harmony::{ENDS, PARTS, in_header};
+use super::harmony::{HEADER_MARKS, MESSAGE_ENDS, is_header_char};
 
 /// A pair of tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Eq for Tags {}
 const HARMONY: &str = "harmony";
 
 /// The default tags: of DeepSeek-R1 and most others, of prompted models (two), Magistral, Kimi, Gemma and gpt-oss.
-const DEFAULT: [&str; 7] = [
+const DEFAULT_TAGS: [&str; 7] = [
     "<think>",
     "<thinking>",
     "<reasoning>",
@@ -52,12 +52,12 @@ const DEFAULT: [&str; 7] = [
 ];
 
 /// The longest tag that may be named, in bytes.
-const LONGEST: usize = 64;
+const MAX_TAG_BYTES: usize = 64;
 
 impl Default for Tags {
     fn default() -> Self {
         static TAGS: LazyLock<Tags> = LazyLock::new(|| {
-            Tags::new(&DEFAULT.map(str::to_owned)).unwrap_or_else(|_| Tags::none())
+            Tags::new(&DEFAULT_TAGS.map(str::to_owned)).unwrap_or_else(|_| Tags::none())
         });
         TAGS.clone()
     }
@@ -83,7 +83,11 @@ impl Tags {
         let pairs = names.iter().filter(|name| *name != HARMONY);
         let pairs: Vec<TagPair> = pairs.map(|name| name.parse()).collect::<Result<_, _>>()?;
         let harmony = names.iter().any(|name| name == HARMONY);
-        let own = PARTS.iter().chain(&ENDS).copied().filter(|_| harmony);
+        let own = HEADER_MARKS
+            .iter()
+            .chain(&MESSAGE_ENDS)
+            .copied()
+            .filter(|_| harmony);
         let mut opening: Vec<&str> = pairs.iter().map(|pair| pair.open.as_str()).collect();
         let mut closing: Vec<&str> = pairs.iter().map(|pair| pair.close.as_str()).collect();
         closing.sort_unstable();
@@ -126,7 +130,7 @@ pub(super) struct Stems {
 }
 
 /// The number of a mark's first chars that are searched for. Every mark is at least as long.
-const STEM: usize = 3;
+const STEM_CHARS: usize = 3;
 
 impl Stems {
     /// Returns the stems of marks. Rejects a mark that begins another one, since only the text after the shorter one
@@ -167,7 +171,7 @@ impl Stems {
 }
 
 /// Returns the position at which a closing tag may begin; at the end of the text, the position of the tag's beginning.
-pub(super) fn find(tag: &str, text: &str) -> Option<usize> {
+pub(super) fn find_stem(tag: &str, text: &str) -> Option<usize> {
     text.find(stem(tag))
         .or_else(|| cut_stem(text, |c| tag.starts_with(c)))
 }
@@ -175,7 +179,7 @@ pub(super) fn find(tag: &str, text: &str) -> Option<usize> {
 fn stem(mark: &str) -> &str {
     let end = mark
         .char_indices()
-        .nth(STEM)
+        .nth(STEM_CHARS)
         .map_or(mark.len(), |(at, _)| at);
     &mark[..end]
 }
@@ -183,7 +187,7 @@ fn stem(mark: &str) -> &str {
 /// Returns the position of the last few chars, from the first that `lead` accepts: a stem that the end of the text may
 /// cut.
 fn cut_stem(text: &str, lead: impl Fn(char) -> bool) -> Option<usize> {
-    let last = text.char_indices().rev().take(STEM - 1);
+    let last = text.char_indices().rev().take(STEM_CHARS - 1);
     last.filter(|(_, c)| lead(*c)).last().map(|(at, _)| at)
 }
 
@@ -201,7 +205,7 @@ impl FromStr for TagPair {
     fn from_str(name: &str) -> Result<Self, String> {
         let (open, close) = match name.split_once("...") {
             Some((open, close)) => (open.to_owned(), close.to_owned()),
-            None => (name.to_owned(), closing(name)),
+            None => (name.to_owned(), closing_tag(name)),
         };
         if is_tag(&open) && is_tag(&close) && open != close {
             return Ok(Self { open, close });
@@ -214,7 +218,7 @@ impl FromStr for TagPair {
 }
 
 /// Returns the closing tag: the opening tag, with a slash after its first char.
-fn closing(open: &str) -> String {
+fn closing_tag(open: &str) -> String {
     let first = open.chars().next().map_or(0, char::len_utf8);
     let (first, rest) = open.split_at(first);
     format!("{first}/{rest}")
@@ -223,10 +227,10 @@ fn closing(open: &str) -> String {
 /// Returns whether a text may be a tag: at least three chars, unlike any word or header. A name may follow the `>`.
 fn is_tag(tag: &str) -> bool {
     let mark = |c: Option<char>| c.is_some_and(|c| !c.is_alphanumeric() && !c.is_whitespace());
-    tag.len() <= LONGEST
+    tag.len() <= MAX_TAG_BYTES
         && tag.chars().count() >= 3
         && mark(tag.chars().next())
-        && !tag.starts_with(in_header)
+        && !tag.starts_with(is_header_char)
         && (mark(tag.chars().next_back()) || tag.contains('>'))
 }
 
@@ -261,7 +265,7 @@ impl<T> TagMatch<T> {
 }
 
 /// Looks for one tag at the start of `text`.
-pub(super) fn tag<T>(tag: &str, text: &str, then: T) -> TagMatch<T> {
+pub(super) fn match_tag<T>(tag: &str, text: &str, then: T) -> TagMatch<T> {
     if text.starts_with(tag) {
         TagMatch::Mark(tag.len(), then)
     } else if tag.starts_with(text) {
@@ -286,7 +290,7 @@ mod tests {
         let closing = tags.pairs().iter().map(|pair| pair.close.as_str());
         assert!(closing.eq(["[/THINK]", "◁/think▷", "<|b|>"]));
         assert_eq!(tags.opening().leads, ['<', '[', '◁']);
-        assert_eq!(Tags::default().pairs().len(), DEFAULT.len() - 1);
+        assert_eq!(Tags::default().pairs().len(), DEFAULT_TAGS.len() - 1);
         assert!(Tags::default().harmony() && !Tags::none().harmony());
     }
 
@@ -306,7 +310,7 @@ mod tests {
         ] {
             assert!(tags(&[name]).unwrap_err().contains("is no tag"), "{name:?}");
         }
-        assert!(tags(&[&format!("<{}>", "x".repeat(LONGEST))]).is_err());
+        assert!(tags(&[&format!("<{}>", "x".repeat(MAX_TAG_BYTES))]).is_err());
         for names in [
             ["<a>", "<a>"],
             ["<a>>", "<a>"],

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::harmony::HEADER;
+use super::harmony::MAX_HEADER_BYTES;
 use super::*;
 
 /// Returns the reasoning and the answer of a text.
@@ -17,7 +17,7 @@ fn oracle(text: &str, options: &ThinkOptions) -> Sides {
     let header = |here: &str| {
         let begins = here.starts_with("<|start|>") || here.starts_with("<|channel|>");
         let found = pattern.find(here).map(|found| found.as_str().to_owned());
-        found.filter(|found| begins && options.tags.harmony() && found.len() <= HEADER)
+        found.filter(|found| begins && options.tags.harmony() && found.len() <= MAX_HEADER_BYTES)
     };
     let all = options.tags.pairs();
     // The tags that end the block that the text is in; none outside.
@@ -31,7 +31,7 @@ fn oracle(text: &str, options: &ThinkOptions) -> Sides {
     let mut at = 0;
     'text: while let Some(c) = text[at..].chars().next() {
         let here = &text[at..];
-        let ends = ENDS.iter().find(|end| here.starts_with(**end));
+        let ends = MESSAGE_ENDS.iter().find(|end| here.starts_with(**end));
         let may_open = channel.is_none()
             && (!seen_text || (options.blocks == Blocks::All && closing.is_none()));
         for pair in all.iter().filter(|_| may_open) {
@@ -87,7 +87,7 @@ fn split_chunks<'a>(
             assert!(!piece.is_empty());
             join(&mut pieces, side, piece);
         });
-        assert!(splitter.held() <= HEADER);
+        assert!(splitter.held() <= MAX_HEADER_BYTES);
     }
     splitter.finish(&mut |side, piece| join(&mut pieces, side, piece));
     pieces
@@ -199,7 +199,7 @@ fn every_message_of_the_harmony_format_goes_by_its_channel() {
     let endless = "<|channel|>analysis<|message|>on and on";
     check(endless, &first, "on and on", "");
     check("<|channel|>analysis", &first, "", "<|channel|>analysis");
-    let long = format!("<|channel|>{}<|message|>b", "a".repeat(HEADER));
+    let long = format!("<|channel|>{}<|message|>b", "a".repeat(MAX_HEADER_BYTES));
     check(&long, &first, "", &long);
     let talk = "<|channel|>final<|message|>use <think> and <|channel|> so<|return|>";
     check(talk, &all, "", "use <think> and <|channel|> so");
@@ -222,7 +222,7 @@ fn text() -> impl Strategy<Value = String> {
         "<|constrain|>json",
     ];
     let word = prop::sample::select([&marks[..], &tags].concat());
-    let long = "x".repeat(HEADER - 20);
+    let long = "x".repeat(MAX_HEADER_BYTES - 20);
     prop::collection::vec(word, 0..16)
         .prop_map(move |words| words.concat().replacen("🔁", &long, 1))
 }

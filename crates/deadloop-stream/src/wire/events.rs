@@ -50,7 +50,7 @@ impl<'de> Visitor<'de> for EventList<'_> {
     }
 }
 
-const EVENT: [&str; 12] = [
+const EVENT_FIELDS: [&str; 12] = [
     "type",
     "text",
     "t_ms",
@@ -84,41 +84,41 @@ impl<'de> Visitor<'de> for WireEvent<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields = Fields::new(&EVENT);
+        let mut fields = Fields::new(&EVENT_FIELDS);
         while let Some(name) = map.next_key()? {
             let value = map.next_value_seed(CountedValue(self.0))?;
             if !fields.put(name, value) {
                 return Err(A::Error::custom(TWICE));
             }
         }
-        Ok(event(fields))
+        Ok(read_event(fields))
     }
 }
 
 /// Converts a JSON object into an event.
 pub fn event_of(object: Map<String, Value>) -> Result<RecordedEvent, WireFault> {
-    let mut fields = Fields::new(&EVENT);
+    let mut fields = Fields::new(&EVENT_FIELDS);
     for (name, value) in object {
         // An object has no field twice.
         fields.put(name, value);
     }
-    event(fields)
+    read_event(fields)
 }
 
-fn event(mut fields: Fields<12>) -> Result<RecordedEvent, WireFault> {
+fn read_event(mut fields: Fields<12>) -> Result<RecordedEvent, WireFault> {
     Ok(RecordedEvent {
-        body: body(&mut fields)?,
-        t_ms: fields.take_number("t_ms", "milliseconds, a number up to 1e13", t_ms)?,
-        tokens: fields.take_number("tokens", "a whole number up to 1e12", tokens)?,
+        body: read_body(&mut fields)?,
+        t_ms: fields.take_number("t_ms", "milliseconds, a number up to 1e13", parse_t_ms)?,
+        tokens: fields.take_number("tokens", "a whole number up to 1e12", parse_tokens)?,
         rest: fields.into_rest(),
     })
 }
 
-fn t_ms(value: &Value) -> Option<f64> {
+fn parse_t_ms(value: &Value) -> Option<f64> {
     value.as_f64().filter(|t_ms| t_ms.abs() <= MAX_T_MS)
 }
 
-fn tokens(value: &Value) -> Option<u64> {
+fn parse_tokens(value: &Value) -> Option<u64> {
     value.as_u64().filter(|tokens| *tokens <= MAX_TOKENS)
 }
 
@@ -135,7 +135,7 @@ pub const EVENT_TYPES: [&str; 9] = [
     "finish",
 ];
 
-fn body(fields: &mut Fields<12>) -> Result<Body, WireFault> {
+fn read_body(fields: &mut Fields<12>) -> Result<Body, WireFault> {
     match fields.need_string("type")?.as_str() {
         "reasoning" => Ok(Body::Reasoning(fields.need_string("text")?)),
         "answer" => Ok(Body::Answer(fields.need_string("text")?)),
@@ -144,7 +144,7 @@ fn body(fields: &mut Fields<12>) -> Result<Body, WireFault> {
             name: fields.need_string("name")?,
             arguments: fields.take("arguments").unwrap_or(Value::Null),
         }),
-        "tool_result" => tool_result(fields),
+        "tool_result" => read_tool_result(fields),
         "turn" => Ok(Body::Turn),
         "user" => Ok(Body::User(fields.need_string("text")?)),
         "system" => Ok(Body::System),
@@ -162,7 +162,7 @@ fn body(fields: &mut Fields<12>) -> Result<Body, WireFault> {
     }
 }
 
-fn tool_result(fields: &mut Fields<12>) -> Result<Body, WireFault> {
+fn read_tool_result(fields: &mut Fields<12>) -> Result<Body, WireFault> {
     let error = match fields.take("error") {
         None => None,
         Some(Value::Bool(error)) => Some(error),

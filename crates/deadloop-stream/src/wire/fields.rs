@@ -51,7 +51,7 @@ impl WireFault {
     pub fn json(error: &serde_json::Error, source: &str) -> Self {
         let text = error.to_string();
         if text.contains("hex escape")
-            && let Some(escape) = lone_surrogate(source)
+            && let Some(escape) = find_lone_surrogate(source)
         {
             return Self::new(format!("lone surrogate {escape}"), "Unicode text");
         }
@@ -72,26 +72,27 @@ impl WireFault {
 }
 
 /// Returns the text of the first escape that is half of a surrogate pair without the other half.
-fn lone_surrogate(source: &str) -> Option<&str> {
-    let at = lone_surrogate_from(source, 0)?;
-    source.get(at..at + ESCAPE)
+fn find_lone_surrogate(source: &str) -> Option<&str> {
+    let at = find_lone_surrogate_from(source, 0)?;
+    source.get(at..at + ESCAPE_BYTES)
 }
 
 /// The length of an escape such as `\ud83d`.
-const ESCAPE: usize = 6;
+const ESCAPE_BYTES: usize = 6;
 
-/// Returns the position of the first such escape at or after `from`, the beginning of a char outside of an escape.
-fn lone_surrogate_from(source: &str, from: usize) -> Option<usize> {
+/// Returns the position of the first escape that is half of a surrogate pair. The search begins at `from`, which must
+/// not lie inside an escape.
+fn find_lone_surrogate_from(source: &str, from: usize) -> Option<usize> {
     let unit = |at: usize| {
-        let digits = source.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
+        let digits = source.get(at..at + ESCAPE_BYTES)?.strip_prefix("\\u")?;
         u32::from_str_radix(digits, 16).ok()
     };
     let mut at = from;
     loop {
         at += source.get(at..)?.find('\\')?;
         match unit(at) {
-            Some(0xd800..=0xdbff) => match unit(at + ESCAPE) {
-                Some(0xdc00..=0xdfff) => at += 2 * ESCAPE,
+            Some(0xd800..=0xdbff) => match unit(at + ESCAPE_BYTES) {
+                Some(0xdc00..=0xdfff) => at += 2 * ESCAPE_BYTES,
                 _ => return Some(at),
             },
             Some(0xdc00..=0xdfff) => return Some(at),
@@ -108,10 +109,10 @@ pub fn whole_escapes(json: &[u8]) -> Option<String> {
     let json = utf8(json).ok()?;
     let mut whole = String::new();
     let mut taken = 0;
-    while let Some(at) = lone_surrogate_from(json, taken) {
+    while let Some(at) = find_lone_surrogate_from(json, taken) {
         whole.push_str(json.get(taken..at)?);
         whole.push_str("\\ufffd");
-        taken = at + ESCAPE;
+        taken = at + ESCAPE_BYTES;
     }
     (taken > 0).then(|| whole + json.get(taken..).unwrap_or_default())
 }
@@ -139,7 +140,7 @@ pub fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn string(name: &str, value: Value) -> Result<String, WireFault> {
+fn check_string(name: &str, value: Value) -> Result<String, WireFault> {
     match value {
         Value::String(text) => Ok(text),
         other => Err(WireFault::wrong_type(name, &other, "a string")),
@@ -184,7 +185,9 @@ impl<const N: usize> Fields<N> {
     /// # Errors
     /// The value is not a string.
     pub fn take_string(&mut self, name: &str) -> Result<Option<String>, WireFault> {
-        self.take(name).map(|value| string(name, value)).transpose()
+        self.take(name)
+            .map(|value| check_string(name, value))
+            .transpose()
     }
 
     /// Takes a required string.

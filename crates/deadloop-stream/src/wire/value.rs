@@ -12,7 +12,7 @@ use super::fields::WireFault;
 
 /// The maximum number of values in the lists and objects of one record, its events and their own fields not counted:
 /// some 1 GB at worst. A tool call has a handful.
-const MOST: u32 = 4_000_000;
+const MAX_VALUES: u32 = 4_000_000;
 
 /// The number of values that a record may still hold.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct ValueBudget {
 
 impl Default for ValueBudget {
     fn default() -> Self {
-        Self::new(MOST)
+        Self::new(MAX_VALUES)
     }
 }
 
@@ -49,7 +49,7 @@ impl ValueBudget {
 
 /// Parses a value. Each element of a list and each field of an object counts toward the limit.
 pub fn read(text: &str) -> Result<Value, WireFault> {
-    parse(text, MOST).map_err(|e| WireFault::json(&e, text))
+    parse(text, MAX_VALUES).map_err(|e| WireFault::json(&e, text))
 }
 
 /// Parses a value with at most `most` values in its lists and objects.
@@ -135,9 +135,9 @@ mod tests {
 
     #[test]
     fn too_many_values_are_refused_before_they_are_held() {
-        let fits = format!("[{}0]", "0,".repeat(MOST as usize - 1));
+        let fits = format!("[{}0]", "0,".repeat(MAX_VALUES as usize - 1));
         assert_eq!(read(&fits).unwrap().as_array().unwrap().len(), 4_000_000);
-        let over = format!("[[],{}", "{},".repeat(MOST as usize + 5));
+        let over = format!("[[],{}", "{},".repeat(MAX_VALUES as usize + 5));
         let fault = format!("{:?}", read(&over).unwrap_err());
         assert!(fault.contains("more than 4000000 values"), "{fault}");
     }

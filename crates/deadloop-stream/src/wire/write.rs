@@ -11,7 +11,7 @@ use crate::{Body, RecordedEvent};
 impl Serialize for RecordedEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        body(&mut map, &self.body)?;
+        write_body(&mut map, &self.body)?;
         write_metadata(&mut map, self)?;
         map.end()
     }
@@ -22,16 +22,16 @@ fn write_metadata<M: SerializeMap>(map: &mut M, event: &RecordedEvent) -> Result
         optional(map, "error", error.as_ref())?;
     }
     if let Some(t_ms) = event.t_ms {
-        map.serialize_entry("t_ms", &number(t_ms))?;
+        map.serialize_entry("t_ms", &time_to_json(t_ms))?;
     }
     optional(map, "tokens", event.tokens.as_ref())?;
     all(map, &event.rest)
 }
 
-fn body<M: SerializeMap>(map: &mut M, body: &Body) -> Result<(), M::Error> {
+fn write_body<M: SerializeMap>(map: &mut M, body: &Body) -> Result<(), M::Error> {
     match body {
-        Body::Reasoning(text) => text_event(map, "reasoning", text),
-        Body::Answer(text) => text_event(map, "answer", text),
+        Body::Reasoning(text) => write_text_event(map, "reasoning", text),
+        Body::Answer(text) => write_text_event(map, "answer", text),
         Body::ToolCall {
             id,
             name,
@@ -52,7 +52,7 @@ fn body<M: SerializeMap>(map: &mut M, body: &Body) -> Result<(), M::Error> {
             map.serialize_entry("content", content)
         }
         Body::Turn => map.serialize_entry("type", "turn"),
-        Body::User(text) => text_event(map, "user", text),
+        Body::User(text) => write_text_event(map, "user", text),
         Body::System => map.serialize_entry("type", "system"),
         Body::Handoff { from, to } => {
             map.serialize_entry("type", "handoff")?;
@@ -66,15 +66,15 @@ fn body<M: SerializeMap>(map: &mut M, body: &Body) -> Result<(), M::Error> {
     }
 }
 
-fn text_event<M: SerializeMap>(map: &mut M, kind: &str, text: &str) -> Result<(), M::Error> {
+fn write_text_event<M: SerializeMap>(map: &mut M, kind: &str, text: &str) -> Result<(), M::Error> {
     map.serialize_entry("type", kind)?;
     map.serialize_entry("text", text)
 }
 
 /// Returns a time as a JSON number. Whole milliseconds have no decimal point, as they were read.
-fn number(t_ms: f64) -> Value {
-    const EXACT: f64 = (1_u64 << 53) as f64;
-    if t_ms.fract() == 0.0 && t_ms.abs() < EXACT {
+fn time_to_json(t_ms: f64) -> Value {
+    const MAX_EXACT: f64 = (1_u64 << 53) as f64;
+    if t_ms.fract() == 0.0 && t_ms.abs() < MAX_EXACT {
         Value::from(t_ms as i64)
     } else {
         Value::from(t_ms)

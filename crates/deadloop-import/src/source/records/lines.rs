@@ -127,7 +127,7 @@ impl<R: BufRead> LineRecords<R> {
                         let field = FIELDS.iter().any(|name| part.starts_with(name));
                         self.stream |= field;
                         let as_text = self.texts || self.stream;
-                        let made = self.frames.line(part).map(|frame| content(frame, as_text));
+                        let made = self.frames.read(part).map(|frame| content(frame, as_text));
                         let doubtful = |made: &Result<RecordContent, WireFault>| {
                             let half = !field || made.is_err() || is_half_done(made);
                             self.stream && half && may_be_torn(made)

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed_end, reasoning};
+use super::{Family, answer_event, failure_event, reasoning_event};
 use crate::fields::{self, Object};
 use crate::reader::content::ObjectContent;
 use crate::time::millis;
@@ -16,15 +16,13 @@ use crate::wire::WireFault;
 pub const ENTRY: Family = Family {
     name: "agent",
     keys: &["event_type", "agent_source", "timestamp", "payload"],
-    tags: true,
-    run: false,
     knows: |object| {
         let named = object.get("event_type").is_some_and(Value::is_string);
         named && object.contains_key("payload")
     },
     check: Some(check),
     read,
-    quick: None,
+    ..Family::PLAIN
 };
 
 /// Checks an event against the documented schema: `event_type: str, agent_source: str, timestamp: str, payload`.
@@ -56,17 +54,17 @@ fn check(object: &Object) -> Result<(), WireFault> {
 /// both. Returns whether they mark the event as sent before: when a client comes back, the server sends the history
 /// again and then goes on live.
 pub fn is_replay(object: &mut Object) -> bool {
-    let mut replay = is_marked(object);
+    let mut replay = take_marks(object);
     if let Some(Value::Object(payload)) = object.get_mut("payload") {
-        replay |= is_marked(payload);
+        replay |= take_marks(payload);
     }
     replay
 }
 
-fn is_marked(object: &mut Object) -> bool {
-    let mut replay = marks(object);
+fn take_marks(object: &mut Object) -> bool {
+    let mut replay = take_replay_marks(object);
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-        replay |= marks(metadata);
+        replay |= take_replay_marks(metadata);
         if metadata.is_empty() {
             fields::any(object, "metadata");
         }
@@ -74,19 +72,17 @@ fn is_marked(object: &mut Object) -> bool {
     replay
 }
 
-fn marks(object: &mut Object) -> bool {
+fn take_replay_marks(object: &mut Object) -> bool {
     let says = |name| object.get(name).and_then(Value::as_bool);
     let (replay, live) = (says("is_replay"), says("is_realtime"));
     let phase = object.get("phase").and_then(Value::as_str);
     let phase = phase.map(|phase| phase.to_lowercase().contains("replay"));
-    for name in ["is_replay", "is_realtime", "phase"] {
-        fields::any(object, name);
-    }
+    fields::away(object, "is_replay is_realtime phase");
     replay.or(live.map(|live| !live)).or(phase).unwrap_or(false)
 }
 
-const TEXTS: [&str; 5] = ["content", "text", "delta", "data", "message"];
-const THINKING: [&str; 3] = ["think", "thought", "reason"];
+const TEXT_FIELDS: [&str; 5] = ["content", "text", "delta", "data", "message"];
+const THINKING_WORDS: [&str; 3] = ["think", "thought", "reason"];
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     let kind = fields::string(&mut object, "event_type")?.unwrap_or_default();
@@ -99,8 +95,8 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     };
     let content = payload.get("content_type").and_then(Value::as_str);
     let names = kind.clone() + " " + &content.unwrap_or("").to_lowercase();
-    let thinks = THINKING.iter().any(|word| names.contains(word));
-    let named = TEXTS
+    let thinks = THINKING_WORDS.iter().any(|word| names.contains(word));
+    let named = TEXT_FIELDS
         .into_iter()
         .find(|name| payload.get(*name).is_some_and(Value::is_string));
     let text = named
@@ -108,23 +104,19 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         .transpose()?
         .flatten();
     let error = text.clone().filter(|_| kind == "error");
-    let mut said = ObjectContent::from_events(match (kind.as_str(), thinks) {
-        ("error", _) => Some(failed_end()),
-        (_, true) => reasoning(text),
-        (_, false) => answer(text),
+    let mut parsed = ObjectContent::from_events(match (kind.as_str(), thinks) {
+        ("error", _) => Some(failure_event()),
+        (_, true) => reasoning_event(text),
+        (_, false) => answer_event(text),
     });
-    said.response = fields::label(&mut object, "agent_source");
-    said.keep("error", error.map(Value::String));
-    said.at = fields::any(&mut object, "timestamp").and_then(|at| millis(&at));
+    parsed.response = fields::label(&mut object, "agent_source");
+    parsed.keep("error", error.map(Value::String));
+    parsed.at = fields::any(&mut object, "timestamp").and_then(|at| millis(&at));
     // The content type matters only for text. Each event has an id of its own.
-    if said.parts.is_empty() {
-        said.left("payload", payload);
-    } else {
-        for name in ["id", "content_type"] {
-            fields::any(&mut payload, name);
-        }
-        said.left("payload", payload);
+    if !parsed.parts.is_empty() {
+        fields::away(&mut payload, "id content_type");
     }
-    said.left("", object);
-    Ok(said)
+    parsed.left("payload", payload);
+    parsed.left("", object);
+    Ok(parsed)
 }

@@ -7,15 +7,15 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed_end, finish, kind, reasoning};
+use super::{Family, answer_event, failure_event, finish_event, read_type, reasoning_event};
 use crate::fields::{self, Object};
-use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
+use crate::reader::content::{CallPiece, ObjectContent};
 use crate::reasons::usual;
 use crate::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
 /// The parts of the stream, each with its required field.
-const PARTS: [(&str, &str); 18] = [
+const PART_TYPES: [(&str, &str); 18] = [
     ("start", "messageId"),
     ("start-step", ""),
     ("text-start", "id"),
@@ -40,39 +40,38 @@ const PARTS: [(&str, &str); 18] = [
 pub const ENTRY: Family = Family {
     name: "ai_sdk",
     keys: &["type", "id", "delta", "messageId", "toolCallId"],
-    tags: true,
-    run: false,
     knows: |object| {
-        let mut parts = PARTS.iter().filter(|(part, _)| *part == kind(object));
+        let mut parts = PART_TYPES
+            .iter()
+            .filter(|(part, _)| *part == read_type(object));
         let has = |field: &str| field.is_empty() || object.contains_key(field);
         // OpenCode's events have a `part`, and deadloop's own ends have a `reason` or `t_ms`.
         let others = ["part", "reason", "t_ms"];
         let other = others.iter().any(|name| object.contains_key(*name));
         parts.any(|(_, field)| has(field)) && !other
     },
-    check: None,
     read,
-    quick: None,
+    ..Family::PLAIN
 };
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     let kind = fields::string(&mut object, "type")?.unwrap_or_default();
-    let mut said = ObjectContent::default();
+    let mut parsed = ObjectContent::default();
     match kind.as_str() {
         "start" => {
-            said.begins = true;
+            parsed.begins = true;
             fields::any(&mut object, "messageId");
         }
         "text-delta" => {
             let text = fields::string(&mut object, "delta")?;
-            said.event(0, answer(text));
+            parsed.event(0, answer_event(text));
         }
         "reasoning-delta" => {
             let text = fields::string(&mut object, "delta")?;
-            said.event(0, reasoning(text));
+            parsed.event(0, reasoning_event(text));
         }
         // The arguments came in pieces before, and are repeated as a whole.
-        "tool-input-available" => call(&mut object, &mut said)?,
+        "tool-input-available" => read_call(&mut object, &mut parsed)?,
         "tool-output-available" | "tool-output-error" => {
             let output = ["output", "errorText"].map(|name| fields::any(&mut object, name));
             let output = output.into_iter().flatten().next();
@@ -85,32 +84,32 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
                 },
                 error: Some(kind == "tool-output-error"),
             };
-            said.event(0, Some(RecordedEvent::new(body)));
+            parsed.event(0, Some(RecordedEvent::new(body)));
         }
         "finish" => {
             let reason = fields::string(&mut object, "finishReason")?;
-            said.event(0, finish(reason.map(|reason| usual(&reason))));
-            said.ends = true;
+            parsed.event(0, finish_event(reason.map(|reason| usual(&reason))));
+            parsed.ends = true;
         }
         "error" => {
-            said.event(0, Some(failed_end()));
-            said.keep("error", fields::any(&mut object, "errorText"));
+            parsed.event(0, Some(failure_event()));
+            parsed.keep("error", fields::any(&mut object, "errorText"));
         }
         _ => {}
     }
     fields::any(&mut object, "id");
-    said.left("", object);
-    Ok(said)
+    parsed.left("", object);
+    Ok(parsed)
 }
 
 /// Adds a call with its whole arguments.
-fn call(object: &mut Object, said: &mut ObjectContent) -> Result<(), WireFault> {
-    let made = CallPiece {
+fn read_call(object: &mut Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+    let piece = CallPiece {
         id: fields::label(object, "toolCallId"),
         name: fields::string(object, "toolName")?,
         arguments: fields::any(object, "input").map_or(String::new(), |input| input.to_string()),
         ..CallPiece::default()
     };
-    said.parts.push((0, ObjectPart::Call(made)));
+    parsed.call(0, piece);
     Ok(())
 }

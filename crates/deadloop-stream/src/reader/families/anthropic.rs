@@ -4,12 +4,12 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed_end, finish, kind, reasoning};
+use super::{Family, answer_event, failure_event, finish_event, read_type, reasoning_event};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
 use crate::wire::WireFault;
 
-const TYPES: [&str; 8] = [
+const EVENT_TYPES: [&str; 8] = [
     "message_start",
     "content_block_start",
     "content_block_delta",
@@ -33,108 +33,103 @@ pub const ENTRY: Family = Family {
         "id",
         "model",
     ],
-    tags: true,
-    run: false,
     knows: |object| {
         // The AI SDK has errors too, with their text in `errorText`.
-        let other = kind(object) == "error" && object.contains_key("errorText");
-        (TYPES.contains(&kind(object)) && !other) || is_whole_message(object)
+        let other = read_type(object) == "error" && object.contains_key("errorText");
+        (EVENT_TYPES.contains(&read_type(object)) && !other) || is_whole_message(object)
     },
-    check: None,
     read,
-    quick: None,
+    ..Family::PLAIN
 };
 
 /// Returns whether the object is a message that is not streamed.
 fn is_whole_message(object: &Object) -> bool {
-    kind(object) == "message" && object.get("content").is_some_and(Value::is_array)
+    read_type(object) == "message" && object.get("content").is_some_and(Value::is_array)
 }
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let mut said = ObjectContent::default();
+    let mut parsed = ObjectContent::default();
     if is_whole_message(&object) {
-        said.begins = true;
-        message(object, &mut said)?;
-        said.ends = true;
-        return Ok(said);
+        parsed.begins = true;
+        read_message(object, &mut parsed)?;
+        parsed.ends = true;
+        return Ok(parsed);
     }
     let kind = fields::string(&mut object, "type")?.unwrap_or_default();
     let index = fields::count(&mut object, "index")?.unwrap_or(0);
     match kind.as_str() {
         "message_start" => {
-            said.begins = true;
-            message(
+            parsed.begins = true;
+            read_message(
                 fields::object(&mut object, "message")?.unwrap_or_default(),
-                &mut said,
+                &mut parsed,
             )?;
         }
         "content_block_start" => {
             let part = fields::object(&mut object, "content_block")?.unwrap_or_default();
-            block(part, index, "content_block", &mut said)?;
+            read_block(part, index, "content_block", &mut parsed)?;
         }
         "content_block_delta" => {
             let part = fields::object(&mut object, "delta")?.unwrap_or_default();
-            block(part, index, "delta", &mut said)?;
+            read_block(part, index, "delta", &mut parsed)?;
         }
         "message_delta" => {
             let mut delta = fields::object(&mut object, "delta")?.unwrap_or_default();
             let reason = fields::string(&mut delta, "stop_reason")?;
-            said.event(0, finish(reason));
-            said.left("delta", delta);
-            said.usage(&mut object, "output_tokens");
+            parsed.event(0, finish_event(reason));
+            parsed.left("delta", delta);
+            parsed.usage(&mut object, "output_tokens");
         }
         // A block that is no call has no key to end.
-        "content_block_stop" => said.parts.push((0, ObjectPart::Over(index.to_string()))),
-        "message_stop" => said.ends = true,
+        "content_block_stop" => parsed.parts.push((0, ObjectPart::Over(index.to_string()))),
+        "message_stop" => parsed.ends = true,
         "error" => {
-            said.event(0, Some(failed_end()));
-            said.keep("error", fields::any(&mut object, "error"));
+            parsed.event(0, Some(failure_event()));
+            parsed.keep("error", fields::any(&mut object, "error"));
         }
         _ => {}
     }
-    said.left("", object);
-    Ok(said)
+    parsed.left("", object);
+    Ok(parsed)
 }
 
 /// Reads a message, whole or at its start.
-fn message(mut message: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
-    said.response = fields::label(&mut message, "id");
-    said.model = fields::label(&mut message, "model");
+fn read_message(mut message: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+    parsed.response = fields::label(&mut message, "id");
+    parsed.model = fields::label(&mut message, "model");
     let content = fields::list(&mut message, "content")?.unwrap_or_default();
     for (index, part) in content.into_iter().enumerate() {
-        block(
+        read_block(
             fields::as_object("content[]", part)?,
             index as u64,
             "content[]",
-            said,
+            parsed,
         )?;
     }
     let reason = fields::string(&mut message, "stop_reason")?;
-    said.event(0, finish(reason));
-    said.usage(&mut message, "output_tokens");
-    for name in ["type", "role"] {
-        fields::any(&mut message, name);
-    }
-    said.left("message", message);
+    parsed.event(0, finish_event(reason));
+    parsed.usage(&mut message, "output_tokens");
+    fields::away(&mut message, "type role");
+    parsed.left("message", message);
     Ok(())
 }
 
 /// Reads the start of a block, which may hold text already, or a delta of one.
-fn block(
+fn read_block(
     mut block: Object,
     index: u64,
     path: &'static str,
-    said: &mut ObjectContent,
+    parsed: &mut ObjectContent,
 ) -> Result<(), WireFault> {
     let kind = fields::string(&mut block, "type")?.unwrap_or_default();
     match kind.as_str() {
         "text" | "text_delta" => {
             let text = fields::string(&mut block, "text")?;
-            said.event(0, answer(text));
+            parsed.event(0, answer_event(text));
         }
         "thinking" | "thinking_delta" => {
             let text = fields::string(&mut block, "thinking")?;
-            said.event(0, reasoning(text));
+            parsed.event(0, reasoning_event(text));
         }
         "tool_use" | "server_tool_use" | "mcp_tool_use" | "input_json_delta" => {
             let input = fields::any(&mut block, "input").filter(|input| match input {
@@ -152,10 +147,10 @@ fn block(
                     .unwrap_or_default(),
                 ends: true,
             };
-            said.parts.push((0, ObjectPart::Call(call)));
+            parsed.call(0, call);
         }
         _ => {}
     }
-    said.left(path, block);
+    parsed.left(path, block);
     Ok(())
 }

@@ -7,14 +7,14 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, finish, reasoning};
+use super::{Family, answer_event, finish_event, reasoning_event};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
 use crate::reasons::usual;
 use crate::wire::WireFault;
 
 /// The stream events that hold text or mark the stream's progress.
-const EVENTS: [&str; 5] = [
+const EVENT_KEYS: [&str; 5] = [
     "messageStart",
     "contentBlockStart",
     "contentBlockDelta",
@@ -36,12 +36,9 @@ pub const ENTRY: Family = Family {
         "stopReason",
         "ResponseMetadata",
     ],
-    tags: true,
-    run: false,
-    knows: |object| is_whole_response(object) || event(object) || metadata(object),
-    check: None,
+    knows: |object| is_whole_response(object) || is_event(object) || is_metadata(object),
     read,
-    quick: None,
+    ..Family::PLAIN
 };
 
 /// Returns whether the object is a response that is not streamed.
@@ -52,21 +49,21 @@ fn is_whole_response(object: &Object) -> bool {
     object.contains_key("stopReason") && message.is_some_and(Value::is_object)
 }
 
-fn event(object: &Object) -> bool {
+fn is_event(object: &Object) -> bool {
     let known = |name: &&str| object.get(*name).is_some_and(Value::is_object);
-    object.len() <= 2 && EVENTS.iter().any(known)
+    object.len() <= 2 && EVENT_KEYS.iter().any(known)
 }
 
 /// Returns whether the object is the last event of a stream.
-fn metadata(object: &Object) -> bool {
+fn is_metadata(object: &Object) -> bool {
     let metadata = object.get("metadata");
     object.len() == 1 && metadata.is_some_and(|metadata| metadata.get("usage").is_some())
 }
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let mut said = ObjectContent::default();
+    let mut parsed = ObjectContent::default();
     if is_whole_response(&object) {
-        said.begins = true;
+        parsed.begins = true;
         let mut output = fields::object(&mut object, "output")?.unwrap_or_default();
         let mut message = fields::object(&mut output, "message")?.unwrap_or_default();
         fields::any(&mut message, "role");
@@ -75,83 +72,83 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
             .into_iter()
             .enumerate()
         {
-            block(fields::as_object("content[]", part)?, at as u64, &mut said)?;
+            read_block(
+                fields::as_object("content[]", part)?,
+                at as u64,
+                &mut parsed,
+            )?;
         }
-        read_end(&mut object, &mut said)?;
-        usage(&mut object, &mut said);
-        said.ends = true;
-        said.left("output.message", message);
-        said.left("", object);
-        return Ok(said);
+        read_end(&mut object, &mut parsed)?;
+        read_usage(&mut object, &mut parsed);
+        parsed.ends = true;
+        parsed.left("output.message", message);
+        parsed.left("", object);
+        return Ok(parsed);
     }
     if fields::object(&mut object, "messageStart")?.is_some() {
-        said.begins = true;
+        parsed.begins = true;
     }
     for name in ["contentBlockStart", "contentBlockDelta"] {
         if let Some(mut piece) = fields::object(&mut object, name)? {
             let at = fields::count(&mut piece, "contentBlockIndex")?.unwrap_or(0);
             for part in ["start", "delta"] {
                 let part = fields::object(&mut piece, part)?.unwrap_or_default();
-                block(part, at, &mut said)?;
+                read_block(part, at, &mut parsed)?;
             }
-            said.left("contentBlock", piece);
+            parsed.left("contentBlock", piece);
         }
     }
     if let Some(mut stop) = fields::object(&mut object, "contentBlockStop")? {
         let at = fields::count(&mut stop, "contentBlockIndex")?.unwrap_or(0);
-        said.parts.push((0, ObjectPart::Over(at.to_string())));
+        parsed.parts.push((0, ObjectPart::Over(at.to_string())));
     }
     if let Some(mut stop) = fields::object(&mut object, "messageStop")? {
-        read_end(&mut stop, &mut said)?;
-        said.left("messageStop", stop);
+        read_end(&mut stop, &mut parsed)?;
+        parsed.left("messageStop", stop);
     }
     if let Some(mut metadata) = fields::object(&mut object, "metadata")? {
-        usage(&mut metadata, &mut said);
-        said.ends = true;
-        said.left("metadata", metadata);
+        read_usage(&mut metadata, &mut parsed);
+        parsed.ends = true;
+        parsed.left("metadata", metadata);
     }
-    said.left("", object);
-    Ok(said)
+    parsed.left("", object);
+    Ok(parsed)
 }
 
-fn read_end(object: &mut Object, said: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_end(object: &mut Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     let reason = fields::string(object, "stopReason")?;
-    said.event(0, finish(reason.map(|reason| usual(&reason))));
+    parsed.event(0, finish_event(reason.map(|reason| usual(&reason))));
     Ok(())
 }
 
-fn usage(object: &mut Object, said: &mut ObjectContent) {
-    said.usage(object, "outputTokens");
-    said.took = fields::any(object, "metrics").and_then(|m| m.get("latencyMs")?.as_f64());
+fn read_usage(object: &mut Object, parsed: &mut ObjectContent) {
+    parsed.usage(object, "outputTokens");
+    parsed.took = fields::any(object, "metrics").and_then(|m| m.get("latencyMs")?.as_f64());
 }
 
 /// Reads the start of a block, or a delta of one.
-fn block(mut block: Object, at: u64, said: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_block(mut block: Object, at: u64, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     let text = fields::string(&mut block, "text")?;
-    said.event(0, answer(text));
+    parsed.event(0, answer_event(text));
     if let Some(mut thought) = fields::object(&mut block, "reasoningContent")? {
         let inner = fields::object(&mut thought, "reasoningText")?;
         let mut thought = inner.unwrap_or(thought);
         let text = fields::string(&mut thought, "text")?;
-        said.event(0, reasoning(text));
-        said.left("reasoningContent", thought);
+        parsed.event(0, reasoning_event(text));
+        parsed.left("reasoningContent", thought);
     }
     if let Some(mut call) = fields::object(&mut block, "toolUse")? {
-        let input = match fields::any(&mut call, "input") {
-            Some(Value::String(piece)) => piece,
-            Some(input) => input.to_string(),
-            None => String::new(),
-        };
-        let made = CallPiece {
+        let arguments = fields::text_or_json(&mut call, "input");
+        let piece = CallPiece {
             key: at.to_string(),
             id: fields::label(&mut call, "toolUseId"),
             name: fields::string(&mut call, "name")?,
-            arguments: input,
+            arguments,
             ends: true,
         };
-        said.parts.push((0, ObjectPart::Call(made)));
-        said.left("toolUse", call);
+        parsed.call(0, piece);
+        parsed.left("toolUse", call);
     }
-    said.left("content[]", block);
+    parsed.left("content[]", block);
     Ok(())
 }

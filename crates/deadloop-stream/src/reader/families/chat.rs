@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::{Family, answer, failed_end, finish, non_empty, reasoning};
+use super::{Family, answer_event, failure_event, finish_event, non_empty, reasoning_event};
 use crate::RecordedEvent;
 use crate::fields::{self, Object, RestFields};
-use crate::reader::content::{CallPiece, ObjectContent, ObjectPart, TokenCounts};
+use crate::reader::content::{CallPiece, ObjectContent, TokenCounts};
 use crate::wire::WireFault;
 
 /// Chunks of chat completions.
@@ -22,19 +22,17 @@ pub const ENTRY: Family = Family {
     keys: &[
         "id", "object", "choices", "created", "model", "provider", "error",
     ],
-    tags: true,
-    run: false,
     knows: |object| {
         let choices = object.get("choices").and_then(Value::as_array);
         // MT-bench has choices of turns.
         let choice = |choice: &Value| choice.is_object() && choice.get("turns").is_none();
         let choices = choices.is_some_and(|choices| choices.iter().all(choice));
         let alone = !object.contains_key("type") && !object.contains_key("output");
-        choices || (alone && error(object)) || is_bare_chunk(object)
+        choices || (alone && is_error(object)) || is_bare_chunk(object)
     },
-    check: None,
     read,
     quick: Some(parse_quickly),
+    ..Family::PLAIN
 };
 
 /// Returns whether the object is a chunk by its `object` field although it has no choices. Some servers send the token
@@ -45,7 +43,7 @@ fn is_bare_chunk(object: &Object) -> bool {
 }
 
 /// Returns whether the object is an error that is sent in place of a chunk.
-fn error(object: &Object) -> bool {
+fn is_error(object: &Object) -> bool {
     object.get("error").is_some_and(Value::is_object)
 }
 
@@ -122,39 +120,34 @@ impl ChatChunk {
 
     fn content(self) -> Result<ObjectContent, WireFault> {
         let RestFields(mut rest) = self.rest;
-        let failed = error(&rest).then(failed_end);
-        let mut said = ObjectContent {
+        let failed = is_error(&rest).then(failure_event);
+        let mut parsed = ObjectContent {
             response: non_empty(self.id),
             model: non_empty(self.model),
-            tokens: self.usage.as_ref().and_then(tokens),
+            tokens: self.usage.as_ref().and_then(read_tokens),
             goes_on: self.choices.iter().all(ChatChoice::goes_on),
             ..ObjectContent::default()
         };
-        said.keep("created", self.created);
-        said.keep("system_fingerprint", self.system_fingerprint);
+        parsed.keep("created", self.created);
+        parsed.keep("system_fingerprint", self.system_fingerprint);
         for name in ["service_tier", "provider"] {
-            said.keep(name, fields::any(&mut rest, name));
+            parsed.keep(name, fields::any(&mut rest, name));
         }
-        said.keep("usage", self.usage);
+        parsed.keep("usage", self.usage);
         for name in ["timings", "error"] {
-            said.keep(name, fields::any(&mut rest, name));
+            parsed.keep(name, fields::any(&mut rest, name));
         }
         for choice in self.choices {
-            choice.add_to(&mut said)?;
+            choice.add_to(&mut parsed)?;
         }
-        said.event(0, failed);
-        said.left("", rest);
-        Ok(said)
+        parsed.event(0, failed);
+        parsed.left("", rest);
+        Ok(parsed)
     }
 }
 
-fn tokens(usage: &Value) -> Option<TokenCounts> {
-    let details = usage.get("completion_tokens_details");
-    let reasoning = details.and_then(|details| details.get("reasoning_tokens"));
-    Some(TokenCounts {
-        all: usage.get("completion_tokens")?.as_u64()?,
-        reasoning: reasoning.and_then(Value::as_u64),
-    })
+fn read_tokens(usage: &Value) -> Option<TokenCounts> {
+    TokenCounts::from_usage(usage, "completion_tokens", "completion_tokens_details")
 }
 
 impl ChatChoice {
@@ -182,29 +175,29 @@ impl ChatChoice {
         piece.is_some() && self.message.is_none() && self.text.is_none()
     }
 
-    fn add_to(self, said: &mut ObjectContent) -> Result<(), WireFault> {
+    fn add_to(self, parsed: &mut ObjectContent) -> Result<(), WireFault> {
         let index = self.index.unwrap_or(0);
-        said.ends |= self.message.is_some();
+        parsed.ends |= self.message.is_some();
         if let Some(delta) = self.message.or(self.delta) {
-            delta.add_to(index, said)?;
+            delta.add_to(index, parsed)?;
         }
-        said.event(index, answer(self.text));
+        parsed.event(index, answer_event(self.text));
         let RestFields(mut rest) = self.rest;
-        let verdict = verdict(&mut rest);
-        said.event(index, verdict.or(finish(self.finish_reason)));
-        said.left("choices[]", rest);
+        let verdict = read_verdict(&mut rest);
+        parsed.event(index, verdict.or(finish_event(self.finish_reason)));
+        parsed.left("choices[]", rest);
         Ok(())
     }
 }
 
 /// Reads a server's own verdict that the response loops, which vLLM sends beside a finish reason. The verdict becomes
 /// the reason of the end, and the server's value is kept as `raw_reason`.
-fn verdict(rest: &mut Object) -> Option<RecordedEvent> {
+fn read_verdict(rest: &mut Object) -> Option<RecordedEvent> {
     let raw = rest.get("stop_reason")?.as_str()?;
     if !raw.contains("repetition") {
         return None;
     }
-    let mut event = finish(Some("repetition".to_owned()))?;
+    let mut event = finish_event(Some("repetition".to_owned()))?;
     let raw = fields::any(rest, "stop_reason")?;
     event.rest.insert("raw_reason".to_owned(), raw);
     Some(event)
@@ -224,73 +217,70 @@ impl ChatDelta {
         })
     }
 
-    fn add_to(self, index: u64, said: &mut ObjectContent) -> Result<(), WireFault> {
+    fn add_to(self, index: u64, parsed: &mut ObjectContent) -> Result<(), WireFault> {
         let thinking = self.reasoning_content.filter(|text| !text.is_empty());
-        said.event(index, reasoning(thinking.or(self.reasoning)));
+        parsed.event(index, reasoning_event(thinking.or(self.reasoning)));
         match self.content {
             None => {}
-            Some(Value::String(text)) => said.event(index, answer(Some(text))),
+            Some(Value::String(text)) => parsed.event(index, answer_event(Some(text))),
             Some(Value::Array(blocks)) => {
                 for block in blocks {
-                    read_block(fields::as_object("content[]", block)?, index, said)?;
+                    read_block(fields::as_object("content[]", block)?, index, parsed)?;
                 }
             }
             Some(other) => return Err(fields::wrong("content", &other, "a string or a list")),
         }
-        said.event(index, answer(self.refusal));
+        parsed.event(index, answer_event(self.refusal));
         for (at, call) in self.tool_calls.into_iter().flatten().enumerate() {
             let call = fields::as_object("tool_calls[]", call)?;
-            read_call(call, (index, at as u64), said)?;
+            read_call(call, (index, at as u64), parsed)?;
         }
         if let Some(function) = self.function_call {
             let mut call = Object::new();
             call.insert("function".to_owned(), Value::Object(function));
-            read_call(call, (index, 0), said)?;
+            read_call(call, (index, 0), parsed)?;
         }
-        said.left("choices[].message", self.rest.0);
+        parsed.left("choices[].message", self.rest.0);
         Ok(())
     }
 }
 
 /// Reads a block of content, the form in which Mistral sends thinking.
-fn read_block(mut block: Object, index: u64, said: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_block(mut block: Object, index: u64, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     fields::any(&mut block, "type");
     for part in fields::list(&mut block, "thinking")?.unwrap_or_default() {
         let text = part.get("text").and_then(Value::as_str);
-        said.event(index, reasoning(text.map(str::to_owned)));
+        parsed.event(index, reasoning_event(text.map(str::to_owned)));
     }
     let text = fields::string(&mut block, "text")?;
-    said.event(index, answer(text));
-    said.left("choices[].message.content[]", block);
+    parsed.event(index, answer_event(text));
+    parsed.left("choices[].message.content[]", block);
     Ok(())
 }
 
 /// Reads a call. `at` is the choice, and the call's index within this object.
-fn read_call(mut call: Object, at: (u64, u64), said: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_call(
+    mut call: Object,
+    at: (u64, u64),
+    parsed: &mut ObjectContent,
+) -> Result<(), WireFault> {
     let (choice, place) = at;
     let index = fields::count(&mut call, "index")?.unwrap_or(place);
     fields::any(&mut call, "type");
     let id = fields::label(&mut call, "id");
     let mut function = fields::object(&mut call, "function")?.unwrap_or_default();
     let name = fields::string(&mut function, "name")?;
-    let arguments = match fields::any(&mut function, "arguments") {
-        Some(Value::String(text)) => text,
-        Some(other) => other.to_string(),
-        None => String::new(),
+    let arguments = fields::text_or_json(&mut function, "arguments");
+    let piece = CallPiece {
+        key: index.to_string(),
+        id,
+        name,
+        arguments,
+        ends: false,
     };
-    let key = index.to_string();
-    said.parts.push((
-        choice,
-        ObjectPart::Call(CallPiece {
-            key,
-            id,
-            name,
-            arguments,
-            ends: false,
-        }),
-    ));
-    said.left("choices[].message.tool_calls[].function", function);
-    said.left("choices[].message.tool_calls[]", call);
+    parsed.call(choice, piece);
+    parsed.left("choices[].message.tool_calls[].function", function);
+    parsed.left("choices[].message.tool_calls[]", call);
     Ok(())
 }
 
@@ -331,28 +321,28 @@ mod tests {
     }
 
     /// Returns the parts of an object without the empty ones.
-    fn parts_text(mut said: ObjectContent) -> String {
-        let rest = std::mem::take(&mut said.rest).into_iter();
+    fn parts_text(mut parsed: ObjectContent) -> String {
+        let rest = std::mem::take(&mut parsed.rest).into_iter();
         let rest = rest.flat_map(|(path, rest)| {
             let fields = rest.into_iter().filter(|(_, value)| !value.is_null());
             fields.map(move |(name, value)| (format!("{path}.{name}"), value.to_string()))
         });
         let rest: BTreeMap<_, _> = rest.collect();
-        format!("{said:?} {rest:?}")
+        format!("{parsed:?} {rest:?}")
     }
 
     #[test]
     fn the_quick_way_says_what_the_other_does() {
         let (mut both, mut left) = (0, 0);
         for text in texts() {
-            let Some(said) = parse_quickly(&text) else {
+            let Some(parsed) = parse_quickly(&text) else {
                 left += 1;
                 continue;
             };
             let object = serde_json::from_str(&text).unwrap();
             assert!((ENTRY.knows)(&object), "{text}");
             assert_eq!(
-                parts_text(said),
+                parts_text(parsed),
                 parts_text(read(object).unwrap()),
                 "{text}"
             );

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Family, kind};
+use super::{Family, read_type};
 use crate::reader::content::ObjectContent;
 use crate::wire::{EVENT_TYPES, event_of};
 
@@ -10,7 +10,7 @@ use crate::wire::{EVENT_TYPES, event_of};
 /// other fields.
 fn knows(object: &Map<String, Value>) -> bool {
     let has = |field: &str| object.contains_key(field);
-    match kind(object) {
+    match read_type(object) {
         "user" => has("text"),
         "system" => has("length") && has("sha256"),
         "handoff" => has("from") && has("to"),
@@ -30,7 +30,6 @@ pub const ENTRY: Family = Family {
     tags: false,
     run: true,
     knows,
-    check: None,
     read: |object| event_of(object).map(|event| ObjectContent::from_events([event])),
-    quick: None,
+    ..Family::PLAIN
 };

@@ -7,9 +7,9 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed_end, finish, reasoning};
+use super::{Family, answer_event, failure_event, finish_event, reasoning_event};
 use crate::fields::{self, Object};
-use crate::reader::content::{CallPiece, ObjectContent, ObjectPart, TokenCounts};
+use crate::reader::content::{CallPiece, ObjectContent, TokenCounts};
 use crate::reasons::usual;
 use crate::wire::WireFault;
 
@@ -23,8 +23,6 @@ pub const ENTRY: Family = Family {
         "responseId",
         "promptFeedback",
     ],
-    tags: true,
-    run: false,
     knows: |object| {
         let candidates = object.get("candidates").and_then(Value::as_array);
         let known = |candidate: &Value| {
@@ -36,13 +34,12 @@ pub const ENTRY: Family = Family {
             || told.iter().any(|name| object.contains_key(*name))
                 && object.contains_key("modelVersion")
     },
-    check: None,
     read,
-    quick: None,
+    ..Family::PLAIN
 };
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let mut said = ObjectContent {
+    let mut parsed = ObjectContent {
         response: fields::label(&mut object, "responseId"),
         model: fields::label(&mut object, "modelVersion"),
         ..ObjectContent::default()
@@ -50,56 +47,54 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     let usage = fields::any(&mut object, "usageMetadata");
     let count = |name: &str| usage.as_ref().and_then(|usage| usage.get(name)?.as_u64());
     let thoughts = count("thoughtsTokenCount");
-    said.tokens = count("candidatesTokenCount").map(|answer| TokenCounts {
+    parsed.tokens = count("candidatesTokenCount").map(|answer| TokenCounts {
         all: answer.saturating_add(thoughts.unwrap_or(0)),
         reasoning: thoughts,
     });
-    said.keep("usage", usage);
+    parsed.keep("usage", usage);
     for candidate in fields::list(&mut object, "candidates")?.unwrap_or_default() {
         let mut candidate = fields::as_object("candidates[]", candidate)?;
         let index = fields::count(&mut candidate, "index")?.unwrap_or(0);
         let mut content = fields::object(&mut candidate, "content")?.unwrap_or_default();
         fields::any(&mut content, "role");
         for part in fields::list(&mut content, "parts")?.unwrap_or_default() {
-            read_part(fields::as_object("parts[]", part)?, index, &mut said)?;
+            read_part(fields::as_object("parts[]", part)?, index, &mut parsed)?;
         }
         let reason = fields::string(&mut candidate, "finishReason")?;
-        said.event(index, finish(reason.map(|reason| usual(&reason))));
-        said.left("candidates[].content", content);
-        said.left("candidates[]", candidate);
+        parsed.event(index, finish_event(reason.map(|reason| usual(&reason))));
+        parsed.left("candidates[].content", content);
+        parsed.left("candidates[]", candidate);
     }
     if let Some(feedback) = fields::any(&mut object, "promptFeedback") {
         if feedback.get("blockReason").is_some() {
-            said.event(0, Some(failed_end()));
+            parsed.event(0, Some(failure_event()));
         }
-        said.keep("error", Some(feedback));
+        parsed.keep("error", Some(feedback));
     }
-    said.left("", object);
-    Ok(said)
+    parsed.left("", object);
+    Ok(parsed)
 }
 
-fn read_part(mut part: Object, index: u64, said: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_part(mut part: Object, index: u64, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     let thought = fields::any(&mut part, "thought") == Some(Value::Bool(true));
     let text = fields::string(&mut part, "text")?;
-    said.event(
-        index,
-        if thought {
-            reasoning(text)
-        } else {
-            answer(text)
-        },
-    );
+    let side = if thought {
+        reasoning_event
+    } else {
+        answer_event
+    };
+    parsed.event(index, side(text));
     if let Some(mut call) = fields::object(&mut part, "functionCall")? {
-        let made = CallPiece {
+        let piece = CallPiece {
             id: fields::label(&mut call, "id"),
             name: fields::string(&mut call, "name")?,
             arguments: fields::any(&mut call, "args")
                 .map_or(String::new(), |args| args.to_string()),
             ..CallPiece::default()
         };
-        said.parts.push((index, ObjectPart::Call(made)));
-        said.left("parts[].functionCall", call);
+        parsed.call(index, piece);
+        parsed.left("parts[].functionCall", call);
     }
-    said.left("candidates[].content.parts[]", part);
+    parsed.left("candidates[].content.parts[]", part);
     Ok(())
 }

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, finish};
+use super::{Family, answer_event, finish_event};
 use crate::fields::{self, Object};
 use crate::reader::content::{ObjectContent, TokenCounts};
 use crate::reasons::usual;
@@ -16,27 +16,24 @@ use crate::wire::WireFault;
 pub const ENTRY: Family = Family {
     name: "llama_cpp",
     keys: &["index", "content", "stop", "tokens"],
-    tags: true,
-    run: false,
     knows: |object| {
         let content = object.get("content").is_some_and(Value::is_string);
         content && object.get("stop").is_some_and(Value::is_boolean)
     },
-    check: None,
     read,
-    quick: None,
+    ..Family::PLAIN
 };
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     let ends = fields::any(&mut object, "stop") == Some(Value::Bool(true));
-    let mut said = ObjectContent {
+    let mut parsed = ObjectContent {
         model: fields::label(&mut object, "model"),
         ends,
         ..ObjectContent::default()
     };
     let index = fields::count(&mut object, "index")?.unwrap_or(0);
     let text = fields::string(&mut object, "content")?;
-    said.event(index, answer(text));
+    parsed.event(index, answer_event(text));
     let reason = fields::string(&mut object, "stop_type")?;
     let reason = reason.filter(|reason| reason != "none");
     // Older servers have a flag for each reason.
@@ -50,28 +47,21 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         flag("stopped_word", "stop"),
     ];
     let reason = reason.or(flags.into_iter().flatten().next());
-    said.event(
+    parsed.event(
         index,
-        finish(reason.map(|reason| usual(&reason)).filter(|_| ends)),
+        finish_event(reason.map(|reason| usual(&reason)).filter(|_| ends)),
     );
     let all = fields::count(&mut object, "tokens_predicted")?;
-    said.tokens = all.filter(|_| ends).map(|all| TokenCounts {
+    parsed.tokens = all.filter(|_| ends).map(|all| TokenCounts {
         all,
         reasoning: None,
     });
-    for name in [
-        "tokens",
-        "id_slot",
-        "tokens_evaluated",
-        "stopping_word",
-        "multimodal",
-    ] {
-        fields::any(&mut object, name);
-    }
-    said.keep(
-        "timings",
-        fields::any(&mut object, "timings").filter(|_| ends),
+    fields::away(
+        &mut object,
+        "tokens id_slot tokens_evaluated stopping_word multimodal",
     );
-    said.left("", object);
-    Ok(said)
+    let timings = fields::any(&mut object, "timings");
+    parsed.keep("timings", timings.filter(|_| ends));
+    parsed.left("", object);
+    Ok(parsed)
 }

@@ -60,6 +60,20 @@ pub struct Family {
     pub quick: Option<fn(&str) -> Option<ObjectContent>>,
 }
 
+impl Family {
+    /// A family without objects. Its answers may hold think tags.
+    const PLAIN: Self = Self {
+        name: "",
+        keys: &[],
+        tags: true,
+        run: false,
+        knows: |_| false,
+        check: None,
+        read: |_| Ok(ObjectContent::default()),
+        quick: None,
+    };
+}
+
 /// Returns the family of an object.
 pub fn recognize(object: &Map<String, Value>) -> Option<&'static Family> {
     FAMILIES
@@ -75,22 +89,22 @@ pub fn begins(key: &[u8]) -> bool {
 }
 
 /// Returns the value of the field `type`. Empty if the field is absent.
-fn kind(object: &Map<String, Value>) -> &str {
+fn read_type(object: &Map<String, Value>) -> &str {
     object.get("type").and_then(Value::as_str).unwrap_or("")
 }
 
 /// Returns a chunk of thinking from a field that may be absent, null or empty.
-fn reasoning(text: Option<String>) -> Option<RecordedEvent> {
+fn reasoning_event(text: Option<String>) -> Option<RecordedEvent> {
     non_empty(text).map(|text| RecordedEvent::new(Body::Reasoning(text)))
 }
 
 /// Returns a chunk of the answer from a field that may be absent, null or empty.
-fn answer(text: Option<String>) -> Option<RecordedEvent> {
+fn answer_event(text: Option<String>) -> Option<RecordedEvent> {
     non_empty(text).map(|text| RecordedEvent::new(Body::Answer(text)))
 }
 
 /// Returns the end of the response if the field has a reason.
-fn finish(reason: Option<String>) -> Option<RecordedEvent> {
+fn finish_event(reason: Option<String>) -> Option<RecordedEvent> {
     non_empty(reason).map(|reason| {
         RecordedEvent::new(Body::Finish {
             reason: Some(reason),
@@ -99,7 +113,7 @@ fn finish(reason: Option<String>) -> Option<RecordedEvent> {
 }
 
 /// Returns the end of a response that failed on the server.
-fn failed_end() -> RecordedEvent {
+fn failure_event() -> RecordedEvent {
     let reason = Some("error".to_owned());
     RecordedEvent::new(Body::Finish { reason })
 }

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed_end, finish, kind, reasoning};
+use super::{Family, answer_event, failure_event, finish_event, read_type, reasoning_event};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart, TokenCounts};
 use crate::wire::WireFault;
@@ -24,12 +24,9 @@ pub const ENTRY: Family = Family {
         "id",
         "object",
     ],
-    tags: true,
-    run: false,
-    knows: |object| kind(object).starts_with("response.") || is_whole_response(object),
-    check: None,
+    knows: |object| read_type(object).starts_with("response.") || is_whole_response(object),
     read,
-    quick: None,
+    ..Family::PLAIN
 };
 
 /// Returns whether the object is a response that is not streamed.
@@ -47,46 +44,42 @@ fn read(object: Object) -> Result<ObjectContent, WireFault> {
 }
 
 fn read_whole(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let mut said = ObjectContent {
+    let mut parsed = ObjectContent {
         begins: true,
         ..ObjectContent::default()
     };
     let output = fields::list(&mut object, "output")?.unwrap_or_default();
     for item in output {
-        read_item(fields::as_object("output[]", item)?, &mut said)?;
+        read_item(fields::as_object("output[]", item)?, &mut parsed)?;
     }
-    read_last_response(object, &mut said)?;
-    Ok(said)
+    read_last_response(object, &mut parsed)?;
+    Ok(parsed)
 }
 
 /// The fields that locate an event in the response. The order of the events gives the same information.
-const PLACES: [&str; 5] = [
-    "item_id",
-    "output_index",
-    "content_index",
-    "summary_index",
-    "obfuscation",
-];
+const LOCATION_FIELDS: &str = "item_id output_index content_index summary_index obfuscation";
 
 fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let mut said = ObjectContent::default();
+    let mut parsed = ObjectContent::default();
     let kind = fields::string(&mut object, "type")?.unwrap_or_default();
     fields::any(&mut object, "sequence_number");
     match kind.as_str() {
         "response.created" => {
-            said.begins = true;
+            parsed.begins = true;
             let response = fields::object(&mut object, "response")?.unwrap_or_default();
-            read_metadata(response, &mut said)?;
+            read_metadata(response, &mut parsed)?;
         }
         "response.output_text.delta" | "response.refusal.delta" => {
-            said = ObjectContent::from_events(answer(fields::string(&mut object, "delta")?));
+            parsed =
+                ObjectContent::from_events(answer_event(fields::string(&mut object, "delta")?));
         }
         "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
-            said = ObjectContent::from_events(reasoning(fields::string(&mut object, "delta")?));
+            parsed =
+                ObjectContent::from_events(reasoning_event(fields::string(&mut object, "delta")?));
         }
         "response.output_item.added" => {
             let item = fields::object(&mut object, "item")?.unwrap_or_default();
-            read_added_item(item, &mut said)?;
+            read_added_item(item, &mut parsed)?;
         }
         "response.function_call_arguments.delta"
         | "response.custom_tool_call_input.delta"
@@ -96,94 +89,83 @@ fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
                 arguments: fields::string(&mut object, "delta")?.unwrap_or_default(),
                 ..CallPiece::default()
             };
-            said.parts.push((0, ObjectPart::Call(call)));
+            parsed.call(0, call);
         }
         "response.function_call_arguments.done"
         | "response.custom_tool_call_input.done"
         | "response.mcp_call_arguments.done" => {
             let key = fields::string(&mut object, "item_id")?.unwrap_or_default();
-            said.parts.push((0, ObjectPart::Over(key)));
-            return Ok(said);
+            parsed.parts.push((0, ObjectPart::Over(key)));
+            return Ok(parsed);
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
             let mut response = fields::object(&mut object, "response")?.unwrap_or_default();
             // The deltas had this text already.
             fields::any(&mut response, "output");
-            read_last_response(response, &mut said)?;
+            read_last_response(response, &mut parsed)?;
         }
-        "error" => said = ObjectContent::from_events([failed_end()]),
-        _ if repeats(&kind) => return Ok(said),
+        "error" => parsed = ObjectContent::from_events([failure_event()]),
+        _ if is_repetition(&kind) => return Ok(parsed),
         _ => {
-            said.left("", object);
-            return Ok(said);
+            parsed.left("", object);
+            return Ok(parsed);
         }
     }
-    for place in PLACES {
-        fields::any(&mut object, place);
-    }
-    said.left("", object);
-    Ok(said)
+    fields::away(&mut object, LOCATION_FIELDS);
+    parsed.left("", object);
+    Ok(parsed)
 }
 
 /// Returns whether events of this type only repeat what others contain.
-fn repeats(kind: &str) -> bool {
-    const PARTS: [&str; 4] = [
+fn is_repetition(kind: &str) -> bool {
+    const REPEATING_TYPES: [&str; 4] = [
         "response.in_progress",
         "response.queued",
         "response.content_part.added",
         "response.reasoning_summary_part.added",
     ];
-    kind.ends_with(".done") || PARTS.contains(&kind)
+    kind.ends_with(".done") || REPEATING_TYPES.contains(&kind)
 }
 
 /// Reads the response object of the last event.
-fn read_last_response(mut response: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_last_response(mut response: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     let status = fields::string(&mut response, "status")?;
     let details = fields::object(&mut response, "incomplete_details")?;
     let reason = details.and_then(|mut details| details.remove("reason"));
     let reason = reason.and_then(|reason| reason.as_str().map(str::to_owned));
-    read_metadata(response, said)?;
-    said.event(
-        0,
-        match status.as_deref() {
-            Some("failed") => Some(failed_end()),
-            Some("incomplete") if reason.is_some() => finish(reason),
-            _ => finish(status),
-        },
-    );
-    said.ends = true;
+    read_metadata(response, parsed)?;
+    let end = match status.as_deref() {
+        Some("failed") => Some(failure_event()),
+        Some("incomplete") if reason.is_some() => finish_event(reason),
+        _ => finish_event(status),
+    };
+    parsed.event(0, end);
+    parsed.ends = true;
     Ok(())
 }
 
 /// Reads the fields that describe a response, at its beginning and at its end. Its settings repeat the request, so they
 /// are dropped.
-fn read_metadata(mut response: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
-    said.response = fields::label(&mut response, "id");
-    said.model = fields::label(&mut response, "model");
-    said.tokens = response.get("usage").and_then(tokens);
+fn read_metadata(mut response: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+    parsed.response = fields::label(&mut response, "id");
+    parsed.model = fields::label(&mut response, "model");
+    parsed.tokens = response.get("usage").and_then(read_tokens);
     for name in ["created_at", "usage", "error"] {
-        said.keep(name, fields::any(&mut response, name));
+        parsed.keep(name, fields::any(&mut response, name));
     }
-    for name in ["object", "status", "output", "completed_at"] {
-        fields::any(&mut response, name);
-    }
-    said.left("response", response);
+    fields::away(&mut response, "object status output completed_at");
+    parsed.left("response", response);
     Ok(())
 }
 
-fn tokens(usage: &Value) -> Option<TokenCounts> {
-    let details = usage.get("output_tokens_details");
-    let reasoning = details.and_then(|details| details.get("reasoning_tokens"));
-    Some(TokenCounts {
-        all: usage.get("output_tokens")?.as_u64()?,
-        reasoning: reasoning.and_then(Value::as_u64),
-    })
+fn read_tokens(usage: &Value) -> Option<TokenCounts> {
+    TokenCounts::from_usage(usage, "output_tokens", "output_tokens_details")
 }
 
 /// Reads an item at its start. Only calls are read, for their names.
-fn read_added_item(mut item: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_added_item(mut item: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     if matches!(
-        kind(&item),
+        read_type(&item),
         "function_call" | "custom_tool_call" | "mcp_call"
     ) {
         let call = CallPiece {
@@ -193,20 +175,20 @@ fn read_added_item(mut item: Object, said: &mut ObjectContent) -> Result<(), Wir
             arguments: fields::string(&mut item, "arguments")?.unwrap_or_default(),
             ends: true,
         };
-        said.parts.push((0, ObjectPart::Call(call)));
+        parsed.call(0, call);
     }
     Ok(())
 }
 
 /// Reads an item of a response that is not streamed.
-fn read_item(mut item: Object, said: &mut ObjectContent) -> Result<(), WireFault> {
-    match kind(&item) {
+fn read_item(mut item: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+    match read_type(&item) {
         "reasoning" => {
             for name in ["summary", "content"] {
                 for part in fields::list(&mut item, name)?.unwrap_or_default() {
                     let mut part = fields::as_object("output[].content[]", part)?;
                     let text = fields::string(&mut part, "text")?;
-                    said.event(0, reasoning(text));
+                    parsed.event(0, reasoning_event(text));
                 }
             }
         }
@@ -215,29 +197,19 @@ fn read_item(mut item: Object, said: &mut ObjectContent) -> Result<(), WireFault
                 let mut part = fields::as_object("output[].content[]", part)?;
                 fields::any(&mut part, "type");
                 let text = fields::string(&mut part, "text")?;
-                said.event(0, answer(text));
+                parsed.event(0, answer_event(text));
                 let refusal = fields::string(&mut part, "refusal")?;
-                said.event(0, answer(refusal));
-                said.left("output[].content[]", part);
+                parsed.event(0, answer_event(refusal));
+                parsed.left("output[].content[]", part);
             }
         }
-        "function_call" | "custom_tool_call" | "mcp_call" => read_added_item(item.clone(), said)?,
+        "function_call" | "custom_tool_call" | "mcp_call" => read_added_item(item.clone(), parsed)?,
         _ => {
-            said.left("output[]", item);
+            parsed.left("output[]", item);
             return Ok(());
         }
     }
-    for name in [
-        "id",
-        "type",
-        "role",
-        "status",
-        "call_id",
-        "name",
-        "arguments",
-    ] {
-        fields::any(&mut item, name);
-    }
-    said.left("output[]", item);
+    fields::away(&mut item, "id type role status call_id name arguments");
+    parsed.left("output[]", item);
     Ok(())
 }

@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::{Family, answer, failed_end, finish};
+use super::{Family, answer_event, failure_event, finish_event};
 use crate::fields::{self, Object};
 use crate::reader::content::{ObjectContent, TokenCounts};
 use crate::reasons::usual;
@@ -17,15 +17,12 @@ use crate::wire::WireFault;
 pub const ENTRY: Family = Family {
     name: "tgi",
     keys: &["index", "token", "generated_text", "details"],
-    tags: true,
-    run: false,
-    knows: |object| token(object) || is_whole_response(object),
-    check: None,
+    knows: |object| is_token(object) || is_whole_response(object),
     read,
-    quick: None,
+    ..Family::PLAIN
 };
 
-fn token(object: &Object) -> bool {
+fn is_token(object: &Object) -> bool {
     let token = object.get("token").and_then(Value::as_object);
     token.is_some_and(|token| token.get("text").is_some_and(Value::is_string))
 }
@@ -36,7 +33,7 @@ fn is_whole_response(object: &Object) -> bool {
 }
 
 fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let mut said = ObjectContent::default();
+    let mut parsed = ObjectContent::default();
     let piece = fields::object(&mut object, "token")?;
     let text = fields::string(&mut object, "generated_text")?;
     fields::any(&mut object, "index");
@@ -44,31 +41,31 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         Some(mut token) => {
             let special = fields::any(&mut token, "special") == Some(Value::Bool(true));
             let text = fields::string(&mut token, "text")?;
-            said.event(0, answer(text.filter(|_| !special)));
+            parsed.event(0, answer_event(text.filter(|_| !special)));
             fields::any(&mut token, "id");
-            said.left("token", token);
+            parsed.left("token", token);
         }
         None => {
-            said.begins = true;
-            said.event(0, answer(text));
-            said.ends = true;
+            parsed.begins = true;
+            parsed.event(0, answer_event(text));
+            parsed.ends = true;
         }
     }
     if let Some(mut details) = fields::object(&mut object, "details")? {
         let all = fields::count(&mut details, "generated_tokens")?;
-        said.tokens = all.map(|all| TokenCounts {
+        parsed.tokens = all.map(|all| TokenCounts {
             all,
             reasoning: None,
         });
         let reason = fields::string(&mut details, "finish_reason")?;
-        said.event(0, finish(reason.map(|reason| usual(&reason))));
-        said.ends = true;
-        said.left("details", details);
+        parsed.event(0, finish_event(reason.map(|reason| usual(&reason))));
+        parsed.ends = true;
+        parsed.left("details", details);
     }
     if let Some(error) = fields::any(&mut object, "error") {
-        said.event(0, Some(failed_end()));
-        said.keep("error", Some(error));
+        parsed.event(0, Some(failure_event()));
+        parsed.keep("error", Some(error));
     }
-    said.left("", object);
-    Ok(said)
+    parsed.left("", object);
+    Ok(parsed)
 }
