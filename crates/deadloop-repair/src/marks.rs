@@ -19,7 +19,7 @@ pub(super) struct MarkList {
 }
 
 /// The allowed lengths of a mark, in chars.
-pub(super) const LENGTHS: std::ops::RangeInclusive<usize> = 3..=64;
+pub(super) const MARK_CHARS: std::ops::RangeInclusive<usize> = 3..=64;
 
 impl MarkList {
     /// Returns a list of marks. With `fold`, the case of ASCII letters does not count.
@@ -32,10 +32,10 @@ impl MarkList {
     }
 
     /// Returns whether a mark can begin with this char.
-    pub(super) fn lead(&self, c: char) -> bool {
+    pub(super) fn can_begin_with(&self, c: char) -> bool {
         self.marks
             .iter()
-            .any(|mark| mark.first().is_some_and(|first| self.same(*first, c)))
+            .any(|mark| mark.first().is_some_and(|first| self.is_same(*first, c)))
     }
 
     /// Compares the held text with the marks. Adds the number of compared chars to `work`.
@@ -45,7 +45,7 @@ impl MarkList {
             let same = mark
                 .iter()
                 .zip(held)
-                .take_while(|(m, c)| self.same(**m, **c));
+                .take_while(|(m, c)| self.is_same(**m, **c));
             let same = same.count();
             *work += same as u64 + 1;
             if same == mark.len() && same == held.len() {
@@ -60,8 +60,8 @@ impl MarkList {
         }
     }
 
-    fn same(&self, a: char, b: char) -> bool {
-        a == b || (self.fold && a.eq_ignore_ascii_case(&b))
+    fn is_same(&self, a: char, b: char) -> bool {
+        is_same_char(a, b, self.fold)
     }
 
     /// Returns the reason why these marks cannot be used, if there is one. Two marks cannot be distinguished if one is
@@ -78,9 +78,9 @@ impl MarkList {
         sorted.sort_unstable();
         let odd = sorted
             .iter()
-            .find(|mark| !LENGTHS.contains(&mark.chars().count()));
+            .find(|mark| !MARK_CHARS.contains(&mark.chars().count()));
         if let Some(mark) = odd {
-            let (least, most) = (LENGTHS.start(), LENGTHS.end());
+            let (least, most) = (MARK_CHARS.start(), MARK_CHARS.end());
             return Some(format!(
                 "{mark:?}: expected a mark of {least} to {most} chars"
             ));
@@ -93,6 +93,11 @@ impl MarkList {
             alike[0], alike[1]
         ))
     }
+}
+
+/// Returns whether two chars are equal. With `fold`, the case of ASCII letters does not count.
+pub(super) fn is_same_char(a: char, b: char, fold: bool) -> bool {
+    a == b || (fold && a.eq_ignore_ascii_case(&b))
 }
 
 /// Returns whether a char is a blank of Unicode, or one of the four separators that Python's `\s` has in addition.
@@ -116,7 +121,7 @@ mod tests {
         assert_eq!(look("</THI"), MarkMatch::Cut);
         assert_eq!(look("<Think>"), MarkMatch::Mark(0));
         assert_eq!(look("<thinking"), MarkMatch::Nothing);
-        assert!(known.lead('<') && !known.lead('t'));
+        assert!(known.can_begin_with('<') && !known.can_begin_with('t'));
     }
 
     #[test]

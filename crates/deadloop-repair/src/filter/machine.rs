@@ -1,16 +1,17 @@
 //! Decides whether a text is left out. Undecided text waits.
 
-use crate::marks::is_blank;
+use crate::marks::{is_blank, is_same_char};
 use crate::meaning::MeaningParts;
 use crate::registry::{TextRepair, size};
 use deadloop_detect::harness::Params;
 
-/// The place in a text where a phrase must be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PhraseAnchor {
-    Start,
-    Whole,
-    Any,
+deadloop_detect::words! {
+    /// The place in a text where a phrase must be: the parameter `anchor`.
+    pub(super) enum PhraseAnchor {
+        Start = "start",
+        Whole = "whole",
+        Any = "any",
+    }
 }
 
 /// The decision about the text.
@@ -59,11 +60,7 @@ impl FilterMachine {
             .map(|phrase| phrase.chars().collect())
             .collect();
         let mut machine = Self {
-            anchor: match params.text("anchor") {
-                "whole" => PhraseAnchor::Whole,
-                "any" => PhraseAnchor::Any,
-                _ => PhraseAnchor::Start,
-            },
+            anchor: PhraseAnchor::named(params.text("anchor")).unwrap_or(PhraseAnchor::Start),
             fold: params.text("case") == "ignore",
             max_chars: size(params, "max_chars"),
             hold: size(params, "hold"),
@@ -93,19 +90,19 @@ impl FilterMachine {
         let mut borders = vec![0; phrase.len() + 1];
         for end in 1..phrase.len() {
             let mut length = borders[end];
-            while length > 0 && !self.same(phrase[length], phrase[end]) {
+            while length > 0 && !self.is_same(phrase[length], phrase[end]) {
                 length = borders[length];
             }
-            borders[end + 1] = length + usize::from(self.same(phrase[length], phrase[end]));
+            borders[end + 1] = length + usize::from(self.is_same(phrase[length], phrase[end]));
         }
         borders
     }
 
-    fn same(&self, a: char, b: char) -> bool {
-        a == b || (self.fold && a.eq_ignore_ascii_case(&b))
+    fn is_same(&self, a: char, b: char) -> bool {
+        is_same_char(a, b, self.fold)
     }
 
-    fn char(&mut self, c: char, out: &mut MeaningParts) {
+    fn push_char(&mut self, c: char, out: &mut MeaningParts) {
         self.work += 1;
         match self.known {
             FilterDecision::Out => return,
@@ -132,9 +129,10 @@ impl FilterMachine {
         let at = self.since;
         self.work += self.alive.len() as u64;
         let (phrases, fold) = (&self.phrases, self.fold);
-        let same = |a: char| a == c || (fold && a.eq_ignore_ascii_case(&c));
-        self.alive
-            .retain(|i| phrases[*i].get(at).is_some_and(|a| same(*a)));
+        self.alive.retain(|i| {
+            let next = phrases[*i].get(at);
+            next.is_some_and(|a| is_same_char(*a, c, fold))
+        });
         for phrase in &self.alive {
             if self.phrases[*phrase].len() == at + 1 {
                 self.found = Some(at + 1);
@@ -146,11 +144,11 @@ impl FilterMachine {
     fn take_anywhere(&mut self, c: char) {
         for i in 0..self.phrases.len() {
             let mut length = self.matched[i];
-            while length > 0 && !self.same(self.phrases[i][length], c) {
+            while length > 0 && !self.is_same(self.phrases[i][length], c) {
                 length = self.back[i][length];
                 self.work += 1;
             }
-            length += usize::from(self.same(self.phrases[i][length], c));
+            length += usize::from(self.is_same(self.phrases[i][length], c));
             self.work += 1;
             if length == self.phrases[i].len() {
                 self.found = Some(length);
@@ -187,7 +185,7 @@ impl FilterMachine {
 
 impl TextRepair for FilterMachine {
     fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
-        chunk.chars().for_each(|c| self.char(c, out));
+        chunk.chars().for_each(|c| self.push_char(c, out));
     }
 
     fn finish(&mut self, out: &mut MeaningParts) {

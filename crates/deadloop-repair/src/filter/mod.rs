@@ -25,7 +25,7 @@ static PARAMS: &[Param] = &[
     Param::words("lists", &["zh", "en"], PHRASE_LISTS)
         .doc("lists of phrases: acknowledgements in Chinese and English, and confirmations of users (-done)"),
     Param::texts("own", &[]).doc("more phrases"),
-    Param::word("anchor", "start", &["start", "whole", "any"])
+    Param::word("anchor", "start", &machine::PhraseAnchor::NAMES)
         .doc("where a phrase must stand: at the start, be the whole text, anywhere; blanks around the text aside"),
     Param::word("case", "ignore", &["exact", "ignore"]).doc("ignore: ASCII letters in either case"),
     Param::count("max_chars", 60, 0..=1_000_000)
@@ -35,7 +35,7 @@ static PARAMS: &[Param] = &[
 ];
 
 /// The longest phrase, in chars.
-const LONGEST: usize = 256;
+const MAX_CHARS: usize = 256;
 
 /// Rejects a filter without phrases, and phrases that are too long or have blanks around them.
 fn check(params: &Params) -> Result<(), Refusal> {
@@ -44,11 +44,11 @@ fn check(params: &Params) -> Result<(), Refusal> {
         let reason = "no list and no phrase: it would leave nothing out";
         return Refusal::err("lists", reason);
     }
-    let odd = |phrase: &&String| phrase.trim() != **phrase || phrase.chars().count() > LONGEST;
+    let odd = |phrase: &&String| phrase.trim() != **phrase || phrase.chars().count() > MAX_CHARS;
     match phrases.iter().find(odd) {
         Some(phrase) => Refusal::err(
             "own",
-            format!("{phrase:?}: expected {LONGEST} chars at most and no blanks around it"),
+            format!("{phrase:?}: expected {MAX_CHARS} chars at most and no blanks around it"),
         ),
         None => Ok(()),
     }

@@ -9,12 +9,12 @@ use std::str::Chars;
 /// Other text before the JSON stays, so that the parser rejects it: the beginning of the JSON would be a guess, since
 /// other text may contain `{}` too.
 pub(super) fn clean(text: &str) -> String {
-    let mut rest = after_fence(text).unwrap_or(text).chars().peekable();
+    let mut rest = strip_fence(text).unwrap_or(text).chars().peekable();
     let mut all = String::with_capacity(text.len());
     while let Some(c) = rest.next() {
         match (c, rest.peek()) {
             ('/', Some('/')) => while rest.next_if(|c| *c != '\n').is_some() {},
-            ('/', Some('*')) => comment(&mut rest),
+            ('/', Some('*')) => skip_comment(&mut rest),
             ('"' | '\'', _) => read_string(c, &mut rest, &mut all),
             _ => all.push(c),
         }
@@ -24,7 +24,7 @@ pub(super) fn clean(text: &str) -> String {
 
 /// Returns the text after the opening of a code fence and its language. `None` if there is no fence or no JSON begins
 /// after it.
-fn after_fence(text: &str) -> Option<&str> {
+fn strip_fence(text: &str) -> Option<&str> {
     let inside = text.trim_start().strip_prefix("```")?;
     let inside = inside.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
     let inside = inside.trim_start();
@@ -32,7 +32,7 @@ fn after_fence(text: &str) -> Option<&str> {
 }
 
 /// Skips a comment. `rest` begins with the `*` after `/`.
-fn comment(rest: &mut Peekable<Chars>) {
+fn skip_comment(rest: &mut Peekable<Chars>) {
     let mut last = ' ';
     rest.next();
     for c in rest.by_ref() {

@@ -103,7 +103,7 @@ impl Closer {
     }
 
     /// Takes one char. Passes the text that is now certain to `out`.
-    pub(super) fn char(&mut self, c: char, out: &mut impl FnMut(&str)) {
+    pub(super) fn push_char(&mut self, c: char, out: &mut impl FnMut(&str)) {
         match self.place {
             JsonPlace::Ended => return,
             JsonPlace::Done if c.is_whitespace() => self.push_certain(c, out),
@@ -182,7 +182,7 @@ impl Closer {
             (Escape::None, '"') => {
                 return match self.place {
                     JsonPlace::InName => self.place = JsonPlace::Colon,
-                    _ => self.value_ends(out),
+                    _ => self.end_value(out),
                 };
             }
             _ => Escape::None,
@@ -267,10 +267,10 @@ impl Closer {
                 break;
             }
         }
-        self.value_ends(out);
+        self.end_value(out);
     }
 
-    fn value_ends(&mut self, out: &mut impl FnMut(&str)) {
+    fn end_value(&mut self, out: &mut impl FnMut(&str)) {
         self.commit(out);
         self.place = if self.frames.is_empty() {
             JsonPlace::Done
@@ -310,7 +310,7 @@ mod tests {
     fn close(text: &str, keep: bool) -> String {
         let (mut closer, mut all) = (Closer::new(keep, 1000), String::new());
         text.chars()
-            .for_each(|c| closer.char(c, &mut |part| all.push_str(part)));
+            .for_each(|c| closer.push_char(c, &mut |part| all.push_str(part)));
         closer.finish(&mut |part| all.push_str(part));
         all
     }

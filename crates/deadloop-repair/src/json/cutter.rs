@@ -34,13 +34,13 @@ impl Cutter {
     }
 
     /// Takes one char. Passes the chars that are not part of a mark to `out`.
-    pub(super) fn char(&mut self, c: char, work: &mut u64, out: &mut impl FnMut(char)) {
+    pub(super) fn push_char(&mut self, c: char, work: &mut u64, out: &mut impl FnMut(char)) {
         *work += 1;
         if self.cut {
             return;
         }
         let counts = self.inside || !self.scan.is_quoted();
-        if self.held.is_empty() && !(counts && self.marks.lead(c)) {
+        if self.held.is_empty() && !(counts && self.marks.can_begin_with(c)) {
             return self.pass(c, out);
         }
         self.held.push(c);

@@ -11,13 +11,14 @@ use super::closer::Closer;
 use super::cutter::Cutter;
 use super::tolerant;
 
-/// The parameter `mode`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum JsonMode {
-    Strict,
-    Control,
-    Close,
-    Tolerant,
+deadloop_detect::words! {
+    /// The parameter `mode`.
+    pub(super) enum JsonMode {
+        Strict = "strict",
+        Control = "control",
+        Close = "close",
+        Tolerant = "tolerant",
+    }
 }
 
 /// The repairer of one text.
@@ -41,12 +42,7 @@ impl JsonMachine {
     pub(super) fn new(params: &Params) -> Self {
         let hold = size(params, "hold");
         Self {
-            mode: match params.text("mode") {
-                "strict" => JsonMode::Strict,
-                "control" => JsonMode::Control,
-                "close" => JsonMode::Close,
-                _ => JsonMode::Tolerant,
-            },
+            mode: JsonMode::named(params.text("mode")).unwrap_or(JsonMode::Tolerant),
             cutter: Cutter::new(&list(params, "control"), params.text("inside") != "keep"),
             closer: Closer::new(params.text("partial") == "keep", hold),
             refuse_cut: params.text("partial") == "refuse",
@@ -59,17 +55,17 @@ impl JsonMachine {
         }
     }
 
-    fn char(&mut self, c: char, out: &mut MeaningParts) {
+    fn push_char(&mut self, c: char, out: &mut MeaningParts) {
         self.work += 1;
         let (closer, work) = (&mut self.closer, &mut self.work);
         match self.mode {
             JsonMode::Control => self
                 .cutter
-                .char(c, work, &mut |c| out.text(c.encode_utf8(&mut [0; 4]))),
+                .push_char(c, work, &mut |c| out.text(c.encode_utf8(&mut [0; 4]))),
             JsonMode::Close => {
                 let mut pass = |part: &str| out.text(part);
                 self.cutter
-                    .char(c, work, &mut |c| closer.char(c, &mut pass));
+                    .push_char(c, work, &mut |c| closer.push_char(c, &mut pass));
             }
             JsonMode::Strict | JsonMode::Tolerant if self.chars < self.hold => {
                 self.text.push(c);
@@ -92,7 +88,7 @@ impl JsonMachine {
         if self.refuse_inside && self.is_marked_inside(&text) {
             return None;
         }
-        if parses(&text) {
+        if is_json(&text) {
             return Some(text);
         }
         let mends = self.mode == JsonMode::Tolerant;
@@ -103,7 +99,7 @@ impl JsonMachine {
     fn is_marked_inside(&mut self, text: &str) -> bool {
         let mut cutter = self.cutter.clone();
         for c in text.chars() {
-            cutter.char(c, &mut self.work, &mut |_| {});
+            cutter.push_char(c, &mut self.work, &mut |_| {});
         }
         cutter.cut_inside()
     }
@@ -112,30 +108,31 @@ impl JsonMachine {
     fn mend(&mut self, text: &str) -> Option<String> {
         let (mut cut, mut closed) = (String::new(), String::new());
         for c in text.chars() {
-            self.cutter.char(c, &mut self.work, &mut |c| cut.push(c));
+            self.cutter
+                .push_char(c, &mut self.work, &mut |c| cut.push(c));
         }
         self.cutter.finish(&mut |c| cut.push(c));
         let mut add = |part: &str| closed.push_str(part);
         for c in clean(&cut).chars() {
-            self.closer.char(c, &mut add);
+            self.closer.push_char(c, &mut add);
         }
         if self.closer.finish(&mut add) && self.refuse_cut {
             return None;
         }
-        if parses(&closed) {
+        if is_json(&closed) {
             return Some(closed);
         }
-        tolerant::read(&closed).filter(|json| parses(json))
+        tolerant::read(&closed).filter(|json| is_json(json))
     }
 }
 
-fn parses(text: &str) -> bool {
+fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 impl TextRepair for JsonMachine {
     fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
-        chunk.chars().for_each(|c| self.char(c, out));
+        chunk.chars().for_each(|c| self.push_char(c, out));
     }
 
     fn finish(&mut self, out: &mut MeaningParts) {
@@ -146,7 +143,7 @@ impl TextRepair for JsonMachine {
                 .finish(&mut |c| pass(c.encode_utf8(&mut [0; 4]))),
             JsonMode::Close => {
                 let closer = &mut self.closer;
-                self.cutter.finish(&mut |c| closer.char(c, &mut pass));
+                self.cutter.finish(&mut |c| closer.push_char(c, &mut pass));
                 self.closer.finish(&mut pass);
             }
             JsonMode::Strict | JsonMode::Tolerant => {

@@ -35,7 +35,7 @@ repairer! {
 }
 
 static PARAMS: &[Param] = &[
-    Param::word("mode", "tolerant", &["strict", "control", "close", "tolerant"])
+    Param::word("mode", "tolerant", &machine::JsonMode::NAMES)
         .doc("only what parses; without control text; and with what is open closed; and as JSON5 and worse"),
     Param::word("partial", "refuse", &["keep", "drop", "refuse"])
         .doc("a text or number that the end cuts: kept as far as it goes; left out with its name; refuse: where anything is open at the end, nothing is given (close: as drop)"),

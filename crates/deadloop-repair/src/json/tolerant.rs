@@ -16,42 +16,42 @@ pub(super) fn read(text: &str) -> Option<String> {
     };
     let parsed = parse_to_ast(text, &CollectOptions::default(), &options).ok()?;
     let mut json = String::with_capacity(text.len());
-    write(&parsed.value?, &mut json);
+    write_value(&parsed.value?, &mut json);
     Some(json)
 }
 
 /// Writes a value as JSON. The recursion is bounded: the parser reads at most 512 levels, and its input has at most
 /// [`MOST_DEEP`](super::MOST_DEEP).
-fn write(value: &Value, json: &mut String) {
+fn write_value(value: &Value, json: &mut String) {
     match value {
-        Value::StringLit(text) => quote(&text.value, json),
+        Value::StringLit(text) => write_string(&text.value, json),
         Value::NumberLit(number) => json.push_str(number.value),
         Value::BooleanLit(is) => json.push_str(if is.value { "true" } else { "false" }),
         Value::NullKeyword(_) => json.push_str("null"),
-        Value::Object(object) => members(object, json),
+        Value::Object(object) => write_object(object, json),
         Value::Array(list) => {
             json.push('[');
             for (i, value) in list.elements.iter().enumerate() {
                 json.push_str(if i > 0 { ", " } else { "" });
-                write(value, json);
+                write_value(value, json);
             }
             json.push(']');
         }
     }
 }
 
-fn members(object: &Object, json: &mut String) {
+fn write_object(object: &Object, json: &mut String) {
     json.push('{');
     for (i, member) in object.properties.iter().enumerate() {
         json.push_str(if i > 0 { ", " } else { "" });
-        quote(member.name.as_str(), json);
+        write_string(member.name.as_str(), json);
         json.push_str(": ");
-        write(&member.value, json);
+        write_value(&member.value, json);
     }
     json.push('}');
 }
 
-fn quote(text: &str, json: &mut String) {
+fn write_string(text: &str, json: &mut String) {
     json.push_str(&serde_json::Value::from(text).to_string());
 }
 

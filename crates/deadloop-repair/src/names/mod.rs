@@ -32,7 +32,7 @@ static PARAMS: &[Param] = &[
 ];
 
 /// The longest name that is repaired, in chars. A longer one passes unchanged.
-const LONGEST: usize = 256;
+const MAX_NAME_CHARS: usize = 256;
 
 /// The repairer of one name.
 struct NameMachine {
@@ -69,14 +69,14 @@ impl TextRepair for NameMachine {
             }
             self.name.push(c);
             self.chars += 1;
-            if self.chars > LONGEST {
+            if self.chars > MAX_NAME_CHARS {
                 out.text(&std::mem::take(&mut self.name));
             }
         }
     }
 
     fn finish(&mut self, out: &mut MeaningParts) {
-        if self.chars > LONGEST {
+        if self.chars > MAX_NAME_CHARS {
             return;
         }
         let mut name = self.name.as_str();

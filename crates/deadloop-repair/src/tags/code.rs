@@ -16,10 +16,10 @@ pub(super) enum CodePiece {
 }
 
 /// The longest span in chars. A span is held back until it is closed, and ends with its line at the latest.
-const LONGEST: usize = 1000;
+const MAX_SPAN_CHARS: usize = 1000;
 
 /// The minimum number of backticks of a fence.
-const FENCE: usize = 3;
+const MIN_FENCE_TICKS: usize = 3;
 
 /// The code spans and fences of the text outside of actions.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,7 @@ pub(super) struct CodeScanner {
 
 impl CodeScanner {
     /// Takes one char.
-    pub(super) fn char(&mut self, c: char) -> Option<CodePiece> {
+    pub(super) fn push_char(&mut self, c: char) -> Option<CodePiece> {
         if self.fence.is_some() {
             return Some(self.in_fence(c));
         }
@@ -87,11 +87,11 @@ impl CodeScanner {
         let ticks = self.fence.flatten();
         self.fence = match (c, ticks) {
             // The line of closing backticks belongs to the fence.
-            ('\n', Some(FENCE..)) => None,
+            ('\n', Some(MIN_FENCE_TICKS..)) => None,
             ('\n', _) => Some(Some(0)),
             ('`', Some(ticks)) => Some(Some(ticks + 1)),
             (' ' | '\t', Some(0)) => Some(Some(0)),
-            (_, Some(ticks @ FENCE..)) => Some(Some(ticks)),
+            (_, Some(ticks @ MIN_FENCE_TICKS..)) => Some(Some(ticks)),
             _ => Some(None),
         };
         self.begun = c != '\n';
@@ -101,7 +101,7 @@ impl CodeScanner {
     fn in_span(&mut self, c: char) -> Option<CodePiece> {
         if c == '`' {
             self.run += 1;
-        } else if self.open == 0 && self.first && self.run >= FENCE {
+        } else if self.open == 0 && self.first && self.run >= MIN_FENCE_TICKS {
             self.fence = Some((c == '\n').then_some(0));
             self.held.push(c);
             self.take_action_char(c);
@@ -115,7 +115,7 @@ impl CodeScanner {
         }
         self.held.push(c);
         self.chars += 1;
-        let over = c == '\n' || self.chars > LONGEST;
+        let over = c == '\n' || self.chars > MAX_SPAN_CHARS;
         over.then(|| self.take_unclosed())
     }
 
@@ -142,7 +142,7 @@ mod tests {
         let mut left: Vec<char> = text.chars().rev().collect();
         loop {
             let piece = match left.pop() {
-                Some(c) => code.char(c),
+                Some(c) => code.push_char(c),
                 None => match code.end() {
                     None => return told.replace("][", ""),
                     piece => piece,
@@ -184,7 +184,7 @@ mod tests {
         ] {
             assert_eq!(bracketed(text), wanted, "{text:?}");
         }
-        let long = format!("`{}` b", "a".repeat(LONGEST));
+        let long = format!("`{}` b", "a".repeat(MAX_SPAN_CHARS));
         assert_eq!(bracketed(&long), long, "too long for a span");
     }
 }

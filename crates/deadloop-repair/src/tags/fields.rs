@@ -19,7 +19,7 @@ pub(super) struct ActionContent {
 
 /// Splits the content of an action. With `ends`, a field without a closing tag ends at the next field, or with the
 /// action. With [`StrayRule::Keep`] tags without a partner are text.
-pub(super) fn split(
+pub(super) fn split_content(
     body: &str,
     names: &KnownTags,
     ends: bool,
@@ -29,7 +29,7 @@ pub(super) fn split(
     let mut lexemes = Vec::new();
     let mut lexer = Lexer::default();
     body.chars()
-        .for_each(|c| lexer.char(c, &mut |lexeme| lexemes.push(lexeme)));
+        .for_each(|c| lexer.push_char(c, &mut |lexeme| lexemes.push(lexeme)));
     lexer.finish(&mut |lexeme| lexemes.push(lexeme));
     *work += body.len() as u64;
 

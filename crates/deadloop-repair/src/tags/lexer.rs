@@ -38,11 +38,11 @@ enum LexerState {
 }
 
 /// The longest tag, in chars.
-const LONGEST: usize = 256;
+const MAX_TAG_CHARS: usize = 256;
 
 impl Lexer {
     /// Takes one char. Passes the lexemes that are now certain to `out`.
-    pub(super) fn char(&mut self, c: char, out: &mut impl FnMut(Lexeme)) {
+    pub(super) fn push_char(&mut self, c: char, out: &mut impl FnMut(Lexeme)) {
         if c == '<' {
             self.release(out);
             self.hold(c, LexerState::Open);
@@ -64,7 +64,7 @@ impl Lexer {
             _ => LexerState::Text,
         };
         self.hold(c, next);
-        if self.place == LexerState::Text || self.chars > LONGEST {
+        if self.place == LexerState::Text || self.chars > MAX_TAG_CHARS {
             self.release(out);
         }
     }
@@ -117,7 +117,7 @@ mod tests {
             }
             Lexeme::Text(text) => all.push_str(&text),
         };
-        text.chars().for_each(|c| lexer.char(c, &mut take));
+        text.chars().for_each(|c| lexer.push_char(c, &mut take));
         lexer.finish(&mut take);
         assert_eq!(all, text);
         tags
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(tags("1 < 2 > 0, <3>, </>, <a"), Vec::<String>::new());
         assert_eq!(tags("<a x=\"1\" y>"), ["<a x=\"1\" y>"]);
         assert_eq!(
-            tags(&format!("<a {}>", "x".repeat(LONGEST))),
+            tags(&format!("<a {}>", "x".repeat(MAX_TAG_CHARS))),
             Vec::<String>::new()
         );
     }

@@ -9,34 +9,37 @@ use crate::registry::{TextRepair, size};
 use deadloop_detect::harness::Params;
 
 use super::code::{CodePiece, CodeScanner};
-use super::fields::split;
+use super::fields::split_content;
 use super::lexer::{Lexeme, Lexer};
 use super::requirements::ActionRequirements;
 use super::tag::{KnownTags, Tag, TagRole};
 
-/// The end of an action without a closing tag: the parameter `close`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum UnclosedRule {
-    Refuse,
-    Next,
-    End,
+deadloop_detect::words! {
+    /// The end of an action without a closing tag: the parameter `close`.
+    pub(super) enum UnclosedRule {
+        Refuse = "refuse",
+        Next = "next",
+        End = "end",
+    }
 }
 
-/// The tag whose number counts, the opening or the closing one: the parameter `numbers`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NumberRule {
-    First,
-    Second,
-    Refuse,
+deadloop_detect::words! {
+    /// The tag whose number counts, the opening or the closing one: the parameter `numbers`.
+    pub(super) enum NumberRule {
+        First = "first",
+        Second = "second",
+        Refuse = "refuse",
+    }
 }
 
-/// The treatment of known tags without a partner: the parameter `stray`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StrayRule {
-    Keep,
-    Drop,
-    /// Such tags are left out, and so is an action that contains one.
-    Refuse,
+deadloop_detect::words! {
+    /// The treatment of known tags without a partner: the parameter `stray`.
+    pub(super) enum StrayRule {
+        Keep = "keep",
+        Drop = "drop",
+        /// Such tags are left out, and so is an action that contains one.
+        Refuse = "refuse",
+    }
 }
 
 /// A part of the text that waits. The first part is an opening tag.
@@ -87,22 +90,10 @@ impl TagMachine {
     pub(super) fn new(params: &Params) -> Self {
         Self {
             names: KnownTags::new(params),
-            close: match params.text("close") {
-                "next" => UnclosedRule::Next,
-                "end" => UnclosedRule::End,
-                _ => UnclosedRule::Refuse,
-            },
+            close: UnclosedRule::named(params.text("close")).unwrap_or(UnclosedRule::Refuse),
             last: params.text("pair") == "last",
-            numbers: match params.text("numbers") {
-                "first" => NumberRule::First,
-                "second" => NumberRule::Second,
-                _ => NumberRule::Refuse,
-            },
-            stray: match params.text("stray") {
-                "drop" => StrayRule::Drop,
-                "refuse" => StrayRule::Refuse,
-                _ => StrayRule::Keep,
-            },
+            numbers: NumberRule::named(params.text("numbers")).unwrap_or(NumberRule::Refuse),
+            stray: StrayRule::named(params.text("stray")).unwrap_or(StrayRule::Keep),
             needs: ActionRequirements::new(params),
             later: params.text("settle") == "later",
             max_open: size(params, "max_open"),
@@ -117,7 +108,7 @@ impl TagMachine {
     }
 
     /// Takes a char. Checks first whether it is code.
-    fn char(&mut self, c: char, out: &mut MeaningParts) {
+    fn push_char(&mut self, c: char, out: &mut MeaningParts) {
         self.work += 1;
         let outside = self.parts.is_empty();
         match self.code.as_mut() {
@@ -127,24 +118,24 @@ impl TagMachine {
                 self.lex_char(c, out);
             }
             Some(code) => {
-                if let Some(piece) = code.char(c) {
-                    self.piece(piece, out);
+                if let Some(piece) = code.push_char(c) {
+                    self.take_piece(piece, out);
                 }
             }
         }
     }
 
-    fn piece(&mut self, piece: CodePiece, out: &mut MeaningParts) {
+    fn take_piece(&mut self, piece: CodePiece, out: &mut MeaningParts) {
         match piece {
             CodePiece::Plain(c) => self.lex_char(c, out),
             CodePiece::Code(code) => self.pass_code(&code, out),
             CodePiece::Then(code, c) => {
                 self.pass_code(&code, out);
-                self.char(c, out);
+                self.push_char(c, out);
             }
             CodePiece::Open(ticks, rest) => {
                 ticks.chars().for_each(|c| self.lex_char(c, out));
-                rest.chars().for_each(|c| self.char(c, out));
+                rest.chars().for_each(|c| self.push_char(c, out));
             }
         }
     }
@@ -152,33 +143,33 @@ impl TagMachine {
     /// Passes on code as text. The text that the lexer holds is not a tag, because a backtick came before its end.
     fn pass_code(&mut self, code: &str, out: &mut MeaningParts) {
         let mut lexer = std::mem::take(&mut self.lexer);
-        lexer.finish(&mut |lexeme| self.lexeme(lexeme, out));
+        lexer.finish(&mut |lexeme| self.take_lexeme(lexeme, out));
         self.lexer = lexer;
-        self.text(code, out);
+        self.take_text(code, out);
     }
 
     fn lex_char(&mut self, c: char, out: &mut MeaningParts) {
         let mut lexer = std::mem::take(&mut self.lexer);
-        lexer.char(c, &mut |lexeme| self.lexeme(lexeme, out));
+        lexer.push_char(c, &mut |lexeme| self.take_lexeme(lexeme, out));
         self.lexer = lexer;
     }
 
-    fn lexeme(&mut self, lexeme: Lexeme, out: &mut MeaningParts) {
+    fn take_lexeme(&mut self, lexeme: Lexeme, out: &mut MeaningParts) {
         match lexeme {
-            Lexeme::Text(text) => self.text(&text, out),
+            Lexeme::Text(text) => self.take_text(&text, out),
             Lexeme::Tag(written) => match self.names.tag(&written, &mut self.work) {
                 Some(tag) => match tag.role {
                     // `split` finds the fields once the action is whole.
-                    TagRole::Field(_) => self.text(&written, out),
+                    TagRole::Field(_) => self.take_text(&written, out),
                     TagRole::Action(_) if tag.closing => self.take_closing(tag, out),
                     TagRole::Action(_) => self.take_opening(tag, out),
                 },
-                None => self.text(&written, out),
+                None => self.take_text(&written, out),
             },
         }
     }
 
-    fn text(&mut self, text: &str, out: &mut MeaningParts) {
+    fn take_text(&mut self, text: &str, out: &mut MeaningParts) {
         if self.parts.is_empty() {
             return out.text(text);
         }
@@ -222,7 +213,7 @@ impl TagMachine {
         let written = tag.written.clone();
         match self.close {
             UnclosedRule::Next if !self.parts.is_empty() => self.end_waiting(true, out),
-            UnclosedRule::End if !self.parts.is_empty() => return self.text(&written, out),
+            UnclosedRule::End if !self.parts.is_empty() => return self.take_text(&written, out),
             _ => {}
         }
         let key = self.key(&tag);
@@ -238,7 +229,7 @@ impl TagMachine {
         if self.parts.is_empty() {
             return self.take_unpaired(&tag, out);
         }
-        let partner = self.partner(&tag);
+        let partner = self.take_partner(&tag);
         let (at, written) = (self.parts.len(), tag.written.clone());
         self.parts.push(PendingPart::Closing(tag));
         if let Some(partner) = partner
@@ -253,7 +244,7 @@ impl TagMachine {
     }
 
     /// Finds the open tag that a closing tag belongs to, and removes it from the open ones. Returns its index.
-    fn partner(&mut self, tag: &Tag) -> Option<usize> {
+    fn take_partner(&mut self, tag: &Tag) -> Option<usize> {
         self.work += 1;
         let key = self.key(tag);
         let open = self.open.get_mut(&key)?;
@@ -287,7 +278,9 @@ impl TagMachine {
                 PendingPart::Open(tag, end) => {
                     let end = end.or((ends && at == 0).then_some(parts.len()));
                     match end {
-                        Some(end) => self.act(tag, &parts[at + 1..end], parts.get(end), out),
+                        Some(end) => {
+                            self.finish_action(tag, &parts[at + 1..end], parts.get(end), out)
+                        }
                         None => self.take_unpaired(tag, out),
                     }
                     end
@@ -301,7 +294,7 @@ impl TagMachine {
         }
     }
 
-    fn act(
+    fn finish_action(
         &mut self,
         tag: &Tag,
         inside: &[PendingPart],
@@ -329,7 +322,7 @@ impl TagMachine {
             NumberRule::First | NumberRule::Refuse => tag.number.or(second),
         };
         let ends = self.close != UnclosedRule::Refuse;
-        let read = split(&body, &self.names, ends, self.stray, &mut self.work);
+        let read = split_content(&body, &self.names, ends, self.stray, &mut self.work);
         if self.stray == StrayRule::Refuse && (torn || read.torn) {
             return;
         }
@@ -359,15 +352,15 @@ impl TagMachine {
 
 impl TextRepair for TagMachine {
     fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
-        chunk.chars().for_each(|c| self.char(c, out));
+        chunk.chars().for_each(|c| self.push_char(c, out));
     }
 
     fn finish(&mut self, out: &mut MeaningParts) {
         while let Some(piece) = self.code.as_mut().and_then(CodeScanner::end) {
-            self.piece(piece, out);
+            self.take_piece(piece, out);
         }
         let mut lexer = std::mem::take(&mut self.lexer);
-        lexer.finish(&mut |lexeme| self.lexeme(lexeme, out));
+        lexer.finish(&mut |lexeme| self.take_lexeme(lexeme, out));
         self.end_waiting(true, out);
         self.release(out);
     }

@@ -46,17 +46,17 @@ static PARAMS: &[Param] = &[
     Param::count("edits", 0, 0..=2)
         .unit("edits")
         .doc("chars by which a name may differ; one for three letters of the known name at most"),
-    Param::word("close", "refuse", &["refuse", "next", "end"])
+    Param::word("close", "refuse", &machine::UnclosedRule::NAMES)
         .doc("where an action ends that nothing closes: nowhere, it is text; at the next action or the end; at the end"),
     Param::word("pair", "first", &["first", "last"])
         .doc("with `close` refuse: which of several open tags of a name a closing tag belongs to"),
-    Param::word("numbers", "refuse", &["first", "second", "refuse"])
+    Param::word("numbers", "refuse", &machine::NumberRule::NAMES)
         .doc("whose number counts where <confirm1> is closed by </confirm2>, if it has one; refuse: that closes nothing"),
     Param::table("aliases")
         .doc("other names of actions and fields, as { call_orcheator = \"call_orchestrator\" }"),
-    Param::word("attributes", "refuse", &["refuse", "drop", "fields"])
+    Param::word("attributes", "refuse", &tag::AttributeRule::NAMES)
         .doc("a tag with attributes: no tag; they are left out; they are fields"),
-    Param::word("stray", "keep", &["keep", "drop", "refuse"])
+    Param::word("stray", "keep", &machine::StrayRule::NAMES)
         .doc("known tags without a partner: text; left out; refuse: and an action with one in it is left out too"),
     Param::table("need")
         .doc("the fields that an action must have, or its number, as { create_note = [\"id\"], confirm = [\"number\"] }; one without them is left out"),
@@ -103,16 +103,20 @@ fn check(params: &Params) -> Result<(), Refusal> {
         }
     }
     let odd = |(action, needed): &(String, Vec<String>)| {
-        let is_known = |field: &String| field == requirements::NUMBER || fields.contains(field);
+        let is_known =
+            |field: &String| field == requirements::NUMBER_FIELD || fields.contains(field);
         !tags.contains(action) || !needed.iter().all(is_known)
     };
-    match requirements::fields(params).iter().find(|row| odd(row)) {
+    match requirements::required_fields(params)
+        .iter()
+        .find(|row| odd(row))
+    {
         Some((action, needed)) => refuse_param(
             "need",
             format!(
                 "{action} = {needed:?}: expected one of `tags`, and a list of some of: {}, {}",
                 fields.join(", "),
-                requirements::NUMBER
+                requirements::NUMBER_FIELD
             ),
         ),
         None => Ok(()),

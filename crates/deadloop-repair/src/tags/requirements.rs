@@ -6,9 +6,9 @@ use deadloop_detect::Value;
 use deadloop_detect::harness::Params;
 
 /// The field whose value may also be the text outside of all fields.
-const CONTENT: &str = "content";
+const CONTENT_FIELD: &str = "content";
 /// The name of an action's number in `need`.
-pub(super) const NUMBER: &str = "number";
+pub(super) const NUMBER_FIELD: &str = "number";
 
 /// The requirements of a setting.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub(super) struct ActionRequirements {
 impl ActionRequirements {
     pub(super) fn new(params: &Params) -> Self {
         Self {
-            fields: fields(params),
+            fields: required_fields(params),
             control: list(params, "control"),
         }
     }
@@ -47,12 +47,12 @@ impl ActionRequirements {
 fn has(action: &Action, field: &str, tagged: bool) -> bool {
     let mut fields = action.fields.iter();
     fields.any(|(name, value)| name == field && !value.is_empty())
-        || (field == NUMBER && action.number.is_some())
-        || (field == CONTENT && !action.content.is_empty() && !tagged)
+        || (field == NUMBER_FIELD && action.number.is_some())
+        || (field == CONTENT_FIELD && !action.content.is_empty() && !tagged)
 }
 
 /// Returns the parameter `need`: names of actions, each with the names of its fields.
-pub(super) fn fields(params: &Params) -> Vec<(String, Vec<String>)> {
+pub(super) fn required_fields(params: &Params) -> Vec<(String, Vec<String>)> {
     let Some(Value::Table(table)) = params.get("need") else {
         return Vec::new();
     };

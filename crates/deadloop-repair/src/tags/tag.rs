@@ -32,12 +32,13 @@ pub(super) struct Tag {
     pub(super) written: String,
 }
 
-/// The treatment of attributes: the parameter `attributes`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AttributeRule {
-    Refuse,
-    Drop,
-    Fields,
+deadloop_detect::words! {
+    /// The treatment of attributes: the parameter `attributes`.
+    pub(super) enum AttributeRule {
+        Refuse = "refuse",
+        Drop = "drop",
+        Fields = "fields",
+    }
 }
 
 /// The names of tags in a setting.
@@ -72,16 +73,13 @@ impl KnownTags {
             }
         }
         let fold = params.text("case") == "ignore";
+        let attributes = AttributeRule::named(params.text("attributes"));
         Self {
             nearest: NearestName::new(known, fold, size(params, "edits")),
             actions,
             fields: inner,
             aliases,
-            attributes: match params.text("attributes") {
-                "drop" => AttributeRule::Drop,
-                "fields" => AttributeRule::Fields,
-                _ => AttributeRule::Refuse,
-            },
+            attributes: attributes.unwrap_or(AttributeRule::Refuse),
         }
     }
 

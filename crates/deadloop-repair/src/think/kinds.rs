@@ -67,8 +67,8 @@ impl MarkKinds {
     }
 
     /// Returns whether a mark can begin with this char.
-    pub(super) fn lead(&self, c: char) -> bool {
-        self.marks.lead(c)
+    pub(super) fn can_begin_with(&self, c: char) -> bool {
+        self.marks.can_begin_with(c)
     }
 
     /// Compares the held text with the marks.

@@ -9,20 +9,22 @@ use deadloop_detect::harness::Params;
 
 use super::kinds::{MarkKind, MarkKinds};
 
-/// The parameter `blocks`: the blocks that are reasoning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum BlockRule {
-    First,
-    Row,
-    All,
+deadloop_detect::words! {
+    /// The blocks that are reasoning: the parameter `blocks`.
+    pub(super) enum BlockRule {
+        First = "first",
+        Row = "row",
+        All = "all",
+    }
 }
 
-/// The kind of text since the start, or since the last block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum LeadingText {
-    Nothing,
-    Blanks,
-    Text,
+deadloop_detect::words! {
+    /// The text since the start, or since the last block. The parameter `before` is what may precede the first block.
+    pub(super) enum LeadingText {
+        Nothing = "nothing",
+        Blanks = "blanks",
+        Text = "any",
+    }
 }
 
 /// The side that the next char belongs to.
@@ -83,16 +85,8 @@ impl ThinkMachine {
         let keep_unclosed = params.text("unclosed") == "text";
         Self {
             kinds: kinds.unwrap_or_else(|_| MarkKinds::none()),
-            blocks: match params.text("blocks") {
-                "all" => BlockRule::All,
-                "row" => BlockRule::Row,
-                _ => BlockRule::First,
-            },
-            before: match params.text("before") {
-                "nothing" => LeadingText::Nothing,
-                "any" => LeadingText::Text,
-                _ => LeadingText::Blanks,
-            },
+            blocks: BlockRule::named(params.text("blocks")).unwrap_or(BlockRule::First),
+            before: LeadingText::named(params.text("before")).unwrap_or(LeadingText::Blanks),
             drop_stray: params.text("stray") == "drop",
             keep_unclosed,
             trim_after: params.text("trim") != "none",
@@ -121,9 +115,9 @@ impl ThinkMachine {
         }
     }
 
-    fn char(&mut self, c: char, out: &mut MeaningParts) {
+    fn push_char(&mut self, c: char, out: &mut MeaningParts) {
         self.work += 1;
-        if self.held.is_empty() && !self.kinds.lead(c) {
+        if self.held.is_empty() && !self.kinds.can_begin_with(c) {
             return self.push_plain_char(c, out);
         }
         self.held.push(c);
@@ -274,7 +268,7 @@ impl ThinkMachine {
 
 impl TextRepair for ThinkMachine {
     fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
-        chunk.chars().for_each(|c| self.char(c, out));
+        chunk.chars().for_each(|c| self.push_char(c, out));
     }
 
     fn finish(&mut self, out: &mut MeaningParts) {

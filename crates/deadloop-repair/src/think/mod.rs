@@ -28,9 +28,9 @@ static PARAMS: &[Param] = &[
         .doc("what opens a block: a tag, which a slash after its first char closes, or both tags with ... between"),
     Param::word("start", "closed", &["closed", "open"])
         .doc("open: the prompt opened the block, the text begins as reasoning"),
-    Param::word("blocks", "first", &["first", "row", "all"])
+    Param::word("blocks", "first", &machine::BlockRule::NAMES)
         .doc("which blocks are reasoning: the first, those that follow it with blanks between, all"),
-    Param::word("before", "blanks", &["nothing", "blanks", "any"])
+    Param::word("before", "blanks", &machine::LeadingText::NAMES)
         .doc("what may stand before the first opening tag, for it to count"),
     Param::word("case", "exact", &["exact", "ignore"])
         .doc("ignore: ASCII letters of tags in either case"),
