@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 
 use polars::prelude::{AnyValue, Column, DataFrame};
 
-use crate::formula::{as_it_was, unrunnable};
+use crate::formula::{remove_escape, unrunnable};
 use crate::schema::{CellType, ColumnDoc, Float, Int, Text, Type};
 
 /// A CSV file being written.
@@ -106,7 +106,10 @@ fn read_column<'a>(name: &str, of: Type, cells: impl Iterator<Item = Option<&'a 
         text => text.parse::<f64>().ok(),
     };
     match of {
-        Type::Text => Text::column(name, &mut cells.map(|cell| Text::from(cell.map(as_it_was)))),
+        Type::Text => Text::column(
+            name,
+            &mut cells.map(|cell| Text::from(cell.map(remove_escape))),
+        ),
         Type::Int => Int::column(
             name,
             &mut cells.map(|cell| Int::from(cell.and_then(|n| n.parse::<i64>().ok()))),

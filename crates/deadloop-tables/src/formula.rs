@@ -11,7 +11,7 @@ use std::borrow::Cow;
 pub fn unrunnable(text: &str) -> Cow<'_, str> {
     let runs = begins_formula(text) && !is_number(text);
     // Text that looks escaped is escaped too, or reading would remove its own mark.
-    if runs || text.strip_prefix('\'').is_some_and(looks_changed) {
+    if runs || text.strip_prefix('\'').is_some_and(looks_escaped) {
         Cow::Owned(format!("'{text}"))
     } else {
         Cow::Borrowed(text)
@@ -19,12 +19,12 @@ pub fn unrunnable(text: &str) -> Cow<'_, str> {
 }
 
 /// Removes the escape of a cell.
-pub(crate) fn as_it_was(cell: &str) -> &str {
-    let inner = cell.strip_prefix('\'').filter(|rest| looks_changed(rest));
+pub(crate) fn remove_escape(cell: &str) -> &str {
+    let inner = cell.strip_prefix('\'').filter(|rest| looks_escaped(rest));
     inner.unwrap_or(cell)
 }
 
-fn looks_changed(rest: &str) -> bool {
+fn looks_escaped(rest: &str) -> bool {
     begins_formula(rest) || rest.starts_with('\'')
 }
 
@@ -57,7 +57,7 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(unrunnable(text), written);
-            assert_eq!(as_it_was(written), text);
+            assert_eq!(remove_escape(written), text);
         }
     }
 
@@ -65,7 +65,7 @@ mod tests {
         #[test]
         fn what_is_written_is_read_as_it_was(text in "['=@+a1\t\r\n-]{0,6}") {
             let written = unrunnable(&text);
-            prop_assert_eq!(as_it_was(&written), &*text);
+            prop_assert_eq!(remove_escape(&written), &*text);
             prop_assert!(!begins_formula(&written) || is_number(&written));
         }
     }

@@ -211,27 +211,21 @@ cells! {
 pub fn texts<'f>(
     frame: &'f DataFrame,
     name: &str,
-) -> Box<dyn Iterator<Item = Option<&'f str>> + 'f> {
-    match frame.column(name).and_then(|column| column.str()) {
-        Ok(cells) => Box::new(cells.iter()),
-        Err(_) => Box::new(std::iter::empty()),
-    }
+) -> impl Iterator<Item = Option<&'f str>> + use<'f> {
+    let cells = frame.column(name).and_then(|column| column.str());
+    cells.into_iter().flat_map(|cells| cells.iter())
 }
 
 /// Returns the whole numbers of a column. Empty if the frame lacks the column.
-pub fn ints<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Option<i64>> + 'f> {
-    match frame.column(name).and_then(|column| column.i64()) {
-        Ok(cells) => Box::new(cells.iter()),
-        Err(_) => Box::new(std::iter::empty()),
-    }
+pub fn ints<'f>(frame: &'f DataFrame, name: &str) -> impl Iterator<Item = Option<i64>> + use<'f> {
+    let cells = frame.column(name).and_then(|column| column.i64());
+    cells.into_iter().flat_map(|cells| cells.iter())
 }
 
 /// Returns the numbers of a column. Empty if the frame lacks the column.
-pub fn floats<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Option<f64>> + 'f> {
-    match frame.column(name).and_then(|column| column.f64()) {
-        Ok(cells) => Box::new(cells.iter()),
-        Err(_) => Box::new(std::iter::empty()),
-    }
+pub fn floats<'f>(frame: &'f DataFrame, name: &str) -> impl Iterator<Item = Option<f64>> + use<'f> {
+    let cells = frame.column(name).and_then(|column| column.f64());
+    cells.into_iter().flat_map(|cells| cells.iter())
 }
 
 /// Joins the rows of two frames by a column of both, in the order of `rows`. Empty if a frame lacks the column.

@@ -62,7 +62,7 @@ fn write_error(error: PolarsError) -> ParquetError {
     ParquetError::Unwritten(error.to_string())
 }
 
-fn broken(error: impl std::fmt::Display) -> ParquetError {
+fn broken_error(error: impl std::fmt::Display) -> ParquetError {
     ParquetError::Broken(error.to_string())
 }
 
@@ -92,7 +92,7 @@ pub fn read_parquet(
             .with_slice(Some((rows.start, rows.len())))
             .finish()
     };
-    catch_panic(|| read().map_err(|e: PolarsError| broken(e)))
+    catch_panic(|| read().map_err(|e: PolarsError| broken_error(e)))
 }
 
 #[cfg(test)]

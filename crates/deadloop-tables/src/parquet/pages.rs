@@ -11,7 +11,7 @@ use polars_parquet::read::{ColumnChunkMetadata, RowGroupMetadata};
 use polars_parquet_format::PageHeader;
 use polars_parquet_format::thrift::protocol::TCompactInputProtocol;
 
-use super::broken;
+use super::broken_error;
 use crate::rows::ParquetError;
 
 /// The maximum number of values of a column in one row group, many times what any tool writes.
@@ -24,12 +24,12 @@ const MAX_PAGE: i64 = 64 << 20;
 /// # Errors
 /// The sizes contradict each other. The group must not be decoded.
 pub(super) fn check(file: &mut File, group: &RowGroupMetadata) -> Result<(), ParquetError> {
-    let size = file.metadata().map_err(broken)?.len();
+    let size = file.metadata().map_err(broken_error)?.len();
     if group.byte_ranges_iter().any(|range| range.end > size) {
-        return Err(broken("a row group lies past the end"));
+        return Err(broken_error("a row group lies past the end"));
     }
     if group.num_rows() > MAX_VALUES {
-        return Err(broken("a row group with too many rows"));
+        return Err(broken_error("a row group with too many rows"));
     }
     for column in group.parquet_columns() {
         check_column(bytes(file, column)?, column, group.num_rows())?;
@@ -44,8 +44,9 @@ pub(super) fn bytes(
 ) -> Result<Cursor<Buffer<u8>>, ParquetError> {
     let range = column.byte_range();
     let mut bytes = vec![0; (range.end - range.start) as usize];
-    file.seek(SeekFrom::Start(range.start)).map_err(broken)?;
-    file.read_exact(&mut bytes).map_err(broken)?;
+    file.seek(SeekFrom::Start(range.start))
+        .map_err(broken_error)?;
+    file.read_exact(&mut bytes).map_err(broken_error)?;
     Ok(Cursor::new(Buffer::from(bytes)))
 }
 
@@ -61,13 +62,13 @@ fn check_column(
     let known = usize::try_from(values).unwrap_or(usize::MAX);
     if known > MAX_VALUES || known < rows || (flat && known != rows) {
         let what = format!("a column of {values} values in a group of {rows} rows");
-        return Err(broken(what));
+        return Err(broken_error(what));
     }
     let mut left = values;
     while left > 0 {
-        left -= page(&mut bytes, column.uncompressed_size().max(MAX_PAGE))?;
+        left -= skip_page(&mut bytes, column.uncompressed_size().max(MAX_PAGE))?;
         if left < 0 {
-            return Err(broken("pages with more values than their column"));
+            return Err(broken_error("pages with more values than their column"));
         }
     }
     Ok(())
@@ -77,29 +78,30 @@ fn check_column(
 ///
 /// # Errors
 /// The page is broken, or unpacks to more than `most` bytes.
-fn page(bytes: &mut Cursor<Buffer<u8>>, most: i64) -> Result<i64, ParquetError> {
+fn skip_page(bytes: &mut Cursor<Buffer<u8>>, most: i64) -> Result<i64, ParquetError> {
     let mut header = TCompactInputProtocol::new(&mut *bytes, MAX_PAGE as usize);
-    let header = PageHeader::read_from_in_protocol(&mut header).map_err(broken)?;
-    let end = bytes.position() + u64::try_from(header.compressed_page_size).map_err(broken)?;
+    let header = PageHeader::read_from_in_protocol(&mut header).map_err(broken_error)?;
+    let end =
+        bytes.position() + u64::try_from(header.compressed_page_size).map_err(broken_error)?;
     if end > bytes.get_ref().len() as u64 {
-        return Err(broken("a page that ends after its column"));
+        return Err(broken_error("a page that ends after its column"));
     }
     bytes.set_position(end);
     let unpacked = i64::from(header.uncompressed_page_size);
     if !(0..=most).contains(&unpacked) {
-        return Err(broken(format!("a page of {unpacked} bytes")));
+        return Err(broken_error(format!("a page of {unpacked} bytes")));
     }
-    let [values, nulls, entries] = counts(&header);
+    let [values, nulls, entries] = read_counts(&header);
     // Even in the smallest dictionary an entry takes a bit.
     let room = unpacked.saturating_mul(8);
     if values < 0 || !(0..=values).contains(&nulls) || !(0..=room).contains(&i64::from(entries)) {
-        return Err(broken("a page with counts that cannot be"));
+        return Err(broken_error("a page with counts that cannot be"));
     }
     Ok(i64::from(values))
 }
 
 /// Returns the counts in a page's header: values, nulls among them, and entries of the dictionary.
-fn counts(header: &PageHeader) -> [i32; 3] {
+fn read_counts(header: &PageHeader) -> [i32; 3] {
     let dictionary = header.dictionary_page_header.as_ref();
     let entries = dictionary.map_or(0, |page| page.num_values);
     match (&header.data_page_header, &header.data_page_header_v2) {

@@ -6,7 +6,7 @@ use polars_arrow::datatypes::ArrowSchema;
 use polars_parquet::read::{FileMetadata, infer_schema, read_metadata};
 
 use super::values::Values;
-use super::{broken, catch_panic};
+use super::{broken_error, catch_panic};
 use crate::rows::{ParquetError, RowOfValues, RowsError};
 
 /// The rows of a Parquet file in order. Reading continues after an error with the rows behind it.
@@ -25,8 +25,8 @@ impl ParquetRows {
     /// The file is not a complete Parquet file.
     pub fn open(mut file: File) -> Result<Self, ParquetError> {
         catch_panic(|| {
-            let footer = read_metadata(&mut file).map_err(broken)?;
-            let schema = infer_schema(&footer).map_err(broken)?;
+            let footer = read_metadata(&mut file).map_err(broken_error)?;
+            let schema = infer_schema(&footer).map_err(broken_error)?;
             Ok(Self {
                 file,
                 footer,
@@ -43,7 +43,7 @@ impl Iterator for ParquetRows {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(row) = self.group.row() {
+            if let Some(row) = self.group.next_row() {
                 return Some(row.map_err(RowsError::Row));
             }
             let group = self.footer.row_groups.get(self.next_group)?;

@@ -17,7 +17,7 @@ use polars_parquet::read::{
 };
 use serde_json::Value;
 
-use super::{broken, catch_panic, pages};
+use super::{broken_error, catch_panic, pages};
 use crate::rows::{ParquetError, RowOfValues};
 
 /// A row group in memory, read row by row.
@@ -45,7 +45,7 @@ impl Values {
         let columns = schema.iter().map(|(name, field)| {
             Ok(DecodedColumn {
                 name: Arc::from(name.as_str()),
-                arrays: arrays(file, group, name, field)?.into(),
+                arrays: read_arrays(file, group, name, field)?.into(),
                 at: 0,
             })
         });
@@ -56,15 +56,15 @@ impl Values {
     }
 
     /// Returns the next row.
-    pub(super) fn row(&mut self) -> Option<Result<RowOfValues, ParquetError>> {
+    pub(super) fn next_row(&mut self) -> Option<Result<RowOfValues, ParquetError>> {
         self.left = self.left.checked_sub(1)?;
         let columns = self.columns.iter_mut();
         // All columns advance before any cell is converted, so that a broken cell shifts no column.
         let cells: Vec<_> = columns
-            .map(|column| (Arc::clone(&column.name), column.cell()))
+            .map(|column| (Arc::clone(&column.name), column.next_cell()))
             .collect();
         let json = |cell: Option<(&dyn Array, usize)>| {
-            cell.map_or(Value::Null, |(array, at)| value(array, at))
+            cell.map_or(Value::Null, |(array, at)| to_json(array, at))
         };
         Some(catch_panic(|| {
             Ok(cells
@@ -77,7 +77,7 @@ impl Values {
 
 impl DecodedColumn {
     /// Returns the next cell: an array and an index into it.
-    fn cell(&mut self) -> Option<(&dyn Array, usize)> {
+    fn next_cell(&mut self) -> Option<(&dyn Array, usize)> {
         while self
             .arrays
             .front()
@@ -92,7 +92,7 @@ impl DecodedColumn {
 }
 
 /// Reads and decodes a column of a row group.
-fn arrays(
+fn read_arrays(
     file: &mut File,
     group: &RowGroupMetadata,
     name: &str,
@@ -110,11 +110,11 @@ fn arrays(
         .iter()
         .map(|part| &part.descriptor().descriptor.primitive_type);
     let read = column_iter_to_arrays(pages, types.collect(), field.clone(), None);
-    Ok(read.map_err(broken)?.0)
+    Ok(read.map_err(broken_error)?.0)
 }
 
 /// Converts a cell to JSON.
-fn value(array: &dyn Array, at: usize) -> Value {
+fn to_json(array: &dyn Array, at: usize) -> Value {
     if array.is_null(at) {
         return Value::Null;
     }
@@ -123,24 +123,24 @@ fn value(array: &dyn Array, at: usize) -> Value {
         Value::from(texts.value(at))
     } else if let Some(texts) = any.downcast_ref::<Utf8Array<i64>>() {
         Value::from(texts.value(at))
-    } else if let Some(Ok(text)) = bytes(array, at).map(str::from_utf8) {
+    } else if let Some(Ok(text)) = bytes_at(array, at).map(str::from_utf8) {
         // The text of dictionary columns comes as bytes.
         Value::from(text)
     } else if let Some(flags) = any.downcast_ref::<BooleanArray>() {
         Value::from(flags.value(at))
     } else if let Some(lists) = any.downcast_ref::<ListArray<i64>>() {
         let items = lists.value(at);
-        let items = (0..items.len()).map(|at| value(items.as_ref(), at));
+        let items = (0..items.len()).map(|at| to_json(items.as_ref(), at));
         Value::Array(items.collect())
     } else if let Some(structs) = any.downcast_ref::<StructArray>() {
         let fields = structs.fields().iter().zip(structs.values());
         let fields =
-            fields.map(|(field, array)| (field.name.to_string(), value(array.as_ref(), at)));
+            fields.map(|(field, array)| (field.name.to_string(), to_json(array.as_ref(), at)));
         Value::Object(fields.collect())
-    } else if let Some((values, key)) = entry(array, at) {
-        value(values, key)
+    } else if let Some((values, key)) = dictionary_entry(array, at) {
+        to_json(values, key)
     } else {
-        number(array, at).unwrap_or_else(|| {
+        number_at(array, at).unwrap_or_else(|| {
             let mut text = String::new();
             let shown = get_display(array, "")(&mut text, at);
             // A date and its time are joined as ISO 8601 has them.
@@ -154,7 +154,7 @@ fn value(array: &dyn Array, at: usize) -> Value {
 }
 
 /// Returns the values of a dictionary and the cell's index into them.
-fn entry(array: &dyn Array, at: usize) -> Option<(&dyn Array, usize)> {
+fn dictionary_entry(array: &dyn Array, at: usize) -> Option<(&dyn Array, usize)> {
     macro_rules! of {
         ($($kind:ty),*) => {
             $(if let Some(names) = array.as_any().downcast_ref::<DictionaryArray<$kind>>() {
@@ -167,7 +167,7 @@ fn entry(array: &dyn Array, at: usize) -> Option<(&dyn Array, usize)> {
     None
 }
 
-fn bytes(array: &dyn Array, at: usize) -> Option<&[u8]> {
+fn bytes_at(array: &dyn Array, at: usize) -> Option<&[u8]> {
     let any = array.as_any();
     let viewed = any
         .downcast_ref::<BinaryViewArray>()
@@ -175,7 +175,7 @@ fn bytes(array: &dyn Array, at: usize) -> Option<&[u8]> {
     viewed.or_else(|| Some(any.downcast_ref::<BinaryArray<i64>>()?.value(at)))
 }
 
-fn number(array: &dyn Array, at: usize) -> Option<Value> {
+fn number_at(array: &dyn Array, at: usize) -> Option<Value> {
     macro_rules! of {
         ($($kind:ty),*) => {
             $(if let Some(numbers) = array.as_any().downcast_ref::<PrimitiveArray<$kind>>() {
