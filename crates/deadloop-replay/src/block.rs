@@ -7,7 +7,7 @@ use crate::grid::Grid;
 use crate::plan_meters::MemberSources;
 
 /// A group of settings that share all structural parameters and differ only in thresholds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Block {
     pub(crate) base: Setting,
     pub(crate) axes: Vec<Axis>,
@@ -59,7 +59,7 @@ impl Axis {
 
     /// Returns the index of the value that is compared as exactly `number`, as a range. The range is empty if there is
     /// no such value.
-    pub(crate) fn exactly(&self, number: i64) -> std::ops::Range<u16> {
+    pub(crate) fn range_of(&self, number: i64) -> std::ops::Range<u16> {
         match self.numbers.binary_search(&number) {
             Ok(i) => narrow(i)..narrow(i + 1),
             Err(i) => narrow(i)..narrow(i),
@@ -170,7 +170,7 @@ impl Block {
     }
 
     /// Returns the index of the `nth` possible cell in the dense array over all axes, last axis innermost.
-    pub(crate) fn dense(&self, nth: usize) -> usize {
+    pub(crate) fn dense_index(&self, nth: usize) -> usize {
         self.possible
             .as_ref()
             .map_or(nth, |p| p.get(nth).copied().unwrap_or(0))
@@ -178,7 +178,7 @@ impl Block {
 
     /// Returns the value indices of the `nth` possible cell.
     pub fn at(&self, nth: usize) -> Vec<u16> {
-        self.position(self.dense(nth))
+        self.position(self.dense_index(nth))
     }
 
     /// Calls `visit` with each possible cell of `range` and its value indices, in order. If all cells are possible, a
@@ -221,16 +221,16 @@ impl Block {
 
     /// Returns the setting with the loosest value along every axis.
     pub(crate) fn loosest(&self) -> Setting {
-        self.extreme(ThresholdSide::AtMost)
+        self.extreme_setting(ThresholdSide::AtMost)
     }
 
     /// Returns the setting with the strictest value along every axis.
     pub(crate) fn strictest(&self) -> Setting {
-        self.extreme(ThresholdSide::AtLeast)
+        self.extreme_setting(ThresholdSide::AtLeast)
     }
 
     /// Returns the setting with the first value of each axis on this side, and the last value of the other axes.
-    fn extreme(&self, first: ThresholdSide) -> Setting {
+    fn extreme_setting(&self, first: ThresholdSide) -> Setting {
         let end = |axis: &Axis| {
             if axis.threshold.side == first {
                 0

@@ -32,12 +32,12 @@ pub(crate) fn decide_with(
     plan: &Plan,
     transcript: &Transcript,
     chunks: Option<NonZeroU64>,
-    said: &[ProgramAnswer],
+    answers: &[ProgramAnswer],
 ) -> Record {
     let arrivals = Arrivals::new(transcript, chunks);
     let measured = TranscriptFacts {
         facts: measure(plan, transcript, &arrivals),
-        said,
+        answers,
         arrivals,
     };
     let blocks = plan
@@ -55,7 +55,7 @@ struct TranscriptFacts<'a> {
     /// The facts of each meter of the plan.
     facts: Vec<Vec<Fact>>,
     /// The answer of each program of the plan.
-    said: &'a [ProgramAnswer],
+    answers: &'a [ProgramAnswer],
     arrivals: Arrivals<'a>,
 }
 
@@ -124,9 +124,9 @@ fn decide_block(
     work: ModelTask<'_>,
     measured: &TranscriptFacts<'_>,
 ) -> BlockDecision {
-    let mut candidates = from_facts(block, work, measured);
-    match from_programs(block, work, measured) {
-        Ok(said) => candidates.extend(said),
+    let mut candidates = stops_from_facts(block, work, measured);
+    match stops_from_programs(block, work, measured) {
+        Ok(answers) => candidates.extend(answers),
         Err(error) => {
             return BlockDecision {
                 error: Some(error),
@@ -136,26 +136,26 @@ fn decide_block(
     }
     candidates.sort_by_key(|candidate| candidate.order);
     BlockDecision {
-        details: details(block, work, measured),
-        ..claim(block, candidates)
+        details: collect_details(block, work, measured),
+        ..claim_cells(block, candidates)
     }
 }
 
 /// Returns the details that programs gave for their alarms, with the index of the member.
-fn details(
+fn collect_details(
     block: &Block,
     work: ModelTask<'_>,
     measured: &TranscriptFacts<'_>,
 ) -> Vec<(usize, String)> {
     let (_, sources) = block.guard_for(work);
-    let said = sources.programs.iter().filter_map(|(member, program)| {
-        let heard = measured.said.get(*program)?.as_ref().ok()?.as_ref()?;
-        Some((*member, heard.detail.clone()?))
+    let answers = sources.programs.iter().filter_map(|(member, program)| {
+        let alarm = measured.answers.get(*program)?.as_ref().ok()?.as_ref()?;
+        Some((*member, alarm.detail.clone()?))
     });
-    said.collect()
+    answers.collect()
 }
 
-fn from_facts(
+fn stops_from_facts(
     block: &Block,
     work: ModelTask<'_>,
     measured: &TranscriptFacts<'_>,
@@ -165,13 +165,13 @@ fn from_facts(
     for source in &sources.facts {
         let rule = guard.members[source.member].rule();
         for fact in &measured.facts[source.meter] {
-            let varies = |param: &str| axis(block, source.member, param).is_some();
+            let varies = |param: &str| find_axis(block, source.member, param).is_some();
             let Some(first) = rule.alarm_but_for(fact, varies) else {
                 continue;
             };
             for step in steps(block, source.member, fact, first) {
                 if let Some(span) = CellBox::accepting(block, source.member, fact, step) {
-                    let stop = stop_of(&measured.arrivals, source, fact, step);
+                    let stop = make_stop(&measured.arrivals, source, fact, step);
                     let nth = fact.place().map_or(0, |place| place.event + 1);
                     candidates.push(StopCandidate::new(span, stop, nth));
                 }
@@ -183,7 +183,7 @@ fn from_facts(
 
 /// Returns the alarms of a block's programs. A program has no thresholds, so its answer holds for every cell. The
 /// first program that failed is the error of the whole block.
-fn from_programs(
+fn stops_from_programs(
     block: &Block,
     work: ModelTask<'_>,
     measured: &TranscriptFacts<'_>,
@@ -191,23 +191,23 @@ fn from_programs(
     let (_, sources) = block.guard_for(work);
     let mut candidates = Vec::new();
     for (member, program) in &sources.programs {
-        let said = measured.said.get(*program);
-        let alarm = said.ok_or("its program does not run")?.as_ref()?;
-        if let Some(heard) = alarm {
-            let [exact, delivered] = match heard.event {
-                Some(nth) => [measured.arrivals.said_at(nth, heard.channel, heard.at); 2],
-                None => measured.arrivals.both(heard.channel, Chars(heard.at)),
+        let answers = measured.answers.get(*program);
+        let alarm = answers.ok_or("its program does not run")?.as_ref()?;
+        if let Some(alarm) = alarm {
+            let [exact, delivered] = match alarm.event {
+                Some(nth) => [measured.arrivals.answered_at(nth, alarm.channel, alarm.at); 2],
+                None => measured.arrivals.moments(alarm.channel, Chars(alarm.at)),
             };
             let stop = Stop {
-                channel: heard.channel,
-                kind: heard.kind,
+                channel: alarm.channel,
+                kind: alarm.kind,
                 member: *member,
                 exact,
                 delivered,
             };
-            let nth = match heard.channel.unit() {
+            let nth = match alarm.channel.unit() {
                 Unit::Chars => 0,
-                _ => measured.arrivals.nth_at(exact.place) + 1,
+                _ => measured.arrivals.last_event_at(exact.place) + 1,
             };
             candidates.push(StopCandidate::new(CellBox::all(block), stop, nth));
         }
@@ -215,7 +215,7 @@ fn from_programs(
     Ok(candidates)
 }
 
-fn axis<'b>(block: &'b Block, member: usize, param: &str) -> Option<&'b Axis> {
+fn find_axis<'b>(block: &'b Block, member: usize, param: &str) -> Option<&'b Axis> {
     let mut axes = block.axes().iter();
     axes.find(|axis| axis.member == member && axis.param == param)
 }
@@ -226,7 +226,7 @@ fn steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec<u64> {
     let mut steps = vec![first];
     for (param, bound) in fact.bounds.iter() {
         if let (Some(axis), Bound::Steps { .. } | Bound::Units { .. }) =
-            (axis(block, member, param), bound)
+            (find_axis(block, member, param), bound)
         {
             let reached = |number: &i64| fact.accepted(axis.threshold, *number, bound);
             let later = axis.numbers().iter().filter_map(reached);
@@ -238,7 +238,7 @@ fn steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec<u64> {
     steps
 }
 
-fn claim(block: &Block, candidates: Vec<StopCandidate>) -> BlockDecision {
+fn claim_cells(block: &Block, candidates: Vec<StopCandidate>) -> BlockDecision {
     let mut decided = BlockDecision::default();
     let mut all = ClaimedCells::new(block);
     for candidate in candidates {
@@ -267,11 +267,11 @@ fn claim(block: &Block, candidates: Vec<StopCandidate>) -> BlockDecision {
 }
 
 /// Returns the stop of a member that accepts `fact` at `step`.
-fn stop_of(arrivals: &Arrivals<'_>, source: &FactSource, fact: &Fact, step: u64) -> Stop {
+fn make_stop(arrivals: &Arrivals<'_>, source: &FactSource, fact: &Fact, step: u64) -> Stop {
     let [exact, delivered] = match fact.place() {
         // An event arrives as a whole, so both moments are equal.
-        Some(place) => [arrivals.known_at(place); 2],
-        None => arrivals.both(source.channel, Chars(fact.position(step).count())),
+        Some(place) => [arrivals.moment_of_fact(place); 2],
+        None => arrivals.moments(source.channel, Chars(fact.position(step).count())),
     };
     Stop {
         channel: source.channel,

@@ -81,7 +81,7 @@ impl Grid {
                 "no [[guard]] that is enabled",
             ));
         }
-        let members = on.iter().map(|table| member(table, text));
+        let members = on.iter().map(|table| read_member(table, text));
         let members: Vec<GridMember> = members.collect::<Result<_, _>>()?;
         for (table, member) in on.iter().zip(&members) {
             let [first, this] = [&members[0], member].map(|m| m.base.response.level().name());
@@ -125,7 +125,7 @@ impl Grid {
     }
 }
 
-fn member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsError> {
+fn read_member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsError> {
     if let Some(ratio) = &table.chars_per_token {
         let what = "chars_per_token is for settings; the values of a grid are in chars";
         return Err(SettingsError::at(text, ratio.span(), what));
@@ -175,7 +175,7 @@ pub(crate) fn sweep_params<'g>(
         };
         let error =
             |what: String| SettingsError::at(text, item.span(), format!("{}: {what}", param.name));
-        let values = values_of(param, item).map_err(error)?;
+        let values = read_values(param, item).map_err(error)?;
         if values.is_empty() {
             return Err(error("no value".into()));
         }
@@ -185,7 +185,7 @@ pub(crate) fn sweep_params<'g>(
 }
 
 /// Returns the number of combinations, or `None` if it exceeds `most`.
-pub(crate) fn cells(swept: &ParamValues, most: usize) -> Option<usize> {
+pub(crate) fn count_cells(swept: &ParamValues, most: usize) -> Option<usize> {
     let mut values = swept.iter().map(|(_, values)| values.len());
     let cells = values.try_fold(1_usize, usize::checked_mul);
     cells.filter(|cells| *cells <= most)
@@ -207,16 +207,16 @@ pub(crate) fn product(
     })
 }
 
-fn values_of(param: &Param, item: &LocatedValue<Value>) -> Result<Vec<Value>, String> {
+fn read_values(param: &Param, item: &LocatedValue<Value>) -> Result<Vec<Value>, String> {
     // Checked before any copy is made: a list may have any length.
     if let Value::List(items) = item.get_ref()
         && is_several(param, items)
         && items.len() > MAX_VALUES
     {
-        return Err(too_many_cells(&items.len().to_string()));
+        return Err(describe_too_many(&items.len().to_string()));
     }
     let mut values = match item.get_ref() {
-        Value::Table(table) if !matches!(param.domain, Domain::Free) => range(param, table)?,
+        Value::Table(table) if !matches!(param.domain, Domain::Free) => expand_range(param, table)?,
         Value::List(items) if is_several(param, items) => items.clone(),
         single => vec![single.clone()],
     };
@@ -231,14 +231,14 @@ fn values_of(param: &Param, item: &LocatedValue<Value>) -> Result<Vec<Value>, St
     }
     values.dedup();
     let mut seen = HashSet::with_capacity(values.len());
-    match values.iter().find(|value| !seen.insert(name(value))) {
+    match values.iter().find(|value| !seen.insert(key_text(value))) {
         Some(value) => Err(format!("{value} stands twice")),
         None => Ok(values),
     }
 }
 
 /// Returns a text that identifies a value: two values have the same text only if they are equal.
-fn name(value: &Value) -> String {
+fn key_text(value: &Value) -> String {
     match value {
         // Negative zero equals zero, but is printed differently.
         Value::Float(x) if *x == 0.0 => Value::Float(0.0).to_string(),
@@ -246,7 +246,7 @@ fn name(value: &Value) -> String {
     }
 }
 
-fn too_many_cells(count: &str) -> String {
+fn describe_too_many(count: &str) -> String {
     format!("{count} values; at most {MAX_VALUES} are allowed")
 }
 
@@ -256,9 +256,9 @@ fn is_several(param: &Param, items: &[Value]) -> bool {
     !param.domain.is_list() || items.iter().any(is_list)
 }
 
-const RANGE: &str = "expected { from, to, step } or { from, to, factor }";
+const RANGE_EXPECTED: &str = "expected { from, to, step } or { from, to, factor }";
 
-fn range(param: &Param, table: &BTreeMap<String, Value>) -> Result<Vec<Value>, String> {
+fn expand_range(param: &Param, table: &BTreeMap<String, Value>) -> Result<Vec<Value>, String> {
     match param.domain {
         Domain::Float { .. } => Ok(floats(read(table)?)?
             .into_iter()
@@ -271,7 +271,7 @@ fn range(param: &Param, table: &BTreeMap<String, Value>) -> Result<Vec<Value>, S
 fn read<N: DeserializeOwned>(table: &BTreeMap<String, Value>) -> Result<ValueRange<N>, String> {
     let table = toml::Value::try_from(table).map_err(|e| e.to_string())?;
     let range = table.try_into();
-    range.map_err(|e: toml::de::Error| format!("{}; {RANGE}", e.message()))
+    range.map_err(|e: toml::de::Error| format!("{}; {RANGE_EXPECTED}", e.message()))
 }
 
 fn ints(range: ValueRange<i64>) -> Result<Vec<i64>, String> {
@@ -285,14 +285,14 @@ fn ints(range: ValueRange<i64>) -> Result<Vec<i64>, String> {
         (None, Some(factor)) if factor > 1.0 && factor.is_finite() && from > 0 => {
             Box::new(move |x| ((x as f64 * factor).round() as i64).max(x.saturating_add(1)))
         }
-        (step, factor) => return Err(no_way(step.is_some(), factor.is_some())),
+        (step, factor) => return Err(describe_bad_range(step.is_some(), factor.is_some())),
     };
     let values =
         std::iter::successors(Some(from), |x| Some(next(*x)).filter(|y| y > x && *y <= to));
     let values: Vec<i64> = values.take(MAX_VALUES + 1).collect();
     match values.len() {
         0..=MAX_VALUES => Ok(values),
-        _ => Err(too_many_cells(&format!("more than {MAX_VALUES}"))),
+        _ => Err(describe_too_many(&format!("more than {MAX_VALUES}"))),
     }
 }
 
@@ -328,10 +328,10 @@ pub(crate) fn params_toml(spec: &Spec, params: &Params) -> String {
     other.map(line).collect()
 }
 
-fn no_way(step: bool, factor: bool) -> String {
+fn describe_bad_range(step: bool, factor: bool) -> String {
     match (step, factor) {
         (true, false) => "step must be above 0".into(),
         (false, true) => "factor must be a finite number above 1, and from above 0".into(),
-        _ => RANGE.into(),
+        _ => RANGE_EXPECTED.into(),
     }
 }

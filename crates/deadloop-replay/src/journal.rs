@@ -29,7 +29,7 @@ struct Header {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalEntry<T> {
     /// The id of the transcript, shared in memory.
-    #[serde(serialize_with = "written", deserialize_with = "read")]
+    #[serde(serialize_with = "write_id", deserialize_with = "read_id")]
     pub transcript: Arc<str>,
     /// The result that the subject returned.
     pub said: T,
@@ -90,7 +90,7 @@ impl Journal {
             return Err(JournalError::OtherInputs(path.to_path_buf()));
         }
         let (entered, end) = if is_ours {
-            whole_lines(reader, header.len())
+            read_whole_lines(reader, header.len())
         } else {
             (Vec::new(), 0)
         };
@@ -128,7 +128,7 @@ impl Journal {
 }
 
 /// Reads the lines that are complete. Returns them with the offset at which the last one ends.
-fn whole_lines<T: DeserializeOwned>(
+fn read_whole_lines<T: DeserializeOwned>(
     mut reader: impl BufRead,
     header: usize,
 ) -> (Vec<JournalEntry<T>>, u64) {
@@ -149,11 +149,11 @@ fn whole_lines<T: DeserializeOwned>(
     (entered, end)
 }
 
-fn written<S: Serializer>(id: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
+fn write_id<S: Serializer>(id: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(id)
 }
 
-fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
+fn read_id<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
     String::deserialize(from).map(Arc::from)
 }
 
@@ -176,7 +176,7 @@ mod tests {
         let end = text.len() - last.len();
         for cut in 0..=last.len() {
             let (header, rest) = text[..text.len() - cut].split_at("header\n".len());
-            let (entered, whole) = whole_lines::<u64>(rest.as_bytes(), header.len());
+            let (entered, whole) = read_whole_lines::<u64>(rest.as_bytes(), header.len());
             let ids: Vec<&str> = entered.iter().map(|r| &*r.transcript).collect();
             let wanted = match cut {
                 0 => (vec!["first", "last"], text.len()),

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use deadloop_detect::harness::{Member, ModelList};
+use deadloop_detect::harness::Member;
 use deadloop_detect::{ModelTask, Setting, Settings, Value};
 
 use crate::block::{Block, Override, axes};
 use crate::grid::Grid;
-use crate::plan_meters::{MemberSources, PlanMeters};
+use crate::plan_meters::PlanMeters;
 use crate::structures::{MAX_BYTES, Structures};
 
 /// All settings of a run.
@@ -110,17 +110,14 @@ impl Plan {
         let overrides: Vec<Override> = overrides.collect();
         let id = (!overrides.is_empty()).then_some(id);
         let sources = self.readings.sources(guard, guard);
-        let base = guard.clone();
-        let axes = Vec::new();
         self.blocks.push(Block {
-            base,
-            axes,
+            base: guard.clone(),
             first,
-            possible: None,
             sources,
             models: settings.models().clone(),
             overrides,
             id,
+            ..Block::default()
         });
         first
     }
@@ -194,7 +191,7 @@ impl Plan {
     }
 
     /// Returns the indices of the programs that some setting runs on transcripts of a model at a task.
-    pub(crate) fn asks(&self, work: ModelTask<'_>) -> HashSet<usize> {
+    pub(crate) fn asked_programs(&self, work: ModelTask<'_>) -> HashSet<usize> {
         let programs = |block: &Block| {
             let (_, sources) = block.guard_for(work);
             sources.programs.iter().map(|(_, p)| *p).collect::<Vec<_>>()
@@ -215,11 +212,7 @@ impl Plan {
             base,
             axes,
             first: self.cells(),
-            possible: None,
-            sources: MemberSources::default(),
-            models: ModelList::default(),
-            overrides: Vec::new(),
-            id: None,
+            ..Block::default()
         };
         let possible: Vec<usize> = (0..cells)
             .filter(|dense| self.is_possible(&block, *dense))
@@ -276,7 +269,7 @@ pub enum PlanError {
         params: String,
     },
     /// No cell is possible.
-    #[error("none of the grid's {cells} cells can ever fire: {}", reasons(.refused))]
+    #[error("none of the grid's {cells} cells can ever fire: {}", list_reasons(.refused))]
     NothingPossible {
         /// The number of cells.
         cells: usize,
@@ -285,7 +278,7 @@ pub enum PlanError {
     },
 }
 
-fn reasons(refused: &[RefusedCells]) -> String {
+fn list_reasons(refused: &[RefusedCells]) -> String {
     let reason = |r: &RefusedCells| format!("{}: {} ({} cells)", r.param, r.reason, r.cells);
     refused
         .iter()

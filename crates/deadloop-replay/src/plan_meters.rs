@@ -55,7 +55,7 @@ pub(crate) struct FactSource {
 }
 
 /// The number of bytes that are read between two checks whether every setting has stopped.
-const PIECE: usize = 4096;
+const PIECE_BYTES: usize = 4096;
 
 impl PlanMeter {
     /// Returns the facts of a text of `lane`, up to the point where every setting has stopped.
@@ -70,7 +70,7 @@ impl PlanMeter {
         let (mut read, mut asked, mut stopped) = (0, 0, None);
         let mut rest = text;
         while !rest.is_empty() && stopped.is_none_or(|at| read < at) {
-            let (piece, later) = rest.split_at(boundary(rest));
+            let (piece, later) = rest.split_at(find_boundary(rest));
             meter.push(&Event::Text(lane, piece), EventPlace::default(), &mut facts);
             read += Chars::count(piece).0;
             rest = later;
@@ -87,8 +87,8 @@ impl PlanMeter {
 }
 
 /// Returns the end of the first piece of a text.
-fn boundary(text: &str) -> usize {
-    let mut ends = PIECE..text.len();
+fn find_boundary(text: &str) -> usize {
+    let mut ends = PIECE_BYTES..text.len();
     ends.find(|end| text.is_char_boundary(*end))
         .unwrap_or(text.len())
 }
@@ -112,7 +112,7 @@ impl PlanMeters {
         for (member, (m, strict)) in both.enumerate() {
             let structure = m.structure();
             if let Some(program) = m.program() {
-                let index = self.program((structure, m.channel), program);
+                let index = self.add_program((structure, m.channel), program);
                 sources.programs.push((member, index));
                 continue;
             }
@@ -129,7 +129,7 @@ impl PlanMeters {
         sources
     }
 
-    fn program(&mut self, key: (String, Option<Channel>), program: Program) -> usize {
+    fn add_program(&mut self, key: (String, Option<Channel>), program: Program) -> usize {
         let channel = key.1;
         let next = self.programs.len();
         let index = *self.known_programs.entry(key).or_insert(next);
@@ -206,9 +206,9 @@ mod tests {
 
     #[test]
     fn pieces_end_between_chars() {
-        let text = "思".repeat(PIECE);
-        let end = boundary(&text);
-        assert!(text.is_char_boundary(end) && end >= PIECE);
-        assert_eq!(boundary("short"), 5);
+        let text = "思".repeat(PIECE_BYTES);
+        let end = find_boundary(&text);
+        assert!(text.is_char_boundary(end) && end >= PIECE_BYTES);
+        assert_eq!(find_boundary("short"), 5);
     }
 }

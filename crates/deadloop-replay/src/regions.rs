@@ -37,7 +37,7 @@ impl CellBox {
         for (i, axis) in block.axes().iter().enumerate().filter(own) {
             let run = match fact.bounds.get(axis.param) {
                 None => continue,
-                Some(Bound::Exactly(number)) => axis.exactly(number),
+                Some(Bound::Exactly(number)) => axis.range_of(number),
                 Some(bound) => axis.accepted_range(fact.value(bound, step)),
             };
             if run.is_empty() {

@@ -123,7 +123,7 @@ pub fn run_into<S: Subject>(
     let done: HashSet<Arc<str>> = taking.known.keys().cloned().collect();
     let map = |entry: Result<Entry, Problem>, _| match entry {
         Err(problem) => RecordOutcome::Bad(problem),
-        Ok(entry) => step(job, &done, &entry, watch),
+        Ok(entry) => run_record(job, &done, &entry, watch),
     };
     let sink = |step| taking.take(step);
     let end = each_for(job.subject, job.corpus, watch, map, sink);
@@ -146,7 +146,7 @@ enum RecordOutcome<T> {
     Stopped,
 }
 
-fn step<S: Subject>(
+fn run_record<S: Subject>(
     job: &Job<'_, S>,
     done: &HashSet<Arc<str>>,
     entry: &Entry,

@@ -18,7 +18,7 @@ use crate::program::{Programs, Ready};
 use crate::record::{BlockDecision, fits};
 
 /// The number of transcripts in work for each thread, if the subject is slow.
-const FEW: usize = 16;
+const RECORDS_PER_THREAD: usize = 16;
 
 /// A group of settings that computes a result for each transcript of a corpus.
 pub trait Subject: Sync {
@@ -118,12 +118,12 @@ impl Subject for PlanGuards<'_> {
         Ok(record.blocks)
     }
 
-    fn is_whole(&self, said: &Self::Reply) -> bool {
-        said.iter().all(|block| block.error.is_none())
+    fn is_whole(&self, reply: &Self::Reply) -> bool {
+        reply.iter().all(|block| block.error.is_none())
     }
 
-    fn fits(&self, said: &Self::Reply) -> bool {
-        fits(said, self.plan)
+    fn fits(&self, reply: &Self::Reply) -> bool {
+        fits(reply, self.plan)
     }
 
     fn is_slow(&self) -> bool {
@@ -149,6 +149,6 @@ pub fn each_for<S: Subject, T: Send>(
     if !subject.is_slow() {
         return each(corpus, watch, map, sink);
     }
-    let few = FEW * rayon::current_num_threads();
+    let few = RECORDS_PER_THREAD * rayon::current_num_threads();
     each_few(corpus, (few, &|_: &_| true), watch, map, sink)
 }

@@ -47,7 +47,7 @@ pub struct TokenSum {
 impl TokenSum {
     /// Returns a sum at zero. `None` if no turn of `events` records its tokens.
     pub fn from_events(events: &[RecordedEvent]) -> Option<Self> {
-        let says = |event: &RecordedEvent| tokens(event).is_some();
+        let says = |event: &RecordedEvent| count_tokens(event).is_some();
         events.iter().any(says).then_some(Self {
             ended: Some(0),
             now: Some(0),
@@ -58,7 +58,7 @@ impl TokenSum {
     pub fn take(&mut self, event: &RecordedEvent) {
         if matches!(event.body, Body::Turn) {
             self.ended = self.through();
-            self.now = tokens(event);
+            self.now = count_tokens(event);
         }
     }
 
@@ -74,7 +74,7 @@ impl TokenSum {
 }
 
 /// Returns the sum of the tokens that a turn read and wrote. `None` if the event records neither.
-fn tokens(event: &RecordedEvent) -> Option<u64> {
+fn count_tokens(event: &RecordedEvent) -> Option<u64> {
     Some(TurnTokens::from_event(event)?.all())
 }
 

@@ -63,7 +63,7 @@ impl<'a> Arrivals<'a> {
 
     /// Returns the moment at which a channel had `at` chars, and the moment at which a live integration has these
     /// chars.
-    pub(crate) fn both(&self, channel: Channel, at: Chars) -> [Moment; 2] {
+    pub(crate) fn moments(&self, channel: Channel, at: Chars) -> [Moment; 2] {
         let delivered = self.delivered(channel, at);
         [at, delivered].map(|at| self.moment(channel, at))
     }
@@ -90,7 +90,7 @@ impl<'a> Arrivals<'a> {
 
     /// Returns the index of the last event that is not text, up to a place. The index is into the stream that run
     /// detectors read. 0 if there is no such event.
-    pub(crate) fn nth_at(&self, place: Cursor) -> u64 {
+    pub(crate) fn last_event_at(&self, place: Cursor) -> u64 {
         let up_to = self
             .others
             .partition_point(|other| other.moment.place <= place);
@@ -99,7 +99,7 @@ impl<'a> Arrivals<'a> {
 
     /// Returns the moment at which a detector of runs found a fact: the event's, with the counts of calls and turns at
     /// the fact's place.
-    pub(crate) fn known_at(&self, place: EventPlace) -> Moment {
+    pub(crate) fn moment_of_fact(&self, place: EventPlace) -> Moment {
         let other = self.others.partition_point(|other| other.nth < place.event);
         let moment = self
             .others
@@ -114,7 +114,7 @@ impl<'a> Arrivals<'a> {
     }
 
     /// Returns the moment of the `nth` recorded event that is not text, with the channel's count cut to `at` units.
-    pub(crate) fn said_at(&self, nth: usize, channel: Channel, at: u64) -> Moment {
+    pub(crate) fn answered_at(&self, nth: usize, channel: Channel, at: u64) -> Moment {
         let mut recorded = self.others.iter().filter(|other| other.recorded);
         let moment = recorded.nth(nth).map_or(Moment::default(), |o| o.moment);
         let more = moment.seen.count(channel).saturating_sub(at);

@@ -159,13 +159,13 @@ impl RunningCounts {
                 Arriving::Silence(millis) => Some(silent_since + millis as f64),
                 _ => event.t_ms,
             },
-            tokens: self.by_then(arriving),
+            tokens: self.tokens_by_then(arriving),
         }
     }
 
     /// Returns the tokens up to an event that is not text. A run that counts tokens by turn counts the turns up to the
     /// current one, and at a turn the turns that ended.
-    fn by_then(&self, arriving: &Arriving<'_>) -> Option<u64> {
+    fn tokens_by_then(&self, arriving: &Arriving<'_>) -> Option<u64> {
         match (self.spent, arriving) {
             (None, _) => self.tokens,
             (Some(spent), Arriving::Turn { .. }) => spent.before(),

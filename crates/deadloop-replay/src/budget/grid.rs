@@ -16,14 +16,14 @@ use deadloop_detect::{SettingsError, Value};
 use serde::Deserialize;
 
 use super::params::{Budget, SPEC};
-use super::presets::preset;
-use crate::grid::{cells, product, sweep_params};
+use super::presets::find_preset;
+use crate::grid::{count_cells, product, sweep_params};
 
 /// The default grid, as TOML.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
 
 /// The maximum number of settings of a grid. Each stays in memory with its counts.
-const MOST: usize = 1_000_000;
+const MAX_SETTINGS: usize = 1_000_000;
 
 /// The settings of a grid, without duplicates, in the order of nested loops with the last parameter innermost.
 #[derive(Clone, Debug, Default)]
@@ -61,9 +61,9 @@ impl BudgetGrid {
         let mut seen = HashSet::new();
         for table in &wire.budget {
             let swept = sweep_params(&SPEC, &table.params, text)?;
-            let cells = cells(&swept, MOST);
-            let cells = cells.ok_or_else(|| SettingsError::at(text, 0..0, too_many_settings()))?;
-            for params in product(table.base(text)?.params(), &swept, cells) {
+            let cells = count_cells(&swept, MAX_SETTINGS);
+            let cells = cells.ok_or_else(|| SettingsError::at(text, 0..0, describe_too_many()))?;
+            for params in product(table.read_base(text)?.params(), &swept, cells) {
                 if let Err(refusal) = SPEC.check(&params) {
                     *grid.refused.entry(refusal.reason).or_default() += 1;
                     continue;
@@ -81,23 +81,23 @@ impl BudgetGrid {
                 format!("no setting is possible: {reason}"),
             )),
             (0, None) => Err(SettingsError::at(text, 0..0, "no [[budget]]")),
-            (1..=MOST, _) => Ok(grid),
-            _ => Err(SettingsError::at(text, 0..0, too_many_settings())),
+            (1..=MAX_SETTINGS, _) => Ok(grid),
+            _ => Err(SettingsError::at(text, 0..0, describe_too_many())),
         }
     }
 }
 
-fn too_many_settings() -> String {
-    format!("more than {MOST} settings; expected fewer values")
+fn describe_too_many() -> String {
+    format!("more than {MAX_SETTINGS} settings; expected fewer values")
 }
 
 impl BudgetGridTable {
     /// Returns the setting to which the table's values are applied.
-    fn base(&self, text: &str) -> Result<Budget, SettingsError> {
+    fn read_base(&self, text: &str) -> Result<Budget, SettingsError> {
         let Some(name) = &self.preset else {
             return Ok(Budget::default());
         };
-        let found = preset(name.get_ref());
+        let found = find_preset(name.get_ref());
         let found = found.map_err(|what| SettingsError::at(text, name.span(), what))?;
         Ok(found.within(&Budget::default()))
     }

@@ -42,11 +42,11 @@ impl Lengths {
             if matches!(seen, Event::Turn { .. }) {
                 lengths.prompts.push(Prompt {
                     items: lengths.items.len() as u32,
-                    tokens: recorded_tokens(event),
+                    tokens: read_tokens(event),
                 });
                 continue;
             }
-            let chars = chars(event);
+            let chars = count_chars(event);
             if chars > 0 {
                 lengths.items.push(PromptItem {
                     chars,
@@ -64,7 +64,7 @@ impl Lengths {
 }
 
 /// Returns the tokens that a turn read, if its event records them.
-fn recorded_tokens(event: &RecordedEvent) -> Option<u64> {
+fn read_tokens(event: &RecordedEvent) -> Option<u64> {
     match event.body {
         Body::Turn => event.count("tokens_in"),
         _ => None,
@@ -73,7 +73,7 @@ fn recorded_tokens(event: &RecordedEvent) -> Option<u64> {
 
 /// Returns the number of chars that an event adds to a prompt: the recorded length of the whole text, if any,
 /// otherwise the [`token_chars`] of the text that is there.
-fn chars(event: &RecordedEvent) -> u64 {
+fn count_chars(event: &RecordedEvent) -> u64 {
     let cut = || event.count("length");
     let here = match &event.body {
         Body::Turn | Body::Finish { .. } | Body::Handoff { .. } => return 0,
@@ -86,13 +86,13 @@ fn chars(event: &RecordedEvent) -> u64 {
         Body::ToolResult { content, .. } => token_chars(content),
         Body::ToolCall {
             name, arguments, ..
-        } => token_chars(name) + argument_chars(arguments),
+        } => token_chars(name) + count_argument_chars(arguments),
     };
     cut().filter(|length| *length > 0).unwrap_or(here)
 }
 
 /// Returns the number of chars of arguments, as they were written or as JSON.
-fn argument_chars(arguments: &Value) -> u64 {
+fn count_argument_chars(arguments: &Value) -> u64 {
     match arguments {
         Value::Null => 0,
         Value::String(text) => token_chars(text),
@@ -107,11 +107,11 @@ mod tests {
     #[test]
     fn a_text_that_was_cut_has_its_whole_length() {
         let mut event = RecordedEvent::new(Body::Answer("日本".into()));
-        assert_eq!(chars(&event), 4);
+        assert_eq!(count_chars(&event), 4);
         event.rest.insert("length".into(), 40.into());
-        assert_eq!(chars(&event), 40);
+        assert_eq!(count_chars(&event), 40);
         let call = |arguments| {
-            chars(&RecordedEvent::new(Body::ToolCall {
+            count_chars(&RecordedEvent::new(Body::ToolCall {
                 id: None,
                 name: "ls".into(),
                 arguments,

@@ -46,7 +46,7 @@ pub fn presets() -> &'static [BudgetPreset] {
 ///
 /// # Errors
 /// Returns an error that lists the presets if none has this name.
-pub(super) fn preset(name: &str) -> Result<&'static BudgetPreset, String> {
+pub(super) fn find_preset(name: &str) -> Result<&'static BudgetPreset, String> {
     let known: Vec<&str> = presets()
         .iter()
         .map(|preset| preset.name.as_str())

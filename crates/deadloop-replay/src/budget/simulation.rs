@@ -10,9 +10,9 @@ use super::params::{Budget, Policy};
 use super::sizes::RunSizes;
 
 /// The share of the prompt that a summary must free to be useful.
-const USELESS: f64 = 0.1;
+const MIN_USEFUL_SHARE: f64 = 0.1;
 /// The minimum number of turns between two summaries. A summary that comes sooner counts as thrash.
-const THRASH: usize = 3;
+const MIN_TURNS_BETWEEN: usize = 3;
 
 /// The result of a run under a setting, in tokens and turns. Counting stops at an overflow, because the run would
 /// have ended there.
@@ -53,8 +53,8 @@ pub struct BudgetStep {
     pub overflow: bool,
 }
 
-/// Rounds a limit down to whole tokens: for a whole n, n > x exactly if n > limit(x).
-fn limit(tokens: f64) -> u64 {
+/// Rounds a limit down to whole tokens: for a whole n, n > x exactly if n > round_down(x).
+fn round_down(tokens: f64) -> u64 {
     tokens.floor().clamp(0.0, 1e18) as u64
 }
 
@@ -72,12 +72,12 @@ impl TokenLimits {
         let room = budget.window.saturating_sub(budget.tools) as f64;
         let trigger = match budget.policy {
             Policy::Never => u64::MAX,
-            _ => limit(budget.threshold * room),
+            _ => round_down(budget.threshold * room),
         };
         Self {
             trigger,
-            most: limit(window * (1.0 - budget.reserve)),
-            keep: limit(budget.keep * window),
+            most: round_down(window * (1.0 - budget.reserve)),
+            keep: round_down(budget.keep * window),
             summary: (budget.summary * window).ceil() as u64,
         }
     }
@@ -85,7 +85,7 @@ impl TokenLimits {
 
 /// Returns the longest prompt, in tokens, at which the policy does not act and nothing overflows. A run whose last
 /// prompt is at most this long is sent unchanged.
-pub(super) fn quiet(budget: &Budget) -> u64 {
+pub(super) fn longest_quiet_prompt(budget: &Budget) -> u64 {
     let limits = TokenLimits::from_budget(budget);
     limits.trigger.min(limits.most)
 }
@@ -303,6 +303,6 @@ fn send(context: &PromptContents<'_>, played: &mut SimulatedRun, from: usize, to
 fn count(played: &mut SimulatedRun, (turn, last): (usize, Option<usize>), wanted: u64, sent: u64) {
     played.summaries += 1;
     played.first = played.first.or(Some(turn as u64));
-    played.useless += u64::from(((wanted - sent) as f64) < USELESS * wanted as f64);
-    played.thrash += u64::from(last.is_some_and(|last| turn - last < THRASH));
+    played.useless += u64::from(((wanted - sent) as f64) < MIN_USEFUL_SHARE * wanted as f64);
+    played.thrash += u64::from(last.is_some_and(|last| turn - last < MIN_TURNS_BETWEEN));
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::lengths::Lengths;
 use super::params::{Budget, Policy, TokenCounter};
-use super::simulation::{SimulatedRun, play, quiet};
+use super::simulation::{SimulatedRun, longest_quiet_prompt, play};
 use super::sizes::RunSizes;
 use super::tally::BudgetTally;
 use crate::corpus_pass::Interruption;
@@ -160,7 +160,7 @@ impl StageSimulation<'_> {
         if self.cancel.load(Ordering::Relaxed) {
             return None;
         }
-        let (view, quiet) = (self.field.view(budget), quiet(budget));
+        let (view, quiet) = (self.field.view(budget), longest_quiet_prompt(budget));
         let of = |ranked: &RankedRuns| {
             let loud = ranked.peaks.partition_point(|peak| *peak > quiet);
             let mut tally = ranked.quiet[loud];

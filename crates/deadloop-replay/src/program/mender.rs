@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use super::process::{Halt, Process};
 use super::protocol::Ready;
 use super::script::Script;
-use super::{StartError, command_line, lock, start_program};
+use super::{StartError, lock, start_program};
 
 /// The answer of a repairing program. Fields that the program left out are empty.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,18 +37,13 @@ impl Mender {
     /// Returns an error if the program cannot be started or refuses its parameters, or if `cancel` was raised.
     pub fn start(program: Program, cancel: &AtomicBool) -> Result<Self, StartError> {
         let stop = || cancel.load(Ordering::Relaxed);
-        match start_program(&program, &stop) {
-            Ok((process, name)) => Ok(Self {
-                program,
-                name,
-                idle: Mutex::new(vec![process]),
-            }),
-            Err(Halt::Interrupted) => Err(StartError::Interrupted),
-            Err(Halt::Failed(what) | Halt::Ended(what)) => Err(StartError::Refused {
-                command: command_line(&program),
-                what,
-            }),
-        }
+        let started = start_program(&program, &stop);
+        let (process, name) = started.map_err(|halt| StartError::new(&program, halt))?;
+        Ok(Self {
+            program,
+            name,
+            idle: Mutex::new(vec![process]),
+        })
     }
 
     /// Returns the program, with the name and version that it reported.
@@ -73,17 +68,14 @@ impl Mender {
             Some(process) => process,
             None => {
                 start_program(&self.program, &stop)
-                    .map_err(|halt| describe_halt(&halt))?
+                    .map_err(describe_halt)?
                     .0
             }
         };
         let patience = Duration::from_millis(self.program.timeout_ms);
         let answer = process.ask(script.blocks.clone(), patience, &stop);
-        let read = match answer {
-            Ok(line) => read(&line, &script.transcript),
-            Err(halt) => Err(describe_halt(&halt)),
-        };
-        match read {
+        let answer = answer.map_err(describe_halt);
+        match answer.and_then(|line| read_answer(&line, &script.transcript)) {
             Ok(repaired) => {
                 lock(&self.idle).push(process);
                 Ok(repaired)
@@ -93,14 +85,14 @@ impl Mender {
     }
 }
 
-fn describe_halt(halt: &Halt) -> String {
+fn describe_halt(halt: Halt) -> String {
     match halt {
         Halt::Interrupted => "interrupted".to_owned(),
-        Halt::Failed(what) | Halt::Ended(what) => what.clone(),
+        Halt::Failed(what) | Halt::Ended(what) => what,
     }
 }
 
-fn read(line: &[u8], asked: &str) -> Result<MenderAnswer, String> {
+fn read_answer(line: &[u8], asked: &str) -> Result<MenderAnswer, String> {
     let value: Json =
         serde_json::from_slice(line).map_err(|e| format!("its answer is no JSON: {e}"))?;
     let Json::Object(fields) = value else {
@@ -121,7 +113,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_of_the_transcript_that_was_asked() {
-        let ok = read(br#"{"type":"repaired","transcript":"a","text":"x"}"#, "a");
+        let ok = read_answer(br#"{"type":"repaired","transcript":"a","text":"x"}"#, "a");
         assert_eq!(ok.unwrap().fields["text"], "x");
         for bad in [
             &br#"{"type":"verdict"}"#[..],
@@ -129,7 +121,7 @@ mod tests {
             b"[1]",
             b"x",
         ] {
-            assert!(read(bad, "a").is_err());
+            assert!(read_answer(bad, "a").is_err());
         }
     }
 }

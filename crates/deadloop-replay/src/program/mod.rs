@@ -35,16 +35,16 @@ mod script;
 pub use mender::{Mender, MenderAnswer};
 use process::{Halt, Process};
 pub use protocol::Ready;
-use protocol::{ProgramMessage, ProgramReply, line};
+use protocol::{ProgramMessage, ProgramReply, write_line};
 pub(crate) use script::ProgramAlarm;
 use script::Script;
 
 /// The longest wait until a program is ready. Some programs first load a model.
-const START: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The maximum number of idle processes that are kept, since each takes memory. A run with more programs starts the
 /// others again for each transcript.
-const KEPT: usize = 64;
+const MAX_IDLE_PROCESSES: usize = 64;
 
 /// The answer of a program about a transcript: its alarm, `None`, or the program's error.
 pub(crate) type ProgramAnswer = Result<Option<ProgramAlarm>, String>;
@@ -90,6 +90,18 @@ pub enum StartError {
     Interrupted,
 }
 
+impl StartError {
+    fn new(program: &Program, halt: Halt) -> Self {
+        match halt {
+            Halt::Interrupted => Self::Interrupted,
+            Halt::Failed(what) | Halt::Ended(what) => Self::Refused {
+                command: command_line(program),
+                what,
+            },
+        }
+    }
+}
+
 impl Programs {
     /// Starts one process of each program of a plan and waits until all are ready. More are started when they are
     /// needed.
@@ -99,22 +111,18 @@ impl Programs {
     pub fn start(plan: &Plan, cancel: &AtomicBool) -> Result<Self, StartError> {
         let programs = Self::default();
         let stop = || cancel.load(Ordering::Relaxed);
-        let start = |listener: &Listener| match start_program(&listener.program, &stop) {
-            Ok((process, ready)) => {
-                let pool = ProcessPool {
-                    listener: listener.clone(),
-                    ready,
-                    idle: Mutex::default(),
-                    errors: Mutex::default(),
-                };
-                programs.keep(&pool, process);
-                Ok(pool)
-            }
-            Err(Halt::Interrupted) => Err(StartError::Interrupted),
-            Err(Halt::Failed(what) | Halt::Ended(what)) => Err(StartError::Refused {
-                command: command_line(&listener.program),
-                what,
-            }),
+        let start = |listener: &Listener| {
+            let started = start_program(&listener.program, &stop);
+            let (process, ready) =
+                started.map_err(|halt| StartError::new(&listener.program, halt))?;
+            let pool = ProcessPool {
+                listener: listener.clone(),
+                ready,
+                idle: Mutex::default(),
+                errors: Mutex::default(),
+            };
+            programs.keep(&pool, process);
+            Ok(pool)
         };
         let started: Vec<_> = plan.readings().programs().par_iter().map(start).collect();
         Ok(Self {
@@ -178,7 +186,7 @@ impl Programs {
             return Ok(Vec::new());
         }
         let stop = || cancel.load(Ordering::Relaxed) || self.failing.load(Ordering::Relaxed);
-        let wanted = plan.asks(transcript.work());
+        let wanted = plan.asked_programs(transcript.work());
         let mut scripts: BTreeMap<Option<Channel>, Result<Script, String>> = BTreeMap::new();
         let ask = |(i, pool): (usize, &ProcessPool)| {
             if !wanted.contains(&i) {
@@ -187,7 +195,7 @@ impl Programs {
             let channel = pool.listener.channel;
             let new = || Script::new(transcript, channel, chunks);
             let answer = match scripts.entry(channel).or_insert_with(new) {
-                Ok(script) => self.question(pool, script, &stop),
+                Ok(script) => self.ask_pool(pool, script, &stop),
                 Err(what) => Err(Halt::Failed(what.clone())),
             };
             match answer {
@@ -204,7 +212,7 @@ impl Programs {
     /// Sends a transcript to one process of a program. If an idle process ends without an answer, the transcript is
     /// sent to a new process, whose answer counts. The idle process may have ended after its last transcript. Since
     /// that depends on timing, it must not affect the result.
-    fn question(
+    fn ask_pool(
         &self,
         pool: &ProcessPool,
         script: &Script,
@@ -214,17 +222,17 @@ impl Programs {
         let idle = lock(&pool.idle).pop();
         if let Some(process) = idle {
             self.kept.fetch_sub(1, Ordering::Relaxed);
-            match self.put(pool, process, script, stop) {
+            match self.ask_process(pool, process, script, stop) {
                 Err(Halt::Ended(_)) => {}
                 answer => return answer,
             }
         }
         let (process, _) = start_program(&pool.listener.program, stop)?;
-        self.put(pool, process, script, stop)
+        self.ask_process(pool, process, script, stop)
     }
 
     /// Sends a transcript to a process, and keeps the process if its answer is valid.
-    fn put(
+    fn ask_process(
         &self,
         pool: &ProcessPool,
         mut process: Process,
@@ -233,7 +241,7 @@ impl Programs {
     ) -> Result<Option<ProgramAlarm>, Halt> {
         let patience = Duration::from_millis(pool.listener.program.timeout_ms);
         let answer = process.ask(script.blocks.clone(), patience, stop);
-        let heard = answer.and_then(|line| verdict(&line, script).map_err(Halt::Failed));
+        let heard = answer.and_then(|line| read_verdict(&line, script).map_err(Halt::Failed));
         match heard {
             Ok(heard) => {
                 self.keep(pool, process);
@@ -247,7 +255,7 @@ impl Programs {
 
     /// Keeps an idle process, or ends it if enough are kept.
     fn keep(&self, pool: &ProcessPool, process: Process) {
-        if self.kept.fetch_add(1, Ordering::Relaxed) < KEPT {
+        if self.kept.fetch_add(1, Ordering::Relaxed) < MAX_IDLE_PROCESSES {
             lock(&pool.idle).push(process);
         } else {
             self.kept.fetch_sub(1, Ordering::Relaxed);
@@ -269,9 +277,9 @@ impl Programs {
 /// Starts a program and waits until it is ready.
 fn start_program(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, Ready), Halt> {
     let mut hello = Vec::new();
-    line(&ProgramMessage::hello(&program.params), &mut hello).map_err(Halt::Failed)?;
+    write_line(&ProgramMessage::hello(&program.params), &mut hello).map_err(Halt::Failed)?;
     let mut process = Process::start(&program.command).map_err(Halt::Failed)?;
-    let answer = process.ask([hello].into(), START, stop);
+    let answer = process.ask([hello].into(), START_TIMEOUT, stop);
     let ready = answer.and_then(|line| match ProgramReply::read(&line) {
         Ok(ProgramReply::Ready(ready)) => Ok(ready),
         Ok(ProgramReply::Verdict { .. }) => Err(Halt::Failed("its answer is no ready".into())),
@@ -288,7 +296,7 @@ fn start_program(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process,
 }
 
 /// Reads the alarm from a program's answer line.
-fn verdict(line: &[u8], script: &Script) -> Result<Option<ProgramAlarm>, String> {
+fn read_verdict(line: &[u8], script: &Script) -> Result<Option<ProgramAlarm>, String> {
     match ProgramReply::read(line)? {
         ProgramReply::Ready(_) => Err("its answer is no verdict".into()),
         ProgramReply::Verdict {

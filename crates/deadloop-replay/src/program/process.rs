@@ -19,9 +19,9 @@ const MAX_LINES: usize = 8;
 /// The number of bytes kept from the end of stderr.
 const TAIL_BYTES: usize = 2 << 10;
 /// The time between two checks of the `stop` flag during a wait.
-const LOOK: Duration = Duration::from_millis(50);
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// The longest wait, after the output has closed, for the exit status and the rest of stderr.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A running program. Dropping it kills the program and its child processes.
 pub(super) struct Process {
@@ -36,7 +36,7 @@ pub(super) struct Process {
 struct OutgoingLines {
     blocks: Arc<[Vec<u8>]>,
     /// Set when the answer has arrived. The rest is not sent.
-    over: Arc<AtomicBool>,
+    answered: Arc<AtomicBool>,
 }
 
 /// A message from the thread that reads stdout.
@@ -119,15 +119,15 @@ impl Process {
             return Err(self.unexpected_line(line));
         }
         self.stderr.forget();
-        let over = Arc::new(AtomicBool::new(false));
+        let answered = Arc::new(AtomicBool::new(false));
         let sending = OutgoingLines {
             blocks,
-            over: Arc::clone(&over),
+            answered: Arc::clone(&answered),
         };
         // If the writer is gone, the pipe was closed: the result of `answer` covers that.
         drop(self.to.send(sending));
         let answer = self.answer(patience, stop);
-        over.store(true, Ordering::Relaxed);
+        answered.store(true, Ordering::Relaxed);
         answer
     }
 
@@ -135,7 +135,7 @@ impl Process {
         let until = Instant::now() + patience;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            match self.from.recv_timeout(left.min(LOOK)) {
+            match self.from.recv_timeout(left.min(STOP_CHECK_INTERVAL)) {
                 Ok(StdoutMessage::Whole { line, more: false }) => return Ok(line),
                 Ok(StdoutMessage::Whole { more: true, .. }) => {
                     return Err(Halt::Failed("it gave more than one answer".into()));
@@ -145,7 +145,7 @@ impl Process {
                     return Err(Halt::Failed(what));
                 }
                 Ok(StdoutMessage::End) | Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Halt::Ended(self.end()));
+                    return Err(Halt::Ended(self.await_end()));
                 }
                 Err(RecvTimeoutError::Timeout) if stop() => return Err(Halt::Interrupted),
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => {
@@ -160,7 +160,7 @@ impl Process {
     /// Returns the error for a line, or for the end of the output, that arrives before the next transcript is sent.
     fn unexpected_line(&mut self, line: StdoutMessage) -> Halt {
         match line {
-            StdoutMessage::End => Halt::Ended(format!("{} before it was asked", self.end())),
+            StdoutMessage::End => Halt::Ended(format!("{} before it was asked", self.await_end())),
             _ => Halt::Failed(
                 "it spoke before it was asked: a second answer to the last transcript?".into(),
             ),
@@ -168,8 +168,8 @@ impl Process {
     }
 
     /// Returns a text about how the process ended.
-    fn end(&mut self) -> String {
-        let until = Instant::now() + LAST_WORDS;
+    fn await_end(&mut self) -> String {
+        let until = Instant::now() + EXIT_TIMEOUT;
         loop {
             match self.child.try_wait() {
                 Ok(Some(status)) => return format!("it ended ({status})"),
@@ -182,7 +182,7 @@ impl Process {
     /// Ends the process. Returns `what` with the end of its stderr.
     pub(super) fn end_with_stderr(mut self, what: &str) -> String {
         self.kill();
-        let until = Instant::now() + LAST_WORDS;
+        let until = Instant::now() + EXIT_TIMEOUT;
         while !self.stderr.closed.load(Ordering::Acquire) && Instant::now() < until {
             thread::sleep(Duration::from_millis(5));
         }
@@ -217,9 +217,9 @@ impl Drop for Process {
 
 /// Writes the lines to stdin until the sender is gone or the pipe is closed.
 fn write(mut stdin: ChildStdin, sendings: Receiver<OutgoingLines>) {
-    for OutgoingLines { blocks, over } in sendings {
+    for OutgoingLines { blocks, answered } in sendings {
         for block in blocks.iter() {
-            if over.load(Ordering::Relaxed) {
+            if answered.load(Ordering::Relaxed) {
                 break;
             }
             if stdin.write_all(block).is_err() {

@@ -4,7 +4,7 @@ use deadloop_detect::Value;
 use serde::{Deserialize, Serialize};
 
 /// The version of the protocol in `hello`.
-const VERSION: u32 = 1;
+const PROTOCOL_VERSION: u32 = 1;
 
 /// The messages to a program, besides the events.
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ impl<'a> ProgramMessage<'a> {
     /// Returns the first message, with the program's own parameters.
     pub(super) fn hello(params: &'a Value) -> Self {
         Self::Hello {
-            protocol: VERSION,
+            protocol: PROTOCOL_VERSION,
             params,
         }
     }
@@ -30,7 +30,7 @@ impl<'a> ProgramMessage<'a> {
 
 /// Appends a message as a line. Returns an error if the message cannot be written as JSON. deadloop's own messages
 /// always can.
-pub(super) fn line(message: &impl Serialize, to: &mut Vec<u8>) -> Result<(), String> {
+pub(super) fn write_line(message: &impl Serialize, to: &mut Vec<u8>) -> Result<(), String> {
     serde_json::to_writer(&mut *to, message).map_err(|e| format!("cannot be told: {e}"))?;
     to.push(b'\n');
     Ok(())
@@ -75,7 +75,7 @@ pub(super) struct RawAlarm {
 }
 
 /// The number of chars of a detail that are kept.
-const DETAIL: usize = 300;
+const MAX_DETAIL_CHARS: usize = 300;
 
 impl RawAlarm {
     /// Returns the detail as it is printed: text as it is, any other value as JSON.
@@ -85,7 +85,7 @@ impl RawAlarm {
             serde_json::Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        Some(text.chars().take(DETAIL).collect()).filter(|text: &String| !text.is_empty())
+        Some(text.chars().take(MAX_DETAIL_CHARS).collect()).filter(|text: &String| !text.is_empty())
     }
 
     #[cfg(test)]
@@ -100,7 +100,7 @@ impl RawAlarm {
 }
 
 /// The number of chars that an error quotes from an invalid line.
-const QUOTED: usize = 200;
+const MAX_QUOTED_CHARS: usize = 200;
 
 impl ProgramReply {
     /// Reads a line. An object with `alarm` but without `type` is a verdict too, because the contract shows an alarm
@@ -116,7 +116,7 @@ impl ProgramReply {
         });
         read.map_err(|e| {
             let said = String::from_utf8_lossy(line);
-            let said: String = said.chars().take(QUOTED).collect();
+            let said: String = said.chars().take(MAX_QUOTED_CHARS).collect();
             format!("its answer is not of the protocol: {e}: {said:?}")
         })
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Channel, ChannelLengths, Chars, Kind, Unit};
 
-use super::protocol::{ProgramMessage, RawAlarm, line};
+use super::protocol::{ProgramMessage, RawAlarm, write_line};
 use crate::arrivals::text_of;
 
 /// The size of a block of lines that is written at once, in bytes. After a verdict at most one such block is still
@@ -76,14 +76,14 @@ impl Script {
     ) -> Result<Self, String> {
         let events: Cow<'_, [RecordedEvent]> = match chunks {
             None => Cow::Borrowed(&transcript.events),
-            Some(size) => Cow::Owned(recut_text(&transcript.events, size)),
+            Some(size) => Cow::Owned(cut_text(&transcript.events, size)),
         };
         let (mut blocks, mut block) = (Vec::new(), Vec::new());
         let start = ProgramMessage::Start {
             transcript: &transcript.id,
             model: &transcript.model,
         };
-        line(&start, &mut block)?;
+        write_line(&start, &mut block)?;
         let mut stretches = Vec::new();
         let mut seen = ChannelLengths::default();
         let mut others = 0;
@@ -96,12 +96,12 @@ impl Script {
                 continue;
             }
             stretches.push(stretch);
-            line(event, &mut block)?;
+            write_line(event, &mut block)?;
             if block.len() >= BLOCK_BYTES {
                 blocks.push(std::mem::take(&mut block));
             }
         }
-        line(&ProgramMessage::End, &mut block)?;
+        write_line(&ProgramMessage::End, &mut block)?;
         blocks.push(block);
         Ok(Self {
             transcript: transcript.id.clone(),
@@ -149,7 +149,7 @@ impl Script {
 /// Cuts all text into chunks of `size` chars. Each uninterrupted stretch of a channel is cut from its start. The last
 /// chunk of a stretch may be shorter. A chunk has the time of the event that holds its last char, and no count of
 /// tokens.
-fn recut_text(events: &[RecordedEvent], size: NonZeroU64) -> Vec<RecordedEvent> {
+fn cut_text(events: &[RecordedEvent], size: NonZeroU64) -> Vec<RecordedEvent> {
     let mut cut: Vec<RecordedEvent> = Vec::new();
     let mut last = None;
     // Chars in the chunk that is being filled, and whether it is the last event.
@@ -168,8 +168,8 @@ fn recut_text(events: &[RecordedEvent], size: NonZeroU64) -> Vec<RecordedEvent> 
             let end = text.char_indices().nth(room).map_or(text.len(), |(i, _)| i);
             let (piece, rest) = text.split_at(end);
             match cut.last_mut().filter(|_| open) {
-                Some(chunk) => join(chunk, piece, event.t_ms),
-                None => cut.push(chunk(channel, piece, event.t_ms)),
+                Some(chunk) => extend_chunk(chunk, piece, event.t_ms),
+                None => cut.push(make_chunk(channel, piece, event.t_ms)),
             }
             filled = (filled + Chars::count(piece).0) % size.get();
             open = filled > 0;
@@ -179,7 +179,7 @@ fn recut_text(events: &[RecordedEvent], size: NonZeroU64) -> Vec<RecordedEvent> 
     cut
 }
 
-fn chunk(channel: Channel, text: &str, t_ms: Option<f64>) -> RecordedEvent {
+fn make_chunk(channel: Channel, text: &str, t_ms: Option<f64>) -> RecordedEvent {
     let body = match channel {
         Channel::Reasoning => Body::Reasoning(text.into()),
         _ => Body::Answer(text.into()),
@@ -190,7 +190,7 @@ fn chunk(channel: Channel, text: &str, t_ms: Option<f64>) -> RecordedEvent {
     }
 }
 
-fn join(chunk: &mut RecordedEvent, piece: &str, t_ms: Option<f64>) {
+fn extend_chunk(chunk: &mut RecordedEvent, piece: &str, t_ms: Option<f64>) {
     if let Body::Reasoning(text) | Body::Answer(text) = &mut chunk.body {
         text.push_str(piece);
     }

@@ -22,7 +22,7 @@ pub struct Delay {
 
 /// Returns the output of [`Repairer::mend`] for a text, and its delay measured char by char. `None` if the repairer
 /// reads events. Text that comes out only at the end counts as coming out after the last char.
-pub(crate) fn mend_and_wait(
+pub(crate) fn mend_and_time(
     repairer: &Repairer,
     params: &Params,
     text: &str,
@@ -67,7 +67,7 @@ mod tests {
         let first = |name: &str, of: &str| {
             let repairer = Repairer::find(name).unwrap();
             let params = repairer.preset(of).unwrap();
-            mend_and_wait(repairer, &params, text).unwrap().1
+            mend_and_time(repairer, &params, text).unwrap().1
         };
         assert_eq!(first("think", "sglang-qwen3").first_text, Some(27));
         assert_eq!(first("think", "sglang-qwen3").most_held, 7);

@@ -25,7 +25,7 @@ use deadloop_repair::registry::{REPAIRERS, Repairer, StreamKind};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::grid::{cells, params_toml, product, sweep_params};
+use crate::grid::{count_cells, params_toml, product, sweep_params};
 
 mod delay;
 mod variant_run;
@@ -36,7 +36,7 @@ pub use variant_run::{ArrivedStream, OutputContent, VariantOutput, question, wri
 /// The default grid.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
 /// The maximum number of variants of one grid.
-const MOST: usize = 20_000;
+const MAX_VARIANTS: usize = 20_000;
 
 /// A setting of a repairer.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ impl Variant {
     pub fn repairer(&self) -> &str {
         match &self.made {
             RepairMethod::Nothing(repairer) | RepairMethod::Of(repairer, _) => repairer.name,
-            RepairMethod::Program(_, stream) => repairer_of(*stream).map_or("command", |r| r.name),
+            RepairMethod::Program(_, stream) => repairer_for(*stream).map_or("command", |r| r.name),
         }
     }
 
@@ -105,7 +105,7 @@ impl Variant {
 }
 
 /// Returns the repairer of streams of this kind.
-fn repairer_of(stream: StreamKind) -> Option<&'static Repairer> {
+fn repairer_for(stream: StreamKind) -> Option<&'static Repairer> {
     REPAIRERS.iter().copied().find(|r| r.stream == stream)
 }
 
@@ -166,10 +166,10 @@ impl RepairGrid {
             refused: 0,
         };
         for table in &wire.repairer {
-            let found = table.variants(text)?;
+            let found = table.read_variants(text)?;
             grid.refused += found.refused;
             grid.variants.extend(found.variants);
-            if grid.variants.len() > MOST {
+            if grid.variants.len() > MAX_VARIANTS {
                 return Err(table.too_many_variants(text));
             }
         }
@@ -216,41 +216,41 @@ impl From<Vec<Variant>> for RepairGrid {
 
 impl RepairerTable {
     /// Returns an error at this table.
-    fn error(&self, text: &str, what: impl Into<String>) -> SettingsError {
+    fn error_here(&self, text: &str, what: impl Into<String>) -> SettingsError {
         SettingsError::at(text, self.name.span(), what)
     }
 
     fn too_many_variants(&self, text: &str) -> SettingsError {
-        self.error(
+        self.error_here(
             text,
-            format!("more than {MOST} variants; expected fewer values"),
+            format!("more than {MAX_VARIANTS} variants; expected fewer values"),
         )
     }
 
-    fn variants(&self, text: &str) -> Result<RepairGrid, SettingsError> {
+    fn read_variants(&self, text: &str) -> Result<RepairGrid, SettingsError> {
         let name = self.name.get_ref().as_str();
         if name == "command" {
-            return Ok(vec![self.program(text)?].into());
+            return Ok(vec![self.read_program(text)?].into());
         }
         let Some(repairer) = Repairer::find(name) else {
             let known: Vec<&str> = REPAIRERS.iter().map(|r| r.name).collect();
             let known = known.join(", ");
             let what = format!("no repairer {name:?}; expected one of: {known}, command");
-            return Err(self.error(text, what));
+            return Err(self.error_here(text, what));
         };
         if !self.command.is_empty() || self.stream.is_some() || self.timeout_ms.is_some() {
             let what = "command, stream and timeout_ms are a program's; expected them beside name = \"command\"";
-            return Err(self.error(text, what));
+            return Err(self.error_here(text, what));
         }
         let of = |end: &str, shown: bool, params: Params| Variant {
             name: format!("{name}/{end}"),
             shown,
             made: RepairMethod::Of(repairer, params),
         };
-        let preset = |name: &str| repairer.preset(name).map_err(|e| self.error(text, e));
+        let preset = |name: &str| repairer.preset(name).map_err(|e| self.error_here(text, e));
         let mut all = Vec::new();
         if self.presets {
-            for one in repairer.presets().map_err(|e| self.error(text, e))? {
+            for one in repairer.presets().map_err(|e| self.error_here(text, e))? {
                 all.push(of(&one.name, true, preset(&one.name)?));
             }
             if self.params.is_empty() && self.preset.is_none() {
@@ -266,7 +266,7 @@ impl RepairerTable {
             all.push(of(end, true, base));
             return Ok(all.into());
         }
-        let (swept, refused) = self.possible(repairer, base, text)?;
+        let (swept, refused) = self.possible_params(repairer, base, text)?;
         all.extend(
             swept
                 .into_iter()
@@ -279,7 +279,7 @@ impl RepairerTable {
     }
 
     /// Returns the possible combinations of the table's values, and the number of impossible ones.
-    fn possible(
+    fn possible_params(
         &self,
         repairer: &Repairer,
         base: Params,
@@ -299,7 +299,8 @@ impl RepairerTable {
         // Among equally good variants the first is chosen, so this order decides. It is the order of the names, to
         // keep old results.
         swept.sort_by_key(|(param, _)| param.name);
-        let cells = cells(&swept, MOST).ok_or_else(|| self.too_many_variants(text))?;
+        let cells =
+            count_cells(&swept, MAX_VARIANTS).ok_or_else(|| self.too_many_variants(text))?;
         let (mut all, mut reason) = (Vec::new(), None);
         for params in product(base, &swept, cells) {
             match repairer.check(&params) {
@@ -310,7 +311,7 @@ impl RepairerTable {
             }
         }
         match reason {
-            Some(reason) if all.is_empty() => Err(self.error(text, reason)),
+            Some(reason) if all.is_empty() => Err(self.error_here(text, reason)),
             _ => {
                 let refused = cells - all.len();
                 Ok((all, refused))
@@ -318,7 +319,7 @@ impl RepairerTable {
         }
     }
 
-    fn program(&self, text: &str) -> Result<Variant, SettingsError> {
+    fn read_program(&self, text: &str) -> Result<Variant, SettingsError> {
         let stream = self.stream.as_deref().and_then(StreamKind::named);
         let Some(stream) = stream.filter(|_| !self.command.is_empty()) else {
             let known = REPAIRERS.iter().map(|r| r.stream.name());
@@ -326,7 +327,7 @@ impl RepairerTable {
                 "a program without command or stream; expected command = [\"program\", …] and stream, one of: {}",
                 known.collect::<Vec<_>>().join(", ")
             );
-            return Err(self.error(text, what));
+            return Err(self.error_here(text, what));
         };
         let mut params = BTreeMap::new();
         for (name, item) in &self.params {

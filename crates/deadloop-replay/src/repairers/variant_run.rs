@@ -7,7 +7,7 @@ use deadloop_repair::meaning::{Action, Delivery, Meaning};
 use deadloop_repair::registry::StreamKind;
 use serde_json::Value as Json;
 
-use super::delay::{Delay, mend_and_wait};
+use super::delay::{Delay, mend_and_time};
 use super::{RepairMethod, Variant};
 use crate::program::MenderAnswer;
 
@@ -28,9 +28,9 @@ impl ArrivedStream {
             StreamKind::Tags | StreamKind::Think | StreamKind::Text => {
                 Some(Self::Text(transcript.answer()))
             }
-            StreamKind::Arguments => call(transcript).map(|(_, written)| Self::Text(written)),
-            StreamKind::Name => call(transcript).map(|(name, _)| Self::Text(name)),
-            StreamKind::Events => Some(Self::Events(deliveries(transcript))),
+            StreamKind::Arguments => first_call(transcript).map(|(_, written)| Self::Text(written)),
+            StreamKind::Name => first_call(transcript).map(|(name, _)| Self::Text(name)),
+            StreamKind::Events => Some(Self::Events(read_deliveries(transcript))),
         }
     }
 }
@@ -67,13 +67,13 @@ impl Variant {
         let mut delay = None;
         let out = match (&self.made, arrived) {
             (RepairMethod::Nothing(_), ArrivedStream::Text(text)) => {
-                OutputContent::Meaning(of_text(text.clone()))
+                OutputContent::Meaning(as_meaning(text.clone()))
             }
             (RepairMethod::Nothing(_), ArrivedStream::Events(events)) => {
                 OutputContent::Events(events.clone())
             }
             (RepairMethod::Of(repairer, params), ArrivedStream::Text(text)) => {
-                let (meaning, waited) = mend_and_wait(repairer, params, text)?;
+                let (meaning, waited) = mend_and_time(repairer, params, text)?;
                 delay = Some(waited);
                 OutputContent::Meaning(meaning)
             }
@@ -87,7 +87,7 @@ impl Variant {
                 OutputContent::Events(out)
             }
             (RepairMethod::Program(..), _) => {
-                match ask().and_then(|said| read_answer(&said, self.stream())) {
+                match ask().and_then(|answer| read_answer(&answer, self.stream())) {
                     Ok(out) => out,
                     Err(what) => return Some(Err(what)),
                 }
@@ -98,7 +98,7 @@ impl Variant {
 }
 
 /// Returns a text as its own meaning.
-fn of_text(text: String) -> Meaning {
+fn as_meaning(text: String) -> Meaning {
     Meaning {
         text,
         ..Meaning::default()
@@ -106,18 +106,18 @@ fn of_text(text: String) -> Meaning {
 }
 
 /// Reads the answer of a program.
-fn read_answer(said: &MenderAnswer, kind: StreamKind) -> Result<OutputContent, String> {
-    let text = |name: &str| said.fields.get(name).and_then(Json::as_str).unwrap_or("");
+fn read_answer(answer: &MenderAnswer, kind: StreamKind) -> Result<OutputContent, String> {
+    let text = |name: &str| answer.fields.get(name).and_then(Json::as_str).unwrap_or("");
     if kind == StreamKind::Events {
         return Err("programs that mend events are not asked".into());
     }
     if !kind.is_answer() {
-        let text = match said.fields.get(kind.name()) {
+        let text = match answer.fields.get(kind.name()) {
             Some(Json::String(text)) => text.clone(),
             None | Some(Json::Null) => String::new(),
             Some(value) => value.to_string(),
         };
-        return Ok(OutputContent::Meaning(of_text(text)));
+        return Ok(OutputContent::Meaning(as_meaning(text)));
     }
     let read = |action: &Json| {
         let of = |name: &str| {
@@ -146,7 +146,7 @@ fn read_answer(said: &MenderAnswer, kind: StreamKind) -> Result<OutputContent, S
             content: of("content"),
         }
     };
-    let actions = said.fields.get("actions").and_then(Json::as_array);
+    let actions = answer.fields.get("actions").and_then(Json::as_array);
     Ok(OutputContent::Meaning(Meaning {
         reasoning: text("reasoning").to_owned(),
         text: text("text").to_owned(),
@@ -155,7 +155,7 @@ fn read_answer(said: &MenderAnswer, kind: StreamKind) -> Result<OutputContent, S
 }
 
 /// Returns the name and arguments of the first call.
-fn call(transcript: &Transcript) -> Option<(String, String)> {
+fn first_call(transcript: &Transcript) -> Option<(String, String)> {
     transcript
         .events
         .iter()
@@ -175,7 +175,7 @@ pub fn written(arguments: &Json) -> String {
     }
 }
 
-fn deliveries(transcript: &Transcript) -> Vec<Delivery> {
+fn read_deliveries(transcript: &Transcript) -> Vec<Delivery> {
     let event = |event: &RecordedEvent| match &event.body {
         Body::Answer(text) => Some(Delivery {
             id: event

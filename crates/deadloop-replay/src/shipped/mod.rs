@@ -116,13 +116,13 @@ pub fn all_presets() -> Result<Vec<(String, Setting)>, InvalidValue> {
     let mut all = Vec::new();
     for detector in DETECTORS.iter().copied() {
         for preset in detector.presets()? {
-            all.push((preset.name.clone(), preset_setting(detector, &preset)));
+            all.push((preset.name.clone(), make_setting(detector, &preset)));
         }
     }
     Ok(all)
 }
 
-fn preset_setting(detector: &'static Detector, preset: &Preset) -> Setting {
+fn make_setting(detector: &'static Detector, preset: &Preset) -> Setting {
     let mut params = Params::defaults(detector.params);
     preset
         .params
