@@ -19,11 +19,11 @@ use crate::upstream_request::{UpstreamRequest, write_chunk};
 use crate::{ProxyNews, ProxyOptions, ProxyState};
 
 /// The interval of checks on a connection without bytes.
-const TICK: Duration = Duration::from_millis(500);
+const READ_TIMEOUT: Duration = Duration::from_millis(500);
 /// The maximum number of ticks without bytes before the next request, or within a request.
-const IDLE: u32 = 120;
+const MAX_IDLE_TICKS: u32 = 120;
 /// The time after which a client that reads nothing counts as gone.
-const PATIENCE: Duration = Duration::from_secs(300);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The reasons why an exchange ends early.
 enum ExchangeError {
@@ -43,45 +43,45 @@ type ExchangeResult = Result<bool, ExchangeError>;
 /// Answers a client with a 503 for too many connections, and closes the connection.
 pub(crate) fn refuse(client: &TcpStream) {
     let _ = client.set_write_timeout(Some(Duration::from_secs(1)));
-    ProxyReply::words("503 Service Unavailable", "too many streams\n").finish(client);
+    ProxyReply::from_text("503 Service Unavailable", "too many streams\n").finish(client);
 }
 
 /// Serves a connection until it ends.
 pub(crate) fn serve(client: TcpStream, shared: &ProxyState) {
     let ready = client
         .set_nodelay(true)
-        .and_then(|()| client.set_read_timeout(Some(TICK)))
-        .and_then(|()| client.set_write_timeout(Some(PATIENCE)));
+        .and_then(|()| client.set_read_timeout(Some(READ_TIMEOUT)))
+        .and_then(|()| client.set_write_timeout(Some(WRITE_TIMEOUT)));
     reply::probe(&client);
     let mut wire = Connection::of_client(&client);
     let mut end = ready.map(|()| true).map_err(|_| ExchangeError::Client);
     while let Ok(true) = end {
-        end = exchange(&client, &mut wire, shared);
+        end = handle_request(&client, &mut wire, shared);
     }
     match end {
         Err(ExchangeError::Request(what)) => {
             shared.metrics.add(MetricCounter::BadRequest, 1);
-            ProxyReply::words("400 Bad Request", &(what + "\n")).finish(&client);
+            ProxyReply::from_text("400 Bad Request", &(what + "\n")).finish(&client);
         }
         Err(ExchangeError::Unanswered(what)) => {
             shared.metrics.add(MetricCounter::BadGateway, 1);
-            ProxyReply::words("502 Bad Gateway", &what).finish(&client);
+            ProxyReply::from_text("502 Bad Gateway", &what).finish(&client);
         }
         Err(ExchangeError::Client) => drop(client.shutdown(Shutdown::Both)),
         Ok(_) | Err(ExchangeError::Upstream) => reply::close(&client),
     }
 }
 
-fn unanswered(what: &str) -> ExchangeError {
+fn unanswered_error(what: &str) -> ExchangeError {
     ExchangeError::Unanswered(what.to_owned())
 }
 
-fn timed_out(error: &io::Error) -> bool {
+fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
 /// Handles one request and its response.
-fn exchange(
+fn handle_request(
     client: &TcpStream,
     wire: &mut Connection<&TcpStream>,
     shared: &ProxyState,
@@ -107,7 +107,7 @@ fn exchange(
     let mut asking = PromptReader::new(&request, shared);
     let sent = send(&onward, (wire, &mut asking), &mut answered)?;
     let Some(response) = answered.head()? else {
-        return Err(unanswered("the server did not answer\n"));
+        return Err(unanswered_error("the server did not answer\n"));
     };
     let relay = Relay {
         client,
@@ -118,7 +118,7 @@ fn exchange(
         shared,
     };
     match response.start.0.as_str() {
-        "101" => relay.switch(wire, &answered.wire),
+        "101" => relay.switch_protocol(wire, &answered.wire),
         _ => relay.run(&mut answered.wire, asking),
     }
 }
@@ -142,10 +142,10 @@ fn next_head(
     wire: &mut Connection<&TcpStream>,
     shared: &ProxyState,
 ) -> Result<Option<Vec<u8>>, ExchangeError> {
-    for _ in 0..IDLE {
+    for _ in 0..MAX_IDLE_TICKS {
         match wire.head() {
             Ok(head) => return Ok(head),
-            Err(e) if timed_out(&e) => {
+            Err(e) if is_timeout(&e) => {
                 if shared.is_stopping() && !wire.has_begun() {
                     return Err(ExchangeError::Client);
                 }
@@ -167,10 +167,10 @@ fn send(
 ) -> Result<bool, ExchangeError> {
     let mut upstream = answered.upstream;
     let _ = upstream.socket().set_nodelay(true);
-    let _ = upstream.socket().set_read_timeout(Some(TICK));
-    let _ = upstream.socket().set_write_timeout(Some(PATIENCE));
-    let lead = onward.lead(&answered.shared.options.upstream);
-    if upstream.write_all(&lead).is_err() {
+    let _ = upstream.socket().set_read_timeout(Some(READ_TIMEOUT));
+    let _ = upstream.socket().set_write_timeout(Some(WRITE_TIMEOUT));
+    let head = onward.encode_head(&answered.shared.options.upstream);
+    if upstream.write_all(&head).is_err() {
         return Ok(false);
     }
     let mut body = onward.framing.body(BodyState::Length(0));
@@ -184,14 +184,14 @@ fn send(
         match read {
             Ok(n) => {
                 idle = 0;
-                asking.passes(&piece);
-                match (n, upstream.write_all(&onward.piece(&piece))) {
+                asking.push(&piece);
+                match (n, upstream.write_all(&onward.encode_piece(&piece))) {
                     (_, Err(_)) => return Ok(false),
                     (0, Ok(())) => return Ok(true),
                     _ => {}
                 }
             }
-            Err(e) if timed_out(&e) && idle < IDLE => idle += 1,
+            Err(e) if is_timeout(&e) && idle < MAX_IDLE_TICKS => idle += 1,
             Err(e) if e.kind() == ErrorKind::InvalidData => {
                 return Err(ExchangeError::Request(e.to_string()));
             }
@@ -231,7 +231,7 @@ impl<'a> ServerAnswer<'a> {
                     None => return true,
                 },
                 // The rest of the head comes later.
-                Err(e) if timed_out(&e) => break,
+                Err(e) if is_timeout(&e) => break,
                 _ => return true,
             }
         }
@@ -242,7 +242,7 @@ impl<'a> ServerAnswer<'a> {
     /// Returns whether a part of an answer has arrived.
     fn has_begun(&self) -> bool {
         let peek = || self.upstream.peek();
-        self.wire.has_begun() || peeked(self.upstream.socket(), peek).is_ok_and(|n| n > 0)
+        self.wire.has_begun() || count_unread(self.upstream.socket(), peek).is_ok_and(|n| n > 0)
     }
 
     /// Reads the head of the response, without a time limit, as long as the client is connected. Heads with a 1xx
@@ -257,7 +257,7 @@ impl<'a> ServerAnswer<'a> {
                     Some(head) if is_interim(&head) => {}
                     known => return Ok(known),
                 },
-                Err(e) if timed_out(&e) => still_there(self.client, self.shared)?,
+                Err(e) if is_timeout(&e) => check_client(self.client, self.shared)?,
                 _ => return Ok(None),
             }
         }
@@ -270,11 +270,11 @@ fn is_interim(head: &MessageHead) -> bool {
 }
 
 /// Returns an error if the client has disconnected.
-fn still_there(client: &TcpStream, shared: &ProxyState) -> Result<(), ExchangeError> {
+fn check_client(client: &TcpStream, shared: &ProxyState) -> Result<(), ExchangeError> {
     // A client that has closed only its sending side may wait for its answer. If it has closed both sides, its system
     // reports that to a probe or to the next write.
     let lost = client.take_error();
-    if matches!(lost, Ok(None)) && peeked(client, || client.peek(&mut [0])).is_ok() {
+    if matches!(lost, Ok(None)) && count_unread(client, || client.peek(&mut [0])).is_ok() {
         return Ok(());
     }
     shared.metrics.add(MetricCounter::ClientGone, 1);
@@ -285,7 +285,7 @@ fn still_there(client: &TcpStream, shared: &ProxyState) -> Result<(), ExchangeEr
 ///
 /// # Errors
 /// Returns an error if the connection is broken.
-fn peeked(stream: &TcpStream, peek: impl FnOnce() -> io::Result<usize>) -> io::Result<usize> {
+fn count_unread(stream: &TcpStream, peek: impl FnOnce() -> io::Result<usize>) -> io::Result<usize> {
     stream.set_nonblocking(true)?;
     let peeked = peek();
     stream.set_nonblocking(false)?;
@@ -316,7 +316,7 @@ impl Relay<'_> {
         let bare = self.request.start.0 == "HEAD" || matches!(status, "204" | "304");
         let Ok(framing) = self.response.framing() else {
             let what = "the length of the server's answer is not clear\n";
-            return Err(unanswered(what));
+            return Err(unanswered_error(what));
         };
         let body = if bare {
             BodyState::Length(0)
@@ -337,13 +337,13 @@ impl Relay<'_> {
             || self.request.lists("connection", "close")
             || self.shared.is_stopping();
         let connection = if close { "Connection: close\r\n" } else { "" };
-        self.lead(&[connection, &out.header()])?;
-        self.body(wire, body, (judge, out == Framing::Chunked))?;
+        self.write_head(&[connection, &out.header()])?;
+        self.relay_body(wire, body, (judge, out == Framing::Chunked))?;
         Ok(!close && (bare || out != Framing::None))
     }
 
     /// Passes on the switch to another protocol, and then the bytes of both sides.
-    fn switch(
+    fn switch_protocol(
         &self,
         wire: &Connection<&TcpStream>,
         answered: &Connection<&ServerConnection>,
@@ -355,17 +355,17 @@ impl Relay<'_> {
             .filter(|to| Some(to) == asked.as_ref())
         else {
             let what = "the server speaks something that it was not asked to\n";
-            return Err(unanswered(what));
+            return Err(unanswered_error(what));
         };
         self.shared.metrics.add(MetricCounter::Tunnels, 1);
-        self.lead(&["Connection: Upgrade\r\n", &format!("Upgrade: {to}\r\n")])?;
+        self.write_head(&["Connection: Upgrade\r\n", &format!("Upgrade: {to}\r\n")])?;
         let ((client, sent), (server, begun)) = (wire.parts(), answered.parts());
         tunnel::run((client, sent), (server, begun));
         Ok(false)
     }
 
     /// Writes the head of the response, with some headers of the proxy.
-    fn lead(&self, own: &[&str]) -> Result<(), ExchangeError> {
+    fn write_head(&self, own: &[&str]) -> Result<(), ExchangeError> {
         let (status, reason) = &self.response.start;
         let mut head = format!("HTTP/1.1 {status} {reason}\r\n").into_bytes();
         head.extend(self.response.forwarded_headers(&[]));
@@ -395,7 +395,7 @@ impl Relay<'_> {
         None
     }
 
-    fn body(
+    fn relay_body(
         &self,
         wire: &mut Connection<&ServerConnection>,
         mut body: BodyState,
@@ -419,7 +419,7 @@ impl Relay<'_> {
             }
         }
         if chunked {
-            self.client_error(write_chunk(self.client, b""))
+            self.check_written(write_chunk(self.client, b""))
         } else {
             Ok(())
         }
@@ -430,10 +430,10 @@ impl Relay<'_> {
         let ProxyState {
             metrics, options, ..
         } = self.shared;
-        for (alarm, followed) in judge.news() {
+        for (alarm, followed) in judge.take_alarms() {
             match followed {
-                AlarmEffect::Nothing => metrics.warning(alarm.kind),
-                AlarmEffect::Ended => metrics.alarm(alarm.kind),
+                AlarmEffect::Nothing => metrics.count_warning(alarm.kind),
+                AlarmEffect::Ended => metrics.count_alarm(alarm.kind),
             }
             (options.tell)(ProxyNews::Alarm(judge.model(), &alarm, followed));
         }
@@ -453,9 +453,9 @@ impl Relay<'_> {
                 let ended = judge.is_some_and(|judge| judge.judge(piece));
                 Ok((Some(n), ended))
             }
-            Err(e) if timed_out(&e) => {
-                still_there(self.client, self.shared)?;
-                let ended = judge.is_some_and(|judge| judge.silence(piece));
+            Err(e) if is_timeout(&e) => {
+                check_client(self.client, self.shared)?;
+                let ended = judge.is_some_and(|judge| judge.judge_silence(piece));
                 Ok((None, ended))
             }
             // Since the last chunk is missing, the client can tell that the response is incomplete.
@@ -474,7 +474,7 @@ impl Relay<'_> {
             .metrics
             .add(MetricCounter::Bytes, bytes.len() as u64);
         if chunked {
-            self.client_error(write_chunk(self.client, bytes))
+            self.check_written(write_chunk(self.client, bytes))
         } else {
             self.write(bytes)
         }
@@ -482,10 +482,10 @@ impl Relay<'_> {
 
     fn write(&self, bytes: &[u8]) -> Result<(), ExchangeError> {
         let mut client = self.client;
-        self.client_error(client.write_all(bytes))
+        self.check_written(client.write_all(bytes))
     }
 
-    fn client_error(&self, written: io::Result<()>) -> Result<(), ExchangeError> {
+    fn check_written(&self, written: io::Result<()>) -> Result<(), ExchangeError> {
         written.map_err(|_| {
             self.shared.metrics.add(MetricCounter::ClientGone, 1);
             ExchangeError::Client

@@ -12,15 +12,15 @@ use std::time::{Duration, Instant};
 use crate::strict;
 
 /// The longest head, the longest line between two chunks, and the longest trailer, in bytes.
-const LONGEST: usize = 64 << 10;
+const MAX_HEAD_BYTES: usize = 64 << 10;
 /// The longest time from the first byte of a head to its last.
-const PATIENCE: Duration = Duration::from_secs(60);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// The maximum number of headers of one head.
-const HEADERS: usize = 128;
+const MAX_HEADERS: usize = 128;
 /// The number of bytes read at once.
-const PIECE: usize = 16 << 10;
+const READ_BYTES: usize = 16 << 10;
 /// The longest body, in bytes. Many readers use signed 64-bit numbers.
-const MOST: u64 = i64::MAX as u64;
+const MAX_BODY: u64 = i64::MAX as u64;
 
 /// Returns an error for invalid HTTP.
 fn malformed_error(what: &'static str) -> io::Error {
@@ -34,7 +34,7 @@ pub(crate) struct Connection<R> {
     /// The number of read-ahead bytes that were searched for an end.
     searched: usize,
     /// The time at which the head in progress began.
-    begun: Option<Instant>,
+    began: Option<Instant>,
     strict: bool,
 }
 
@@ -54,7 +54,7 @@ impl<R: Read> Connection<R> {
             stream,
             ahead: Vec::new(),
             searched: 0,
-            begun: None,
+            began: None,
             strict,
         }
     }
@@ -82,19 +82,19 @@ impl<R: Read> Connection<R> {
             let from = self.searched.saturating_sub(3);
             let new = &self.ahead[from..];
             let end = new.windows(4).position(|four| four == b"\r\n\r\n");
-            let come = from + end.map_or(new.len(), |end| end + 4);
-            if self.strict && strict::has_bare_end(&self.ahead[from..come], from == 0) {
+            let length = from + end.map_or(new.len(), |end| end + 4);
+            if self.strict && strict::has_bare_end(&self.ahead[from..length], from == 0) {
                 return Err(malformed_error("a line that does not end with CR LF"));
             }
-            if come > LONGEST {
+            if length > MAX_HEAD_BYTES {
                 return Err(malformed_error("a head of more than 64 KiB"));
             }
             if end.is_some() {
-                (self.searched, self.begun) = (0, None);
-                return Ok(Some(self.ahead.drain(..come).collect()));
+                (self.searched, self.began) = (0, None);
+                return Ok(Some(self.ahead.drain(..length).collect()));
             }
-            self.searched = come;
-            if come > 0 && self.begun.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+            self.searched = length;
+            if length > 0 && self.began.get_or_insert_with(Instant::now).elapsed() > HEAD_TIMEOUT {
                 return Err(malformed_error("a head that takes more than a minute"));
             }
             if self.fill()? == 0 {
@@ -118,7 +118,7 @@ impl<R: Read> Connection<R> {
     }
 
     /// Reads the next line, without its end.
-    fn line(&mut self) -> io::Result<Vec<u8>> {
+    fn read_line(&mut self) -> io::Result<Vec<u8>> {
         loop {
             let new = self.ahead[self.searched..].iter();
             if let Some(end) = new.clone().position(|byte| *byte == b'\n') {
@@ -131,7 +131,7 @@ impl<R: Read> Connection<R> {
                 return Ok(line.strip_suffix(b"\r").unwrap_or(line).to_vec());
             }
             self.searched += new.len();
-            if self.searched > LONGEST {
+            if self.searched > MAX_HEAD_BYTES {
                 return Err(malformed_error("a line of more than 64 KiB between chunks"));
             }
             if self.fill()? == 0 {
@@ -142,7 +142,7 @@ impl<R: Read> Connection<R> {
 
     /// Reads once, at most `most` bytes. Reads none at the end.
     fn read_some(&mut self, most: u64, into: &mut Vec<u8>) -> io::Result<usize> {
-        let most = usize::try_from(most).unwrap_or(PIECE).min(PIECE);
+        let most = usize::try_from(most).unwrap_or(READ_BYTES).min(READ_BYTES);
         if self.ahead.is_empty() && self.fill()? == 0 {
             return Ok(0);
         }
@@ -225,7 +225,7 @@ impl BodyState {
                 }
                 Self::Length(_) | Self::Chunk(_) => *self = Self::After,
                 Self::After => {
-                    let line = wire.line()?;
+                    let line = wire.read_line()?;
                     let blank = if wire.strict {
                         line.is_empty()
                     } else {
@@ -237,24 +237,24 @@ impl BodyState {
                     *self = Self::Size;
                 }
                 Self::Size => {
-                    let line = wire.line()?;
-                    *self = match size(&line, wire.strict)? {
+                    let line = wire.read_line()?;
+                    *self = match parse_size(&line, wire.strict)? {
                         0 => Self::Trailer(0),
                         n => Self::Chunk(n),
                     };
                 }
-                Self::Trailer(come) => {
-                    let line = wire.line()?;
-                    let come = *come + line.len();
+                Self::Trailer(length) => {
+                    let line = wire.read_line()?;
+                    let length = *length + line.len();
                     *self = if line.is_empty() {
                         Self::Length(0)
                     } else {
-                        Self::Trailer(come)
+                        Self::Trailer(length)
                     };
                     if wire.strict && !line.is_empty() {
-                        strict::header(&line).map_err(malformed_error)?;
+                        strict::check_header(&line).map_err(malformed_error)?;
                     }
-                    if come > LONGEST {
+                    if length > MAX_HEAD_BYTES {
                         return Err(malformed_error("a trailer of more than 64 KiB"));
                     }
                 }
@@ -265,7 +265,7 @@ impl BodyState {
 
 /// Parses the size of a chunk: hexadecimal digits, and any readable text after a semicolon. Servers may also add
 /// blanks.
-fn size(line: &[u8], strict: bool) -> io::Result<u64> {
+fn parse_size(line: &[u8], strict: bool) -> io::Result<u64> {
     let bad = || malformed_error("a size of a chunk that is no hexadecimal number");
     let end = line.iter().position(|byte| *byte == b';');
     let (digits, rest) = line.split_at(end.unwrap_or(line.len()));
@@ -275,7 +275,7 @@ fn size(line: &[u8], strict: bool) -> io::Result<u64> {
     }
     let digits = std::str::from_utf8(digits).map_err(|_| bad())?;
     let size = u64::from_str_radix(digits, 16).ok();
-    size.filter(|size| *size <= MOST).ok_or_else(bad)
+    size.filter(|size| *size <= MAX_BODY).ok_or_else(bad)
 }
 
 /// The first line and the headers of a message.
@@ -290,12 +290,12 @@ pub(crate) struct MessageHead {
 
 /// Returns whether a head ends with the last of these bytes. If it ended earlier, by bare line feeds, it would hide the
 /// bytes after it.
-fn is_all(parsed: httparse::Result<usize>, bytes: &[u8]) -> bool {
+fn is_complete(parsed: httparse::Result<usize>, bytes: &[u8]) -> bool {
     matches!(parsed, Ok(httparse::Status::Complete(n)) if n == bytes.len())
 }
 
 /// The headers that concern a single connection, or mark the end of a body. Each connection has its own.
-const HOP: [&str; 10] = [
+const HOP_BY_HOP: [&str; 10] = [
     "connection",
     "content-length",
     "keep-alive",
@@ -314,23 +314,23 @@ impl MessageHead {
     /// # Errors
     /// Returns the reason of the refusal.
     pub(crate) fn of_request(bytes: &[u8]) -> Result<Self, &'static str> {
-        strict::lines(bytes)?;
-        let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+        strict::check_lines(bytes)?;
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut request = httparse::Request::new(&mut headers);
-        let whole = is_all(request.parse(bytes), bytes);
+        let whole = is_complete(request.parse(bytes), bytes);
         let (Some(method), Some(target), true) = (request.method, request.path, whole) else {
             return Err("no request of HTTP/1.1, or one of more than 128 headers");
         };
-        strict::target(method, target)?;
+        strict::check_target(method, target)?;
         let start = (method.to_owned(), target.to_owned());
         let head = Self::new(start, request.version, request.headers);
-        match head.all("host").count() {
+        match head.header_values("host").count() {
             1 => {}
             0 if !head.is_1_1 => {}
             0 => return Err("no Host"),
             _ => return Err("more than one Host"),
         }
-        if head.all("content-length").count() > 1 {
+        if head.header_values("content-length").count() > 1 {
             return Err("more than one Content-Length");
         }
         if head.framing()? == Framing::Chunked && !head.is_1_1 {
@@ -341,9 +341,9 @@ impl MessageHead {
 
     /// Parses a response. `None` if the bytes are not a response.
     pub(crate) fn of_response(bytes: &[u8]) -> Option<Self> {
-        let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);
-        let whole = is_all(response.parse(bytes), bytes);
+        let whole = is_complete(response.parse(bytes), bytes);
         let reason = response.reason.unwrap_or_default().to_owned();
         let start = (response.code?.to_string(), reason);
         whole.then(|| Self::new(start, response.version, response.headers))
@@ -359,31 +359,31 @@ impl MessageHead {
     }
 
     /// Returns the values of a header as they were sent, trimmed.
-    fn all(&self, name: &str) -> impl Iterator<Item = &[u8]> {
+    fn header_values(&self, name: &str) -> impl Iterator<Item = &[u8]> {
         let named = self.headers.iter().filter(move |(known, _)| known == name);
         named.map(|(_, value)| value.trim_ascii())
     }
 
     /// Returns the values of a header in lower case.
-    fn values(&self, name: &str) -> impl Iterator<Item = String> {
-        self.all(name)
+    fn lowercase_values(&self, name: &str) -> impl Iterator<Item = String> {
+        self.header_values(name)
             .map(|value| String::from_utf8_lossy(value).to_ascii_lowercase())
     }
 
     /// Returns the first value of a header, as it was written.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
-        let value = self.all(name).next()?;
+        let value = self.header_values(name).next()?;
         Some(String::from_utf8_lossy(value).into_owned())
     }
 
     /// Returns the first value of a header, in lower case.
     pub(crate) fn value(&self, name: &str) -> Option<String> {
-        self.values(name).next()
+        self.lowercase_values(name).next()
     }
 
     /// Returns whether the list in a header contains a word.
     pub(crate) fn lists(&self, name: &str, word: &str) -> bool {
-        let mut lists = self.values(name);
+        let mut lists = self.lowercase_values(name);
         lists.any(|list| list.split(',').any(|one| one.trim() == word))
     }
 
@@ -400,13 +400,13 @@ impl MessageHead {
     /// # Errors
     /// Returns the reason if the framing is ambiguous, as in attacks by request smuggling.
     pub(crate) fn framing(&self) -> Result<Framing, &'static str> {
-        let codings: Vec<&[u8]> = self.all("transfer-encoding").collect();
-        let mut lengths: Vec<&[u8]> = self.all("content-length").collect();
+        let codings: Vec<&[u8]> = self.header_values("transfer-encoding").collect();
+        let mut lengths: Vec<&[u8]> = self.header_values("content-length").collect();
         // Servers may repeat the length. For a client, that is refused.
         lengths.dedup();
         match (codings.as_slice(), lengths.as_slice()) {
             ([], []) => Ok(Framing::None),
-            ([], [one]) => length(one),
+            ([], [one]) => parse_length(one),
             ([one], []) if one.eq_ignore_ascii_case(b"chunked") => Ok(Framing::Chunked),
             (_, []) => Err("a Transfer-Encoding that is not chunked alone"),
             ([], _) => Err("more than one Content-Length"),
@@ -417,10 +417,10 @@ impl MessageHead {
     /// Returns the headers that are passed on, in the format of a head, except those in `but`. Headers of the framing
     /// are not included.
     pub(crate) fn forwarded_headers(&self, but: &[&str]) -> Vec<u8> {
-        let listed: Vec<String> = self.values("connection").collect();
+        let listed: Vec<String> = self.lowercase_values("connection").collect();
         let own = |name: &str| {
             let mut lists = listed.iter().flat_map(|list| list.split(','));
-            HOP.contains(&name) || but.contains(&name) || lists.any(|one| one.trim() == name)
+            HOP_BY_HOP.contains(&name) || but.contains(&name) || lists.any(|one| one.trim() == name)
         };
         let mut bytes = Vec::new();
         for (name, value) in self.headers.iter().filter(|(name, _)| !own(name)) {
@@ -433,10 +433,10 @@ impl MessageHead {
     }
 }
 
-fn length(digits: &[u8]) -> Result<Framing, &'static str> {
+fn parse_length(digits: &[u8]) -> Result<Framing, &'static str> {
     let number = digits.iter().all(u8::is_ascii_digit);
     let text = std::str::from_utf8(digits).unwrap_or_default();
-    let bytes = text.parse().ok().filter(|bytes| number && *bytes <= MOST);
+    let bytes = text.parse().ok().filter(|n| number && *n <= MAX_BODY);
     let bytes = bytes.ok_or("a Content-Length that is no number, or beyond all lengths")?;
     Ok(Framing::Length(bytes))
 }
@@ -518,8 +518,8 @@ mod tests {
 
     #[test]
     fn sizes_of_chunks_are_hexadecimal_and_nothing_else() {
-        assert_eq!(size(b"1a;name=value", true).unwrap(), 26);
-        assert_eq!(size(b"00A", true).unwrap(), 10);
+        assert_eq!(parse_size(b"1a;name=value", true).unwrap(), 26);
+        assert_eq!(parse_size(b"00A", true).unwrap(), 10);
         for bad in [
             &b""[..],
             b"-1",
@@ -535,7 +535,8 @@ mod tests {
             b"8000000000000000",
             b"fffffffffffffffff",
         ] {
-            assert!(size(bad, true).is_err(), "{}", String::from_utf8_lossy(bad));
+            let shown = String::from_utf8_lossy(bad);
+            assert!(parse_size(bad, true).is_err(), "{shown}");
         }
     }
 
@@ -571,7 +572,7 @@ mod tests {
                     .is_err_and(|e| e.kind() == ErrorKind::WouldBlock)
             );
         }
-        wire.begun = wire.begun.and_then(|at| at.checked_sub(PATIENCE));
+        wire.began = wire.began.and_then(|at| at.checked_sub(HEAD_TIMEOUT));
         let late = wire.head().unwrap_err();
         assert!(late.to_string().contains("minute"), "{late}");
     }

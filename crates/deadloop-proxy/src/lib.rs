@@ -88,9 +88,9 @@ pub struct ProxyOptions {
 }
 
 /// The stack of a connection's thread, in bytes. Buffers are on the heap.
-const STACK: usize = 256 << 10;
+const STACK_BYTES: usize = 256 << 10;
 /// The maximum number of clients at once that get a 503 for too many connections. Further connections are just closed.
-const REFUSALS: usize = 64;
+const MAX_REFUSALS: usize = 64;
 
 /// A listening proxy.
 pub struct Proxy {
@@ -166,7 +166,7 @@ impl Proxy {
         Ok(Self {
             listener: TcpListener::bind(listen)?,
             scraped: None,
-            refusals: ThreadGroup::new(REFUSALS),
+            refusals: ThreadGroup::new(MAX_REFUSALS),
             shared: Arc::new(shared),
         })
     }
@@ -207,7 +207,7 @@ impl Proxy {
     pub fn run(mut self, grace: Duration) -> usize {
         let scraped = self.scraped.take().and_then(|listener| {
             let (at, shared) = (listener.local_addr().ok()?, Arc::clone(&self.shared));
-            let thread = thread::Builder::new().stack_size(STACK);
+            let thread = thread::Builder::new().stack_size(STACK_BYTES);
             let serve = move || scrape::listen(&listener, &shared);
             thread.spawn(serve).ok().map(|_| at)
         });
@@ -241,11 +241,11 @@ impl Proxy {
         let shared = Arc::clone(&self.shared);
         if shared.metrics.connections() >= shared.options.most {
             shared.metrics.add(MetricCounter::Refused, 1);
-            self.refusals.thread(move || exchange::refuse(&client));
+            self.refusals.spawn(move || exchange::refuse(&client));
             return;
         }
         let open = metrics::ConnectionCount::new(shared);
-        let thread = thread::Builder::new().stack_size(STACK);
+        let thread = thread::Builder::new().stack_size(STACK_BYTES);
         let serve = move || exchange::serve(client, open.shared());
         // If no thread can start, the connection is closed, as by an overloaded server.
         drop(thread.spawn(serve));

@@ -12,21 +12,21 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::STACK;
+use crate::STACK_BYTES;
 use crate::http::{BodyState, Connection, Framing, MessageHead};
 use crate::reply::{self, ProxyReply};
 use crate::thread_group::ThreadGroup;
 
 /// The maximum number of connections that are read at once. Further ones are closed.
-const MOST: usize = 32;
+const MAX_CONNECTIONS: usize = 32;
 /// The time limit for a request and for an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest body of a request, in bytes.
-const LONGEST: u64 = 64 << 10;
+const MAX_BODY_BYTES: u64 = 64 << 10;
 /// Bytes of the token.
-const TOKEN: usize = 16;
+const TOKEN_BYTES: usize = 16;
 /// The headers of every answer. They forbid caches, frames and other origins.
-const GUARDED: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
+const SECURITY_HEADERS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
                        Cross-Origin-Resource-Policy: same-origin\r\nContent-Security-Policy: frame-ancestors 'none'\r\n";
 
 /// A page that can only be opened on this machine.
@@ -75,7 +75,7 @@ impl LocalPage {
     /// # Errors
     /// Returns an error if the port is taken, or if the system gives no random bytes for the token.
     pub fn bind(port: u16) -> io::Result<Self> {
-        let mut bytes = [0; TOKEN];
+        let mut bytes = [0; TOKEN_BYTES];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         let token = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
@@ -101,20 +101,20 @@ impl LocalPage {
         mut answer: impl FnMut(&LocalRequest) -> Result<LocalAnswer, E>,
     ) -> Result<(), E> {
         let asked = self.listen();
-        let closing = ThreadGroup::new(MOST);
+        let closing = ThreadGroup::new(MAX_CONNECTIONS);
         for (request, client) in asked {
             let answer = match answer(&request) {
                 Ok(answer) => answer,
                 Err(error) => {
                     let what = "the program has ended; its terminal says why\n";
-                    ProxyReply::words("500 Internal Server Error", what).finish(&client);
+                    ProxyReply::from_text("500 Internal Server Error", what).finish(&client);
                     return Err(error);
                 }
             };
             let reply = ProxyReply {
                 status: answer.status,
                 kind: answer.kind,
-                more: GUARDED,
+                more: SECURITY_HEADERS,
                 text: &answer.text,
             };
             reply.send(&client);
@@ -122,7 +122,7 @@ impl LocalPage {
                 reply::close(&client);
                 return Ok(());
             }
-            closing.thread(move || reply::close(&client));
+            closing.spawn(move || reply::close(&client));
         }
         Ok(())
     }
@@ -131,20 +131,20 @@ impl LocalPage {
     fn listen(self) -> Receiver<PendingRequest> {
         let (send, asked) = channel();
         let Self { listener, address } = self;
-        let readers = ThreadGroup::new(MOST);
+        let readers = ThreadGroup::new(MAX_CONNECTIONS);
         let listen = move || {
             for client in listener.incoming() {
                 match client {
                     Ok(client) => {
                         let (address, send) = (address.clone(), send.clone());
-                        readers.thread(move || address.read(client, &send));
+                        readers.spawn(move || address.read(client, &send));
                     }
                     Err(_) => thread::sleep(Duration::from_millis(20)),
                 }
             }
         };
         // If no thread can start, there are no requests and `serve` returns at once.
-        drop(thread::Builder::new().stack_size(STACK).spawn(listen));
+        drop(thread::Builder::new().stack_size(STACK_BYTES).spawn(listen));
         asked
     }
 }
@@ -153,9 +153,9 @@ impl PageAddress {
     /// Reads a request and sends it to the answering thread with its connection, or refuses it.
     fn read(&self, client: TcpStream, send: &Sender<PendingRequest>) {
         let ready = client
-            .set_read_timeout(Some(PATIENCE))
-            .and_then(|()| client.set_write_timeout(Some(PATIENCE)));
-        let request = ready.map(|()| self.request(&client));
+            .set_read_timeout(Some(REQUEST_TIMEOUT))
+            .and_then(|()| client.set_write_timeout(Some(REQUEST_TIMEOUT)));
+        let request = ready.map(|()| self.read_request(&client));
         match request {
             // The answering thread may have ended.
             Ok(Ok(Some(request))) => drop(send.send((request, client))),
@@ -163,7 +163,7 @@ impl PageAddress {
                 let reply = ProxyReply {
                     status,
                     kind: "text/plain",
-                    more: GUARDED,
+                    more: SECURITY_HEADERS,
                     text: what,
                 };
                 reply.finish(&client);
@@ -173,20 +173,20 @@ impl PageAddress {
     }
 
     /// Reads a request. `None` if the connection ended or stayed silent.
-    fn request(
+    fn read_request(
         &self,
         client: &TcpStream,
     ) -> Result<Option<LocalRequest>, (&'static str, &'static str)> {
-        const BAD: &str = "400 Bad Request";
+        const BAD_REQUEST: &str = "400 Bad Request";
         let mut wire = Connection::of_client(client);
         let head = match wire.head() {
             Ok(Some(head)) => head,
             Err(e) if e.kind() == io::ErrorKind::InvalidData => {
-                return Err((BAD, "a request of HTTP/1.1 is wanted\n"));
+                return Err((BAD_REQUEST, "a request of HTTP/1.1 is wanted\n"));
             }
             Ok(None) | Err(_) => return Ok(None),
         };
-        let head = MessageHead::of_request(&head).map_err(|what| (BAD, what))?;
+        let head = MessageHead::of_request(&head).map_err(|what| (BAD_REQUEST, what))?;
         let path = self.admit(&head).map_err(|what| ("403 Forbidden", what))?;
         let posted = match head.start.0.as_str() {
             "GET" => false,
@@ -195,7 +195,7 @@ impl PageAddress {
         };
         let length = match head.framing() {
             Ok(Framing::None) => 0,
-            Ok(Framing::Length(length)) if length <= LONGEST => length,
+            Ok(Framing::Length(length)) if length <= MAX_BODY_BYTES => length,
             _ => {
                 return Err((
                     "413 Content Too Large",
@@ -206,7 +206,7 @@ impl PageAddress {
         let (mut body, mut left) = (Vec::new(), BodyState::Length(length));
         while left
             .read(&mut wire, &mut body)
-            .map_err(|_| (BAD, "the body ends early\n"))?
+            .map_err(|_| (BAD_REQUEST, "the body ends early\n"))?
             > 0
         {}
         Ok(Some(LocalRequest { posted, path, body }))

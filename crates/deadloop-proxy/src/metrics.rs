@@ -44,20 +44,15 @@ struct KindCounts {
 
 impl KindCounts {
     fn add(&self, kind: Kind) {
-        let of_kind = match kind {
-            Kind::Fault(fault) => Fault::ALL
-                .iter()
-                .zip(&self.faults)
-                .find(|(f, _)| **f == fault)
-                .map(|(_, n)| n),
-            kind => Kind::ALL
-                .iter()
-                .zip(&self.loops)
-                .find(|(k, _)| **k == kind)
-                .map(|(_, n)| n),
+        let count = match kind {
+            Kind::Fault(fault) => self.faults.get(fault as usize),
+            kind => {
+                let nth = Kind::ALL.iter().position(|known| *known == kind);
+                nth.map(|nth| &self.loops[nth])
+            }
         };
-        if let Some(n) = of_kind {
-            n.fetch_add(1, Ordering::Relaxed);
+        if let Some(count) = count {
+            count.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -91,12 +86,12 @@ impl Metrics {
     }
 
     /// Counts a stream that was ended.
-    pub(crate) fn alarm(&self, kind: Kind) {
+    pub(crate) fn count_alarm(&self, kind: Kind) {
         self.alarms.add(kind);
     }
 
     /// Counts an alarm that only warns or observes.
-    pub(crate) fn warning(&self, kind: Kind) {
+    pub(crate) fn count_warning(&self, kind: Kind) {
         self.warnings.add(kind);
     }
 

@@ -33,7 +33,7 @@ pub fn messages(from: impl Read, requests: bool) -> Vec<ReadMessage> {
         Connection::of_server(from)
     };
     let mut all = Vec::new();
-    while let Some(message) = message(&mut wire, requests) {
+    while let Some(message) = read_message(&mut wire, requests) {
         let ended = !message.whole;
         all.push(message);
         if ended {
@@ -43,7 +43,7 @@ pub fn messages(from: impl Read, requests: bool) -> Vec<ReadMessage> {
     all
 }
 
-fn message(wire: &mut Connection<impl Read>, request: bool) -> Option<ReadMessage> {
+fn read_message(wire: &mut Connection<impl Read>, request: bool) -> Option<ReadMessage> {
     let head = loop {
         match wire.head() {
             Err(e) if e.kind() == ErrorKind::WouldBlock => {}
@@ -107,10 +107,10 @@ fn forward_request(wire: &mut Connection<&[u8]>, to: &Upstream) -> Option<SentRe
         head: &head,
         framing,
     };
-    let (mut bytes, mut whole) = (onward.lead(to), false);
+    let (mut bytes, mut whole) = (onward.encode_head(to), false);
     let (mut body, mut piece) = (framing.body(BodyState::Length(0)), Vec::new());
     while let Ok(n) = body.read(wire, &mut piece) {
-        bytes.extend(onward.piece(&piece));
+        bytes.extend(onward.encode_piece(&piece));
         piece.clear();
         whole = n == 0;
         if whole {
@@ -141,7 +141,7 @@ pub fn judged<'a>(
             break;
         }
     }
-    let news = judge.news().into_iter();
+    let news = judge.take_alarms().into_iter();
     let mut ends = news.filter(|(_, followed)| *followed == AlarmEffect::Ended);
     (passed, ends.next().map(|(alarm, _)| alarm))
 }

@@ -12,9 +12,9 @@ use crate::metrics::MetricCounter;
 pub(crate) const TASK: &str = "x-deadloop-task";
 
 /// The longest body of a request that is read, in bytes. A longer body is passed on and counted.
-const LONGEST: usize = 4 << 20;
+const MAX_BODY_BYTES: usize = 4 << 20;
 /// The maximum number of bytes of all held bodies. Above it, the body that would grow is passed on and counted.
-const HELD: usize = 64 << 20;
+const MAX_HELD_BYTES: usize = 64 << 20;
 
 /// A reader of a request that is being passed on.
 pub(crate) struct PromptReader<'a> {
@@ -43,14 +43,14 @@ impl<'a> PromptReader<'a> {
     }
 
     /// Adds the next bytes of the body.
-    pub(crate) fn passes(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         let Some(body) = &mut self.body else {
             return;
         };
         body.extend_from_slice(bytes);
         let held = &self.shared.held;
         let held = held.fetch_add(bytes.len(), Ordering::Relaxed) + bytes.len();
-        if body.len() > LONGEST || held > HELD {
+        if body.len() > MAX_BODY_BYTES || held > MAX_HELD_BYTES {
             self.forget();
             self.long = true;
         }

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use socket2::{SockRef, TcpKeepalive};
 
 /// The time during which a client's bytes are discarded, while it reads the answer.
-const LINGER: Duration = Duration::from_secs(30);
+const LINGER_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time without bytes after which discarding ends.
-const SILENCE: Duration = Duration::from_secs(2);
+const MAX_QUIET: Duration = Duration::from_secs(2);
 /// The maximum number of bytes that are discarded.
-const DISCARDED: usize = 64 << 20;
+const MAX_DISCARDED_BYTES: usize = 64 << 20;
 /// The time without bytes after which the system probes the other side, and the interval of probes.
 const PROBE: Duration = Duration::from_secs(15);
 
@@ -31,7 +31,7 @@ pub(crate) struct ProxyReply<'a> {
 
 impl<'a> ProxyReply<'a> {
     /// Returns an answer that is a line of text.
-    pub(crate) fn words(status: &'static str, text: &'a str) -> Self {
+    pub(crate) fn from_text(status: &'static str, text: &'a str) -> Self {
         Self {
             status,
             kind: "text/plain",
@@ -66,9 +66,9 @@ impl<'a> ProxyReply<'a> {
 /// immediate close would make the system send a reset, and the client could lose the end of its answer.
 pub(crate) fn close(mut client: &TcpStream) {
     let ready = client.shutdown(Shutdown::Write);
-    if ready.and(client.set_read_timeout(Some(SILENCE))).is_ok() {
+    if ready.and(client.set_read_timeout(Some(MAX_QUIET))).is_ok() {
         let (began, mut come, mut piece) = (Instant::now(), 0, [0; 16 << 10]);
-        while began.elapsed() < LINGER && come < DISCARDED {
+        while began.elapsed() < LINGER_TIMEOUT && come < MAX_DISCARDED_BYTES {
             match client.read(&mut piece) {
                 Ok(n) if n > 0 => come += n,
                 _ => break,

@@ -13,13 +13,13 @@ use crate::reply::ProxyReply;
 use crate::thread_group::ThreadGroup;
 
 /// The maximum number of requests at once. Further connections are closed.
-const SCRAPES: usize = 32;
+const MAX_SCRAPES: usize = 32;
 /// The time limit for a request.
-const PATIENCE: Duration = Duration::from_secs(5);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Answers requests until the proxy has ended.
 pub(crate) fn listen(listener: &TcpListener, shared: &Arc<ProxyState>) {
-    let threads = ThreadGroup::new(SCRAPES);
+    let threads = ThreadGroup::new(MAX_SCRAPES);
     for client in listener.incoming() {
         if shared.has_ended() {
             break;
@@ -27,7 +27,7 @@ pub(crate) fn listen(listener: &TcpListener, shared: &Arc<ProxyState>) {
         match client {
             Ok(client) => {
                 let shared = Arc::clone(shared);
-                threads.thread(move || serve(&client, &shared));
+                threads.spawn(move || serve(&client, &shared));
             }
             // Out of file handles: waits for some, as the proxy does.
             Err(_) => thread::sleep(Duration::from_millis(20)),
@@ -37,15 +37,15 @@ pub(crate) fn listen(listener: &TcpListener, shared: &Arc<ProxyState>) {
 
 fn serve(client: &TcpStream, shared: &ProxyState) {
     let ready = client
-        .set_read_timeout(Some(PATIENCE))
-        .and_then(|()| client.set_write_timeout(Some(PATIENCE)));
+        .set_read_timeout(Some(REQUEST_TIMEOUT))
+        .and_then(|()| client.set_write_timeout(Some(REQUEST_TIMEOUT)));
     let head = ready.map(|()| Connection::of_client(client).head());
     let Ok(Ok(Some(head))) = head else {
-        return ProxyReply::words("400 Bad Request", "a request of HTTP/1.1 is wanted\n")
+        return ProxyReply::from_text("400 Bad Request", "a request of HTTP/1.1 is wanted\n")
             .finish(client);
     };
     match MessageHead::of_request(&head) {
-        Err(what) => ProxyReply::words("400 Bad Request", what).finish(client),
+        Err(what) => ProxyReply::from_text("400 Bad Request", what).finish(client),
         Ok(head) if head.start == ("GET".into(), "/metrics".into()) => ProxyReply {
             status: "200 OK",
             kind: "text/plain; version=0.0.4",
@@ -54,7 +54,7 @@ fn serve(client: &TcpStream, shared: &ProxyState) {
         }
         .finish(client),
         Ok(_) => {
-            ProxyReply::words("404 Not Found", "GET /metrics is all there is\n").finish(client)
+            ProxyReply::from_text("404 Not Found", "GET /metrics is all there is\n").finish(client)
         }
     }
 }

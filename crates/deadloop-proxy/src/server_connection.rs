@@ -12,7 +12,7 @@ use rustls::pki_types::ServerName;
 use rustls::{CertificateError, ClientConfig, ClientConnection, Error, RootCertStore};
 
 /// The longest wait for each step of the handshake.
-const HANDSHAKE: Duration = Duration::from_secs(10);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The client side of TLS with one server.
 #[derive(Clone, Debug)]
@@ -42,10 +42,10 @@ impl TlsClient {
         })
     }
 
-    /// Carries out the handshake. Its errors say what to do.
+    /// Carries out the handshake. An error says what to do about it.
     fn begin(&self, mut socket: &TcpStream) -> io::Result<TlsSession> {
-        socket.set_read_timeout(Some(HANDSHAKE))?;
-        socket.set_write_timeout(Some(HANDSHAKE))?;
+        socket.set_read_timeout(Some(HANDSHAKE_TIMEOUT))?;
+        socket.set_write_timeout(Some(HANDSHAKE_TIMEOUT))?;
         let connection = ClientConnection::new(Arc::clone(&self.config), self.name.clone());
         let mut connection = connection.map_err(io::Error::other)?;
         connection.complete_io(&mut socket)?;
@@ -70,7 +70,7 @@ impl ServerConnection {
     pub(crate) fn new(socket: TcpStream, tls: Option<&TlsClient>) -> Result<Self, String> {
         let tls = tls.map(|tls| tls.begin(&socket)).transpose();
         Ok(Self {
-            tls: tls.map_err(|e| reason(&e))?,
+            tls: tls.map_err(|e| describe_failure(&e))?,
             socket,
         })
     }
@@ -103,7 +103,7 @@ impl Read for &ServerConnection {
             return (&self.socket).read(into);
         };
         tls.fill(&self.socket)?;
-        locked(&tls.connection).reader().read(into)
+        lock(&tls.connection).reader().read(into)
     }
 }
 
@@ -128,7 +128,7 @@ struct TlsSession {
 }
 
 /// The number of bytes received at once. rustls takes as many beside the longest record that is not complete.
-const PIECE: usize = 1536;
+const RECEIVE_BYTES: usize = 1536;
 
 impl TlsSession {
     /// Receives until decrypted bytes can be read, and returns their number. Returns 0 at the end.
@@ -137,17 +137,14 @@ impl TlsSession {
     /// Returns an error of the socket, or `UnexpectedEof` if the connection ends without the end of TLS.
     fn fill(&self, mut socket: &TcpStream) -> io::Result<usize> {
         let invalid = |e| io::Error::new(ErrorKind::InvalidData, e);
-        let mut piece = [0; PIECE];
+        let mut piece = [0; RECEIVE_BYTES];
         loop {
-            let ready = locked(&self.connection)
-                .reader()
-                .fill_buf()
-                .map(<[u8]>::len);
+            let ready = lock(&self.connection).reader().fill_buf().map(<[u8]>::len);
             if !matches!(&ready, Err(e) if e.kind() == ErrorKind::WouldBlock) {
                 return ready;
             }
             let n = socket.read(&mut piece)?;
-            let mut connection = locked(&self.connection);
+            let mut connection = lock(&self.connection);
             if connection.read_tls(&mut &piece[..n])? < n {
                 return Err(ErrorKind::InvalidData.into());
             }
@@ -161,8 +158,8 @@ impl TlsSession {
         mut socket: &TcpStream,
         encrypt: impl FnOnce(&mut ClientConnection) -> T,
     ) -> io::Result<T> {
-        let _in_order = locked(&self.sending);
-        let mut connection = locked(&self.connection);
+        let _in_order = lock(&self.sending);
+        let mut connection = lock(&self.connection);
         let done = encrypt(&mut connection);
         let mut bytes = Vec::new();
         while connection.wants_write() {
@@ -175,12 +172,12 @@ impl TlsSession {
 }
 
 /// Locks a value. A thread that panicked leaves the connection as broken as its own end would.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the reason of a failed handshake, with the remedy if there is one.
-fn reason(error: &io::Error) -> String {
+fn describe_failure(error: &io::Error) -> String {
     let tls = error.get_ref().and_then(|e| e.downcast_ref::<Error>());
     let what = match tls {
         Some(Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {

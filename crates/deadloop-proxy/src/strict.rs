@@ -24,7 +24,7 @@ pub(crate) fn is_text(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// Returns the problem.
-pub(crate) fn lines(head: &[u8]) -> Result<(), &'static str> {
+pub(crate) fn check_lines(head: &[u8]) -> Result<(), &'static str> {
     if has_bare_end(head, true) {
         return Err("a line that does not end with CR LF");
     }
@@ -41,31 +41,31 @@ pub(crate) fn lines(head: &[u8]) -> Result<(), &'static str> {
     for line in lines {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if !line.is_empty() {
-            header(line)?;
+            check_header(line)?;
         }
     }
     Ok(())
 }
 
 /// The names of headers that determine the meaning of a request.
-const DECISIVE: [&[u8]; 3] = [b"content-length", b"transfer-encoding", b"host"];
+const DECISIVE_HEADERS: [&[u8]; 3] = [b"content-length", b"transfer-encoding", b"host"];
 
 /// Checks a header line, without its end.
 ///
 /// # Errors
 /// Returns the problem.
-pub(crate) fn header(line: &[u8]) -> Result<(), &'static str> {
+pub(crate) fn check_header(line: &[u8]) -> Result<(), &'static str> {
     if line.starts_with(b" ") || line.starts_with(b"\t") {
         return Err("a header that goes on in a second line");
     }
     let colon = line.iter().position(|byte| *byte == b':');
     let (name, value) = line.split_at(colon.ok_or("a header without a colon")?);
-    if name.is_empty() || !name.iter().all(is_of_name) {
+    if name.is_empty() || !name.iter().all(is_name_byte) {
         return Err("a name of a header with blanks or other chars that no name has");
     }
     // Programs that store headers in variables cannot tell the two apart.
     let dashed: Vec<u8> = name.iter().map(underscore_to_dash).collect();
-    if name.contains(&b'_') && DECISIVE.contains(&dashed.as_slice()) {
+    if name.contains(&b'_') && DECISIVE_HEADERS.contains(&dashed.as_slice()) {
         return Err("a name of a header that some take for another");
     }
     if is_text(value) {
@@ -75,7 +75,7 @@ pub(crate) fn header(line: &[u8]) -> Result<(), &'static str> {
     }
 }
 
-fn is_of_name(byte: &u8) -> bool {
+fn is_name_byte(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte)
 }
 
@@ -90,7 +90,7 @@ fn underscore_to_dash(byte: &u8) -> u8 {
 ///
 /// # Errors
 /// Returns the problem.
-pub(crate) fn target(method: &str, target: &str) -> Result<(), &'static str> {
+pub(crate) fn check_target(method: &str, target: &str) -> Result<(), &'static str> {
     if method == "CONNECT" || !target.starts_with('/') {
         return Err("a target that is not a path");
     }
@@ -136,7 +136,7 @@ mod tests {
             "/%2e%2ea",
             "/a;b",
         ] {
-            assert_eq!(target("GET", good), Ok(()), "{good}");
+            assert_eq!(check_target("GET", good), Ok(()), "{good}");
         }
         for bad in [
             "",
@@ -158,15 +158,15 @@ mod tests {
             "/a\tb",
             "/%00",
         ] {
-            assert!(target("GET", bad).is_err(), "{bad}");
+            assert!(check_target("GET", bad).is_err(), "{bad}");
         }
-        assert!(target("CONNECT", "/").is_err());
+        assert!(check_target("CONNECT", "/").is_err());
     }
 
     #[test]
     fn headers_are_one_line_and_their_names_are_one_word() {
         for good in ["a: b", "A-b_c:", "x:\ty", "x: \u{e9}"] {
-            assert_eq!(header(good.as_bytes()), Ok(()), "{good}");
+            assert_eq!(check_header(good.as_bytes()), Ok(()), "{good}");
         }
         for bad in [
             " a: b",
@@ -183,13 +183,13 @@ mod tests {
             "a: b\u{b}",
             "a: \u{7f}",
         ] {
-            assert!(header(bad.as_bytes()).is_err(), "{bad:?}");
+            assert!(check_header(bad.as_bytes()).is_err(), "{bad:?}");
         }
     }
 
     #[test]
     fn a_first_line_has_three_words() {
-        let head = |start: &str| lines(format!("{start}\r\nHost: a\r\n\r\n").as_bytes());
+        let head = |start: &str| check_lines(format!("{start}\r\nHost: a\r\n\r\n").as_bytes());
         assert_eq!(head("GET / HTTP/1.1"), Ok(()));
         assert_eq!(head("GET / HTTP/1.0"), Ok(()));
         for bad in [

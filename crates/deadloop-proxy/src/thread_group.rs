@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::STACK;
+use crate::STACK_BYTES;
 
 /// A group of at most `most` threads.
 pub(crate) struct ThreadGroup {
@@ -21,7 +21,7 @@ impl ThreadGroup {
     }
 
     /// Runs a task on a thread, or drops the task if too many are running.
-    pub(crate) fn thread(&self, what: impl FnOnce() + Send + 'static) {
+    pub(crate) fn spawn(&self, what: impl FnOnce() + Send + 'static) {
         let one = ThreadSlot(Arc::clone(&self.running));
         if self.running.fetch_add(1, Ordering::SeqCst) >= self.most {
             return;
@@ -30,7 +30,7 @@ impl ThreadGroup {
             let _one = one;
             what();
         };
-        drop(thread::Builder::new().stack_size(STACK).spawn(run));
+        drop(thread::Builder::new().stack_size(STACK_BYTES).spawn(run));
     }
 }
 
@@ -56,7 +56,7 @@ mod tests {
         let (done, told) = channel();
         for _ in 0..5 {
             let (ends, done) = (Arc::clone(&ends), done.clone());
-            few.thread(move || {
+            few.spawn(move || {
                 let _ = ends.lock().map(|ends| ends.recv());
                 let _ = done.send(());
             });
@@ -69,7 +69,7 @@ mod tests {
         while few.running.load(Ordering::SeqCst) > 0 {
             thread::yield_now();
         }
-        few.thread(move || {
+        few.spawn(move || {
             let _ = done.send(());
         });
         told.recv().unwrap();

@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crate::STACK;
+use crate::STACK_BYTES;
 use crate::server_connection::ServerConnection;
 
 /// Passes bytes between both sides until both are done. The bytes that were read ahead come first. Both connections
@@ -17,7 +17,7 @@ pub(crate) fn run(
     let broken = AtomicBool::new(false);
     thread::scope(|scope| {
         let up = || pass((sent, client), server, |how| server.shutdown(how), &broken);
-        let thread = thread::Builder::new().stack_size(STACK);
+        let thread = thread::Builder::new().stack_size(STACK_BYTES);
         if thread.spawn_scoped(scope, up).is_ok() {
             pass(
                 (answered, server),

@@ -16,7 +16,7 @@ pub(crate) struct UpstreamRequest<'a> {
 impl UpstreamRequest<'_> {
     /// Returns the head for the server. The proxy replaces the address, the framing of the body, and the headers of
     /// the connection.
-    pub(crate) fn lead(&self, to: &Upstream) -> Vec<u8> {
+    pub(crate) fn encode_head(&self, to: &Upstream) -> Vec<u8> {
         let (method, target) = &self.head.start;
         let connection = match self.head.upgrade() {
             Some(other) => format!("Connection: Upgrade\r\nUpgrade: {other}\r\n"),
@@ -39,16 +39,16 @@ impl UpstreamRequest<'_> {
     }
 
     /// Returns a piece of the body as it is sent. An empty piece ends the body.
-    pub(crate) fn piece(&self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn encode_piece(&self, bytes: &[u8]) -> Vec<u8> {
         match self.framing {
-            Framing::Chunked => chunk(bytes),
+            Framing::Chunked => encode_chunk(bytes),
             _ => bytes.to_vec(),
         }
     }
 }
 
 /// Returns a chunk. An empty one is the last.
-pub(crate) fn chunk(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn encode_chunk(bytes: &[u8]) -> Vec<u8> {
     let mut all = format!("{:x}\r\n", bytes.len()).into_bytes();
     all.extend_from_slice(bytes);
     all.extend_from_slice(b"\r\n");
@@ -57,5 +57,5 @@ pub(crate) fn chunk(bytes: &[u8]) -> Vec<u8> {
 
 /// Writes a chunk. An empty one is the last.
 pub(crate) fn write_chunk(mut to: &TcpStream, bytes: &[u8]) -> io::Result<()> {
-    to.write_all(&chunk(bytes))
+    to.write_all(&encode_chunk(bytes))
 }
