@@ -93,7 +93,7 @@ impl Constraint {
     }
 
     /// Rejects a limit that no value can meet.
-    fn possible(self, text: &str) -> Result<Self, GoalError> {
+    fn check_possible(self, text: &str) -> Result<Self, GoalError> {
         let Measure { name, unit, .. } = self.metric;
         let nothing = match (unit, self.at_most) {
             (MeasureUnit::Share, false) if self.bound > 1.0 => "never above 1",
@@ -126,7 +126,7 @@ impl FromStr for Constraint {
             return Err(bad());
         }
         let at_most = rest.starts_with('<');
-        let constraint = match quantile(name.trim()) {
+        let constraint = match parse_quantile(name.trim()) {
             Some(share) => latency(text, share, at_most, bound)?,
             None => Self {
                 metric: metric(name)?,
@@ -134,12 +134,12 @@ impl FromStr for Constraint {
                 bound,
             },
         };
-        constraint.possible(text)
+        constraint.check_possible(text)
     }
 }
 
 /// Returns the share of loops of a latency quantile.
-fn quantile(name: &str) -> Option<f64> {
+fn parse_quantile(name: &str) -> Option<f64> {
     match name {
         "latency_p50" => Some(0.5),
         "latency_p90" => Some(0.9),

@@ -45,7 +45,7 @@ impl FrontPoint {
 /// in all three stay together.
 ///
 /// Cost: sorting; then each point is compared with a staircase of the points with no less recall.
-pub(crate) fn front(points: &[FrontPoint]) -> Vec<FrontPoint> {
+pub(crate) fn find_front(points: &[FrontPoint]) -> Vec<FrontPoint> {
     let mut order: Vec<&FrontPoint> = points.iter().collect();
     order.sort_by(|a, b| {
         let recall = b.recall.total_cmp(&a.recall);
@@ -120,7 +120,7 @@ mod tests {
             let points: Vec<FrontPoint> = raw.iter().enumerate().map(|(cell, (r, f, d))| FrontPoint {
                 cell, recall: f64::from(*r), wrong_rate: f64::from(*f), delay: f64::from(*d), wrong: 0, transient_stops: 0,
             }).collect();
-            prop_assert_eq!(front(&points), slow(&points));
+            prop_assert_eq!(find_front(&points), slow(&points));
         }
     }
 }

@@ -74,15 +74,15 @@ pub(crate) fn budget_schema<'a>() -> Schema<BudgetRow<'a>> {
         ("names", Text, "The presets that it is; never: no guard.", |row| row.names),
         ("source", Text, "Whose runs; `*`: all together.", |row| row.source),
     ];
-    list.extend(parameters());
+    list.extend(parameter_columns());
     list.extend(count_columns());
-    list.extend(costs());
-    list.extend(errors());
+    list.extend(cost_columns());
+    list.extend(error_columns());
     list
 }
 
 /// Returns the columns of parameters. Those that the policy does not read are empty.
-fn parameters<'a>() -> Schema<BudgetRow<'a>> {
+fn parameter_columns<'a>() -> Schema<BudgetRow<'a>> {
     schema![BudgetRow<'a>;
         ("policy", Text, "What is done with old events: summary, drop; never: nothing.", |row| row.budget.policy.name()),
         ("counter", Text, "How tokens are counted.", |row| row.budget.counter.name()),
@@ -102,10 +102,10 @@ fn count_columns<'a>() -> Schema<BudgetRow<'a>> {
         ("runs", Int["runs"], "How many runs there are.", |row| row.tally.runs),
         ("turns", Int["turns"], "How long they are together.", |row| row.tally.turns),
         ("overflow", Int["runs"], "In how many a prompt is an overflow.", |row| row.tally.overflow),
-        ("overflow_share", Float, "The share of those.", |row| share_of(row.tally.overflow, row.tally.runs)),
+        ("overflow_share", Float, "The share of those.", |row| divide(row.tally.overflow, row.tally.runs)),
         ("overflow_never", Int["runs"], "In how many one is an overflow without a guard, in the same window.", |row| row.never.overflow),
         ("summaries", Int["acts"], "How often the guard acts.", |row| row.tally.summaries),
-        ("summaries_per_run", Float["per run"], "The same per run.", |row| share_of(row.tally.summaries, row.tally.runs)),
+        ("summaries_per_run", Float["per run"], "The same per run.", |row| divide(row.tally.summaries, row.tally.runs)),
         (
             "summaries_per_100_turns", Float["per 100 turns"], "The same per hundred turns.",
             |row| (row.tally.turns > 0).then(|| 100.0 * row.tally.summaries as f64 / row.tally.turns as f64),
@@ -113,24 +113,24 @@ fn count_columns<'a>() -> Schema<BudgetRow<'a>> {
         ("useless", Int["acts"], "How many of these acts freed less than a tenth of the prompt.", |row| row.tally.useless),
         ("thrash", Int["acts"], "How many came less than 3 turns after the one before.", |row| row.tally.thrash),
         ("acted", Int["runs"], "In how many runs it acts.", |row| row.tally.acted),
-        ("first_turn", Float["turns"], "The mean turn of the first act, from 0.", |row| share_of(row.tally.first, row.tally.acted)),
+        ("first_turn", Float["turns"], "The mean turn of the first act, from 0.", |row| divide(row.tally.first, row.tally.acted)),
     ]
 }
 
-fn costs<'a>() -> Schema<BudgetRow<'a>> {
+fn cost_columns<'a>() -> Schema<BudgetRow<'a>> {
     let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
     schema![BudgetRow<'a>;
         ("alive", Int["runs"], "The runs that do not overflow, whose tokens are counted.", |row| row.tally.own.runs),
         ("sent", Int["tokens"], "What is sent in them.", |row| row.tally.own.sent()),
         ("sent_never", Int["tokens"], "What is sent in them without a guard, in an endless window.", |row| row.tally.own_free.sent()),
-        ("sent_ratio", Float, "The first of the second.", |row| share_of(row.tally.own.sent(), row.tally.own_free.sent())),
+        ("sent_ratio", Float, "The first of the second.", |row| divide(row.tally.own.sent(), row.tally.own_free.sent())),
         ("cost", Float["tokens that are not cached"], "What they cost.", |row| row.cost()),
         ("cost_never", Float["tokens that are not cached"], "What they cost without a guard, in an endless window.", |row| row.cost_never()),
         ("cost_ratio", Float, "The first of the second.", |row| ratio(row.cost(), row.cost_never())),
     ]
 }
 
-fn errors<'a>() -> Schema<BudgetRow<'a>> {
+fn error_columns<'a>() -> Schema<BudgetRow<'a>> {
     schema![BudgetRow<'a>;
         ("error_turns", Int["turns"], "The turns with a recorded prompt, against which the counter is measured.", |row| row.counter_error().map(|error| error.turns)),
         ("error_p50", Float, "The median size of its error, of what was recorded.", |row| row.counter_error().map(|error| error.p50)),
@@ -159,6 +159,6 @@ impl BudgetRow<'_> {
 }
 
 /// Divides one number by another. `None` if the divisor is 0.
-fn share_of(n: u64, of: u64) -> Option<f64> {
+fn divide(n: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| n as f64 / of as f64)
 }

@@ -4,7 +4,7 @@ use deadloop_tables::{CsvWriter, Schema, schema};
 use serde::{Deserialize, Serialize};
 
 use super::pairs::TranscriptPair;
-use super::side::{JudgedSpan, SideOutcome, merit, to_owned_text};
+use super::side::{JudgedSpan, SideOutcome, rank_verdict, to_owned_text};
 use crate::judge::Verdict;
 
 /// A transcript that the two sides treat differently.
@@ -83,25 +83,25 @@ pub(crate) fn flip_schema() -> Schema<Flip> {
 }
 
 /// Returns the columns of one side.
-fn side_columns(side: &str, said: fn(&Flip) -> &SideOutcome) -> Schema<Flip> {
+fn side_columns(side: &str, outcome_of: fn(&Flip) -> &SideOutcome) -> Schema<Flip> {
     let name = |of: &str| format!("{side}_{of}");
     let whose = side.to_uppercase();
     let about = |of: &str| format!("{whose}: {of}.");
     schema![Flip;
-        (name("verdict"), Text, about("what became of it"), |flip| said(flip).verdict.name()),
-        (name("alarm_at"), Int["units of the channel"], about("where the alarm came"), |flip| said(flip).alarm_at),
-        (name("alarm_channel"), Text, about("the alarm's channel"), |flip| said(flip).alarm_channel.as_ref()),
-        (name("alarm_kind"), Text, about("the kind of loop that the alarm claims"), |flip| said(flip).alarm_kind.as_ref()),
-        (name("detector"), Text, about("the guard that alarmed"), |flip| said(flip).detector.as_ref()),
+        (name("verdict"), Text, about("what became of it"), |flip| outcome_of(flip).verdict.name()),
+        (name("alarm_at"), Int["units of the channel"], about("where the alarm came"), |flip| outcome_of(flip).alarm_at),
+        (name("alarm_channel"), Text, about("the alarm's channel"), |flip| outcome_of(flip).alarm_channel.as_ref()),
+        (name("alarm_kind"), Text, about("the kind of loop that the alarm claims"), |flip| outcome_of(flip).alarm_kind.as_ref()),
+        (name("detector"), Text, about("the guard that alarmed"), |flip| outcome_of(flip).detector.as_ref()),
     ]
 }
 
 /// Returns the flips of all pairs, in the order of the corpus.
 pub(crate) fn flips(pairs: &[TranscriptPair]) -> Vec<Flip> {
-    pairs.iter().filter_map(flip).collect()
+    pairs.iter().filter_map(compare_pair).collect()
 }
 
-fn flip(pair: &TranscriptPair) -> Option<Flip> {
+fn compare_pair(pair: &TranscriptPair) -> Option<Flip> {
     let TranscriptPair { base, new, .. } = pair;
     let change = if base.verdict != new.verdict {
         Change::Flip
@@ -117,7 +117,7 @@ fn flip(pair: &TranscriptPair) -> Option<Flip> {
     // The charged span can depend on the alarm. So the span of the side with a hit is shown.
     let found = seen.each_ref().map(|seen| seen.verdict == Verdict::Hit);
     let span = if found[1] && !found[0] { new } else { base }.spot();
-    let direction = direction(&seen[0], &seen[1]);
+    let direction = compare_sides(&seen[0], &seen[1]);
     let [own, other] = seen;
     Some(Flip {
         transcript: base.id().to_owned(),
@@ -132,8 +132,8 @@ fn flip(pair: &TranscriptPair) -> Option<Flip> {
     })
 }
 
-fn direction(base: &SideOutcome, new: &SideOutcome) -> Direction {
-    let (Some(a), Some(b)) = (merit(base.verdict), merit(new.verdict)) else {
+fn compare_sides(base: &SideOutcome, new: &SideOutcome) -> Direction {
+    let (Some(a), Some(b)) = (rank_verdict(base.verdict), rank_verdict(new.verdict)) else {
         return Direction::Neutral;
     };
     let later = match (base.verdict, base.alarm_channel == new.alarm_channel) {

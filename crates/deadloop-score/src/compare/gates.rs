@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flips::{Change, Flip};
 use super::rows::{Row, SignificanceTest};
-use super::significance::FEWEST;
+use super::significance::MIN_GROUPS;
 use super::subject::MeasureRole;
 use super::{CompareOptions, Effect};
 use crate::measure::{FPR, MeasureUnit};
@@ -106,14 +106,14 @@ pub(crate) fn gates(
     flips: &[Flip],
     options: &CompareOptions,
 ) -> Vec<Gate> {
-    let mut gates = vec![corpus(verdict, rows, flips, options)];
+    let mut gates = vec![check_verdict(verdict, rows, flips, options)];
     if options.fail_on.contains(&FailCondition::Inferior) {
         gates.extend(check_non_inferiority(verdict, rows, options.margin));
     }
     gates
 }
 
-fn corpus(verdict: Effect, rows: &[Row], flips: &[Flip], options: &CompareOptions) -> Gate {
+fn check_verdict(verdict: Effect, rows: &[Row], flips: &[Flip], options: &CompareOptions) -> Gate {
     let gate = |passed, why: String| Gate {
         gate: GateName::Corpus,
         passed,
@@ -168,7 +168,7 @@ fn check_non_inferiority(verdict: Effect, rows: &[Row], margin: f64) -> Option<G
     let more = match () {
         () if hi <= margin => "",
         () if d <= 0.0 && verdict == Effect::Improved => "; NEW has no more of them, and improved",
-        () if d <= 0.0 && row.differ < FEWEST => {
+        () if d <= 0.0 && row.differ < MIN_GROUPS => {
             "; NEW has no more of them, and too few groups differ for a bound"
         }
         () => return gate(Some(false), why),

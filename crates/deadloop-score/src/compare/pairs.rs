@@ -35,19 +35,19 @@ pub(crate) fn sum(pairs: &[&TranscriptPair]) -> [Tally; 2] {
 }
 
 /// The number of transcripts that a problem names. It counts the others.
-const NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Returns the transcripts of both sides, in the order of BASE.
 pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<TranscriptPair>, NotComparable> {
-    let mut problems = judged_apart(base, new);
+    let mut problems = check_rules(base, new);
     for (whose, side, other) in [("BASE", base, new), ("NEW", new, base)] {
-        let only = join(&side.rows, &other.rows, KEY, JoinType::Anti);
-        let ids = texts(&only, KEY).flatten().map(str::to_owned);
-        note(&mut problems, &format!("only in {whose}"), ids.collect());
+        let only = join(&side.rows, &other.rows, KEY_COLUMN, JoinType::Anti);
+        let ids = texts(&only, KEY_COLUMN).flatten().map(str::to_owned);
+        add_problem(&mut problems, &format!("only in {whose}"), ids.collect());
     }
-    let own = join(&base.rows, &new.rows, KEY, JoinType::Semi);
-    let ids = own.select([KEY]).unwrap_or_default();
-    let other = join(&ids, &new.rows, KEY, JoinType::Inner);
+    let own = join(&base.rows, &new.rows, KEY_COLUMN, JoinType::Semi);
+    let ids = own.select([KEY_COLUMN]).unwrap_or_default();
+    let other = join(&ids, &new.rows, KEY_COLUMN, JoinType::Inner);
     let sides = OutcomeLine::read(&own).into_iter();
     let sides = sides.zip(OutcomeLine::read(&other));
     let mut both: Vec<TranscriptPair> = sides
@@ -65,7 +65,7 @@ pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<TranscriptPair>, NotC
         ("in another group", |row| Some(row.cluster())),
     ];
     for (what, of) in of {
-        differ(&both, what, of, &mut problems);
+        check_field(&both, what, of, &mut problems);
     }
     check_labels(&both, &mut problems);
     check_failures(&both, &mut problems);
@@ -80,7 +80,7 @@ pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<TranscriptPair>, NotC
 type PairedField = fn(&OutcomeLine) -> Option<&str>;
 
 /// The column that identifies the rows of a side.
-const KEY: &str = "transcript";
+const KEY_COLUMN: &str = "transcript";
 
 /// Marks the first of the copies on both sides. Filters may have left out the original.
 fn count_once(both: &mut [TranscriptPair]) {
@@ -98,13 +98,13 @@ fn count_once(both: &mut [TranscriptPair]) {
 }
 
 /// Adds a problem: the number of transcripts, some of their names, and the reason.
-fn note(problems: &mut Vec<String>, what: &str, named: Vec<String>) {
+fn add_problem(problems: &mut Vec<String>, what: &str, named: Vec<String>) {
     let n = named.len();
     if n == 0 {
         return;
     }
-    let more = if n > NAMED { ", …" } else { "" };
-    let some: Vec<String> = named.into_iter().take(NAMED).collect();
+    let more = if n > MAX_NAMED { ", …" } else { "" };
+    let some: Vec<String> = named.into_iter().take(MAX_NAMED).collect();
     let s = if n == 1 { "" } else { "s" };
     problems.push(format!(
         "{n} transcript{s} {what}: {}{more}",
@@ -112,7 +112,7 @@ fn note(problems: &mut Vec<String>, what: &str, named: Vec<String>) {
     ));
 }
 
-fn judged_apart(base: &Side, new: &Side) -> Vec<String> {
+fn check_rules(base: &Side, new: &Side) -> Vec<String> {
     let how = |side: &Side| {
         let chunks = side.chunks.map_or("as recorded".into(), |n| n.to_string());
         format!("{:?}, chunks {chunks}", side.judge)
@@ -127,7 +127,7 @@ fn judged_apart(base: &Side, new: &Side) -> Vec<String> {
     )]
 }
 
-fn differ(
+fn check_field(
     both: &[TranscriptPair],
     what: &str,
     of: fn(&OutcomeLine) -> Option<&str>,
@@ -138,7 +138,7 @@ fn differ(
         let [base, new] = [a, b].map(|x| x.unwrap_or("none"));
         (a != b).then(|| format!("{} (BASE {base}, NEW {new})", pair.base.id()))
     });
-    note(problems, what, changed.collect());
+    add_problem(problems, what, changed.collect());
 }
 
 fn check_labels(both: &[TranscriptPair], problems: &mut Vec<String>) {
@@ -151,7 +151,7 @@ fn check_labels(both: &[TranscriptPair], problems: &mut Vec<String>) {
         let parted = describe_difference(&label(&pair.base), &label(&pair.new));
         format!("{} ({parted})", pair.base.id())
     });
-    note(problems, "with another label", told.collect());
+    add_problem(problems, "with another label", told.collect());
 }
 
 /// Describes the difference of two labels.
@@ -181,6 +181,6 @@ fn check_failures(both: &[TranscriptPair], problems: &mut Vec<String>) {
         let rows = both.iter().map(|pair| [&pair.base, &pair.new][of]);
         let errors = rows.filter_map(|row| Some(format!("{} ({})", row.id(), row.error.as_ref()?)));
         let what = format!("on which the detector of {side} failed");
-        note(problems, &what, errors.collect());
+        add_problem(problems, &what, errors.collect());
     }
 }

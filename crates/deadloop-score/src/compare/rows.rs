@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::pairs::{TranscriptPair, sum};
-use super::significance::{FEWEST, sign_flips};
+use super::significance::{MIN_GROUPS, sign_flips};
 use super::subject::{ComparedMeasure, MeasureRole, compared_measures};
 use super::{CompareOptions, Effect};
 use crate::intervals::{GroupSums, Interval, percentile};
@@ -70,25 +70,25 @@ pub(crate) fn rows(pairs: &[&TranscriptPair], options: &CompareOptions) -> Vec<R
         let model = pair.base.model.as_deref().unwrap_or_default();
         models.entry(model).or_default().push(*pair);
     }
-    let mut rows = of_model("*", pairs, options);
+    let mut rows = compare_model("*", pairs, options);
     // With one model its rows would repeat those of `*`.
     if models.len() > 1 {
         for (model, pairs) in &models {
-            let own = of_model(model, pairs, options);
+            let own = compare_model(model, pairs, options);
             if own.iter().any(|row| row.difference.is_some()) {
                 rows.extend(own);
             }
         }
     }
     for row in &mut rows {
-        row.verdict = row_effect(row, options.alpha);
+        row.verdict = decide_effect(row, options.alpha);
     }
     rows
 }
 
 /// Returns the rows of one model. Intervals are of the paired bootstrap over groups: a drawn group counts on both sides,
 /// and replicates in which a difference is n/a are left out.
-fn of_model(model: &str, pairs: &[&TranscriptPair], options: &CompareOptions) -> Vec<Row> {
+fn compare_model(model: &str, pairs: &[&TranscriptPair], options: &CompareOptions) -> Vec<Row> {
     let measured = compared_measures(options.unit, &options.noise);
     let clusters = GroupSums::new(pairs.iter().map(|pair| (pair.base.cluster(), pair.adds)));
     let mut drawn: [Vec<f64>; 7] = Default::default();
@@ -100,12 +100,12 @@ fn of_model(model: &str, pairs: &[&TranscriptPair], options: &CompareOptions) ->
     let each = measured.into_iter().zip(&mut drawn);
     each.map(|(measured, drawn)| Row {
         model: model.into(),
-        ..of_measure(measured, percentile(drawn), pairs, &clusters)
+        ..compare_measure(measured, percentile(drawn), pairs, &clusters)
     })
     .collect()
 }
 
-fn of_measure(
+fn compare_measure(
     measured: ComparedMeasure,
     interval: Option<Interval>,
     pairs: &[&TranscriptPair],
@@ -114,7 +114,7 @@ fn of_measure(
     let sides = sum(pairs);
     let difference = measured.difference(&sides);
     let touched = |[base, new]: &&[Tally; 2]| measured.terms(base) != measured.terms(new);
-    let ([n, b, c], nets) = discordant(&measured, pairs);
+    let ([n, b, c], nets) = count_discordant(&measured, pairs);
     let (test, differ) = if measured.is_exact() {
         (SignificanceTest::SignFlip, nets.len())
     } else {
@@ -123,7 +123,7 @@ fn of_measure(
             clusters.each().filter(touched).count(),
         )
     };
-    let tested = difference.filter(|_| measured.is_exact() && differ >= FEWEST);
+    let tested = difference.filter(|_| measured.is_exact() && differ >= MIN_GROUPS);
     let [base, new] = sides.each_ref().map(|side| measured.value(side));
     Row {
         model: String::new(),
@@ -148,7 +148,7 @@ fn of_measure(
 
 /// Counts the pairs that the measure judges, those right on BASE alone, and those right on NEW alone. Each group with a
 /// flip also gets its flips for the better less those for the worse.
-fn discordant(measured: &ComparedMeasure, pairs: &[&TranscriptPair]) -> ([u64; 3], Vec<i64>) {
+fn count_discordant(measured: &ComparedMeasure, pairs: &[&TranscriptPair]) -> ([u64; 3], Vec<i64>) {
     let (mut n, mut b, mut c) = (0, 0, 0);
     let mut groups: BTreeMap<&str, i64> = BTreeMap::new();
     for pair in pairs {
@@ -170,7 +170,7 @@ fn discordant(measured: &ComparedMeasure, pairs: &[&TranscriptPair]) -> ([u64; 3
 
 /// Returns the verdict of a row. A difference beyond chance and noise is an improvement or a regression. An interval
 /// inside the noise is equivalence. The test of flips decides on chance, or without one an interval on one side of 0.
-fn row_effect(row: &Row, alpha: f64) -> Option<Effect> {
+fn decide_effect(row: &Row, alpha: f64) -> Option<Effect> {
     let is_judged = row.measured.role != MeasureRole::Beside;
     let d = row.difference.filter(|_| is_judged)?;
     let sure = match row.test {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use deadloop_replay::corpus::{if_named, read_text};
 use deadloop_replay::detect::{Channel, ChannelLengths, Unit};
 use deadloop_tables::polars::prelude::BooleanChunked;
 use deadloop_tables::{DataFrame, texts};
@@ -14,10 +13,10 @@ use crate::files::choice::choice_schema;
 use crate::files::manifest::Manifest;
 use crate::files::outcomes::{OutcomeLine, outcome_rows};
 use crate::files::settings::setting_toml;
-use crate::files::store::{FileError, read_csv, read_table};
+use crate::files::store::{FileError, read_csv, read_table, read_text_if_named};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{Evidence, Tally};
-use crate::truth::copies;
+use crate::truth::map_copies;
 
 /// The outcomes of one setting, or of one choice for each model, on a corpus.
 #[derive(Clone, Debug)]
@@ -52,7 +51,7 @@ pub struct JudgedSpan {
 }
 
 /// Ranks a verdict among those possible on one transcript. A higher rank is better.
-pub(super) fn merit(verdict: Verdict) -> Option<u8> {
+pub(super) fn rank_verdict(verdict: Verdict) -> Option<u8> {
     match verdict {
         Verdict::Hit => Some(3),
         Verdict::Quiet => Some(2),
@@ -111,7 +110,7 @@ impl Side {
         judge: JudgeOptions,
         chunks: Option<u64>,
     ) -> Self {
-        let copies = copies(evidence.cases, judge.unit);
+        let copies = map_copies(evidence.cases, judge.unit);
         let rows = outcome_rows(evidence, cell, &judge, &copies);
         let models = evidence.cases.iter().map(|case| &*case.model).collect();
         Self {
@@ -214,14 +213,14 @@ impl SelectedSetting {
             let there = ids
                 .iter()
                 .map(|id| names(id).first().map_or(*id, String::as_str));
-            return Err(no_setting(dir, wanted, there));
+            return Err(setting_error(dir, wanted, there));
         };
         let own = names(id).iter().find(|n| *n != "current");
         let name = wanted.or(own.map(String::as_str)).unwrap_or(id);
         Ok(Self {
             name: name.to_owned(),
             settings: BTreeMap::from([("*".into(), (*id).to_owned())]),
-            toml: toml(dir, id)?,
+            toml: read_settings(dir, id)?,
         })
     }
 
@@ -232,12 +231,10 @@ impl SelectedSetting {
             let [model, setting] = [model, setting].map(|name| name.unwrap_or_default().to_owned());
             (model, setting)
         };
-        let path = dir.join("settings.toml");
-        let toml = if_named(read_text(&path)).map_err(|e| FileError::at(&path, e))?;
         Ok(Self {
             name: "chosen".into(),
             settings: rows.map(row).collect(),
-            toml,
+            toml: read_text_if_named(&dir.join("settings.toml"))?,
         })
     }
 
@@ -248,23 +245,23 @@ impl SelectedSetting {
 }
 
 /// The number of settings that an error names.
-const NAMED: usize = 20;
+const MAX_NAMED: usize = 20;
 
 /// Reads the settings file of a setting from the scores of a folder.
-fn toml(dir: &Path, id: &str) -> Result<Option<String>, FileError> {
+fn read_settings(dir: &Path, id: &str) -> Result<Option<String>, FileError> {
     let scores = read_table(dir, "scores", &["setting", "settings"], &[])?.unwrap_or_default();
     let mut rows = texts(&scores, "setting").zip(texts(&scores, "settings"));
     let own = rows.find_map(|(setting, toml)| toml.filter(|_| setting == Some(id)));
     Ok(own.map(str::to_owned))
 }
 
-fn no_setting<'a>(
+fn setting_error<'a>(
     dir: &Path,
     wanted: Option<&str>,
     there: impl ExactSizeIterator<Item = &'a str>,
 ) -> SideError {
-    let more = there.len().saturating_sub(NAMED);
-    let mut there: Vec<String> = there.take(NAMED).map(str::to_owned).collect();
+    let more = there.len().saturating_sub(MAX_NAMED);
+    let mut there: Vec<String> = there.take(MAX_NAMED).map(str::to_owned).collect();
     there.extend((more > 0).then(|| format!("and {more} more")));
     let what = wanted.map_or_else(
         || "several settings, and none is the current one".into(),

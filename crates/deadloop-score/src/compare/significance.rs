@@ -1,7 +1,7 @@
 //! The exact permutation test of signs.
 
 /// The minimum number of differing groups for a test at 5 %. With 5 of 5, p is still 0.0625.
-pub(crate) const FEWEST: usize = 6;
+pub(crate) const MIN_GROUPS: usize = 6;
 
 /// Returns the exact two-sided p of the sum of `nets`, if every sign is equally likely: the permutation test of paired
 /// differences (Fisher 1935, Pitman 1937). The distribution is built net by net, so the cost is the number of nets

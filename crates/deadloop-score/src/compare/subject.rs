@@ -83,7 +83,7 @@ impl ComparedMeasure {
 
     /// Returns the terms of the numerator.
     pub(crate) fn terms(&self, tally: &Tally) -> Vec<i64> {
-        let terms = self.metric.formula.ratios.iter().flat_map(|r| r.num);
+        let terms = self.metric.formula.ratios().flat_map(|r| r.num);
         terms.map(|term| tally[term.0]).collect()
     }
 }

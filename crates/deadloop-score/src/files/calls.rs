@@ -10,13 +10,13 @@ use deadloop_replay::detect::Event as Arriving;
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of calls of a run.
-const CALLS: u64 = 400;
+const MAX_CALLS: u64 = 400;
 /// The number of calls before the requested one.
-const BEFORE: u64 = 100;
+const CALLS_BEFORE: u64 = 100;
 /// The maximum number of chars of a call's arguments, and of its result.
-const CHARS: [usize; 2] = [160, 240];
+const MAX_CHARS: [usize; 2] = [160, 240];
 /// The maximum number of chars of all arguments and results of a run.
-const ALL: usize = 12_000;
+const MAX_CHARS_OF_RUN: usize = 12_000;
 
 /// The calls of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -56,25 +56,25 @@ impl RunCalls {
     /// Returns the calls of a run, from a little before call `near` (from 1) on. `None` if the run has no calls.
     pub fn from_events(events: &[RecordedEvent], near: u64) -> Option<Self> {
         let mut reading = CallsReader::default();
-        stream(events).for_each(|(_, event)| reading.event(event));
+        stream(events).for_each(|(_, event)| reading.take_event(event));
         let CallsReader {
             mut list, turns, ..
         } = reading;
         let of = list.len() as u64;
-        let last = of.saturating_sub(CALLS);
-        let first = near.saturating_sub(BEFORE).min(last);
+        let last = of.saturating_sub(MAX_CALLS);
+        let first = near.saturating_sub(CALLS_BEFORE).min(last);
         list.drain(..usize::try_from(first).unwrap_or(usize::MAX).min(list.len()));
-        list.truncate(usize::try_from(CALLS).unwrap_or(usize::MAX));
-        let mut room = ALL;
+        list.truncate(usize::try_from(MAX_CALLS).unwrap_or(usize::MAX));
+        let mut room = MAX_CHARS_OF_RUN;
         let mut said = HashSet::new();
         for (call, texts) in &mut list {
             let [arguments, result] = std::mem::take(texts);
             if said.insert((call.same, None)) {
-                call.arguments = elide(&arguments, CHARS[0].min(room));
+                call.arguments = elide(&arguments, MAX_CHARS[0].min(room));
                 room -= call.arguments.chars().count();
             }
             if call.pair.is_some() && said.insert((call.same, call.pair)) {
-                call.result = elide(&result, CHARS[1].min(room));
+                call.result = elide(&result, MAX_CHARS[1].min(room));
                 room -= call.result.chars().count();
             }
         }
@@ -114,7 +114,7 @@ struct CallsReader {
 }
 
 impl CallsReader {
-    fn event(&mut self, event: Arriving<'_>) {
+    fn take_event(&mut self, event: Arriving<'_>) {
         match event {
             Arriving::Turn { .. } => self.turns += 1,
             Arriving::Call {
@@ -128,13 +128,15 @@ impl CallsReader {
                     at,
                     turn: self.turns.max(1),
                     same: *self.keys.entry(key).or_insert(at),
-                    name: elide(name, CHARS[0]),
+                    name: elide(name, MAX_CHARS[0]),
                     ..CallRecord::default()
                 };
                 let open = self.open.entry(id.map(str::to_owned)).or_default();
                 open.push_back(self.list.len());
-                self.list
-                    .push((called, [elide(&arguments.text(), CHARS[0]), String::new()]));
+                self.list.push((
+                    called,
+                    [elide(&arguments.text(), MAX_CHARS[0]), String::new()],
+                ));
             }
             Arriving::Result {
                 id,
@@ -157,7 +159,7 @@ impl CallsReader {
                     .and_then(|one| one.length)
                     .unwrap_or(content.chars().count() as u64);
                 call.error = error == Some(true);
-                texts[1] = elide(content, CHARS[1]);
+                texts[1] = elide(content, MAX_CHARS[1]);
             }
             _ => {}
         }
@@ -240,7 +242,7 @@ mod tests {
         let calls = RunCalls::from_events(&events, 2000).unwrap();
         let (first, last) = (calls.list[0].at, calls.list.last().unwrap().at);
         assert_eq!((calls.of, first, last), (5000, 1901, 2300));
-        assert!(calls.chars() <= ALL);
+        assert!(calls.chars() <= MAX_CHARS_OF_RUN);
         assert_eq!(
             RunCalls::from_events(&events, 4990)
                 .unwrap()

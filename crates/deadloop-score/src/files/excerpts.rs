@@ -12,7 +12,7 @@ use super::calls::RunCalls;
 use super::store::{FileError, read_text_if_named, write_text};
 
 /// The file's name.
-const NAME: &str = "cases.jsonl";
+const FILE_NAME: &str = "cases.jsonl";
 
 deadloop_replay::detect::words! {
     /// The reason to open a transcript.
@@ -136,7 +136,7 @@ pub fn write_excerpts(
     head: &ExcerptsHead,
     opened: &[OpenCase],
 ) -> Result<(), FileError> {
-    let path = dir.join(NAME);
+    let path = dir.join(FILE_NAME);
     let lines = opened.iter().map(serde_json::to_string);
     let lines = std::iter::once(serde_json::to_string(head)).chain(lines);
     let text: Result<String, _> = lines.map(|line| Ok(line? + "\n")).collect();
@@ -148,7 +148,7 @@ pub fn write_excerpts(
 
 /// Reads the file. `None` if there is no such file.
 pub fn read_excerpts(dir: &Path) -> Result<Option<(ExcerptsHead, Vec<OpenCase>)>, FileError> {
-    let path = dir.join(NAME);
+    let path = dir.join(FILE_NAME);
     let Some(text) = read_text_if_named(&path)? else {
         return Ok(None);
     };

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::sweep::{ScoringRequest, never};
+use super::sweep::{ScoringRequest, judge_unguarded};
 use crate::tally::{AnyEvidence, Tally};
 use crate::truth::CaseSet;
 
@@ -12,7 +12,7 @@ pub const MAX_ROWS: usize = 250_000;
 
 /// The number of rows above which only the models with the most loops have rows of their own, as many as fit into
 /// [`MAX_ROWS`].
-const MOST_ROWS: usize = 2 * MAX_ROWS;
+const MAX_ROWS_OF_MODELS: usize = 2 * MAX_ROWS;
 
 /// A slice with rows: its name and its cases.
 pub(super) type Slice = (String, Vec<usize>);
@@ -23,8 +23,8 @@ pub(super) fn slices<E: AnyEvidence>(scoring: &ScoringRequest<'_, E>) -> (Vec<Sl
     let models = scoring.evidence.by_model();
     let ranked = models
         .iter()
-        .map(|(model, pick)| (loops(scoring, pick), Reverse(model.as_str())));
-    let own = with_rows(
+        .map(|(model, pick)| (count_loops(scoring, pick), Reverse(model.as_str())));
+    let own = select(
         ranked.collect(),
         scoring.evidence.plan().cells(),
         scoring.enough,
@@ -43,13 +43,13 @@ pub(super) fn slices<E: AnyEvidence>(scoring: &ScoringRequest<'_, E>) -> (Vec<Sl
 }
 
 /// Selects the models with rows of their own from all models and their numbers of loops.
-fn with_rows(mut models: Vec<(u64, Reverse<&str>)>, cells: usize, enough: u64) -> BTreeSet<&str> {
+fn select(mut models: Vec<(u64, Reverse<&str>)>, cells: usize, enough: u64) -> BTreeSet<&str> {
     // One more row is that of all models.
     let rows = |models: &[_]| (models.len() + 1).saturating_mul(cells);
     if rows(&models) > MAX_ROWS {
         models.retain(|(loops, _)| *loops >= enough);
     }
-    if rows(&models) > MOST_ROWS {
+    if rows(&models) > MAX_ROWS_OF_MODELS {
         models.sort_unstable_by(|a, b| b.cmp(a));
         models.truncate((MAX_ROWS / cells.max(1)).saturating_sub(1));
     }
@@ -59,13 +59,12 @@ fn with_rows(mut models: Vec<(u64, Reverse<&str>)>, cells: usize, enough: u64) -
         .collect()
 }
 
-fn loops<E: AnyEvidence>(scoring: &ScoringRequest<'_, E>, pick: &[usize]) -> u64 {
+fn count_loops<E: AnyEvidence>(scoring: &ScoringRequest<'_, E>, pick: &[usize]) -> u64 {
     let mut quiet = Tally::default();
     for i in pick {
-        quiet += scoring
-            .evidence
-            .cases()
-            .on(*i, |case| Tally::from_outcome(&never(case, scoring.judge)));
+        quiet += scoring.evidence.cases().on(*i, |case| {
+            Tally::from_outcome(&judge_unguarded(case, scoring.judge))
+        });
     }
     quiet.loops()
 }
@@ -82,7 +81,7 @@ mod tests {
             let loops = |(n, name)| (100 - n as u64 / 2, Reverse(String::as_str(name)));
             names.iter().enumerate().map(loops).collect::<Vec<_>>()
         };
-        let of = |cells| with_rows(models(), cells, 60);
+        let of = |cells| select(models(), cells, 60);
         assert_eq!(of(2_400).len(), 100, "242,400 rows");
         assert_eq!(
             of(2_500).len(),

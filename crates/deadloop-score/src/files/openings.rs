@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use deadloop_replay::corpus::{if_named, read_text};
-
-use super::store::{FileError, write_text};
+use super::store::{FileError, read_text_if_named, write_text};
 
 /// The name of the column.
 pub(crate) const TEST_OPENINGS: &str = "test_openings";
@@ -16,25 +14,20 @@ pub(crate) const TEST_OPENINGS: &str = "test_openings";
 /// has chosen on those transcripts. The count makes that visible.
 pub fn count_opening(dir: &Path) -> Result<Option<u64>, FileError> {
     let path = dir.join("choice.csv");
-    let read = if_named(read_text(&path)).map_err(|e| FileError::at(&path, e))?;
-    let Some(text) = read else {
+    let failed = |e: csv::Error| FileError::at(&path, e);
+    let Some(text) = read_text_if_named(&path)? else {
         return Ok(None);
     };
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let header = reader
-        .headers()
-        .map_err(|e| FileError::at(&path, e))?
-        .clone();
+    let header = reader.headers().map_err(failed)?.clone();
     let Some(column) = header.iter().position(|name| name == TEST_OPENINGS) else {
         return Ok(None);
     };
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer
-        .write_record(&header)
-        .map_err(|e| FileError::at(&path, e))?;
+    writer.write_record(&header).map_err(failed)?;
     let mut most = 0;
     for row in reader.records() {
-        let row = row.map_err(|e| FileError::at(&path, e))?;
+        let row = row.map_err(failed)?;
         let before: u64 = row[column].parse().map_err(|e| {
             let what = format!(
                 "{TEST_OPENINGS} is {:?}: {e}; expected a count",
@@ -46,9 +39,7 @@ pub fn count_opening(dir: &Path) -> Result<Option<u64>, FileError> {
         let count = (before + 1).to_string();
         let cells = row.iter().enumerate();
         let cells = cells.map(|(i, cell)| if i == column { count.as_str() } else { cell });
-        writer
-            .write_record(cells)
-            .map_err(|e| FileError::at(&path, e))?;
+        writer.write_record(cells).map_err(failed)?;
     }
     let bytes = writer
         .into_inner()

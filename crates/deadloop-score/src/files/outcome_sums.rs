@@ -1,6 +1,6 @@
 //! [`OutcomeSums`]: outcomes added up for scores and their intervals.
 
-use crate::intervals::{Cache, GroupedSample, bounds};
+use crate::intervals::{Cache, GroupedSample, column_intervals};
 use crate::judge::Outcome;
 use crate::measure::Stakes;
 use crate::scores::Scores;
@@ -34,7 +34,7 @@ impl OutcomeSums {
     /// rates.
     pub(super) fn over_groups(mut self, worth: &Stakes, known: &mut Cache, means: bool) -> Scores {
         let mut scores = self.scores(worth, known);
-        let intervals = bounds(self.groups, worth, known, means);
+        let intervals = column_intervals(self.groups, worth, known, means);
         scores.intervals = intervals;
         scores
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::store::{FileError, TableWriter};
 use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{AnyEvidence, BlockTrial};
-use crate::truth::{Case, CaseSet, Span, Truth, copies};
+use crate::truth::{Case, CaseSet, Span, Truth, map_copies};
 
 deadloop_tables::table_row! {
     /// A row of `outcomes.parquet`: a transcript under a setting. Positions and lengths are in the row's unit.
@@ -140,7 +140,7 @@ pub fn write_outcomes(
         .cases()
         .each(|_, case| values.push(case.by.clone()));
     let values = fields.frame(&values);
-    let copies = copies(evidence.cases(), options.unit);
+    let copies = map_copies(evidence.cases(), options.unit);
     let mut writer = TableWriter::create(dir, "outcomes", &described, with_csv)?;
     for cell in cells {
         let rows = outcome_rows(evidence, *cell, options, &copies);
@@ -203,7 +203,7 @@ pub(crate) fn outcome_rows(
 }
 
 /// Returns the parts of a label that a verdict can depend on, as JSON.
-fn label(truth: &Truth) -> Value {
+fn label_to_json(truth: &Truth) -> Value {
     let span = |s: &Span| {
         json!({
             "class": s.class, "kind": s.kind, "channel": s.channel, "start": s.start,
@@ -275,7 +275,7 @@ impl RowInput<'_> {
             lang: case.lang.clone(),
             source: case.source.clone(),
             task: case.task.clone(),
-            label: shared_text(case.truth.as_ref().map(label)),
+            label: shared_text(case.truth.as_ref().map(label_to_json)),
             setting: Some(self.setting.into()),
             class: case.class().map(|class| class.name().into()),
             kind: span.and_then(|s| s.kind).map(|kind| kind.name().into()),
@@ -302,13 +302,13 @@ impl RowInput<'_> {
             ..OutcomeLine::default()
         };
         match self.stop {
-            Some(stop) => self.alarm(stop, row),
+            Some(stop) => self.with_alarm(stop, row),
             None => row,
         }
     }
 
     /// Adds the columns of an alarm: its claim, and its place in the text and among the events, calls and turns.
-    fn alarm(&self, stop: &Stop, row: OutcomeLine) -> OutcomeLine {
+    fn with_alarm(&self, stop: &Stop, row: OutcomeLine) -> OutcomeLine {
         let exact = &stop.exact;
         OutcomeLine {
             alarm_at: Some(self.place(stop.delivered.seen, stop.channel)),

@@ -14,10 +14,11 @@ use crate::measure::{
     TRANSIENT_PER_KTURN, TRANSIENT_PER_MCHAR, wrong_rate,
 };
 use crate::scores::Scores;
+use crate::sentences::capital;
 use crate::tally::{Count, Quantiles, Tally};
 
 /// The counts with a column. Loops and clean transcripts have columns too, as sums of these.
-const COUNTS: [Count; 16] = [
+const COUNT_COLUMNS: [Count; 16] = [
     Count::Transcripts,
     Count::Unlabelled,
     Count::Errors,
@@ -69,7 +70,7 @@ impl ParamColumns {
     pub(super) fn from_plan(plan: &Plan) -> Self {
         let mut found: Vec<(String, Type, Value, bool)> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
-        for (name, value) in plan.blocks().iter().flat_map(edges) {
+        for (name, value) in plan.blocks().iter().flat_map(list_params) {
             let of = type_of(&value);
             let place = *places.entry(name.clone()).or_insert(found.len());
             match found.get_mut(place) {
@@ -109,7 +110,7 @@ impl ParamColumns {
                     Float::from(value.and_then(Value::as_number))
                 }),
                 Type::Text => SchemaField::new(name, "", about, move |row: &ScoreRow| {
-                    Text::from(row.setting.params[at].as_ref().map(text))
+                    Text::from(row.setting.params[at].as_ref().map(param_text))
                 }),
             }
         })
@@ -118,7 +119,7 @@ impl ParamColumns {
 
 /// Returns the parameters of a block: the parameters of its first setting, then those of every other value of each
 /// axis.
-fn edges(block: &Block) -> Vec<(String, Value)> {
+fn list_params(block: &Block) -> Vec<(String, Value)> {
     let mut at = vec![0; block.shape().len()];
     let mut all = block.setting(&at).columns();
     for (axis, values) in block.shape().into_iter().enumerate() {
@@ -147,7 +148,7 @@ fn join_types(a: Type, b: Type) -> Type {
     }
 }
 
-fn text(value: &Value) -> String {
+fn param_text(value: &Value) -> String {
     match value {
         Value::Text(text) => text.clone(),
         value => value.to_string(),
@@ -189,7 +190,7 @@ pub(super) fn columns(params: &ParamColumns, units: &[Unit]) -> Schema<ScoreRow>
         .filter(exists);
     let last = measures.clone().rfind(|m| m.is_wrong_rate());
     let keys = keys.into_iter().chain(params.fields()).chain(whole);
-    keys.chain(COUNTS.into_iter().flat_map(count))
+    keys.chain(COUNT_COLUMNS.into_iter().flat_map(count))
         .chain(measures.flat_map(|measure| measure_columns(measure, last)))
         .collect()
 }
@@ -197,14 +198,14 @@ pub(super) fn columns(params: &ParamColumns, units: &[Unit]) -> Schema<ScoreRow>
 /// Returns the columns of a measure: its value and its interval. The delay has the latencies too. Rates of wrong alarms
 /// share one interval, whose columns come after the `last` rate.
 fn measure_columns(measure: Metric, last: Option<Metric>) -> Schema<ScoreRow> {
-    let (of, about) = (measure.unit.words(), sentence(measure.meaning));
+    let (of, about) = (measure.unit.words(), make_sentence(measure.meaning));
     let mut all = schema![ScoreRow;
         (measure.name, Float[of], about, |row| {
             row.scores.value(measure).filter(|_| measure.counted_in.contains(&row.unit))
         }),
     ];
     let shared = measure.is_wrong_rate();
-    if let Some([lo, hi]) = bounds(measure).filter(|_| !shared || last == Some(measure)) {
+    if let Some([lo, hi]) = bound_columns(measure).filter(|_| !shared || last == Some(measure)) {
         let about = |end| format!("The {end} of the 95 % interval of it.");
         let ends = move |row: &ScoreRow| {
             let own = if shared {
@@ -221,17 +222,17 @@ fn measure_columns(measure: Metric, last: Option<Metric>) -> Schema<ScoreRow> {
     }
     if measure == &DELAY {
         all.extend(schema![ScoreRow;
-            (QUANTILES[0], Float["unit"], "The latency that 50 % of the loops do not exceed; infinite (`never`) where fewer are hit.", |row| row.scores.latency.p50),
-            (QUANTILES[1], Float["unit"], "The latency that 90 % of the loops do not exceed; infinite (`never`) where fewer are hit.", |row| row.scores.latency.p90),
+            (QUANTILE_COLUMNS[0], Float["unit"], "The latency that 50 % of the loops do not exceed; infinite (`never`) where fewer are hit.", |row| row.scores.latency.p50),
+            (QUANTILE_COLUMNS[1], Float["unit"], "The latency that 90 % of the loops do not exceed; infinite (`never`) where fewer are hit.", |row| row.scores.latency.p90),
         ]);
     }
     all
 }
 
-const QUANTILES: [&str; 2] = ["latency_p50", "latency_p90"];
+const QUANTILE_COLUMNS: [&str; 2] = ["latency_p50", "latency_p90"];
 
 /// Returns the names of the two columns with the interval of a measure. `None` if it has none.
-fn bounds(measure: Metric) -> Option<[String; 2]> {
+fn bound_columns(measure: Metric) -> Option<[String; 2]> {
     let name = measure.bounds?;
     Some([format!("{name}_lo"), format!("{name}_hi")])
 }
@@ -243,10 +244,8 @@ pub(crate) fn column_docs() -> Vec<ColumnDoc> {
 }
 
 /// Makes a sentence of a text: an initial capital and a full stop.
-fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().into_iter().flat_map(char::to_uppercase);
-    let all: String = first.chain(chars).collect();
+fn make_sentence(text: &str) -> String {
+    let all = capital(text);
     if all.ends_with('.') { all } else { all + "." }
 }
 
@@ -255,13 +254,13 @@ impl Scores {
     /// counts. It is `None` if it needs a count without a column.
     pub fn read(frame: &DataFrame, worth: &Stakes) -> Vec<Self> {
         let rows = frame.height();
-        let count = |name: &str| column(ints(frame, name), rows);
-        let number = |name: &str| column(floats(frame, name), rows);
-        let counts = COUNTS.map(|one| (one, count(one.name())));
+        let count = |name: &str| fill_column(ints(frame, name), rows);
+        let number = |name: &str| fill_column(floats(frame, name), rows);
+        let counts = COUNT_COLUMNS.map(|one| (one, count(one.name())));
         let clean = count("clean");
         let sums = [(&SAVED, Count::Saved), (&DELAY, Count::Delay)];
         let sums = sums.map(|(of, sum)| (sum, number(of.name)));
-        let quantiles = QUANTILES.map(number);
+        let quantiles = QUANTILE_COLUMNS.map(number);
         let written = MEASURES.map(|m| {
             if m.is_of_read() {
                 Vec::new()
@@ -269,7 +268,7 @@ impl Scores {
                 number(m.name)
             }
         });
-        let ends = MEASURES.map(|m| bounds(m).map(|ends| ends.map(|name| number(&name))));
+        let ends = MEASURES.map(|m| bound_columns(m).map(|ends| ends.map(|name| number(&name))));
         let mut cache = PoissonCache::default();
         let score = |row: usize| {
             let mut tally = Tally::default();
@@ -304,7 +303,7 @@ impl Scores {
 }
 
 /// Returns one cell per row. All cells are empty if the column is missing.
-fn column<T>(cells: impl Iterator<Item = Option<T>>, rows: usize) -> Vec<Option<T>> {
+fn fill_column<T>(cells: impl Iterator<Item = Option<T>>, rows: usize) -> Vec<Option<T>> {
     cells
         .chain(std::iter::repeat_with(|| None))
         .take(rows)
@@ -316,7 +315,7 @@ impl Measure {
     fn is_of_read(&self) -> bool {
         let derived = [Count::Quiet, Count::Saved, Count::Delay];
         self.counted()
-            .all(|count| COUNTS.contains(&count) || derived.contains(&count))
+            .all(|count| COUNT_COLUMNS.contains(&count) || derived.contains(&count))
     }
 }
 

@@ -22,7 +22,7 @@ pub struct SettingsInUse {
 }
 
 /// Writes the unchanged guards of a setting as TOML, to follow the guards that ship.
-fn unchanged_guards(guard: &Setting, table: &str) -> String {
+fn format_unchanged(guard: &Setting, table: &str) -> String {
     if guard.members.is_empty() {
         String::new()
     } else {
@@ -31,7 +31,7 @@ fn unchanged_guards(guard: &Setting, table: &str) -> String {
 }
 
 /// Writes the line with the share of responses that loop. Empty if the share is unknown.
-fn rate(options: &ChooseOptions) -> String {
+fn format_loop_rate(options: &ChooseOptions) -> String {
     options.worth.loop_rate.map_or_else(String::new, |rate| {
         format!("deployment_loop_rate = {}\n", toml::Value::from(rate))
     })
@@ -45,7 +45,7 @@ pub fn settings_toml(
     in_use: &SettingsInUse,
     options: &ChooseOptions,
 ) -> String {
-    let mut text = told_first(choices, options);
+    let mut text = format_head(choices, options);
     let all = plan.setting(choices.all.cell);
     let own = |choice: &&Choice| choice.cell != choices.all.cell;
     let mut models = String::new();
@@ -54,36 +54,36 @@ pub fn settings_toml(
         if choices.all.ships.is_some() && setting == all {
             continue;
         }
-        let name = one_line(&choice.model);
+        let name = to_one_line(&choice.model);
         let glob = toml::Value::from(exact_glob(&choice.model));
-        let _ = writeln!(models, "\n# {name}: {}", one_line(&choice.reason));
-        let _ = writeln!(models, "# {}", figures(choice, options));
+        let _ = writeln!(models, "\n# {name}: {}", to_one_line(&choice.reason));
+        let _ = writeln!(models, "# {}", figures_line(choice, options));
         let _ = writeln!(models, "[[model]]\nmatch = {glob}\n");
         models += &setting.to_toml("model.guard");
-        models += &unchanged_guards(in_use.kept.for_model(&choice.model), "model.guard");
+        models += &format_unchanged(in_use.kept.for_model(&choice.model), "model.guard");
     }
     match choices.all.ships {
         Some(_) => {
             let _ = writeln!(
                 text,
                 "{}\n# every model that has no table below, also one that was not in the corpus",
-                rate(options)
+                format_loop_rate(options)
             );
-            let kept = unchanged_guards(in_use.kept.guard(), "guard");
+            let kept = format_unchanged(in_use.kept.guard(), "guard");
             let own = choices.models.iter().filter(own);
             let own: BTreeSet<&str> = own.map(|m| m.model.as_str()).collect();
             let others = choices.models.iter().map(|m| m.model.as_str());
             let others: BTreeSet<&str> = others.filter(|m| !own.contains(m)).collect();
-            let overrides = overrides(plan, choices.all.cell, &others);
+            let overrides = format_overrides(plan, choices.all.cell, &others);
             text + &all.to_toml("guard") + &kept + &models + &overrides + &in_use.rest
         }
         None if models.is_empty() => format!("{text}\n{}", in_use.text),
-        None => before_models(&format!("{text}\n"), &in_use.text, &models),
+        None => insert_models(&format!("{text}\n"), &in_use.text, &models),
     }
 }
 
 /// Writes the comments at the top of the settings: the verdict, its reason, the figures of the file, the changes.
-fn told_first(choices: &Choices, options: &ChooseOptions) -> String {
+fn format_head(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
     let mut text = format!("# deadloop tune: {}\n", advice.verdict.name());
     // Writing into a String cannot fail.
@@ -92,18 +92,18 @@ fn told_first(choices: &Choices, options: &ChooseOptions) -> String {
         .chain(&advice.more)
         .chain(&advice.to_do)
     {
-        let _ = writeln!(text, "# {}", one_line(sentence));
+        let _ = writeln!(text, "# {}", to_one_line(sentence));
     }
-    let _ = writeln!(text, "# this file: {}", figures(&choices.all, options));
+    let _ = writeln!(text, "# this file: {}", figures_line(&choices.all, options));
     for c in &advice.changes {
-        let _ = writeln!(text, "# {}", one_line(&c.to_string()));
+        let _ = writeln!(text, "# {}", to_one_line(&c.to_string()));
     }
     text
 }
 
 /// Inserts `models` before the first table of a model in the text in use, or at its end. A comment right above that
 /// table stays with it.
-fn before_models(head: &str, in_use: &str, models: &str) -> String {
+fn insert_models(head: &str, in_use: &str, models: &str) -> String {
     let lines: Vec<&str> = in_use.lines().collect();
     let mut at = lines
         .iter()
@@ -125,11 +125,11 @@ fn before_models(head: &str, in_use: &str, models: &str) -> String {
 /// Writes a setting of a plan as a settings file. Guards for particular models are written
 /// under the exact names in `models`, the models of the run.
 pub(crate) fn setting_toml(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
-    plan.setting(cell).to_toml("guard") + &overrides(plan, cell, models)
+    plan.setting(cell).to_toml("guard") + &format_overrides(plan, cell, models)
 }
 
 /// Writes the guards that a setting from a file has for particular `models`, as TOML. Empty for a cell of a grid.
-fn overrides(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
+fn format_overrides(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
     let general = plan.setting(cell);
     let mut text = String::new();
     let block = plan.blocks().get(plan.cell(cell).block);
@@ -161,7 +161,7 @@ fn overrides(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
 }
 
 /// Writes the figures of a choice on one line: held out, then in-sample if they differ.
-fn figures(choice: &Choice, options: &ChooseOptions) -> String {
+fn figures_line(choice: &Choice, options: &ChooseOptions) -> String {
     let of = |tally: &Tally| {
         let shown = |metric: Metric| {
             let value = metric.value(tally, &options.worth);
@@ -204,7 +204,7 @@ pub fn exact_glob(name: &str) -> String {
 }
 
 /// Replaces control characters, so that a text cannot end its comment.
-fn one_line(text: &str) -> String {
+fn to_one_line(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()

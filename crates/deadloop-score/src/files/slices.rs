@@ -45,10 +45,10 @@ impl<'a> SliceField<'a> {
 
 /// Returns the fields of a run: total and model, the loop's kind, onset and channel, language and source, then those in
 /// `more`, the names of [`Case::by`], in its order.
-fn fields(unit: Unit, more: &[String]) -> Vec<SliceField<'_>> {
+fn list_fields(unit: Unit, more: &[String]) -> Vec<SliceField<'_>> {
     let shared = |name: &Option<Arc<str>>| Some((0, name.as_deref()?.to_owned()));
     let channel = move |case: &Case, span: Option<&Span>| {
-        let channel = span.map_or_else(|| longest(case, unit), |span| Some(span.channel));
+        let channel = span.map_or_else(|| longest_channel(case, unit), |span| Some(span.channel));
         Some((0, channel?.name().to_owned()))
     };
     let mut list = vec![
@@ -99,7 +99,7 @@ fn onset_bucket(channel: Channel, onset: u64) -> SliceValue {
 
 /// Returns the longest channel counted in `unit`, the first of equals. It is the channel of a transcript without a
 /// span.
-fn longest(case: &Case, unit: Unit) -> Option<Channel> {
+fn longest_channel(case: &Case, unit: Unit) -> Option<Channel> {
     let length = case.timeline.length();
     let counted = Channel::ALL
         .into_iter()
@@ -126,7 +126,7 @@ pub(super) fn rows<E: AnyEvidence>(
     known: &mut Cache,
 ) -> Vec<ScoreRow> {
     let (evidence, judge) = (scoring.evidence, scoring.judge);
-    let fields = fields(judge.unit, scoring.by);
+    let fields = list_fields(judge.unit, scoring.by);
     // Rows by field exist only in the unit of choice.
     let few = if judge.unit == scoring.units[0] {
         fields.len()

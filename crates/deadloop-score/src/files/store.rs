@@ -75,7 +75,7 @@ impl TableWriter {
             parquet: parquet.map_err(|e| FileError::at(&path, e))?,
             path,
             file,
-            csv: with_csv.then(|| csv_file(dir, name)).transpose()?,
+            csv: with_csv.then(|| create_csv(dir, name)).transpose()?,
             buffer: DataFrame::default(),
             rows: 0,
         })
@@ -120,7 +120,7 @@ impl TableWriter {
     }
 }
 
-fn csv_file(dir: &Path, name: &str) -> Result<CsvFile, FileError> {
+fn create_csv(dir: &Path, name: &str) -> Result<CsvFile, FileError> {
     let path = dir.join(format!("{name}.csv"));
     let file = create_beside(&path)?;
     Ok((path, CsvWriter::new(file)))
@@ -133,7 +133,7 @@ fn finish_csv((path, csv): CsvFile) -> Result<(), FileError> {
 
 /// Writes a small table as CSV only.
 pub(crate) fn write_csv(dir: &Path, name: &str, frame: &DataFrame) -> Result<(), FileError> {
-    let (path, mut csv) = csv_file(dir, name)?;
+    let (path, mut csv) = create_csv(dir, name)?;
     csv.write(frame).map_err(|e| FileError::at(&path, e))?;
     finish_csv((path, csv))
 }

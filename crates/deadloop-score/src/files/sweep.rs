@@ -17,7 +17,7 @@ use super::store::{FileError, TableWriter};
 use crate::intervals::{Cache, Resampling};
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, judge};
 use crate::measure::Stakes;
-use crate::pareto::{FrontPoint, front};
+use crate::pareto::{FrontPoint, find_front};
 use crate::scores::Scores;
 use crate::tally::{AnyEvidence, Evidence, LatencySheet, Sheet};
 use crate::truth::{Case, CaseSet, group_numbers};
@@ -105,7 +105,7 @@ pub fn write_scores<E: AnyEvidence>(
         };
         let of_choice = *unit == scoring.judge.unit;
         for (index, block) in plan.blocks().iter().enumerate() {
-            sweep.block((index, block), &models, &judge, of_choice)?;
+            sweep.add_block((index, block), &models, &judge, of_choice)?;
         }
         sweep.add_never_rows(&judge)?;
     }
@@ -121,12 +121,12 @@ pub fn write_scores<E: AnyEvidence>(
 pub const NEVER: &str = "never";
 
 /// Returns the outcome of a case without a guard.
-pub(crate) fn never(case: &Case, options: &JudgeOptions) -> Outcome {
+pub(crate) fn judge_unguarded(case: &Case, options: &JudgeOptions) -> Outcome {
     judge(case, ReadChannels::TEXT, None, options)
 }
 
 /// The rows buffered before they become a frame, a bound on memory.
-const MOST_ROWS: usize = 1 << 14;
+const MAX_BUFFERED_ROWS: usize = 1 << 14;
 
 struct SweepWriter<'a, E> {
     scoring: ScoringRequest<'a, E>,
@@ -155,7 +155,7 @@ struct SliceTallies {
 
 impl<'a, E: AnyEvidence> SweepWriter<'a, E> {
     /// Adds the rows of a block. If `of_choice`, the unit is that of choice, and the front is updated.
-    fn block(
+    fn add_block(
         &mut self,
         (index, block): (usize, &Block),
         models: &BTreeSet<&str>,
@@ -198,11 +198,11 @@ impl<'a, E: AnyEvidence> SweepWriter<'a, E> {
             } else {
                 self.add(&setting, judge.unit, scores);
             }
-            if self.rows.len() >= MOST_ROWS {
+            if self.rows.len() >= MAX_BUFFERED_ROWS {
                 self.flush()?;
             }
         }
-        self.front = front(&self.front);
+        self.front = find_front(&self.front);
         Ok(())
     }
 
@@ -255,7 +255,7 @@ impl<'a, E: AnyEvidence> SweepWriter<'a, E> {
             let mut gathered = OutcomeSums::default();
             for i in pick {
                 let cases = scoring.evidence.cases();
-                let outcome = cases.on(*i, |case| never(case, judge));
+                let outcome = cases.on(*i, |case| judge_unguarded(case, judge));
                 gathered.add(self.groups[*i], &outcome);
             }
             gathered.scores(scoring.worth, &mut self.known)

@@ -59,7 +59,7 @@ impl Cache {
 
 /// Returns the intervals of the measures that have columns for them. `means` includes measures that are neither shares
 /// nor rates, which always need resampling. Shares and rates are resampled only if some group has several transcripts.
-pub(crate) fn bounds(
+pub(crate) fn column_intervals(
     sample: GroupedSample,
     worth: &Stakes,
     known: &mut Cache,
@@ -70,7 +70,7 @@ pub(crate) fn bounds(
     sample.intervals(wanted, worth, known)
 }
 
-fn union(a: Interval, b: Interval) -> Interval {
+fn join_intervals(a: Interval, b: Interval) -> Interval {
     Interval {
         lo: a.lo.min(b.lo),
         hi: a.hi.max(b.hi),
@@ -124,10 +124,10 @@ impl GroupedSample {
             let closed = wanted(m).then(closed).flatten();
             let by_groups = clustered.then(|| self.as_groups(m)).flatten();
             let ends = match (resampled, closed) {
-                (Some(ends), Some(closed)) => Some(union(ends, closed)),
+                (Some(ends), Some(closed)) => Some(join_intervals(ends, closed)),
                 (ends, closed) => ends.or(closed),
             };
-            ends.map(|ends| by_groups.map_or(ends, |groups| union(ends, groups)))
+            ends.map(|ends| by_groups.map_or(ends, |groups| join_intervals(ends, groups)))
         })
     }
 
@@ -163,12 +163,8 @@ impl GroupedSample {
         match measure.certainty {
             UncertaintyMethod::Share => wilson_of(k as f64 / each, n as f64 / each),
             UncertaintyMethod::Rate => {
-                let Interval { lo, hi } = poisson(with);
-                let per = |events: f64| measure.scale() * each * events / n as f64;
-                Some(Interval {
-                    lo: per(lo),
-                    hi: per(hi),
-                })
+                let rate = |events: f64| measure.scale() * each * events / n as f64;
+                Some(poisson(with).map(rate))
             }
             UncertaintyMethod::Resampled => None,
         }

@@ -20,6 +20,16 @@ pub struct Interval {
     pub hi: f64,
 }
 
+impl Interval {
+    /// Converts both bounds by a rising function.
+    pub(crate) fn map(self, convert: impl Fn(f64) -> f64) -> Self {
+        Self {
+            lo: convert(self.lo),
+            hi: convert(self.hi),
+        }
+    }
+}
+
 /// Returns the 95 % Wilson score interval of `k` of `n` (Wilson 1927). `None` if `n` is 0.
 ///
 /// 5 of 10: 0.2366 .. 0.7634. 0 of 10: 0 .. 0.2775.

@@ -6,7 +6,7 @@ mod groups;
 mod random;
 mod resample;
 
-pub(crate) use bootstrap::{Cache, GroupedSample, bounds};
+pub(crate) use bootstrap::{Cache, GroupedSample, column_intervals};
 pub use bootstrap::{Intervals, bootstrap};
 pub use closed::{
     Interval, PoissonCache, poisson, poisson_lower, poisson_upper, proportion_lower, wilson,

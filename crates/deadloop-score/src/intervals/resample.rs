@@ -81,7 +81,7 @@ impl Weights {
 }
 
 /// Number of steps that nearly every draw ends within.
-const NEAR: usize = 4;
+const NEAR_STEPS: usize = 4;
 
 impl Iterator for Weights {
     type Item = u8;
@@ -91,11 +91,11 @@ impl Iterator for Weights {
         let u = self.random.next() >> 11;
         let (near, far) = self
             .steps
-            .split_at_checked(NEAR)
+            .split_at_checked(NEAR_STEPS)
             .unwrap_or((self.steps, &[]));
         // All near steps are compared, without a branch that depends on the draw.
         let mut weight: usize = near.iter().map(|step| usize::from(*step <= u)).sum();
-        if weight == NEAR {
+        if weight == NEAR_STEPS {
             weight += far.iter().take_while(|step| **step <= u).count();
         }
         u8::try_from(weight).ok()
@@ -104,7 +104,7 @@ impl Iterator for Weights {
 
 /// A cache of the weights of groups, since all reported settings use the same draws.
 ///
-/// Memory: a byte for each replicate of at most [`MOST_KNOWN`] groups. Further groups are drawn again each time.
+/// Memory: a byte for each replicate of at most [`MAX_KNOWN_GROUPS`] groups. Further groups are drawn again each time.
 #[derive(Debug)]
 pub(crate) struct Draws {
     resampling: Resampling,
@@ -113,7 +113,7 @@ pub(crate) struct Draws {
 }
 
 /// Maximum number of groups in the cache: 20 MB at 2,000 replicates.
-const MOST_KNOWN: usize = 10_000;
+const MAX_KNOWN_GROUPS: usize = 10_000;
 
 impl Draws {
     /// Creates an empty cache.
@@ -133,7 +133,7 @@ impl Draws {
     pub(crate) fn for_group(&mut self, group: u64) -> Cow<'_, [u8]> {
         let Resampling { replicates, seed } = self.resampling;
         let draw = || Weights::from_number(seed, group).take(replicates).collect();
-        if self.known.len() >= MOST_KNOWN && !self.known.contains_key(&group) {
+        if self.known.len() >= MAX_KNOWN_GROUPS && !self.known.contains_key(&group) {
             return Cow::Owned(draw());
         }
         Cow::Borrowed(self.known.entry(group).or_insert_with(draw))

@@ -165,8 +165,10 @@ impl<'a> VerdictInput<'a> {
             return self.earlier_outcome();
         }
         match self.loops().find(|(_, span)| alarm.precedes(span)) {
-            Some((_, span)) => self.outside(&alarm, Verdict::Premature, self.watched_before(span)),
-            None => self.outside(&alarm, Verdict::Stale, self.whole),
+            Some((_, span)) => {
+                self.wrong_outcome(&alarm, Verdict::Premature, self.watched_before(span))
+            }
+            None => self.wrong_outcome(&alarm, Verdict::Stale, self.whole),
         }
     }
 
@@ -199,7 +201,7 @@ impl<'a> VerdictInput<'a> {
     }
 
     /// Builds the outcome of an alarm outside every span. Healthy text follows it until `until` watched units.
-    fn outside(&self, alarm: &DeliveredAlarm, verdict: Verdict, until: u64) -> Outcome {
+    fn wrong_outcome(&self, alarm: &DeliveredAlarm, verdict: Verdict, until: u64) -> Outcome {
         let generated = alarm.at;
         Outcome {
             lost: until.saturating_sub(generated),

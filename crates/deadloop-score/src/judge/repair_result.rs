@@ -9,7 +9,7 @@ use deadloop_replay::repairers::{
 };
 
 use super::repair_verdict::{
-    EventsVerdict, ExpectedText, RepairVerdict, judge_arguments, judge_events, verdict,
+    EventsVerdict, ExpectedText, RepairVerdict, decide_verdict, judge_arguments, judge_events,
 };
 use crate::truth::{Gold, KnownStream};
 
@@ -30,7 +30,7 @@ pub struct RepairResult {
 pub fn judge_repair(
     variant: &Variant,
     stream: &KnownStream,
-    made: Result<&VariantOutput, String>,
+    repaired: Result<&VariantOutput, String>,
 ) -> RepairResult {
     let failed = |detail: String| RepairResult {
         verdict: None,
@@ -38,32 +38,36 @@ pub fn judge_repair(
         delay: None,
         after: String::new(),
     };
-    let VariantOutput { out, delay } = match made {
-        Ok(made) => made,
+    let VariantOutput { out, delay } = match repaired {
+        Ok(repaired) => repaired,
         Err(how) => return failed(how),
     };
     let (kind, damaged) = (variant.stream(), stream.fault.is_some());
     let (verdict, detail, after) = match (stream.gold_for(kind), out) {
-        (Gold::Meaning(meaning), OutputContent::Meaning(made)) => {
-            let meant = ExpectedText {
-                marks: marks(&meaning, variant),
+        (Gold::Meaning(meaning), OutputContent::Meaning(repaired)) => {
+            let expected = ExpectedText {
+                marks: list_marks(&meaning, variant),
                 meaning,
                 damaged,
             };
-            let detail = describe_difference(&meant.meaning, made);
-            (meant.judge(made), detail, format_meaning(made))
+            let detail = describe_difference(&expected.meaning, repaired);
+            (expected.judge(repaired), detail, format_meaning(repaired))
         }
-        (Gold::Text(gold), OutputContent::Meaning(made)) => {
+        (Gold::Text(gold), OutputContent::Meaning(repaired)) => {
             let verdict = if kind == StreamKind::Name {
-                of_name(variant, &gold, &made.text, damaged)
+                name_verdict(variant, &gold, &repaired.text, damaged)
             } else {
-                of_arguments(&gold, &made.text, damaged)
+                arguments_verdict(&gold, &repaired.text, damaged)
             };
-            (verdict, one_line(&made.text), made.text.clone())
+            (verdict, to_one_line(&repaired.text), repaired.text.clone())
         }
-        (Gold::Events(gold), OutputContent::Events(made)) => {
-            let found = judge_events(&gold, made);
-            (of_events(found, damaged), found.to_string(), join(made))
+        (Gold::Events(gold), OutputContent::Events(repaired)) => {
+            let found = judge_events(&gold, repaired);
+            (
+                events_verdict(found, damaged),
+                found.to_string(),
+                join_texts(repaired),
+            )
         }
         // This does not happen: a repairer of events gets events, and one of text gets text.
         _ => return failed("a stream of another kind".into()),
@@ -76,12 +80,12 @@ pub fn judge_repair(
     }
 }
 
-fn of_arguments(gold: &str, made: &str, damaged: bool) -> RepairVerdict {
-    let judged = judge_arguments(gold, made);
-    verdict(damaged, judged.exact, || {
+fn arguments_verdict(gold: &str, repaired: &str, damaged: bool) -> RepairVerdict {
+    let judged = judge_arguments(gold, repaired);
+    decide_verdict(damaged, judged.exact, || {
         if judged.wrong_but_valid() {
             RepairVerdict::Wrong
-        } else if made.contains("<|") {
+        } else if repaired.contains("<|") {
             RepairVerdict::Leaked
         } else {
             RepairVerdict::Lost
@@ -92,18 +96,18 @@ fn of_arguments(gold: &str, made: &str, damaged: bool) -> RepairVerdict {
 /// Judges a name.
 ///
 /// A name that no tool has only makes the call fail. The name of another tool is wrong: that tool is called.
-fn of_name(variant: &Variant, gold: &str, made: &str, damaged: bool) -> RepairVerdict {
+fn name_verdict(variant: &Variant, gold: &str, repaired: &str, damaged: bool) -> RepairVerdict {
     let is_known = || match &variant.made {
         RepairMethod::Of(_, params) => {
             let mut known = params.items("known").iter();
-            known.any(|name| name.as_text() == Some(made))
+            known.any(|name| name.as_text() == Some(repaired))
         }
         _ => false,
     };
-    verdict(damaged, made == gold, || {
+    decide_verdict(damaged, repaired == gold, || {
         if is_known() {
             RepairVerdict::Wrong
-        } else if made.contains('<') {
+        } else if repaired.contains('<') {
             RepairVerdict::Leaked
         } else {
             RepairVerdict::Lost
@@ -112,9 +116,9 @@ fn of_name(variant: &Variant, gold: &str, made: &str, damaged: bool) -> RepairVe
 }
 
 /// Judges events. A doubled event is acted on twice, so it is wrong. A missing event, or one out of order, is lost.
-fn of_events(found: EventsVerdict, damaged: bool) -> RepairVerdict {
+fn events_verdict(found: EventsVerdict, damaged: bool) -> RepairVerdict {
     let whole = found.lost + found.doubled + found.disordered == 0 && found.ended;
-    verdict(damaged, whole, || {
+    decide_verdict(damaged, whole, || {
         if found.doubled > 0 {
             RepairVerdict::Wrong
         } else {
@@ -124,21 +128,21 @@ fn of_events(found: EventsVerdict, damaged: bool) -> RepairVerdict {
 }
 
 /// Joins the texts of events in readable form.
-fn join(events: &[Delivery]) -> String {
+fn join_texts(events: &[Delivery]) -> String {
     let texts = events.iter().filter(|event| !event.done);
     let texts: Vec<&str> = texts.map(|event| event.text.as_str()).collect();
     texts.join("|")
 }
 
 /// Marks outside actions that must not reach a user: marks of thinking, of servers and of control text.
-const MARKS: [&str; 4] = ["<think>", "</think>", "<|", "<tool_call>"];
+const CONTROL_MARKS: [&str; 4] = ["<think>", "</think>", "<|", "<tool_call>"];
 
 /// Returns the marks that must not reach a user.
 ///
 /// These are the tags of the true actions and their fields, and the tags that the variant recognizes.
-fn marks(meant: &Meaning, variant: &Variant) -> Vec<String> {
+fn list_marks(expected: &Meaning, variant: &Variant) -> Vec<String> {
     let mut names: BTreeSet<String> = BTreeSet::new();
-    for action in &meant.actions {
+    for action in &expected.actions {
         names.insert(action.name.clone());
         names.extend(action.fields.iter().map(|(name, _)| name.clone()));
     }
@@ -158,7 +162,7 @@ fn marks(meant: &Meaning, variant: &Variant) -> Vec<String> {
             vec![format!("<{name}"), format!("</{name}")]
         }
     };
-    let fixed = MARKS.map(str::to_owned).into_iter();
+    let fixed = CONTROL_MARKS.map(str::to_owned).into_iter();
     names
         .into_iter()
         .filter(|name| !name.is_empty())
@@ -168,47 +172,47 @@ fn marks(meant: &Meaning, variant: &Variant) -> Vec<String> {
 }
 
 /// The maximum length of a detail, in chars.
-const DETAIL: usize = 120;
+const MAX_DETAIL_CHARS: usize = 120;
 
-fn one_line(text: &str) -> String {
-    let line: String = text.chars().take(DETAIL).collect();
+fn to_one_line(text: &str) -> String {
+    let line: String = text.chars().take(MAX_DETAIL_CHARS).collect();
     line.replace(['\n', '\r'], " ")
 }
 
 /// Describes the difference between the output and the truth, on one line.
-fn describe_difference(gold: &Meaning, made: &Meaning) -> String {
+fn describe_difference(gold: &Meaning, repaired: &Meaning) -> String {
     let chars = |text: &str| text.chars().count();
-    if gold == made {
+    if gold == repaired {
         return String::new();
     }
     let mut parts = Vec::new();
-    if gold.actions != made.actions {
+    if gold.actions != repaired.actions {
         parts.push(format!(
             "{} of {} actions",
-            made.actions.len(),
+            repaired.actions.len(),
             gold.actions.len()
         ));
-        let other = made
+        let other = repaired
             .actions
             .iter()
             .find(|action| !gold.actions.contains(action));
-        parts.extend(other.map(|action| format!("not meant: {}", shown_action(action))));
+        parts.extend(other.map(|action| format!("not meant: {}", format_action(action))));
     }
-    if gold.text != made.text {
+    if gold.text != repaired.text {
         parts.push(format!(
             "{} of {} chars of text",
-            chars(&made.text),
+            chars(&repaired.text),
             chars(&gold.text)
         ));
     }
-    if gold.reasoning != made.reasoning {
-        let (made, gold) = (chars(&made.reasoning), chars(&gold.reasoning));
-        parts.push(format!("{made} of {gold} chars of thinking"));
+    if gold.reasoning != repaired.reasoning {
+        let (repaired, gold) = (chars(&repaired.reasoning), chars(&gold.reasoning));
+        parts.push(format!("{repaired} of {gold} chars of thinking"));
     }
-    one_line(&parts.join("; "))
+    to_one_line(&parts.join("; "))
 }
 
-fn shown_action(action: &Action) -> String {
+fn format_action(action: &Action) -> String {
     let number = action.number.map_or(String::new(), |n| n.to_string());
     let fields: Vec<String> = action
         .fields
@@ -234,7 +238,7 @@ fn format_meaning(meaning: &Meaning) -> String {
         meaning
             .actions
             .iter()
-            .map(|a| format!("action: {}", shown_action(a))),
+            .map(|a| format!("action: {}", format_action(a))),
     );
     lines.join("\n")
 }
@@ -243,12 +247,12 @@ fn format_meaning(meaning: &Meaning) -> String {
 pub fn before_and_gold(variant: &Variant, stream: &KnownStream) -> (String, String) {
     let before = match &stream.arrived {
         ArrivedStream::Text(text) => text.clone(),
-        ArrivedStream::Events(events) => join(events),
+        ArrivedStream::Events(events) => join_texts(events),
     };
     let gold = match stream.gold_for(variant.stream()) {
         Gold::Meaning(meaning) => format_meaning(&meaning),
         Gold::Text(text) => text,
-        Gold::Events(events) => join(&events),
+        Gold::Events(events) => join_texts(&events),
     };
     (before, gold)
 }
@@ -288,9 +292,9 @@ mod tests {
                 arrived: ArrivedStream::Text(text),
                 gold: Gold::Meaning(gold),
             };
-            let made = nothing.mend(&stream.arrived, || Err("no program".into()));
-            let made = made.expect("it is read").expect("no program fails");
-            let came = judge_repair(nothing, &stream, Ok(&made));
+            let repaired = nothing.mend(&stream.arrived, || Err("no program".into()));
+            let repaired = repaired.expect("it is read").expect("no program fails");
+            let came = judge_repair(nothing, &stream, Ok(&repaired));
             assert_eq!(came.verdict, Some(RepairVerdict::Leaked), "{name}");
         }
     }

@@ -53,8 +53,8 @@ impl ExpectedText {
     pub fn judge(&self, repaired: &Meaning) -> RepairVerdict {
         let same = self.meaning.reasoning == repaired.reasoning
             && self.meaning.text == repaired.text
-            && actions(&self.meaning.actions) == actions(&repaired.actions);
-        verdict(self.damaged, same, || {
+            && comparable_actions(&self.meaning.actions) == comparable_actions(&repaired.actions);
+        decide_verdict(self.damaged, same, || {
             if invents_action(&self.meaning.actions, &repaired.actions) {
                 RepairVerdict::Wrong
             } else if self.leaks(&repaired.text) {
@@ -74,7 +74,7 @@ impl ExpectedText {
 }
 
 /// Returns the verdict on a stream. `harm` is called if a damaged stream differs from the truth.
-pub(super) fn verdict(
+pub(super) fn decide_verdict(
     damaged: bool,
     same: bool,
     harm: impl FnOnce() -> RepairVerdict,
@@ -104,14 +104,14 @@ enum ComparableText<'a> {
     Text(&'a str),
 }
 
-fn compare(text: &str) -> ComparableText<'_> {
+fn comparable_text(text: &str) -> ComparableText<'_> {
     match serde_json::from_str(text) {
         Ok(value) => ComparableText::Json(value),
         Err(_) => ComparableText::Text(text.trim()),
     }
 }
 
-fn actions(actions: &[Action]) -> Vec<ComparableAction<'_>> {
+fn comparable_actions(actions: &[Action]) -> Vec<ComparableAction<'_>> {
     actions.iter().map(comparable_action).collect()
 }
 
@@ -121,24 +121,24 @@ fn comparable_action(action: &Action) -> ComparableAction<'_> {
         name: &action.name,
         number: action.number,
         fields: fields
-            .map(|(name, value)| (name.as_str(), compare(value)))
+            .map(|(name, value)| (name.as_str(), comparable_text(value)))
             .collect(),
-        content: compare(&action.content),
+        content: comparable_text(&action.content),
     }
 }
 
 /// Returns whether the repair has an action that the truth does not have, or has it more often.
 fn invents_action(gold: &[Action], repaired: &[Action]) -> bool {
-    let mut left = actions(gold);
-    actions(repaired).iter().any(
-        |action| match left.iter().position(|known| known == action) {
+    let mut left = comparable_actions(gold);
+    comparable_actions(repaired).iter().any(|action| {
+        match left.iter().position(|known| known == action) {
             Some(at) => {
                 left.swap_remove(at);
                 false
             }
             None => true,
-        },
-    )
+        }
+    })
 }
 
 /// The verdict on the repair of broken arguments.

@@ -6,6 +6,7 @@ use crate::tally::Count;
 
 deadloop_replay::detect::words! {
     /// The result of a transcript under a setting.
+    #[derive(Default)]
     pub enum Verdict {
         /// An alarm inside a loop.
         Hit = "hit",
@@ -24,6 +25,7 @@ deadloop_replay::detect::words! {
         /// No alarm on a repetition that ends on its own.
         TransientPass = "transient-pass",
         /// A transcript without a label; counted, not scored.
+        #[default]
         Unlabelled = "unlabelled",
         /// A transcript on which the detector failed; not scored.
         Error = "error",
@@ -44,11 +46,11 @@ impl Verdict {
     }
 }
 
-/// The delay up to which `in_periods` counts a loop, even if one copy is shorter.
-const MOST_OF_COPY: u64 = 1000;
+/// The length that a shorter copy counts as in the limit of `in_periods`.
+const MIN_COPY_UNITS: u64 = 1000;
 
 /// The verdict on one transcript under one setting, with its delay and savings.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// The verdict.
     pub verdict: Verdict,
@@ -85,19 +87,7 @@ impl Outcome {
     pub(crate) fn from_verdict(verdict: Verdict) -> Self {
         Self {
             verdict,
-            span: None,
-            latency: None,
-            latency_ms: None,
-            latency_tokens: None,
-            saved: 0,
-            lost: 0,
-            exposure: 0,
-            generated: 0,
-            loop_chars: 0,
-            delay: 0,
-            within: None,
-            in_periods: false,
-            censored: false,
+            ..Self::default()
         }
     }
 
@@ -109,7 +99,7 @@ impl Outcome {
 
     /// Adds the `within_N` and `in_periods` of an ended loop. `period` is the length of one copy.
     pub(crate) fn ended_within(self, unit: Unit, period: Option<u64>) -> Self {
-        let copy = period.unwrap_or(0).max(MOST_OF_COPY);
+        let copy = period.unwrap_or(0).max(MIN_COPY_UNITS);
         Self {
             within: Count::within(unit, self.delay),
             in_periods: self.delay <= copy,

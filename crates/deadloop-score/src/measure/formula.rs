@@ -6,13 +6,18 @@ use super::entry::{Measure, UncertaintyMethod};
 use crate::intervals::{Interval, PoissonCache, wilson};
 use crate::tally::{Count, Tally};
 
-/// A formula: one ratio, or several joined ratios.
+/// The formula of a measure.
 #[derive(Clone, Copy, Debug)]
-pub struct Formula {
-    /// The ratios.
-    pub ratios: &'static [Ratio],
-    /// The rule that joins the ratios.
-    pub joined: RatioRule,
+pub enum Formula {
+    /// A ratio.
+    Ratio(Ratio),
+    /// The share of looping responses from which a guard pays: W / (S + W). It is n/a if S is not above 0.
+    BreakEven {
+        /// S, the units that a loop spares.
+        spared: Ratio,
+        /// W, the units that a clean transcript costs.
+        wasted: Ratio,
+    },
 }
 
 /// A ratio: `scale` times a sum of counts over a sum of counts.
@@ -37,16 +42,6 @@ pub enum Times {
     Number(f64),
     /// A number times [`Stakes::response`].
     Responses(f64),
-}
-
-deadloop_replay::detect::words! {
-    /// The rule that joins ratios to one score. The script of the report's page implements both rules too.
-    pub enum RatioRule {
-        /// The value of the only ratio.
-        Alone = "alone",
-        /// The share of loops from which the guard pays: b / (a + b). It is n/a if a is not above 0.
-        BreakEven = "break-even",
-    }
 }
 
 /// The cost of a wrong alarm, and the share of production's responses that loop.
@@ -98,17 +93,9 @@ pub(super) const fn of_clean(num: &'static [Term]) -> Ratio {
     ratio(1.0, num, CLEAN)
 }
 
-/// Returns the formula of one ratio. `ratio` has exactly one.
-pub(super) const fn of_one(ratio: &'static [Ratio]) -> Formula {
-    Formula {
-        ratios: ratio,
-        joined: RatioRule::Alone,
-    }
-}
-
 impl Ratio {
-    /// Returns the numerator, without the scale, and the denominator.
-    pub(super) fn parts(&self, tally: &Tally, worth: &Stakes) -> (f64, f64) {
+    /// Returns the value of the ratio. `None` if the denominator is not above 0.
+    pub(super) fn value(&self, tally: &Tally, worth: &Stakes) -> Option<f64> {
         let sum = |terms: &[Term]| {
             let term = |Term(count, times): &Term| match times {
                 Times::Number(x) => x * tally[*count] as f64,
@@ -116,46 +103,39 @@ impl Ratio {
             };
             terms.iter().map(term).sum::<f64>()
         };
-        (sum(self.num), sum(self.den))
-    }
-
-    /// Returns the value of the ratio. `None` if the denominator is 0.
-    pub(super) fn value(&self, tally: &Tally, worth: &Stakes) -> Option<f64> {
-        self.quotient(self.parts(tally, worth))
-    }
-
-    /// Returns the scaled quotient of two sums. `None` if the second is not above 0.
-    pub(super) fn quotient(&self, (n, d): (f64, f64)) -> Option<f64> {
+        let (n, d) = (sum(self.num), sum(self.den));
         (d > 0.0).then(|| self.scale * (n / d))
     }
 }
 
-impl RatioRule {
-    /// Joins the values of the ratios to a score. `None` if the score is n/a.
-    pub(super) fn join(self, values: &[f64]) -> Option<f64> {
-        match (self, values) {
-            (Self::Alone, [only]) => Some(*only),
-            (Self::BreakEven, [s, w]) => (*s > 0.0).then(|| w / (s + w)),
-            _ => None,
+impl Formula {
+    /// Returns the first ratio.
+    fn first_ratio(&self) -> &Ratio {
+        match self {
+            Self::Ratio(first) | Self::BreakEven { spared: first, .. } => first,
         }
     }
-}
 
-impl Formula {
-    /// Computes the score from the values of its ratios. `None` if a ratio or the score is n/a.
-    pub(super) fn value(&self, of: impl Fn(&Ratio) -> Option<f64>) -> Option<f64> {
-        let mut values = [0.0; 2];
-        for (value, ratio) in values.iter_mut().zip(self.ratios) {
-            *value = of(ratio)?;
-        }
-        self.joined.join(&values[..self.ratios.len()])
+    /// Iterates over the ratios.
+    pub(crate) fn ratios(&self) -> impl Iterator<Item = &Ratio> {
+        let second = match self {
+            Self::Ratio(_) => None,
+            Self::BreakEven { wasted, .. } => Some(wasted),
+        };
+        std::iter::once(self.first_ratio()).chain(second)
     }
 }
 
 impl Measure {
     /// Returns the value for a tally. `None` if it is n/a.
     pub fn value(&self, tally: &Tally, worth: &Stakes) -> Option<f64> {
-        self.formula.value(|ratio| ratio.value(tally, worth))
+        match &self.formula {
+            Formula::Ratio(ratio) => ratio.value(tally, worth),
+            Formula::BreakEven { spared, wasted } => {
+                let (s, w) = (spared.value(tally, worth)?, wasted.value(tally, worth)?);
+                (s > 0.0).then(|| w / (s + w))
+            }
+        }
     }
 
     /// Returns the 95 % interval in closed form: Wilson for a share, exact Poisson for a rate.
@@ -169,12 +149,8 @@ impl Measure {
         match self.certainty {
             UncertaintyMethod::Share => wilson(k, n),
             UncertaintyMethod::Rate => {
-                let Interval { lo, hi } = cache.get(k);
-                let per = |events: f64| self.scale() * events / n as f64;
-                (n > 0).then(|| Interval {
-                    lo: per(lo),
-                    hi: per(hi),
-                })
+                let rate = |events: f64| self.scale() * events / n as f64;
+                (n > 0).then(|| cache.get(k).map(rate))
             }
             UncertaintyMethod::Resampled => None,
         }
@@ -186,19 +162,19 @@ impl Measure {
             return None;
         }
         let sum = |terms: &[Term]| terms.iter().map(|Term(count, _)| tally.get(*count)).sum();
-        let ratio = self.formula.ratios.first()?;
+        let ratio = self.formula.first_ratio();
         Some((sum(ratio.num), sum(ratio.den)))
     }
 
     /// Iterates over the counts in the formula, with repetitions.
-    pub(crate) fn counted(&self) -> impl Iterator<Item = Count> + use<> {
-        let ratios = self.formula.ratios.iter();
+    pub(crate) fn counted(&self) -> impl Iterator<Item = Count> {
+        let ratios = self.formula.ratios();
         let terms = ratios.flat_map(|ratio| ratio.num.iter().chain(ratio.den));
         terms.map(|term| term.0)
     }
 
     /// Returns the scale of the first ratio.
     pub fn scale(&self) -> f64 {
-        self.formula.ratios.first().map_or(1.0, |ratio| ratio.scale)
+        self.formula.first_ratio().scale
     }
 }

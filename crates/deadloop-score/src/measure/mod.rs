@@ -12,7 +12,7 @@
 //! report's tables and headings follow from the entry of a measure.
 //! **To add one:** write a `Measure` in a file of `table/` and name it in [`MEASURES`].
 //!
-//! A formula is one ratio of sums of counts, or a combination of two ([`RatioRule`]). Quantiles of the latency are not
+//! A formula is a ratio of sums of counts, or combines two. Quantiles of the latency are not
 //! measures: `latency_p90<=1000` is read as `within_1000>=0.9`.
 
 mod entry;
@@ -22,7 +22,7 @@ mod savings;
 mod table;
 
 pub use entry::{Measure, MeasureUnit, Metric, TableVisibility, UncertaintyMethod};
-pub use formula::{Formula, Ratio, RatioRule, Stakes, Term, Times};
+pub use formula::{Formula, Ratio, Stakes, Term, Times};
 pub use names::{GoalError, metric};
 pub(crate) use savings::spared_at;
 pub use table::*;

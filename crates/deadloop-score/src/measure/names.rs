@@ -22,7 +22,7 @@ pub fn metric(text: &str) -> Result<Metric, GoalError> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GoalError {
     /// No metric has this name.
-    #[error("unknown metric {0:?}{near}; expected one of {names}", near = nearest_hint(.0), names = names())]
+    #[error("unknown metric {0:?}{near}; expected one of {names}", near = find_hint(.0), names = list_names())]
     Metric(String),
     /// The text is not a constraint.
     #[error("{0:?} is no constraint; expected metric<=number or metric>=number")]
@@ -38,10 +38,10 @@ pub enum GoalError {
 }
 
 /// Returns the known name that is close to `name`, as a hint.
-fn nearest_hint(name: &str) -> String {
+fn find_hint(name: &str) -> String {
     deadloop_replay::detect::harness::did_you_mean(name, MEASURES.map(|measure| measure.name))
 }
 
-fn names() -> String {
+fn list_names() -> String {
     MEASURES.map(|measure| measure.name).join(", ")
 }

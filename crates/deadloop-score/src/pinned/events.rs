@@ -19,10 +19,10 @@ use serde_json::{Map, Value as Json, json};
 use toml::Value;
 
 use super::CaseMarks;
-use super::text::MOST;
+use super::text::MAX_CHARS;
 
 /// The maximum number of events of a run, so that a mistyped `times` is an error and not an hour.
-const MOST_EVENTS: usize = 1_000_000;
+const MAX_EVENTS: usize = 1_000_000;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,7 +61,7 @@ struct EventBuilder {
 pub(super) fn read(steps: Vec<Value>) -> Result<(Vec<RecordedEvent>, CaseMarks), String> {
     let mut made = EventBuilder::default();
     for step in steps {
-        made.step(step, None)?;
+        made.add_step(step, None)?;
     }
     let mut marks = made.marks;
     let channel = *marks.channel.get_or_insert(Channel::Tools);
@@ -79,13 +79,13 @@ pub(super) fn read(steps: Vec<Value>) -> Result<(Vec<RecordedEvent>, CaseMarks),
 
 impl EventBuilder {
     /// Adds one step. `n` is the number of the repetition.
-    fn step(&mut self, step: Value, n: Option<usize>) -> Result<(), String> {
+    fn add_step(&mut self, step: Value, n: Option<usize>) -> Result<(), String> {
         let Value::Table(mut table) = step else {
             return Err("each step is a table, as { call = \"ls\", result = \"a.txt\" }".into());
         };
         if table.contains_key("type") {
             let marked = ["onset", "alarm"].map(|mark| table.remove(mark) == Some(true.into()));
-            return self.event(json(Value::Table(table))?, marked, n);
+            return self.add_event(to_json(Value::Table(table))?, marked, n);
         }
         let step: EventStep = Value::Table(table)
             .try_into()
@@ -95,7 +95,7 @@ impl EventBuilder {
                 let times = step.times.ok_or("times is missing beside repeat")?;
                 for n in 1..=times {
                     for step in &steps {
-                        self.step(step.clone(), Some(n))?;
+                        self.add_step(step.clone(), Some(n))?;
                     }
                 }
                 Ok(())
@@ -118,35 +118,37 @@ impl EventBuilder {
             (None, None, None, None, Some(name)) => {
                 let mut call = json!({"type": "tool_call", "name": name});
                 if let Some(arguments) = step.arguments {
-                    call["arguments"] = json(arguments)?;
+                    call["arguments"] = to_json(arguments)?;
                 }
                 let named = self.named + 1;
                 let id = step.id.unwrap_or_else(|| format!("call-{named}"));
                 self.named = named;
                 call["id"] = id.as_str().into();
-                self.event(call, marked, n)?;
+                self.add_event(call, marked, n)?;
                 return match step.result {
-                    Some(content) => self.event(result(&id, &content, step.error), [false; 2], n),
+                    Some(content) => {
+                        self.add_event(result_event(&id, &content, step.error), [false; 2], n)
+                    }
                     None => Ok(()),
                 };
             }
             (None, None, None, None, None) => match (step.result, step.id) {
-                (Some(content), Some(id)) => result(&id, &content, step.error),
-                _ => return Err(EXPECTED.into()),
+                (Some(content), Some(id)) => result_event(&id, &content, step.error),
+                _ => return Err(EXPECTED_STEP.into()),
             },
-            _ => return Err(EXPECTED.into()),
+            _ => return Err(EXPECTED_STEP.into()),
         };
-        self.event(one, marked, n)
+        self.add_event(one, marked, n)
     }
 
-    fn event(
+    fn add_event(
         &mut self,
         mut event: Json,
         marked: [bool; 2],
         n: Option<usize>,
     ) -> Result<(), String> {
         if let Some(n) = n {
-            fill(&mut event, n);
+            fill_number(&mut event, n);
         }
         let kind = event["type"].as_str().unwrap_or_default().to_owned();
         let is_call = kind == "tool_call";
@@ -165,14 +167,14 @@ impl EventBuilder {
             let due = before + u64::from(is_call);
             self.marks.alarm = self.marks.alarm.or(alarm.then_some(due));
         }
-        self.text(&kind, &mut event);
+        self.take_marks(&kind, &mut event);
         self.calls += u64::from(is_call);
         self.turns += u64::from(kind == "turn");
         self.bytes += event.to_string().len();
         self.events.push(event);
-        if self.events.len() > MOST_EVENTS || self.bytes > MOST {
+        if self.events.len() > MAX_EVENTS || self.bytes > MAX_CHARS {
             Err(format!(
-                "more than {MOST_EVENTS} events or {MOST} bytes; expected a smaller number"
+                "more than {MAX_EVENTS} events or {MAX_CHARS} bytes; expected a smaller number"
             ))
         } else {
             Ok(())
@@ -180,7 +182,7 @@ impl EventBuilder {
     }
 
     /// Removes the marks from the text of an event.
-    fn text(&mut self, kind: &str, event: &mut Json) {
+    fn take_marks(&mut self, kind: &str, event: &mut Json) {
         let (channel, place) = match kind {
             "reasoning" => (Channel::Reasoning, 0),
             "answer" => (Channel::Answer, 1),
@@ -195,9 +197,9 @@ impl EventBuilder {
     }
 }
 
-const EXPECTED: &str = "expected one of call, result with its id, user, answer, reasoning, turn, repeat, or an event with its type, in each step";
+const EXPECTED_STEP: &str = "expected one of call, result with its id, user, answer, reasoning, turn, repeat, or an event with its type, in each step";
 
-fn result(id: &str, content: &str, error: Option<bool>) -> Json {
+fn result_event(id: &str, content: &str, error: Option<bool>) -> Json {
     let mut result = json!({"type": "tool_result", "id": id, "content": content});
     if let Some(error) = error {
         result["error"] = error.into();
@@ -206,7 +208,7 @@ fn result(id: &str, content: &str, error: Option<bool>) -> Json {
 }
 
 /// Converts a value of TOML to JSON.
-fn json(value: Value) -> Result<Json, String> {
+fn to_json(value: Value) -> Result<Json, String> {
     Ok(match value {
         Value::String(text) => text.into(),
         Value::Integer(n) => n.into(),
@@ -215,22 +217,25 @@ fn json(value: Value) -> Result<Json, String> {
             .ok_or_else(|| format!("{n} is no number of JSON"))?,
         Value::Boolean(b) => b.into(),
         Value::Datetime(at) => return Err(format!("{at} is no JSON; expected it as a string")),
-        Value::Array(items) => items.into_iter().map(json).collect::<Result<Json, _>>()?,
+        Value::Array(items) => items
+            .into_iter()
+            .map(to_json)
+            .collect::<Result<Json, _>>()?,
         Value::Table(table) => {
             let fields = table
                 .into_iter()
-                .map(|(key, value)| Ok((key, json(value)?)));
+                .map(|(key, value)| Ok((key, to_json(value)?)));
             Json::Object(fields.collect::<Result<Map<_, _>, String>>()?)
         }
     })
 }
 
 /// Replaces `{n}` in every text by the number of the repetition.
-fn fill(value: &mut Json, n: usize) {
+fn fill_number(value: &mut Json, n: usize) {
     match value {
         Json::String(text) if text.contains("{n}") => *text = text.replace("{n}", &n.to_string()),
-        Json::Array(items) => items.iter_mut().for_each(|item| fill(item, n)),
-        Json::Object(fields) => fields.values_mut().for_each(|value| fill(value, n)),
+        Json::Array(items) => items.iter_mut().for_each(|item| fill_number(item, n)),
+        Json::Object(fields) => fields.values_mut().for_each(|value| fill_number(value, n)),
         _ => {}
     }
 }

@@ -1,7 +1,5 @@
 //! [`Expectation`]: the expected alarm of a case.
 
-use std::collections::BTreeMap;
-
 use deadloop_replay::detect::{
     Channel, ChannelLengths, Kind, RECOMMENDED, RECOMMENDED_AGENTS, Settings, Unit,
 };
@@ -100,11 +98,8 @@ deadloop_replay::detect::words! {
     }
 }
 
-const START: PinnedPlace = PinnedPlace { mark: None, add: 0 };
-const ANYWHERE: PinnedPlace = PinnedPlace {
-    mark: None,
-    add: i64::MAX,
-};
+const START: PinnedPlace = PinnedPlace::new(None, 0);
+const ANYWHERE: PinnedPlace = PinnedPlace::new(None, i64::MAX);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -113,7 +108,7 @@ pub(super) struct ExpectationTable {
     preset: Option<String>,
     guard: Option<String>,
     #[serde(default)]
-    params: BTreeMap<String, Value>,
+    params: toml::Table,
     ignore: Option<Value>,
     prompt: Option<Value>,
     alarm: Option<Value>,
@@ -142,8 +137,8 @@ impl Expectation {
         }
         let marked = |mark| marks.is_some_and(|marks| marks.position(mark).is_some());
         let where_marked = || match () {
-            () if marked(MarkName::Alarm) => [PinnedPlace::from_mark(MarkName::Alarm); 2],
-            () if marked(MarkName::Onset) => [PinnedPlace::from_mark(MarkName::Onset), ANYWHERE],
+            () if marked(MarkName::Alarm) => [PinnedPlace::new(Some(MarkName::Alarm), 0); 2],
+            () if marked(MarkName::Onset) => [PinnedPlace::new(Some(MarkName::Onset), 0), ANYWHERE],
             () => [START, ANYWHERE],
         };
         let between = match (&table.alarm, between) {
@@ -152,12 +147,7 @@ impl Expectation {
             }
             (Some(Value::Boolean(false)), None) => None,
             (Some(Value::Boolean(true)), between) => Some(between.unwrap_or_else(where_marked)),
-            (Some(Value::Integer(at)), None) => Some(
-                [PinnedPlace {
-                    mark: None,
-                    add: *at,
-                }; 2],
-            ),
+            (Some(Value::Integer(at)), None) => Some([PinnedPlace::new(None, *at); 2]),
             (Some(_), _) => {
                 return Err("alarm is true, false, or the char at which it is due".into());
             }
@@ -213,7 +203,7 @@ impl Expectation {
 }
 
 /// Returns a guard that ships, by its name.
-fn shipped_guard(name: &str, detector: bool) -> Result<Settings, String> {
+fn parse_shipped_guard(name: &str, detector: bool) -> Result<Settings, String> {
     let text = match name {
         _ if detector => {
             return Err("guard and detector name a guard each; expected one of them".into());
@@ -234,7 +224,7 @@ impl ExpectationTable {
     /// Parses the named guard as a settings file would be.
     fn settings(&self) -> Result<Option<Settings>, String> {
         if let Some(guard) = &self.guard {
-            return shipped_guard(guard, self.detector.is_some()).map(Some);
+            return parse_shipped_guard(guard, self.detector.is_some()).map(Some);
         }
         let Some(detector) = &self.detector else {
             let others = self.preset.is_some() || self.ignore.is_some() || self.prompt.is_some();
@@ -244,20 +234,18 @@ impl ExpectationTable {
                 Ok(None)
             };
         };
-        let mut guard = toml::Table::new();
-        guard.insert("detector".into(), detector.clone().into());
-        if let Some(preset) = &self.preset {
-            guard.insert("preset".into(), preset.clone().into());
-        }
-        for (key, value) in [("ignore", &self.ignore), ("prompt", &self.prompt)] {
-            if let Some(value) = value {
-                guard.insert(key.into(), value.clone());
-            }
-        }
-        let params: toml::Table = self.params.clone().into_iter().collect();
-        guard.insert("params".into(), Value::Table(params));
-        let mut file = toml::Table::new();
-        file.insert("guard".into(), vec![Value::Table(guard)].into());
+        let given = [
+            ("detector", Some(detector.clone().into())),
+            ("preset", self.preset.clone().map(Value::from)),
+            ("ignore", self.ignore.clone()),
+            ("prompt", self.prompt.clone()),
+            ("params", Some(Value::Table(self.params.clone()))),
+        ];
+        let given = given.into_iter();
+        let guard: toml::Table = given
+            .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+            .collect();
+        let file = toml::Table::from_iter([("guard".to_owned(), vec![guard].into())]);
         let settings = Settings::parse(&file.to_string()).map_err(|e| e.what)?;
         Ok(Some(settings))
     }
@@ -274,11 +262,8 @@ impl CaseMarks {
 }
 
 impl PinnedPlace {
-    fn from_mark(mark: MarkName) -> Self {
-        Self {
-            mark: Some(mark),
-            add: 0,
-        }
+    const fn new(mark: Option<MarkName>, add: i64) -> Self {
+        Self { mark, add }
     }
 
     fn read(value: &Value) -> Result<Self, String> {
@@ -288,10 +273,7 @@ impl PinnedPlace {
             )
         };
         match value {
-            Value::Integer(at) => Ok(Self {
-                mark: None,
-                add: *at,
-            }),
+            Value::Integer(at) => Ok(Self::new(None, *at)),
             Value::String(text) => {
                 let text: String = text.split_whitespace().collect();
                 let mark = MarkName::ALL
@@ -302,10 +284,7 @@ impl PinnedPlace {
                 let signed = add.is_empty() || add.starts_with(['+', '-']);
                 let add = if add.is_empty() { Ok(0) } else { add.parse() };
                 match (signed, add) {
-                    (true, Ok(add)) => Ok(Self {
-                        mark: Some(mark),
-                        add,
-                    }),
+                    (true, Ok(add)) => Ok(Self::new(Some(mark), add)),
                     _ => Err(wrong()),
                 }
             }

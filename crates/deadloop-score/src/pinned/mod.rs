@@ -108,7 +108,7 @@ fn parse_case(case: CaseTable, file: &str) -> Result<CaseEntry, SettingsError> {
         }
         (None, None, Some(line)) if line.get_ref().trim_start().starts_with('{') => {
             let span = line.span();
-            let (transcript, marks) = recording(line.get_ref())
+            let (transcript, marks) = parse_recording(line.get_ref())
                 .map_err(|what| at(span, format!("transcript: {what}")))?;
             CaseInput::Recording(Box::new(transcript), marks)
         }
@@ -125,7 +125,7 @@ fn parse_case(case: CaseTable, file: &str) -> Result<CaseEntry, SettingsError> {
         }
         CaseInput::Transcript(_) => None,
     };
-    let expect = one_or_more(case.expect.into_inner())
+    let expect = read_list(case.expect.into_inner())
         .and_then(|tables| {
             let read = |table| Expectation::read(table, marks);
             tables.into_iter().map(read).collect::<Result<Vec<_>, _>>()
@@ -145,7 +145,7 @@ fn parse_case(case: CaseTable, file: &str) -> Result<CaseEntry, SettingsError> {
 }
 
 /// Parses a transcript in the format of a corpus, and finds the positions of its labels.
-fn recording(line: &str) -> Result<(Transcript, CaseMarks), String> {
+fn parse_recording(line: &str) -> Result<(Transcript, CaseMarks), String> {
     let entry = Entry::of_line(line.trim().as_bytes(), Place::whole("transcript"), None);
     let (entry, _) = entry.map_err(|e| format!("{}; expected {}", e.what, e.expected))?;
     let (case, problems) = Case::from_entry(&entry, None, &[]);
@@ -156,7 +156,7 @@ fn recording(line: &str) -> Result<(Transcript, CaseMarks), String> {
 }
 
 /// Reads one table, or a list of tables.
-fn one_or_more<T: DeserializeOwned>(value: Value) -> Result<Vec<T>, String> {
+fn read_list<T: DeserializeOwned>(value: Value) -> Result<Vec<T>, String> {
     let one = |value: Value| {
         value
             .try_into()

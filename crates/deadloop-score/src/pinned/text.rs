@@ -17,11 +17,11 @@ use toml::Value;
 
 use super::CaseMarks;
 
-const ONSET: &str = "⟦onset⟧";
-const ALARM: &str = "⟦alarm⟧";
+const ONSET_MARK: &str = "⟦onset⟧";
+const ALARM_MARK: &str = "⟦alarm⟧";
 
 /// The maximum length of a case in chars, so that a mistyped `times` is an error and not an hour.
-pub(super) const MOST: usize = 50_000_000;
+pub(super) const MAX_CHARS: usize = 50_000_000;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,7 +58,7 @@ pub(super) fn read(value: Value) -> Result<(ChannelTexts, CaseMarks), String> {
                 .map_err(|e: toml::de::Error| e.message().to_owned())?,
         };
         let (channel, text) = (part.channel()?, part.text()?);
-        let before = length(&pieces, channel);
+        let before = count_chars(&pieces, channel);
         let text = marks.take(&text, (channel, before));
         match pieces.last_mut() {
             Some((last, all)) if *last == channel => *all += &text,
@@ -67,11 +67,11 @@ pub(super) fn read(value: Value) -> Result<(ChannelTexts, CaseMarks), String> {
     }
     let last = pieces.last().map(|(channel, _)| *channel);
     marks.channel = marks.channel.or(last);
-    marks.end = marks.channel.map(|channel| length(&pieces, channel));
+    marks.end = marks.channel.map(|channel| count_chars(&pieces, channel));
     Ok((pieces, marks))
 }
 
-fn length(pieces: &ChannelTexts, channel: Channel) -> u64 {
+fn count_chars(pieces: &ChannelTexts, channel: Channel) -> u64 {
     let own = pieces.iter().filter(|(c, _)| *c == channel);
     own.map(|(_, text)| Chars::count(text).0).sum()
 }
@@ -86,12 +86,12 @@ impl CaseMarks {
             let (start, _) = marked.split_once(mark).filter(|_| own)?;
             Some(before + Chars::count(&start.replace(other, "")).0)
         };
-        self.onset = self.onset.or(place(ONSET, ALARM));
-        self.alarm = self.alarm.or(place(ALARM, ONSET));
+        self.onset = self.onset.or(place(ONSET_MARK, ALARM_MARK));
+        self.alarm = self.alarm.or(place(ALARM_MARK, ONSET_MARK));
         if self.onset.or(self.alarm).is_some() {
             self.channel = self.channel.or(Some(channel));
         }
-        marked.replace(ONSET, "").replace(ALARM, "")
+        marked.replace(ONSET_MARK, "").replace(ALARM_MARK, "")
     }
 }
 
@@ -109,7 +109,7 @@ impl CaseTextPart {
     fn text(&self) -> Result<String, String> {
         let times = |unit: usize| {
             let n = self.times.ok_or("times is missing beside it")?;
-            fits(n.checked_mul(unit))?;
+            check_size(n.checked_mul(unit))?;
             Ok::<usize, String>(n)
         };
         match (
@@ -125,9 +125,9 @@ impl CaseTextPart {
             (None, None, None, Some(template), None) => {
                 let longest = self.words.iter().map(String::len).max().unwrap_or(0);
                 let n = times(template.len() + longest)?;
-                Ok((0..n).map(|n| self.line(template, n)).collect())
+                Ok((0..n).map(|n| self.fill_template(template, n)).collect())
             }
-            (None, None, None, None, Some(chars)) => fits(Some(chars)).map(filler),
+            (None, None, None, None, Some(chars)) => check_size(Some(chars)).map(make_filler),
             _ => {
                 Err("expected one of literal, repeat, numbered, lines, filler in each part".into())
             }
@@ -137,12 +137,12 @@ impl CaseTextPart {
     fn number_lines(&self, lines: &[String]) -> Result<String, String> {
         let longest = lines.iter().map(String::len).max().unwrap_or(0);
         let items = self.items.ok_or("items is missing beside numbered")?;
-        fits(items.checked_mul(longest + 20))?;
+        check_size(items.checked_mul(longest + 20))?;
         let item = |i: usize| format!("{}. {}\n", i + 1, lines[i % lines.len()]);
         Ok((0..items).map(item).collect())
     }
 
-    fn line(&self, template: &str, n: usize) -> String {
+    fn fill_template(&self, template: &str, n: usize) -> String {
         let words = self.words.len().max(1);
         let word = |i: usize| self.words.get(i % words).map_or("", String::as_str);
         let any = (n as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
@@ -152,13 +152,13 @@ impl CaseTextPart {
     }
 }
 
-fn fits(chars: Option<usize>) -> Result<usize, String> {
-    let small = chars.filter(|chars| *chars <= MOST);
-    small.ok_or_else(|| format!("more than {MOST} chars; expected a smaller number"))
+fn check_size(chars: Option<usize>) -> Result<usize, String> {
+    let small = chars.filter(|chars| *chars <= MAX_CHARS);
+    small.ok_or_else(|| format!("more than {MAX_CHARS} chars; expected a smaller number"))
 }
 
 /// Returns letters and blanks in an order that does not repeat (a linear congruential generator).
-fn filler(chars: usize) -> String {
+fn make_filler(chars: usize) -> String {
     let mut state = 1_u64;
     let mut next = || {
         state = state

@@ -38,12 +38,12 @@ impl FinderReading {
         };
         let spans = || rows.iter().filter(|row| row.onset.is_some()).filter(meant);
         if let Some(row) = spans().find(|row| row.class == Class::Loop) {
-            return Self::Loop(from(row));
+            return Self::Loop(start_of(row));
         }
         let longest = |row: &&LabelRow| row.end.unwrap_or(u64::MAX) - repetition_start(row);
         spans()
             .max_by_key(longest)
-            .map_or(Self::Nothing, |row| Self::Passing(from(row), row.end))
+            .map_or(Self::Nothing, |row| Self::Passing(start_of(row), row.end))
     }
 
     /// Returns whether the finding is a loop.
@@ -54,9 +54,9 @@ impl FinderReading {
     /// Describes the finding in words. An end at the end of the text is left out.
     pub fn words(&self) -> String {
         match self {
-            Self::Loop(from) => format!("a loop from {} on", place(*from)),
+            Self::Loop(from) => format!("a loop from {} on", format_place(*from)),
             Self::Passing(from, None) => {
-                let place = place(*from);
+                let place = format_place(*from);
                 format!("a repetition from {place} on; the model stopped by itself")
             }
             Self::Passing(from, Some(end)) => {
@@ -66,7 +66,7 @@ impl FinderReading {
                 };
                 format!(
                     "a repetition from {} to {end}, then other {others}",
-                    place(*from)
+                    format_place(*from)
                 )
             }
             Self::Nothing => "no repetition".into(),
@@ -75,12 +75,12 @@ impl FinderReading {
 }
 
 /// Formats a position: `char 62`, `call 9`.
-fn place(at: Units) -> String {
+fn format_place(at: Units) -> String {
     format!("{} {at}", at.unit().name().trim_end_matches('s'))
 }
 
 /// Returns the start of a repetition, in the unit of its channel.
-fn from(row: &LabelRow) -> Units {
+fn start_of(row: &LabelRow) -> Units {
     let channel = row.channel.unwrap_or(Channel::Answer);
     channel.units(repetition_start(row))
 }

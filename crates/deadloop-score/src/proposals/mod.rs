@@ -17,14 +17,14 @@ mod finder_reading;
 /// The confidence below which a proposal is called uncertain.
 pub const DOUBTFUL: f64 = 0.75;
 /// The factor on the confidence in a loop if the model went on in another channel, by itself or because it was made to.
-const BROKEN_OFF: f64 = 0.8;
+const BROKEN_OFF_FACTOR: f64 = 0.8;
 /// The finish reasons of APIs for a response that the model ended itself.
 pub const BY_ITSELF: [&str; 5] = ["stop", "end_turn", "eos", "eos_token", "completed"];
 /// The text in the finish reasons of servers that end a looping response: vLLM's `repetition_detected`, mlx's
 /// `repetition`.
-const BY_SERVER: &str = "repetition";
+const SERVER_REASON: &str = "repetition";
 /// The factor on the doubt about a loop if the server ended the response for it.
-const CONFIRMED: f64 = 0.5;
+const CONFIRMED_FACTOR: f64 = 0.5;
 
 /// The rows proposed for one transcript.
 #[derive(Debug, PartialEq)]
@@ -57,7 +57,7 @@ pub fn propose(transcript: &Transcript) -> Proposal {
     let run = find_run(transcript);
     let end = ResponseEnd::from_transcript(transcript);
     let stopped = end == ResponseEnd::ByItself;
-    let texts = texts(transcript, run.is_some());
+    let texts = search_texts(transcript, run.is_some());
     let found: Vec<(SearchText, TextFindings)> = texts
         .into_iter()
         .filter(|text| !text.text.is_empty())
@@ -66,7 +66,7 @@ pub fn propose(transcript: &Transcript) -> Proposal {
             if stopped {
                 found.ended_by_model();
             } else if text.last && end == ResponseEnd::ByServer {
-                confirm(&mut found);
+                raise_confidence(&mut found);
             }
             (text, found)
         })
@@ -74,25 +74,25 @@ pub fn propose(transcript: &Transcript) -> Proposal {
     let mut rows = Vec::new();
     for (text, found) in &found {
         let open = !stopped && text.last;
-        let row = |span| text.row(&transcript.id, span, open);
+        let row = |span| text.make_row(&transcript.id, span, open);
         rows.extend(found.spans.iter().map(row));
     }
     let classes = found.iter().map(|(text, found)| {
         let left = stopped || !text.last;
         match (found.class, left) {
-            (Class::Loop, true) => (Class::Transient, BROKEN_OFF * found.confidence),
+            (Class::Loop, true) => (Class::Transient, BROKEN_OFF_FACTOR * found.confidence),
             (class, _) => (class, found.confidence),
         }
     });
     let of_run = run.iter().map(|run| (run.class, run.confidence));
     let (class, confidence) = combine_classes(classes.chain(of_run));
     if let Some(run) = &run {
-        rows.extend(run.spans.iter().map(|span| stuck(&transcript.id, span)));
+        rows.extend(run.spans.iter().map(|span| run_row(&transcript.id, span)));
     }
     if rows.is_empty() {
         let clean = LabelRow::new(&transcript.id, class, BY);
         rows.push(LabelRow {
-            note: note(confidence) + &run.as_ref().map(format_harmless).unwrap_or_default(),
+            note: format_note(confidence) + &run.as_ref().map(format_harmless).unwrap_or_default(),
             channel: run.map(|run| run.channel),
             ..clean
         });
@@ -112,16 +112,18 @@ pub fn propose(transcript: &Transcript) -> Proposal {
 pub(crate) fn sees_loop(transcript: &Transcript, places: &BTreeSet<(Channel, u64)>) -> bool {
     let run = find_run(transcript);
     let stretches = run.iter().flat_map(|run| &run.spans);
-    let mut rows: Vec<LabelRow> = stretches.map(|span| stuck(&transcript.id, span)).collect();
+    let mut rows: Vec<LabelRow> = stretches
+        .map(|span| run_row(&transcript.id, span))
+        .collect();
     if ResponseEnd::from_transcript(transcript) != ResponseEnd::ByItself {
         let asked = |text: &SearchText| places.iter().any(|(channel, _)| *channel == text.channel);
-        let texts = texts(transcript, run.is_some()).into_iter();
+        let texts = search_texts(transcript, run.is_some()).into_iter();
         for text in texts.filter(|text| text.last && !text.text.is_empty() && asked(text)) {
             let spans = find(&text.text).spans;
             rows.extend(
                 spans
                     .iter()
-                    .map(|span| text.row(&transcript.id, span, true)),
+                    .map(|span| text.make_row(&transcript.id, span, true)),
             );
         }
     }
@@ -135,7 +137,7 @@ pub fn is_loop_at(rows: &[LabelRow], places: &BTreeSet<(Channel, u64)>) -> bool 
 }
 
 /// Builds the row of a stretch of calls or turns without anything new.
-fn stuck(id: &str, span: &RunSpan) -> LabelRow {
+fn run_row(id: &str, span: &RunSpan) -> LabelRow {
     LabelRow {
         kind: Some(span.kind),
         channel: Some(span.channel),
@@ -143,7 +145,7 @@ fn stuck(id: &str, span: &RunSpan) -> LabelRow {
         onset: Some(span.onset),
         end: span.end,
         period: span.period,
-        note: note(span.confidence),
+        note: format_note(span.confidence),
         ..LabelRow::new(id, span.class, BY)
     }
 }
@@ -167,21 +169,21 @@ struct SearchText {
 }
 
 /// Returns the texts of a transcript by channel, or of a run by channel and turn, and the arguments of a last call.
-fn texts(transcript: &Transcript, run: bool) -> Vec<SearchText> {
-    let last = transcript.events.iter().rev().find_map(last_channel);
+fn search_texts(transcript: &Transcript, run: bool) -> Vec<SearchText> {
+    let last = transcript.events.iter().rev().find_map(channel_of);
     let texts = Channel::TEXT.into_iter().flat_map(|channel| {
-        let mut texts = pieces(transcript, channel, run);
+        let mut texts = split_texts(transcript, channel, run);
         if let Some(text) = texts.last_mut() {
             text.last = last.is_none_or(|last| last == channel);
             text.over = false;
         }
         texts
     });
-    texts.chain(open_call(transcript)).collect()
+    texts.chain(open_call_text(transcript)).collect()
 }
 
 /// Returns the arguments of the last call if they are not complete: nothing follows them, and they are no JSON.
-fn open_call(transcript: &Transcript) -> Option<SearchText> {
+fn open_call_text(transcript: &Transcript) -> Option<SearchText> {
     let mut events = transcript.events.iter().rev();
     let last = events.find(|event| !matches!(event.body, Body::Finish { .. }))?;
     matches!(last.body, Body::ToolCall { .. }).then_some(())?;
@@ -203,7 +205,7 @@ fn open_call(transcript: &Transcript) -> Option<SearchText> {
     })
 }
 
-fn pieces(transcript: &Transcript, channel: Channel, run: bool) -> Vec<SearchText> {
+fn split_texts(transcript: &Transcript, channel: Channel, run: bool) -> Vec<SearchText> {
     let piece = |from| SearchText {
         channel,
         from,
@@ -230,16 +232,26 @@ fn pieces(transcript: &Transcript, channel: Channel, run: bool) -> Vec<SearchTex
 impl SearchText {
     /// Builds the row of a stretch of this text. `open` says that the model did not end the text, so a stretch that
     /// reaches the end of the text was not left.
-    fn row(&self, id: &str, span: &FoundSpan, open: bool) -> LabelRow {
-        let place = |at: usize| Some((self.from + at) as u64);
-        let mut row = row(id, self.channel, span, open);
-        row.start = place(span.start);
-        row.onset = place(span.onset);
-        row.earliest = span.earliest.and_then(place);
+    fn make_row(&self, id: &str, span: &FoundSpan, open: bool) -> LabelRow {
+        let (class, confidence) = match (span.end, open) {
+            (None, true) => (Class::Loop, span.confidence),
+            (None, false) => (Class::Transient, BROKEN_OFF_FACTOR * span.confidence),
+            (Some(_), _) => (Class::Transient, span.confidence),
+        };
+        let place = |at: usize| (self.from + at) as u64;
         // A turn that is over has an end, even if the run goes on.
         let over = self.over.then(|| self.text.chars().count());
-        row.end = span.end.or(over).and_then(place);
-        row
+        LabelRow {
+            kind: Some(span.kind),
+            channel: Some(self.channel),
+            start: Some(place(span.start)),
+            onset: Some(place(span.onset)),
+            earliest: span.earliest.map(place),
+            end: span.end.or(over).map(place),
+            period: Some(span.period as u64),
+            note: format_note(confidence),
+            ..LabelRow::new(id, class, BY)
+        }
     }
 }
 
@@ -247,7 +259,7 @@ impl SearchText {
 pub const BY: &str = "auto";
 
 /// Returns the channel of an event with text or a call.
-fn last_channel(event: &RecordedEvent) -> Option<Channel> {
+fn channel_of(event: &RecordedEvent) -> Option<Channel> {
     if matches!(event.body, Body::ToolCall { .. }) {
         return Some(Channel::Tools);
     }
@@ -270,15 +282,15 @@ impl ResponseEnd {
     fn from_transcript(transcript: &Transcript) -> Self {
         match transcript.finish_reason() {
             Some(reason) if BY_ITSELF.contains(&reason) => Self::ByItself,
-            Some(reason) if reason.contains(BY_SERVER) => Self::ByServer,
+            Some(reason) if reason.contains(SERVER_REASON) => Self::ByServer,
             _ => Self::Other,
         }
     }
 }
 
 /// Raises the confidence in the loop at the end of a response that the server ended for it.
-fn confirm(found: &mut TextFindings) {
-    let surer = |confidence: f64| 1.0 - CONFIRMED * (1.0 - confidence);
+fn raise_confidence(found: &mut TextFindings) {
+    let surer = |confidence: f64| 1.0 - CONFIRMED_FACTOR * (1.0 - confidence);
     if found.class == Class::Loop {
         found.confidence = surer(found.confidence);
     }
@@ -302,44 +314,19 @@ fn combine_classes(classes: impl Iterator<Item = (Class, f64)>) -> (Class, f64) 
     (Class::Clean, of(Class::Clean).fold(1.0, f64::min))
 }
 
-fn row(id: &str, channel: Channel, span: &FoundSpan, open: bool) -> LabelRow {
-    let goes_on = span.end.is_none();
-    let confidence = if goes_on && !open {
-        BROKEN_OFF * span.confidence
-    } else {
-        span.confidence
-    };
-    let class = if goes_on && open {
-        Class::Loop
-    } else {
-        Class::Transient
-    };
-    LabelRow {
-        kind: Some(span.kind),
-        channel: Some(channel),
-        start: Some(span.start as u64),
-        onset: Some(span.onset as u64),
-        earliest: span.earliest.map(|at| at as u64),
-        end: span.end.map(|at| at as u64),
-        period: Some(span.period as u64),
-        note: note(confidence),
-        ..LabelRow::new(id, class, BY)
-    }
-}
-
 /// Returns the likeliest repetition of a transcript, certain or not, as a row to adjust.
 pub fn doubt(transcript: &Transcript) -> Option<LabelRow> {
-    let texts = texts(transcript, find_run(transcript).is_some());
+    let texts = search_texts(transcript, find_run(transcript).is_some());
     let spans = texts.iter().flat_map(|text| {
         let found = find(&text.text);
         let spans = found.spans.into_iter().chain(found.doubt);
         spans.map(move |span| (text, span))
     });
     let likeliest = spans.max_by(|a, b| a.1.confidence.total_cmp(&b.1.confidence));
-    likeliest.map(|(text, span)| text.row(&transcript.id, &span, true))
+    likeliest.map(|(text, span)| text.make_row(&transcript.id, &span, true))
 }
 
-fn note(confidence: f64) -> String {
+fn format_note(confidence: f64) -> String {
     format!("{CONFIDENCE}{confidence:.3}")
 }
 

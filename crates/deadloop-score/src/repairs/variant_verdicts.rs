@@ -79,7 +79,7 @@ pub struct ScoredRepairs {
 impl ScoredRepairs {
     /// Counts the verdicts on streams.
     pub fn from_outcomes(variants: &[Variant], outcomes: &[StreamVerdicts]) -> Self {
-        let scores = scores(outcomes);
+        let scores = count_scores(outcomes);
         let mut repairers: Vec<&str> = Vec::new();
         for variant in variants {
             if !repairers.contains(&variant.repairer()) {
@@ -92,7 +92,7 @@ impl ScoredRepairs {
         };
         let best = |repairer: &str| BestRepair {
             repairer: repairer.to_owned(),
-            variant: best_harmless(&scores, |variant| variants[variant].repairer() == repairer),
+            variant: find_best(&scores, |variant| variants[variant].repairer() == repairer),
         };
         let best = repairers.into_iter().filter(reads).map(best).collect();
         Self { scores, best }
@@ -108,7 +108,7 @@ impl ScoredRepairs {
 /// Returns the best variant without harm among those for which `is_own` is true.
 ///
 /// A variant that fails on an intact stream does harm.
-fn best_harmless(scores: &[RepairScore], is_own: impl Fn(usize) -> bool) -> Option<usize> {
+fn find_best(scores: &[RepairScore], is_own: impl Fn(usize) -> bool) -> Option<usize> {
     let of = |fault: &'static str| scores.iter().filter(move |score| score.fault == fault);
     let harms = |variant: usize| of(INTACT).any(|s| s.variant == variant && s.errors > 0);
     let recovered = |score: &RepairScore| score.tally.count(RepairVerdict::Recovered);
@@ -133,7 +133,7 @@ pub const INTACT: &str = "intact";
 /// Verdicts, failures and waits of a variant.
 type VariantTally = (RepairTally, u64, Vec<u64>);
 
-fn scores(outcomes: &[StreamVerdicts]) -> Vec<RepairScore> {
+fn count_scores(outcomes: &[StreamVerdicts]) -> Vec<RepairScore> {
     let mut tallies: BTreeMap<(usize, &str), VariantTally> = BTreeMap::new();
     for outcome in outcomes {
         let fault = outcome.fault.as_deref().unwrap_or(INTACT);
@@ -155,14 +155,14 @@ fn scores(outcomes: &[StreamVerdicts]) -> Vec<RepairScore> {
             fault: fault.to_owned(),
             tally,
             errors,
-            silence: p95(waits),
+            silence: percentile_95(waits),
         }
     };
     tallies.into_iter().map(score).collect()
 }
 
 /// Returns the 95th percentile of waits, by nearest rank.
-fn p95(mut waits: Vec<u64>) -> Option<u64> {
+fn percentile_95(mut waits: Vec<u64>) -> Option<u64> {
     waits.sort_unstable();
     let rank = rank(0.95, waits.len() as u64)?;
     waits

@@ -29,7 +29,7 @@ impl Canvas {
             }
         }
         let mut canvas = Self {
-            offsets: cuts.iter().map(|cut| merged_indices(cut)).collect(),
+            offsets: cuts.iter().map(|cut| merge_indices(cut)).collect(),
             shape: Vec::new(),
         };
         canvas.shape = canvas
@@ -68,16 +68,16 @@ impl Canvas {
     }
 
     /// Returns the merged offsets of a box's begin and end along `axis`. The end is `None` at the far edge.
-    fn side(&self, region: &Region, axis: usize) -> (usize, Option<usize>) {
+    fn offsets_of(&self, region: &Region, axis: usize) -> (usize, Option<usize>) {
         let at = |x: u16| self.offsets[axis].get(usize::from(x)).copied();
         (at(region.lo[axis]).unwrap_or(0), at(region.hi[axis]))
     }
 
     /// Calls `run(first, n)` for each row of neighbouring merged cells of a box.
-    pub(crate) fn rows(&self, region: &Region, mut run: impl FnMut(usize, usize)) {
+    pub(crate) fn each_row(&self, region: &Region, mut run: impl FnMut(usize, usize)) {
         let strides = self.strides();
         let span = |axis: usize| {
-            let (lo, hi) = self.side(region, axis);
+            let (lo, hi) = self.offsets_of(region, axis);
             let end = hi.unwrap_or(self.shape[axis] * strides[axis]);
             (lo, end, strides[axis])
         };
@@ -111,7 +111,7 @@ fn advance(at: &mut [usize], spans: &[(usize, usize, usize)]) -> bool {
 }
 
 /// Returns the merged index of each value of an axis that is cut before the marked values.
-fn merged_indices(cut: &[bool]) -> Vec<usize> {
+fn merge_indices(cut: &[bool]) -> Vec<usize> {
     let values = cut.len() - 1;
     let mut index = 0;
     let mut of = |value: usize| {
@@ -144,7 +144,7 @@ impl Painter {
         self.corners.clear();
         self.corners.push((0, false));
         for axis in 0..canvas.shape.len() {
-            let (lo, hi) = canvas.side(region, axis);
+            let (lo, hi) = canvas.offsets_of(region, axis);
             for i in 0..self.corners.len() {
                 let (at, minus) = self.corners[i];
                 self.corners[i].0 = at + lo;
@@ -236,7 +236,7 @@ mod tests {
             let canvas = Canvas::new(&shape, boxes.iter().map(|(r, _)| r));
             for (region, _) in &boxes {
                 let mut seen = vec![0; canvas.len()];
-                canvas.rows(region, |first, n| seen[first..first + n].iter_mut().for_each(|c| *c += 1));
+                canvas.each_row(region, |first, n| seen[first..first + n].iter_mut().for_each(|c| *c += 1));
                 for at in cells(&shape) {
                     prop_assert_eq!(seen[canvas.index(&at)], i32::from(covers(region, &at)));
                 }

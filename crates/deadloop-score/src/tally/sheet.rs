@@ -286,7 +286,7 @@ impl LatencySheet {
             let (latency, hits) = stroke
                 .hit
                 .map_or((f64::INFINITY, 1), |(hit, n)| (hit as f64, n));
-            canvas.rows(stroke.region, |first, n| {
+            canvas.each_row(stroke.region, |first, n| {
                 queues[first..first + n]
                     .iter_mut()
                     .for_each(|queue| queue.arrive(latency, hits));
@@ -318,11 +318,11 @@ impl LatencyQueue {
             ranks,
             found: [f64::INFINITY; RANKS.len()],
         };
-        queue.wait();
+        queue.set_next_rank();
         queue
     }
 
-    fn wait(&mut self) {
+    fn set_next_rank(&mut self) {
         let later = self.ranks.iter().copied().filter(|r| *r > self.arrived);
         self.next = later.min().unwrap_or(u32::MAX);
     }
@@ -331,19 +331,19 @@ impl LatencyQueue {
         let before = self.arrived;
         self.arrived = before.saturating_add(n);
         if self.arrived >= self.next {
-            self.take(latency, before);
+            self.store_latency(latency, before);
         }
     }
 
     /// Stores the latency for the ranks passed since `before` hits.
     #[cold]
-    fn take(&mut self, latency: f64, before: u32) {
+    fn store_latency(&mut self, latency: f64, before: u32) {
         for (rank, found) in self.ranks.iter().zip(&mut self.found) {
             if *rank > before && *rank <= self.arrived {
                 *found = latency;
             }
         }
-        self.wait();
+        self.set_next_rank();
     }
 
     fn quantiles(&self) -> Quantiles {

@@ -1,5 +1,7 @@
 //! [`CaseSet`]: the cases of a corpus, packed or not.
 
+use std::borrow::Borrow;
+
 use crate::truth::Case;
 
 /// Cases in order, read one at a time. A packed case is unpacked only while it is read.
@@ -21,23 +23,13 @@ pub trait CaseSet {
     }
 }
 
-impl CaseSet for [Case] {
+impl<C: Borrow<Case>> CaseSet for [C] {
     fn number(&self) -> usize {
         self.len()
     }
 
     fn on<T>(&self, index: usize, look: impl FnOnce(&Case) -> T) -> T {
-        look(&self[index])
-    }
-}
-
-impl CaseSet for [&Case] {
-    fn number(&self) -> usize {
-        self.len()
-    }
-
-    fn on<T>(&self, index: usize, look: impl FnOnce(&Case) -> T) -> T {
-        look(self[index])
+        look(self[index].borrow())
     }
 }
 

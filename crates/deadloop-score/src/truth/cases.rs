@@ -10,8 +10,8 @@ use serde_json::Value;
 use std::cmp::Ordering;
 
 use crate::truth::{
-    CaseSet, Class, Label, LabelsFile, PlacedLabel, Span, Timeline, Truth, WireLabel, class_of,
-    clock, push,
+    CaseSet, Class, LabelRow, LabelsFile, PlacedLabel, REVIEW, Span, Timeline, Truth, WireLabel,
+    add_problem, clock, combine_classes,
 };
 
 /// A transcript for scoring: its names, its lengths and its label.
@@ -146,11 +146,11 @@ impl Case {
         let mut problems = Vec::new();
         let placed = match labels.and_then(|file| file.labels_for(&t.id)) {
             Some(rows) => rows.to_vec(),
-            None => inline(entry, &mut problems),
+            None => read_inline(entry, &mut problems),
         };
         let bad = labels.is_some_and(|file| file.is_bad(&t.id));
         let timeline = Timeline::from_events(&t.events);
-        let truth = truth(&placed, &t.events, &timeline, &mut problems);
+        let truth = build_truth(&placed, &t.events, &timeline, &mut problems);
         let shared = |name: &Option<String>| name.as_deref().map(Arc::from);
         let case = Self {
             id: t.id.as_str().into(),
@@ -269,13 +269,13 @@ pub fn units(cases: &(impl CaseSet + ?Sized)) -> Vec<Unit> {
 }
 
 /// Reads the labels inside a transcript.
-pub(crate) fn inline(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<PlacedLabel> {
+pub(crate) fn read_inline(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<PlacedLabel> {
     let place = &entry.place;
     let labels = match &entry.labels {
         None | Some(Value::Null) => return Vec::new(),
         Some(Value::Array(labels)) => labels,
         Some(_) => {
-            push(
+            add_problem(
                 problems,
                 place,
                 "labels that are not a list",
@@ -284,12 +284,13 @@ pub(crate) fn inline(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<PlacedLa
             return Vec::new();
         }
     };
-    let read = |label: &Value| match WireLabel::deserialize_from(label) {
-        Ok(wire) => wire
-            .check(place, problems)
-            .map(|label| (place.clone(), label)),
+    let read = |label: &Value| match WireLabel::deserialize(label) {
+        Ok(wire) => {
+            let row = wire.check(&entry.transcript.id, place, problems);
+            row.map(|row| (place.clone(), row))
+        }
         Err(error) => {
-            push(
+            add_problem(
                 problems,
                 place,
                 format!("a bad label: {error}"),
@@ -301,23 +302,17 @@ pub(crate) fn inline(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<PlacedLa
     labels.iter().filter_map(read).collect()
 }
 
-impl WireLabel {
-    fn deserialize_from(label: &Value) -> Result<Self, serde_json::Error> {
-        serde::Deserialize::deserialize(label)
-    }
-}
-
-fn truth(
+fn build_truth(
     labels: &[PlacedLabel],
     events: &[RecordedEvent],
     timeline: &Timeline,
     problems: &mut Vec<Problem>,
 ) -> Option<Truth> {
-    let class = class_of(labels, problems)?;
+    let class = combine_classes(labels, problems)?;
     let mut spans: Vec<Span> = labels
         .iter()
         .filter(|(_, l)| matches!(l.class, Class::Loop | Class::Transient | Class::Fault))
-        .filter_map(|(place, label)| span(place, label, events, timeline, problems))
+        .filter_map(|(place, label)| build_span(place, label, events, timeline, problems))
         .collect();
     // Moments of one transcript are always ordered.
     spans.sort_by(|a, b| {
@@ -334,50 +329,44 @@ fn truth(
         class,
         spans,
         channels,
-        reviewed: labels.iter().all(|(_, label)| label.reviewed),
+        reviewed: labels.iter().all(|(_, label)| label.by.starts_with(REVIEW)),
     })
 }
 
 /// Builds the span of a label, and checks it against the transcript. `None` if the label has no onset.
-fn span(
+fn build_span(
     place: &Place,
-    label: &Label,
+    label: &LabelRow,
     events: &[RecordedEvent],
     timeline: &Timeline,
     problems: &mut Vec<Problem>,
 ) -> Option<Span> {
     let onset = label.onset?;
-    let channel = channel_of(place, label, timeline, problems)?;
+    let channel = find_channel(place, label, timeline, problems)?;
     let length = timeline.units(channel);
-    if onset >= length {
-        let what = format!("onset {onset} is past the end of {channel}");
-        push(
-            problems,
-            place,
-            what,
-            &format!("an onset below its length, {length}"),
-        );
-        return None;
-    }
-    if let Some(end) = label.end.filter(|end| *end > length) {
-        let what = format!("end {end} is past the end of {channel}");
-        push(
-            problems,
-            place,
-            what,
-            &format!("an end of at most its length, {length}"),
-        );
-        return None;
-    }
     let earliest = label.earliest.unwrap_or(onset);
-    if earliest > length {
-        let what = format!("earliest {earliest} is past the end of {channel}");
-        let expected = format!("an earliest of at most its length, {length}");
-        push(problems, place, what, &expected);
+    let end = label.end.unwrap_or(length);
+    let past = [
+        ("onset", onset, onset >= length, "an onset below"),
+        ("end", end, end > length, "an end of at most"),
+        (
+            "earliest",
+            earliest,
+            earliest > length,
+            "an earliest of at most",
+        ),
+    ];
+    if let Some((name, at, _, bound)) = past.into_iter().find(|(_, _, past, _)| *past) {
+        let what = format!("{name} {at} is past the end of {channel}");
+        add_problem(
+            problems,
+            place,
+            what,
+            &format!("{bound} its length, {length}"),
+        );
         return None;
     }
     let clock = clock(events, channel, onset);
-    let end = label.end.unwrap_or(length);
     Some(Span {
         class: label.class,
         kind: label.kind,
@@ -396,9 +385,9 @@ fn span(
 }
 
 /// Returns the label's channel, or the only channel of the transcript if the label names none.
-fn channel_of(
+fn find_channel(
     place: &Place,
-    label: &Label,
+    label: &LabelRow,
     timeline: &Timeline,
     problems: &mut Vec<Problem>,
 ) -> Option<Channel> {
@@ -406,7 +395,7 @@ fn channel_of(
         [only] => Some(only),
         _ => {
             let what = "a label without a channel";
-            push(
+            add_problem(
                 problems,
                 place,
                 what,

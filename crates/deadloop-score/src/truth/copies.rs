@@ -59,9 +59,9 @@ pub(crate) fn group_numbers(cases: &(impl CaseSet + ?Sized)) -> Vec<u64> {
 }
 
 /// Maps each case that is a copy to the id of its original.
-pub(crate) fn copies(cases: &(impl CaseSet + ?Sized), unit: Unit) -> BTreeMap<String, String> {
+pub(crate) fn map_copies(cases: &(impl CaseSet + ?Sized), unit: Unit) -> BTreeMap<String, String> {
     let id = |i: usize| cases.on(i, |case| case.id.to_string());
-    let originals = originals(cases, unit).into_iter().enumerate();
+    let originals = find_originals(cases, unit).into_iter().enumerate();
     let copies = originals.filter(|(i, original)| i != original);
     copies.map(|(i, original)| (id(i), id(original))).collect()
 }
@@ -69,7 +69,7 @@ pub(crate) fn copies(cases: &(impl CaseSet + ?Sized), unit: Unit) -> BTreeMap<St
 /// Returns for each case the index of the first of its copies, by id, if things are counted in `unit`.
 ///
 /// Copies are transcripts with the same [`Case::copy_key`]. A case without copies is its own.
-fn originals(cases: &(impl CaseSet + ?Sized), unit: Unit) -> Vec<usize> {
+fn find_originals(cases: &(impl CaseSet + ?Sized), unit: Unit) -> Vec<usize> {
     let mut originals: Vec<usize> = (0..cases.number()).collect();
     let mut keys: Vec<(CopyKey, usize)> = Vec::with_capacity(cases.number());
     cases.each(|i, case| keys.push((case.copy_key(unit), i)));
@@ -151,8 +151,8 @@ mod tests {
                 case
             }).collect();
             for unit in [Unit::Chars, Unit::Calls] {
-                prop_assert_eq!(originals(&cases, unit), slow(&cases, unit));
-                prop_assert_eq!(originals(&packed, unit), slow(&cases, unit));
+                prop_assert_eq!(find_originals(&cases, unit), slow(&cases, unit));
+                prop_assert_eq!(find_originals(&packed, unit), slow(&cases, unit));
             }
         }
     }

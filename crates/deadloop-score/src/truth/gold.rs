@@ -58,13 +58,13 @@ impl KnownStream {
         };
         let gold = match kind {
             StreamKind::Tags | StreamKind::Think | StreamKind::Text => {
-                meaning(gold).map(Gold::Meaning)
+                read_meaning(gold).map(Gold::Meaning)
             }
             StreamKind::Arguments | StreamKind::Name => {
                 let text = gold.get(kind.name()).and_then(Json::as_str);
                 text.map(|text| Gold::Text(text.to_owned()))
             }
-            StreamKind::Events => rows(gold).map(Gold::Events),
+            StreamKind::Events => read_deliveries(gold).map(Gold::Events),
         };
         let arrived = ArrivedStream::from_transcript(transcript, kind).ok_or_else(bad)?;
         let gold = gold.ok_or_else(bad)?;
@@ -99,7 +99,7 @@ impl KnownStream {
     }
 }
 
-fn meaning(gold: &Json) -> Option<Meaning> {
+fn read_meaning(gold: &Json) -> Option<Meaning> {
     let text = |name: &str| Some(gold.get(name)?.as_str()?.to_owned());
     let action = |action: &Json| {
         let fields = action.get("fields")?.as_array()?.iter().map(|pair| {
@@ -126,7 +126,7 @@ fn meaning(gold: &Json) -> Option<Meaning> {
     })
 }
 
-fn rows(gold: &Json) -> Option<Vec<Delivery>> {
+fn read_deliveries(gold: &Json) -> Option<Vec<Delivery>> {
     let row = |row: &Json| {
         Some(Delivery {
             id: row.get(0)?.as_str().map(str::to_owned),

@@ -7,7 +7,7 @@ use deadloop_replay::detect::Fault;
 use deadloop_replay::detect::{Channel, Kind, Unit, Units};
 use serde::{Deserialize, Serialize};
 
-use crate::truth::SpanJson;
+use crate::truth::{LabelRow, SpanJson};
 
 /// A stretch of a transcript that repeats itself.
 ///
@@ -115,22 +115,8 @@ impl Truth {
     }
 }
 
-/// A label of a file. Its words are checked; its positions are not.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Label {
-    pub(crate) class: Class,
-    pub(crate) kind: Option<Kind>,
-    pub(crate) channel: Option<Channel>,
-    pub(crate) start: Option<u64>,
-    pub(crate) onset: Option<u64>,
-    pub(crate) earliest: Option<u64>,
-    pub(crate) end: Option<u64>,
-    pub(crate) period: Option<u64>,
-    pub(crate) reviewed: bool,
-}
-
 /// A label as written, in JSON or in a row of labels.csv. Unknown JSON fields stay with the transcript.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct WireLabel {
     pub(crate) class: String,
     pub(crate) kind: Option<String>,
@@ -140,56 +126,58 @@ pub(crate) struct WireLabel {
     pub(crate) earliest: Option<u64>,
     pub(crate) end: Option<u64>,
     pub(crate) period: Option<u64>,
-    /// The author of the label.
     pub(crate) by: Option<String>,
-    /// Free text, read because the format has it, and unused.
-    #[serde(rename = "note")]
-    pub(crate) _note: Option<String>,
-    /// Whether an onset that cannot be read was reported already.
+    pub(crate) note: Option<String>,
+    /// Whether an unreadable onset was already reported.
     #[serde(skip)]
-    pub(crate) onset_told: bool,
+    pub(crate) onset_reported: bool,
 }
 
 impl WireLabel {
-    /// Checks the label without the transcript. Every problem is pushed, not only the first.
-    pub(crate) fn check(&self, place: &Place, problems: &mut Vec<Problem>) -> Option<Label> {
+    /// Returns the label as a row, checked without the text of the transcript. Adds every problem to `problems`.
+    pub(crate) fn check(
+        self,
+        transcript: &str,
+        place: &Place,
+        problems: &mut Vec<Problem>,
+    ) -> Option<LabelRow> {
         let before = problems.len();
-        let class = word(
-            "class",
-            &self.class,
-            &Class::ALL,
-            Class::name,
-            place,
-            problems,
-        );
-        let known = self.kind.as_deref().and_then(Kind::named);
-        let kind =
-            known.or_else(|| optional("kind", &self.kind, &Kind::ALL, Kind::name, place, problems));
-        let channel = optional(
-            "channel",
-            &self.channel,
-            &Channel::ALL,
-            Channel::name,
-            place,
-            problems,
-        );
-        if class == Some(Class::Loop) && self.onset.is_none() && !self.onset_told {
-            let what = "a loop without an onset";
-            push(problems, place, what, "the first char of the second copy");
+        let mut unknown = |field: &str, word: &str, known: &[&str]| {
+            let what = format!("unknown {field} {word:?}");
+            add_problem(problems, place, what, &known.join(" | "));
+        };
+        let class = Class::named(&self.class);
+        if class.is_none() {
+            unknown("class", &self.class, &Class::NAMES);
         }
-        if class == Some(Class::Fault) && self.onset.is_none() && !self.onset_told {
-            let what = "a fault without an onset";
-            push(
-                problems,
-                place,
-                what,
+        let kind = self.kind.as_deref().and_then(Kind::named);
+        if let (Some(word), None) = (&self.kind, kind) {
+            unknown("kind", word, &Kind::NAMES);
+        }
+        let channel = self.channel.as_deref().and_then(Channel::named);
+        if let (Some(word), None) = (&self.channel, channel) {
+            unknown("channel", word, &Channel::NAMES);
+        }
+        let missing = match class {
+            Some(Class::Loop) => Some((
+                "a loop without an onset",
+                "the first char of the second copy",
+            )),
+            Some(Class::Fault) => Some((
+                "a fault without an onset",
                 "the first char, call or event that is damaged",
-            );
+            )),
+            _ => None,
+        };
+        let is_missing = self.onset.is_none() && !self.onset_reported;
+        if let Some((what, expected)) = missing.filter(|_| is_missing) {
+            add_problem(problems, place, what, expected);
         }
-        self.check_kind_fits(class, kind, place, problems);
-        self.order(place, problems);
+        check_kind_fits(class, kind, place, problems);
+        self.check_order(place, problems);
         (problems.len() == before).then_some(())?;
-        Some(Label {
+        Some(LabelRow {
+            transcript: transcript.to_owned(),
             class: class?,
             kind,
             channel,
@@ -198,36 +186,13 @@ impl WireLabel {
             earliest: self.earliest,
             end: self.end,
             period: self.period,
-            reviewed: self.by.as_deref().is_some_and(|by| by.starts_with(REVIEW)),
+            by: self.by.unwrap_or_default(),
+            note: self.note.unwrap_or_default(),
         })
     }
 
-    /// Rejects a fault with a kind of loop, and a loop with a kind of fault.
-    fn check_kind_fits(
-        &self,
-        class: Option<Class>,
-        kind: Option<Kind>,
-        place: &Place,
-        problems: &mut Vec<Problem>,
-    ) {
-        let (Some(class), Some(kind)) = (class, kind) else {
-            return;
-        };
-        let of_fault = matches!(kind, Kind::Fault(_));
-        if of_fault == (class == Class::Fault) {
-            return;
-        }
-        let what = format!("kind {kind} of class {}", class.name());
-        let expected = if of_fault {
-            "class fault with it".to_owned()
-        } else {
-            Fault::NAMES.join(" | ")
-        };
-        push(problems, place, what, &expected);
-    }
-
     /// Rejects positions in the wrong order.
-    fn order(&self, place: &Place, problems: &mut Vec<Problem>) {
+    fn check_order(&self, place: &Place, problems: &mut Vec<Problem>) {
         let pairs = [
             (("start", self.start), ("onset", self.onset)),
             (("onset", self.onset), ("end", self.end)),
@@ -238,27 +203,53 @@ impl WireLabel {
                 && a > b
             {
                 let what = format!("{first} {a} is greater than {second} {b}");
-                push(problems, place, what, &format!("{first} <= {second}"));
+                add_problem(problems, place, what, &format!("{first} <= {second}"));
             }
         }
     }
 }
 
+/// Rejects a fault with a kind of loop, and a loop with a kind of fault.
+fn check_kind_fits(
+    class: Option<Class>,
+    kind: Option<Kind>,
+    place: &Place,
+    problems: &mut Vec<Problem>,
+) {
+    let (Some(class), Some(kind)) = (class, kind) else {
+        return;
+    };
+    let of_fault = matches!(kind, Kind::Fault(_));
+    if of_fault == (class == Class::Fault) {
+        return;
+    }
+    let what = format!("kind {kind} of class {class}");
+    let expected = if of_fault {
+        "class fault with it".to_owned()
+    } else {
+        Fault::NAMES.join(" | ")
+    };
+    add_problem(problems, place, what, &expected);
+}
+
 /// A label and its place in a file.
-pub(crate) type PlacedLabel = (Place, Label);
+pub(crate) type PlacedLabel = (Place, LabelRow);
 
 /// Checks that the labels of one transcript are consistent, and returns the class of the whole.
 ///
 /// `clean` contradicts `loop` and `transient`. A label `unsure` makes the whole transcript unsure, since there is one
 /// case per transcript.
-pub(crate) fn class_of(labels: &[PlacedLabel], problems: &mut Vec<Problem>) -> Option<Class> {
+pub(crate) fn combine_classes(
+    labels: &[PlacedLabel],
+    problems: &mut Vec<Problem>,
+) -> Option<Class> {
     let find = |class| labels.iter().find(|(_, l)| l.class == class);
     let repeats = find(Class::Loop)
         .or_else(|| find(Class::Transient))
         .or_else(|| find(Class::Fault));
     if let (Some((place, _)), Some((_, other))) = (find(Class::Clean), repeats) {
         let what = format!("labelled clean and {}", other.class.name());
-        push(problems, place, what, "one or the other");
+        add_problem(problems, place, what, "one or the other");
         return None;
     }
     let order = [
@@ -272,7 +263,7 @@ pub(crate) fn class_of(labels: &[PlacedLabel], problems: &mut Vec<Problem>) -> O
 }
 
 /// Adds a problem.
-pub(crate) fn push(
+pub(crate) fn add_problem(
     problems: &mut Vec<Problem>,
     place: &Place,
     what: impl Into<String>,
@@ -284,36 +275,4 @@ pub(crate) fn push(
         expected: expected.into(),
         cost: Cost::Itself,
     });
-}
-
-fn optional<T: Copy>(
-    field: &str,
-    text: &Option<String>,
-    all: &[T],
-    name: fn(T) -> &'static str,
-    place: &Place,
-    problems: &mut Vec<Problem>,
-) -> Option<T> {
-    word(field, text.as_deref()?, all, name, place, problems)
-}
-
-fn word<T: Copy>(
-    field: &str,
-    text: &str,
-    all: &[T],
-    name: fn(T) -> &'static str,
-    place: &Place,
-    problems: &mut Vec<Problem>,
-) -> Option<T> {
-    let found = all.iter().copied().find(|t| name(*t) == text);
-    if found.is_none() {
-        let names: Vec<&str> = all.iter().map(|t| name(*t)).collect();
-        push(
-            problems,
-            place,
-            format!("unknown {field} {text:?}"),
-            &names.join(" | "),
-        );
-    }
-    found
 }

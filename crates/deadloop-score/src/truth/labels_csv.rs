@@ -9,7 +9,7 @@ use std::sync::Arc;
 use csv::StringRecord;
 use deadloop_replay::corpus::{CsvRow, Ids, Place, Problem, csv_rows, read_file};
 
-use crate::truth::{Label, LabelRow, PlacedLabel, WireLabel, push};
+use crate::truth::{LabelRow, PlacedLabel, WireLabel, add_problem};
 
 /// The columns that labels.csv has, here in any order.
 pub use deadloop_replay::corpus::LABEL_COLUMNS;
@@ -22,8 +22,6 @@ pub struct LabelsFile {
     named: BTreeMap<String, Place>,
     /// The transcripts of bad rows.
     bad: BTreeSet<String>,
-    /// The good rows as written.
-    all: Vec<LabelRow>,
 }
 
 impl LabelsFile {
@@ -54,15 +52,15 @@ impl LabelsFile {
     fn fill(&mut self, text: &[u8], place: &impl Fn(u64) -> Place, problems: &mut Vec<Problem>) {
         let mut rows = csv_rows(text);
         let header = rows.next().map(|row| row.cells).unwrap_or_default();
-        if let Some(what) = wrong_header(&header) {
-            return push(problems, &place(1), what, &LABEL_COLUMNS.join(","));
+        if let Some(what) = check_header(&header) {
+            return add_problem(problems, &place(1), what, &LABEL_COLUMNS.join(","));
         }
         for row in rows {
-            self.row(&header, &row, place(row.line), problems);
+            self.add_row(&header, &row, place(row.line), problems);
         }
     }
 
-    fn row(
+    fn add_row(
         &mut self,
         header: &StringRecord,
         row: &CsvRow,
@@ -80,9 +78,6 @@ impl LabelsFile {
             return;
         };
         if let Some(label) = label.filter(|_| problems.len() == before) {
-            let text = |column| cells.text(column).unwrap_or_default();
-            let row = LabelRow::from_label(&transcript, &label, text("by"), text("note"));
-            self.all.push(row);
             let rows = self.rows.entry(transcript.clone()).or_default();
             rows.push((place.clone(), label));
         } else {
@@ -97,8 +92,10 @@ impl LabelsFile {
 
     /// Returns the rows of transcripts without a bad row, in the order of the file.
     pub fn rows(&self) -> impl Iterator<Item = &LabelRow> {
-        let good = |row: &&LabelRow| !self.is_bad(&row.transcript);
-        self.all.iter().filter(good)
+        let good = self.rows.iter().filter(|(id, _)| !self.is_bad(id));
+        let mut good: Vec<&PlacedLabel> = good.flat_map(|(_, rows)| rows).collect();
+        good.sort_by_key(|(place, _)| place.line);
+        good.into_iter().map(|(_, row)| row)
     }
 
     /// Returns whether a transcript has a bad row. Such a transcript must not be scored by its other rows.
@@ -131,7 +128,7 @@ pub fn orphans<'a>(named: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids)
     let mut problems = Vec::new();
     for (id, place) in unknown {
         let what = format!("a label for no transcript: {id:?}");
-        push(
+        add_problem(
             &mut problems,
             place,
             what,
@@ -143,7 +140,7 @@ pub fn orphans<'a>(named: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids)
 }
 
 /// Describes every mistake of a header in one sentence.
-fn wrong_header(header: &StringRecord) -> Option<String> {
+fn check_header(header: &StringRecord) -> Option<String> {
     let mut wrong = Vec::new();
     for name in LABEL_COLUMNS {
         match header.iter().filter(|h| *h == name).count() {
@@ -177,7 +174,7 @@ impl Cells<'_> {
         let text = self.text(column)?;
         let number = parse_whole(text.trim());
         if number.is_none() {
-            push(
+            add_problem(
                 problems,
                 place,
                 format!("{column} {text:?}"),
@@ -188,7 +185,7 @@ impl Cells<'_> {
     }
 
     /// Reads the label of the row. If the row as a whole is wrong, only that is reported.
-    fn label(&self, row: &CsvRow, place: &Place, problems: &mut Vec<Problem>) -> Option<Label> {
+    fn label(&self, row: &CsvRow, place: &Place, problems: &mut Vec<Problem>) -> Option<LabelRow> {
         let columns = self.header.len();
         let broken = self
             .header
@@ -196,17 +193,18 @@ impl Cells<'_> {
             .zip(self.row)
             .find(|(column, cell)| !may_break(column) && cell.contains(['\n', '\r']));
         if let Some((what, expected)) = &row.bad {
-            push(problems, place, what.as_ref(), expected);
+            add_problem(problems, place, what.as_ref(), expected);
         } else if let Some((column, _)) = broken {
             let what = format!("a line break in {column}");
-            push(problems, place, what, "one line; a quote may be missing");
+            add_problem(problems, place, what, "one line; a quote may be missing");
         } else if self.row.len() != columns {
             let what = format!("{} fields", self.row.len());
-            push(problems, place, what, &format!("{columns} fields"));
-        } else if self.text("transcript").is_none() {
-            push(problems, place, "no transcript", "the id of a transcript");
+            add_problem(problems, place, what, &format!("{columns} fields"));
+        } else if let Some(transcript) = self.text("transcript") {
+            let wire = self.wire(place, problems);
+            return wire.check(&transcript, place, problems);
         } else {
-            return self.wire(place, problems).check(place, problems);
+            add_problem(problems, place, "no transcript", "the id of a transcript");
         }
         None
     }
@@ -217,14 +215,15 @@ impl Cells<'_> {
         WireLabel {
             start: number("start"),
             onset,
-            onset_told: onset.is_none() && self.text("onset").is_some(),
+            onset_reported: onset.is_none() && self.text("onset").is_some(),
             earliest: number("earliest"),
             end: number("end"),
             period: number("period"),
             class: self.text("class").unwrap_or_default(),
             kind: self.text("kind"),
             channel: self.text("channel"),
-            ..WireLabel::default()
+            by: self.text("by"),
+            note: self.text("note"),
         }
     }
 }
@@ -247,7 +246,10 @@ fn parse_whole(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use deadloop_replay::corpus::Entry;
     use std::io::Write;
+
+    use crate::truth::Case;
 
     const HEADER: &str = "transcript,class,kind,channel,start,onset,earliest,end,period,by,note";
 
@@ -256,13 +258,8 @@ mod tests {
         file.write_all(text.as_bytes()).unwrap();
         let (labels, problems) = LabelsFile::read(file.path());
         let name = format!("{}:", file.path().display());
-        (
-            labels,
-            problems
-                .iter()
-                .map(|p| p.to_string().replace(&name, ""))
-                .collect(),
-        )
+        let shown = problems.iter().map(|p| p.to_string().replace(&name, ""));
+        (labels, shown.collect())
     }
 
     #[test]
@@ -285,12 +282,9 @@ mod tests {
              c,loop,,answer,9,5,8,3,,,\nd,clean\ne,loop,,answer,,-1,,,,,\n,clean,,,,,,,,,\n"
         );
         let (labels, problems) = read(&text);
-        let starts: Vec<&str> = problems
-            .iter()
-            .map(|p| p.split("; ").next().unwrap())
-            .collect();
+        let starts = problems.iter().map(|p| p.split("; ").next().unwrap());
         assert_eq!(
-            starts,
+            starts.collect::<Vec<_>>(),
             [
                 "2: unknown class \"lop\"",
                 "2: unknown kind \"paragraf\"",
@@ -304,11 +298,8 @@ mod tests {
                 "7: no transcript",
             ]
         );
-        assert_eq!(
-            labels.labels_for("a"),
-            Some(&[][..]),
-            "named, so the labels inside are replaced"
-        );
+        let named = "named, so the labels inside are replaced";
+        assert_eq!(labels.labels_for("a"), Some(&[][..]), "{named}");
     }
 
     #[test]
@@ -339,10 +330,8 @@ mod tests {
         let (labels, problems) = read(&format!(
             "{HEADER}\na,clean,,,,,,,,\"me\nb,clean,,,,,,,,you\",\nc,clean,,,,,,,,,\"two\nlines\"\n"
         ));
-        assert_eq!(
-            problems,
-            ["2: a line break in by; expected one line; a quote may be missing"]
-        );
+        let broken = "2: a line break in by; expected one line; a quote may be missing";
+        assert_eq!(problems, [broken]);
         assert_eq!(labels.labels_for("c").unwrap().len(), 1);
     }
 
@@ -355,6 +344,20 @@ mod tests {
         assert!(problems[0].starts_with("3: onset \"12.5\""));
         let label = &labels.labels_for("a").unwrap()[0].1;
         assert_eq!((label.start, label.onset), (Some(2), Some(12)));
+    }
+
+    #[test]
+    fn a_transcript_is_reviewed_if_a_person_answered_each_row() {
+        let rows = "a,clean,,,,,,,,review:ann,\nb,clean,,,,,,,,offline,\n";
+        let (labels, _) = read(&format!("{HEADER}\n{rows}"));
+        let reviewed = |line: &str| {
+            let place = Place::whole("t.jsonl");
+            let (entry, _) = Entry::of_line(line.as_bytes(), place, None).unwrap();
+            let (case, _) = Case::from_entry(&entry, Some(&labels), &[]);
+            case.truth.unwrap().reviewed
+        };
+        assert!(reviewed(r#"{"id": "a", "answer": "x"}"#));
+        assert!(!reviewed(r#"{"id": "b", "answer": "x"}"#));
     }
 
     #[test]

@@ -17,14 +17,14 @@ mod test_cases;
 mod timeline;
 
 pub use case_set::CaseSet;
-pub(crate) use cases::inline;
+pub(crate) use cases::read_inline;
 pub use cases::{Case, CopyKey, SharedNames, mean_clean, units};
 pub(crate) use copies::kept_together;
-pub(crate) use copies::{copies, group_numbers};
+pub(crate) use copies::{group_numbers, map_copies};
 pub use gold::{Gold, KnownStream};
 pub(crate) use json::SpanJson;
 pub use label::{Class, REVIEW, Span, Truth};
-pub(crate) use label::{Label, PlacedLabel, WireLabel, class_of, push};
+pub(crate) use label::{PlacedLabel, WireLabel, add_problem, combine_classes};
 pub use labels_csv::{LABEL_COLUMNS, LabelsFile, orphans};
 pub use packed::PackedCases;
 pub(crate) use packed::{

@@ -1,6 +1,4 @@
-//! [`LabelRow`]: rows of a labels.csv, for code that writes and revises labels.
-//!
-//! Rows keep the author and the note, which [`LabelsFile`] drops for scoring.
+//! [`LabelRow`]: a label, as a row of labels.csv.
 
 use std::path::Path;
 
@@ -8,7 +6,7 @@ use deadloop_replay::corpus::{Entry, Problem};
 use deadloop_replay::detect::{Channel, Kind};
 
 use crate::files::store::{FileError, write_text};
-use crate::truth::{Class, LABEL_COLUMNS, Label, LabelsFile, inline};
+use crate::truth::{Class, LABEL_COLUMNS, LabelsFile, read_inline};
 
 /// A row of a labels.csv. Positions are in the channel's own unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,22 +53,6 @@ impl LabelRow {
         }
     }
 
-    pub(crate) fn from_label(transcript: &str, label: &Label, by: String, note: String) -> Self {
-        Self {
-            transcript: transcript.to_owned(),
-            class: label.class,
-            kind: label.kind,
-            channel: label.channel,
-            start: label.start,
-            onset: label.onset,
-            earliest: label.earliest,
-            end: label.end,
-            period: label.period,
-            by,
-            note,
-        }
-    }
-
     /// Reads the rows of a labels.csv in order, or returns every problem.
     pub fn read(path: &Path) -> Result<Vec<Self>, Vec<Problem>> {
         let (file, problems) = LabelsFile::read(path);
@@ -84,11 +66,15 @@ impl LabelRow {
     /// Reads the labels inside a transcript as rows, or returns every problem.
     pub fn inside(entry: &Entry) -> Result<Vec<Self>, Vec<Problem>> {
         let mut problems = Vec::new();
-        let id = &entry.transcript.id;
-        let row = |(_, label)| Self::from_label(id, &label, String::new(), String::new());
-        let rows = inline(entry, &mut problems).into_iter().map(row).collect();
+        // Their authors and notes stay inside the transcript.
+        let row = |(_, row)| Self {
+            by: String::new(),
+            note: String::new(),
+            ..row
+        };
+        let rows = read_inline(entry, &mut problems).into_iter();
         if problems.is_empty() {
-            Ok(rows)
+            Ok(rows.map(row).collect())
         } else {
             Err(problems)
         }

@@ -13,10 +13,10 @@ pub(crate) struct Stretches(Box<[u8]>);
 
 /// Number of bits of the first byte that hold the channel.
 ///
-/// Each byte holds [`BITS`] bits in all. The highest bit marks that more bytes follow.
+/// Each byte holds [`BITS_PER_BYTE`] bits in all. The highest bit marks that more bytes follow.
 const CHANNEL_BITS: u32 = 3;
-const BITS: u32 = 7;
-const MORE: u8 = 1 << BITS;
+const BITS_PER_BYTE: u32 = 7;
+const MORE_FOLLOWS: u8 = 1 << BITS_PER_BYTE;
 
 impl Stretches {
     /// Packs the stretches.
@@ -37,12 +37,14 @@ impl Stretches {
         std::iter::from_fn(move || {
             let first = *bytes.next()?;
             let channel = Channel::ALL.get(usize::from(first & 0b111))?;
-            let mut length = u64::from((first & !MORE) >> CHANNEL_BITS);
-            let (mut shift, mut last) = (BITS - CHANNEL_BITS, first);
-            while last & MORE != 0 {
+            let mut length = u64::from((first & !MORE_FOLLOWS) >> CHANNEL_BITS);
+            let (mut shift, mut last) = (BITS_PER_BYTE - CHANNEL_BITS, first);
+            while last & MORE_FOLLOWS != 0 {
                 last = *bytes.next()?;
-                length |= u64::from(last & !MORE).checked_shl(shift).unwrap_or(0);
-                shift += BITS;
+                length |= u64::from(last & !MORE_FOLLOWS)
+                    .checked_shl(shift)
+                    .unwrap_or(0);
+                shift += BITS_PER_BYTE;
             }
             Some((*channel, length))
         })
@@ -54,14 +56,14 @@ impl FromIterator<(Channel, u64)> for Stretches {
         let mut bytes = Vec::new();
         for (channel, length) in all {
             let number = Channel::ALL.iter().position(|c| *c == channel);
-            let (low, shift) = (length & 0b1111, BITS - CHANNEL_BITS);
+            let (low, shift) = (length & 0b1111, BITS_PER_BYTE - CHANNEL_BITS);
             // Both fit: five channels in three bits, and four bits of the length.
             let mut byte = number.unwrap_or(0) as u8 | ((low as u8) << CHANNEL_BITS);
             let mut rest = length >> shift;
             while rest > 0 {
-                bytes.push(byte | MORE);
-                byte = (rest & u64::from(!MORE)) as u8;
-                rest >>= BITS;
+                bytes.push(byte | MORE_FOLLOWS);
+                byte = (rest & u64::from(!MORE_FOLLOWS)) as u8;
+                rest >>= BITS_PER_BYTE;
             }
             bytes.push(byte);
         }

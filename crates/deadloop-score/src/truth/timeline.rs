@@ -132,7 +132,7 @@ fn add(stretches: &mut Vec<(Channel, u64)>, channel: Channel, units: u64) {
 /// event with generated output (text, a tool call) has a count. In a run whose turns have token counts, they are the
 /// tokens of the turns before its own.
 pub(crate) fn clock(events: &[RecordedEvent], channel: Channel, at: u64) -> PositionTime {
-    let by_events = clock_of_events(events, channel, at);
+    let by_events = find_clock(events, channel, at);
     match TokenSum::from_events(events) {
         None => by_events,
         Some(spent) => PositionTime {
@@ -165,12 +165,12 @@ fn spent_before(
 }
 
 /// Returns the tokens around an event of the model, if it and all events before it have counts.
-fn tokens_around(before: Option<u64>, event: &RecordedEvent) -> Option<EventTokens> {
+fn add_event_tokens(before: Option<u64>, event: &RecordedEvent) -> Option<EventTokens> {
     let (before, own) = before.zip(event.tokens)?;
     Some(EventTokens { before, own })
 }
 
-fn clock_of_events(events: &[RecordedEvent], channel: Channel, at: u64) -> PositionTime {
+fn find_clock(events: &[RecordedEvent], channel: Channel, at: u64) -> PositionTime {
     let mut own = 0;
     let mut tokens = Some(0);
     for event in events {
@@ -182,7 +182,7 @@ fn clock_of_events(events: &[RecordedEvent], channel: Channel, at: u64) -> Posit
                 let t_ms = event.t_ms;
                 return PositionTime { t_ms, tokens };
             }
-            let counted = tokens_around(tokens, event);
+            let counted = add_event_tokens(tokens, event);
             return PositionTime {
                 t_ms: event.t_ms,
                 tokens: counted.map(|counted| counted.at(at - own, n)),
@@ -192,7 +192,7 @@ fn clock_of_events(events: &[RecordedEvent], channel: Channel, at: u64) -> Posit
             own += n;
         }
         if made {
-            tokens = tokens_around(tokens, event).map(EventTokens::through);
+            tokens = add_event_tokens(tokens, event).map(EventTokens::through);
         }
     }
     PositionTime::default()

@@ -1,7 +1,7 @@
 //! Recall, precision and related shares.
 
 use crate::measure::entry::{Measure, MeasureUnit, TableVisibility, UncertaintyMethod};
-use crate::measure::formula::{of_clean, of_loops, of_one, one, ratio, times};
+use crate::measure::formula::{Formula, of_clean, of_loops, one, ratio, times};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
 
@@ -16,7 +16,7 @@ pub static ENDED: Measure = Measure {
     more_is_better: true,
     meaning: "the share of the loops that are stopped, in the loop or in an earlier repetition",
     about: "(hit + earlier) / loops",
-    formula: of_one(&[of_loops(&[one(Count::Hit), one(Count::Earlier)])]),
+    formula: Formula::Ratio(of_loops(&[one(Count::Hit), one(Count::Earlier)])),
     certainty: UncertaintyMethod::Share,
     bounds: Some("ended"),
     shown: TableVisibility::EVERYWHERE,
@@ -31,7 +31,7 @@ pub static RECALL: Measure = Measure {
     more_is_better: true,
     meaning: "the share of the loops that are stopped while they loop",
     about: "hit / loops",
-    formula: of_one(&[of_loops(&[one(Count::Hit)])]),
+    formula: Formula::Ratio(of_loops(&[one(Count::Hit)])),
     certainty: UncertaintyMethod::Share,
     bounds: Some("recall"),
     shown: TableVisibility::EVERYWHERE,
@@ -46,7 +46,7 @@ pub static PRECISION: Measure = Measure {
     more_is_better: true,
     meaning: "the share of the alarms that are right",
     about: "hit / (hit + false_alarm + premature + stale)",
-    formula: of_one(&[ratio(
+    formula: Formula::Ratio(ratio(
         1.0,
         &[one(Count::Hit)],
         &[
@@ -55,7 +55,7 @@ pub static PRECISION: Measure = Measure {
             one(Count::Premature),
             one(Count::Stale),
         ],
-    )]),
+    )),
     certainty: UncertaintyMethod::Share,
     bounds: None,
     shown: TableVisibility::EVERYWHERE,
@@ -73,7 +73,7 @@ pub static F1: Measure = Measure {
     more_is_better: true,
     meaning: "the harmonic mean of precision and recall",
     about: "2 hit / (hit + loops + wrong alarms)",
-    formula: of_one(&[ratio(
+    formula: Formula::Ratio(ratio(
         1.0,
         &[times(2.0, Count::Hit)],
         &[
@@ -84,7 +84,7 @@ pub static F1: Measure = Measure {
             one(Count::Earlier),
             one(Count::FalseAlarm),
         ],
-    )]),
+    )),
     certainty: UncertaintyMethod::Resampled,
     bounds: None,
     shown: TableVisibility::NOWHERE,
@@ -99,7 +99,7 @@ pub static FPR: Measure = Measure {
     more_is_better: false,
     meaning: "the share of the clean transcripts that are cut",
     about: "false_alarm / clean",
-    formula: of_one(&[of_clean(&[one(Count::FalseAlarm)])]),
+    formula: Formula::Ratio(of_clean(&[one(Count::FalseAlarm)])),
     certainty: UncertaintyMethod::Share,
     bounds: None,
     shown: TableVisibility::NOWHERE,

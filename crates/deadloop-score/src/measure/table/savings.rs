@@ -1,9 +1,7 @@
 //! Measures of the chars that a guard spares and costs.
 
 use crate::measure::entry::{Measure, MeasureUnit, TableVisibility, UncertaintyMethod};
-use crate::measure::formula::{
-    Formula, Ratio, RatioRule, Term, Times, of_clean, of_loops, of_one, one, ratio, times,
-};
+use crate::measure::formula::{Formula, Ratio, Term, Times, of_clean, of_loops, one, ratio, times};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
 
@@ -16,7 +14,7 @@ pub static SAVED: Measure = Measure {
     more_is_better: true,
     meaning: "the share of what all loops generate that is not generated any more",
     about: "saved_chars / loop_chars",
-    formula: of_one(&[ratio(1.0, &[one(Count::Saved)], &[one(Count::LoopChars)])]),
+    formula: Formula::Ratio(ratio(1.0, &[one(Count::Saved)], &[one(Count::LoopChars)])),
     certainty: UncertaintyMethod::Resampled,
     bounds: Some("saved"),
     shown: TableVisibility::EVERYWHERE,
@@ -31,11 +29,11 @@ pub static LOST: Measure = Measure {
     more_is_better: false,
     meaning: "the healthy output that is thrown away",
     about: "1e6 lost_chars / (lost_chars + exposure)",
-    formula: of_one(&[ratio(
+    formula: Formula::Ratio(ratio(
         1e6,
         &[one(Count::Lost)],
         &[one(Count::Lost), one(Count::Exposure)],
-    )]),
+    )),
     certainty: UncertaintyMethod::Resampled,
     bounds: None,
     shown: TableVisibility::NOWHERE,
@@ -67,9 +65,9 @@ pub static BREAK_EVEN: Measure = Measure {
     more_is_better: false,
     meaning: "the share of looping responses from which on the guard pays for itself",
     about: "W / (S + W); S = mean over loops of units spared, less (alarm + R) for premature and stale; W = mean over clean transcripts of (alarm + R) for false alarms; R = units of one mean clean response; n/a where S <= 0",
-    formula: Formula {
-        ratios: &[SPARED, WASTED],
-        joined: RatioRule::BreakEven,
+    formula: Formula::BreakEven {
+        spared: SPARED,
+        wasted: WASTED,
     },
     certainty: UncertaintyMethod::Resampled,
     bounds: None,

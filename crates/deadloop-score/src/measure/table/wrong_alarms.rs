@@ -1,7 +1,7 @@
 //! Rates of wrong alarms and of transient stops, per watched healthy unit.
 
 use crate::measure::entry::{Measure, MeasureUnit, TableVisibility, UncertaintyMethod};
-use crate::measure::formula::{Ratio, Term, of_one, one, ratio};
+use crate::measure::formula::{Formula, Ratio, Term, one, ratio};
 use crate::tally::Count;
 use deadloop_replay::detect::Unit as Counted;
 
@@ -9,14 +9,14 @@ use deadloop_replay::detect::Unit as Counted;
 const EXPOSURE: &[Term] = &[one(Count::Exposure)];
 
 /// Alarms on healthy text: in a clean transcript, before the onset, or after a repetition that had ended.
-const WRONG: &[Term] = &[
+const WRONG_ALARMS: &[Term] = &[
     one(Count::FalseAlarm),
     one(Count::Premature),
     one(Count::Stale),
 ];
 
 /// Alarms in repetitions that end on their own.
-const TRANSIENT: &[Term] = &[one(Count::TransientStop)];
+const TRANSIENT_STOPS: &[Term] = &[one(Count::TransientStop)];
 
 /// Returns `scale` times these alarms per watched unit.
 const fn per_watched(scale: f64, num: &'static [Term]) -> Ratio {
@@ -32,7 +32,7 @@ pub static FA_PER_MCHAR: Measure = Measure {
     more_is_better: false,
     meaning: "wrong alarms in a given amount of healthy output",
     about: "1e6 (false_alarm + premature + stale) / exposure",
-    formula: of_one(&[per_watched(1e6, WRONG)]),
+    formula: Formula::Ratio(per_watched(1e6, WRONG_ALARMS)),
     certainty: UncertaintyMethod::Rate,
     bounds: Some("fa"),
     shown: TableVisibility::EVERYWHERE,
@@ -44,7 +44,7 @@ pub static FA_PER_KCALL: Measure = Measure {
     title: "wrong alarms/kcall",
     counted_in: &[Counted::Calls],
     about: "1e3 (false_alarm + premature + stale) / exposure, in calls",
-    formula: of_one(&[per_watched(1e3, WRONG)]),
+    formula: Formula::Ratio(per_watched(1e3, WRONG_ALARMS)),
     ..FA_PER_MCHAR
 };
 
@@ -54,7 +54,7 @@ pub static FA_PER_KTURN: Measure = Measure {
     title: "wrong alarms/kturn",
     counted_in: &[Counted::Turns],
     about: "1e3 (false_alarm + premature + stale) / exposure, in turns",
-    formula: of_one(&[per_watched(1e3, WRONG)]),
+    formula: Formula::Ratio(per_watched(1e3, WRONG_ALARMS)),
     ..FA_PER_MCHAR
 };
 
@@ -67,7 +67,7 @@ pub static TRANSIENT_PER_MCHAR: Measure = Measure {
     more_is_better: false,
     meaning: "transient stops, of repetitions that would have ended by themselves, in a given amount of healthy output",
     about: "1e6 transient_stop / exposure",
-    formula: of_one(&[per_watched(1e6, TRANSIENT)]),
+    formula: Formula::Ratio(per_watched(1e6, TRANSIENT_STOPS)),
     certainty: UncertaintyMethod::Rate,
     bounds: None,
     shown: TableVisibility::NOWHERE,
@@ -79,7 +79,7 @@ pub static TRANSIENT_PER_KCALL: Measure = Measure {
     title: "transient stops/kcall",
     counted_in: &[Counted::Calls],
     about: "1e3 transient_stop / exposure, in calls",
-    formula: of_one(&[per_watched(1e3, TRANSIENT)]),
+    formula: Formula::Ratio(per_watched(1e3, TRANSIENT_STOPS)),
     ..TRANSIENT_PER_MCHAR
 };
 
@@ -89,6 +89,6 @@ pub static TRANSIENT_PER_KTURN: Measure = Measure {
     title: "transient stops/kturn",
     counted_in: &[Counted::Turns],
     about: "1e3 transient_stop / exposure, in turns",
-    formula: of_one(&[per_watched(1e3, TRANSIENT)]),
+    formula: Formula::Ratio(per_watched(1e3, TRANSIENT_STOPS)),
     ..TRANSIENT_PER_MCHAR
 };

@@ -3,14 +3,14 @@
 //! Values are read in the order in which they were written.
 
 /// Number of bits of a byte that hold a number. The highest bit marks that more bytes follow.
-const BITS: u32 = 7;
-const MORE: u8 = 1 << BITS;
+const BITS_PER_BYTE: u32 = 7;
+const MORE_FOLLOWS: u8 = 1 << BITS_PER_BYTE;
 
 /// Writes a number.
 pub(crate) fn put_number(mut number: u64, to: &mut Vec<u8>) {
-    while number >= u64::from(MORE) {
-        to.push((number & u64::from(!MORE)) as u8 | MORE);
-        number >>= BITS;
+    while number >= u64::from(MORE_FOLLOWS) {
+        to.push((number & u64::from(!MORE_FOLLOWS)) as u8 | MORE_FOLLOWS);
+        number >>= BITS_PER_BYTE;
     }
     to.push(number as u8);
 }
@@ -68,9 +68,11 @@ impl<'a> ByteReader<'a> {
         let (mut number, mut shift) = (0, 0);
         loop {
             let byte = self.byte();
-            number |= u64::from(byte & !MORE).checked_shl(shift).unwrap_or(0);
-            shift += BITS;
-            if byte & MORE == 0 {
+            number |= u64::from(byte & !MORE_FOLLOWS)
+                .checked_shl(shift)
+                .unwrap_or(0);
+            shift += BITS_PER_BYTE;
+            if byte & MORE_FOLLOWS == 0 {
                 return number;
             }
         }

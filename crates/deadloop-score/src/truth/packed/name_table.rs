@@ -9,7 +9,7 @@ use super::{ByteReader, put_number, put_text};
 ///
 /// A field with a different value in each transcript is not worth numbering. Values beyond the maximum are written in
 /// place.
-const MOST: usize = 4096;
+const MAX_NAMES: usize = 4096;
 
 /// Names that many cases share. Each is stored once and referred to by number.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +36,7 @@ impl NameTable {
             return Some(*number);
         }
         let number = self.names.len() as u64;
-        (self.names.len() < MOST).then(|| {
+        (self.names.len() < MAX_NAMES).then(|| {
             self.names.push(Arc::clone(name));
             self.numbers.insert(Arc::clone(name), number);
             number

@@ -5,7 +5,7 @@
 use super::ByteReader;
 
 /// The size of a block in bytes. A larger string has a block of its own. Small enough to reuse freed memory.
-const BLOCK: usize = 1 << 18;
+const BLOCK_BYTES: usize = 1 << 18;
 
 /// Byte strings in order.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ impl StringPool {
         if !self.blocks.last().is_some_and(has_room) {
             self.blocks.push(StringBlock {
                 first: self.number,
-                bytes: Vec::with_capacity(BLOCK.max(bytes.len())),
+                bytes: Vec::with_capacity(BLOCK_BYTES.max(bytes.len())),
                 begins: Vec::new(),
             });
         }
@@ -95,7 +95,7 @@ mod tests {
     proptest! {
         #[test]
         fn each_stands_where_it_was_put(
-            sizes in proptest::collection::vec((0..BLOCK + 10, any::<bool>()), 0..12),
+            sizes in proptest::collection::vec((0..BLOCK_BYTES + 10, any::<bool>()), 0..12),
         ) {
             let mut pile = StringPool::default();
             let texts: Vec<Vec<u8>> =
