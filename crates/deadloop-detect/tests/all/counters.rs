@@ -2,12 +2,15 @@
 //! period looked for again at each symbol, and every number compared.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use std::sync::LazyLock;
+
 use crate::common;
 
 use common::{alarm, allowed, params_of, twins};
 use deadloop_detect::harness::Params;
 use deadloop_detect::{Settings, Value};
 use proptest::prelude::*;
+use regex::Regex;
 
 /// A char, or a number with its value; the chars that were read when it was known.
 #[derive(Clone, Copy, PartialEq)]
@@ -48,11 +51,16 @@ fn tail(all: &[Symbol], period: usize) -> Option<usize> {
     (own >= period && !(1..period).any(shorter)).then(|| all.len() - length)
 }
 
+/// A number, or a time.
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d+(?::\d+)*").unwrap());
+
 /// Whether so many percent of the numbers are among the 30 before each; these texts are shorter than the window.
 fn enough_return(all: &[Symbol], least: usize) -> bool {
-    let numbers = all.iter().filter(|symbol| symbol.char.is_none());
-    let numbers: Vec<u64> = numbers.map(|symbol| symbol.value).collect();
-    let returns = |i: &usize| numbers[i.saturating_sub(30)..*i].contains(&numbers[*i]);
+    let said = |one: &Symbol| one.char.map_or(one.value.to_string(), String::from);
+    let text: String = all.iter().map(said).collect();
+    let numbers: Vec<&str> = NUMBER.find_iter(&text).map(|it| it.as_str()).collect();
+    let near = |i: usize| if numbers[i].contains(':') { 29 } else { 30 };
+    let returns = |i: &usize| numbers[i.saturating_sub(near(*i))..*i].contains(&numbers[*i]);
     let returned = (0..numbers.len()).filter(returns).count();
     least == 0 || !numbers.is_empty() && 100 * returned >= least * numbers.len()
 }
@@ -124,7 +132,7 @@ fn params() -> impl Strategy<Value = Params> {
 
 /// Units with numbers that stay, count on, go round or jump, now and then from another number on.
 fn text() -> impl Strategy<Value = String> {
-    let words = prop::sample::select(vec!["x", "y", "xy", "yx-", "-"]);
+    let words = prop::sample::select(vec!["x", "y", "xy", "yx-", "-", ":", ":"]);
     let part = (words, 0..12_u64, 0..3_u64);
     let unit = prop::collection::vec((part, any::<bool>()), 1..4);
     let stretch = (unit, 1..12_u64, 0..5_u8);
@@ -167,6 +175,10 @@ fn numbers_come_again_within_a_window() {
     assert!(fires(0, &table).is_some_and(|at| at < 1100));
     assert_eq!(fires(55, &table), None);
     assert_eq!(fires(55, &far), None);
+    let train = |n: u64| format!("{}:{:02} from track {}.\n", 5 + n / 9, n * 7 % 60, n % 4);
+    let timetable: String = (0..300).map(train).collect();
+    assert_eq!(fires(55, &timetable), None);
+    assert!(fires(55, &timetable.replace(':', " ")).is_some());
     assert!(fires(55, &round).is_some());
     // After a table it takes until half of the window is not of it.
     let both = fires(55, &(table.clone() + &round)).unwrap();

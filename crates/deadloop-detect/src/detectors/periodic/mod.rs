@@ -65,7 +65,7 @@ static PARAMS: &[Param] = &[
         .at_most()
         .zero(ZeroMeaning::Elsewhere)
         .unit("chars")
-        .doc("chars without a letter or number, of copies that have none, in place of min_chars, and on chars of any one repeated char too; it asks for min_copies, whatever rules say; 0: as for others"),
+        .doc("chars without a letter or number, of copies that have none, in place of min_chars, and on chars of any one repeated char or escape (`\\u0020`) too; it asks for min_copies, whatever rules say; 0: as for others"),
     Param::word("unit_holds", "any", &["any", "letter", "letter-or-emoji"])
         .doc("what the unit must hold: any char, a letter, or a letter or an emoji"),
     Param::count("min_recycled", 0, 0..=MAX_COUNT)

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::text::hash::spread;
+
 /// The number of preceding numbers that are searched for an equal one.
 const BEFORE: usize = 30;
 
@@ -36,8 +38,10 @@ impl NumberReuse {
         }
     }
 
-    /// Adds a number that ends with the `at`-th char.
-    pub(in super::super) fn number(&mut self, value: u64, at: u64) {
+    /// Adds a number that ends with the `at`-th char. In a time such as `12:30`, it becomes one number with the one
+    /// before.
+    pub(in super::super) fn number(&mut self, value: u64, at: u64, in_time: bool) {
+        let value = if in_time { self.join(value) } else { value };
         // Comparing all values is faster than stopping at the first equal one.
         let returns = if self.numbers < BEFORE {
             self.last[..self.numbers].contains(&value)
@@ -51,6 +55,16 @@ impl NumberReuse {
         self.window.push_back(2 * at + u64::from(returns));
         self.returned += usize::from(returns);
         self.drop_until(at);
+    }
+
+    /// Takes back the last number, and returns a value for it and the one that follows.
+    fn join(&mut self, value: u64) -> u64 {
+        let Some(last) = self.window.pop_back() else {
+            return value;
+        };
+        self.returned -= usize::from(last % 2 == 1);
+        self.numbers -= 1;
+        spread(self.last[self.numbers % BEFORE]).wrapping_add(value)
     }
 
     /// Adds a symbol that is complete with the `at`-th char.

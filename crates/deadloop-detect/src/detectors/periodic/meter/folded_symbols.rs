@@ -166,9 +166,9 @@ impl SymbolSink for Receiver<'_> {
     }
 
     #[inline]
-    fn number(&mut self, value: u64, at: u64) {
+    fn number(&mut self, value: u64, at: u64, in_time: bool) {
         if let Some(returning) = &mut self.folded.returning {
-            returning.number(value, at);
+            returning.number(value, at, in_time);
         }
     }
 

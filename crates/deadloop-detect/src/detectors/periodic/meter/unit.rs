@@ -45,7 +45,7 @@ impl PeriodicMeter {
     /// and grids are often intended. In rows whose numbers were left out (`marked`), empty cells are blanks to fill in.
     pub(super) fn holds(&self, run: Tail, until: u64, (unit, marked): (&str, bool)) -> UnitClass {
         let symbols = &self.look.symbols;
-        let one = !symbols.are_elements() && run.lag == 1;
+        let one = !symbols.are_elements() && (run.lag == 1 || is_escape(unit));
         let bare = !unit.contains(char::is_alphabetic);
         let number = |c: char| c.is_numeric() || c == '#' && symbols.fold();
         if self.look.min_bare > 0
@@ -117,6 +117,8 @@ impl PeriodicMeter {
 
 /// The number of rows by which a grid may be taller than it is wide.
 const MORE: usize = 5;
+/// The number of cells in a row for which a grid may be one row taller.
+const TALLER: usize = 4;
 /// The number of copies of several rows that is too high for a grid redrawn at each step.
 const DRAWN: u64 = 8;
 
@@ -136,7 +138,10 @@ fn max_grid_copies(unit: &str, rows: usize) -> u64 {
         longest = cell.chars().count().max(longest);
     }
     // In a row of one piece, each character is a cell.
-    let wide = if count <= rows { longest } else { count / rows };
+    let wide = match count / rows {
+        cells if count > rows => cells + cells / TALLER,
+        _ => longest,
+    };
     let copies = (wide + MORE).div_ceil(rows) as u64;
     copies.max(if rows > 2 { DRAWN } else { 0 })
 }
@@ -161,6 +166,17 @@ const RULED: usize = 20;
 fn is_form(unit: &str) -> bool {
     let blanks = BLANK.find_iter(unit).count();
     blanks > 0 && unit.chars().count() <= FORM_CHARS * blanks
+}
+
+/// An escape of one character by its number, or of a class of characters.
+static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(?:\\[Uux]\{?[0-9A-Fa-f]{2,8}\}?|\\[Pp]\{?\w{1,20}\}?|&#\w{1,8};)$")
+});
+
+/// Returns whether a unit is an escape that stands for one character. Its copy may begin anywhere in it.
+fn is_escape(unit: &str) -> bool {
+    let begin = unit.find(['\\', '&']);
+    begin.is_some_and(|at| ESCAPE.is_match(&[&unit[at..], &unit[..at]].concat()))
 }
 
 /// Counts a character in a text of nothing else but blanks. 0 in any other text.

@@ -51,6 +51,10 @@ pub(super) struct PeriodicSymbols {
     stops: CharClass,
     /// Whether the last folded char belongs to a number.
     in_number: bool,
+    /// Whether the last folded char is a colon right after a number.
+    after_colon: bool,
+    /// Whether a number and a colon come right before the current number, as in `12:30`.
+    in_time: bool,
     /// The current number, if its value is needed.
     numeral: Numeral,
     /// The last characters, nearest first, with blanks in a row as one. Filled only if numbers inside a line are
@@ -86,6 +90,8 @@ impl PeriodicSymbols {
                 _ => class::NUMBER,
             },
             in_number: false,
+            after_colon: false,
+            in_time: false,
             numeral: Numeral::default(),
             before: ['\n'; BEFORE],
             classes: CharClasses::new(),
@@ -200,6 +206,7 @@ impl PeriodicSymbols {
                 return rest;
             }
             if !digits {
+                self.after_colon = self.in_number && bytes == 1 && rest.starts_with(':');
                 self.end_number(self.seen, out);
             }
             self.in_number = digits && self.numbers != 0;
@@ -218,6 +225,7 @@ impl PeriodicSymbols {
         let (bytes, chars) = plain_prefix(text, (self.classes, self.stops));
         let (all, rest) = text.split_at(bytes);
         if bytes > 0 {
+            self.after_colon = false;
             out.chars(all, self.seen + 1..=self.seen + chars);
             self.seen += chars;
         }
@@ -232,6 +240,7 @@ impl PeriodicSymbols {
             return ascii_lengths(read.count());
         }
         if !self.in_number {
+            self.in_time = std::mem::take(&mut self.after_colon);
             elements.number(!self.count());
         }
         if !self.count() {
@@ -247,7 +256,7 @@ impl PeriodicSymbols {
         if self.in_number && self.count() {
             let value = std::mem::take(&mut self.numeral).value();
             out.elements().value(value);
-            out.number(value, at);
+            out.number(value, at, self.in_time);
         }
         self.in_number = false;
     }
@@ -312,6 +321,10 @@ impl PeriodicSymbols {
     fn number(&mut self, c: char, out: &mut impl SymbolSink) {
         let digit = self.classes.class(c) & self.numbers != 0;
         let going_on = digit && self.in_number;
+        if digit && !going_on {
+            self.in_time = self.after_colon;
+        }
+        self.after_colon = !digit && self.in_number && c == ':';
         if !digit && self.in_number && self.count() {
             self.tell_number(out);
         }
@@ -333,7 +346,7 @@ impl PeriodicSymbols {
     fn tell_number(&mut self, out: &mut impl SymbolSink) {
         if self.on == ElementKind::Chars {
             let value = std::mem::take(&mut self.numeral).value();
-            out.number(value, self.seen - 1);
+            out.number(value, self.seen - 1, self.in_time);
             out.symbol(NUMBER, value, self.seen);
         } else {
             self.end_number(self.seen - 1, out);
@@ -403,8 +416,9 @@ fn ascii_lengths(bytes: usize) -> (usize, usize) {
 pub(super) trait SymbolSink {
     /// Receives a symbol that the `at`-th character completes. `value` is the value of its numbers, if it is needed.
     fn symbol(&mut self, symbol: u32, value: u64, at: u64);
-    /// Receives a number that ends with the `at`-th character, if its value is needed.
-    fn number(&mut self, value: u64, at: u64);
+    /// Receives a number that ends with the `at`-th character, if its value is needed. In a time such as `12:30`, a
+    /// number and a colon come right before it.
+    fn number(&mut self, value: u64, at: u64, in_time: bool);
     /// Receives characters that are symbols of their own without a value, with the position of each.
     fn chars(&mut self, text: &str, at: RangeInclusive<u64>);
     /// Receives an omitted list marker, recognised at the `at`-th character.
@@ -424,7 +438,7 @@ mod tests {
         Vec<(u32, u64, u64)>,
         Vec<u64>,
         KeptElements,
-        Vec<(u64, u64)>,
+        Vec<(u64, u64, bool)>,
     );
 
     impl SymbolSink for Recorder {
@@ -438,8 +452,8 @@ mod tests {
         fn marker(&mut self, at: u64) {
             self.1.push(at);
         }
-        fn number(&mut self, value: u64, at: u64) {
-            self.3.push((value, at));
+        fn number(&mut self, value: u64, at: u64, in_time: bool) {
+            self.3.push((value, at, in_time));
         }
         fn elements(&mut self) -> &mut KeptElements {
             &mut self.2
@@ -460,7 +474,7 @@ mod tests {
         /// Many chars are read at once, with what each of them would report by itself.
         #[test]
         fn as_char_by_char(
-            chunks in prop::collection::vec("(?s)[ab1２三、，思.|*#é🙂\n -]{0,40}|[ -~]{0,60}|.{0,9}", 0..6),
+            chunks in prop::collection::vec("(?s)[ab1２三、，思.:|*#é🙂\n -]{0,40}|[ -~]{0,60}|.{0,9}", 0..6),
             fold in prop::sample::select(FOLDS.to_vec()),
             on in prop::sample::select(vec![ElementKind::Chars, ElementKind::Sentences, ElementKind::Clauses, ElementKind::Lines]),
         ) {

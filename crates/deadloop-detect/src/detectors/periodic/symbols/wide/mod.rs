@@ -205,6 +205,10 @@ impl WideMarker {
             WideState::Bold if blank => WideState::After,
             WideState::Bold if matches!(c, '*' | '_') => WideState::Bold,
             WideState::Open if blank => WideState::Open,
+            // A row of numbers is no marker.
+            WideState::OpenNumber if number && self.last().is_some_and(char::is_whitespace) => {
+                WideState::Text
+            }
             WideState::Open | WideState::OpenNumber if number => WideState::OpenNumber,
             WideState::Open | WideState::OpenLetter if c.is_ascii_alphabetic() => {
                 if self.at == WideState::Open {
@@ -242,7 +246,7 @@ impl WideMarker {
 
     /// Returns the state after the first character of a line, or after one that follows bullets and blanks.
     fn first(&mut self, c: char, number: bool) -> WideState {
-        let last = self.len.checked_sub(1).map(|i| self.held[i]);
+        let last = self.last();
         self.from = self.len;
         match c {
             '#' | '*' | '_' | '>' | '-' | '+' | '•' | '◦' | '●' | '▪' | '·' | '○' | '■' | '|' => {
@@ -262,6 +266,11 @@ impl WideMarker {
 
     fn is_number(&self, c: char) -> bool {
         is_numeral(self.classes.class(c))
+    }
+
+    /// Returns the last held character.
+    fn last(&self) -> Option<char> {
+        self.len.checked_sub(1).map(|i| self.held[i])
     }
 
     /// Returns whether the held number follows a heading mark, as in `#1`.

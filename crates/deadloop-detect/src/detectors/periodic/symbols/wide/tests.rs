@@ -22,7 +22,7 @@ fn left(fold: Fold, text: &str, size: usize) -> String {
             self.0 += text;
         }
         fn marker(&mut self, _: u64) {}
-        fn number(&mut self, _: u64, _: u64) {}
+        fn number(&mut self, _: u64, _: u64, _: bool) {}
         fn elements(&mut self) -> &mut KeptElements {
             &mut self.1
         }
@@ -49,6 +49,8 @@ fn pattern(text: &str) -> Regex {
 const NUMBER: &str = r"[\p{N}〇零一二两兩三四五六七八九十百千万萬亿億壹贰叁肆伍陆柒捌玖拾佰仟]";
 /// A number as a line begins with it: a keycap has a selector in it.
 const NUMERAL: &str = "[\\p{N}〇零一二两兩三四五六七八九十百千万萬亿億壹贰叁肆伍陆柒捌玖拾佰仟][\\p{N}〇零一二两兩三四五六七八九十百千万萬亿億壹贰叁肆伍陆柒捌玖拾佰仟\u{FE0F}]*";
+/// A keycap.
+const KEYCAP: &str = "7\u{FE0F}\u{20E3}";
 /// Words that need no blank before a number.
 const BARE: &str = r"(?i:q|no\.\s*)";
 const CLOSE: &str = r"[)）\]】]";
@@ -66,7 +68,7 @@ fn markers() -> Vec<Regex> {
         r"[①-⒛❶-➓㈠-㈩㊀-㊉]".to_owned(),
         format!("{NUMERAL}{closed}"),
         format!("{NUMERAL}(?:\u{20E3}|-\\s)"),
-        format!(r"[(（\[【]\s*(?:{NUMBER}(?:{NUMBER}|\s)*|{LETTER}){CLOSE}"),
+        format!(r"[(（\[【]\s*(?:{NUMBER}+\s*|{LETTER}){CLOSE}"),
         format!(r"第\s*{NUMBER}(?:{NUMBER}|\s)*[条章节款项题步轮种天次点部讲课例类篇卷幕集回段]"),
         format!(r"{LETTER}(?:[.．、]|{CLOSE})\.*(?:[\s*_]|$|(?<next>[^\x00-\x7F]))"),
         "(?:[ivx]{1,6}|[IVX]{1,6})$".to_owned(),
@@ -137,23 +139,10 @@ fn line() -> impl Strategy<Value = String> {
         "", "  ", "- ", "* ", "**", "## ", "#", "-", "> • ", "\t", "| ", "|", "“", "\" ",
     ]);
     let number = pick(&[
-        "",
-        "7",
-        "12",
-        "三",
-        "二十",
-        "１２",
-        "7\u{FE0F}\u{20E3}",
-        "①",
-        "b",
-        "AB",
-        "iv",
-        "XII",
-        "xyz",
-        "Mix",
+        "", "7", "12", "三", "二十", "１２", KEYCAP, "①", "b", "AB", "iv", "XII", "xyz", "Mix",
     ]);
     let open = pick(&[
-        "", "(", "（", "第", "Step ", "case  ", "Q", "No. ", "no.", "情况", "Room ", "[",
+        "", "(", "（", "第", "Step ", "case  ", "Q", "No. ", "no.", "情况", "Room ", "[", "[7 ",
     ]);
     let close = pick(&[
         "", ".", ")", "、", "）", ": ", "条", ".2 ", ". ", "，", "]", "- ", "-", " |", "|",
