@@ -73,8 +73,8 @@ pub(crate) struct KeyContext<'a> {
 }
 
 impl KeyContext<'_> {
-    /// Compares a call and its result. Without `arguments`, only the tool and the result are compared, unless the class
-    /// of the result depends on its call. For example, empty answers to two different questions differ.
+    /// Compares a call and its result. Without `arguments`, only the tool and the result are compared, unless the result
+    /// belongs to its call. For example, empty answers to two different questions differ.
     pub(crate) fn pair(
         &mut self,
         asked: &CallDigest,
@@ -82,7 +82,7 @@ impl KeyContext<'_> {
         answer: &MeterResult<'_>,
     ) -> ComparedResult {
         let says = self.comparison.classify(asked, answer);
-        let key = if arguments || says.is_of_its_call() {
+        let key = if arguments || self.is_of_its_call(asked, says, answer) {
             asked.key
         } else {
             asked.tool
@@ -110,9 +110,21 @@ impl KeyContext<'_> {
     /// Compares a tool and its result.
     pub(crate) fn tool(&mut self, asked: &CallDigest, answer: &MeterResult<'_>) -> ComparedResult {
         let says = self.comparison.classify(asked, answer);
-        let of_call = self.comparison.kinds && says.is_of_its_call();
+        let of_call = self.comparison.kinds && self.is_of_its_call(asked, says, answer);
         let key = if of_call { asked.key } else { asked.tool };
         self.compare_result((key, of_call), says, answer)
+    }
+
+    /// Returns whether equal results of two different calls differ. With `kinds`, so do the results of a tool that writes,
+    /// unless they are errors: other contents are another attempt.
+    fn is_of_its_call(
+        &self,
+        asked: &CallDigest,
+        says: ResultClass,
+        answer: &MeterResult<'_>,
+    ) -> bool {
+        let writes = || result_class::writes(&asked.unit) && !self.fails(answer);
+        says.is_of_its_call() || self.comparison.kinds && says == ResultClass::News && writes()
     }
 
     /// Returns whether a result is an error. With `kinds`, a result whose text reads like an error is one too.

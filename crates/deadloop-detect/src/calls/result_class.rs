@@ -54,6 +54,8 @@ struct ResultWords {
     exit: Regex,
     /// A call that only waits.
     polls: Regex,
+    /// A call that writes.
+    writers: Regex,
 }
 
 static WORDS: LazyLock<Option<ResultWords>> = LazyLock::new(|| {
@@ -89,6 +91,7 @@ static WORDS: LazyLock<Option<ResultWords>> = LazyLock::new(|| {
         )
         .ok()?,
         polls: Regex::new(&format!("(?i){}", of("polls"))).ok()?,
+        writers: Regex::new(&of("writers")).ok()?,
     })
 });
 
@@ -137,6 +140,13 @@ pub(super) fn refuses(text: &str) -> bool {
     WORDS
         .as_ref()
         .is_some_and(|words| words.refusal.is_match(&start))
+}
+
+/// Returns whether a call changes contents of its own choice, by the name of its tool. `asked` is the call.
+pub(super) fn writes(asked: &str) -> bool {
+    WORDS
+        .as_ref()
+        .is_some_and(|words| words.writers.is_match(asked) && !words.polls.is_match(asked))
 }
 
 #[cfg(test)]
@@ -246,6 +256,23 @@ mod tests {
     }
 
     #[test]
+    fn tools_that_write_are_known_by_a_word_of_their_names() {
+        for (call, expected) in [
+            ("write_fix({})", true),
+            ("str_replace_editor({})", true),
+            ("MultiEdit({})", true),
+            ("fs.writeFile({})", true),
+            ("Edit({})", true),
+            ("credit_check({})", false),
+            ("dispatch({})", false),
+            ("read_file({\"path\":\"write_fix\"})", false),
+            ("write_stdin({\"chars\":\"\"})", false),
+        ] {
+            assert_eq!(writes(call), expected, "{call}");
+        }
+    }
+
+    #[test]
     fn what_results_say() {
         let edited = "The file /r/a.go has been updated successfully.";
         let silent = "Exit code: 0\nWall time: 0.9 seconds\nOutput:\n";
@@ -286,6 +313,11 @@ mod tests {
             ("Payment of 65.0 USD has been made.", Done),
             ("Examen adjuntado con exito a la solicitud.", Done),
             ("{\"ok\": true}", Mute),
+            (
+                "```\nOpenJDK Server VM warning: Disabling SVE....\n```",
+                Nothing,
+            ),
+            ("warning: 3 files\nall built", News),
             (refused, Refusal),
             ("Error: no such file", Refusal),
             ("/home/dev/quant", News),

@@ -68,6 +68,13 @@ impl CallWindow {
         (self.last.len() == self.size).then(|| number(self.counts.len() as u64))
     }
 
+    /// Returns whether an item of the older half occurs in the newer one.
+    fn returns(&self) -> bool {
+        let mut all = self.last.iter().map(|(hash, _)| hash);
+        let older: HashSet<&u128> = all.by_ref().take(self.size / 2).collect();
+        all.any(|hash| older.contains(hash))
+    }
+
     /// Returns the place of the second occurrence of the newest item.
     fn second(&self) -> Option<Units> {
         let (newest, _) = self.last.back()?;
@@ -98,6 +105,8 @@ pub(crate) struct WindowCounter {
     threshold: &'static str,
     /// The value of the threshold in the loosest setting.
     loosest: i64,
+    /// Whether a window counts only if an item of its older half occurs in the newer one.
+    returning: bool,
     window: CallWindow,
     told: LastReport,
 }
@@ -119,9 +128,15 @@ impl WindowCounter {
             measure,
             threshold: threshold.name,
             loosest: params.int(threshold.name),
+            returning: false,
             window: CallWindow::new(params.count(LENGTH)),
             told: LastReport::default(),
         }
+    }
+
+    /// Returns the counter with the parameter for whether only windows count in which an item returns.
+    pub(crate) fn returning(self, returning: bool) -> Self {
+        Self { returning, ..self }
     }
 }
 
@@ -134,7 +149,11 @@ impl ItemCounter for WindowCounter {
                 number(count),
                 number(count) >= self.loosest && count >= next.enough,
             ),
-            WindowMeasure::Distinct => (distinct, distinct <= self.loosest),
+            WindowMeasure::Distinct => {
+                let wanted = distinct <= self.loosest;
+                let circles = wanted && (!self.returning || self.window.returns());
+                (distinct, circles)
+            }
         };
         if !self.told.is_news(value, wanted) {
             return None;

@@ -65,7 +65,7 @@ detector! {
 detector! {
     CALL_NOVELTY = "call-novelty", version 1,
     "few different calls among the last ones",
-    params: with_results![MAX_DISTINCT, LAST, with_result(false), ARGUMENTS],
+    params: with_results![MAX_DISTINCT, LAST, with_result(false), ARGUMENTS, RETURNS],
     check: check_call_novelty,
     measure: Measurement::Run(Channel::Tools, call_novelty),
 }
@@ -122,6 +122,9 @@ const MAX_DISTINCT: Param = Param::count("max_distinct", 6, 1..=LONGEST_WINDOW -
     .at_least()
     .unit("calls")
     .doc("different calls at most, among those looked at");
+
+const RETURNS: Param = Param::flag("returns", false)
+    .doc("true: one of the older half of them stands in the newer half too; else the run moved on");
 
 const EQUAL_RESULTS: Param = n(6, "calls", "equal results of one tool in a row");
 
@@ -196,7 +199,8 @@ fn interleaved(params: &Params) -> Recipe {
 }
 
 fn call_novelty(params: &Params) -> Recipe {
-    let among = WindowCounter::new(params, WindowMeasure::Distinct, &MAX_DISTINCT);
+    let among = WindowCounter::new(params, WindowMeasure::Distinct, &MAX_DISTINCT)
+        .returning(params.flag(RETURNS.name));
     by_key(params, among, |asked, answer, seen| {
         let (mut key, same) = seen.compare(asked, answer);
         // Until enough results without information came, each is a distinct one.

@@ -79,7 +79,11 @@ fn values(guard: &str) -> Vec<(&'static str, Vec<Json>)> {
             with(with(compared(), &own), &parts())
         }
         "novelty" => {
-            let own = [("max_distinct", of(&[1, 2, 3])), ("window", of(&[4, 6]))];
+            let own = [
+                ("max_distinct", of(&[1, 2, 3])),
+                ("window", of(&[4, 5])),
+                ("returns", flags()),
+            ];
             with(with(compared(), &own), &parts())
         }
         "stagnation" => with(compared(), &[("n", of(&[2, 3, 4]))]),

@@ -8,6 +8,7 @@
 //! | the kind of a result | `result_kind` |
 //! | commands that are copies of themselves | `argument_copies` |
 //! | numbers that count the calls | `counters` |
+//! | edits that undo edits | `edits` |
 //! | the news of each call | `news` |
 //! | stretches without news, and the class of a run | this file |
 //! | the kind of loop of a stretch | `shape` |
@@ -21,6 +22,7 @@ use deadloop_corpus::{Benign, Body, Class, Transcript};
 mod argument_copies;
 mod benign;
 mod counters;
+mod edits;
 mod news;
 mod result_kind;
 mod shape;

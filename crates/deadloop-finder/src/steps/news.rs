@@ -10,7 +10,7 @@ use super::step::RunStep;
 pub(super) enum CallNews {
     /// A new result, a change of the world, or an answer to a new question.
     New,
-    /// A repeated question with the same answer.
+    /// A repeated question with the same answer, or an edit after which a file has earlier contents.
     Old,
     /// A repeated question with the same answer, after something was changed.
     Again,
@@ -99,13 +99,14 @@ pub(super) fn judge(steps: &[RunStep]) -> Vec<JudgedCall> {
         let window = windows.entry(step.form).or_default().read(&step.lines, now);
         let known = asked.contains_key(&step.call);
         let just = pair.is_some_and(|heard| at - heard.at <= RECENT);
-        let changed = step.writes && !step.error && !just;
+        let changed = step.writes && !step.error && !just && !step.restores;
         let refused = step.error || matches!(step.kind, ResultKind::Refusal | ResultKind::Waiting);
         let like =
             step.kind == ResultKind::News && !step.brief && forms.contains(&(step.form, result));
         let news = match (pair, answer) {
             _ if step.told || changed => CallNews::New,
             _ if polls[at] => CallNews::Wait,
+            _ if step.restores => CallNews::Old,
             (Some(_), _) if step.silent && !often.contains(&(step.call, result)) => {
                 CallNews::Silent
             }
@@ -117,7 +118,7 @@ pub(super) fn judge(steps: &[RunStep]) -> Vec<JudgedCall> {
             _ if !known && (window.is_some() || like) => CallNews::Seen,
             _ => CallNews::New,
         };
-        changes += usize::from(changed);
+        changes += usize::from(changed || step.restores);
         judged.push(JudgedCall {
             news,
             before: pair.or(answer).or(window).map(|heard| heard.at),

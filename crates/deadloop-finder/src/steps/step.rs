@@ -12,6 +12,7 @@ use deadloop_detect::Arguments;
 use regex::Regex;
 use serde_json::Value;
 
+use super::edits::{FileEdit, mark_restored};
 use super::result_kind::{ResultKind, has};
 use super::{argument_copies, counters};
 use deadloop_corpus::{Body, RecordedEvent};
@@ -45,6 +46,10 @@ pub(super) struct RunStep {
     pub(super) shell: bool,
     /// Whether the call changes the world, judged by its name and arguments.
     pub(super) writes: bool,
+    /// The change of a file that the call describes.
+    pub(super) edit: Option<FileEdit>,
+    /// Whether a file has contents after the call that it had before.
+    pub(super) restores: bool,
     /// Whether the call waits, or asks for a state.
     pub(super) waits: bool,
     /// Whether the call is a command that sleeps.
@@ -58,6 +63,11 @@ impl RunStep {
     pub(super) fn polls(&self) -> bool {
         let nothing = self.kind == ResultKind::Nothing && (self.waits || self.sleeps);
         self.kind == ResultKind::Waiting || nothing
+    }
+
+    /// Returns whether the call has a result that is no refusal.
+    pub(super) fn succeeded(&self) -> bool {
+        self.result.is_some() && !self.error && self.kind != ResultKind::Refusal
     }
 }
 
@@ -101,6 +111,7 @@ pub(super) fn steps(events: &[RecordedEvent]) -> Vec<RunStep> {
         }
     }
     counters::fold(&mut steps);
+    mark_restored(&mut steps);
     steps
 }
 
@@ -132,6 +143,13 @@ fn step(name: &str, arguments: &Value) -> RunStep {
     let tool = name.to_lowercase();
     let shell = SHELLS.contains(&tool.as_str());
     let text = arguments.text();
+    let words = words(&tool);
+    let writes = if shell {
+        commands(&text).iter().any(|text| matches(&WRITES, text))
+    } else {
+        let named = words.iter().any(|word| WRITERS.contains(&word.as_str()));
+        named && !text.contains("\"view\"")
+    };
     let canonical = argument_copies::fold_copies(&arguments.canonical());
     // In a command, a random part may be the question itself: a text to decode, a commit.
     let canonical = if shell {
@@ -152,16 +170,12 @@ fn step(name: &str, arguments: &Value) -> RunStep {
         numbers: Vec::new(),
         error: false,
         shell,
-        writes: if shell {
-            commands(&text).iter().any(|text| matches(&WRITES, text))
-        } else {
-            let words = words(&tool);
-            let named = words.iter().any(|word| WRITERS.contains(&word.as_str()));
-            named && !text.contains("\"view\"")
-        },
-        waits: words(&tool)
-            .iter()
-            .any(|word| WAITERS.contains(&word.as_str())),
+        edit: (writes && !shell)
+            .then(|| FileEdit::parse(&words, &text))
+            .flatten(),
+        restores: false,
+        writes,
+        waits: words.iter().any(|word| WAITERS.contains(&word.as_str())),
         sleeps: shell && has("sleeps", &text),
         told: false,
     }

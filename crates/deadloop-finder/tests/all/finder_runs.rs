@@ -4,7 +4,9 @@
 use deadloop_corpus::{Body, Class, Reason, RecordedEvent, Transcript};
 use deadloop_detect::{Channel, Kind};
 use deadloop_finder::steps::{RunFindings, find_run};
-use serde_json::Value;
+use proptest::prelude::{any, prop_assert_eq, proptest};
+use proptest::sample::select;
+use serde_json::{Value, json};
 
 /// A run of calls of the shell, each with its result; `!` before a result: an error.
 fn run(steps: &[(&str, &str)], reason: &str) -> RunFindings {
@@ -294,6 +296,87 @@ fn edits_that_undo_each_other_are_a_loop_and_edits_in_a_row_are_not() {
         edits(&|n| format!("{{\"old\": \"a{n}\", \"new\": \"b{n}\"}}")),
         Class::Clean
     );
+}
+
+/// How an agent writes the contents of a file: all of them, the line that changes, or that line with some of those around it.
+#[derive(Clone, Copy, Debug)]
+enum Writes {
+    Whole,
+    Line,
+    Around,
+}
+
+/// A run that gives a file one contents after the other, with a check of each if `checks`. A contents is the number of
+/// its second line; each answer has an id of its own.
+fn edited(contents: &[usize], writes: Writes, checks: bool) -> RunFindings {
+    let line = |n: &usize| format!("limit = {n}");
+    let mut steps = Vec::new();
+    for (at, two) in contents.windows(2).enumerate() {
+        let (old, new) = (line(&two[0]), line(&two[1]));
+        let (before, after) = match (writes, at % 3) {
+            (Writes::Around, 1) => ("# limits\n", ""),
+            (Writes::Around, 2) => ("", "\nopen = true"),
+            _ => ("", ""),
+        };
+        let (tool, arguments) = match writes {
+            Writes::Whole => ("write_file", json!({"path": "a.toml", "content": new})),
+            Writes::Line | Writes::Around => {
+                let all = |line: &str| format!("{before}{line}{after}");
+                (
+                    "edit_file",
+                    json!({"path": "a.toml", "old": all(&old), "new": all(&new)}),
+                )
+            }
+        };
+        let id = 0x9e37_79b1_u64.wrapping_mul(at as u64 + 1) & 0xffff_ffff;
+        steps.push((tool, arguments, format!("edited a.toml (sha {id:08x}ab)")));
+        if checks {
+            let failed = format!("!limit {} is wrong, 1 failed in {at}.31s", two[1]);
+            steps.push(("bash", json!({"command": "make test"}), failed));
+        }
+    }
+    let mut bodies = vec![Body::User("Make the test pass.".into())];
+    for (at, (tool, arguments, result)) in steps.iter().enumerate() {
+        bodies.extend(turn(at, tool, (&arguments.to_string(), result)));
+    }
+    found(bodies)
+}
+
+/// An agent that sends every field of its tool, those without a use empty.
+#[test]
+fn files_that_are_created_one_after_the_other_are_work() {
+    let created: Vec<_> = (0..12)
+        .map(|n| {
+            let fields = json!({"path": "a.py", "file_text": format!("x = {n}"), "old_str": "", "new_str": ""});
+            (fields.to_string(), "File created successfully")
+        })
+        .collect();
+    let steps: Vec<_> = created.iter().map(|(a, b)| (a.as_str(), *b)).collect();
+    assert_eq!(typed("edit_tool", &steps, "limit").class, Class::Clean);
+}
+
+proptest! {
+    /// However an agent writes: contents that return eight times are a loop, contents that return once are none, and
+    /// contents that are new each time are work, whatever the check says.
+    #[test]
+    fn contents_that_return_are_a_loop_and_new_ones_are_work(
+        writes in select(vec![Writes::Whole, Writes::Line, Writes::Around]),
+        checks in any::<bool>(),
+        ring in 2..4_usize,
+        start in 0..90_usize,
+        before in 0..4_usize,
+        times in 8..16_usize,
+    ) {
+        let work = 100..100 + before;
+        let circle = (0..ring).cycle().take(ring + times).map(|n| start + n);
+        let circles = edited(&work.clone().chain(circle).collect::<Vec<_>>(), writes, checks);
+        prop_assert_eq!(circles.class, Class::Loop, "{:?}", circles);
+        let undone = [start, start + 1, start];
+        let undone = edited(&work.chain(undone).chain(200..203).collect::<Vec<_>>(), writes, checks);
+        prop_assert_eq!(undone.class, Class::Clean, "{:?}", undone);
+        let driven = edited(&(start..start + ring + times).collect::<Vec<_>>(), writes, checks);
+        prop_assert_eq!(driven.class, Class::Clean, "{:?}", driven);
+    }
 }
 
 /// Half of the calls bring news, and the others what was there: one loop, not many that end.

@@ -247,8 +247,12 @@ fn pairs(guard: &str, past: &Past<'_>) -> Option<&'static str> {
                     }
                 })
                 .collect();
-            let distinct = distinct(last(&keys, window)?);
-            (distinct <= past.number("max_distinct", 6)).then_some("aperiodic-stagnation")
+            let keys = last(&keys, window)?;
+            let (older, newer) = keys.split_at(window / 2);
+            let returns = newer.iter().any(|key| older.contains(key));
+            let circles = returns || !past.flag("returns", false);
+            (circles && distinct(keys) <= past.number("max_distinct", 6))
+                .then_some("aperiodic-stagnation")
         }
         _ => {
             let row = last(&past.pairs, n)?;
