@@ -11,7 +11,7 @@ use crate::reader::{Intake, RecordReader, entry, keep};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::turn::{TurnData, Usage};
 use crate::source::records::SourceRecord;
-use deadloop_corpus::transcript::fingerprint::system;
+use deadloop_corpus::transcript::fingerprint::system_event;
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
 use deadloop_stream::fields::Object;
 use deadloop_stream::time::EventClock;
@@ -139,7 +139,7 @@ impl Conversation {
     /// Adds a system prompt. Only its length in chars and its hash are kept.
     pub(crate) fn system(&mut self, text: &str, t_ms: Option<f64>) {
         if !text.is_empty() {
-            let event = system(text);
+            let event = system_event(text);
             self.events.push(RecordedEvent { t_ms, ..event });
         }
     }

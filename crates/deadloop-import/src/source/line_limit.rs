@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use deadloop_corpus::transcript::fingerprint::measure;
+use deadloop_corpus::transcript::fingerprint::add_fingerprint;
 use deadloop_corpus::{Body, Entry, RecordedEvent};
 use deadloop_stream::wire::WireFault;
 
@@ -106,7 +106,7 @@ fn cut_to(event: &mut RecordedEvent, kept: usize) -> bool {
     }
     // A text that was cut before keeps the hash of its original.
     if !event.rest.contains_key("sha256") {
-        measure(text, &mut event.rest);
+        add_fingerprint(text, &mut event.rest);
     }
     let end = (0..=kept)
         .rev()

@@ -7,7 +7,7 @@ use super::loops::{PlantedLoop, behind, behind_call, unit};
 use super::rewording::grow;
 use super::{Draw, DrawSpec};
 use crate::planted_loops::Rng;
-use deadloop_corpus::transcript::fingerprint::system;
+use deadloop_corpus::transcript::fingerprint::system_event;
 use deadloop_corpus::{Body, RecordedEvent};
 
 /// Draws a line of words that differs from any other.
@@ -100,7 +100,7 @@ pub(crate) fn replanned(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop
         }
     }
     let summary = format!("Summary of what came before. {plan}");
-    let mut compaction = system(&summary);
+    let mut compaction = system_event(&summary);
     compaction
         .rest
         .insert("meta".to_owned(), json!({"compaction": true}));
